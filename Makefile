@@ -1,0 +1,27 @@
+# One BLAS/OpenMP thread everywhere: our own threads are outside, and bits and timings depend on it.
+export OMP_NUM_THREADS := 1
+export OPENBLAS_NUM_THREADS := 1
+export MKL_NUM_THREADS := 1
+export NUMEXPR_NUM_THREADS := 1
+BIN := .venv/bin
+
+.PHONY: test slow lint install
+
+test: install lint
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal
+
+slow: install
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m slow
+
+lint: install
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+install: .venv/installed
+
+.venv/installed: pyproject.toml
+	test -x $(BIN)/python || python3 -m venv .venv
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@

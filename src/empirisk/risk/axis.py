@@ -1,0 +1,131 @@
+"""The contract between a learner and the engine: one complexity axis, and its whole path at once.
+
+A learner declares along which parameter it goes from simple to rich (`Axis`), and fits all values
+of that parameter from one training set (`fit_path`). Where a resampling plan can be answered as a
+whole, cheaper still (leave-one-out from one factorisation, folds by subtracting statistics), the
+learner offers `out_of_fold` too.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.errors import EmpiriskError
+from empirisk.runtime.validation import numbers
+
+if TYPE_CHECKING:
+    from empirisk.risk.plans import Plan
+
+Output = Literal["value", "probability", "density", "reconstruction"]
+"""What a loss asks of a learner. Of the last two a path gives the loss of each row itself."""
+
+Block = tuple[int, Ints, Array]
+"""Held-out predictions: the split, its rows, and their predictions for all values."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """The parameter along which a learner goes from simple to rich.
+
+    Parameters
+    ----------
+    params : tuple of str
+        Usually one name. With several, each value is a tuple.
+    larger : {"simpler", "richer"}
+        What a larger value makes of the learner. With several parameters: of the first, then of
+        the second among equals, and so on.
+    scale : {"log", "linear", "integer"}
+        How the values are spaced, for grids and pictures.
+
+    Examples
+    --------
+    >>> penalty = Axis(("alpha",), larger="simpler", scale="log")
+    >>> penalty.complexity([0.01, 1.0, 100.0])
+    array([2., 1., 0.])
+    """
+
+    params: tuple[str, ...]
+    larger: Literal["simpler", "richer"]
+    scale: Literal["log", "linear", "integer"]
+
+    def complexity(self, values: Sequence[Any]) -> Floats:
+        """Rank of each value from simplest (0) to richest; equal values share a rank.
+
+        `None` means "no penalty at all", the richest.
+        """
+        sign = 1.0 if self.larger == "richer" else -1.0
+        keys = np.array([self._key(value, sign) for value in values])
+        return np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1).astype(float)
+
+    def settings(self, value: Any) -> dict[str, Any]:
+        """The parameters of the learner at one value of the axis."""
+        return dict(zip(self.params, value if len(self.params) > 1 else (value,), strict=True))
+
+    def _key(self, value: Any, sign: float) -> list[float]:
+        parts = value if len(self.params) > 1 else (value,)
+        return [np.inf if part is None else sign * float(part) for part in parts]
+
+
+class Path(Protocol):
+    """A learner fitted at all values of its axis on one training set."""
+
+    def predict_path(self, X: Array, output: Output) -> Array:
+        """(rows, values), or (rows, values, classes) of probabilities, or (rows, values, outputs).
+
+        For classification the "value" is a class code, an integer.
+        """
+
+    def at(self, j: int) -> BaseEstimator:
+        """The fitted learner at the j-th value; its `classes_` are the class codes."""
+
+
+class CannotSubtractError(EmpiriskError):
+    """A plan-wide rung declines: it would be less exact than fitting each fold. Says why."""
+
+
+class PathMixin:
+    """What a learner of this library tells the engine.
+
+    In `fit_path` and `out_of_fold`, X is what `design` returned, weights are positive floats, and
+    a classifier's y are integer class codes 0..n_classes-1, each present in `fit_path`.
+    """
+
+    axis: ClassVar[Axis | None] = None
+
+    def design(self, X: Any) -> Any:
+        """X in the form that `fit_path` takes; here a float64 array of finite numbers."""
+        return numbers(X, self)
+
+    def axis_values(
+        self, X: Any, y: Array, sample_weight: Floats, *, n_train: int
+    ) -> Sequence[Any]:
+        """The default grid, made once for a plan whose training sets have about n_train rows."""
+        return (None,)
+
+    def fit_path(
+        self, X: Any, y: Array, sample_weight: Floats, values: Sequence[Any], *, n_classes: int
+    ) -> Path:
+        """Fit at all values; n_classes is 0 for regression. Without an axis, values is (None,)."""
+        raise NotImplementedError
+
+    def out_of_fold(
+        self,
+        X: Any,
+        y: Array,
+        sample_weight: Floats,
+        plan: "Plan",
+        values: Sequence[Any],
+        *,
+        n_classes: int,
+        output: Output,
+        rows_per_block: int,
+    ) -> Iterator[Block]:
+        """All held-out predictions of a plan, block by block, or `CannotSubtractError` at once.
+
+        The refusal must come before the first block.
+        """
+        raise CannotSubtractError(f"{type(self).__name__} has no plan-wide rung")

@@ -1,0 +1,33 @@
+"""The errors and warnings of the library: what came, what was wanted, what to do."""
+
+
+class EmpiriskError(Exception):
+    """Base of every error that the library raises itself."""
+
+
+class DataError(EmpiriskError, ValueError):
+    """The data cannot be used as they are; the message names the column or row and the remedy."""
+
+
+class ParameterError(EmpiriskError, ValueError):
+    """A parameter has a value that makes no sense."""
+
+
+class PlanError(EmpiriskError, ValueError):
+    """A resampling plan is impossible, or two results come from different plans."""
+
+
+class DeadlineError(EmpiriskError, TimeoutError):
+    """The time allowed for a piece of work is used up."""
+
+
+class EmpiriskWarning(UserWarning):
+    """Base of every warning that the library gives itself."""
+
+
+class RankWarning(EmpiriskWarning):
+    """Columns of the design depend on one another; the message names them."""
+
+
+class ConvergenceWarning(EmpiriskWarning):
+    """An iteration stopped before it reached its tolerance."""
