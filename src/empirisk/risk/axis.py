@@ -24,7 +24,10 @@ Output = Literal["value", "probability", "density", "reconstruction"]
 """What a loss asks of a learner. Of the last two a path gives the loss of each row itself."""
 
 Block = tuple[int, Ints, Array]
-"""Held-out predictions: the split, its rows, and their predictions for all values."""
+"""Held-out predictions: the repeat of the plan, rows, and the rows' predictions for all values.
+
+Within one repeat of a partition each row is held out once, so a block may span splits.
+"""
 
 
 @dataclass(frozen=True)

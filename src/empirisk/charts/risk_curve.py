@@ -1,0 +1,39 @@
+"""Training risk against honest risk along the complexity axis: the picture of the lecture notes."""
+
+from typing import Any
+
+from empirisk.charts.axes import axes
+from empirisk.runtime.arrays import Array, Floats
+
+
+def draw_risk_curve(
+    values: Array,
+    risk: Floats,
+    standard_error: Floats | None,
+    training_risk: Floats | None,
+    *,
+    label: str,
+    scale: str,
+    chosen: Any = None,
+    richer_right: bool = True,
+    ax: Any = None,
+) -> Any:
+    """Complexity grows to the right; the band is one standard error; the line is the choice."""
+    ax = axes(ax)
+    (line,) = ax.plot(values, risk, color="C0", label="honest risk")
+    if standard_error is not None:
+        band = (risk - standard_error, risk + standard_error)
+        ax.fill_between(values, *band, color=line.get_color(), alpha=0.2, linewidth=0)
+    if training_risk is not None:
+        ax.plot(values, training_risk, color="C1", linestyle="--", label="training risk")
+    if chosen is not None:
+        ax.axvline(chosen, color="0.4", linestyle=":", label=f"chosen: {chosen:.4g}")
+    positive = bool((values > 0).all())
+    if scale == "log" and positive:
+        ax.set_xscale("log")
+    if not richer_right:
+        ax.invert_xaxis()
+    ax.set_xlabel(f"{label} (richer to the right)")
+    ax.set_ylabel("risk")
+    ax.legend()
+    return ax

@@ -1,0 +1,59 @@
+"""The risk along a learner's complexity axis: honest beside training risk."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from empirisk.charts.risk_curve import draw_risk_curve
+from empirisk.risk.axis import Axis
+from empirisk.risk.out_of_fold import OutOfFold
+from empirisk.runtime.arrays import Array, Floats
+
+
+@dataclass(frozen=True, eq=False)
+class RiskPath:
+    """V numbers each: values, their complexity, honest risk, its standard error, training risk."""
+
+    values: Sequence[Any]
+    complexity: Floats
+    risk: Floats
+    standard_error: Floats
+    training_risk: Floats
+    chosen: int
+    axis: Axis | None
+    rung: str
+    why: str
+
+    @classmethod
+    def of(cls, losses: OutOfFold, chosen: int) -> "RiskPath":
+        return cls(
+            values=losses.values,
+            complexity=losses.complexity,
+            risk=losses.risk,
+            standard_error=np.array([losses.standard_error(j) for j in range(len(losses.values))]),
+            training_risk=losses.training_risk(),
+            chosen=chosen,
+            axis=losses.work.axis,
+            rung=losses.rung,
+            why=losses.why,
+        )
+
+    def plot(self, ax: Any = None) -> Any:
+        """Training risk against honest risk, richer to the right; the choice marked."""
+        one = self.axis is not None and len(self.axis.params) == 1
+        number = one and all(isinstance(value, int | float | np.number) for value in self.values)
+        place: Array = np.array(self.values, dtype=float) if number else self.complexity
+        order = np.argsort(place, kind="stable")
+        return draw_risk_curve(
+            place[order],
+            self.risk[order],
+            self.standard_error[order],
+            self.training_risk[order],
+            label=", ".join(self.axis.params) if self.axis else "complexity",
+            scale=self.axis.scale if number and self.axis else "linear",
+            chosen=place[self.chosen],
+            richer_right=not (number and self.axis and self.axis.larger == "simpler"),
+            ax=ax,
+        )

@@ -1,0 +1,118 @@
+"""Dealing rows to folds: shuffled, stratified, with whole groups (and copies) kept together."""
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from empirisk.runtime.arrays import Array, Int32s, Ints
+
+
+def deal(
+    n: int,
+    n_folds: int,
+    *,
+    strata: Array | None = None,
+    units: Ints | None = None,
+    rng: np.random.Generator | None = None,
+) -> Int32s:
+    """The fold of each row.
+
+    Every stratum is spread over the folds as evenly as whole units allow, then the folds are made
+    equal in size. Larger units are dealt first; `rng` shuffles units of one size.
+    """
+    units = np.arange(n) if units is None else units
+    size = np.bincount(units)
+    stratum = _stratum_of_units(strata, units, len(size))
+    count = np.zeros((stratum.max() + 1, n_folds), dtype=np.int64)
+    order = np.arange(len(size)) if rng is None else rng.permutation(len(size))
+    order = order[np.argsort(-size[order], kind="stable")]
+    fold_of_unit = np.empty(len(size), dtype=np.int32)
+    for u in order[size[order] > 1]:
+        k = np.lexsort((count.sum(axis=0), count[stratum[u]]))[0]
+        fold_of_unit[u] = k
+        count[stratum[u], k] += size[u]
+    singles = order[size[order] == 1]
+    for h in np.unique(stratum[singles]):
+        mine = singles[stratum[singles] == h]
+        share = _level(count[h], count.sum(axis=0), len(mine))
+        fold_of_unit[mine] = np.repeat(np.arange(n_folds), share)
+        count[h] += share
+    return fold_of_unit[units]
+
+
+def copies_of_rows(X: Any) -> Ints:
+    """A code for each row, the same for rows that are equal in every column.
+
+    Rows are compared by a 64-bit hash: that two different rows among a million share one has a
+    probability below 1e-7, and would only keep them in one fold.
+    """
+    row_hash = np.uint64(0)
+    for column in _columns(X):
+        row_hash = _mix(row_hash + _mix(_bits(column)))
+    return np.unique(row_hash, return_inverse=True)[1].reshape(-1)
+
+
+def join_units(a: Ints, b: Ints) -> Ints:
+    """The finest units such that rows sharing a code of `a` or of `b` share a unit."""
+    size = int(a.max()) + 1 + int(b.max()) + 1
+    links = coo_array((np.ones(len(a)), (a, b + int(a.max()) + 1)), shape=(size, size))
+    return connected_components(links, directed=False)[1][a].astype(np.int64)
+
+
+def _stratum_of_units(strata: Array | None, units: Ints, n_units: int) -> Ints:
+    """The commonest stratum among the rows of each unit."""
+    if strata is None:
+        return np.zeros(n_units, dtype=np.int64)
+    codes = np.unique(strata, return_inverse=True)[1].reshape(-1)
+    if n_units == len(units):
+        result = np.empty(n_units, dtype=np.int64)
+        result[units] = codes
+        return result
+    table = coo_array((np.ones(len(units)), (units, codes))).tocsr()
+    return np.asarray(table.argmax(axis=1)).reshape(-1).astype(np.int64)
+
+
+def _level(count: Ints, total: Ints, m: int) -> Ints:
+    """How many of m equal items each fold gets, so that counts, then totals, come out level."""
+    order = np.lexsort((total, count))
+    sorted_count = count[order]
+    filled = np.cumsum(sorted_count)
+    width = np.arange(1, len(count) + 1)
+    # The largest number of lowest folds that m items can raise to one common level.
+    reach = np.flatnonzero(sorted_count * width - filled <= m)[-1] + 1
+    level = (filled[reach - 1] + m) // reach
+    share = np.maximum(level - sorted_count[:reach], 0)
+    extra = m - share.sum()
+    by_total = np.argsort(total[order[:reach]] + share, kind="stable")
+    share[by_total[:extra]] += 1
+    result = np.zeros(len(count), dtype=np.int64)
+    result[order[:reach]] = share
+    return result
+
+
+def _columns(X: Any) -> list[Any]:
+    if hasattr(X, "columns") and hasattr(X, "shape"):
+        return [np.asarray(X[name]) for name in X.columns]
+    if hasattr(X, "toarray"):
+        X = X.toarray()
+    X = np.asarray(X)
+    return list(X.reshape(len(X), -1).T)
+
+
+def _bits(column: Array) -> Any:
+    """64 bits for each entry, the same for equal entries; missing equals missing."""
+    if column.dtype.kind in "biuM":
+        return column.astype(np.int64).view(np.uint64)
+    if column.dtype.kind == "f":
+        column = np.where(np.isnan(column), np.nan, column.astype(float) + 0.0)  # -0.0 is 0.0
+        return column.view(np.uint64)
+    return np.unique(column.astype(str), return_inverse=True)[1].reshape(-1).astype(np.uint64)
+
+
+def _mix(h: Any) -> Any:
+    """The finaliser of splitmix64: spreads each bit over all 64."""
+    h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return h ^ (h >> np.uint64(31))

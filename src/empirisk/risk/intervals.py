@@ -1,0 +1,136 @@
+"""From a table of held-out losses to a standard error and a confidence interval.
+
+Each method is a short function of the table and the level. `choose_method` says which one is valid
+for which plan; where none is known, there is no interval, and the reason says so.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy import stats
+
+from empirisk.runtime.arrays import Floats, Ints
+from empirisk.runtime.errors import ParameterError
+
+
+@dataclass(frozen=True, eq=False)
+class LossTable:
+    """The losses of held-out rows: one entry for each held-out prediction.
+
+    `unit` is what was sampled independently (the row, or its group); `split` the split that held
+    the entry out; `n_train` the training rows behind it; `kind` the kind of plan, "test" for a
+    model judged on rows it never saw. `bounds` is the range of the loss.
+    """
+
+    losses: Floats
+    weight: Floats
+    unit: Ints
+    split: Ints
+    n_train: float
+    kind: str
+    bounds: tuple[float, float] = (-np.inf, np.inf)
+
+    def mean(self) -> float:
+        """The weighted mean over all entries: rows are pooled, folds are not averaged."""
+        return float(np.average(self.losses, weights=self.weight))
+
+    def standard_error(self) -> float | None:
+        """Of the mean, with the unit as the independent observation; None for a single unit.
+
+        Var = U/(U-1) sum_u (sum_{i in u} w_i (l_i - mean))^2 / (sum_i w_i)^2.
+        """
+        codes = np.unique(self.unit, return_inverse=True)[1].reshape(-1)
+        units = int(codes.max()) + 1
+        if units < 2:
+            return None
+        share = self.weight / self.weight.sum()
+        deviation = np.bincount(codes, share * (self.losses - self.mean()))
+        scale = np.abs(deviation).max()
+        if not scale:
+            return 0.0
+        return float(scale * np.sqrt(units / (units - 1) * np.sum((deviation / scale) ** 2)))
+
+
+@dataclass(frozen=True)
+class Interval:
+    """What a method found: None for the ends where it gives no interval."""
+
+    ends: tuple[float, float] | None
+    standard_error: float | None
+    method: str
+    reason: str
+
+
+def per_row_normal(table: LossTable, level: float) -> Interval:
+    """Held-out losses as if independent: mean ± z s/sqrt(n) (Bayle et al. 2020).
+
+    Exact in the limit for the rows of a test set; for cross-validation it is short at small n,
+    since the folds share training rows.
+    """
+    error = table.standard_error()
+    z = float(stats.norm.ppf((1 + level) / 2))
+    return _symmetric(table, z, error, "per-row normal", "the held-out rows are independent")
+
+
+def corrected_t(table: LossTable, level: float) -> Interval:
+    """Folds share training rows, so 1/J becomes 1/J + n_test/n_train (Nadeau and Bengio 2003)."""
+    splits, codes = np.unique(table.split, return_inverse=True)
+    J = len(splits)
+    if J < 2:
+        return _none(table, "corrected t", "there is one split only")
+    weight = np.bincount(codes.reshape(-1), table.weight)
+    fold_mean = np.bincount(codes.reshape(-1), table.weight * table.losses) / weight
+    scale = float(np.abs(fold_mean).max()) or 1.0
+    spread = np.average(((fold_mean - table.mean()) / scale) ** 2, weights=weight) * J / (J - 1)
+    n_test = len(table.losses) / J
+    error = scale * float(np.sqrt(spread * (1 / J + n_test / table.n_train)))
+    t = float(stats.t.ppf((1 + level) / 2, J - 1))
+    reason = "the splits share training rows, which widens the interval"
+    return _symmetric(table, t, error, "corrected t", reason)
+
+
+METHODS: dict[str, Callable[[LossTable, float], Interval]] = {
+    "per_row_normal": per_row_normal,
+    "corrected_t": corrected_t,
+}
+Method = Literal["auto", "per_row_normal", "corrected_t"]
+
+NO_INTERVAL = {
+    "time": "the rows are ordered in time, and no valid interval is known for dependent rows",
+    "given": "the splits were given, and what they share is not known: name a method to get one",
+}
+
+
+def interval(table: LossTable, level: float, method: str = "auto") -> Interval:
+    """The interval by the named method, or by the one that is valid for the table's plan."""
+    if not 0 < level < 1:
+        raise ParameterError(f"level is {level}; it must lie between 0 and 1, such as 0.95")
+    if method != "auto" and method not in METHODS:
+        raise ParameterError(f"method is {method!r}; choose 'auto' or one of {sorted(METHODS)}")
+    if method == "auto" and table.kind in NO_INTERVAL:
+        return _none(table, "none", NO_INTERVAL[table.kind])
+    if method == "auto":
+        method = "per_row_normal" if table.kind in ("test", "holdout") else "corrected_t"
+    return METHODS[method](table, level)
+
+
+def _symmetric(
+    table: LossTable, quantile: float, error: float | None, method: str, reason: str
+) -> Interval:
+    mean = table.mean()
+    if error is None:
+        return _none(table, method, "a single held-out unit shows no spread")
+    if not np.isfinite(error) or not np.isfinite(mean):
+        return Interval(None, None, method, "the losses are not finite")
+    if error == 0:
+        return _none(table, method, "all held-out losses are equal, so their spread is unknown")
+    low, high = mean - quantile * error, mean + quantile * error
+    ends = (max(low, table.bounds[0]), min(high, table.bounds[1]))
+    return Interval(ends, error, method, reason)
+
+
+def _none(table: LossTable, method: str, reason: str) -> Interval:
+    error = table.standard_error()
+    return Interval(None, error if error and np.isfinite(error) else None, method, reason)

@@ -1,0 +1,289 @@
+"""The engine: a plan applied to a learner gives a matrix of losses, held-out rows by values.
+
+Risk curves, intervals, comparisons, selection and pictures are computed from this matrix, never by
+another path through the data.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from empirisk.risk.axis import Axis, Block, CannotSubtractError, PathMixin
+from empirisk.risk.estimate import Estimand, RiskEstimate
+from empirisk.risk.intervals import LossTable
+from empirisk.risk.plans import Plan
+from empirisk.risk.problem import Problem, learner_of
+from empirisk.risk.rungs import (
+    at_value,
+    fit_all_values,
+    fit_foreign,
+    foreign_prediction,
+    generic_rung,
+    path_rung,
+    plan_rung,
+    rows_per_block,
+)
+from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.parallel import one_blas_thread
+from empirisk.runtime.streams import spawn
+
+Rung = Literal["plan", "path", "generic"]
+Rule = Literal["best", "one_se"]
+
+# Two rungs agree to 1e-10; risks closer than that are a tie, so that both choose the same value.
+TIE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class OutOfFold:
+    """Losses of held-out rows (entries) for all values of a learner's axis.
+
+    Attributes
+    ----------
+    values : sequence
+        Along the axis; (None,) for a learner taken as it is.
+    complexity : array
+        Increasing from simple to rich.
+    plan : Plan
+    row, split : int arrays
+        Of each entry, ordered by split, then row; repeats give several entries per row.
+    losses : array of shape (entries, values)
+    weight : array
+        The weight of each entry's row.
+    rung : {"plan", "path", "generic"}
+        How the predictions were found, and `why` not faster.
+    """
+
+    values: Sequence[Any]
+    complexity: Floats
+    plan: Plan
+    row: Ints
+    split: Ints
+    losses: Floats
+    weight: Floats
+    rung: Rung
+    why: str
+    work: "Work" = field(repr=False)
+
+    @property
+    def risk(self) -> Floats:
+        """The pooled mean loss at each value."""
+        return np.average(self.losses, axis=0, weights=self.weight)
+
+    def standard_error(self, j: int) -> float:
+        """Per-row standard error at the j-th value; NaN where one row shows no spread."""
+        error = self.table(j).standard_error()
+        return np.nan if error is None else error
+
+    def table(self, j: int) -> LossTable:
+        """The losses at the j-th value as intervals want them."""
+        groups = self.plan.groups
+        return LossTable(
+            losses=np.ascontiguousarray(self.losses[:, j]),
+            weight=self.weight,
+            unit=self.row if groups is None else groups[self.row],
+            split=self.split,
+            n_train=self.plan.n_train,
+            kind=self.plan.kind,
+            bounds=self.work.problem.loss.bounds,
+        )
+
+    def estimate(
+        self, j: int = 0, method: str = "auto", *, level: float = 0.95, chosen_among: int = 1
+    ) -> RiskEstimate:
+        """The risk at the j-th value."""
+        held_out_once = self.plan.kind == "holdout"
+        estimand: Estimand = "this model" if held_out_once else "the procedure at this n"
+        return RiskEstimate.of(
+            self.table(j),
+            loss=self.work.problem.loss.name,
+            estimates=estimand,
+            fingerprint=self.plan.fingerprint,
+            level=level,
+            method=method,
+            chosen_among=chosen_among,
+        )
+
+    def choose(self, rule: Rule = "best") -> int:
+        """The value with the least risk, or the simplest within one standard error of it.
+
+        Ties go to the simpler.
+        """
+        if rule not in ("best", "one_se"):
+            raise ParameterError(f"rule is {rule!r}; choose 'best' or 'one_se'")
+        risk = self.risk
+        best = int(np.argmin(risk))
+        if not np.isfinite(risk[best]):
+            raise DataError("the risk is infinite at every value: the losses are too large")
+        limit = risk[best] + TIE * abs(risk[best])
+        if rule == "one_se":
+            limit += np.nan_to_num(self.standard_error(best))
+        good = np.flatnonzero(risk <= limit)
+        return int(good[np.argmin(self.complexity[good])])
+
+    def predictions(self, j: int) -> Array:
+        """Held-out predictions at the j-th value, one for each entry, found on the same plan.
+
+        Class codes where the loss asks for a class, probabilities where it asks for those.
+        """
+        values = [self.values[j]]
+        found: Array | None = None
+        for entries, prediction in _entries(self.plan, self.work.blocks(self.plan, values)[0]):
+            column = prediction[:, 0]
+            if found is None:
+                found = np.empty((len(self.row), *column.shape[1:]), column.dtype)
+            found[entries] = column
+        assert found is not None
+        return found
+
+    def training_risk(self) -> Floats:
+        """The mean loss on the training rows themselves when all rows train: too good."""
+        return self.work.training_risk(self.values)
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """What is asked of the engine: an estimator on a problem, and how to share out the work."""
+
+    estimator: Any
+    axis: Axis | None
+    problem: Problem
+    rung: Rung | None
+    random_state: Any
+    n_jobs: int | None
+
+    @property
+    def has_path(self) -> bool:
+        return isinstance(learner_of(self.estimator), PathMixin) and self.rung != "generic"
+
+    def blocks(self, plan: Plan, values: Sequence[Any]) -> tuple[Iterator[Block], Rung, str]:
+        """Held-out predictions by the fastest rung that is exact, which one, and why not faster."""
+        output = self.problem.loss.output
+        seeds = self._seeds(plan)
+        if not self.has_path:
+            name = type(learner_of(self.estimator)).__name__
+            why = f"{name} declares no path" if self.rung is None else "asked for"
+            blocks = generic_rung(
+                self.estimator, self.axis, self.problem, plan, values, output,
+                seeds=seeds, n_jobs=self.n_jobs,
+            )  # fmt: skip
+            return blocks, "generic", why
+        why = "asked for"
+        if self.rung != "path":
+            if learner_of(self.estimator) is not self.estimator:
+                why = "the steps before the learner are fitted in each fold"
+            else:
+                try:
+                    return plan_rung(self.estimator, self.problem, plan, values, output), "plan", ""
+                except CannotSubtractError as refusal:
+                    why = str(refusal)
+        blocks = path_rung(
+            self.estimator, self.problem, plan, values, output, seeds=seeds, n_jobs=self.n_jobs
+        )
+        return blocks, "path", why
+
+    def training_risk(self, values: Sequence[Any]) -> Floats:
+        problem = self.problem
+        output = problem.loss.output
+        seed = None if self.random_state is None else spawn(self.random_state, 1)[0]
+        total = np.zeros(len(values))
+        if not self.has_path:
+            everything = np.arange(problem.n)
+            for j, value in enumerate(values):
+                model = fit_foreign(at_value(self.estimator, self.axis, value), problem, seed)
+                prediction = foreign_prediction(model, problem.X, problem, output)[:, None]
+                total[j] = np.average(
+                    problem.losses(everything, prediction)[:, 0], weights=problem.weight
+                )
+            return total
+        path = fit_all_values(self.estimator, problem, values, seed)
+        step = rows_per_block(len(values), problem.n_classes)
+        for start in range(0, problem.n, step):
+            rows = np.arange(start, min(start + step, problem.n))
+            total += problem.weight[rows] @ problem.losses(rows, path.predict(rows, output))
+        return total / problem.weight.sum()
+
+    def _seeds(self, plan: Plan) -> list[int] | None:
+        if self.random_state is None:
+            return None
+        return spawn(self.random_state, plan.n_splits)
+
+
+def out_of_fold(
+    estimator: Any,
+    problem: Problem,
+    plan: Plan,
+    *,
+    values: Sequence[Any] | None = None,
+    axis: Axis | None = None,
+    rung: Rung | None = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> OutOfFold:
+    """Apply a plan to an estimator and keep the loss of every held-out row at every value.
+
+    Parameters
+    ----------
+    estimator : estimator or Pipeline
+    problem : Problem
+    plan : Plan
+    values : sequence, optional
+        Values of the axis; None takes the estimator as it is.
+    axis : Axis, optional
+        For an estimator that declares none itself.
+    rung : {"plan", "path", "generic"}, optional
+        Forces a rung instead of the fastest exact one.
+    random_state
+        Seeds each split for estimators whose own random_state is None.
+    n_jobs : int, optional
+    """
+    axis = axis if axis is not None else getattr(learner_of(estimator), "axis", None)
+    if values is None:
+        values, axis = current_value(estimator, axis)
+    complexity = np.zeros(1) if axis is None else axis.complexity(values)
+    work = Work(estimator, axis, problem, rung, random_state, n_jobs)
+    if work.has_path:
+        work = replace(work, problem=problem.designed(estimator))
+    row, split = _layout(plan)
+    losses = np.empty((len(row), len(values)))
+    with one_blas_thread():
+        blocks, used, why = work.blocks(plan, values)
+        for entries, prediction in _entries(plan, blocks):
+            losses[entries] = work.problem.losses(row[entries], prediction)
+    _refuse_nan(losses, values, row)
+    weight = problem.weight[row]
+    return OutOfFold(values, complexity, plan, row, split, losses, weight, used, why, work)
+
+
+def current_value(estimator: Any, axis: Axis | None) -> tuple[Sequence[Any], Axis | None]:
+    """The one value at which an estimator stands."""
+    if axis is None:
+        return (None,), None
+    parts = tuple(learner_of(estimator).get_params()[name] for name in axis.params)
+    return (parts if len(parts) > 1 else parts[0],), axis
+
+
+def _layout(plan: Plan) -> tuple[Ints, Ints]:
+    """The row and the split of each entry: by split, then by row."""
+    tests = [plan.test(s) for s in range(plan.n_splits)]
+    split = np.repeat(np.arange(plan.n_splits), [len(test) for test in tests])
+    return np.concatenate(tests), split
+
+
+def _entries(plan: Plan, blocks: Iterator[Block]) -> Iterator[tuple[Ints, Array]]:
+    """Where each row of each block stands in the layout."""
+    row, split = _layout(plan)
+    repeat = np.array([plan.repeat(s) for s in range(plan.n_splits)])[split]
+    place = np.full((plan.repeats, plan.n), -1, dtype=np.int64)
+    place[repeat, row] = np.arange(len(row))
+    for r, rows, prediction in blocks:
+        yield place[r, rows], prediction
+
+
+def _refuse_nan(losses: Floats, values: Sequence[Any], row: Ints) -> None:
+    if np.isnan(losses).any():
+        entry, j = np.argwhere(np.isnan(losses))[0]
+        raise DataError(f"the loss of row {row[entry]} at value {values[j]!r} is not a number")

@@ -1,0 +1,365 @@
+"""Resampling plans: which rows are held out in which split, decided once and shared by all rivals.
+
+A plan stores the fold of every row; the training rows of a split are the complement unless the
+plan says otherwise (time order, a user's own splits). Its fingerprint names the splits *and* the
+data they were made for, so that results from different plans are never compared by mistake.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from typing import Any, Self
+
+import numpy as np
+from sklearn.model_selection import LeaveOneOut, check_cv
+
+from empirisk.risk.dealing import copies_of_rows, deal, join_units
+from empirisk.runtime.arrays import Array, Floats, Int32s, Ints
+from empirisk.runtime.errors import ParameterError, PlanError
+from empirisk.runtime.streams import generator, spawn
+
+DEFAULT_FOLDS = 10
+
+# What is known of scikit-learn's splitters: the kind decides which intervals are valid.
+KINDS = {
+    "KFold": "kfold",
+    "StratifiedKFold": "kfold",
+    "GroupKFold": "grouped",
+    "StratifiedGroupKFold": "grouped",
+    "LeaveOneGroupOut": "grouped",
+    "RepeatedKFold": "repeated",
+    "RepeatedStratifiedKFold": "repeated",
+    "ShuffleSplit": "shuffled",
+    "StratifiedShuffleSplit": "shuffled",
+    "GroupShuffleSplit": "shuffled",
+    "TimeSeriesSplit": "time",
+    "LeaveOneOut": "leave_one_out",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Which rows are held out in which split.
+
+    Parameters
+    ----------
+    kind : str
+        "kfold", "grouped", "repeated", "leave_one_out", "holdout", "shuffled", "time" or "given".
+    n : int
+        Number of rows.
+    repeats : int
+        Number of rows of `fold`.
+    seed : int or None
+        What the folds were drawn from; None where nothing was drawn.
+    fold : array of int32 of shape (repeats, n)
+        The fold of each row in each repeat; -1 for a row that is never held out there.
+    trains : tuple of int arrays, or None
+        The training rows of each split; None where they are the complement of the held-out rows.
+    groups : int array or None
+        The group of each row; a group is never on both sides of a split.
+    data_key : str
+        Digest of y, weights and groups.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> plan = Plan.of(3, np.zeros((6, 1)), np.arange(6.0))
+    >>> plan
+    Plan(kfold, 6 rows, 3 splits)
+    >>> plan.test(0), plan.train(0)
+    (array([0, 1]), array([2, 3, 4, 5]))
+    """
+
+    kind: str
+    n: int
+    repeats: int
+    seed: int | None
+    fold: Int32s
+    trains: tuple[Ints, ...] | None
+    groups: Ints | None
+    data_key: str
+
+    def __repr__(self) -> str:
+        return f"Plan({self.kind}, {self.n} rows, {self.n_splits} splits)"
+
+    def test(self, s: int) -> Ints:
+        """Rows held out in split s, in order."""
+        r = self.repeat(s)
+        k = s - int(self._first_split[r])
+        order, start = self._held_out[r]
+        return order[start[k] : start[k + 1]]
+
+    def train(self, s: int) -> Ints:
+        """Rows that split s trains on, in order."""
+        if self.trains is not None:
+            return self.trains[s]
+        r = self.repeat(s)
+        return np.flatnonzero(self.fold[r] != s - int(self._first_split[r]))
+
+    def repeat(self, s: int) -> int:
+        """The repeat that split s belongs to."""
+        return int(np.searchsorted(self._first_split, s, side="right")) - 1
+
+    @cached_property
+    def n_splits(self) -> int:
+        return int(self._first_split[-1])
+
+    @cached_property
+    def n_train(self) -> int:
+        """Rows in a typical training part (the median; for equal folds, of each)."""
+        if self.trains is not None:
+            return int(np.median([len(train) for train in self.trains]))
+        sizes = np.concatenate([np.diff(start) for _, start in self._held_out])
+        return self.n - int(np.median(sizes))
+
+    @cached_property
+    def is_partition(self) -> bool:
+        """Each row is held out once per repeat and trains in all other splits of that repeat."""
+        return self.trains is None and bool((self.fold >= 0).all())
+
+    @cached_property
+    def fingerprint(self) -> str:
+        trains = self.trains or ()
+        return digest(self.fold, *trains, self.data_key)
+
+    @cached_property
+    def _first_split(self) -> Ints:
+        folds = self.fold.max(axis=1).astype(np.int64) + 1
+        return np.concatenate([[0], np.cumsum(folds)])
+
+    @cached_property
+    def _held_out(self) -> list[tuple[Ints, Ints]]:
+        """For each repeat: the held-out rows sorted by fold, and where each fold starts."""
+        result = []
+        for fold in self.fold:
+            order = np.argsort(fold, kind="stable")
+            edges = np.searchsorted(fold[order], np.arange(fold.max() + 2))
+            result.append((order, edges))
+        return result
+
+    @classmethod
+    def of(
+        cls,
+        cv: Any,
+        X: Any,
+        y: Any,
+        *,
+        sample_weight: Floats | None = None,
+        groups: Any = None,
+        classifier: bool = False,
+        random_state: Any = None,
+        keep_copies_together: bool = False,
+    ) -> Self:
+        """The plan that scikit-learn's `cv` argument describes.
+
+        Parameters
+        ----------
+        cv : None, int, scikit-learn splitter, iterable of (train, test), or Plan
+            None is ten folds, shuffled and, for a classifier, stratified. A number is that many
+            folds with scikit-learn's meaning: shuffled only if `random_state` is given.
+        X, y, sample_weight, groups
+            The data the plan is for.
+        classifier : bool
+            Stratify the folds by y.
+        random_state : int, RandomState, Generator or None
+            Shuffles the folds. With `cv=None`, None means a fixed shuffle.
+        keep_copies_together : bool
+            Rows that are equal in every column of X go to the same fold: a copy on both sides of
+            a split would let a learner recite instead of predict.
+        """
+        n = len(y) if y is not None else _rows(X)
+        key = data_key(y, sample_weight, groups)
+        if isinstance(cv, Plan):
+            cv._refuse_other_data(n, key)
+            return cv  # type: ignore[return-value]
+        codes = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
+        if isinstance(cv, LeaveOneOut) and not keep_copies_together:
+            return cls._leave_one_out(n, codes, key)
+        counted = cv is None or isinstance(cv, int | np.integer)
+        drawn = cv is None or random_state is not None or keep_copies_together or codes is not None
+        if counted and drawn:
+            seed = None if cv is not None and random_state is None else _seed(random_state)
+            units = _units(X, codes, keep_copies_together)
+            strata = np.asarray(y) if classifier else None
+            return cls._dealt(n, cv, seed, units, strata, codes, key)
+        if keep_copies_together:
+            raise PlanError("keep_copies_together needs cv to be a number of folds or None")
+        splitter = cv
+        if not isinstance(cv, Iterable) or isinstance(cv, str):
+            splitter = check_cv(cv, y, classifier=classifier)
+        kind, seed = "given", None
+        if hasattr(splitter, "split"):
+            kind = KINDS.get(type(splitter).__name__, "given")
+            seed = getattr(splitter, "random_state", None)
+            splitter = splitter.split(np.zeros((n, 1)) if X is None else X, y, groups)
+        seed = int(seed) if isinstance(seed, int | np.integer) else None
+        return cls._given(n, splitter, kind, seed, codes, key)
+
+    @classmethod
+    def leave_one_out(
+        cls, X: Any, y: Any, *, sample_weight: Floats | None = None, groups: Any = None
+    ) -> Self:
+        """Each row held out once."""
+        return cls.of(LeaveOneOut(), X, y, sample_weight=sample_weight, groups=groups)
+
+    @classmethod
+    def holdout(
+        cls,
+        X: Any,
+        y: Any,
+        *,
+        test_size: float = 0.25,
+        sample_weight: Floats | None = None,
+        groups: Any = None,
+        classifier: bool = False,
+        random_state: Any = None,
+        keep_copies_together: bool = False,
+    ) -> Self:
+        """One split: the share `test_size` of the rows is held out (at least one row or group)."""
+        if not 0 < test_size < 1:
+            raise ParameterError(f"test_size is {test_size}; it must lie between 0 and 1")
+        n = len(y)
+        codes = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
+        units = _units(X, codes, keep_copies_together)
+        seed = _seed(random_state)
+        # Dealing to many small folds and holding some of them out keeps strata and units right.
+        n_units = n if units is None else int(units.max()) + 1
+        parts = min(n_units, 100)
+        if parts < 2:
+            raise PlanError("a hold-out split needs at least two rows (or groups) to part")
+        rng = generator(seed)
+        strata = np.asarray(y) if classifier else None
+        part = deal(n, parts, strata=strata, units=units, rng=rng)
+        held = min(max(round(test_size * parts), 1), parts - 1)
+        fold = np.where(part < held, 0, -1).astype(np.int32)[None]
+        key = data_key(y, sample_weight, groups)
+        return cls("holdout", n, 1, seed, fold, None, codes, key)
+
+    @classmethod
+    def _leave_one_out(cls, n: int, groups: Ints | None, key: str) -> Self:
+        if n < 2:
+            raise PlanError(f"leave-one-out needs at least two rows; there are {n} sample(s)")
+        fold = np.arange(n, dtype=np.int32)[None]
+        return cls("leave_one_out", n, 1, None, fold, None, groups, key)
+
+    @classmethod
+    def _dealt(
+        cls,
+        n: int,
+        cv: int | None,
+        seed: int | None,
+        units: Ints | None,
+        strata: Array | None,
+        groups: Ints | None,
+        key: str,
+    ) -> Self:
+        n_units = n if units is None else int(units.max()) + 1
+        folds = min(DEFAULT_FOLDS, n_units) if cv is None else int(cv)
+        if folds < 2 or folds > n_units:
+            what = "rows" if units is None else "groups of rows that stay together"
+            raise PlanError(f"{folds} folds of {n_units} {what}: choose from 2 to {n_units} folds")
+        rng = None if seed is None else generator(seed)
+        fold = deal(n, folds, strata=strata, units=units, rng=rng)[None]
+        kind = "kfold" if groups is None else "grouped"
+        return cls(kind, n, 1, seed, fold, None, groups, key)
+
+    @classmethod
+    def _given(
+        cls,
+        n: int,
+        splits: Iterable[tuple[Any, Any]],
+        kind: str,
+        seed: int | None,
+        groups: Ints | None,
+        key: str,
+    ) -> Self:
+        """A plan from explicit splits; successive disjoint test parts share a repeat."""
+        folds: list[Int32s] = []
+        trains: list[Ints] = []
+        complement = True
+        for s, (train, test) in enumerate(splits):
+            train, test = _checked_split(train, test, n, s)
+            if not folds or (folds[-1][test] >= 0).any():
+                folds.append(np.full(n, -1, np.int32))
+            folds[-1][test] = folds[-1].max() + 1
+            trains.append(train)
+            complement &= len(train) + len(test) == n
+        if not folds:
+            raise PlanError("cv gave no splits")
+        kept = None if complement else tuple(trains)
+        return cls(kind, n, len(folds), seed, np.stack(folds), kept, groups, key)
+
+    def _refuse_other_data(self, n: int, key: str) -> None:
+        if n != self.n:
+            raise PlanError(f"the plan is for {self.n} rows and the data have {n}")
+        if key != self.data_key:
+            raise PlanError(
+                "the plan was made for another y, other weights or other groups: "
+                "make one with Plan.of for these data"
+            )
+
+
+def data_key(y: Any, sample_weight: Any = None, groups: Any = None) -> str:
+    """Digest of y, weights and groups; no weights are the same as all weights one."""
+    weights = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    if weights is not None and (weights == 1).all():
+        weights = None
+    return digest(y, weights, groups)
+
+
+def digest(*parts: Any) -> str:
+    """A short hash of arrays, strings and None, the same in every process."""
+    h = sha256()
+    for part in parts:
+        if part is None or isinstance(part, str):
+            h.update(repr(part).encode())
+            continue
+        array = np.asarray(part)
+        if array.dtype.kind in "OTUSM":
+            array = array.astype(str)
+        h.update(f"{array.dtype.str}{array.shape}".encode())
+        h.update(np.ascontiguousarray(array).tobytes())
+    return h.hexdigest()[:16]
+
+
+def _seed(random_state: Any) -> int:
+    return spawn(0 if random_state is None else random_state, 1)[0]
+
+
+def _rows(X: Any) -> int:
+    return X.shape[0] if hasattr(X, "shape") else len(X)
+
+
+def _units(X: Any, groups: Ints | None, keep_copies_together: bool) -> Ints | None:
+    """The units that stay in one fold: groups, copies, or both joined."""
+    if not keep_copies_together:
+        return groups
+    copies = copies_of_rows(X)
+    return copies if groups is None else join_units(groups, copies)
+
+
+def _checked_split(train: Any, test: Any, n: int, s: int) -> tuple[Ints, Ints]:
+    train, test = (_row_numbers(part, n, s) for part in (train, test))
+    for name, part in (("training", train), ("test", test)):
+        if not len(part):
+            raise PlanError(f"split {s} has an empty {name} part")
+    both = np.intersect1d(train, test)
+    if len(both):
+        raise PlanError(
+            f"split {s} has {len(both)} rows in its training and in its test part (row {both[0]} "
+            "first): its risk would not be honest"
+        )
+    return train, test
+
+
+def _row_numbers(part: Any, n: int, s: int) -> Ints:
+    part = np.asarray(part)
+    if part.dtype == bool:
+        if part.shape != (n,):
+            raise PlanError(f"split {s}: a mask of shape {part.shape} for {n} rows")
+        return np.flatnonzero(part)
+    rows = np.unique(part.astype(np.int64))
+    if len(rows) and (rows[0] < 0 or rows[-1] >= n):
+        raise PlanError(f"split {s} names rows from {rows[0]} to {rows[-1]}; there are {n} rows")
+    return rows

@@ -1,0 +1,160 @@
+"""A learning problem as the engine sees it: rows, targets as numbers or codes, weights, a loss."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_y, _num_samples, check_consistent_length
+
+from empirisk.losses import Loss, as_loss, default_loss
+from empirisk.risk.axis import PathMixin
+from empirisk.risk.plans import Plan
+from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.validation import check_weights
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Data and loss, checked once; rows of weight zero are gone.
+
+    `y` is what the user gave, for foreign estimators; `target` is float64, or the class codes
+    0..K-1 of `classes`. y is None where there is nothing to predict. `design` is X as the
+    learner's `fit_path` takes it, converted and checked once, where that is the same in all folds.
+    """
+
+    X: Any
+    y: Any
+    target: Array | None
+    classes: Array | None
+    weight: Floats
+    weighted: bool
+    groups: Array | None
+    loss: Loss
+    design: Any = None
+
+    @classmethod
+    def of(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        loss: Loss | str | None = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+        classes: Array | None = None,
+    ) -> Self:
+        """Check the data; `classes` are those the estimator knows beside the ones in y."""
+        classifier = is_classifier(estimator)
+        given = default_loss(classifier) if loss is None else as_loss(loss)
+        _refuse_wrong_task(given, estimator, classifier)
+        n = _num_samples(X)
+        if groups is not None:
+            groups = np.asarray(groups)
+        check_consistent_length(X, y, groups)
+        weight = check_weights(sample_weight, n)
+        target, classes = _target(y, classifier, classes)
+        if classes is not None:
+            given = given.for_classes(classes)
+        problem = cls(X, y, target, classes, weight, sample_weight is not None, groups, given)
+        return problem if (weight > 0).all() else problem.rows(np.flatnonzero(weight > 0))
+
+    @property
+    def n(self) -> int:
+        return len(self.weight)
+
+    @property
+    def n_classes(self) -> int:
+        return 0 if self.classes is None else len(self.classes)
+
+    def designed(self, estimator: Any) -> Self:
+        """With the design of a bare learner; behind steps of a pipeline each fold has its own."""
+        if self.design is not None or not isinstance(estimator, PathMixin):
+            return self
+        return replace(self, design=estimator.design(self.X))
+
+    def plan(
+        self, cv: Any, *, random_state: Any = None, keep_copies_together: bool = False
+    ) -> Plan:
+        """The plan that `cv` describes, for these data."""
+        return Plan.of(
+            cv,
+            self.X,
+            self.y,
+            sample_weight=self.weight,
+            groups=self.groups,
+            classifier=self.classes is not None,
+            random_state=random_state,
+            keep_copies_together=keep_copies_together,
+        )
+
+    def holdout(
+        self, test_size: float, *, random_state: Any = None, keep_copies_together: bool = False
+    ) -> Plan:
+        """One split of these data, a share `test_size` held out."""
+        return Plan.holdout(
+            self.X,
+            self.y,
+            test_size=test_size,
+            sample_weight=self.weight,
+            groups=self.groups,
+            classifier=self.classes is not None,
+            random_state=random_state,
+            keep_copies_together=keep_copies_together,
+        )
+
+    def rows(self, index: Ints) -> Self:
+        """The same problem on some of its rows; class codes stay, and X goes where a design is."""
+        return replace(
+            self,
+            X=None if self.design is not None else _safe_indexing(self.X, index),
+            y=None if self.y is None else _safe_indexing(self.y, index),
+            target=None if self.target is None else self.target[index],
+            weight=self.weight[index],
+            groups=None if self.groups is None else self.groups[index],
+            design=None if self.design is None else _safe_indexing(self.design, index),
+        )
+
+    def losses(self, rows: Ints, prediction: Array) -> Floats:
+        """Losses (rows, values) of predictions (rows, values, ...); outputs are averaged."""
+        if self.loss.output not in ("value", "probability"):
+            return prediction
+        assert self.target is not None
+        y = self.target[rows][:, None]
+        losses = self.loss(y, prediction)
+        return losses if losses.ndim == 2 else losses.mean(axis=2)
+
+
+def learner_of(estimator: Any) -> Any:
+    """The estimator itself, or the last step of a pipeline."""
+    return estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+
+
+def _target(y: Any, classifier: bool, known: Array | None) -> tuple[Array | None, Array | None]:
+    if y is None:
+        return None, None
+    if classifier:
+        check_classification_targets(y)
+        labels = np.asarray(
+            _check_y(y, multi_output=False, y_numeric=False, estimator="the target")
+        )
+        classes, codes = np.unique(labels, return_inverse=True)
+        return codes.reshape(-1), classes
+    values = _check_y(y, multi_output=np.ndim(y) > 1, y_numeric=True, estimator="the target")
+    if not np.isfinite(np.asarray(values, dtype=float)).all():
+        raise DataError("the target y has values that are NaN or infinite: drop those rows")
+    return np.asarray(values, dtype=float), None
+
+
+def _refuse_wrong_task(loss: Loss, estimator: Any, classifier: bool) -> None:
+    task = "classification" if classifier else "regression"
+    if loss.task in ("classification", "regression") and loss.task != task:
+        raise ParameterError(
+            f"the loss {loss.name!r} is for {loss.task}, and {type(estimator).__name__} "
+            f"is for {task}"
+        )

@@ -1,0 +1,84 @@
+"""The average of the models fitted in the folds of a plan."""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from empirisk.risk.axis import Axis
+from empirisk.risk.plans import Plan
+from empirisk.risk.problem import Problem
+from empirisk.risk.rungs import at_value, fit_foreign
+from empirisk.runtime.arrays import Array
+from empirisk.runtime.parallel import parallel
+
+
+class _FoldAverage(BaseEstimator):
+    """Models fitted on the training parts of a plan; made by `average_folds`."""
+
+    def __init__(self, models: Any = ()) -> None:
+        self.models = models
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """The models are fitted already; there is nothing to do."""
+        return self
+
+    @property
+    def n_features_in_(self) -> int:
+        return self.models[0].n_features_in_
+
+
+class FoldAverageRegressor(RegressorMixin, _FoldAverage):
+    """The mean of the fold models' predictions."""
+
+    def predict(self, X: Any) -> Array:
+        check_is_fitted(self.models[0])
+        return np.mean([model.predict(X) for model in self.models], axis=0)
+
+
+class FoldAverageClassifier(ClassifierMixin, _FoldAverage):
+    """The mean of the fold models' probabilities; a vote where they give none."""
+
+    def __init__(self, models: Any = (), classes: Any = ()) -> None:
+        super().__init__(models)
+        self.classes = classes
+
+    @property
+    def classes_(self) -> Array:
+        return np.asarray(self.classes)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Mean probabilities; for models that only give labels, the share of their votes."""
+        return np.mean([self._probabilities(model, X) for model in self.models], axis=0)
+
+    def predict(self, X: Any) -> Array:
+        return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+
+    def _probabilities(self, model: Any, X: Any) -> Array:
+        if not hasattr(model, "predict_proba"):
+            return (np.asarray(model.predict(X))[:, None] == self.classes_).astype(float)
+        found = np.asarray(model.predict_proba(X))
+        full = np.zeros((len(found), len(self.classes_)))
+        full[:, np.searchsorted(self.classes_, model.classes_)] = found
+        return full
+
+
+def average_folds(
+    estimator: Any,
+    axis: Axis | None,
+    value: Any,
+    problem: Problem,
+    plan: Plan,
+    *,
+    n_jobs: int | None = None,
+) -> FoldAverageRegressor | FoldAverageClassifier:
+    """Fit the estimator at one value on each training part and average the models."""
+
+    def fit(s: int) -> Any:
+        return fit_foreign(at_value(estimator, axis, value), problem.rows(plan.train(s)), None)
+
+    models = parallel(fit, range(plan.n_splits), n_jobs=n_jobs)
+    if problem.classes is None:
+        return FoldAverageRegressor(models)
+    return FoldAverageClassifier(models, problem.classes)

@@ -1,0 +1,48 @@
+"""The rivals: their names, and how each takes part in a comparison or a selection."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sklearn.base import is_classifier
+
+from empirisk.learners.baseline import Baseline
+from empirisk.losses import Loss, default_loss
+from empirisk.risk.problem import learner_of
+from empirisk.runtime.errors import ParameterError
+
+Candidates = Mapping[str, Any] | Sequence[Any]
+
+
+def named(candidates: Candidates | Any) -> dict[str, Any]:
+    """Candidates by name; those without one are called by their class, numbered where needed."""
+    if isinstance(candidates, Mapping):
+        rivals = dict(candidates)
+    else:
+        given = candidates if isinstance(candidates, Sequence) else [candidates]
+        rivals = {}
+        for estimator in given:
+            rivals[_new_name(type(learner_of(estimator)).__name__, rivals)] = estimator
+    if not rivals:
+        raise ParameterError("no candidates: give at least one estimator")
+    kinds = {is_classifier(estimator) for estimator in rivals.values()}
+    if len(kinds) > 1:
+        raise ParameterError("some candidates are classifiers and some are not")
+    return rivals
+
+
+def with_baseline(rivals: dict[str, Any], loss: Loss | str | None) -> dict[str, Any]:
+    """The best constant first, unless one is there: what no learner may lose against."""
+    if any(isinstance(estimator, Baseline) for estimator in rivals.values()):
+        return rivals
+    classifier = is_classifier(next(iter(rivals.values())))
+    baseline = Baseline(default_loss(classifier).name if loss is None else loss)
+    return {_new_name("Baseline", rivals): baseline, **rivals}
+
+
+def _new_name(name: str, taken: Mapping[str, Any]) -> str:
+    if name not in taken:
+        return name
+    number = 2
+    while f"{name} {number}" in taken:
+        number += 1
+    return f"{name} {number}"

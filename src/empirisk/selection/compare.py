@@ -1,0 +1,124 @@
+"""Rivals on one plan: the honest risk of each, and their paired differences."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from empirisk.charts.intervals import draw_intervals
+from empirisk.losses import Loss
+from empirisk.risk.estimate import RiskEstimate
+from empirisk.risk.out_of_fold import out_of_fold
+from empirisk.risk.plans import Plan
+from empirisk.risk.problem import Problem
+from empirisk.runtime.deadlines import deadline
+from empirisk.runtime.errors import DeadlineError, EmpiriskError, ParameterError
+from empirisk.runtime.progress import track
+from empirisk.selection.candidates import Candidates, named, with_baseline
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """The risks of rivals that were judged on the same held-out rows.
+
+    Attributes
+    ----------
+    risks : dict of RiskEstimate
+        By name, in the order given.
+    failures : dict of str
+        Rivals that gave no risk, and why.
+    plan : Plan
+    """
+
+    risks: dict[str, RiskEstimate]
+    failures: dict[str, str]
+    plan: Plan
+
+    def ranking(self) -> list[str]:
+        """Names from the least risk to the greatest."""
+        return sorted(self.risks, key=lambda name: self.risks[name].value)
+
+    def difference(self, a: str, b: str) -> RiskEstimate:
+        """Risk of a minus risk of b, from the differences row by row."""
+        for name in (a, b):
+            if name not in self.risks:
+                raise ParameterError(f"no rival {name!r}; there are {list(self.risks)}")
+        return self.risks[a] - self.risks[b]
+
+    def __str__(self) -> str:
+        lines = [f"{name}: {self.risks[name].sentence}" for name in self.ranking()]
+        return "\n".join([*lines, *(f"{name}: {why}" for name, why in self.failures.items())])
+
+    def plot(self, ax: Any = None) -> Any:
+        """The risks with their intervals, best on top."""
+        ranked = [(name, self.risks[name]) for name in self.ranking()]
+        return draw_intervals(
+            [name for name, _ in ranked],
+            [risk.value for _, risk in ranked],
+            [risk.interval for _, risk in ranked],
+            label=f"{ranked[0][1].loss} risk",
+            ax=ax,
+        )
+
+
+def compare(
+    candidates: Candidates,
+    X: Any,
+    y: Any,
+    *,
+    loss: Loss | str | None = None,
+    cv: Any = None,
+    sample_weight: Any = None,
+    groups: Any = None,
+    level: float = 0.95,
+    method: str = "auto",
+    time_limit: float | None = None,
+    n_jobs: int | None = None,
+    random_state: Any = None,
+) -> Comparison:
+    """Judge rivals, each taken as it is, on one plan; a baseline is added.
+
+    Nothing is chosen, so every risk keeps its interval. A `Tuned` rival is tuned anew inside every
+    training part (nested cross-validation).
+
+    Parameters
+    ----------
+    candidates : list or dict of estimators
+        Ours or scikit-learn's, all classifiers or all regressors.
+    X, y, sample_weight, groups
+    loss, cv, level, method
+        As in `risk.cross_validate`.
+    time_limit : float, optional
+        Seconds for each rival; one that needs more is reported as a failure.
+    n_jobs, random_state
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from empirisk import LinearRegression, Ridge, Tuned, compare
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(50, 20))
+    >>> y = X[:, 0] + rng.normal(size=50)
+    >>> rivals = compare({"ols": LinearRegression(), "ridge": Tuned(Ridge())}, X, y)
+    >>> rivals.ranking()[0]
+    'ridge'
+    >>> rivals.difference("ridge", "ols").value < 0
+    True
+    """
+    rivals = with_baseline(named(candidates), loss)
+    first = next(iter(rivals.values()))
+    problem = Problem.of(first, X, y, loss=loss, sample_weight=sample_weight, groups=groups)
+    plan = problem.plan(cv, random_state=random_state)
+    risks: dict[str, RiskEstimate] = {}
+    failures: dict[str, str] = {}
+    for name in track(list(rivals), "rivals"):
+        try:
+            with deadline(time_limit):
+                losses = out_of_fold(
+                    rivals[name], problem, plan, n_jobs=n_jobs, random_state=random_state
+                )
+        except DeadlineError as late:
+            failures[name] = str(late)
+            continue
+        risks[name] = losses.estimate(0, method, level=level)
+    if not risks:
+        raise EmpiriskError(f"no rival finished: {failures}")
+    return Comparison(risks, failures, plan)

@@ -1,0 +1,226 @@
+"""`Tuned`: the one way to choose along a learner's complexity axis."""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from empirisk.losses import Loss
+from empirisk.risk.axis import Axis, PathMixin
+from empirisk.risk.curves import RiskPath
+from empirisk.risk.out_of_fold import OutOfFold, Rule, out_of_fold
+from empirisk.risk.problem import Problem, learner_of
+from empirisk.risk.rungs import at_value, fit_foreign, fit_steps
+from empirisk.runtime.arrays import Array
+from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.parallel import one_blas_thread
+
+
+def _best_has(method: str) -> Any:
+    def check(self: "Tuned") -> bool:
+        getattr(getattr(self, "best_estimator_", self.estimator), method)
+        return True
+
+    return available_if(check)
+
+
+class Tuned(MetaEstimatorMixin, BaseEstimator):
+    """Choose the complexity of a learner by its honest risk, and keep the whole risk path.
+
+    All values of the axis are judged on the same held-out rows; the learner is then fitted on all
+    rows at the chosen value. Without an axis there is nothing to choose, and `Tuned` just fits and
+    measures.
+
+    Parameters
+    ----------
+    estimator : estimator or Pipeline
+        A learner of this library declares its axis; any other needs `axis` and `values`.
+    axis : Axis, optional
+        Along which parameter to choose.
+    values : sequence, optional
+        Which values to try; None asks the learner for its default grid.
+    cv : None, int, splitter or splits
+        See `Plan.of`; None is ten shuffled folds, stratified for a classifier.
+    loss : Loss or str, optional
+        "squared" for a regressor and "zero_one" for a classifier unless given.
+    rule : {"best", "one_se"}
+        The value of least risk, or the simplest within one standard error of it.
+    n_jobs : int, optional
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    best_estimator_ : the learner fitted on all rows at the chosen value
+    best_value_, best_index_ : the chosen value and its place in `path_.values`
+    risk_ : RiskEstimate of the chosen value; `chosen_among` says how many it won against
+    path_ : RiskPath, V numbers each: values, honest risk, standard error, training risk
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from empirisk import Ridge, Tuned
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 20))
+    >>> y = X[:, 0] + rng.normal(size=60)
+    >>> model = Tuned(Ridge()).fit(X, y)
+    >>> bool(model.path_.risk.min() == model.path_.risk[model.best_index_])
+    True
+    >>> model.risk_.chosen_among, model.risk_.interval
+    (100, None)
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        axis: Axis | None = None,
+        values: Sequence[Any] | None = None,
+        cv: Any = None,
+        loss: Loss | str | None = None,
+        rule: Rule = "best",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.axis = axis
+        self.values = values
+        self.cv = cv
+        self.loss = loss
+        self.rule = rule
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Judge all values on held-out rows, choose one, and fit it on all rows.
+
+        Parameters
+        ----------
+        X, y : the training rows
+        sample_weight : array, optional
+            A row of weight w counts as w copies.
+        groups : array, optional
+            Rows of one group are never on both sides of a split.
+        """
+        with one_blas_thread():
+            axis = axis_of(self.estimator, self.axis)
+            problem = Problem.of(
+                self.estimator, X, y,
+                loss=self.loss, sample_weight=sample_weight, groups=groups,
+            ).designed(self.estimator)  # fmt: skip
+            plan = problem.plan(self.cv, random_state=self.random_state)
+            values = values_of(self.estimator, axis, self.values, problem, plan.n_train)
+            losses = out_of_fold(
+                self.estimator, problem, plan,
+                values=values, axis=axis, n_jobs=self.n_jobs, random_state=self.random_state,
+            )  # fmt: skip
+            self._keep(losses)
+            at_best = at_value(self.estimator, axis, self.best_value_)
+            self.best_estimator_ = fit_foreign(at_best, problem, None)
+        return self
+
+    def _keep(self, losses: OutOfFold) -> None:
+        j = losses.choose(self.rule)
+        self.best_index_ = j
+        self.best_value_ = losses.values[j]
+        self.path_ = RiskPath.of(losses, j)
+        self.risk_ = losses.estimate(j, chosen_among=len(losses.values))
+
+    @_best_has("predict")
+    def predict(self, X: Any) -> Array:
+        check_is_fitted(self)
+        return self.best_estimator_.predict(X)
+
+    @_best_has("predict_proba")
+    def predict_proba(self, X: Any) -> Array:
+        check_is_fitted(self)
+        return self.best_estimator_.predict_proba(X)
+
+    @_best_has("predict_log_proba")
+    def predict_log_proba(self, X: Any) -> Array:
+        check_is_fitted(self)
+        return self.best_estimator_.predict_log_proba(X)
+
+    @_best_has("decision_function")
+    def decision_function(self, X: Any) -> Array:
+        check_is_fitted(self)
+        return self.best_estimator_.decision_function(X)
+
+    @_best_has("transform")
+    def transform(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return self.best_estimator_.transform(X)
+
+    @_best_has("score")
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """The learner's own score, as scikit-learn defines it."""
+        check_is_fitted(self)
+        return self.best_estimator_.score(X, y, sample_weight)
+
+    @property
+    def classes_(self) -> Array:
+        return self.best_estimator_.classes_
+
+    @property
+    def n_features_in_(self) -> int:
+        return self.best_estimator_.n_features_in_
+
+    @property
+    def feature_names_in_(self) -> Array:
+        return self.best_estimator_.feature_names_in_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.estimator_type = inner.estimator_type
+        tags.classifier_tags = inner.classifier_tags
+        tags.regressor_tags = inner.regressor_tags
+        tags.transformer_tags = inner.transformer_tags
+        tags.input_tags = inner.input_tags
+        tags.target_tags = inner.target_tags
+        tags.non_deterministic = inner.non_deterministic
+        return tags
+
+
+def axis_of(estimator: Any, axis: Axis | None) -> Axis | None:
+    """The axis given, or the one the learner declares."""
+    return axis if axis is not None else getattr(learner_of(estimator), "axis", None)
+
+
+def values_of(
+    estimator: Any,
+    axis: Axis | None,
+    values: Sequence[Any] | None,
+    problem: Problem,
+    n_train: int,
+) -> Sequence[Any]:
+    """The values given, or the learner's default grid for these data."""
+    learner = learner_of(estimator)
+    if values is not None:
+        if axis is None:
+            raise ParameterError(
+                f"values were given, but {type(learner).__name__} declares no axis: say which "
+                "parameter they are for, such as axis=Axis(('alpha',), 'simpler', 'log')"
+            )
+        if not len(values):
+            raise ParameterError("values is empty: give at least one value of the axis")
+        return list(values)
+    if axis is None:
+        return (None,)
+    if not isinstance(learner, PathMixin) or axis is not learner.axis:
+        raise ParameterError(
+            f"{type(learner).__name__} has no default grid along {axis.params}: give values=[...]"
+        )
+    return learner.axis_values(
+        _grid_design(estimator, problem), problem.target, problem.weight, n_train=n_train
+    )
+
+
+def _grid_design(estimator: Any, problem: Problem) -> Any:
+    """X as the learner meets it when all rows train: the grid is made once for the plan."""
+    if problem.design is not None:
+        return problem.design
+    model = clone(estimator)
+    return model.steps[-1][1].design(fit_steps(model, problem)[1])
