@@ -94,23 +94,25 @@ class PathMixin:
     """What a learner of this library tells the engine.
 
     In `fit_path` and `out_of_fold`, X is what `design` returned, weights are positive floats, and
-    a classifier's y are integer class codes 0..n_classes-1, each present in `fit_path`.
+    a classifier's y are integer class codes 0..n_classes-1, each present in `fit_path`. y is None
+    for a learner without labels.
     """
 
     axis: ClassVar[Axis | None] = None
+    feature_scaling: ClassVar[Literal["each", "common"] | None] = None
+    """What predictions do not depend on: "each", the unit of every single feature (at the default
+    parameters); "common", one unit for all features, once the axis is tuned; None, neither."""
 
     def design(self, X: Any) -> Any:
         """X in the form that `fit_path` takes; here a float64 array of finite numbers."""
         return numbers(X, self)
 
-    def axis_values(
-        self, X: Any, y: Array, sample_weight: Floats, *, n_train: int
-    ) -> Sequence[Any]:
+    def axis_values(self, X: Any, y: Any, sample_weight: Floats, *, n_train: int) -> Sequence[Any]:
         """The default grid, made once for a plan whose training sets have about n_train rows."""
         return (None,)
 
     def fit_path(
-        self, X: Any, y: Array, sample_weight: Floats, values: Sequence[Any], *, n_classes: int
+        self, X: Any, y: Any, sample_weight: Floats, values: Sequence[Any], *, n_classes: int
     ) -> Path:
         """Fit at all values; n_classes is 0 for regression. Without an axis, values is (None,)."""
         raise NotImplementedError
@@ -118,7 +120,7 @@ class PathMixin:
     def out_of_fold(
         self,
         X: Any,
-        y: Array,
+        y: Any,
         sample_weight: Floats,
         plan: "Plan",
         values: Sequence[Any],

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from empirisk.runtime.arrays import Array, Int32s, Ints
+from empirisk.runtime.arrays import Array, Bools, Floats, Int32s, Ints
 
 
 def deal(
@@ -42,6 +42,36 @@ def deal(
     return fold_of_unit[units]
 
 
+def hold_out(
+    n: int,
+    share: float,
+    *,
+    strata: Array | None = None,
+    units: Ints | None = None,
+    rng: np.random.Generator,
+) -> Bools:
+    """Which rows are held out: about the share of each stratum, in whole units."""
+    units = np.arange(n) if units is None else units
+    size = np.bincount(units)
+    stratum = _stratum_of_units(strata, units, len(size))
+    rows = np.bincount(stratum, weights=size)
+    quota = _apportion(share * rows, round(min(max(share * n, 1), n - 1)))
+    order = rng.permutation(len(size))
+    order = order[np.argsort(-size[order], kind="stable")]
+    held = np.zeros(len(size), dtype=bool)
+    taken = np.zeros(len(rows), dtype=np.int64)
+    for u in order[size[order] > 1]:
+        held[u] = taken[stratum[u]] + size[u] / 2 <= quota[stratum[u]]
+        taken[stratum[u]] += size[u] * held[u]
+    singles = order[size[order] == 1]
+    for h in np.unique(stratum[singles]):
+        mine = singles[stratum[singles] == h]
+        held[mine[: max(quota[h] - taken[h], 0)]] = True
+    if held.all() or not held.any():  # two large units: one to either side
+        held[order[-1]] ^= True
+    return held[units]
+
+
 def copies_of_rows(X: Any) -> Ints:
     """A code for each row, the same for rows that are equal in every column.
 
@@ -72,6 +102,14 @@ def _stratum_of_units(strata: Array | None, units: Ints, n_units: int) -> Ints:
         return result
     table = coo_array((np.ones(len(units)), (units, codes))).tocsr()
     return np.asarray(table.argmax(axis=1)).reshape(-1).astype(np.int64)
+
+
+def _apportion(wanted: Floats, total: int) -> Ints:
+    """Whole numbers next to the wanted ones that add up to the total (largest remainders)."""
+    quota = np.floor(wanted).astype(np.int64)
+    rest = np.argsort(quota - wanted, kind="stable")
+    quota[rest[: max(total - int(quota.sum()), 0)]] += 1
+    return quota
 
 
 def _level(count: Ints, total: Ints, m: int) -> Ints:

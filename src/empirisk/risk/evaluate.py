@@ -13,6 +13,7 @@ from empirisk.risk.out_of_fold import out_of_fold
 from empirisk.risk.plans import data_key
 from empirisk.risk.problem import Problem
 from empirisk.risk.rungs import foreign_prediction
+from empirisk.runtime.streams import settled
 
 
 def evaluate(
@@ -60,7 +61,7 @@ def evaluate(
         loss=loss,
         sample_weight=sample_weight,
         groups=groups,
-        classes=predictor.classes_ if is_classifier(predictor) else None,
+        classes=getattr(predictor, "classes_", None) if is_classifier(predictor) else None,
     )
     prediction = foreign_prediction(predictor, problem.X, problem, problem.loss.output)
     rows = np.arange(problem.n)
@@ -81,13 +82,6 @@ def evaluate(
         level=level,
         method=method,
     )
-
-
-def mean_loss(predictor: Any, problem: Problem) -> float:
-    """The empirical risk of a fitted predictor on a problem: on its training rows, too good."""
-    prediction = foreign_prediction(predictor, problem.X, problem, problem.loss.output)
-    losses = problem.losses(np.arange(problem.n), prediction[:, None])[:, 0]
-    return float(np.average(losses, weights=problem.weight))
 
 
 def cross_validate(
@@ -129,6 +123,7 @@ def cross_validate(
     The squared risk of the procedure at this n is ..., 95 % interval ...
     """
     problem = Problem.of(estimator, X, y, loss=loss, sample_weight=sample_weight, groups=groups)
+    random_state = settled(random_state)
     plan = problem.plan(cv, random_state=random_state)
     losses = out_of_fold(estimator, problem, plan, n_jobs=n_jobs, random_state=random_state)
     return losses.estimate(0, method, level=level)
@@ -154,6 +149,7 @@ def holdout(
 ) -> RiskEstimate:
     """The risk of the model fitted on the rest when a share `test_size` of the rows is held out."""
     problem = Problem.of(estimator, X, y, loss=loss, sample_weight=sample_weight, groups=groups)
+    random_state = settled(random_state)
     plan = problem.holdout(test_size, random_state=random_state)
     losses = out_of_fold(estimator, problem, plan, random_state=random_state)
     return losses.estimate(0, method, level=level)

@@ -6,6 +6,7 @@ another path through the data.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -16,14 +17,13 @@ from empirisk.risk.intervals import LossTable
 from empirisk.risk.plans import Plan
 from empirisk.risk.problem import Problem, learner_of
 from empirisk.risk.rungs import (
-    at_value,
     fit_all_values,
-    fit_foreign,
-    foreign_prediction,
+    foreign_training_risk,
     generic_rung,
     path_rung,
     plan_rung,
     rows_per_block,
+    under_deadline,
 )
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
@@ -131,11 +131,11 @@ class OutOfFold:
         """
         values = [self.values[j]]
         found: Array | None = None
-        for entries, prediction in _entries(self.plan, self.work.blocks(self.plan, values)[0]):
+        for r, rows, prediction in self.work.blocks(self.plan, values)[0]:
             column = prediction[:, 0]
             if found is None:
                 found = np.empty((len(self.row), *column.shape[1:]), column.dtype)
-            found[entries] = column
+            found[self.plan.place[r, rows]] = column
         assert found is not None
         return found
 
@@ -186,19 +186,14 @@ class Work:
         return blocks, "path", why
 
     def training_risk(self, values: Sequence[Any]) -> Floats:
+        """The mean loss at each value on the rows that trained."""
         problem = self.problem
         output = problem.loss.output
         seed = None if self.random_state is None else spawn(self.random_state, 1)[0]
-        total = np.zeros(len(values))
         if not self.has_path:
-            everything = np.arange(problem.n)
-            for j, value in enumerate(values):
-                model = fit_foreign(at_value(self.estimator, self.axis, value), problem, seed)
-                prediction = foreign_prediction(model, problem.X, problem, output)[:, None]
-                total[j] = np.average(
-                    problem.losses(everything, prediction)[:, 0], weights=problem.weight
-                )
-            return total
+            fit = partial(foreign_training_risk, self.estimator, self.axis, problem, seed)
+            return np.array([under_deadline(fit)(value) for value in values])
+        total = np.zeros(len(values))
         path = fit_all_values(self.estimator, problem, values, seed)
         step = rows_per_block(len(values), problem.n_classes)
         for start in range(0, problem.n, step):
@@ -247,12 +242,12 @@ def out_of_fold(
     work = Work(estimator, axis, problem, rung, random_state, n_jobs)
     if work.has_path:
         work = replace(work, problem=problem.designed(estimator))
-    row, split = _layout(plan)
+    row, split = plan.entries
     losses = np.empty((len(row), len(values)))
     with one_blas_thread():
         blocks, used, why = work.blocks(plan, values)
-        for entries, prediction in _entries(plan, blocks):
-            losses[entries] = work.problem.losses(row[entries], prediction)
+        for r, rows, prediction in blocks:
+            losses[plan.place[r, rows]] = work.problem.losses(rows, prediction)
     _refuse_nan(losses, values, row)
     weight = problem.weight[row]
     return OutOfFold(values, complexity, plan, row, split, losses, weight, used, why, work)
@@ -264,23 +259,6 @@ def current_value(estimator: Any, axis: Axis | None) -> tuple[Sequence[Any], Axi
         return (None,), None
     parts = tuple(learner_of(estimator).get_params()[name] for name in axis.params)
     return (parts if len(parts) > 1 else parts[0],), axis
-
-
-def _layout(plan: Plan) -> tuple[Ints, Ints]:
-    """The row and the split of each entry: by split, then by row."""
-    tests = [plan.test(s) for s in range(plan.n_splits)]
-    split = np.repeat(np.arange(plan.n_splits), [len(test) for test in tests])
-    return np.concatenate(tests), split
-
-
-def _entries(plan: Plan, blocks: Iterator[Block]) -> Iterator[tuple[Ints, Array]]:
-    """Where each row of each block stands in the layout."""
-    row, split = _layout(plan)
-    repeat = np.array([plan.repeat(s) for s in range(plan.n_splits)])[split]
-    place = np.full((plan.repeats, plan.n), -1, dtype=np.int64)
-    place[repeat, row] = np.arange(len(row))
-    for r, rows, prediction in blocks:
-        yield place[r, rows], prediction
 
 
 def _refuse_nan(losses: Floats, values: Sequence[Any], row: Ints) -> None:

@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.model_selection import LeaveOneOut, check_cv
 
-from empirisk.risk.dealing import copies_of_rows, deal, join_units
+from empirisk.risk.dealing import copies_of_rows, deal, hold_out, join_units
 from empirisk.runtime.arrays import Array, Floats, Int32s, Ints
 from empirisk.runtime.errors import ParameterError, PlanError
 from empirisk.runtime.streams import generator, spawn
@@ -124,6 +124,26 @@ class Plan:
         return digest(self.fold, *trains, self.data_key)
 
     @cached_property
+    def entries(self) -> tuple[Ints, Ints]:
+        """The row and the split of every held-out prediction: by split, then by row."""
+        rows, splits = [], []
+        for r, (order, start) in enumerate(self._held_out):
+            rows.append(order[start[0] :])
+            fold = np.repeat(np.arange(len(start) - 1), np.diff(start))
+            splits.append(self._first_split[r] + fold)
+        return np.concatenate(rows), np.concatenate(splits)
+
+    @cached_property
+    def place(self) -> Ints:
+        """Where the prediction of each row in each repeat stands in `entries`; -1 for none."""
+        row, split = self.entries
+        place = np.full((self.repeats, self.n), -1, dtype=np.int64)
+        place[np.searchsorted(self._first_split, split, side="right") - 1, row] = np.arange(
+            len(row)
+        )
+        return place
+
+    @cached_property
     def _first_split(self) -> Ints:
         folds = self.fold.max(axis=1).astype(np.int64) + 1
         return np.concatenate([[0], np.cumsum(folds)])
@@ -223,23 +243,18 @@ class Plan:
         codes = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
         units = _units(X, codes, keep_copies_together)
         seed = _seed(random_state)
-        # Dealing to many small folds and holding some of them out keeps strata and units right.
-        n_units = n if units is None else int(units.max()) + 1
-        parts = min(n_units, 100)
-        if parts < 2:
+        if n < 2 or (units is not None and units.max() < 1):
             raise PlanError("a hold-out split needs at least two rows (or groups) to part")
-        rng = generator(seed)
         strata = np.asarray(y) if classifier else None
-        part = deal(n, parts, strata=strata, units=units, rng=rng)
-        held = min(max(round(test_size * parts), 1), parts - 1)
-        fold = np.where(part < held, 0, -1).astype(np.int32)[None]
+        held = hold_out(n, test_size, strata=strata, units=units, rng=generator(seed))
+        fold = np.where(held, 0, -1).astype(np.int32)[None]
         key = data_key(y, sample_weight, groups)
         return cls("holdout", n, 1, seed, fold, None, codes, key)
 
     @classmethod
     def _leave_one_out(cls, n: int, groups: Ints | None, key: str) -> Self:
         if n < 2:
-            raise PlanError(f"leave-one-out needs at least two rows; there are {n} sample(s)")
+            raise PlanError(f"leave-one-out needs at least two rows, and n_samples = {n}")
         fold = np.arange(n, dtype=np.int32)[None]
         return cls("leave_one_out", n, 1, None, fold, None, groups, key)
 
@@ -258,7 +273,9 @@ class Plan:
         folds = min(DEFAULT_FOLDS, n_units) if cv is None else int(cv)
         if folds < 2 or folds > n_units:
             what = "rows" if units is None else "groups of rows that stay together"
-            raise PlanError(f"{folds} folds of {n_units} {what}: choose from 2 to {n_units} folds")
+            raise PlanError(
+                f"{folds} folds of n_samples = {n_units} ({what}): choose 2 to {n_units}"
+            )
         rng = None if seed is None else generator(seed)
         fold = deal(n, folds, strata=strata, units=units, rng=rng)[None]
         kind = "kfold" if groups is None else "grouped"

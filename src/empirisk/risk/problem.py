@@ -58,11 +58,12 @@ class Problem:
             groups = np.asarray(groups)
         check_consistent_length(X, y, groups)
         weight = check_weights(sample_weight, n)
-        target, classes = _target(y, classifier, classes)
-        if classes is not None:
-            given = given.for_classes(classes)
-        problem = cls(X, y, target, classes, weight, sample_weight is not None, groups, given)
-        return problem if (weight > 0).all() else problem.rows(np.flatnonzero(weight > 0))
+        problem = cls(X, y, None, None, weight, sample_weight is not None, groups, given)
+        if not (weight > 0).all():
+            problem = problem.rows(np.flatnonzero(weight > 0))
+        target, classes = _target(problem.y, classifier, classes)
+        loss = given if classes is None else given.for_classes(classes)
+        return replace(problem, target=target, classes=classes, loss=loss)
 
     @property
     def n(self) -> int:
@@ -143,8 +144,8 @@ def _target(y: Any, classifier: bool, known: Array | None) -> tuple[Array | None
         labels = np.asarray(
             _check_y(y, multi_output=False, y_numeric=False, estimator="the target")
         )
-        classes, codes = np.unique(labels, return_inverse=True)
-        return codes.reshape(-1), classes
+        classes = np.unique(labels) if known is None else np.union1d(labels, known)
+        return np.searchsorted(classes, labels), classes
     values = _check_y(y, multi_output=np.ndim(y) > 1, y_numeric=True, estimator="the target")
     if not np.isfinite(np.asarray(values, dtype=float)).all():
         raise DataError("the target y has values that are NaN or infinite: drop those rows")

@@ -24,11 +24,12 @@ from empirisk.risk.problem import Problem, learner_of
 from empirisk.runtime.arrays import Array, Ints
 from empirisk.runtime.deadlines import call_with_timeout, check_deadline, time_left
 from empirisk.runtime.errors import DataError, ParameterError, PlanError
-from empirisk.runtime.parallel import parallel
+from empirisk.runtime.parallel import parallel, slices
 from empirisk.runtime.progress import track
 from empirisk.runtime.streams import seed32
 
 BLOCK_NUMBERS = 2**22  # predictions in one block: 32 MB of float64
+SPLITS_AT_ONCE = 8  # paths in memory together, to be shared out among threads
 
 
 def rows_per_block(n_values: int, n_classes: int) -> int:
@@ -41,7 +42,7 @@ def plan_rung(
     """Ask the learner for the whole plan; raises `CannotSubtractError` where it declines."""
     return learner.out_of_fold(
         problem.design,
-        problem.target,  # type: ignore[arg-type]
+        problem.target,
         problem.weight,
         plan,
         values,
@@ -63,11 +64,13 @@ def path_rung(
 ) -> Iterator[Block]:
     """One path per split, splits in parallel batches, blocks in order."""
     fit = partial(_split_path, estimator, problem, plan, values, seeds)
-    jobs = max(n_jobs or 1, 1) if (n_jobs or 1) > 0 else plan.n_splits
-    for batch in track(_batches(plan.n_splits, jobs), "folds"):
-        for s, fitted in zip(batch, parallel(fit, batch, n_jobs=n_jobs), strict=True):
-            for rows in _blocks(plan.test(s), rows_per_block(len(values), problem.n_classes)):
-                yield plan.repeat(s), rows, fitted.predict(rows, output)
+    size = rows_per_block(len(values), problem.n_classes)
+    for batch in track(slices(plan.n_splits, SPLITS_AT_ONCE), "folds"):
+        splits = range(plan.n_splits)[batch]
+        for s, fitted in zip(splits, parallel(fit, splits, n_jobs=n_jobs), strict=True):
+            test = plan.test(s)
+            for block in slices(len(test), size):
+                yield plan.repeat(s), test[block], fitted.predict(test[block], output)
 
 
 def generic_rung(
@@ -83,8 +86,9 @@ def generic_rung(
 ) -> Iterator[Block]:
     """One fit per split and value, in processes where n_jobs asks for several."""
     work = partial(_split_predictions, estimator, axis, problem, plan, values, output, seeds)
+    kind: Any = "processes" if np.isinf(time_left()) else "threads"  # each with its own process
     splits = track(range(plan.n_splits), "folds")
-    results = parallel(_timed(work), splits, n_jobs=n_jobs, kind="processes")
+    results = parallel(under_deadline(work), splits, n_jobs=n_jobs, kind=kind)
     for s, predictions in enumerate(results):
         yield plan.repeat(s), plan.test(s), predictions
 
@@ -163,15 +167,30 @@ def foreign_prediction(model: Any, X: Any, problem: Problem, output: Output) -> 
         prediction = np.asarray(model.predict(X))
         if problem.classes is None:
             return _checked(prediction, model)
-        return np.searchsorted(problem.classes, prediction)
+        return _codes(prediction, problem.classes, model)
     if not hasattr(model, "predict_proba"):
         raise ParameterError(
             f"the loss {problem.loss.name!r} needs class probabilities, and "
             f"{type(model).__name__} has no predict_proba: use the loss 'zero_one'"
         )
     probabilities = _checked(np.asarray(model.predict_proba(X)), model)
-    present = np.searchsorted(problem.classes, model.classes_)  # type: ignore[arg-type]
+    assert problem.classes is not None
+    present = _codes(model.classes_, problem.classes, model)
     return align(probabilities, present, problem.n_classes, output)
+
+
+def mean_loss(model: Any, problem: Problem) -> float:
+    """The empirical risk of a fitted predictor on a problem: on its training rows, too good."""
+    prediction = foreign_prediction(model, problem.X, problem, problem.loss.output)
+    losses = problem.losses(np.arange(problem.n), prediction[:, None])[:, 0]
+    return float(np.average(losses, weights=problem.weight))
+
+
+def foreign_training_risk(
+    estimator: Any, axis: Axis | None, problem: Problem, seed: int | None, value: Any
+) -> float:
+    """The mean loss on the rows that trained, at one value."""
+    return mean_loss(fit_foreign(at_value(estimator, axis, value), problem, seed), problem)
 
 
 def align(prediction: Array, present: Ints, n_classes: int, output: Output) -> Array:
@@ -230,7 +249,7 @@ def _split_predictions(
 ) -> Array:
     """Held-out predictions of one split, a column for each value."""
     train, test = problem.rows(plan.train(s)), _safe_indexing(problem.X, plan.test(s))
-    if train.classes is not None:
+    if train.target is not None and train.classes is not None:
         refuse_one_class(np.unique(train.target), problem)
     columns = []
     for value in values:
@@ -249,13 +268,9 @@ def at_value(estimator: Any, axis: Axis | None, value: Any) -> BaseEstimator:
     return model
 
 
-def _timed(work: Any) -> Any:
-    """Under a deadline, foreign code runs in a process that can be ended."""
-    return work if np.isinf(time_left()) else partial(_with_timeout, work)
-
-
-def _with_timeout(work: Any, s: int) -> Array:
-    return call_with_timeout(work, s, seconds=time_left())
+def under_deadline(work: Any) -> Any:
+    """Where there is a deadline, foreign code runs in a process that can be ended."""
+    return work if np.isinf(time_left()) else partial(call_with_timeout, work)
 
 
 def takes_weights(estimator: Any) -> bool:
@@ -284,6 +299,15 @@ def _refuse_weights(model: Any) -> None:
     )
 
 
+def _codes(labels: Any, classes: Array, model: Any) -> Ints:
+    labels = np.asarray(labels)
+    codes = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+    if (classes[codes] != labels).any():
+        stranger = labels[classes[codes] != labels][0]
+        raise DataError(f"{type(model).__name__} knows a class {stranger!r} that y does not have")
+    return codes
+
+
 def _checked(prediction: Array, model: Any) -> Array:
     if not np.isfinite(prediction).all():
         row = int(np.flatnonzero(~np.isfinite(prediction).reshape(len(prediction), -1).all(1))[0])
@@ -291,12 +315,3 @@ def _checked(prediction: Array, model: Any) -> Array:
             f"{type(model).__name__} predicted NaN or infinity, first for held-out row {row}"
         )
     return prediction
-
-
-def _batches(n: int, size: int) -> list[list[int]]:
-    return [list(range(i, min(i + size, n))) for i in range(0, n, size)]
-
-
-def _blocks(rows: Ints, size: int) -> Iterator[Ints]:
-    for i in range(0, len(rows), size):
-        yield rows[i : i + size]

@@ -12,6 +12,7 @@ from empirisk.risk.problem import Problem
 from empirisk.runtime.deadlines import deadline
 from empirisk.runtime.errors import DeadlineError, EmpiriskError, ParameterError
 from empirisk.runtime.progress import track
+from empirisk.runtime.streams import settled
 from empirisk.selection.candidates import Candidates, named, with_baseline
 
 
@@ -106,6 +107,7 @@ def compare(
     rivals = with_baseline(named(candidates), loss)
     first = next(iter(rivals.values()))
     problem = Problem.of(first, X, y, loss=loss, sample_weight=sample_weight, groups=groups)
+    random_state = settled(random_state)
     plan = problem.plan(cv, random_state=random_state)
     risks: dict[str, RiskEstimate] = {}
     failures: dict[str, str] = {}

@@ -17,6 +17,7 @@ from empirisk.risk.rungs import at_value, fit_foreign, fit_steps
 from empirisk.runtime.arrays import Array
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import one_blas_thread
+from empirisk.runtime.streams import settled, spawn
 
 
 def _best_has(method: str) -> Any:
@@ -104,21 +105,23 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):
         groups : array, optional
             Rows of one group are never on both sides of a split.
         """
+        random_state = settled(self.random_state)
         with one_blas_thread():
             axis = axis_of(self.estimator, self.axis)
             problem = Problem.of(
                 self.estimator, X, y,
                 loss=self.loss, sample_weight=sample_weight, groups=groups,
             ).designed(self.estimator)  # fmt: skip
-            plan = problem.plan(self.cv, random_state=self.random_state)
+            plan = problem.plan(self.cv, random_state=random_state)
             values = values_of(self.estimator, axis, self.values, problem, plan.n_train)
             losses = out_of_fold(
                 self.estimator, problem, plan,
-                values=values, axis=axis, n_jobs=self.n_jobs, random_state=self.random_state,
+                values=values, axis=axis, n_jobs=self.n_jobs, random_state=random_state,
             )  # fmt: skip
             self._keep(losses)
             at_best = at_value(self.estimator, axis, self.best_value_)
-            self.best_estimator_ = fit_foreign(at_best, problem, None)
+            seed = None if random_state is None else spawn(random_state, 1)[0]
+            self.best_estimator_ = fit_foreign(at_best, problem, seed)
         return self
 
     def _keep(self, losses: OutOfFold) -> None:

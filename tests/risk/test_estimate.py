@@ -1,0 +1,66 @@
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.linear_model import LinearRegression, Ridge
+
+from empirisk import risk
+from empirisk.runtime.errors import PlanError
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(80, 3))
+y = X @ [1.0, 2.0, 0.0] + rng.normal(size=80)
+
+
+def test_a_difference_is_paired():
+    a = risk.cross_validate(LinearRegression(), X, y)
+    b = risk.cross_validate(Ridge(alpha=50.0), X, y)
+    gap = b - a
+    assert_allclose(gap.value, b.value - a.value, rtol=1e-12)
+    assert_allclose(gap.losses, b.losses - a.losses)
+    assert_allclose((a - b).value, -gap.value)
+    unpaired = np.hypot(a.standard_error, b.standard_error)
+    assert gap.standard_error < unpaired
+    assert gap.interval[0] < gap.value < gap.interval[1]
+
+
+def test_risks_from_different_plans_or_losses_refuse_to_be_compared():
+    a = risk.cross_validate(LinearRegression(), X, y)
+    for other in (
+        risk.cross_validate(LinearRegression(), X, y, cv=5),
+        risk.cross_validate(LinearRegression(), X, y, random_state=1),
+        risk.cross_validate(LinearRegression(), X, y, loss="absolute"),
+        risk.cross_validate(LinearRegression(), X, y + 1),
+        risk.holdout(LinearRegression(), X, y),
+    ):
+        with pytest.raises(PlanError):
+            a - other
+
+
+def test_a_chosen_risk_has_no_interval():
+    a = risk.cross_validate(LinearRegression(), X, y)
+    chosen = a.chosen(7)
+    assert (chosen.chosen_among, chosen.corrected, chosen.interval) == (7, False, None)
+    assert chosen.value == a.value
+    assert "best of 7" in chosen.sentence
+    assert (chosen - a).interval is None
+    assert a.chosen(1) is a
+
+
+def test_the_sentence_says_what_is_estimated():
+    a = risk.cross_validate(LinearRegression(), X, y)
+    assert "the procedure at this n" in str(a)
+    assert "95 % interval" in str(a)
+    model = LinearRegression().fit(X[:40], y[:40])
+    b = risk.evaluate(model, X[40:], y[40:], level=0.9)
+    assert "this model" in str(b)
+    assert "90 % interval" in str(b)
+
+
+def test_an_estimate_can_be_pickled_and_drawn():
+    a = risk.cross_validate(LinearRegression(), X, y)
+    again = pickle.loads(pickle.dumps(a))
+    assert (again - a).value == 0
+    ax = a.plot()
+    assert ax.lines[-1].get_xdata()[0] == a.value

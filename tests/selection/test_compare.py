@@ -1,0 +1,81 @@
+import time
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeRegressor
+
+from empirisk import Baseline, LinearRegression, Ridge, Tuned, compare, risk
+from empirisk.runtime.errors import EmpiriskError, ParameterError
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(60, 10))
+y = X[:, 0] + rng.normal(size=60)
+
+
+class Sleeper(RegressorMixin, BaseEstimator):
+    def fit(self, X, y):
+        time.sleep(600)
+
+    def predict(self, X):
+        return np.zeros(len(X))
+
+
+def test_rivals_share_one_plan_and_keep_their_intervals():
+    found = compare(
+        [LinearRegression(), Tuned(Ridge()), DecisionTreeRegressor(random_state=0)], X, y
+    )
+    assert list(found.risks) == ["Baseline", "LinearRegression", "Tuned", "DecisionTreeRegressor"]
+    assert len({estimate.fingerprint for estimate in found.risks.values()}) == 1
+    assert all(estimate.interval is not None for estimate in found.risks.values())
+    alone = risk.cross_validate(LinearRegression(), X, y)
+    assert_allclose(found.risks["LinearRegression"].losses, alone.losses)
+    values = [found.risks[name].value for name in found.ranking()]
+    assert values == sorted(values)
+    assert found.ranking()[0] in str(found).splitlines()[0]
+
+
+def test_a_difference_is_that_of_the_losses():
+    found = compare({"a": LinearRegression(), "b": Ridge(alpha=30.0)}, X, y)
+    gap = found.difference("a", "b")
+    assert_allclose(gap.losses, found.risks["a"].losses - found.risks["b"].losses)
+    with pytest.raises(ParameterError, match="no rival 'c'"):
+        found.difference("a", "c")
+
+
+def test_a_baseline_is_added_once():
+    assert list(compare([Baseline(), Ridge()], X, y).risks) == ["Baseline", "Ridge"]
+    labels = np.where(y > 0, 1, 0)
+    found = compare([LogisticRegression()], X, labels, loss="log")
+    assert_allclose(found.risks["Baseline"].value, 0.7, atol=0.05)
+
+
+def test_names_are_made_unique():
+    assert list(compare([Ridge(), Ridge(alpha=9.0)], X, y).risks)[1:] == ["Ridge", "Ridge 2"]
+
+
+def test_classifiers_and_regressors_do_not_compete():
+    with pytest.raises(ParameterError, match="some candidates are classifiers"):
+        compare([Ridge(), LogisticRegression()], X, y)
+    with pytest.raises(ParameterError, match="no candidates"):
+        compare([], X, y)
+
+
+def test_a_rival_that_hangs_is_ended_and_reported():
+    found = compare({"asleep": Sleeper(), "ridge": Ridge()}, X, y, cv=2, time_limit=8)
+    assert list(found.risks) == ["Baseline", "ridge"]
+    assert "asleep" in found.failures
+    assert "asleep" in str(found)
+
+
+def test_the_comparison_is_drawn_best_on_top():
+    found = compare([LinearRegression(), Ridge()], X, y)
+    ax = found.plot()
+    assert [label.get_text() for label in ax.get_yticklabels()] == found.ranking()
+
+
+def test_nothing_finished_is_an_error():
+    with pytest.raises(EmpiriskError):
+        compare({"a": Sleeper()}, X, y, cv=2, time_limit=0.0)

@@ -1,0 +1,131 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from empirisk import LinearDiscriminantAnalysis, LinearRegression, Plan, Ridge, Tuned, risk, select
+from empirisk.runtime.errors import ParameterError
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(160, 20))
+y = X[:, 0] - X[:, 1] + rng.normal(size=160)
+labels = np.array(["low", "mid", "high"])[
+    np.digitize(X[:, 0] + 0.4 * rng.normal(size=160), [-0.5, 0.5])
+]
+
+
+@pytest.mark.parametrize("refit", ["train", "average"])
+def test_the_model_returned_is_the_one_certified(refit):
+    chosen = select([Ridge(), LinearRegression()], X, y, refit=refit, random_state=0)
+    rows = chosen.test_rows
+    assert len(rows) == 40
+    assert chosen.test_risk.estimates == "this model"
+    assert_allclose(chosen.test_risk.losses, (y[rows] - chosen.model.predict(X[rows])) ** 2)
+    assert chosen.test_risk.interval is not None
+    train = np.setdiff1d(np.arange(160), rows)
+    assert_allclose(
+        chosen.training_risk, np.mean((y[train] - chosen.model.predict(X[train])) ** 2), rtol=1e-10
+    )
+
+
+def test_test_rows_take_no_part_until_the_end():
+    chosen = select([Ridge(), LinearRegression()], X, y, random_state=0)
+    spoiled = y.copy()
+    spoiled[chosen.test_rows] += 1e6
+    again = select([Ridge(), LinearRegression()], X, spoiled, random_state=0)
+    assert np.array_equal(chosen.test_rows, again.test_rows)
+    assert again.value == chosen.value
+    np.testing.assert_array_equal(again.model.coef_, chosen.model.coef_)
+
+
+def test_refitting_on_all_rows_is_the_risk_of_the_procedure():
+    part = select(Ridge(), X, y, random_state=0)
+    whole = select(Ridge(), X, y, refit="all", random_state=0)
+    assert whole.test_risk.estimates == "the procedure at this n"
+    assert whole.test_risk.value == part.test_risk.value
+    assert whole.test_risk.interval is None
+    assert_allclose(whole.model.coef_, Ridge(alpha=whole.value).fit(X, y).coef_, rtol=1e-10)
+
+
+def test_the_winner_has_the_least_cross_validated_risk():
+    chosen = select([LinearRegression(), Ridge(), DecisionTreeRegressor(random_state=0)], X, y)
+    assert chosen.name == chosen.ranking()[0][0]
+    assert set(chosen.paths) == {"Baseline", "LinearRegression", "Ridge", "DecisionTreeRegressor"}
+    path = chosen.paths[chosen.name]
+    assert_allclose(chosen.cross_validated_risk.value, path.risk.min())
+    assert chosen.cross_validated_risk.chosen_among == 1 + 1 + 100 + 1
+    assert chosen.cross_validated_risk.interval is None
+    assert "chosen: Ridge" in str(chosen)
+
+
+def test_a_tuned_candidate_is_one_procedure():
+    chosen = select({"ridge": Tuned(Ridge(), values=[1.0, 10.0])}, X, y)
+    assert chosen.cross_validated_risk.chosen_among == 2  # with the baseline
+    assert len(chosen.paths["ridge"].values) == 1
+
+
+def test_averaged_fold_models_are_the_mean_of_the_folds():
+    chosen = select(Ridge(), X, y, refit="average", cv=4, random_state=1)
+    train = np.setdiff1d(np.arange(160), chosen.test_rows)
+    models = [
+        Ridge(alpha=chosen.value).fit(X[train][rows], y[train][rows])
+        for rows in (chosen.plan.train(s) for s in range(4))
+    ]
+    expected = np.mean([model.predict(X) for model in models], axis=0)
+    assert_allclose(chosen.model.predict(X), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("refit", ["train", "average", "all"])
+@pytest.mark.parametrize("loss", ["zero_one", "log"])
+def test_classes_of_any_label_are_chosen_among(refit, loss):
+    chosen = select(
+        [LinearDiscriminantAnalysis(), DecisionTreeClassifier(max_depth=2)],
+        X, labels, loss=loss, refit=refit, random_state=0,
+    )  # fmt: skip
+    assert chosen.name == "LinearDiscriminantAnalysis"
+    assert set(chosen.model.predict(X)) <= {"low", "mid", "high"}
+    assert_allclose(chosen.model.predict_proba(X).sum(axis=1), 1)
+
+
+def test_copies_of_rows_do_not_leak():
+    # Pure noise with every row four times: honest risk is 1/2, reciting neighbours reports 0.
+    noise = rng.normal(size=(150, 3))
+    coin = rng.integers(0, 2, size=150)
+    rows = np.tile(np.arange(150), 4)
+    chosen = select(KNeighborsClassifier(1), noise[rows], coin[rows], random_state=0)
+    path = chosen.paths["KNeighborsClassifier"]
+    # 1-NN errs on a fair coin in 112 distinct training rows: 5 standard errors are 0.24.
+    assert abs(path.risk[0] - 0.5) < 0.24
+    leaking = risk.cross_validate(KNeighborsClassifier(1), noise[rows], coin[rows])
+    assert leaking.value < 0.1
+
+
+def test_a_coarse_table_is_split_by_rows():
+    coarse = rng.integers(0, 2, size=(160, 3)).astype(float)
+    chosen = select(LinearRegression(), coarse, coarse @ [1.0, 2.0, 3.0] + rng.normal(size=160))
+    assert chosen.name == "LinearRegression"
+    assert chosen.plan.n_splits == 10
+
+
+def test_groups_stay_on_one_side_of_both_splits():
+    groups = np.arange(160) // 8
+    chosen = select(Ridge(), X, y, groups=groups, random_state=0)
+    train = np.setdiff1d(np.arange(160), chosen.test_rows)
+    assert not set(groups[chosen.test_rows]) & set(groups[train])
+    assert chosen.plan.kind == "grouped"
+
+
+def test_a_plan_of_the_training_rows_may_be_given():
+    first = select(Ridge(), X, y, random_state=0)
+    train = np.setdiff1d(np.arange(160), first.test_rows)
+    plan = Plan.of(3, X[train], y[train])
+    chosen = select(Ridge(), X, y, random_state=0, cv=plan)
+    assert chosen.plan is plan
+
+
+def test_bad_options_are_named():
+    with pytest.raises(ParameterError, match="refit"):
+        select(Ridge(), X, y, refit="both")
+    with pytest.raises(ParameterError, match="test_size"):
+        select(Ridge(), X, y, test_size=2)

@@ -1,0 +1,158 @@
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.linear_model import Ridge as ForeignRidge
+from sklearn.model_selection import GridSearchCV, GroupKFold, LeaveOneOut
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from empirisk import Axis, LinearRegression, Ridge, Tuned, risk
+from empirisk.runtime.errors import ParameterError
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(80, 12))
+y = X[:, 0] + rng.normal(size=80)
+ALPHA = Axis(("alpha",), "simpler", "log")
+ALPHAS = [0.1, 1.0, 10.0, 100.0]
+
+
+def test_the_choice_is_that_of_grid_search():
+    search = GridSearchCV(ForeignRidge(), {"alpha": ALPHAS}, scoring="neg_mean_squared_error", cv=5)
+    search.fit(X, y)
+    for estimator in (ForeignRidge(), Ridge()):
+        model = Tuned(estimator, axis=ALPHA, values=ALPHAS, cv=5).fit(X, y)
+        assert model.best_value_ == search.best_params_["alpha"]
+        assert_allclose(model.path_.risk, -search.cv_results_["mean_test_score"], rtol=1e-10)
+        assert_allclose(model.predict(X), search.predict(X), rtol=1e-8)
+
+
+def test_a_tuned_learner_keeps_its_path_and_the_winners_losses():
+    model = Tuned(Ridge(), values=ALPHAS).fit(X, y)
+    path = model.path_
+    assert list(path.values) == ALPHAS
+    assert_allclose(path.risk[model.best_index_], model.risk_.value)
+    assert_allclose(path.training_risk, [
+        np.mean((y - Ridge(alpha=alpha).fit(X, y).predict(X)) ** 2) for alpha in ALPHAS
+    ], rtol=1e-10)  # fmt: skip
+    assert (np.diff(path.training_risk) > 0).all()  # a larger penalty fits the training rows worse
+    assert len(model.risk_.losses) == 80
+    assert (model.risk_.chosen_among, model.risk_.interval) == (4, None)
+
+
+def test_one_se_is_never_richer_than_best():
+    best = Tuned(Ridge()).fit(X, y)
+    simple = Tuned(Ridge(), rule="one_se").fit(X, y)
+    assert simple.best_value_ >= best.best_value_
+    limit = best.risk_.value + best.path_.standard_error[best.best_index_]
+    assert simple.risk_.value <= limit * (1 + 1e-8)
+
+
+def test_without_an_axis_there_is_nothing_to_choose():
+    model = Tuned(LinearRegression(), cv=LeaveOneOut()).fit(X, y)
+    assert model.best_value_ is None
+    assert model.risk_.chosen_among == 1
+    assert model.risk_.interval is not None
+    assert model.path_.rung == "plan"
+    assert_allclose(model.risk_.value, risk.leave_one_out(LinearRegression(), X, y).value)
+
+
+def test_nested_tuning_is_one_procedure():
+    inner = Tuned(Ridge(), values=ALPHAS, cv=3)
+    outer = Tuned(inner, cv=4).fit(X, y)
+    assert outer.risk_.chosen_among == 1
+    folds = np.array_split(np.arange(80), 4)
+    losses = np.empty(80)
+    for fold in folds:
+        train = np.setdiff1d(np.arange(80), fold)
+        losses[fold] = (y[fold] - clone(inner).fit(X[train], y[train]).predict(X[fold])) ** 2
+    assert_allclose(outer.risk_.losses, losses, rtol=1e-10)
+
+
+def test_a_pipeline_is_tuned_along_the_axis_of_its_last_step():
+    model = Tuned(make_pipeline(StandardScaler(), Ridge()), values=ALPHAS, cv=4).fit(X, y)
+    assert model.path_.rung == "path"
+    slow = Tuned(
+        make_pipeline(StandardScaler(), ForeignRidge()), axis=ALPHA, values=ALPHAS, cv=4
+    ).fit(X, y)
+    assert_allclose(model.path_.risk, slow.path_.risk, rtol=1e-10)
+    assert model.best_estimator_[-1].alpha == model.best_value_
+    default_grid = Tuned(make_pipeline(StandardScaler(), Ridge())).fit(X, y)
+    assert len(default_grid.path_.values) == 100
+
+
+def test_groups_are_never_on_both_sides():
+    groups = np.arange(80) // 8
+    model = Tuned(Ridge(), values=ALPHAS).fit(X, y, groups=groups)
+    again = Tuned(Ridge(), values=ALPHAS, cv=GroupKFold(10)).fit(X, y, groups=groups)
+    assert_allclose(model.path_.risk, again.path_.risk, rtol=1e-10)
+    assert set(model.risk_.unit) == set(range(10))
+
+
+def test_weights_are_copies_in_grid_folds_and_fit():
+    weight = rng.integers(0, 3, size=80)
+    model = Tuned(Ridge(), cv=LeaveOneOut()).fit(X, y, sample_weight=weight)
+    rows = np.repeat(np.arange(80), weight)
+    copies = Tuned(Ridge(), cv=GroupKFold(len(np.unique(rows)))).fit(X[rows], y[rows], groups=rows)
+    assert_allclose(list(model.path_.values), list(copies.path_.values), rtol=1e-10)
+    assert_allclose(model.path_.risk, copies.path_.risk, rtol=1e-8)
+    assert_allclose(model.predict(X), copies.predict(X), rtol=1e-8)
+
+
+def test_a_foreign_learner_needs_an_axis_and_values():
+    with pytest.raises(ParameterError, match="declares no axis"):
+        Tuned(ForeignRidge(), values=[1.0]).fit(X, y)
+    with pytest.raises(ParameterError, match="no default grid"):
+        Tuned(ForeignRidge(), axis=ALPHA).fit(X, y)
+    with pytest.raises(ParameterError, match="empty"):
+        Tuned(Ridge(), values=[]).fit(X, y)
+
+
+def test_the_same_seed_gives_the_same_forest_and_another_seed_another():
+    trees = Axis(("max_features",), "richer", "integer")
+    forest = RandomForestRegressor(n_estimators=3)
+    first, second, other = (
+        Tuned(forest, axis=trees, values=[1, 4], cv=2, random_state=seed).fit(X, y)
+        for seed in (0, 0, 1)
+    )
+    assert_array_equal(first.predict(X), second.predict(X))
+    assert_array_equal(first.path_.risk, second.path_.risk)
+    assert not np.array_equal(first.path_.risk, other.path_.risk)
+
+
+def test_a_random_state_instance_is_drawn_from_once():
+    for state in (np.random.RandomState(0), np.random.default_rng(0)):
+        twin = pickle.loads(pickle.dumps(state))
+        Tuned(Ridge(), values=ALPHAS, random_state=state).fit(X, y)
+        draw = getattr(twin, "randint", None) or twin.integers
+        draw(0, 2**32, size=4, dtype=np.uint64)
+        after, expected = (
+            getattr(s, "randint", getattr(s, "integers", None))(0, 2**31) for s in (state, twin)
+        )
+        assert after == expected
+
+
+def test_classifiers_are_tuned_by_the_named_loss():
+    labels = np.where(y > 0, "up", "down")
+    k = Axis(("n_neighbors",), "simpler", "integer")
+    for loss in ("zero_one", "log"):
+        model = Tuned(KNeighborsClassifier(), axis=k, values=[1, 5, 15], loss=loss).fit(X, labels)
+        assert model.risk_.loss == loss
+        assert list(model.classes_) == ["down", "up"]
+        assert model.predict_proba(X).shape == (80, 2)
+        assert not hasattr(model, "decision_function")
+
+
+def test_the_path_is_drawn_richer_to_the_right():
+    model = Tuned(Ridge(), values=ALPHAS).fit(X, y)
+    ax = model.path_.plot()
+    left, right = ax.get_xlim()
+    assert left > right  # small penalties, rich models, on the right
+    honest, training = ax.lines[:2]
+    assert_allclose(honest.get_ydata(), model.path_.risk)
+    assert_allclose(training.get_ydata(), model.path_.training_risk)
+    assert ax.get_xscale() == "log"

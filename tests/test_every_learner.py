@@ -1,0 +1,284 @@
+"""Laws that hold for every learner, found by discovery: nobody is forgotten.
+
+A new learner needs a line in SETTINGS; `test_every_learner_is_listed` fails until it has one.
+"""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone, is_classifier
+from sklearn.model_selection import KFold, LeaveOneOut, RepeatedKFold
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.validation import has_fit_parameter
+
+from discovery import learners
+from empirisk import Baseline, LinearDiscriminantAnalysis, LinearRegression, Ridge, Tuned, risk
+from empirisk.risk.axis import PathMixin
+from empirisk.runtime.errors import RankWarning
+
+# For each learner the instances that stand for it: cheap settings of everything that changes the
+# way through its code.
+SETTINGS = {
+    "Baseline": [Baseline(), Baseline("absolute"), Baseline("zero_one"), Baseline("log")],
+    "LinearDiscriminantAnalysis": [
+        LinearDiscriminantAnalysis(),
+        LinearDiscriminantAnalysis(shrinkage=0.3),
+    ],
+    "LinearRegression": [LinearRegression(), LinearRegression(fit_intercept=False)],
+    "Ridge": [Ridge(), Ridge(alpha=0.1, fit_intercept=False)],
+}
+TUNED = [
+    Tuned(Ridge(), cv=3, values=[0.1, 1.0, 10.0]),
+    Tuned(Ridge(), cv=LeaveOneOut(), rule="one_se"),
+    Tuned(LinearDiscriminantAnalysis(), cv=3, values=[0.1, 0.5]),
+    Tuned(LinearRegression(), cv=3),
+    Tuned(Tuned(Ridge(), cv=3, values=[0.1, 1.0]), cv=2),
+]
+DEFAULTS = [Tuned(Ridge()), Tuned(LinearDiscriminantAnalysis()), Tuned(Tuned(Ridge()))]
+INSTANCES = [instance for instances in SETTINGS.values() for instance in instances]
+
+every_learner = pytest.mark.parametrize("learner", INSTANCES, ids=str)
+every_estimator = pytest.mark.parametrize("learner", INSTANCES + TUNED[:3], ids=str)
+
+
+def test_every_learner_is_listed():
+    assert {learner.__name__ for learner in learners()} == set(SETTINGS)
+
+
+def loss_of(learner):
+    return learner.loss if isinstance(learner, Baseline) else None
+
+
+def sample(learner, n=60, seed=0):
+    """Rows with signal, unequal scales and, for classifiers, three classes of strings."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4)) * [1.0, 3.0, 0.5, 2.0] + [0.0, 5.0, 0.0, -1.0]
+    if is_classifier(learner):
+        score = X[:, 0] + 0.3 * X[:, 1] + 0.7 * rng.normal(size=n)
+        return X, np.array(["a", "b", "c"])[np.digitize(score, np.quantile(score, [0.4, 0.7]))]
+    return X, X @ [1.0, -0.5, 2.0, 0.0] + rng.normal(size=n)
+
+
+def outputs(model, X):
+    """Everything a fitted model says of X, as numbers."""
+    if not is_classifier(model):
+        return model.predict(X)
+    return model.predict_proba(X)
+
+
+@parametrize_with_checks(INSTANCES + TUNED)
+def test_check_estimator(estimator, check):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankWarning)  # its data are often deficient by design
+        check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(DEFAULTS)
+def test_check_estimator_at_defaults(estimator, check):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankWarning)
+        check(estimator)
+
+
+@every_learner
+def test_a_weighted_row_is_so_many_copies(learner):
+    X, y = sample(learner)
+    weight = np.random.default_rng(1).integers(0, 4, size=len(y))
+    copies = np.repeat(np.arange(len(y)), weight)
+    weighted = clone(learner).fit(X, y, sample_weight=weight)
+    repeated = clone(learner).fit(X[copies], y[copies])
+    # Sums of the same terms in another order: double precision at condition numbers below 1e2.
+    assert_allclose(outputs(weighted, X), outputs(repeated, X), rtol=1e-9, atol=1e-12)
+
+
+@every_learner
+def test_weights_of_another_scale_change_nothing_unless_penalised(learner):
+    X, y = sample(learner)
+    weight = np.random.default_rng(1).uniform(0.5, 2, size=len(y))
+    one = clone(learner).fit(X, y, sample_weight=weight)
+    thousand = clone(learner)
+    if isinstance(learner, Ridge):
+        thousand.set_params(alpha=1000 * learner.alpha)  # the penalty is on the scale of the sum
+    thousand.fit(X, y, sample_weight=1000 * weight)
+    assert_allclose(outputs(one, X), outputs(thousand, X), rtol=1e-9, atol=1e-12)
+
+
+@every_estimator
+@pytest.mark.parametrize("n_jobs", [2, 4])
+def test_the_same_bits_for_every_n_jobs(learner, n_jobs):
+    X, y = sample(learner, n=150)
+    if "n_jobs" in learner.get_params():
+        one = clone(learner).set_params(n_jobs=1).fit(X, y)
+        many = clone(learner).set_params(n_jobs=n_jobs).fit(X, y)
+        assert_array_equal(outputs(one, X), outputs(many, X))
+    one, many = (
+        risk.cross_validate(learner, X, y, cv=4, loss=loss_of(learner), n_jobs=jobs)
+        for jobs in (1, n_jobs)
+    )
+    assert_array_equal(one.losses, many.losses)
+
+
+PLANS = [
+    KFold(4, shuffle=True, random_state=0),
+    LeaveOneOut(),
+    RepeatedKFold(n_splits=3, n_repeats=2, random_state=0),
+]
+
+
+@every_learner
+@pytest.mark.parametrize("cv", PLANS, ids=lambda cv: type(cv).__name__)
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+def test_fast_rungs_equal_the_generic_loop(learner, cv, weighted):
+    X, y = sample(learner, n=40, seed=2)
+    weight = np.random.default_rng(3).uniform(0.2, 3, size=40) if weighted else None
+    for loss in losses_for(learner):
+        problem = risk.Problem.of(learner, X, y, loss=loss, sample_weight=weight)
+        plan = problem.plan(cv)
+        axis = learner.axis
+        values = None
+        if axis is not None:
+            values = learner.axis_values(X, problem.target, problem.weight, n_train=plan.n_train)
+            values = list(values)[:: max(1, len(values) // 5)]
+        slow = risk.out_of_fold(learner, problem, plan, values=values, rung="generic")
+        path = risk.out_of_fold(learner, problem, plan, values=values, rung="path")
+        fast = risk.out_of_fold(learner, problem, plan, values=values)
+        assert (slow.rung, path.rung) == ("generic", "path")
+        # The contract: 1e-10 relative where the condition number is below 1e4.
+        assert_allclose(path.losses, slow.losses, rtol=1e-9, atol=1e-12)
+        assert_allclose(fast.losses, slow.losses, rtol=1e-9, atol=1e-12)
+        assert fast.rung == "plan", fast.why
+
+
+def losses_for(learner):
+    if isinstance(learner, Baseline):
+        return [learner.loss]
+    return ["zero_one", "log"] if is_classifier(learner) else ["squared", "absolute"]
+
+
+@pytest.mark.parametrize("learner", [own[0] for own in SETTINGS.values()], ids=str)
+def test_declared_equivariance_holds(learner):
+    X, y = sample(learner)
+    units = {"each": [2.0, 1e-3, 1e5, 7.0], "common": 2.0**10, None: 1.0}[learner.feature_scaling]
+    model = Tuned(learner, cv=4) if learner.feature_scaling == "common" else learner
+    one, other = clone(model).fit(X, y), clone(model).fit(X * units, y)
+    # Condition numbers below 1e2 once the columns have one scale, double precision.
+    assert_allclose(outputs(other, X * units), outputs(one, X), rtol=1e-8, atol=1e-10)
+
+
+@every_estimator
+@pytest.mark.parametrize("power", [-200, 200])
+def test_everything_stays_finite(learner, power):
+    X, y = sample(learner)
+    X = X * 10.0**power
+    model = clone(learner).fit(X, y)
+    assert np.isfinite(outputs(model, X)).all()
+    if not is_classifier(learner):
+        y = y * 10.0**power
+        assert np.isfinite(clone(learner).fit(X, y).predict(X)).all()
+
+
+@every_estimator
+def test_clone_and_pickle_keep_the_learner(learner):
+    X, y = sample(learner)
+    model = clone(learner).fit(X, y)
+    again = pickle.loads(pickle.dumps(model))
+    assert_array_equal(outputs(again, X), outputs(model, X))
+    fresh = clone(model)
+    assert repr(fresh) == repr(learner)
+    assert not [name for name in vars(fresh) if name.endswith("_") and not name.startswith("_")]
+
+
+@every_estimator
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def test_data_frames_go_in_and_their_names_are_kept(learner, frame):
+    X, y = sample(learner)
+    names = ["width", "height", "depth", "weight"]
+    table = frame(dict(zip(names, X.T, strict=True)))
+    model = clone(learner).fit(table, y)
+    assert list(model.feature_names_in_) == names
+    assert_allclose(outputs(model, table), outputs(clone(learner).fit(X, y), X), rtol=1e-12)
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(table[names[::-1]])
+
+
+@every_estimator
+def test_a_series_is_a_target(learner):
+    X, y = sample(learner)
+    model = clone(learner).fit(X, pd.Series(y, index=np.arange(len(y)) + 7))
+    assert_array_equal(outputs(model, X), outputs(clone(learner).fit(X, y), X))
+
+
+@every_estimator
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_missing_and_infinite_values_are_named(learner, bad):
+    X, y = sample(learner)
+    X[3, 2] = bad
+    with pytest.raises(ValueError, match=r"(?i)nan|inf"):
+        clone(learner).fit(X, y)
+    good, _ = sample(learner)
+    model = clone(learner).fit(good, y)
+    with pytest.raises(ValueError, match=r"(?i)nan|inf"):
+        model.predict(X)
+
+
+@every_estimator
+def test_bad_shapes_are_clear_errors(learner):
+    X, y = sample(learner)
+    with pytest.raises(ValueError, match="0 sample"):
+        clone(learner).fit(X[:0], y[:0])
+    with pytest.raises(ValueError, match="inconsistent"):
+        clone(learner).fit(X, y[:-1])
+    with pytest.raises(ValueError, match="0 feature"):
+        clone(learner).fit(X[:, :0], y)
+    model = clone(learner).fit(X, y)
+    with pytest.raises(ValueError, match="expecting 4 features"):
+        model.predict(X[:, :3])
+    with pytest.raises(ValueError, match=r"(?i)1d|reshape"):
+        model.predict(X[0])
+
+
+@every_estimator
+def test_one_row_is_fitted_finitely_or_refused_clearly(learner):
+    X, y = sample(learner)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankWarning)
+        try:
+            model = clone(learner).fit(X[:1], y[:1])
+        except ValueError as error:
+            assert "1" in str(error) or "one" in str(error)
+        else:
+            assert np.isfinite(outputs(model, X)).all()
+
+
+@every_estimator
+def test_one_class_is_refused_clearly(learner):
+    if not is_classifier(learner) or isinstance(learner, Baseline):
+        return
+    X, y = sample(learner)
+    with pytest.raises(ValueError, match="class"):
+        clone(learner).fit(X, np.full(len(y), "a"))
+
+
+@every_learner
+def test_weights_are_checked(learner):
+    X, y = sample(learner)
+    assert has_fit_parameter(learner, "sample_weight")
+    for weight in (-np.ones(len(y)), np.zeros(len(y)), np.full(len(y), np.nan), np.ones(3)):
+        with pytest.raises(ValueError, match="weight"):
+            clone(learner).fit(X, y, sample_weight=weight)
+
+
+@every_learner
+def test_every_learner_declares_its_contract(learner):
+    assert isinstance(learner, PathMixin)
+    assert learner.feature_scaling in ("each", "common", None)
+    assert type(learner).__doc__
+    if learner.axis is not None:
+        assert set(learner.axis.params) <= set(learner.get_params())
+        assert learner.axis.params[0] in type(learner).__doc__
