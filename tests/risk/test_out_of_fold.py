@@ -134,6 +134,24 @@ def test_predictions_that_are_not_numbers_are_an_error():
         engine(Broken(), X, y)
 
 
+def test_a_column_of_predictions_is_taken_for_what_it_is():
+    class Column(LinearRegression):
+        def predict(self, X):
+            return super().predict(X)[:, None]
+
+    assert_allclose(engine(Column(), X, y).losses, engine(LinearRegression(), X, y).losses)
+    two = np.column_stack([y, -y])
+    both = engine(LinearRegression(), X, two)
+    assert_allclose(both.losses, engine(LinearRegression(), X, y).losses, rtol=1e-10)
+
+    class First(LinearRegression):
+        def predict(self, X):
+            return super().predict(X)[:, 0]
+
+    with pytest.raises(DataError, match="shape"):
+        engine(First(), X, two)
+
+
 def test_the_loss_must_fit_the_task():
     with pytest.raises(ParameterError, match="regression"):
         engine(LogisticRegression(), X, labels, loss="squared")

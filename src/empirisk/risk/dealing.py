@@ -54,7 +54,7 @@ def hold_out(
     units = np.arange(n) if units is None else units
     size = np.bincount(units)
     stratum = _stratum_of_units(strata, units, len(size))
-    rows = np.bincount(stratum, weights=size)
+    rows = np.bincount(stratum, weights=size).astype(float)
     quota = _apportion(share * rows, round(min(max(share * n, 1), n - 1)))
     order = rng.permutation(len(size))
     order = order[np.argsort(-size[order], kind="stable")]

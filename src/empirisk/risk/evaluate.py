@@ -8,11 +8,11 @@ from sklearn.model_selection import LeaveOneOut
 
 from empirisk.losses import Loss
 from empirisk.risk.estimate import RiskEstimate
+from empirisk.risk.fingerprints import data_key
+from empirisk.risk.foreign import foreign_prediction
 from empirisk.risk.intervals import LossTable
 from empirisk.risk.out_of_fold import out_of_fold
-from empirisk.risk.plans import data_key
 from empirisk.risk.problem import Problem
-from empirisk.risk.rungs import foreign_prediction
 from empirisk.runtime.streams import settled
 
 

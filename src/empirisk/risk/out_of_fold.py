@@ -13,17 +13,16 @@ import numpy as np
 
 from empirisk.risk.axis import Axis, Block, CannotSubtractError, PathMixin
 from empirisk.risk.estimate import Estimand, RiskEstimate
+from empirisk.risk.foreign import foreign_training_risk, under_deadline
 from empirisk.risk.intervals import LossTable
 from empirisk.risk.plans import Plan
 from empirisk.risk.problem import Problem, learner_of
 from empirisk.risk.rungs import (
     fit_all_values,
-    foreign_training_risk,
     generic_rung,
     path_rung,
     plan_rung,
     rows_per_block,
-    under_deadline,
 )
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError

@@ -8,13 +8,13 @@ data they were made for, so that results from different plans are never compared
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from hashlib import sha256
 from typing import Any, Self
 
 import numpy as np
 from sklearn.model_selection import LeaveOneOut, check_cv
 
 from empirisk.risk.dealing import copies_of_rows, deal, hold_out, join_units
+from empirisk.risk.fingerprints import data_key, digest
 from empirisk.runtime.arrays import Array, Floats, Int32s, Ints
 from empirisk.runtime.errors import ParameterError, PlanError
 from empirisk.runtime.streams import generator, spawn
@@ -315,29 +315,6 @@ class Plan:
                 "the plan was made for another y, other weights or other groups: "
                 "make one with Plan.of for these data"
             )
-
-
-def data_key(y: Any, sample_weight: Any = None, groups: Any = None) -> str:
-    """Digest of y, weights and groups; no weights are the same as all weights one."""
-    weights = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
-    if weights is not None and (weights == 1).all():
-        weights = None
-    return digest(y, weights, groups)
-
-
-def digest(*parts: Any) -> str:
-    """A short hash of arrays, strings and None, the same in every process."""
-    h = sha256()
-    for part in parts:
-        if part is None or isinstance(part, str):
-            h.update(repr(part).encode())
-            continue
-        array = np.asarray(part)
-        if array.dtype.kind in "OTUSM":
-            array = array.astype(str)
-        h.update(f"{array.dtype.str}{array.shape}".encode())
-        h.update(np.ascontiguousarray(array).tobytes())
-    return h.hexdigest()[:16]
 
 
 def _seed(random_state: Any) -> int:

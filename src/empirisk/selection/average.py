@@ -7,9 +7,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from empirisk.risk.axis import Axis
+from empirisk.risk.foreign import at_value, fit_foreign
 from empirisk.risk.plans import Plan
 from empirisk.risk.problem import Problem
-from empirisk.risk.rungs import at_value, fit_foreign
 from empirisk.runtime.arrays import Array
 from empirisk.runtime.parallel import parallel
 

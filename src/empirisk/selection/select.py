@@ -10,10 +10,10 @@ from empirisk.risk.curves import RiskPath
 from empirisk.risk.dealing import copies_of_rows
 from empirisk.risk.estimate import RiskEstimate
 from empirisk.risk.evaluate import evaluate
+from empirisk.risk.foreign import at_value, fit_foreign, mean_loss
 from empirisk.risk.out_of_fold import Rule, out_of_fold
 from empirisk.risk.plans import Plan
 from empirisk.risk.problem import Problem
-from empirisk.risk.rungs import at_value, fit_foreign, mean_loss
 from empirisk.runtime.deadlines import deadline
 from empirisk.runtime.errors import DeadlineError, EmpiriskError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread

@@ -11,9 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 from empirisk.losses import Loss
 from empirisk.risk.axis import Axis, PathMixin
 from empirisk.risk.curves import RiskPath
+from empirisk.risk.foreign import at_value, fit_foreign
 from empirisk.risk.out_of_fold import OutOfFold, Rule, out_of_fold
 from empirisk.risk.problem import Problem, learner_of
-from empirisk.risk.rungs import at_value, fit_foreign, fit_steps
+from empirisk.risk.rungs import fit_steps
 from empirisk.runtime.arrays import Array
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import one_blas_thread

@@ -1,0 +1,147 @@
+"""How any scikit-learn estimator is fitted and asked, whatever it knows of weights and classes."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter
+
+from empirisk.risk.axis import Axis, Output
+from empirisk.risk.problem import Problem, learner_of
+from empirisk.runtime.arrays import Array, Ints
+from empirisk.runtime.deadlines import call_with_timeout, time_left
+from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.streams import seed32
+
+
+def at_value(estimator: Any, axis: Axis | None, value: Any) -> BaseEstimator:
+    """A clone with the axis set to the value; in a pipeline, that of its last step."""
+    model = clone(estimator)
+    if axis is not None:
+        learner_of(model).set_params(**axis.settings(value))
+    return model
+
+
+def fit_foreign(estimator: Any, problem: Problem, seed: int | None) -> Any:
+    """A fitted clone; the weights go to the estimator, or to every step of a pipeline that can."""
+    model = seeded(clone(estimator), seed)
+    arguments = _fit_arguments(model, problem)
+    return model.fit(problem.X, problem.y, **arguments)
+
+
+def foreign_prediction(model: Any, X: Any, problem: Problem, output: Output) -> Array:
+    """Predictions (rows,) or (rows, classes), in the codes of the problem."""
+    if output == "value":
+        prediction = np.asarray(model.predict(X))
+        if problem.classes is None:
+            return _shaped(_checked(prediction, model), model, problem)
+        return _codes(prediction, problem.classes, model)
+    if not hasattr(model, "predict_proba"):
+        raise ParameterError(
+            f"the loss {problem.loss.name!r} needs class probabilities, and "
+            f"{type(model).__name__} has no predict_proba: use the loss 'zero_one'"
+        )
+    probabilities = _checked(np.asarray(model.predict_proba(X)), model)
+    assert problem.classes is not None
+    present = _codes(model.classes_, problem.classes, model)
+    return align(probabilities, present, problem.n_classes, output)
+
+
+def mean_loss(model: Any, problem: Problem) -> float:
+    """The empirical risk of a fitted predictor on a problem: on its training rows, too good."""
+    prediction = foreign_prediction(model, problem.X, problem, problem.loss.output)
+    losses = problem.losses(np.arange(problem.n), prediction[:, None])[:, 0]
+    return float(np.average(losses, weights=problem.weight))
+
+
+def foreign_training_risk(
+    estimator: Any, axis: Axis | None, problem: Problem, seed: int | None, value: Any
+) -> float:
+    """The mean loss on the rows that trained, at one value."""
+    return mean_loss(fit_foreign(at_value(estimator, axis, value), problem, seed), problem)
+
+
+def align(prediction: Array, present: Ints, n_classes: int, output: Output) -> Array:
+    """From the classes that were present to all classes: codes mapped, absent columns zero."""
+    if output == "value":
+        return present[prediction]
+    if len(present) == n_classes:
+        return prediction
+    full = np.zeros((*prediction.shape[:-1], n_classes))
+    full[..., present] = prediction
+    return full
+
+
+def seeded(estimator: Any, seed: int | None) -> Any:
+    """Give the split's seed to every part whose random_state is None."""
+    if seed is None:
+        return estimator
+    unset = {
+        name: seed32(seed)
+        for name, value in estimator.get_params().items()
+        if value is None and (name == "random_state" or name.endswith("__random_state"))
+    }
+    return estimator.set_params(**unset) if unset else estimator
+
+
+def under_deadline(work: Any) -> Any:
+    """Where there is a deadline, foreign code runs in a process that can be ended."""
+    return work if np.isinf(time_left()) else partial(call_with_timeout, work)
+
+
+def takes_weights(estimator: Any) -> bool:
+    return hasattr(estimator, "fit") and has_fit_parameter(estimator, "sample_weight")
+
+
+def _fit_arguments(model: Any, problem: Problem) -> dict[str, Any]:
+    arguments: dict[str, Any] = {}
+    if problem.groups is not None and has_fit_parameter(model, "groups"):
+        arguments["groups"] = problem.groups
+    if not problem.weighted:
+        return arguments
+    if isinstance(model, Pipeline):
+        takers = [name for name, step in model.steps if takes_weights(step)]
+        if model.steps[-1][0] not in takers:
+            _refuse_weights(model.steps[-1][1])
+        return {f"{name}__sample_weight": problem.weight for name in takers}
+    if not takes_weights(model):
+        _refuse_weights(model)
+    return {**arguments, "sample_weight": problem.weight}
+
+
+def _refuse_weights(model: Any) -> None:
+    raise ParameterError(
+        f"{type(model).__name__} takes no sample_weight: leave the weights out, or repeat the rows"
+    )
+
+
+def _codes(labels: Any, classes: Array, model: Any) -> Ints:
+    labels = np.asarray(labels)
+    codes = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+    if (classes[codes] != labels).any():
+        stranger = labels[classes[codes] != labels][0]
+        raise DataError(f"{type(model).__name__} knows a class {stranger!r} that y does not have")
+    return codes
+
+
+def _checked(prediction: Array, model: Any) -> Array:
+    if not np.isfinite(prediction).all():
+        row = int(np.flatnonzero(~np.isfinite(prediction).reshape(len(prediction), -1).all(1))[0])
+        raise DataError(
+            f"{type(model).__name__} predicted NaN or infinity, first for held-out row {row}"
+        )
+    return prediction
+
+
+def _shaped(prediction: Array, model: Any, problem: Problem) -> Array:
+    """As the target is shaped: some estimators return a column where a row of numbers went in."""
+    assert problem.target is not None
+    shape = (len(prediction), *problem.target.shape[1:])
+    if prediction.size != np.prod(shape):
+        raise DataError(
+            f"{type(model).__name__} predicts an array of shape {prediction.shape}; the target "
+            f"asks for {shape}"
+        )
+    return prediction.reshape(shape)
