@@ -6,10 +6,10 @@ from typing import Any, Literal
 import numpy as np
 
 from empirisk.losses import Loss
+from empirisk.risk.cross_validation import evaluate
 from empirisk.risk.curves import RiskPath
 from empirisk.risk.dealing import copies_of_rows
 from empirisk.risk.estimate import RiskEstimate
-from empirisk.risk.evaluate import evaluate
 from empirisk.risk.foreign import at_value, fit_foreign, mean_loss
 from empirisk.risk.out_of_fold import Rule, out_of_fold
 from empirisk.risk.plans import Plan

@@ -1,4 +1,4 @@
-"""The risk of a fitted predictor, and of a procedure by resampling."""
+"""The risk of a fitted predictor on new rows, and of a procedure by hold-out or cross-validation."""
 
 from typing import Any
 
