@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from sklearn.linear_model import LinearRegression, Ridge
 
 from empirisk import risk
-from empirisk.runtime.errors import PlanError
+from empirisk.runtime.errors import DataError, PlanError
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(80, 3))
@@ -64,3 +64,13 @@ def test_an_estimate_can_be_pickled_and_drawn():
     assert (again - a).value == 0
     ax = a.plot()
     assert ax.lines[-1].get_xdata()[0] == a.value
+
+
+def test_infinite_losses_have_no_interval_and_no_difference():
+    huge = 1e160 * y
+    a = risk.cross_validate(LinearRegression(), X, huge)
+    assert a.value == np.inf
+    assert (a.standard_error, a.interval) == (None, None)
+    assert "not finite" in str(a)
+    with pytest.raises(DataError, match="infinite"):
+        a - risk.cross_validate(Ridge(), X, huge)

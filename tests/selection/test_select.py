@@ -10,9 +10,8 @@ from empirisk.runtime.errors import ParameterError
 rng = np.random.default_rng(0)
 X = rng.normal(size=(160, 20))
 y = X[:, 0] - X[:, 1] + rng.normal(size=160)
-labels = np.array(["low", "mid", "high"])[
-    np.digitize(X[:, 0] + 0.4 * rng.normal(size=160), [-0.5, 0.5])
-]
+height = np.digitize(X[:, :5].sum(axis=1) + 0.4 * rng.normal(size=160), [-1, 1])
+labels = np.array(["low", "mid", "high"])[height]
 
 
 @pytest.mark.parametrize("refit", ["train", "average"])

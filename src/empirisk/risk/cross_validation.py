@@ -1,4 +1,4 @@
-"""The risk of a fitted predictor on new rows, and of a procedure by hold-out or cross-validation."""
+"""The risk of a fitted predictor on new rows; of a procedure by hold-out or cross-validation."""
 
 from typing import Any
 
@@ -76,7 +76,7 @@ def evaluate(
     )
     return RiskEstimate.of(
         table,
-        loss=problem.loss.name,
+        loss=str(problem.loss),
         estimates="this model",
         fingerprint=data_key(y, sample_weight, groups),
         level=level,

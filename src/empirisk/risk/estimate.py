@@ -8,7 +8,7 @@ import numpy as np
 from empirisk.charts.intervals import draw_intervals
 from empirisk.risk.intervals import LossTable, interval
 from empirisk.runtime.arrays import Floats, Ints
-from empirisk.runtime.errors import PlanError
+from empirisk.runtime.errors import DataError, PlanError
 
 Estimand = Literal["this model", "the procedure at this n"]
 
@@ -128,6 +128,8 @@ class RiskEstimate:
                 f"the {self.loss} risk of {self.estimates} and the {other.loss} risk of "
                 f"{other.estimates} are different quantities"
             )
+        if not (np.isfinite(self.losses).all() and np.isfinite(other.losses).all()):
+            raise DataError("some losses are infinite, so they have no differences")
         table = replace(self.table, losses=self.losses - other.losses, bounds=(-np.inf, np.inf))
         return type(self).of(
             table,

@@ -37,13 +37,15 @@ class LossTable:
         return float(np.average(self.losses, weights=self.weight))
 
     def standard_error(self) -> float | None:
-        """Of the mean, with the unit as the independent observation; None for a single unit.
+        """Of the mean, with the unit as the independent observation.
+
+        None for a single unit, or where a loss is infinite.
 
         Var = U/(U-1) sum_u (sum_{i in u} w_i (l_i - mean))^2 / (sum_i w_i)^2.
         """
         codes = np.unique(self.unit, return_inverse=True)[1].reshape(-1)
         units = int(codes.max()) + 1
-        if units < 2:
+        if units < 2 or not np.isfinite(self.losses).all():
             return None
         share = self.weight / self.weight.sum()
         deviation = np.bincount(codes, share * (self.losses - self.mean()))
@@ -109,6 +111,8 @@ def interval(table: LossTable, level: float, method: str = "auto") -> Interval:
         raise ParameterError(f"level is {level}; it must lie between 0 and 1, such as 0.95")
     if method != "auto" and method not in METHODS:
         raise ParameterError(f"method is {method!r}; choose 'auto' or one of {sorted(METHODS)}")
+    if not np.isfinite(table.losses).all():
+        return _none(table, "none", "some losses are not finite")
     if method == "auto" and table.kind in NO_INTERVAL:
         return _none(table, "none", NO_INTERVAL[table.kind])
     if method == "auto":
@@ -122,8 +126,6 @@ def _symmetric(
     mean = table.mean()
     if error is None:
         return _none(table, method, "a single held-out unit shows no spread")
-    if not np.isfinite(error) or not np.isfinite(mean):
-        return Interval(None, None, method, "the losses are not finite")
     if error == 0:
         return _none(table, method, "all held-out losses are equal, so their spread is unknown")
     low, high = mean - quantile * error, mean + quantile * error
@@ -132,5 +134,4 @@ def _symmetric(
 
 
 def _none(table: LossTable, method: str, reason: str) -> Interval:
-    error = table.standard_error()
-    return Interval(None, error if error and np.isfinite(error) else None, method, reason)
+    return Interval(None, table.standard_error() or None, method, reason)

@@ -25,6 +25,7 @@ from empirisk.risk.rungs import (
     rows_per_block,
 )
 from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.streams import spawn
@@ -98,7 +99,7 @@ class OutOfFold:
         estimand: Estimand = "this model" if held_out_once else "the procedure at this n"
         return RiskEstimate.of(
             self.table(j),
-            loss=self.work.problem.loss.name,
+            loss=str(self.work.problem.loss),
             estimates=estimand,
             fingerprint=self.plan.fingerprint,
             level=level,
@@ -243,9 +244,11 @@ def out_of_fold(
         work = replace(work, problem=problem.designed(estimator))
     row, split = plan.entries
     losses = np.empty((len(row), len(values)))
+    check_deadline()
     with one_blas_thread():
         blocks, used, why = work.blocks(plan, values)
         for r, rows, prediction in blocks:
+            check_deadline()
             losses[plan.place[r, rows]] = work.problem.losses(rows, prediction)
     _refuse_nan(losses, values, row)
     weight = problem.weight[row]

@@ -1,0 +1,166 @@
+"""Losses for classes: 0-1 of predicted classes, log of predicted probabilities.
+
+Classes are integer codes 0..K-1, in the order of scikit-learn's `classes_`. Of several best
+classes the first is taken, as scikit-learn's `predict` does: with two classes and
+P(Y = 1) = 1/2 that is class 0.
+"""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import entr
+
+from empirisk.losses.loss import Loss
+from empirisk.losses.probabilities import checked_probabilities, class_codes, class_frequencies
+from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.errors import DataError
+
+
+class ClassificationLoss(Loss):
+    """A loss of classes, or of class probabilities."""
+
+    task: ClassVar[Literal["regression", "classification"]] = "classification"
+
+    @abstractmethod
+    def bayes_action(self, probabilities: ArrayLike) -> Array:
+        """The best action for each vector of class probabilities along the last axis.
+
+        For a sample of classes, `class_frequencies` gives the probabilities.
+        """
+
+    @abstractmethod
+    def bayes_risk(self, probabilities: ArrayLike) -> Floats:
+        """The expected loss of the best action, for each vector of class probabilities."""
+
+    def best_constant(
+        self, y: ArrayLike, sample_weight: ArrayLike | None = None, *, n_classes: int = 0
+    ) -> Any:
+        """The best action for the class frequencies of y."""
+        codes = np.ravel(np.asarray(y))
+        return self.bayes_action(class_frequencies(codes, sample_weight, n_classes=n_classes))
+
+
+class DecisionLoss(ClassificationLoss):
+    """A loss C(i | j) >= 0 of predicting class i when class j is true, with C(j | j) = 0."""
+
+    @abstractmethod
+    def expected_losses(self, probabilities: ArrayLike) -> Floats:
+        """sum_j C(i | j) p_j for each class i that might be predicted, along the last axis."""
+
+    def bayes_action(self, probabilities: ArrayLike) -> Ints:
+        """The class with the least expected loss; of several, equal to rounding, the first."""
+        given = checked_probabilities(probabilities)
+        expected = self.expected_losses(given)
+        rounding = 4 * expected.shape[-1] * np.finfo(given.dtype).eps
+        least = expected.min(axis=-1, keepdims=True)
+        return np.argmax(expected <= least * (1 + rounding), axis=-1)
+
+    def bayes_risk(self, probabilities: ArrayLike) -> Floats:
+        """The least expected loss, for each vector of class probabilities."""
+        return self.expected_losses(probabilities).min(axis=-1)
+
+
+@dataclass(frozen=True)
+class ZeroOne(DecisionLoss):
+    """1 if prediction != y, else 0. Its Bayes rule is the most probable class.
+
+    Examples
+    --------
+    >>> loss = ZeroOne()
+    >>> loss([0, 1, 2], [0, 2, 2])
+    array([0., 1., 0.])
+    >>> loss.bayes_action([[0.2, 0.5, 0.3], [0.4, 0.4, 0.2]])      # the first of equals
+    array([1, 0])
+    >>> loss.bayes_risk([[0.2, 0.5, 0.3], [0.4, 0.4, 0.2]])
+    array([0.5, 0.6])
+    """
+
+    name: ClassVar[str] = "zero_one"
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """0 and 1."""
+        return 0.0, 1.0
+
+    def __call__(self, y: ArrayLike, prediction: ArrayLike) -> Floats:
+        """1 where y and prediction differ; any labels that compare will do, not only codes."""
+        truth, predicted = np.asarray(y), np.asarray(prediction)
+        kinds = {truth.dtype.kind, predicted.dtype.kind}
+        if kinds & set("US") and kinds & set("biuf"):
+            raise DataError(
+                f"y came as {truth.dtype} and the predictions as {predicted.dtype}, which are "
+                "never equal; give both as labels or both as class codes"
+            )
+        return np.not_equal(truth, predicted).astype(float)
+
+    def expected_losses(self, probabilities: ArrayLike) -> Floats:
+        """1 - p_i for each class i."""
+        return 1.0 - checked_probabilities(probabilities).astype(float)
+
+    def bayes_action(self, probabilities: ArrayLike) -> Ints:
+        """The most probable class; of equally probable ones the first."""
+        return np.argmax(checked_probabilities(probabilities), axis=-1)
+
+
+@dataclass(frozen=True)
+class Log(ClassificationLoss):
+    """-log p_y, the natural logarithm of the probability given to the true class.
+
+    Also called cross-entropy. Probabilities below the machine precision of their type (2.2e-16
+    in double precision) are raised to it, as in scikit-learn's `log_loss`, so the loss is finite
+    (at most 36.04 in double precision). Its Bayes rule is the vector of class probabilities itself
+    and its Bayes risk their entropy.
+
+    Examples
+    --------
+    >>> loss = Log()
+    >>> loss([0, 1], [[0.5, 0.5], [0.2, 0.8]]).round(4)
+    array([0.6931, 0.2231])
+    >>> loss.best_constant([0, 1, 1, 1])
+    array([0.25, 0.75])
+    """
+
+    name: ClassVar[str] = "log"
+    output: ClassVar[Literal["value", "probability"]] = "probability"
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """0 and the loss of a true class that was given probability 0, in double precision."""
+        return 0.0, float(-np.log(np.finfo(float).eps))
+
+    def __call__(self, y: ArrayLike, prediction: ArrayLike) -> Floats:
+        """-log of the probability of class y; prediction has the classes along its last axis."""
+        p, index, floor = self._matched(y, prediction)
+        of_true_class = np.take_along_axis(p, index, axis=-1)[..., 0]
+        return np.abs(np.log(np.clip(of_true_class, floor, 1.0), dtype=float))
+
+    def derivative(self, y: ArrayLike, prediction: ArrayLike) -> Floats:
+        """The gradient in the probabilities: -1 / p_y for class y and 0 for the others.
+
+        Where p_y is at or below the machine precision, and the loss constant, it is 0.
+        """
+        p, index, floor = self._matched(y, prediction)
+        of_true_class = np.take_along_axis(p, index, axis=-1)
+        slope = np.where(of_true_class > floor, -1.0 / np.maximum(of_true_class, floor), 0.0)
+        gradient = np.zeros(p.shape)
+        np.put_along_axis(gradient, index, slope, axis=-1)
+        return gradient
+
+    def bayes_action(self, probabilities: ArrayLike) -> Array:
+        """The probabilities themselves: cross-entropy is least at the truth."""
+        return checked_probabilities(probabilities).copy()
+
+    def bayes_risk(self, probabilities: ArrayLike) -> Floats:
+        """The entropy -sum_k p_k log p_k."""
+        return entr(checked_probabilities(probabilities).astype(float)).sum(axis=-1)
+
+    def _matched(self, y: ArrayLike, prediction: ArrayLike) -> tuple[Array, Ints, float]:
+        """Probabilities (..., K) and class codes (..., 1) of one shape; the least probability."""
+        p = checked_probabilities(prediction)
+        codes = class_codes(y, p.shape[-1])
+        shape = np.broadcast_shapes(codes.shape, p.shape[:-1])
+        index = np.broadcast_to(codes, shape)[..., None]
+        return np.broadcast_to(p, (*shape, p.shape[-1])), index, float(np.finfo(p.dtype).eps)
