@@ -1,5 +1,63 @@
 """The one way to compile a loop."""
 
-from numba import njit
+from contextlib import suppress
+from typing import Any, NamedTuple
 
-compiled = njit(cache=True, nogil=True)
+from numba import njit
+from numba.core import config
+
+from empirisk.compiled.cache import RoomCache
+
+
+class Kernel(NamedTuple):
+    """A compiled function and the number of signatures it may be compiled for."""
+
+    dispatcher: Any
+    declared: int
+
+
+KERNELS: dict[str, Kernel] = {}
+"""Every compiled function by its full name."""
+
+
+def compiled(function=None, *, signatures=1):
+    """Compile a function when it is first called, and keep the code on disk.
+
+    `signatures` is for how many combinations of argument types it is meant to be compiled, one
+    unless said otherwise: each costs seconds, and one too many is a door that let in an array of
+    another type or layout. The test suite ends with a check (`surplus`).
+
+    The code runs without the interpreter's lock; `function.py_func` is the Python original.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> @compiled
+    ... def total(values):
+    ...     s = 0.0
+    ...     for i in range(values.size):
+    ...         s += values[i]
+    ...     return s
+    >>> print(total(np.ones(3)), total.py_func(np.ones(3)))
+    3.0 3.0
+    """
+    if function is None:
+        return lambda function: compiled(function, signatures=signatures)
+    if config.DISABLE_JIT:  # for debuggers and coverage: NUMBA_DISABLE_JIT=1
+        function.py_func = function
+        return function
+    kernel = njit(nogil=True)(function)
+    with suppress(RuntimeError, OSError):  # nowhere to keep the code: each process compiles it
+        kernel._cache = RoomCache(function)  # type: ignore[attr-defined]
+    KERNELS[f"{function.__module__}.{function.__qualname__}"] = Kernel(kernel, signatures)
+    return kernel
+
+
+def surplus():
+    """A line for each function that has been compiled for more signatures than it declares."""
+    return [
+        f"{name} declares {kernel.declared} signature(s) and was compiled for "
+        f"{len(kernel.dispatcher.signatures)}: {', '.join(map(str, kernel.dispatcher.signatures))}"
+        for name, kernel in KERNELS.items()
+        if len(kernel.dispatcher.signatures) > kernel.declared
+    ]

@@ -1,12 +1,13 @@
 """A learning problem as the engine sees it: rows, targets as numbers or codes, weights, a loss."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_y, _num_samples, check_consistent_length
 
@@ -25,6 +26,7 @@ class Problem:
     `y` is what the user gave, for foreign estimators; `target` is float64, or the class codes
     0..K-1 of `classes`. y is None where there is nothing to predict. `design` is X as the
     learner's `fit_path` takes it, converted and checked once, where that is the same in all folds.
+    `kept` are the rows of the user's table that are left where some had weight zero.
     """
 
     X: Any
@@ -36,6 +38,7 @@ class Problem:
     groups: Array | None
     loss: Loss
     design: Any = None
+    kept: Ints | None = None
 
     @classmethod
     def of(
@@ -53,14 +56,14 @@ class Problem:
         classifier = is_classifier(estimator)
         given = default_loss(classifier) if loss is None else as_loss(loss)
         _refuse_wrong_task(given, estimator, classifier)
-        n = _num_samples(X)
-        if groups is not None:
-            groups = np.asarray(groups)
+        _refuse_no_target(y, estimator)
+        X, y, groups = _indexable(X), _indexable(y), _indexable(groups)
         check_consistent_length(X, y, groups)
-        weight = check_weights(sample_weight, n)
+        weight = check_weights(sample_weight, _num_samples(X))
         problem = cls(X, y, None, None, weight, sample_weight is not None, groups, given)
         if not (weight > 0).all():
-            problem = problem.rows(np.flatnonzero(weight > 0))
+            kept = np.flatnonzero(weight > 0)
+            problem = replace(problem.rows(kept), kept=kept)
         target, classes = _target(problem.y, classifier, classes)
         loss = given if classes is None else given.for_classes(classes)
         return replace(problem, target=target, classes=classes, loss=loss)
@@ -82,9 +85,10 @@ class Problem:
     def plan(
         self, cv: Any, *, random_state: Any = None, keep_copies_together: bool = False
     ) -> Plan:
-        """The plan that `cv` describes, for these data."""
+        """The plan that `cv` describes, for these data; given splits count the user's rows."""
+        given = isinstance(cv, Iterable) and not hasattr(cv, "split")
         return Plan.of(
-            cv,
+            _without_dropped(cv, self.kept) if given and self.kept is not None else cv,
             self.X,
             self.y,
             sample_weight=self.weight,
@@ -131,6 +135,31 @@ class Problem:
         return losses if losses.ndim == 2 else losses.mean(axis=2)
 
 
+def _without_dropped(splits: Iterable[Any], kept: Ints) -> list[tuple[Ints, Ints]]:
+    """Splits of the user's table in terms of the rows that are left of it."""
+
+    def left(part: Any) -> Ints:
+        part = np.asarray(part)
+        return np.flatnonzero(part[kept] if part.dtype == bool else np.isin(kept, part))
+
+    return [(left(train), left(test)) for train, test in splits]
+
+
+def _indexable(data: Any) -> Any:
+    """Arrays, frames and lists as they are; anything else that turns into an array, as one."""
+    if hasattr(data, "tocsr"):
+        return data.tocsr()  # the form of a sparse matrix that rows can be taken from
+    known = data is None or isinstance(data, list | tuple) or hasattr(data, "iloc")
+    return data if known or hasattr(data, "shape") else np.asarray(data)
+
+
+def _refuse_no_target(y: Any, estimator: Any) -> None:
+    if y is None and get_tags(estimator).target_tags.required:
+        raise DataError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None"
+        )
+
+
 def learner_of(estimator: Any) -> Any:
     """The estimator itself, or the last step of a pipeline."""
     return estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
@@ -146,7 +175,8 @@ def _target(y: Any, classifier: bool, known: Array | None) -> tuple[Array | None
         )
         classes = np.unique(labels) if known is None else np.union1d(labels, known)
         return np.searchsorted(classes, labels), classes
-    values = _check_y(y, multi_output=np.ndim(y) > 1, y_numeric=True, estimator="the target")
+    y = np.asarray(y)
+    values = _check_y(y, multi_output=y.ndim > 1, y_numeric=True, estimator="the target")
     if not np.isfinite(np.asarray(values, dtype=float)).all():
         raise DataError("the target y has values that are NaN or infinite: drop those rows")
     return np.asarray(values, dtype=float), None

@@ -9,6 +9,10 @@ class DataError(EmpiriskError, ValueError):
     """The data cannot be used as they are; the message names the column or row and the remedy."""
 
 
+class DataTypeError(DataError, TypeError):
+    """The data hold objects that are not numbers, text or dates."""
+
+
 class ParameterError(EmpiriskError, ValueError):
     """A parameter has a value that makes no sense."""
 

@@ -1,12 +1,220 @@
-"""Checking input, once, on top of scikit-learn's own checks."""
+"""Checking input, once: scikit-learn's checks, with complaints that name the column.
 
+What comes out is what compiled code takes: float64, C-contiguous, aligned, writable. An array that
+is so already comes out as it is, not copied: nobody may write into it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Number
 from typing import Any
 
-from sklearn.utils.validation import check_array
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    check_array,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
 
-from empirisk.runtime.arrays import Floats
+from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.complaints import (
+    explain,
+    refuse_dates,
+    refuse_missing_labels,
+    refuse_not_finite,
+)
+from empirisk.runtime.errors import DataError
+
+_DOOR: dict[str, Any] = {
+    "dtype": np.float64,
+    "order": "C",
+    "force_writeable": True,
+    "ensure_all_finite": False,  # our own check names the column
+}
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingSet:
+    """What a learner fits: rows of positive weight.
+
+    Attributes
+    ----------
+    X : float64 array of shape (rows, columns)
+    y : float64 array, or int64 codes of the classes
+        Of shape (rows,), or (rows, outputs) where the learner takes several.
+    sample_weight : float64 array of shape (rows,), all > 0
+    classes : array or None
+        The sorted labels that the codes stand for; None for regression.
+    """
+
+    X: Floats
+    y: Array
+    sample_weight: Floats
+    classes: Array | None
+
+
+def check_fit(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    classifier: bool = False,
+    multi_output: bool = False,
+) -> TrainingSet:
+    """The door of every `fit`: checks, converts, sets `n_features_in_` and `feature_names_in_`.
+
+    Rows of weight 0 are left out: a class that has only such rows is no class.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> learner = LogisticRegression()
+    >>> train = check_fit(learner, [[1], [2], [3]], ["no", "yes", "no"], classifier=True)
+    >>> train.y, train.classes
+    (array([0, 1, 0]), array(['no', 'yes'], dtype='<U3'))
+    >>> learner.n_features_in_
+    1
+    """
+    name = _name(estimator)
+    if y is None:
+        raise DataError(f"{name} requires y to be passed, but the target y is None")
+    rows = _floats(X, "X", name, lambda X: validate_data(estimator, X, **_DOOR))
+    target = _labels(y, name) if classifier else _target(y, name, multi_output)
+    check_consistent_length(rows, target)
+    weight = check_weights(sample_weight, len(rows))
+    kept = weight > 0
+    if not kept.all():
+        rows, target, weight = rows[kept], target[kept], weight[kept]
+    if not classifier:
+        return TrainingSet(rows, target, weight, None)
+    classes, codes = np.unique(target, return_inverse=True)
+    return TrainingSet(rows, codes.astype(np.int64), weight, classes)
+
+
+def check_predict(estimator: Any, X: Any) -> Floats:
+    """The door of every `predict`: the learner is fitted, and X has the columns it was fitted to.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> check_predict(Ridge().fit([[1, 2], [3, 5]], [1, 2]), [[4, 4]])
+    array([[4., 4.]])
+    """
+    check_is_fitted(estimator)
+    return _floats(
+        X, "X", _name(estimator), lambda X: validate_data(estimator, X, reset=False, **_DOOR)
+    )
 
 
 def numbers(X: Any, estimator: Any) -> Floats:
-    """X as a C-contiguous, writable float64 array of finite numbers."""
-    return check_array(X, dtype="float64", order="C", estimator=estimator)
+    """X as a C-contiguous, writable float64 array of finite numbers.
+
+    Examples
+    --------
+    >>> numbers([[1, 2]], "Ridge")
+    array([[1., 2.]])
+    >>> numbers([[1, 2], [3, float("nan")]], "Ridge")
+    Traceback (most recent call last):
+    ...
+    empirisk.runtime.errors.DataError: column 1 has 1 missing value(s) (NaN); Ridge needs numbers:
+    put an Encoder() before it
+    """
+    return _floats(
+        X,
+        "X",
+        _name(estimator),
+        lambda X: check_array(X, estimator=estimator, input_name="X", **_DOOR),
+    )
+
+
+def check_weights(sample_weight: Any, n: int) -> Floats:
+    """n weights >= 0, not all 0; None means that all are 1, a number that all are that number.
+
+    Examples
+    --------
+    >>> check_weights([2, 0, 1], 3)
+    array([2., 0., 1.])
+    """
+    if sample_weight is None:
+        return np.ones(n)
+    if isinstance(sample_weight, Number):
+        sample_weight = np.full(n, sample_weight)
+    weight = _floats(
+        sample_weight,
+        "sample_weight",
+        "a fit",
+        lambda w: check_array(w, ensure_2d=False, input_name="sample_weight", **_DOOR),
+    )
+    if weight.shape != (n,):
+        raise DataError(
+            f"sample_weight has shape {weight.shape}; wanted {(n,)}, a weight for each row"
+        )
+    negative = int((weight < 0).sum())
+    if negative:
+        raise DataError(f"sample_weight has {negative} negative value(s); give numbers >= 0")
+    if not weight.any():
+        raise DataError("all values of sample_weight are zero; a fit needs rows of weight > 0")
+    with np.errstate(over="ignore"):
+        if not np.isfinite(weight.sum()):
+            raise DataError("the sum of sample_weight is too large for float64; scale it down")
+    return weight
+
+
+def _floats(table: Any, subject: str, name: str, convert: Callable[[Any], Array]) -> Floats:
+    table = _as_array_like(table)
+    refuse_dates(table, subject, name)
+    try:
+        with np.errstate(over="ignore"):  # what overflows becomes inf, and is named below
+            values = convert(table)
+    except (ValueError, TypeError, OverflowError) as error:
+        explain(table, subject, name, error)
+        raise
+    # Aligned, since compiled code would be compiled once more for arrays that are not.
+    values = np.require(values, np.float64, ["C", "ALIGNED", "WRITEABLE", "ENSUREARRAY"])
+    refuse_not_finite(values, table, subject, name)
+    return values
+
+
+def _as_array_like(table: Any) -> Any:
+    if isinstance(table, np.ma.MaskedArray):  # scikit-learn would take what is under the mask
+        return np.ma.filled(table.astype(np.float64), np.nan)
+    if hasattr(table, "__arrow_c_stream__") and not hasattr(table, "__array__"):
+        try:
+            import pyarrow
+        except ImportError:
+            raise DataError(
+                f"a {type(table).__name__} can be read with pyarrow only; install it, "
+                "or give an array or a data frame"
+            ) from None
+        return pyarrow.table(table)
+    return table
+
+
+def _target(y: Any, name: str, multi_output: bool) -> Floats:
+    def convert(y: Any) -> Array:
+        if not multi_output:
+            y = column_or_1d(y, warn=True)
+        return check_array(y, ensure_2d=False, input_name="y", estimator=name, **_DOOR)
+
+    return _floats(y, "y", name, convert)
+
+
+def _labels(y: Any, name: str) -> Array:
+    labels = column_or_1d(_as_array_like(y), warn=True)
+    refuse_missing_labels(labels, name)
+    try:
+        check_classification_targets(labels)
+    except TypeError as error:
+        raise DataError(
+            f"y mixes labels of several types ({error}); {name} needs labels of one type: "
+            "turn them all into text"
+        ) from error
+    return labels
+
+
+def _name(estimator: Any) -> str:
+    return estimator if isinstance(estimator, str) else type(estimator).__name__

@@ -1,0 +1,138 @@
+"""Correct digits of least squares on the linear data sets that NIST certifies.
+
+The digits of a coefficient are -log10 of its relative error, between 0 and 15, as many as NIST
+certifies; those of a data set are the digits of its worst coefficient.
+"""
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sklearn.linear_model as peers
+
+from empirisk import LinearRegression
+from empirisk.runtime.arrays import Floats
+
+CERTIFIED_DIGITS = 15.0
+WANTED = {
+    "Norris": 13, "Pontius": 13, "Longley": 13, "Wampler1": 13, "Wampler2": 13, "Wampler3": 13,
+    "Wampler4": 11, "Wampler5": 9, "Filip": 7,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Digits:
+    """Correct digits on one data set, in the order of the outcome's `by`."""
+
+    data: str
+    digits: Sequence[float]
+    wanted: float | None
+
+
+@dataclass(frozen=True)
+class AccuracyOutcome:
+    """A table of correct digits; ours is the first column."""
+
+    name: str
+    what: str
+    verdict: str
+    by: Sequence[str] = ()
+    lines: Sequence[Digits] = ()
+
+    @property
+    def failed(self) -> bool:
+        """Whether the table could not be made."""
+        return self.verdict.startswith("failed")
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything, for the JSON file."""
+        return {"kind": "accuracy", **asdict(self)}
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """A named table of correct digits."""
+
+    name: str
+    about: str
+    run: Callable[[], AccuracyOutcome]
+
+
+@dataclass(frozen=True)
+class CertifiedFit:
+    """A design without its column of ones, and the coefficients NIST gives, intercept first."""
+
+    data: str
+    X: Floats
+    y: Floats
+    intercept: bool
+    certified: Floats
+
+
+def nist() -> AccuracyOutcome:
+    """Ours, scikit-learn's LinearRegression and NumPy's lstsq on all certified sets."""
+    what = "correct digits of the worst coefficient"
+    try:
+        fits = certified_fits(DATA)
+    except FileNotFoundError as error:
+        return AccuracyOutcome("nist", what, f"failed: no file {error.filename}")
+    by = {
+        "empirisk": lambda fit: estimator_coefficients(LinearRegression, fit),
+        "scikit-learn": lambda fit: estimator_coefficients(peers.LinearRegression, fit),
+        "NumPy lstsq": lstsq_coefficients,
+    }
+    lines = [
+        Digits(
+            fit.data,
+            [correct_digits(solve(fit), fit.certified) for solve in by.values()],
+            WANTED.get(fit.data),
+        )
+        for fit in fits
+    ]
+    return AccuracyOutcome("nist", what, accuracy_verdict(lines), list(by), lines)
+
+
+ACCURACY = {"nist": Accuracy("nist", "Correct digits on NIST's certified linear data sets.", nist)}
+
+
+def accuracy_verdict(lines: Sequence[Digits]) -> str:
+    """Met where each line has the digits wanted of it, else the names of those that miss."""
+    short = [line.data for line in lines if line.wanted and not line.digits[0] >= line.wanted]
+    return f"missed: {', '.join(short)}" if short else "met"
+
+
+def correct_digits(found: Floats, certified: Floats) -> float:
+    """-log10 of the largest relative error, from 0 to the digits certified.
+
+    >>> round(correct_digits(np.array([1.0, 2.001]), np.array([1.0, 2.0])), 2)
+    3.3
+    """
+    error = np.max(np.abs(found - certified) / np.abs(certified))
+    if np.isnan(error):
+        return 0.0
+    with np.errstate(divide="ignore"):
+        return float(np.clip(-np.log10(error), 0.0, CERTIFIED_DIGITS))
+
+
+def estimator_coefficients(estimator: Any, fit: CertifiedFit) -> Floats:
+    """Intercept and slopes from an estimator; a warning about rank is no part of the digits."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = estimator(fit_intercept=fit.intercept).fit(fit.X, fit.y)
+    return np.append(model.intercept_, model.coef_) if fit.intercept else model.coef_
+
+
+def lstsq_coefficients(fit: CertifiedFit) -> Floats:
+    """Intercept and slopes from NumPy."""
+    ones = np.ones((len(fit.y), int(fit.intercept)))
+    return np.linalg.lstsq(np.hstack([ones, fit.X]), fit.y)[0]
+
+
+DATA = Path("/nowhere")
+
+
+def certified_fits(path: Path) -> list[CertifiedFit]:
+    return []

@@ -1,0 +1,14 @@
+"""All benchmarks: importing a family enters its benchmarks."""
+
+from importlib import import_module
+
+from benchmarks.case import BENCHMARKS, Benchmark
+
+FAMILIES = ("linear", "discriminants", "imports")
+
+
+def load_families() -> dict[str, Benchmark]:
+    """Every benchmark by name."""
+    for family in FAMILIES:
+        import_module(f"benchmarks.{family}")
+    return BENCHMARKS

@@ -1,0 +1,142 @@
+"""Rows in blocks of one fixed size, as often as wanted, from memory or from a stream.
+
+Sums over blocks depend in their last bits on where the blocks end. Here the ends depend on the
+rows alone, never on how the data arrive, so data in memory and the same data streamed in pieces
+of any size give the same bits.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import check_array, validate_data
+
+from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.errors import DataError
+from empirisk.runtime.validation import check_weights, numbers
+
+ROWS_PER_BLOCK = 4096
+"""Large enough for BLAS to run at full speed, small enough for a block to stay in the cache."""
+
+
+class Rows(NamedTuple):
+    """Some rows of a data set; the weights are positive."""
+
+    X: Floats
+    y: Array
+    weight: Floats
+
+
+class Blocks:
+    """A data set that can be gone through, block by block, any number of times.
+
+    Parameters
+    ----------
+    passes : callable
+        Called at the start of each pass; returns the blocks of the pass in order.
+
+    Examples
+    --------
+    >>> X, y = np.arange(10.0).reshape(5, 2), np.arange(5.0)
+    >>> blocks = Blocks.of_arrays(X, y, np.ones(5))
+    >>> [block.X.shape for block in blocks]
+    [(5, 2)]
+    """
+
+    def __init__(self, passes: Callable[[], Iterable[Rows]]) -> None:
+        self._passes = passes
+
+    def __iter__(self) -> Iterator[Rows]:
+        return iter(self._passes())
+
+    @classmethod
+    def of_arrays(cls, X: Floats, y: Array, weight: Floats) -> "Blocks":
+        """Views into arrays that have passed the door of `fit`."""
+        return cls(lambda: _rechunk([Rows(X, y, weight)]))
+
+    @classmethod
+    def of_pieces(cls, source: Any, estimator: Any) -> "Blocks":
+        """The blocks of a stream, each piece checked as `fit` would check it.
+
+        Parameters
+        ----------
+        source : callable, or iterable that can be gone through again
+            Gives pieces (X, y) or (X, y, sample_weight) of any number of rows.
+        estimator : estimator
+            Learns the number and the names of the features from the first piece.
+        """
+        if isinstance(source, Iterator):
+            raise DataError(
+                f"{type(estimator).__name__} goes through the blocks several times, but a "
+                f"{type(source).__name__} can be used only once: pass a function that returns "
+                "it, or a list of blocks"
+            )
+        return cls(lambda: _rechunk(_checked(source() if callable(source) else source, estimator)))
+
+    @cached_property
+    def n_columns(self) -> int:
+        """Number of columns of X."""
+        return next(iter(self)).X.shape[1]
+
+    def all_rows(self, at_most: int) -> Rows | None:
+        """The rows of all blocks together, or None if there are more than `at_most`."""
+        gathered, count = [], 0
+        for rows in self:
+            count += len(rows.X)
+            if count > at_most:
+                return None
+            gathered.append(rows)
+        return _join(gathered)
+
+    def map(self, change: Callable[[Rows], Rows]) -> "Blocks":
+        """The same blocks, each changed in passing."""
+        return Blocks(lambda: map(change, self))
+
+
+def _checked(source: Iterable[Any], estimator: Any) -> Iterator[Rows]:
+    """Pieces as arrays of our own (the source may reuse its memory), without rows of weight 0."""
+    first = True
+    for piece in source:
+        X, y, *rest = piece
+        weight = rest[0] if rest else None
+        if np.shape(X)[0] == 0 or (weight is not None and not np.any(weight)):
+            continue
+        validate_data(estimator, X, reset=first, skip_check_array=True)
+        first = False
+        X = numbers(X, estimator)
+        y = check_array(y, dtype=None, ensure_2d=False, input_name="y", estimator=estimator)
+        if len(y) != len(X):
+            raise DataError(f"a piece has {len(X)} rows in X and {len(y)} in y; give as many")
+        weight = check_weights(weight, len(X))
+        kept = weight > 0  # indexing by it copies
+        yield Rows(X[kept], y[kept], weight[kept])
+    if first:
+        raise DataError("the source gave no rows of weight > 0 (0 sample(s)); a fit needs some")
+
+
+def _rechunk(pieces: Iterable[Rows], size: int = ROWS_PER_BLOCK) -> Iterator[Rows]:
+    """Pieces of any size as blocks of `size` rows, the last one shorter; views where possible."""
+    waiting: list[Rows] = []
+    count = 0
+    for piece in pieces:
+        start, n = 0, len(piece.X)
+        while count + n - start >= size:
+            end = start + size - count
+            yield _join([*waiting, _cut(piece, start, end)])
+            waiting, count, start = [], 0, end
+        if start < n:
+            waiting.append(_cut(piece, start, n))
+            count += n - start
+    if waiting:
+        yield _join(waiting)
+
+
+def _cut(rows: Rows, start: int, end: int) -> Rows:
+    return Rows(*(column[start:end] for column in rows))
+
+
+def _join(parts: list[Rows]) -> Rows:
+    if len(parts) == 1:
+        return parts[0]
+    return Rows(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))

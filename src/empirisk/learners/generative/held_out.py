@@ -1,0 +1,142 @@
+"""Held-out predictions of linear discriminant analysis without fitting each split.
+
+The class moments of a training part are those of all rows minus those of the fold.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from empirisk.data.blocks import ROWS_PER_BLOCK, Blocks, Rows
+from empirisk.data.class_moments import ClassMoments, Units, class_moments
+from empirisk.learners.generative.discriminants import LinearDiscriminants, among_all, decide
+from empirisk.learners.generative.tied_covariance import (
+    LARGEST_CONDITION,
+    TiedCovariance,
+    shares,
+    tied_discriminants,
+)
+from empirisk.risk.axis import Block, CannotSubtractError, Output
+from empirisk.risk.plans import Plan
+from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.deadlines import check_deadline
+from empirisk.runtime.parallel import one_blas_thread, slices
+
+LEAST_SHARE = 1e-4
+"""Of the weight of a class that must remain, so that subtraction keeps 12 digits of its mean."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """The discriminants of the classes that a training part has."""
+
+    rule: LinearDiscriminants
+    present: Ints
+    n_classes: int
+
+    def predict(self, X: Floats, output: Output) -> Array:
+        """Predictions of all classes; those that were absent get probability 0."""
+        return decide(among_all(self.rule.values(X), self.present, self.n_classes), output)
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingParts:
+    """All rows, measured so that no square overflows, and what to learn from parts of them."""
+
+    rows: Rows
+    unit: Ints
+    total: ClassMoments
+    shrinkages: Sequence[float]
+    priors: Floats | None
+    tol: float
+
+    @classmethod
+    def of(
+        cls,
+        rows: Rows,
+        n_classes: int,
+        shrinkages: Sequence[float],
+        priors: Floats | None,
+        tol: float,
+    ) -> "TrainingParts":
+        units = Units.of(Blocks.of_arrays(*rows))
+        rows = units.measure(rows)
+        with one_blas_thread():
+            total = class_moments(Blocks.of_arrays(*rows), n_classes, rows.X.shape[1])
+        return cls(rows, units.column, total, shrinkages, priors, tol)
+
+    def decisive(self) -> list[float]:
+        """The shrinkages at which the covariance is worst conditioned, in its two scalings."""
+        kinds = [s for s in self.shrinkages if s == 0], [s for s in self.shrinkages if s > 0]
+        return [min(kind) for kind in kinds if kind]
+
+    def without(self, test: Ints, split: int) -> Fitted:
+        """What is learned without the rows `test`; refuses where subtraction is inexact."""
+        check_deadline()
+        fold = ClassMoments.empty(len(self.total.rows), len(self.unit))
+        X, y, weight = self.rows
+        for part in slices(len(test), ROWS_PER_BLOCK):
+            i = test[part]
+            fold = fold + ClassMoments.of(X[i], y[i], weight[i], len(fold.rows))
+        train = self.total - fold
+        kept = train.rows > 0
+        share = train.weight[kept] / self.total.weight[kept]
+        if share.size and share.min() < LEAST_SHARE:
+            raise CannotSubtractError(
+                f"split {split} holds out all but {share.min():.1e} of the weight of a class"
+            )
+        return self.learn(train, f"split {split}")
+
+    def learn(self, train: ClassMoments, where: str) -> Fitted:
+        """The discriminants of a training part; refuses an ill-conditioned covariance."""
+        present = np.flatnonzero(train.rows)
+        if len(present) < 2:
+            raise CannotSubtractError(f"{where} trains on one class only")
+        priors = None if self.priors is None else self.priors[present]
+        if priors is not None and not priors.any():
+            raise CannotSubtractError(f"{where} trains on classes of prior probability 0 only")
+        lost = self._variation_lost(train)
+        train = train.present()
+        covariance = TiedCovariance(train, self.unit, self.tol)
+        for s in self.decisive():
+            refuse_condition(covariance.condition(s) * lost, where)
+        rule = tied_discriminants(covariance, shares(priors, train), self.shrinkages)
+        return Fitted(rule, present, len(self.total.rows))
+
+    def _variation_lost(self, train: ClassMoments) -> float:
+        """The largest ratio of a column's scatter in all rows to that in the training part."""
+        before, after = np.diagonal(self.total.scatter), np.diagonal(train.scatter)
+        varying = before > 0
+        with np.errstate(divide="ignore"):
+            return float(np.max(before[varying] / after[varying], initial=1.0))
+
+
+def refuse_condition(condition: float, where: str) -> None:
+    """Beyond the limit the statistics left by a subtraction are too inexact to invert."""
+    if condition > LARGEST_CONDITION:
+        raise CannotSubtractError(
+            f"{where}: the covariance within classes has condition number {condition:.1e}, "
+            f"subtraction is exact enough up to {LARGEST_CONDITION:.0e}"
+        )
+
+
+def predict_folds(
+    parts: TrainingParts, plan: Plan, output: Output, rows_per_block: int
+) -> Iterator[Block]:
+    """Predictions of the held-out rows of a partition, each fold by its own rule."""
+    with one_blas_thread():
+        fitted = [parts.without(plan.test(s), s) for s in range(plan.n_splits)]
+    return _blocks(parts, fitted, plan, output, rows_per_block)
+
+
+def _blocks(
+    parts: TrainingParts, fitted: list[Fitted], plan: Plan, output: Output, rows_per_block: int
+) -> Iterator[Block]:
+    for s, fit in enumerate(fitted):
+        test = plan.test(s)
+        for part in slices(len(test), min(rows_per_block, ROWS_PER_BLOCK)):
+            check_deadline()
+            with one_blas_thread():
+                prediction = fit.predict(parts.rows.X[test[part]], output)
+            yield plan.repeat(s), test[part], prediction

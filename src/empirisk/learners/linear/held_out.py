@@ -1,0 +1,194 @@
+"""Held-out predictions of least squares and ridge for a whole plan, without refitting.
+
+Leave-one-out, for every penalty from one factorisation: with the leverage h_i (the i-th diagonal
+element of the hat matrix, weights and intercept included) and the residual r_i,
+
+    y_i - prediction without row i = r_i / (1 - h_i)
+
+Other partitions: the moments of a training part are those of all rows less those of the fold, and
+one spectral decomposition gives all penalties.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial, reduce
+from operator import add
+
+import numpy as np
+
+from empirisk.data.blocks import Rows
+from empirisk.data.moments import Moments
+from empirisk.data.scaling import ordinary_rows, scaled_penalty
+from empirisk.learners.linear.linear_rule import as_columns, predict_all
+from empirisk.risk.axis import Block, CannotSubtractError
+from empirisk.risk.plans import Plan
+from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.deadlines import check_deadline
+from empirisk.runtime.parallel import one_blas_thread
+from empirisk.solvers.normal_equations import NormalEquations
+from empirisk.solvers.spectrum import Spectrum, gram_spectrum, row_side, spectrum_of_rows
+
+CONDITION_LIMIT = 1e3
+"""Moments less a fold's give 10 correct digits up to this condition number of the design."""
+EXACT = 1e-11
+"""Relative error that 1 - h_i may have."""
+TINY = np.finfo(float).tiny
+MOST_NUMBERS = 2**27
+"""Statistics of all folds that are held in memory together: 1 GB."""
+
+
+def held_out(
+    X: Floats,
+    y: Array,
+    sample_weight: Floats,
+    plan: Plan,
+    alphas: Floats | None,
+    fit_intercept: bool,
+    *,
+    rows_per_block: int,
+) -> Iterator[Block]:
+    """Predictions (rows, alphas[, outputs]) of held-out rows; alphas None is least squares.
+
+    Raises `CannotSubtractError` at once where fitting each fold would be more exact.
+    """
+    if not plan.is_partition:
+        raise CannotSubtractError(
+            "not every row is held out once and in training otherwise, so there is nothing to "
+            "subtract from"
+        )
+    rows, scales = ordinary_rows(Rows(X, as_columns(y), sample_weight), each=alphas is None)
+    penalties = np.zeros(1)
+    if alphas is not None:
+        penalties = scaled_penalty(alphas, scales.X[0], scales.weight)
+    with one_blas_thread():
+        if plan.n_splits == plan.n * plan.repeats:
+            predict = _leave_one_out(rows, penalties, fit_intercept)
+            parts = [(0, np.arange(plan.n), predict)] * plan.repeats
+        else:
+            parts = _folds(rows, plan, penalties, fit_intercept)
+    return _blocks(parts, scales.y, y.ndim == 1, rows_per_block)
+
+
+Predict = Callable[[Ints], Floats]
+Part = tuple[int, Ints, Predict]
+
+
+def _blocks(parts: list[Part], scale: Floats, flat: bool, rows_per_block: int) -> Iterator[Block]:
+    for repeat, rows, predict in parts:
+        for start in range(0, len(rows), rows_per_block):
+            check_deadline()
+            some = rows[start : start + rows_per_block]
+            with one_blas_thread():
+                prediction = predict(some)
+                prediction *= scale
+            yield repeat, some, prediction[:, :, 0] if flat else prediction
+
+
+def _leave_one_out(rows: Rows, penalties: Floats, intercept: bool) -> Predict:
+    """The prediction of each row by all others."""
+    n, p = rows.X.shape
+    least = float(penalties.min())
+    root = np.sqrt(rows.weight)[:, np.newaxis]
+    if n < p + intercept:
+        spectrum, left = row_side(rows, intercept)
+    else:
+        spectrum = spectrum_of_rows(rows, intercept, least)
+        spectrum, left = spectrum.left((rows.X - spectrum.centre) * root, least)
+    target = (rows.y - spectrum.level) * root
+    along = left.T @ target
+    rest = target - left @ along
+    gap = 1.0 - np.einsum("ij,ij->i", left, left) - rows.weight / rows.weight.sum() * intercept
+    if left.shape[1] == n - intercept:  # U is complete: what seems left is rounding error
+        rest, gap = np.zeros_like(rest), np.zeros_like(gap)
+    shrunk = penalties / (spectrum.square[:, np.newaxis] + penalties)
+    _refuse_inexact(left, gap, shrunk[:, penalties.argmin()])
+    weights = (shrunk[:, :, np.newaxis] * along[:, np.newaxis, :]).reshape(len(shrunk), -1)
+
+    def predict(some: Ints) -> Floats:
+        residual = (left[some] @ weights).reshape(len(some), len(penalties), -1)
+        residual += rest[some, np.newaxis]
+        residual /= (gap[some, np.newaxis] + left[some] ** 2 @ shrunk)[:, :, np.newaxis]
+        residual /= root[some, np.newaxis]
+        return np.subtract(rows.y[some, np.newaxis], residual, out=residual)
+
+    return predict
+
+
+def _refuse_inexact(left: Floats, gap: Floats, shrunk: Floats) -> None:
+    """Refuse where rounding errors of the leverages are too large against 1 - leverage.
+
+    The left vectors have length 1; by how much they miss it tells their errors. `shrunk` belongs
+    to the least penalty, where the leverages are largest.
+    """
+    length = np.einsum("ij,ij->j", left, left)
+    error = float(((1 - shrunk) * np.abs(length - 1)).max(initial=0.0)) + 2e-15
+    gaps = gap + np.einsum("ij,ij,j->i", left, left, shrunk, optimize=True)
+    smallest = float(gaps.min())
+    # Where U is complete, 1 - leverage is a sum of positive terms and as exact as each of them.
+    scale = smallest if gap.any() else float(smallest > 0)
+    if not error <= EXACT * scale:
+        raise CannotSubtractError(
+            f"1 - leverage is {smallest:.1e} for row {int(gaps.argmin())}: the row all but "
+            "determines its own fit, and its leave-one-out prediction would lose digits"
+        )
+
+
+def _folds(rows: Rows, plan: Plan, penalties: Floats, intercept: bool) -> list[Part]:
+    p, outputs = rows.X.shape[1], rows.y.shape[1]
+    numbers = plan.n_splits * p * (p + len(penalties) * outputs)
+    if numbers > MOST_NUMBERS:
+        raise CannotSubtractError(f"the moments of {plan.n_splits} folds do not fit into memory")
+    parts: list[Part] = []
+    first = 0
+    while first < plan.n_splits:
+        repeat = plan.repeat(first)
+        splits = [s for s in range(first, plan.n_splits) if plan.repeat(s) == repeat]
+        parts += _repeat(rows, repeat, [plan.test(s) for s in splits], penalties, intercept)
+        first = splits[-1] + 1
+    return parts
+
+
+def _repeat(
+    rows: Rows, repeat: int, tests: list[Ints], penalties: Floats, intercept: bool
+) -> list[Part]:
+    """The folds of one repeat: moments of all rows less those of each fold."""
+    p = rows.X.shape[1]
+    moments = [
+        Moments.of(np.column_stack([rows.X[test], rows.y[test]]), rows.weight[test])
+        for test in tests
+    ]
+    total = reduce(add, moments)
+    parts: list[Part] = []
+    for test, part in zip(tests, moments, strict=True):
+        check_deadline()
+        if total.rows - part.rows < p + intercept:
+            raise CannotSubtractError(
+                f"{p} columns for {total.rows - part.rows} training rows: each fold is best "
+                "solved through its rows"
+            )
+        spectrum = _training_spectrum(total, part, p, float(penalties.min()), intercept)
+        coef, level = spectrum.coefficients(penalties)
+        parts.append((repeat, test, partial(_predict, rows.X, coef, level)))
+    return parts
+
+
+def _predict(X: Floats, coef: Floats, intercept: Floats, some: Ints) -> Floats:
+    return predict_all(X[some], coef, intercept, flat=False)
+
+
+def _training_spectrum(
+    total: Moments, part: Moments, p: int, penalty: float, intercept: bool
+) -> Spectrum:
+    """The spectrum of all rows but those of one fold, or a refusal."""
+    equations = NormalEquations.of(total - part, p, intercept)
+    everything = np.diagonal(NormalEquations.of(total, p, intercept).gram) + penalty
+    training = np.diagonal(equations.gram) + penalty
+    # What the fold takes away leaves its rounding errors behind.
+    lost = float((everything / np.maximum(training, TINY)).max())
+    spectrum = gram_spectrum(equations, penalty, CONDITION_LIMIT / np.sqrt(lost))
+    if isinstance(spectrum, float):
+        condition = min(spectrum * np.sqrt(lost), 1 / TINY)
+        raise CannotSubtractError(
+            f"the condition number of a training design is {condition:.1e}; moments less a fold's "
+            f"are exact up to {CONDITION_LIMIT:.0e}"
+        )
+    return spectrum

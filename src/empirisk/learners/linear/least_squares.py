@@ -1,0 +1,99 @@
+"""Linear least squares."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+
+from empirisk.data.blocks import Blocks
+from empirisk.learners.linear.held_out import held_out
+from empirisk.learners.linear.linear_rule import LinearPath, LinearRule, as_columns, warn_of
+from empirisk.risk.axis import Block, Output
+from empirisk.risk.plans import Plan
+from empirisk.runtime.arrays import Array, Floats
+from empirisk.solvers.least_squares import Solution, least_squares
+
+
+class LinearRegression(LinearRule):
+    """Least squares: minimise sum_i w_i (y_i - intercept - x_i'b)^2.
+
+    The coefficients are those of the data as given, correct to the last digit or so even for
+    designs that are close to singular: they are refined with residuals of twice the usual
+    precision (Björck 1987). Where columns depend on others, or there are fewer rows than
+    coefficients, the solution of least norm |b| is returned, with a `RankWarning` that names the
+    columns.
+
+    Parameters
+    ----------
+    fit_intercept : bool, default=True
+        Without it the rule passes through the origin.
+    n_jobs : int, optional
+        Threads over blocks of rows; the result has the same bits for any number.
+
+    Attributes
+    ----------
+    coef_ : array of shape (p,) or (outputs, p)
+    intercept_ : float or array of shape (outputs,)
+    rank_ : int
+        Rank of the (centred) design.
+    degrees_of_freedom_ : float
+        Trace of the hat matrix: the rank, plus 1 for the intercept.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> X, y = [[1.0], [2.0], [3.0], [4.0]], [1.0, 3.0, 2.0, 4.0]
+    >>> model = LinearRegression().fit(X, y)
+    >>> print(model.coef_, model.intercept_)
+    [0.8] 0.5
+    >>> model.predict([[5.0]])
+    array([4.5])
+    """
+
+    feature_scaling: ClassVar[Literal["each", "common"] | None] = "each"
+
+    def __init__(self, *, fit_intercept: bool = True, n_jobs: int | None = None) -> None:
+        self.fit_intercept = fit_intercept
+        self.n_jobs = n_jobs
+
+    def fit_path(
+        self, X: Any, y: Array, sample_weight: Floats, values: Sequence[Any], *, n_classes: int = 0
+    ) -> LinearPath:
+        """The one fit there is, as a path of one value."""
+        solution = self._solve(Blocks.of_arrays(X, as_columns(y), sample_weight))
+        warn_of(solution, self)
+        return LinearPath(
+            self,
+            values,
+            solution.coef[np.newaxis],
+            solution.intercept[np.newaxis],
+            np.array([solution.degrees_of_freedom]),
+            flat=y.ndim == 1,
+        )
+
+    def out_of_fold(
+        self,
+        X: Any,
+        y: Array,
+        sample_weight: Floats,
+        plan: Plan,
+        values: Sequence[Any],
+        *,
+        n_classes: int,
+        output: Output,
+        rows_per_block: int,
+    ) -> Iterator[Block]:
+        """All held-out predictions from one factorisation, or from moments less each fold's."""
+        return held_out(
+            X, y, sample_weight, plan, None, self.fit_intercept, rows_per_block=rows_per_block
+        )
+
+    def _solve(self, blocks: Blocks) -> Solution:
+        return least_squares(blocks, fit_intercept=self.fit_intercept, n_jobs=self.n_jobs)
+
+    def _take(
+        self, coef: Floats, intercept: Floats, degrees_of_freedom: float, *, flat: bool
+    ) -> Self:
+        self.rank_ = round(degrees_of_freedom) - bool(self.fit_intercept)
+        return super()._take(coef, intercept, degrees_of_freedom, flat=flat)

@@ -1,0 +1,180 @@
+"""What all linear prediction rules share: x -> intercept + x'coef, one fit or a whole path."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+from warnings import warn
+
+import numpy as np
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, clone
+
+from empirisk.data.blocks import Blocks, Rows
+from empirisk.risk.axis import Output, PathMixin
+from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.errors import ConvergenceWarning, RankWarning
+from empirisk.runtime.validation import check_fit, check_predict
+from empirisk.solvers.least_squares import Solution
+
+NAMED = 5  # dependent columns, and columns that one depends on, that a warning names
+
+
+class LinearRule(PathMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
+    """A learner of coefficients and an intercept.
+
+    A subclass says in `_solve` what it minimises, over blocks in which y has shape
+    (rows, outputs).
+    """
+
+    coef_: Floats
+    intercept_: Any
+    degrees_of_freedom_: float
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit to data in memory.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+        y : array-like of shape (n,) or (n, outputs)
+        sample_weight : array-like of shape (n,), optional
+            A row of weight w counts as w copies of it.
+
+        Returns
+        -------
+        self
+        """
+        data = check_fit(self, X, y, sample_weight, multi_output=True)
+        blocks = Blocks.of_arrays(data.X, as_columns(data.y), data.sample_weight)
+        return self._learn(self._solve(blocks), flat=data.y.ndim == 1)
+
+    def fit_blocks(self, source: Any) -> Self:
+        """Fit to data that come in pieces; the result has the same bits as that of `fit`.
+
+        Parameters
+        ----------
+        source : callable, or iterable that can be gone through several times
+            Gives pieces (X, y) or (X, y, sample_weight) of any number of rows. A callable is
+            called once for each pass over the data.
+
+        Returns
+        -------
+        self
+        """
+        blocks = Blocks.of_pieces(source, self)
+        flat = next(iter(blocks)).y.ndim == 1
+        return self._learn(self._solve(blocks.map(_with_columns)), flat=flat)
+
+    def predict(self, X: Any) -> Floats:
+        """Predictions of shape (m,) or (m, outputs).
+
+        Parameters
+        ----------
+        X : array-like of shape (m, p)
+        """
+        return check_predict(self, X) @ self.coef_.T + self.intercept_
+
+    def _solve(self, blocks: Blocks) -> Solution:
+        raise NotImplementedError
+
+    def _learn(self, solution: Solution, *, flat: bool) -> Self:
+        warn_of(solution, self)
+        return self._take(solution.coef, solution.intercept, solution.degrees_of_freedom, flat=flat)
+
+    def _take(
+        self, coef: Floats, intercept: Floats, degrees_of_freedom: float, *, flat: bool
+    ) -> Self:
+        """Become the fitted rule with coefficients (outputs, p) and intercepts (outputs,)."""
+        self.n_features_in_ = coef.shape[1]
+        self.coef_ = coef[0] if flat else coef
+        self.intercept_ = float(intercept[0]) if flat else intercept
+        self.degrees_of_freedom_ = degrees_of_freedom
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class LinearPath:
+    """A linear rule fitted at all values of its axis.
+
+    `coef` is (values, outputs, p), `intercept` (values, outputs); `flat` says that y had one axis.
+    """
+
+    learner: LinearRule
+    values: Sequence[Any]
+    coef: Floats
+    intercept: Floats
+    degrees_of_freedom: Floats
+    flat: bool
+
+    def predict_path(self, X: Array, output: Output = "value") -> Floats:
+        """Predictions (rows, values), or (rows, values, outputs)."""
+        return predict_all(X, self.coef, self.intercept, self.flat)
+
+    def at(self, j: int) -> LinearRule:
+        """The fitted learner at the j-th value."""
+        learner = clone(self.learner)
+        if learner.axis is not None:
+            learner.set_params(**learner.axis.settings(self.values[j]))
+        freedom = float(self.degrees_of_freedom[j])
+        return learner._take(self.coef[j].copy(), self.intercept[j].copy(), freedom, flat=self.flat)
+
+
+def predict_all(X: Array, coef: Floats, intercept: Floats, flat: bool) -> Floats:
+    """Predictions (rows, values[, outputs]) by coefficients (values, outputs, p)."""
+    n_values, outputs, p = coef.shape
+    prediction = X @ coef.reshape(-1, p).T
+    prediction += intercept.reshape(-1)
+    return prediction if flat else prediction.reshape(len(X), n_values, outputs)
+
+
+def as_columns(y: Array) -> Floats:
+    """y as a matrix with a column for each output."""
+    return np.ascontiguousarray(y.reshape(len(y), -1), dtype=float)
+
+
+def _with_columns(rows: Rows) -> Rows:
+    return Rows(rows.X, as_columns(rows.y), rows.weight)
+
+
+def warn_of(solution: Solution, learner: LinearRule) -> None:
+    """Say that the coefficients are not unique, and because of which columns."""
+    p = solution.coef.shape[1]
+    if solution.wide:
+        warn(
+            f"{p} column(s) for {solution.rows} row(s): the minimum-norm solution is returned",
+            RankWarning,
+            stacklevel=4,
+        )
+    elif solution.dependent:
+        warn(_dependence(solution, learner), RankWarning, stacklevel=4)
+    if not solution.settled:
+        warn(
+            "the columns of X are so close to dependent that the coefficients may have no correct "
+            "digit: drop a column, or use Ridge",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+
+
+def _dependence(solution: Solution, learner: LinearRule) -> str:
+    names = getattr(learner, "feature_names_in_", None)
+    label = [repr(str(name)) for name in names] if names is not None else None
+
+    def name(j: int) -> str:
+        return label[j] if label is not None else str(j)
+
+    clauses = []
+    for j, parts in list(solution.dependent.items())[:NAMED]:
+        if len(parts) == 0:
+            clauses.append(f"column {name(j)} is {'constant' if learner.fit_intercept else 'zero'}")
+            continue
+        shown = ", ".join(name(k) for k in parts[:NAMED])
+        more = f" and {len(parts) - NAMED} more" if len(parts) > NAMED else ""
+        clauses.append(f"column {name(j)} is a combination of {shown}{more}")
+    left = len(solution.dependent) - NAMED
+    if left > 0:
+        clauses.append(f"and so for {left} more columns")
+    return (
+        f"the {solution.coef.shape[1]} columns of X have rank {solution.rank}: "
+        + "; ".join(clauses)
+        + ". The minimum-norm solution is returned; without these columns it would be unique"
+    )

@@ -1,0 +1,135 @@
+"""Ridge regression: least squares with a penalty on the squared norm of the coefficients."""
+
+from collections.abc import Iterator, Sequence
+from numbers import Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from empirisk.data.blocks import Blocks, Rows
+from empirisk.data.scaling import ordinary_rows, scaled_penalty
+from empirisk.learners.linear.held_out import held_out
+from empirisk.learners.linear.linear_rule import LinearPath, LinearRule, as_columns
+from empirisk.risk.axis import Axis, Block, Output
+from empirisk.risk.plans import Plan
+from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.parallel import one_blas_thread
+from empirisk.solvers.least_squares import Solution, least_squares
+from empirisk.solvers.spectrum import spectrum_of_rows, square_range
+
+STEPS = 100
+SHRUNK = 1e3  # at both ends of the default grid the coefficients are within 0.1 % of the limit
+RANGE = (1e-300, 1e300)
+TOO_CLOSE = 1e10
+"""Condition number from which on each penalty is solved by itself, with refinement."""
+
+
+class Ridge(LinearRule):
+    """Least squares with an L2 penalty: minimise
+
+        sum_i w_i (y_i - intercept - x_i'b)^2 + alpha |b|^2
+
+    The intercept is not penalised (Hoerl & Kennard 1970). `alpha=0` is least squares; where that
+    has several solutions, the one of least norm, to which ridge tends as alpha tends to 0.
+
+    Complexity axis: `alpha`; `Tuned(Ridge())` chooses it.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        The penalty; 0 or more.
+    fit_intercept : bool, default=True
+        Without it the rule passes through the origin.
+
+    Attributes
+    ----------
+    coef_ : array of shape (p,) or (outputs, p)
+    intercept_ : float or array of shape (outputs,)
+    degrees_of_freedom_ : float
+        Trace of the hat matrix, the intercept included.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> X, y = [[1.0], [2.0], [3.0], [4.0]], [1.0, 3.0, 2.0, 4.0]
+    >>> model = Ridge(alpha=5.0).fit(X, y)
+    >>> print(model.coef_, model.intercept_, model.degrees_of_freedom_)
+    [0.4] 1.5 1.5
+    """
+
+    axis: ClassVar[Axis | None] = Axis(("alpha",), larger="simpler", scale="log")
+    feature_scaling: ClassVar[Literal["each", "common"] | None] = "common"
+
+    def __init__(self, alpha: float = 1.0, *, fit_intercept: bool = True) -> None:
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+
+    def axis_values(
+        self, X: Any, y: Array, sample_weight: Floats, *, n_train: int
+    ) -> Sequence[float]:
+        """100 log steps, from coefficients all but zero to all but those of least squares."""
+        with one_blas_thread():
+            rows, scales = ordinary_rows(Rows(X, np.zeros((len(X), 0)), sample_weight))
+            largest, smallest = square_range(rows, self.fit_intercept)
+        with np.errstate(over="ignore", under="ignore"):
+            unit = scales.X[0] ** 2 * scales.weight
+            high = np.clip(SHRUNK * largest * unit, RANGE[0] * SHRUNK, RANGE[1])
+            low = np.clip(smallest / SHRUNK * unit, RANGE[0], high / SHRUNK)
+        return [float(alpha) for alpha in np.geomspace(high, low, STEPS)]
+
+    def fit_path(
+        self, X: Any, y: Array, sample_weight: Floats, values: Sequence[Any], *, n_classes: int = 0
+    ) -> LinearPath:
+        """All penalties from one factorisation."""
+        given = Rows(X, as_columns(y), sample_weight)
+        alphas = np.array([check_alpha(alpha) for alpha in values])
+        with one_blas_thread():
+            rows, scales = ordinary_rows(given)
+            penalties = scaled_penalty(alphas, scales.X[0], scales.weight)
+            spectrum = spectrum_of_rows(rows, self.fit_intercept, float(penalties.min()))
+            coef, intercept = spectrum.coefficients(penalties)
+        coef *= scales.y[:, np.newaxis] / scales.X
+        intercept *= scales.y
+        freedom = spectrum.degrees_of_freedom(penalties) + self.fit_intercept
+        for j in range(len(alphas)):
+            if spectrum.condition(penalties[j]) > TOO_CLOSE:
+                single = Ridge(alphas[j], fit_intercept=self.fit_intercept)
+                solution = single._solve(Blocks.of_arrays(*given))
+                coef[j], intercept[j] = solution.coef, solution.intercept
+                freedom[j] = solution.degrees_of_freedom
+        return LinearPath(self, values, coef, intercept, freedom, flat=y.ndim == 1)
+
+    def out_of_fold(
+        self,
+        X: Any,
+        y: Array,
+        sample_weight: Floats,
+        plan: Plan,
+        values: Sequence[Any],
+        *,
+        n_classes: int,
+        output: Output,
+        rows_per_block: int,
+    ) -> Iterator[Block]:
+        """All held-out predictions from one factorisation, or from moments less each fold's."""
+        alphas = np.array([check_alpha(alpha) for alpha in values])
+        return held_out(
+            X, y, sample_weight, plan, alphas, self.fit_intercept, rows_per_block=rows_per_block
+        )
+
+    def _solve(self, blocks: Blocks) -> Solution:
+        penalty = check_alpha(self.alpha)
+        return least_squares(blocks, penalty=penalty, fit_intercept=self.fit_intercept)
+
+    def _learn(self, solution: Solution, *, flat: bool) -> "Ridge":
+        """Without a warning: the limit of ridge is unique whatever the rank."""
+        return self._take(solution.coef, solution.intercept, solution.degrees_of_freedom, flat=flat)
+
+
+def check_alpha(alpha: Any) -> float:
+    """alpha as a float, 0 or more."""
+    if isinstance(alpha, Real) and 0 <= float(alpha) < np.inf:
+        return float(alpha)
+    raise ParameterError(f"alpha is {alpha!r}; it must be a number, 0 or more")

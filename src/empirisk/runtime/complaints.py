@@ -1,0 +1,162 @@
+"""What is wrong with data that cannot be used: which column, how many values, what to do."""
+
+import re
+from typing import Any, NoReturn
+
+import numpy as np
+
+from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.errors import DataError, DataTypeError
+
+_DATES = re.compile("date|time|duration|period", re.IGNORECASE)
+_NUMBERS = re.compile("u?int|float|double|half|bool", re.IGNORECASE)
+_REMEDIES = {
+    ("X", "missing"): "put an Encoder() before it",
+    ("X", "other"): "put an Encoder() before it",
+    ("y", "missing"): "leave out these rows",
+    ("y", "other"): "use a classifier, or turn y into numbers",
+    ("sample_weight", "missing"): "give each row a number >= 0",
+    ("sample_weight", "other"): "give each row a number >= 0",
+}
+
+
+def refuse_dates(table: Any, subject: str, name: str) -> None:
+    """Dates would turn into numbers, unasked: days here, nanoseconds there."""
+    for j, dtype in enumerate(_dtypes(table)):
+        if _DATES.search(str(dtype)):
+            raise DataError(
+                f"{_column(table, subject, j)} holds dates or times ({dtype}); {name} needs "
+                f"numbers: {_REMEDIES[subject, 'other']}"
+            )
+
+
+def refuse_not_finite(values: Floats, table: Any, subject: str, name: str) -> None:
+    """Complain of NaN and infinities in `values`, which `table` was made into."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()):  # one quick pass; huge numbers need the second look
+            return
+    bad = ~np.isfinite(values).reshape(len(values), -1)
+    columns = np.flatnonzero(bad.any(axis=0))
+    if columns.size == 0:
+        return
+    j = int(columns[0])
+    column = values.reshape(len(values), -1)[:, j]
+    others = f", and {columns.size - 1} more column(s) have such" if columns.size > 1 else ""
+    missing = int(np.isnan(column).sum())
+    if missing:
+        _refuse_missing(_column(table, subject, j), missing, others, subject, name)
+    raise DataError(
+        f"{_column(table, subject, j)} has {np.isinf(column).sum()} infinite value(s) "
+        f"(inf, or too large for float64){others}; {name} needs finite numbers: "
+        "replace them or leave out these rows"
+    )
+
+
+def refuse_missing_labels(labels: Array, name: str) -> None:
+    """Complain of class labels that are None, NaN or another mark of a missing value."""
+    if labels.dtype.kind == "f":
+        missing = int(np.isnan(labels).sum())
+        if np.isinf(labels).any():
+            raise DataError(f"y has infinite values (inf); {name} needs labels: correct them")
+    elif labels.dtype.kind == "O":
+        missing = sum(_is_missing(label) for label in labels)
+    else:
+        missing = 0
+    if missing:
+        _refuse_missing("y", missing, "", "y", name)
+
+
+def explain(table: Any, subject: str, name: str, error: Exception) -> None:
+    """Name the column that could not be made into numbers; return if that was not the trouble."""
+    shape = getattr(table, "shape", None)
+    if shape is not None and len(shape) == 2 and shape[1] == 0:
+        raise DataError(
+            f"Found array with 0 feature(s) (shape={tuple(shape)}) while a minimum of 1 is "
+            f"required by {name}."
+        ) from error
+    if "inhomogeneous" in str(error):
+        raise DataError(f"the rows of {subject} have different lengths: {error}") from error
+    dtypes = _dtypes(table)
+    if dtypes and all(_NUMBERS.match(str(dtype)) for dtype in dtypes):
+        return
+    try:
+        cells = np.asarray(table, dtype=object)
+    except (ValueError, TypeError):
+        return
+    if cells.ndim not in (1, 2) or cells.size == 0:
+        return
+    for j, column in enumerate(cells.reshape(len(cells), -1).T):
+        wrong = [value for value in column if not _is_number(value)] if _fails(column) else []
+        if wrong:
+            _refuse_value(_column(table, subject, j), wrong, subject, name, error)
+
+
+def _refuse_value(
+    column: str, wrong: list[Any], subject: str, name: str, error: Exception
+) -> NoReturn:
+    value, remedy = wrong[0], _REMEDIES[subject, "other"]
+    if _is_missing(value):
+        _refuse_missing(column, len([v for v in wrong if _is_missing(v)]), "", subject, name)
+    if isinstance(value, str | bytes):
+        raise DataError(
+            f"{column} holds text ({value!r}); {name} needs numbers: {remedy}"
+        ) from error
+    if isinstance(value, complex):
+        raise DataError(f"Complex data not supported: {column} holds {value!r}") from error
+    if isinstance(error, OverflowError):
+        raise DataError(f"{column} holds a number too large for float64") from error
+    raise DataTypeError(
+        f"{column} holds a {type(value).__name__} ({value!r}); {name} needs numbers: {remedy} "
+        f"({error})"
+    ) from error
+
+
+def _refuse_missing(column: str, n: int, others: str, subject: str, name: str) -> NoReturn:
+    raise DataError(
+        f"{column} has {n} missing value(s) (NaN){others}; {name} needs numbers: "
+        f"{_REMEDIES[subject, 'missing']}"
+    )
+
+
+def _column(table: Any, subject: str, j: int) -> str:
+    """How to speak of a column, by name where it has one."""
+    if len(getattr(table, "shape", (0, 0))) == 1 or subject == "sample_weight":
+        return subject
+    of = "" if subject == "X" else f" of {subject}"
+    for attribute in ("columns", "column_names"):  # pyarrow's `columns` are the data themselves
+        names = getattr(table, attribute, None)
+        if names is not None and all(isinstance(name, str | int | tuple) for name in names):
+            return f"column {list(names)[j]!r}{of}"
+    return f"column {j}{of}"
+
+
+def _dtypes(table: Any) -> list[Any]:
+    dtype = getattr(table, "dtype", None)
+    if dtype is not None:
+        return [dtype] if getattr(dtype, "names", None) is None else []
+    types = getattr(table, "dtypes", None)
+    if types is None:
+        types = getattr(getattr(table, "schema", None), "types", None)
+    return [] if types is None else list(types)
+
+
+def _fails(column: Array) -> bool:
+    try:
+        column.astype(np.float64)
+    except (ValueError, TypeError, OverflowError):
+        return True
+    return False
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (ValueError, TypeError, OverflowError):
+        return value is None  # NumPy makes NaN of it
+    return True
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float) and value != value

@@ -1,0 +1,89 @@
+"""Least squares with fewer rows than coefficients, through the rows.
+
+With Z = sqrt(W)(X - mean) and v = sqrt(W)(y - mean) the coefficients are b = Z'a, where
+
+    (ZZ' + penalty I) a = v
+
+So an n x n problem is solved, and b lies in the span of the rows: without a penalty it is, of all
+minimisers, that of least norm (with n independent rows: the interpolation of least norm). The
+residuals, and Z'a itself, are computed with twice the usual digits.
+"""
+
+import numpy as np
+from scipy.linalg import svd
+
+from empirisk.compiled.double_double import residuals, scale_pairs, transposed_product
+from empirisk.data.blocks import Rows
+from empirisk.data.scaling import ordinary_rows, scaled_penalty
+from empirisk.runtime.arrays import Floats
+from empirisk.solvers.orthogonal import upper
+from empirisk.solvers.refinement import ROUNDING, Pairs
+
+MOST_STEPS = 20
+
+
+def dual_least_squares(
+    rows: Rows, penalty: float, fit_intercept: bool
+) -> tuple[Floats, Floats, int, float]:
+    """Coefficients (outputs, p), intercepts, rank and degrees of freedom."""
+    rows, scales = ordinary_rows(rows)
+    p = rows.X.shape[1]
+    centre = rows.weight @ rows.X / rows.weight.sum() * fit_intercept
+    Z = (rows.X - centre) * np.sqrt(rows.weight)[:, np.newaxis]
+    left, square = row_spectrum(Z, fit_intercept)
+    penalty = scaled_penalty(penalty, scales.X[0], scales.weight)
+    coef = _refined(rows, centre, fit_intercept, left, square, penalty)
+    freedom = float((square / (square + penalty)).sum()) + fit_intercept
+    coef *= scales.y[:, np.newaxis]
+    return coef[:, :p] / scales.X, coef[:, p], len(square), freedom
+
+
+def row_spectrum(Z: Floats, centred: bool) -> tuple[Floats, Floats]:
+    """Left singular vectors and squared singular values of a wide Z, those of rounding left out."""
+    n = len(Z)
+    R = upper(Z.T.copy(order="F"))
+    left, singular, _ = svd(R.T, check_finite=False)
+    rank = int((singular > 4 * n * ROUNDING * singular[0]).sum()) if singular[0] > 0 else 0
+    rank = min(rank, n - centred)  # the rows of a centred Z add up to 0
+    return left[:, :rank], singular[:rank] ** 2
+
+
+def _refined(
+    rows: Rows, centre: Floats, intercept: bool, left: Floats, square: Floats, penalty: float
+) -> Floats:
+    """Coefficients (outputs, p + 1), the intercept last."""
+    root, total = np.sqrt(rows.weight), rows.weight.sum()
+    y = np.ascontiguousarray(rows.y.T)
+    dual = Pairs.of(np.zeros(y.shape))
+    coef = Pairs.of(np.zeros((len(y), len(centre) + 1)))
+    last = np.full(len(y), np.inf)
+    for _ in range(MOST_STEPS):
+        remainder = Pairs(np.empty(y.shape), np.empty(y.shape))
+        residuals(rows.X, y, *coef, *remainder)
+        if intercept:
+            level = remainder.hi @ rows.weight / total
+            coef.add(Pairs.of(np.hstack([np.zeros((len(y), len(centre))), level[:, np.newaxis]])))
+            remainder.add(Pairs.of(np.repeat(-level[:, np.newaxis], y.shape[1], axis=1)))
+        gap = remainder.hi * root - penalty * dual.hi
+        along = gap @ left
+        length = np.linalg.norm(along, axis=1)
+        shrinking = length < last / 2
+        if not shrinking.any():
+            break
+        step = (along / (square + penalty)) @ left.T
+        dual.add(Pairs.of(np.where(shrinking[:, np.newaxis], step, 0.0)))
+        last = np.where(shrinking, length, last)
+        _primal(rows.X, root, centre, dual, coef)
+    return coef.hi
+
+
+def _primal(X: Floats, root: Floats, centre: Floats, dual: Pairs, coef: Pairs) -> None:
+    """b = Z'a, written into all but the last of the coefficients."""
+    weighted = Pairs(dual.hi.copy(), dual.lo.copy())
+    scale_pairs(*weighted, root)
+    product = Pairs(np.empty(coef.hi.shape), np.empty(coef.hi.shape))
+    transposed_product(X, *weighted, *product)
+    level = Pairs(product.hi[:, -1:], product.lo[:, -1:])
+    slope = Pairs(product.hi[:, :-1].copy(), product.lo[:, :-1].copy())
+    slope.add_products(-centre, level)
+    coef.hi[:, :-1], coef.lo[:, :-1] = slope

@@ -1,0 +1,254 @@
+"""Least squares, plain and with a ridge penalty, as exactly as floating-point data allow.
+
+Minimise over b and the intercept, for each output,
+
+    sum_i w_i (y_i - intercept - x_i'b)^2 + penalty |b|^2
+
+Summarise, add, solve: the moments of the columns are summed over blocks of rows. Where their
+scatter is well conditioned its Cholesky factor is the triangle that the refinement needs;
+elsewhere the triangle comes from an orthogonal factorisation of the scaled columns. Either way the
+coefficients are refined until no digit changes. Columns that depend on others are found on the way,
+and of all minimisers the one of least norm |b| is returned.
+"""
+
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+import numpy as np
+from scipy.linalg import qr, solve_triangular
+from scipy.linalg.lapack import dtrcon
+
+from empirisk.data.blocks import Blocks, Rows
+from empirisk.data.scaling import ordinary_moments, scaled_penalty
+from empirisk.runtime.arrays import Floats, Ints
+from empirisk.runtime.errors import DataError
+from empirisk.runtime.parallel import one_blas_thread
+from empirisk.solvers.dual import dual_least_squares
+from empirisk.solvers.normal_equations import NormalEquations, cholesky_triangle
+from empirisk.solvers.orthogonal import independent_columns, triangular_factor, upper
+from empirisk.solvers.refinement import ROUNDING, Triangle, refine
+
+NONE = np.array([], dtype=np.int64)
+NEGLIGIBLE = 1e-12  # share of a column that is rounding error
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Coefficients (outputs, p), intercepts (outputs,), and what was learned on the way.
+
+    `rank` does not count the intercept, `degrees_of_freedom`, the trace of the hat matrix, does.
+    `dependent` maps each column that is a combination of others to those others (none: it is
+    constant). `wide` is True if there are too few rows to determine the coefficients. `settled`
+    is False if the refinement did not come to rest.
+    """
+
+    coef: Floats
+    intercept: Floats
+    rank: int
+    degrees_of_freedom: float
+    rows: int
+    dependent: dict[int, Ints] = field(default_factory=dict)
+    wide: bool = False
+    settled: bool = True
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all steps need to know: the data in ordinary range, and how they were brought there."""
+
+    blocks: Blocks
+    equations: NormalEquations
+    penalty: Floats
+    scale: Floats
+    rows: int
+    n_jobs: int | None
+
+    def among(self, kept: Ints, outputs: Ints = NONE) -> "Setting":
+        """With the kept columns only, and others as further outputs."""
+        return replace(
+            self,
+            blocks=self.blocks.map(partial(_among, kept, outputs)),
+            equations=self.equations.among(kept, outputs),
+            penalty=self.penalty[kept],
+            scale=self.scale[kept],
+        )
+
+
+def least_squares(
+    blocks: Blocks,
+    *,
+    penalty: float = 0.0,
+    fit_intercept: bool = True,
+    n_jobs: int | None = None,
+) -> Solution:
+    """The minimiser; y in the blocks has shape (rows, outputs).
+
+    Examples
+    --------
+    >>> X, y = np.array([[1.0], [2.0], [3.0]]), np.array([[3.0], [5.0], [7.0]])
+    >>> solution = least_squares(Blocks.of_arrays(X, y, np.ones(3)))
+    >>> solution.coef, solution.intercept
+    (array([[2.]]), array([1.]))
+    """
+    with one_blas_thread():
+        p = blocks.n_columns
+        few = blocks.all_rows(at_most=p + fit_intercept - 1)
+        if few is not None:
+            solved = dual_least_squares(few, penalty, fit_intercept)
+            return _checked(Solution(*solved, rows=len(few.X), wide=True))
+        moments, blocks, scales = ordinary_moments(blocks, n_jobs=n_jobs)
+        equations = NormalEquations.of(moments, p, fit_intercept)
+        penalties = scaled_penalty(penalty, scales.X, scales.weight)
+        setting = Setting(blocks, equations, penalties, scales.X, moments.rows, n_jobs)
+        solution = _tall(setting)
+        with np.errstate(over="ignore"):
+            coef = solution.coef / scales.X * scales.y[:, np.newaxis]
+        return _checked(replace(solution, coef=coef, intercept=solution.intercept * scales.y))
+
+
+def _checked(solution: Solution) -> Solution:
+    if np.isfinite(solution.coef).all() and np.isfinite(solution.intercept).all():
+        return solution
+    raise DataError(
+        "the coefficients are too large for floating-point numbers: "
+        "multiply the columns of X, or divide y, by a large constant"
+    )
+
+
+def _tall(setting: Setting) -> Solution:
+    """At least as many rows as coefficients. Constant columns get coefficient 0."""
+    varying = setting.equations.varying()
+    if varying.all():
+        return _varying(setting)
+    kept, constant = np.flatnonzero(varying), np.flatnonzero(~varying)
+    solution = _varying(setting.among(kept)) if len(kept) else _level(setting)
+    coef = np.zeros((len(solution.coef), len(varying)))
+    coef[:, kept] = solution.coef
+    dependent = {int(kept[j]): kept[parts] for j, parts in solution.dependent.items()}
+    dependent |= {int(j): constant[:0] for j in constant}
+    return replace(solution, coef=coef, dependent=dict(sorted(dependent.items())))
+
+
+def _level(setting: Setting) -> Solution:
+    """The intercept alone."""
+    equations = setting.equations
+    intercept = equations.level / equations.weight * equations.intercept
+    return Solution(
+        np.zeros((len(intercept), 0)), intercept, 0, float(equations.intercept), setting.rows
+    )
+
+
+def _varying(setting: Setting) -> Solution:
+    """Normal equations if well conditioned, else orthogonal factorisation."""
+    equations, penalty = setting.equations, setting.penalty
+    triangle = cholesky_triangle(equations, penalty)
+    if triangle is not None:
+        solution = _refined(setting, triangle)
+        if solution.settled:
+            return solution
+    square = np.diagonal(equations.gram) + penalty
+    scale = np.sqrt(np.where(square > 0, square, 1.0))
+    R = _factor(setting, scale)
+    lengths = equations.lengths() / scale
+    if equations.intercept:
+        lengths = np.append(np.sqrt(equations.weight), lengths)
+    independent = independent_columns(R, lengths, setting.rows)
+    reciprocal = dtrcon(independent.R)[0]
+    rate = 10 * ROUNDING / max(reciprocal, ROUNDING)
+    kept = independent.columns[equations.intercept :] - equations.intercept
+    triangle = Triangle(
+        independent.R, equations.centre[kept], scale[kept], equations.intercept, rate
+    )
+    if len(kept) == len(scale):
+        return _refined(setting, triangle)
+    return _least_norm(setting, triangle, kept)
+
+
+def _factor(setting: Setting, scale: Floats) -> Floats:
+    """The triangular factor of the design with the penalty as further rows."""
+    equations = setting.equations
+    R = triangular_factor(
+        setting.blocks,
+        equations.centre,
+        scale,
+        intercept=equations.intercept,
+        n_jobs=setting.n_jobs,
+    )
+    if not setting.penalty.any():
+        return R
+    rows = np.pad(np.diag(np.sqrt(setting.penalty) / scale), ((0, 0), (equations.intercept, 0)))
+    return upper(np.asfortranarray(np.vstack([R, rows])))
+
+
+def _refined_coef(setting: Setting, triangle: Triangle) -> tuple[Floats, bool]:
+    equations = setting.equations
+    coef = equations.solve(triangle)
+    settled = refine(
+        setting.blocks,
+        coef,
+        triangle,
+        setting.penalty,
+        equations.length_of_y,
+        n_jobs=setting.n_jobs,
+    )
+    return coef.hi, settled
+
+
+def _refined(setting: Setting, triangle: Triangle) -> Solution:
+    penalty, p = setting.penalty, len(setting.penalty)
+    coef, settled = _refined_coef(setting, triangle)
+    shrunk = float(penalty @ triangle.inverse_diagonal()) if penalty.any() else 0.0
+    return Solution(
+        coef[:, :p],
+        coef[:, p],
+        rank=p,
+        degrees_of_freedom=max(p - shrunk, 0.0) + triangle.intercept,
+        rows=setting.rows,
+        settled=settled,
+    )
+
+
+def _least_norm(setting: Setting, triangle: Triangle, kept: Ints) -> Solution:
+    """Where columns depend on others: of all minimisers, that of least norm.
+
+    Least squares on the kept columns K gives y = K b + ... and, for the dependent columns, D = K A.
+    All (b - A c, c) predict alike; least squares for c makes |b - A c|^2 + |c|^2 least.
+    """
+    p = len(setting.penalty)
+    dependent = np.setdiff1d(np.arange(p), kept)
+    # The penalty, if any, was lost in rounding.
+    part = replace(setting.among(kept, dependent), penalty=np.zeros(len(kept)))
+    coef, settled = _refined_coef(part, triangle)
+    outputs = len(setting.equations.length_of_y)
+    b, level = coef[:outputs, :-1], coef[:outputs, -1]
+    A, A_level = coef[outputs:, :-1], coef[outputs:, -1]
+    length = np.sqrt(np.diagonal(setting.equations.gram))
+    share = np.abs(A) * length[kept] / length[dependent, np.newaxis]
+    A = np.where(share > NEGLIGIBLE, A, 0.0)
+    c = _shared_out(b, A, setting.scale[kept], setting.scale[dependent])
+    full = np.zeros((outputs, p))
+    full[:, kept], full[:, dependent] = b - c @ A, c + 0.0  # no minus zeros
+    return Solution(
+        full,
+        level - c @ A_level,
+        rank=len(kept),
+        degrees_of_freedom=float(len(kept) + setting.equations.intercept),
+        rows=setting.rows,
+        dependent={int(j): kept[a != 0] for j, a in zip(dependent, A, strict=True)},
+        settled=settled,
+    )
+
+
+def _among(kept: Ints, dependent: Ints, rows: Rows) -> Rows:
+    X = np.ascontiguousarray(rows.X[:, kept])
+    return Rows(X, np.hstack([rows.y, rows.X[:, dependent]]), rows.weight)
+
+
+def _shared_out(b: Floats, A: Floats, kept_scale: Floats, dependent_scale: Floats) -> Floats:
+    """The coefficients c (outputs, dependent) of the solution of least norm in raw units."""
+    smallest = min(kept_scale.min(initial=np.inf), dependent_scale.min())
+    kept_unit, unit = smallest / kept_scale, np.maximum(smallest / dependent_scale, 1e-300)
+    rows = np.vstack([(A * kept_unit).T, np.diag(unit)])
+    right = np.vstack([(b * kept_unit).T, np.zeros((len(A), len(b)))])
+    Q, R = qr(rows, mode="economic", check_finite=False)
+    return solve_triangular(R, Q.T @ right, check_finite=False).T

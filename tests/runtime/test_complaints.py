@@ -1,0 +1,164 @@
+"""Data that cannot be used are refused with the column, the number of values and the remedy."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse
+from sklearn.linear_model import LinearRegression as Learner
+
+from empirisk.runtime.errors import DataError, DataTypeError, EmpiriskError
+from empirisk.runtime.validation import check_fit, numbers
+
+ROWS = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0], [0.0, -1.0, -2.0]])
+FRAME = pd.DataFrame(ROWS, columns=["a", "b", "c"])
+
+
+def frames(**columns):
+    """The same table in pandas, polars and pyarrow."""
+    frame = pd.DataFrame(columns)
+    return {"pandas": frame, "polars": pl.DataFrame(columns), "pyarrow": pa.table(columns)}
+
+
+KINDS = ["pandas", "polars", "pyarrow"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_column_with_missing_values_is_named(kind):
+    table = frames(size=[1.0, 2.0, 3.0], age=[None, 4.0, None], c=[1, 2, 3])[kind]
+    with pytest.raises(
+        DataError, match=r"column 'age' has 2 missing value\(s\) \(NaN\); L"
+    ):
+        check_fit(Learner(), table, [1, 2, 3])
+    with pytest.raises(DataError, match=r"put an Encoder\(\) before it"):
+        check_fit(Learner(), table, [1, 2, 3])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_column_with_text_is_named(kind):
+    table = frames(size=[1.0, 2.0], colour=["red", "blue"])[kind]
+    with pytest.raises(
+        DataError, match=r"column 'colour' holds text \('red'\); LinearRegression needs numbers"
+    ):
+        check_fit(Learner(), table, [1, 2])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_column_with_dates_is_named(kind):
+    # Alone, and beside numbers: some libraries turn dates into numbers unasked.
+    days = pd.to_datetime(["2020-01-01", "2021-01-01"]).to_pydatetime().tolist()
+    for table in (frames(day=days)[kind], frames(size=[1.0, 2.0], day=days)[kind]):
+        with pytest.raises(DataError, match="column 'day' holds dates or times"):
+            check_fit(Learner(), table, [1, 2])
+
+
+@pytest.mark.parametrize(
+    "X, complaint",
+    [
+        ([[1.0, np.nan], [np.nan, np.nan]], r"column 0 has 1 missing.*and 1 more column"),
+        ([[1.0, np.inf], [2.0, -np.inf]], r"column 1 has 2 infinite value\(s\) \(inf"),
+        ([[1.0, None], [2.0, 3.0]], r"column 1 has 1 missing"),
+        (np.ma.array([[1.0, 2.0], [3.0, 4.0]], mask=[[0, 1], [0, 0]]), "column 1 has 1 missing"),
+        (pd.DataFrame({"a": [1, pd.NA], "b": [1, 2]}, dtype=object), "column 'a' has 1 missing"),
+        (pd.DataFrame({0: [1.0, np.nan]}), "column 0 has 1 missing"),
+        (FRAME.astype({"b": "category"}).assign(b=pd.Categorical(list("xyxy"))), "'b' holds text"),
+        (np.array([["1", "x"], ["2", "y"]]), r"column 1 holds text \('x'\)"),
+        (np.array([["2020-01-01"], ["2021-01-01"]], dtype="M8[D]"), "column 0 holds dates"),
+        (
+            FRAME.assign(b=pd.to_timedelta([1, 2, 3, 4], unit="D")),
+            "column 'b' holds dates or times",
+        ),
+        ([[1, 10**400]], "column 1 holds a number too large for float64"),
+        ([[1.0, 2.0], [3.0]], "rows of X have different lengths"),
+        (np.array([[1j]]), "Complex data not supported"),
+        (np.array([[1.0, 1j]], dtype=object), "Complex data not supported: column 1"),
+        (pd.DataFrame(index=range(3)), r"0 feature\(s\) \(shape=\(3, 0\)\) while a minimum of 1"),
+        (np.empty((3, 0)), r"0 feature\(s\) \(shape=\(3, 0\)\) while a minimum of 1"),
+        (np.empty((0, 3)), r"0 sample\(s\)"),
+        (np.arange(3.0), "Reshape your data"),
+        (pd.Series([1.0]), "2-dimensional container"),
+        (np.zeros((2, 2, 2)), "dim 3"),
+        ("text", "could not convert"),
+    ],
+)
+def test_data_that_are_no_table_of_numbers_are_refused_with_the_reason(X, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        numbers(X, "Ridge")
+
+
+def test_an_object_that_is_no_number_is_both_a_type_and_a_value_error():
+    with pytest.raises(DataTypeError, match=r"column 1 holds a dict \({'a': 1}\)") as caught:
+        numbers([[1, {"a": 1}]], "Ridge")
+    assert isinstance(caught.value, TypeError)
+    assert isinstance(caught.value, ValueError)
+    assert isinstance(caught.value, EmpiriskError)
+
+
+def test_sparse_data_are_refused_as_scikit_learn_does():
+    with pytest.raises(TypeError, match=r"[Ss]parse"):
+        numbers(scipy.sparse.csr_array(ROWS), "Ridge")
+
+
+@pytest.mark.parametrize(
+    "y, complaint",
+    [
+        ([1.0, np.nan, 2.0, 1.0], r"y has 1 missing value\(s\) \(NaN\); LinearRegression"),
+        ([1.0, np.inf, 2.0, 1.0], "y has infinite values"),
+        (np.array(["a", None, "b", None], dtype=object), r"y has 2 missing"),
+        (pd.Series(["a", pd.NA, "b", "a"], dtype="string"), "y has 1 missing"),
+        ([0.5, 1.5, 2.5, 0.1], "Unknown label type"),
+        (np.array(["a", 1, "b", 2], dtype=object), "y mixes labels of several types"),
+        (np.zeros((4, 2)), "y should be a 1d array"),
+        ([0, 1, 0], "inconsistent numbers of samples"),
+        (None, "requires y to be passed, but the target y is None"),
+    ],
+)
+def test_labels_that_cannot_be_used_are_refused_with_the_reason(y, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        check_fit(Learner(), ROWS, y, classifier=True)
+
+
+@pytest.mark.parametrize(
+    "y, complaint",
+    [
+        ([1.0, np.nan, 2.0, np.nan], r"y has 2 missing value\(s\) \(NaN\).*leave out these rows"),
+        ([1.0, np.inf, 2.0, 1.0], r"y has 1 infinite value"),
+        (list("abcd"), r"y holds text \('a'\); LinearRegression needs numbers: use a classifier"),
+        (np.array(["2020"] * 4, dtype="M8[Y]"), "y holds dates"),
+        ([1.0, 2.0, 3.0, {}], "y holds a dict"),
+        ([1j, 2.0, 3.0, 4.0], "Complex data not supported"),
+        ([10**400, 1, 1, 1], "y holds a number too large"),
+        (np.zeros((4, 2)), "y should be a 1d array"),
+        ([0, 1, 0], "inconsistent numbers of samples"),
+        (None, "requires y to be passed, but the target y is None"),
+    ],
+)
+def test_targets_that_cannot_be_used_are_refused_with_the_reason(y, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        check_fit(Learner(), ROWS, y)
+
+
+def test_a_missing_value_among_several_outputs_names_the_column():
+    y = pd.DataFrame({"first": [1.0, 2, 3, 4], "second": [1.0, np.nan, 3, 4]})
+    with pytest.raises(DataError, match=r"column 'second' of y has 1 missing"):
+        check_fit(Learner(), ROWS, y, multi_output=True)
+
+
+@pytest.mark.parametrize(
+    "weight, complaint",
+    [
+        ([1, 1, -1, -2], r"sample_weight has 2 negative value\(s\)"),
+        ([1, 1, np.nan, 1], r"sample_weight has 1 missing"),
+        ([1, 1, np.inf, 1], r"sample_weight has 1 infinite"),
+        ([0, 0, 0, 0], "all values of sample_weight are zero"),
+        (0, "all values of sample_weight are zero"),
+        (list("abcd"), "sample_weight holds text"),
+        ([1, 1, 1], r"sample_weight has shape \(3,\); wanted \(4,\)"),
+        (np.ones((4, 1)), r"sample_weight has shape \(4, 1\)"),
+        ([1e308] * 4, "sum of sample_weight is too large"),
+    ],
+)
+def test_weights_that_make_no_sense_are_refused_with_the_reason(weight, complaint):
+    with pytest.raises(DataError, match=complaint):
+        check_fit(Learner(), ROWS, range(4), weight)

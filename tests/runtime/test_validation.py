@@ -1,0 +1,245 @@
+"""The doors: what comes through is what compiled code takes; what does not is named."""
+
+import decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.exceptions import DataConversionWarning, NotFittedError
+from sklearn.linear_model import LinearRegression
+from sklearn.utils.estimator_checks import check_estimator
+
+from empirisk.runtime.errors import DataError
+from empirisk.runtime.validation import check_fit, check_predict, check_weights, numbers
+
+
+class Mean(RegressorMixin, BaseEstimator):
+    """The weighted mean of y, and nothing but the doors."""
+
+    def fit(self, X, y, sample_weight=None):
+        train = check_fit(self, X, y, sample_weight)
+        self.mean_ = np.average(train.y, weights=train.sample_weight)
+        return self
+
+    def predict(self, X):
+        return np.full(len(check_predict(self, X)), self.mean_)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True
+        return tags
+
+
+class NearestMean(ClassifierMixin, BaseEstimator):
+    """The class whose weighted mean is nearest, and nothing but the doors."""
+
+    def fit(self, X, y, sample_weight=None):
+        train = check_fit(self, X, y, sample_weight, classifier=True)
+        self.classes_ = train.classes
+        self.means_ = np.array(
+            [
+                np.average(train.X[train.y == k], axis=0, weights=train.sample_weight[train.y == k])
+                for k in range(len(train.classes))
+            ]
+        )
+        return self
+
+    def predict(self, X):
+        rows = check_predict(self, X)
+        squares = ((rows[:, None, :] - self.means_[None]) ** 2).sum(axis=2)
+        return self.classes_[squares.argmin(axis=1)]
+
+
+class MultiMean(Mean):
+    """Several means."""
+
+    def fit(self, X, y, sample_weight=None):
+        train = check_fit(self, X, y, sample_weight, multi_output=True)
+        self.mean_ = np.average(train.y, axis=0, weights=train.sample_weight)
+        return self
+
+    def predict(self, X):
+        rows = check_predict(self, X)
+        return np.repeat(np.atleast_1d(self.mean_)[None], len(rows), axis=0).reshape(
+            len(rows), *np.shape(self.mean_)
+        )
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+
+@pytest.mark.parametrize("learner", [Mean(), NearestMean(), MultiMean()], ids=lambda e: str(e))
+def test_a_learner_behind_the_doors_passes_the_checks_of_scikit_learn(learner):
+    check_estimator(learner)
+
+
+ROWS = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0], [0.0, -1.0, -2.0]])
+FRAME = pd.DataFrame(ROWS, columns=["a", "b", "c"])
+
+
+def memory_map(tmp_path, mode):
+    file = tmp_path / "rows.npy"
+    np.save(file, ROWS)
+    return np.load(file, mmap_mode=mode)
+
+
+def unaligned():
+    return np.frombuffer(b"." + ROWS.tobytes(), np.uint8)[1:].view(np.float64).reshape(ROWS.shape)
+
+
+def read_only():
+    rows = ROWS.copy()
+    rows.flags.writeable = False
+    return rows
+
+
+SAME = {
+    "array": lambda tmp: ROWS.copy(),
+    "Fortran order": lambda tmp: np.asfortranarray(ROWS),
+    "strided": lambda tmp: np.repeat(ROWS, 2, axis=1)[:, ::2],
+    "reversed": lambda tmp: ROWS[::-1].copy()[::-1],
+    "big-endian": lambda tmp: ROWS.astype(">f8"),
+    "unaligned": lambda tmp: unaligned(),
+    "read-only": lambda tmp: read_only(),
+    "read-only memory map": lambda tmp: memory_map(tmp, "r"),
+    "writable memory map": lambda tmp: memory_map(tmp, "c"),
+    "float32": lambda tmp: ROWS.astype(np.float32),
+    "int8": lambda tmp: ROWS.astype(np.int8),
+    "object": lambda tmp: ROWS.astype(object),
+    "decimals": lambda tmp: [[decimal.Decimal(int(v)) for v in row] for row in ROWS],
+    "list": lambda tmp: ROWS.tolist(),
+    "pandas": lambda tmp: FRAME,
+    "pandas, mixed": lambda tmp: FRAME.astype({"a": "int16", "b": "float32"}),
+    "pandas, nullable": lambda tmp: FRAME.astype({"a": "Int64", "b": "Float64"}),
+    "pandas, numeric categories": lambda tmp: FRAME.astype({"a": "category"}),
+    "polars": lambda tmp: pl.DataFrame(FRAME),
+    "polars, mixed": lambda tmp: pl.DataFrame(FRAME).cast({"a": pl.Int8}),
+    "pyarrow": lambda tmp: pa.table(FRAME),
+    "Arrow stream": lambda tmp: ArrowStream(pa.table(FRAME)),
+    "masked, nothing missing": lambda tmp: np.ma.array(ROWS),
+}
+
+
+class ArrowStream:
+    """A table of which nothing is known but the Arrow PyCapsule interface."""
+
+    def __init__(self, table):
+        self.table = table
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
+@pytest.mark.parametrize("kind", SAME)
+def test_whatever_comes_in_the_same_kind_of_array_comes_out(kind, tmp_path):
+    out = numbers(SAME[kind](tmp_path), "Ridge")
+    np.testing.assert_array_equal(out, ROWS)
+    assert type(out) is np.ndarray
+    assert out.dtype == np.float64
+    assert out.dtype.isnative
+    assert out.flags.carray  # C-contiguous, aligned, writable
+
+
+def test_a_good_array_is_not_copied():
+    X, y, w = ROWS.copy(), np.arange(4.0), np.ones(4)
+    train = check_fit(Mean(), X, y, w)
+    assert train.X is X or np.shares_memory(train.X, X)
+    assert np.shares_memory(train.y, y)
+    assert np.shares_memory(train.sample_weight, w)
+    assert np.shares_memory(numbers(X, "Ridge"), X)
+    assert np.shares_memory(check_predict(Mean().fit(X, y), X), X)
+
+
+@pytest.mark.parametrize("value", [1e308, -1e308, 1e-308, 5e-324])
+def test_numbers_at_the_ends_of_the_range_are_numbers(value):
+    X = np.full((3, 2), value)  # their sum may overflow; they do not
+    np.testing.assert_array_equal(numbers(X, "Ridge"), X)
+
+
+def test_the_frame_sets_the_names_and_the_width_and_predict_holds_to_them():
+    learner = Mean().fit(FRAME, range(4))
+    assert learner.n_features_in_ == 3
+    assert list(learner.feature_names_in_) == ["a", "b", "c"]
+    with pytest.raises(ValueError, match="feature names should match"):
+        learner.predict(FRAME[["c", "b", "a"]])
+    with pytest.raises(ValueError, match="X has 2 features, but Mean is expecting 3"):
+        Mean().fit(ROWS, range(4)).predict(ROWS[:, :2])
+    with pytest.raises(NotFittedError):
+        Mean().predict(ROWS)
+    with pytest.raises(DataError, match="column 'b' has 4 missing"):
+        learner.predict(FRAME.assign(b=np.nan))
+
+
+def test_an_arrow_stream_sets_the_names_too():
+    assert list(Mean().fit(ArrowStream(pa.table(FRAME)), range(4)).feature_names_in_) == list("abc")
+
+
+def test_without_weights_all_rows_weigh_one():
+    train = check_fit(Mean(), ROWS, range(4))
+    np.testing.assert_array_equal(train.sample_weight, np.ones(4))
+    assert train.y.dtype == np.float64
+    assert train.classes is None
+
+
+def test_rows_of_weight_zero_are_no_rows():
+    train = check_fit(NearestMean(), ROWS, list("xyxz"), [2, 0, 1, 0], classifier=True)
+    np.testing.assert_array_equal(train.X, ROWS[[0, 2]])
+    np.testing.assert_array_equal(train.y, [0, 0])
+    np.testing.assert_array_equal(train.sample_weight, [2.0, 1.0])
+    assert train.classes.tolist() == ["x"]
+    assert train.X.flags.carray
+
+
+@pytest.mark.parametrize(
+    "y, classes",
+    [
+        ([3, 1, 3, 2], [1, 2, 3]),
+        ([True, False, True, True], [False, True]),
+        ([0.0, 1.0, 0.0, 1.0], [0.0, 1.0]),
+        (list("baba"), ["a", "b"]),
+        (pd.Series(list("baba"), dtype="category"), ["a", "b"]),
+        (pl.Series(list("baba")), ["a", "b"]),
+        (np.array(list("baba"), dtype=object), ["a", "b"]),
+    ],
+)
+def test_classes_become_codes(y, classes):
+    train = check_fit(NearestMean(), ROWS, y, classifier=True)
+    assert train.classes.tolist() == classes
+    assert train.y.dtype == np.int64
+    np.testing.assert_array_equal(train.classes[train.y], np.asarray(y))
+
+
+def test_a_column_of_targets_is_flattened_with_a_warning():
+    with pytest.warns(DataConversionWarning, match="column-vector"):
+        train = check_fit(Mean(), ROWS, np.arange(4.0).reshape(-1, 1))
+    assert train.y.shape == (4,)
+
+
+@pytest.mark.parametrize("shape", [(4,), (4, 1), (4, 2)])
+def test_several_outputs_keep_their_shape_as_with_scikit_learns_linear_regression(shape):
+    y = np.arange(np.prod(shape), dtype=float).reshape(shape)
+    train = check_fit(MultiMean(), ROWS, y, multi_output=True)
+    np.testing.assert_array_equal(train.y, y)
+    prediction = MultiMean().fit(ROWS, y).predict(ROWS)
+    assert prediction.shape == LinearRegression().fit(ROWS, y).predict(ROWS).shape
+
+
+@pytest.mark.parametrize("weight", [[1, 2, 0, 1], np.array([1.0, 2, 0, 1]), (1, 2, 0, 1)])
+def test_weights_become_floats(weight):
+    np.testing.assert_array_equal(check_weights(weight, 4), [1.0, 2.0, 0.0, 1.0])
+    np.testing.assert_array_equal(check_weights(pd.Series(weight), 4), [1.0, 2.0, 0.0, 1.0])
+    np.testing.assert_array_equal(check_weights(2, 3), [2.0, 2.0, 2.0])
+    np.testing.assert_array_equal(check_weights(None, 3), np.ones(3))
+
+
+def test_nothing_that_came_in_is_changed():
+    X, y, w = np.asfortranarray(ROWS), np.arange(4.0), np.array([1.0, 0.0, 2.0, 1.0])
+    before = X.copy(), y.copy(), w.copy()
+    check_fit(Mean(), X, y, w)
+    for now, then in zip((X, y, w), before, strict=True):
+        np.testing.assert_array_equal(now, then)

@@ -1,0 +1,260 @@
+"""The harness of the benchmarks: order, threads, verdicts and files. Nothing here is timed."""
+
+import io
+import json
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from benchmarks.__main__ import main
+from benchmarks.accuracy import Digits, accuracy_verdict, correct_digits
+from benchmarks.case import NO_TARGET, Benchmark, Case, Quality, Target
+from benchmarks.families import load_families
+from benchmarks.harness import Contestant, judge, run_benchmark
+from benchmarks.machine import (
+    Clock,
+    busy_verdict,
+    cpu_model,
+    machine_seconds,
+    read_clock,
+    share_of_others,
+)
+from benchmarks.report import summary_table, table_of, write_json
+from benchmarks.timing import Timing, measure, used_by_others
+from numpy.testing import assert_allclose
+from rich.console import Console
+from threadpoolctl import threadpool_info
+
+ABSOLUTE = Quality("absolute difference", 1e-9, lambda ours, peer: abs(ours - peer))
+
+
+def fake(ours, peer, *, peer_repeats=None, quality=ABSOLUTE):
+    case = Case("tiny", ours, {"peer": peer}, quality)
+    return Benchmark("fake", "", Target(ratio=5), lambda quick: case, peer_repeats)
+
+
+def contestant(name, *walls, others=0.0):
+    timings = [Timing(wall, wall, others) for wall in walls]
+    return Contestant(name, 1, lambda: None, len(walls), timings=timings)
+
+
+def printed(renderable):
+    console = Console(width=200, file=io.StringIO())
+    console.print(renderable)
+    return console.file.getvalue()
+
+
+@pytest.mark.parametrize("answer", [1.1, math.nan, math.inf])
+def test_a_wrong_answer_fails_and_has_no_ratio(answer):
+    calls = []
+    outcome = run_benchmark(fake(lambda: calls.append("ours") or answer, lambda: 1.0), repeats=5)
+    assert outcome.verdict == "failed: the results differ"
+    assert outcome.failed
+    assert outcome.ratio is None
+    assert "failed" in printed(table_of(outcome))
+    summary = printed(summary_table([outcome])).split("fake")[1]
+    assert "failed" in summary
+    assert "x" not in summary.split(">= 5x")[0]
+    assert [len(row.timings) for row in outcome.rows] == [1, 1, 1]  # no second round
+
+
+def test_an_exception_fails_with_its_message(capsys):
+    outcome = run_benchmark(fake(lambda: 1 / 0, lambda: 1.0), repeats=1)
+    assert outcome.failed
+    assert outcome.verdict == "failed: ZeroDivisionError: division by zero"
+    assert "Traceback" in capsys.readouterr().err
+    assert "ZeroDivisionError" in printed(table_of(outcome))
+    assert "ZeroDivisionError" in printed(summary_table([outcome]))
+
+
+def test_ours_and_the_peers_take_turns():
+    log = []
+    run_benchmark(
+        fake(lambda: log.append("A") or 0.0, lambda: log.append("B") or 0.0), repeats=3, quick=True
+    )
+    # the peer runs with one and with two threads: first calls, then three rounds
+    assert "".join(log) == "ABB" * 4
+
+
+def test_a_slow_peer_is_run_once_per_number_of_threads_and_not_warmed_up():
+    log = []
+    slow = fake(lambda: log.append("A") or 0.0, lambda: log.append("B") or 0.0, peer_repeats=1)
+    outcome = run_benchmark(slow, repeats=3, quick=True)
+    assert "".join(log) == "A" + "ABB" + "AA"
+    assert [len(row.timings) for row in outcome.rows] == [3, 1, 1]
+    assert [row.first is None for row in outcome.rows] == [False, True, True]
+
+
+def test_ours_has_one_blas_thread_and_the_peer_one_and_two():
+    seen = {"ours": set(), "peer": set()}
+
+    def note(who):
+        pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
+        seen[who] |= {pool["num_threads"] for pool in pools}
+        return 0.0
+
+    run_benchmark(fake(lambda: note("ours"), lambda: note("peer")), repeats=1, quick=True)
+    assert seen == {"ours": {1}, "peer": {1, 2}}
+
+
+def test_short_calls_are_repeated_inside_one_timing():
+    calls = []
+    short = Contestant("short", 1, lambda: calls.append(1), 1, first=Timing(0.01, 0.01, 0.0))
+    short.run(at_least=0.3)
+    assert short.timings[0].calls == len(calls) == 30
+
+
+@pytest.mark.parametrize("wall, busy, cpu, cores, share", [
+    (1.0, 1.0, 1.0, 2, 0.0),      # all that ran was ours
+    (1.0, 2.0, 1.0, 2, 0.5),      # another process filled the second core
+    (2.0, 3.0, 1.0, 4, 0.25),
+    (1.0, 0.99, 1.0, 2, 0.0),     # ticks lag behind our own clock: never below zero
+    (1.0, None, 1.0, 2, None),    # no /proc/stat
+])  # fmt: skip
+def test_share_of_the_machine_used_by_others(wall, busy, cpu, cores, share):
+    before = Clock(10.0, 20.0, None if busy is None else 30.0)
+    after = Clock(10.0 + wall, 20.0 + cpu, None if busy is None else 30.0 + busy)
+    found = share_of_others(before, after, cores)
+    assert found == (None if share is None else pytest.approx(share, abs=1e-9))
+
+
+def test_a_busy_machine_makes_a_run_invalid():
+    assert busy_verdict([0.02, 0.37, None]) == "invalid: machine busy (37 % used by others)"
+    assert busy_verdict([0.02, 0.10, None]) is None
+    runs = [contestant("ours", 1.0, others=0.37), contestant("peer", 100.0)]
+    verdict, ratio = judge(runs, True, Target(ratio=5), quick=False)
+    assert verdict == "invalid: machine busy (37 % used by others)"
+    assert ratio == 100.0
+
+
+def test_the_load_of_several_timings_is_weighted_by_their_length():
+    timings = [Timing(1.0, 1.0, 0.0), Timing(0.5, 0.5, 0.4, calls=6)]
+    assert used_by_others(timings) == pytest.approx(0.3, rel=1e-12)  # (1 x 0 + 3 x 0.4) / 4
+    assert used_by_others([*timings, Timing(1.0, 1.0, None)]) is None
+
+
+def test_a_timing_is_per_call_and_comes_with_the_last_result():
+    before = read_clock()
+    timing, result = measure(lambda: sum(range(1000)), threads=1, calls=3)
+    after = read_clock()
+    assert result == 499_500
+    assert timing.calls == 3
+    assert 0 < 3 * timing.wall <= after.wall - before.wall
+
+
+def test_the_cpu_time_of_ended_children_is_ours():
+    work = "import time\nwhile time.process_time() < 0.05: pass"
+    before = read_clock()
+    subprocess.run([sys.executable, "-c", work], check=True)
+    assert read_clock().cpu - before.cpu >= 0.05
+
+
+def test_busy_time_of_the_machine_leaves_out_idle_waiting_and_guests(tmp_path):
+    stat = tmp_path / "stat"
+    # user nice system idle iowait irq softirq steal guest guest_nice, in ticks of 10 ms
+    stat.write_text("cpu  100 200 300 9999 8888 1 2 3 100 200\ncpu0 1 1 1 1 1 1 1 1 1 1\n")
+    assert machine_seconds(stat) == pytest.approx(6.06, rel=1e-12)
+    assert machine_seconds(tmp_path / "absent") is None
+
+
+def test_the_processor_is_named(tmp_path):
+    cpuinfo = tmp_path / "cpuinfo"
+    cpuinfo.write_text("processor\t: 0\nmodel name\t: Abacus: 3000\n\nmodel name\t: other\n")
+    assert cpu_model(cpuinfo) == "Abacus: 3000"
+    assert cpu_model(tmp_path / "absent")
+
+
+def test_the_best_median_of_the_peers_counts():
+    runs = [
+        contestant("ours", 1.0, 9.0, 2.0),     # median 2
+        contestant("peer 1", 1.0, 50.0, 60.0),  # median 50: its luckiest run does not count
+        contestant("peer 2", 14.0, 15.0, 8.0),  # median 14
+    ]  # fmt: skip
+    assert judge(runs, True, Target(ratio=5), quick=False) == ("met", 7.0)
+    assert judge(runs, True, Target(ratio=7.1), quick=False) == ("missed", 7.0)
+    assert judge(runs, True, Target(seconds=2.5), quick=False) == ("met", 7.0)
+    assert judge(runs, True, Target(seconds=2.0), quick=False) == ("missed", 7.0)
+    assert judge(runs, True, NO_TARGET, quick=False) == ("no target", 7.0)
+    assert judge(runs, True, Target(ratio=5), quick=True) == ("not judged (quick)", 7.0)
+
+
+def test_targets_are_written_as_what_they_ask():
+    assert [str(t) for t in (Target(ratio=5), Target(seconds=0.3), NO_TARGET)] == [
+        ">= 5x", "< 0.3 s", "none",
+    ]  # fmt: skip
+
+
+def test_everything_comes_back_from_the_json_file(tmp_path):
+    good = run_benchmark(fake(lambda: 1.0, lambda: 1.0), repeats=2, quick=True)
+    bad = run_benchmark(fake(lambda: math.nan, lambda: 1.0), repeats=1)
+    file = tmp_path / "out.json"
+    write_json(file, [good, bad], {"repeats": 2})
+    back = json.loads(file.read_text())
+    assert back["options"] == {"repeats": 2}
+    assert back["machine"]["packages"]["numpy"] == np.__version__
+    assert {"cpu", "cores", "python", "load"} <= set(back["machine"])
+    first = back["outcomes"][0]
+    assert (first["name"], first["verdict"], first["ratio"]) == (
+        good.name,
+        good.verdict,
+        good.ratio,
+    )
+    assert [row["timings"] for row in first["rows"]] == [
+        [vars(timing) for timing in row.timings] for row in good.rows
+    ]
+    assert back["outcomes"][1]["rows"][1]["difference"] == "nan"  # JSON has no such number
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_file_that_cannot_be_written_leaves_the_old_one(tmp_path):
+    file = tmp_path / "out.json"
+    file.write_text("old")
+    with pytest.raises(TypeError):
+        write_json(file, [], {"repeats": object()})
+    assert file.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_correct_digits_are_those_of_the_worst_coefficient():
+    certified = np.array([1.0, -200.0])
+    assert correct_digits(certified, certified) == 15.0
+    # each error is 1e-6 of its coefficient but for the rounding of its last digit
+    assert_allclose(correct_digits(certified * (1 + 1e-6), certified), 6.0, rtol=1e-8)
+    assert correct_digits(np.array([1.0, 200.0]), certified) == 0.0
+    assert correct_digits(np.array([1.0, np.nan]), certified) == 0.0
+    assert correct_digits(np.array([1.0, np.inf]), certified) == 0.0
+
+
+def test_an_accuracy_table_names_the_sets_that_miss():
+    fine, short = Digits("a", [13.2, 0.0], 13), Digits("b", [8.9, 9.1], 9)
+    assert accuracy_verdict([fine, Digits("c", [1.0, 1.0], None)]) == "met"
+    assert accuracy_verdict([fine, short]) == "missed: b"
+
+
+def test_unknown_names_and_impossible_options_are_refused(capsys, tmp_path):
+    for arguments, message in [
+        (["least_square"], "no benchmark is called 'least_square'"),
+        (["--repeats", "0"], "give 1 or more"),
+        (["--json", str(tmp_path / "no" / "out.json")], "there is no folder"),
+    ]:
+        with pytest.raises(SystemExit):
+            main(arguments)
+        assert message in capsys.readouterr().err
+
+
+def test_all_benchmarks_are_listed(capsys):
+    assert main(["--list"]) == 0
+    listed = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert listed == [*load_families(), "nist"]
+    assert {"least_squares", "ridge_leave_one_out", "ridge_kfold", "lda_kfold", "import"} <= set(
+        listed
+    )
+
+
+@pytest.mark.parametrize("name", list(load_families()))
+def test_every_benchmark_gives_the_peers_answer_on_small_data(name):
+    outcome = run_benchmark(load_families()[name], repeats=1, quick=True)
+    assert outcome.verdict == "not judged (quick)", outcome
+    assert len(outcome.rows) > 1

@@ -1,0 +1,29 @@
+"""`import empirisk` is instant because it imports nothing heavy; names come when first used."""
+
+import subprocess
+import sys
+
+import pytest
+
+import empirisk
+
+
+def test_importing_the_library_imports_nothing_heavy():
+    heavy = ("numpy", "scipy", "sklearn", "numba", "matplotlib", "rich", "joblib", "pandas")
+    program = f"import empirisk, sys; print([name for name in {heavy!r} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout.strip() == "[]", done.stderr
+
+
+@pytest.mark.parametrize("name", empirisk.__all__)
+def test_every_public_name_resolves(name):
+    assert getattr(empirisk, name) is not None
+
+
+def test_dir_lists_every_public_name():
+    assert set(empirisk.__all__) <= set(dir(empirisk))
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="NoSuchThing"):
+        _ = empirisk.NoSuchThing

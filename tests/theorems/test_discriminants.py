@@ -1,0 +1,150 @@
+"""Statements of the lecture notes on Gaussian classes that share a covariance (B7.4).
+
+Where the notes have slips the corrected statement is tested: the multiplier of Prop. 7.6 is n, and
+the nearest centroid needs equal priors, else 2 log pi_k is subtracted.
+"""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.integrate import quad
+from scipy.stats import multivariate_normal, norm
+
+from empirisk.learners.generative.lda import LinearDiscriminantAnalysis
+
+
+def sample(n=80, p=3, n_classes=3, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.choice(n_classes, n, p=np.arange(1, n_classes + 1) / (n_classes * (n_classes + 1) / 2))
+    mix = np.eye(p) + 0.4 * rng.normal(size=(p, p))
+    return rng.normal(size=(n, p)) @ mix + 1.5 * rng.normal(size=(n_classes, p))[y], y
+
+
+def log_likelihood(X, y, priors, means, covariance):
+    """sum_i log pi_{y_i} + log phi(x_i; mu_{y_i}, Sigma)."""
+    total = 0.0
+    for k in range(len(priors)):
+        own = X[y == k]
+        total += len(own) * np.log(priors[k])
+        total += multivariate_normal(means[k], covariance).logpdf(own).sum()
+    return total
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_7_6_and_7_9_maximum_likelihood_beats_every_perturbation(seed):
+    X, y = sample(seed=seed)
+    lda = LinearDiscriminantAnalysis(store_covariance=True).fit(X, y)
+    best = log_likelihood(X, y, lda.priors_, lda.means_, lda.covariance_)
+    rng = np.random.default_rng(seed)
+    for size in (1e-3, 1e-2, 0.1, 0.5):
+        priors = lda.priors_ * np.exp(size * rng.normal(size=3))
+        means = lda.means_ + size * rng.normal(size=lda.means_.shape)
+        change = np.eye(3) + size * rng.normal(size=(3, 3)) / 3
+        covariance = change @ lda.covariance_ @ change.T
+        # At a maximum the loss is of second order: 80 rows times 1e-6, far above rounding.
+        for other in (
+            (priors / priors.sum(), lda.means_, lda.covariance_),
+            (lda.priors_, means, lda.covariance_),
+            (lda.priors_, lda.means_, covariance),
+            (priors / priors.sum(), means, covariance),
+        ):
+            assert log_likelihood(X, y, *other) < best
+
+
+def test_7_9_the_divisor_is_n():
+    X, y = sample()
+    lda = LinearDiscriminantAnalysis(store_covariance=True).fit(X, y)
+    best = log_likelihood(X, y, lda.priors_, lda.means_, lda.covariance_)
+    for divisor in (len(y) - 3, len(y) - 1, len(y) + 1):
+        other = lda.covariance_ * len(y) / divisor
+        assert log_likelihood(X, y, lda.priors_, lda.means_, other) < best
+
+
+# Two classes N(m, 1/2) with equal priors; 1/2 is the variance.
+EXAMPLE = [((1.0, 3.0), 2.0, 0.07865), ((1.5, 2.5), 0.5, 0.23975)]
+
+
+@pytest.mark.parametrize(("means", "separability", "bayes_risk"), EXAMPLE)
+def test_example_7_7_and_remark_7_8(means, separability, bayes_risk):
+    # Two points per class at one standard deviation from its mean have exactly these moments.
+    deviation = np.sqrt(0.5)
+    X = np.array([m + sign * deviation for m in means for sign in (-1, 1)])[:, None]
+    y = np.array([0, 0, 1, 1])
+    lda = LinearDiscriminantAnalysis(store_covariance=True).fit(X, y)
+    within = lda.covariance_[0, 0]
+    between = lda.priors_ @ (lda.means_[:, 0] - lda.xbar_[0]) ** 2
+    assert_allclose(lda.means_[:, 0], means, rtol=1e-15)
+    assert_allclose(within, 0.5, rtol=1e-15)
+    assert_allclose(between / within, separability, rtol=1e-14)
+    assert_allclose(-lda.intercept_[0] / lda.coef_[0, 0], 2.0, rtol=1e-14)
+    # Law of total variance.
+    assert_allclose(X.var(), within + between, rtol=1e-14)
+
+    def smaller_density(x):
+        return min(0.5 * norm.pdf(x, m, deviation) for m in means)
+
+    risk = quad(smaller_density, -10, 14, points=[2.0])[0]
+    assert_allclose(risk, bayes_risk, atol=5e-6)  # as printed, to five decimals
+    # The rule's own risk: class 0 beyond its boundary, class 1 before it.
+    boundary = -lda.intercept_[0] / lda.coef_[0, 0]
+    own = (norm.sf(boundary, means[0], deviation) + norm.cdf(boundary, means[1], deviation)) / 2
+    assert_allclose(own, risk, rtol=1e-8)  # of the numerical integral
+
+
+def test_the_between_covariance_of_the_first_example_is_1():
+    assert np.average((np.array([1.0, 3.0]) - 2) ** 2) == 1.0
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+def test_7_4_boundaries_are_linear(n_classes):
+    X, y = sample(n_classes=n_classes)
+    lda = LinearDiscriminantAnalysis().fit(X, y)
+    rng = np.random.default_rng(1)
+    here, there = rng.normal(size=(2, 50, 3)) * 3
+    log_odds = [np.diff(lda.predict_log_proba(at), axis=1) for at in (here, there)]
+    for share in (0.25, 0.5, 0.9):
+        between = np.diff(lda.predict_log_proba(share * here + (1 - share) * there), axis=1)
+        linear = share * log_odds[0] + (1 - share) * log_odds[1]
+        # Log odds up to 1e2 in double precision.
+        assert_allclose(between, linear, atol=1e-10)
+    # So every class region is convex.
+    same = lda.predict(here) == lda.predict(there)
+    assert same.sum() > 5
+    assert_array_equal(lda.predict((here + there) / 2)[same], lda.predict(here)[same])
+
+
+@pytest.mark.parametrize("priors", [None, [1 / 3, 1 / 3, 1 / 3], [0.1, 0.2, 0.7]])
+def test_7_12_nearest_centroid_once_2_log_prior_is_subtracted(priors):
+    X, y = sample()
+    lda = LinearDiscriminantAnalysis(priors=priors, store_covariance=True).fit(X, y)
+    values, vectors = np.linalg.eigh(lda.covariance_)
+    whitened, centroids = X @ vectors / np.sqrt(values), lda.means_ @ vectors / np.sqrt(values)
+    distance = ((whitened[:, None] - centroids) ** 2).sum(axis=2)
+    rule = (distance - 2 * np.log(lda.priors_)).argmin(axis=1)
+    assert_array_equal(lda.predict(X), rule)
+    nearest = distance.argmin(axis=1)
+    equal = priors is not None and priors[0] == priors[2]
+    assert (lda.predict(X) == nearest).all() == equal
+    # Whitening makes the covariance within classes the identity, not that of all rows.
+    within = whitened - centroids[y]
+    assert_allclose(within.T @ within / len(y), np.eye(3), atol=1e-12)
+
+
+def test_with_shrinkage_1_and_equal_priors_it_is_the_nearest_class_mean():
+    X, y = sample()
+    lda = LinearDiscriminantAnalysis(1.0, priors=[1 / 3, 1 / 3, 1 / 3]).fit(X, y)
+    distance = ((X[:, None] - lda.means_) ** 2).sum(axis=2)
+    assert_array_equal(lda.predict(X), distance.argmin(axis=1))
+
+
+def test_the_rule_approaches_the_bayes_risk():
+    """N(1, 1/2) and N(3, 1/2) from 4,000 rows: the excess risk is of order 1/n."""
+    rng = np.random.default_rng(0)
+    y = rng.permutation(np.arange(4000) % 2)
+    X = (1 + 2 * y + np.sqrt(0.5) * rng.normal(size=4000))[:, None]
+    lda = LinearDiscriminantAnalysis().fit(X, y)
+    boundary = -lda.intercept_[0] / lda.coef_[0, 0]
+    risk = (norm.sf(boundary, 1, np.sqrt(0.5)) + norm.cdf(boundary, 3, np.sqrt(0.5))) / 2
+    # The boundary is the middle of two means, standard error 0.011; at five of them (probability
+    # 6e-7) the risk is 0.0014 above the least one.
+    assert 0.07865 - 5e-6 < risk < 0.07865 + 0.0014
