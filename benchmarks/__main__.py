@@ -31,9 +31,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         console.print(f"{name} ...")
         outcomes.append(run(name, options))
         console.print(table_of(outcomes[-1]))
+        if options.json:
+            write_json(options.json, outcomes, {"repeats": options.repeats, "quick": options.quick})
     console.print(summary_table(outcomes))
-    if options.json:
-        write_json(options.json, outcomes, {"repeats": options.repeats, "quick": options.quick})
     return int(any(outcome.failed for outcome in outcomes))
 
 

@@ -4,6 +4,8 @@ The digits of a coefficient are -log10 of its relative error, between 0 and 15, 
 certifies; those of a data set are the digits of its worst coefficient.
 """
 
+import json
+import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -16,6 +18,7 @@ import sklearn.linear_model as peers
 from empirisk import LinearRegression
 from empirisk.runtime.arrays import Floats
 
+DATA = Path(__file__).resolve().parents[1] / "tests" / "reference" / "nist_linear.json"
 CERTIFIED_DIGITS = 15.0
 WANTED = {
     "Norris": 13, "Pontius": 13, "Longley": 13, "Wampler1": 13, "Wampler2": 13, "Wampler3": 13,
@@ -44,7 +47,7 @@ class AccuracyOutcome:
 
     @property
     def failed(self) -> bool:
-        """Whether the table could not be made."""
+        """Whether the table could not be made, though its data are there."""
         return self.verdict.startswith("failed")
 
     def as_dict(self) -> dict[str, Any]:
@@ -54,11 +57,22 @@ class AccuracyOutcome:
 
 @dataclass(frozen=True)
 class Accuracy:
-    """A named table of correct digits."""
+    """A named table of correct digits, and how it is made."""
 
     name: str
     about: str
-    run: Callable[[], AccuracyOutcome]
+    table: Callable[[], AccuracyOutcome]
+
+    def run(self) -> AccuracyOutcome:
+        """The table, or why there is none."""
+        try:
+            return self.table()
+        except FileNotFoundError as error:
+            return AccuracyOutcome(self.name, self.about, f"not run: there is no {error.filename}")
+        except Exception as error:
+            traceback.print_exc()
+            message = f"failed: {type(error).__name__}: {error}"
+            return AccuracyOutcome(self.name, self.about, message)
 
 
 @dataclass(frozen=True)
@@ -74,11 +88,6 @@ class CertifiedFit:
 
 def nist() -> AccuracyOutcome:
     """Ours, scikit-learn's LinearRegression and NumPy's lstsq on all certified sets."""
-    what = "correct digits of the worst coefficient"
-    try:
-        fits = certified_fits(DATA)
-    except FileNotFoundError as error:
-        return AccuracyOutcome("nist", what, f"failed: no file {error.filename}")
     by = {
         "empirisk": lambda fit: estimator_coefficients(LinearRegression, fit),
         "scikit-learn": lambda fit: estimator_coefficients(peers.LinearRegression, fit),
@@ -90,8 +99,9 @@ def nist() -> AccuracyOutcome:
             [correct_digits(solve(fit), fit.certified) for solve in by.values()],
             WANTED.get(fit.data),
         )
-        for fit in fits
+        for fit in certified_fits(DATA)
     ]
+    what = "correct digits of the worst coefficient"
     return AccuracyOutcome("nist", what, accuracy_verdict(lines), list(by), lines)
 
 
@@ -128,11 +138,18 @@ def estimator_coefficients(estimator: Any, fit: CertifiedFit) -> Floats:
 def lstsq_coefficients(fit: CertifiedFit) -> Floats:
     """Intercept and slopes from NumPy."""
     ones = np.ones((len(fit.y), int(fit.intercept)))
-    return np.linalg.lstsq(np.hstack([ones, fit.X]), fit.y)[0]
+    return np.linalg.lstsq(np.hstack([ones, fit.X]), fit.y)[0].astype(np.float64)
 
 
-DATA = Path("/nowhere")
+def certified_fits(file: Path) -> list[CertifiedFit]:
+    """The sets with their certified coefficients."""
+    sets = json.loads(file.read_text(encoding="utf-8"))["sets"]
+    return [certified_fit(name, data) for name, data in sets.items()]
 
 
-def certified_fits(path: Path) -> list[CertifiedFit]:
-    return []
+def certified_fit(name: str, data: dict[str, Any]) -> CertifiedFit:
+    """One set: its columns, or the powers of its one column in floating-point arithmetic."""
+    x = np.array(data["x"], dtype=float).T
+    X = x if data["degree"] == 1 else x ** np.arange(1.0, data["degree"] + 1)
+    certified = np.array([float(estimate) for estimate in data["estimates"]])
+    return CertifiedFit(name, X, np.array(data["y"], dtype=float), data["intercept"], certified)

@@ -29,6 +29,7 @@ class Contestant:
     threads: int
     call: Call
     repeats: int
+    takes_minutes: bool = False
     first: Timing | None = None
     timings: list[Timing] = field(default_factory=list)
     difference: float = math.nan
@@ -127,7 +128,7 @@ def line_up(case: Case, repeats: int, peer_repeats: int | None) -> list[Contesta
     """Ours, then each peer with each number of threads."""
     ours = Contestant("empirisk", 1, case.ours, repeats)
     peers = [
-        Contestant(name, threads, call, min(repeats, peer_repeats or repeats))
+        Contestant(name, threads, call, min(repeats, peer_repeats or repeats), peer_repeats == 1)
         for name, call in case.peers.items()
         for threads in case.peer_threads
     ]
@@ -147,8 +148,7 @@ def contest(contestants: Sequence[Contestant], quality: Quality, *, at_least: fl
     """Run all in turn; stop after the first round unless the answers are the same."""
     ours, *peers = contestants
     for contestant in contestants:
-        # a single run of minutes is not changed by what a first call adds
-        if contestant is ours or contestant.repeats > 1:
+        if not contestant.takes_minutes:  # what a first call adds is then nothing
             contestant.warm_up()
     order = interleave([contestant.repeats for contestant in contestants])
     first_round, rest = order[: len(contestants)], order[len(contestants) :]

@@ -3,7 +3,6 @@
 import json
 import math
 import os
-import tempfile
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -128,9 +127,9 @@ def write_json(path: Path, outcomes: Sequence[AnyOutcome], options: dict[str, An
         "outcomes": [outcome.as_dict() for outcome in outcomes],
     }
     text = json.dumps(plain(report), indent=1, allow_nan=False)
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, suffix=".tmp", delete=False) as file:
-        file.write(text + "\n")
-    os.replace(file.name, path)
+    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    draft.write_text(text + "\n", encoding="utf-8")
+    draft.replace(path)
 
 
 def plain(value: Any) -> Any:

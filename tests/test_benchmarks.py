@@ -1,5 +1,6 @@
 """The harness of the benchmarks: order, threads, verdicts and files. Nothing here is timed."""
 
+import doctest
 import io
 import json
 import math
@@ -8,8 +9,9 @@ import sys
 
 import numpy as np
 import pytest
+from benchmarks import accuracy, harness, report
 from benchmarks.__main__ import main
-from benchmarks.accuracy import Digits, accuracy_verdict, correct_digits
+from benchmarks.accuracy import Accuracy, Digits, accuracy_verdict, correct_digits
 from benchmarks.case import NO_TARGET, Benchmark, Case, Quality, Target
 from benchmarks.families import load_families
 from benchmarks.harness import Contestant, judge, run_benchmark
@@ -76,6 +78,14 @@ def test_ours_and_the_peers_take_turns():
     )
     # the peer runs with one and with two threads: first calls, then three rounds
     assert "".join(log) == "ABB" * 4
+
+
+def test_a_peer_is_warmed_up_even_for_a_single_timing():
+    log = []
+    run_benchmark(
+        fake(lambda: log.append("A") or 0.0, lambda: log.append("B") or 0.0), repeats=1, quick=True
+    )
+    assert "".join(log) == "ABB" * 2
 
 
 def test_a_slow_peer_is_run_once_per_number_of_threads_and_not_warmed_up():
@@ -233,6 +243,28 @@ def test_an_accuracy_table_names_the_sets_that_miss():
     assert accuracy_verdict([fine, short]) == "missed: b"
 
 
+def test_the_nist_table_has_every_set_and_the_digits_wanted():
+    outcome = accuracy.ACCURACY["nist"].run()
+    assert {line.data for line in outcome.lines} >= set(accuracy.WANTED)
+    assert outcome.verdict == "met"
+    assert "Filip" in printed(table_of(outcome))
+
+
+def test_a_table_without_its_data_is_not_run_and_an_error_fails(capsys, tmp_path):
+    absent = Accuracy("a", "", lambda: (tmp_path / "absent").read_text()).run()
+    assert absent.verdict == f"not run: there is no {tmp_path / 'absent'}"
+    assert not absent.failed
+    broken = Accuracy("a", "", lambda: 1 / 0).run()
+    assert broken.verdict == "failed: ZeroDivisionError: division by zero"
+    assert broken.failed
+    assert "ZeroDivisionError" in printed(table_of(broken))
+
+
+@pytest.mark.parametrize("module", [accuracy, harness, report], ids=lambda module: module.__name__)
+def test_the_examples_in_docstrings_run(module):
+    assert doctest.testmod(module) == (0, 1)
+
+
 def test_unknown_names_and_impossible_options_are_refused(capsys, tmp_path):
     for arguments, message in [
         (["least_square"], "no benchmark is called 'least_square'"),
@@ -253,7 +285,11 @@ def test_all_benchmarks_are_listed(capsys):
     )
 
 
-@pytest.mark.parametrize("name", list(load_families()))
+def slow_imports(name):
+    return pytest.param(name, marks=[pytest.mark.slow] if name.startswith("import") else [])
+
+
+@pytest.mark.parametrize("name", [slow_imports(name) for name in load_families()])
 def test_every_benchmark_gives_the_peers_answer_on_small_data(name):
     outcome = run_benchmark(load_families()[name], repeats=1, quick=True)
     assert outcome.verdict == "not judged (quick)", outcome

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from discovery import learners
 
 import empirisk
+from discovery import learners
 
 ROOT = Path(__file__).parents[1]
 INDEX = ROOT / "docs" / "course_index.md"

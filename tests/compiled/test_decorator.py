@@ -102,6 +102,17 @@ def test_the_digest_sees_every_file_of_the_room(room, monkeypatch):
     assert len(seen) == 4
 
 
+def test_a_room_that_was_edited_after_it_was_loaded_is_not_kept(monkeypatch):
+    monkeypatch.setattr(cache, "LOADED", "another digest")
+
+    @compiled
+    def negative(x):
+        return -x
+
+    assert negative(1.0) == -1.0
+    assert negative.stats.cache_path is None
+
+
 def test_folders_of_old_digests_do_not_pile_up(tmp_path):
     folders = [tmp_path / f"empirisk-{t:02}" for t in range(10)]
     for t, folder in enumerate(folders):

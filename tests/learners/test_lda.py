@@ -200,13 +200,25 @@ def test_without_shrinkage_each_column_has_its_own_unit():
     assert np.isfinite(with_shrinkage.predict_proba(X * units)).all()
 
 
-def test_a_large_offset_costs_few_digits():
+def test_an_offset_costs_no_digits_where_the_class_means_are_exact():
+    rng = np.random.default_rng(0)
+    away = np.round(rng.normal(size=(16, 3)) * 2**10) / 2**10
+    X, y = np.concatenate([away, -away, 1 + away, 1 - away]), np.repeat([0, 1], 32)
+    one = LinearDiscriminantAnalysis(priors=[0.25, 0.75]).fit(X, y)
+    other = LinearDiscriminantAnalysis(priors=[0.25, 0.75]).fit(X + 2.0**40, y)
+    assert_allclose(other.predict_proba(X + 2.0**40), one.predict_proba(X), rtol=1e-12)
+
+
+def test_a_vanishing_shrinkage_is_as_exact_as_none():
     X, y = sample()
-    X = np.round(X * 2**20) / 2**20
-    one = LinearDiscriminantAnalysis().fit(X, y)
-    other = LinearDiscriminantAnalysis().fit(X + 2.0**30, y)
-    # Class means near 2^30 are rounded to 1e-7, the deviations from them are exact.
-    assert_allclose(other.predict_proba(X + 2.0**30), one.predict_proba(X), atol=1e-6)
+    units = np.array([1e-6, 1e-5, 1e-3, 1.0])
+    ours = LinearDiscriminantAnalysis(1e-15, store_covariance=True).fit(X * units, y)
+    scaled = ours.covariance_ / np.outer(units, units)
+    away = (X * units)[:, None] / units - ours.means_ / units
+    distance = np.einsum("ikj,jl,ikl->ik", away, np.linalg.inv(scaled), away)
+    naive = softmax(np.log(ours.priors_) - distance / 2, axis=1)
+    # In one unit for all columns the condition number is 1e12 and leaves five digits.
+    assert_allclose(ours.predict_proba(X * units), naive, rtol=1e-9, atol=1e-13)
 
 
 def deficient(X):
@@ -225,6 +237,30 @@ def test_dependent_columns_have_no_say_and_are_named():
     assert "separated" not in message
     full_rank = LinearDiscriminantAnalysis().fit(X, y)
     # Of the 2^-53 of rounding, 1e3 are lost where eigenvalues of 0 and 0.1 are told apart.
+    assert_allclose(ours.predict_proba(table), full_rank.predict_proba(X), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("offset", [0.0, 2.0**38])
+def test_rounding_errors_of_class_means_separate_nothing(offset):
+    X, y = sample()
+    if offset == 0:
+        X -= np.stack([X[y == k].mean(axis=0) for k in range(3)])[y]
+    X += offset
+    with pytest.warns(RankWarning, match="'copy', 'total' are dependent") as caught:
+        ours = LinearDiscriminantAnalysis().fit(deficient(X), y)
+    assert "separated" not in str(caught[0].message)
+    full_rank = LinearDiscriminantAnalysis().fit(X, y)
+    # The offset leaves the numbers, of size 1, a rounding error of 2^-15.
+    assert_allclose(ours.predict_proba(deficient(X)), full_rank.predict_proba(X), atol=1e-4)
+
+
+def test_a_column_that_varies_in_its_last_digit_only_is_constant():
+    X, y = sample()
+    last_digit = np.where(np.arange(120) % 2, 1e8, np.nextafter(1e8, 2e8))
+    table = pd.DataFrame(X, columns=list("abcd")).assign(same=last_digit)
+    with pytest.warns(RankWarning, match="column 'same' is constant"):
+        ours = LinearDiscriminantAnalysis().fit(table, y)
+    full_rank = LinearDiscriminantAnalysis().fit(X, y)
     assert_allclose(ours.predict_proba(table), full_rank.predict_proba(X), rtol=1e-9, atol=1e-12)
 
 

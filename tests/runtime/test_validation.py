@@ -89,7 +89,8 @@ def memory_map(tmp_path, mode):
 
 
 def unaligned():
-    return np.frombuffer(b"." + ROWS.tobytes(), np.uint8)[1:].view(np.float64).reshape(ROWS.shape)
+    memory = np.frombuffer(bytearray(b"." + ROWS.tobytes()), np.uint8)
+    return memory[1:].view(np.float64).reshape(ROWS.shape)
 
 
 def read_only():

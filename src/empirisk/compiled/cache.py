@@ -39,15 +39,21 @@ def _digest_of(files):
     return whole.hexdigest()[:20]
 
 
+LOADED = digest()
+
+
 class RoomCache(FunctionCache):
     """Numba's cache of a function, in the folder of the room's digest.
 
-    A file that cannot be read or written is no cache: the function is compiled in memory.
+    A file that cannot be read or written is no cache: the function is compiled in memory. So is
+    a function of a room that was edited while it was being loaded: its callees may be older.
     """
 
     def __init__(self, function):
         super().__init__(function)
-        self._cache_path = os.path.join(self._cache_path, f"empirisk-{digest()}")
+        if digest() != LOADED:
+            raise OSError(f"{ROOM} was edited after it was loaded")
+        self._cache_path = os.path.join(self._cache_path, f"empirisk-{LOADED}")
         self._own_file = self._impl.locator.get_source_stamp()  # for functions of other rooms
 
     def load_overload(self, sig, target_context):

@@ -43,7 +43,7 @@ def compiled(function=None, *, signatures=1):
     """
     if function is None:
         return lambda function: compiled(function, signatures=signatures)
-    if config.DISABLE_JIT:  # for debuggers and coverage: NUMBA_DISABLE_JIT=1
+    if config.DISABLE_JIT:  # type: ignore[attr-defined]  # for debuggers: NUMBA_DISABLE_JIT=1
         function.py_func = function
         return function
     kernel = njit(nogil=True)(function)

@@ -5,21 +5,31 @@ products are made exact by the error-free transformations of Knuth and Dekker, a
 are accumulated as in Ogita, Rump & Oishi (2005): as good as computed in twice the precision.
 """
 
+from fractions import Fraction
+
 import numpy as np
 from numba import types
-from numba.extending import intrinsic
+from numba.extending import intrinsic, overload
 
 from empirisk.compiled.decorator import compiled
 
 TILE = 32  # rows that are worked on side by side, so that the processor's vector units are used
 
 
-@intrinsic
-def fused_multiply_add(typing_context, a, b, c):
-    """a * b + c with one rounding: by the processor, or by the C library where that cannot."""
+def fused_multiply_add(a, b, c):
+    """a * b + c with one rounding. Compiled code uses the processor's instruction."""
+    return float(Fraction(a) * Fraction(b) + Fraction(c))
 
+
+@overload(fused_multiply_add)
+def _compiled_fused_multiply_add(a, b, c):
+    return lambda a, b, c: _instruction(a, b, c)
+
+
+@intrinsic
+def _instruction(typing_context, a, b, c):
     def generate(context, builder, signature, arguments):
-        return builder.fma(*arguments)
+        return builder.fma(*arguments)  # a call of the C library where there is no instruction
 
     return types.float64(types.float64, types.float64, types.float64), generate
 

@@ -52,8 +52,9 @@ class Blocks:
 
     @classmethod
     def of_arrays(cls, X: Floats, y: Array, weight: Floats) -> "Blocks":
-        """Views into arrays that have passed the door of `fit`."""
-        return cls(lambda: _rechunk([Rows(X, y, weight)]))
+        """Views into arrays that have passed the door of `fit`; read-only ones are copied."""
+        rows = Rows(compilable(X), compilable(y), compilable(weight))
+        return cls(lambda: _rechunk([rows]))
 
     @classmethod
     def of_pieces(cls, source: Any, estimator: Any) -> "Blocks":
@@ -92,6 +93,14 @@ class Blocks:
     def map(self, change: Callable[[Rows], Rows]) -> "Blocks":
         """The same blocks, each changed in passing."""
         return Blocks(lambda: map(change, self))
+
+
+def compilable(array: Array) -> Array:
+    """The array, or a copy if it is not contiguous, aligned and writable.
+
+    For another layout compiled code would be compiled once more.
+    """
+    return np.require(array, None, ["C", "A", "W"])
 
 
 def _checked(source: Iterable[Any], estimator: Any) -> Iterator[Rows]:

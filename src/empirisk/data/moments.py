@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
-from scipy.linalg.blas import dsyrk
 
-from empirisk.data.blocks import Blocks, Rows
+from empirisk.compiled.centring import centre_rows
+from empirisk.data.blocks import Blocks, Rows, compilable
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.parallel import parallel
 
@@ -44,17 +44,20 @@ class Moments:
     scatter: Floats
 
     @classmethod
-    def of(cls, Z: Floats, weight: Floats | None = None) -> "Moments":
-        """The moments of the columns of Z."""
-        weight = np.ones(len(Z)) if weight is None else weight
+    def of(cls, X: Floats, y: Floats | None = None, weight: Floats | None = None) -> "Moments":
+        """The moments of the columns [X, y]."""
+        n, p = X.shape
+        X, y = (compilable(part) for part in (X, np.empty((n, 0)) if y is None else y))
+        weight = np.ones(n) if weight is None else weight
         total, root = float(weight.sum()), np.sqrt(weight)
-        mean = (weight @ Z) / total
-        centred = Z - mean
-        centred *= root[:, np.newaxis]
+        mean = np.append(weight @ X, weight @ y) / total
+        Z = np.empty((n, p + y.shape[1]))
+        centre_rows(X, y, mean, root, Z)
         # A second look at the mean: its rounding errors would show in nearly constant columns.
-        missed = (root @ centred) / total
-        scatter = _gram(centred) - np.multiply.outer(missed, missed * total)
-        return cls(len(Z), total, mean + missed, _not_negative(scatter))
+        missed = (root @ Z) / total
+        scatter = Z.T @ Z  # NumPy sees the symmetry and does half the work
+        scatter -= np.multiply.outer(missed, missed * total)
+        return cls(n, total, mean + missed, _not_negative(scatter))
 
     def __add__(self, other: "Moments") -> "Moments":
         weight = self.weight + other.weight
@@ -92,13 +95,7 @@ def total_moments(blocks: Blocks, *, n_jobs: int | None = None) -> Moments:
 
 
 def _summarise(rows: Rows) -> Moments:
-    return Moments.of(np.column_stack([rows.X, rows.y]), rows.weight)
-
-
-def _gram(Z: Floats) -> Floats:
-    """Z'Z, with half the work of a general product."""
-    upper = dsyrk(1.0, Z.T)
-    return upper + np.triu(upper, 1).T
+    return Moments.of(*rows)
 
 
 def _not_negative(scatter: Floats) -> Floats:

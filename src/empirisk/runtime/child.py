@@ -193,6 +193,7 @@ def serve() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the caller decides what an interrupt means
     requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     inbox: SimpleQueue[Message] = SimpleQueue()
     threading.Thread(target=_listen, args=(requests, inbox), daemon=True).start()

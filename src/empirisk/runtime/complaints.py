@@ -9,7 +9,7 @@ from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import DataError, DataTypeError
 
 _DATES = re.compile("date|time|duration|period", re.IGNORECASE)
-_NUMBERS = re.compile("u?int|float|double|half|bool", re.IGNORECASE)
+_NUMBERS = re.compile(r"u?int\d|float|double|half|bool", re.IGNORECASE)
 _REMEDIES = {
     ("X", "missing"): "put an Encoder() before it",
     ("X", "other"): "put an Encoder() before it",
@@ -23,9 +23,9 @@ _REMEDIES = {
 def refuse_dates(table: Any, subject: str, name: str) -> None:
     """Dates would turn into numbers, unasked: days here, nanoseconds there."""
     for j, dtype in enumerate(_dtypes(table)):
-        if _DATES.search(str(dtype)):
+        if _DATES.match(str(dtype)):
             raise DataError(
-                f"{_column(table, subject, j)} holds dates or times ({dtype}); {name} needs "
+                f"{_column(table, subject, j, len(table.shape))} holds dates or times ({dtype}); {name} needs "
                 f"numbers: {_REMEDIES[subject, 'other']}"
             )
 
@@ -40,13 +40,14 @@ def refuse_not_finite(values: Floats, table: Any, subject: str, name: str) -> No
     if columns.size == 0:
         return
     j = int(columns[0])
+    where = _column(table, subject, j, values.ndim)
     column = values.reshape(len(values), -1)[:, j]
     others = f", and {columns.size - 1} more column(s) have such" if columns.size > 1 else ""
     missing = int(np.isnan(column).sum())
     if missing:
-        _refuse_missing(_column(table, subject, j), missing, others, subject, name)
+        _refuse_missing(where, missing, others, subject, name)
     raise DataError(
-        f"{_column(table, subject, j)} has {np.isinf(column).sum()} infinite value(s) "
+        f"{where} has {np.isinf(column).sum()} infinite value(s) "
         f"(inf, or too large for float64){others}; {name} needs finite numbers: "
         "replace them or leave out these rows"
     )
@@ -88,7 +89,7 @@ def explain(table: Any, subject: str, name: str, error: Exception) -> None:
     for j, column in enumerate(cells.reshape(len(cells), -1).T):
         wrong = [value for value in column if not _is_number(value)] if _fails(column) else []
         if wrong:
-            _refuse_value(_column(table, subject, j), wrong, subject, name, error)
+            _refuse_value(_column(table, subject, j, cells.ndim), wrong, subject, name, error)
 
 
 def _refuse_value(
@@ -118,9 +119,9 @@ def _refuse_missing(column: str, n: int, others: str, subject: str, name: str) -
     )
 
 
-def _column(table: Any, subject: str, j: int) -> str:
+def _column(table: Any, subject: str, j: int, ndim: int) -> str:
     """How to speak of a column, by name where it has one."""
-    if len(getattr(table, "shape", (0, 0))) == 1 or subject == "sample_weight":
+    if ndim == 1:
         return subject
     of = "" if subject == "X" else f" of {subject}"
     for attribute in ("columns", "column_names"):  # pyarrow's `columns` are the data themselves

@@ -5,10 +5,9 @@ estimator cannot be asked to look: it runs in a process that can be ended.
 """
 
 import pickle
-import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -132,6 +131,7 @@ def _under_limit(
 
 _children = Children()
 _START = 120.0  # seconds; a fresh interpreter takes one or two, more on a busy machine
+_LOOK = 1.0  # seconds between looks at whether a silent child is alive
 
 
 def _answer(request: list[Any], name: str, limit: float) -> Answer:
@@ -161,12 +161,23 @@ def _talk(child: Child, request: list[Any], limit: float) -> list[Any] | None:
     """Another thread talks; this one looks at the clock and can be interrupted."""
     with ThreadPoolExecutor(1) as messenger:
         try:
-            messenger.submit(child.start).result(min(_START, max(time_left(), 0.0)))
-            answer = messenger.submit(child.exchange, request)
-            return answer.result(min(limit, threading.TIMEOUT_MAX))
+            _await(messenger.submit(child.start), child, min(_START, time_left()))
+            return _await(messenger.submit(child.exchange, request), child, min(limit, time_left()))
         except BaseException:
             child.end()  # which also ends the messenger's waiting
             raise
+
+
+def _await(answer: Future[Any], child: Child, seconds: float) -> Any:
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            return answer.result(min(_LOOK, max(end - time.monotonic(), 0.0)))
+        except TimeoutError:
+            if time.monotonic() >= end:
+                raise
+            if child.process.poll() is not None:  # dead, but what it forked holds its pipe open
+                child.end()
 
 
 class _RemoteTraceback(Exception):

@@ -5,11 +5,12 @@ it out. Only one level is shared out: inside a worker, `parallel` does its items
 """
 
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import nullcontext
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import nullcontext, suppress
 from contextvars import copy_context
 from math import inf
 from operator import index
+from queue import Empty, SimpleQueue
 from typing import Any, Literal, TypeVar
 
 import sklearn
@@ -120,13 +121,16 @@ def _in_turn(function: Callable[[T], R], work: list[T], advance: Callable[[], No
 def _in_threads(
     function: Callable[[T], R], work: list[T], workers: int, advance: Callable[[], None]
 ) -> list[R]:
-    config = sklearn.get_config()
+    config, done = sklearn.get_config(), SimpleQueue[Future[R]]()
     pool = ThreadPoolExecutor(workers, thread_name_prefix="empirisk")
+    jobs = []
     with deadline(None) as limit:
-        jobs = [pool.submit(copy_context().run, _thread, function, item, config) for item in work]
         try:
-            for job in as_completed(jobs):
-                job.result()
+            for item in work:
+                jobs.append(pool.submit(copy_context().run, _thread, function, item, config))
+                jobs[-1].add_done_callback(done.put)
+            for _ in jobs:
+                _next(done).result()
                 advance()
         except BaseException as error:
             limit.end = -inf  # the others stop at their next look at the clock
@@ -135,6 +139,13 @@ def _in_threads(
             raise
     pool.shutdown()
     return [job.result() for job in jobs]
+
+
+def _next(done: "SimpleQueue[Future[R]]") -> "Future[R]":
+    # An interrupt may reach the process in another thread; this one hears of it when it wakes.
+    while True:
+        with suppress(Empty):
+            return done.get(timeout=0.5)
 
 
 def _thread(function: Callable[[T], R], item: T, config: dict[str, Any]) -> R:

@@ -75,7 +75,7 @@ def cholesky_triangle(equations: NormalEquations, penalty: Floats) -> Triangle |
     """The Cholesky factor of the scaled gram matrix + diag(penalty), if well conditioned."""
     square = np.diagonal(equations.gram) + penalty
     offset = equations.weight * equations.centre**2
-    if not (offset < WELL_CONDITIONED**2 * square).all():
+    if not (offset / WELL_CONDITIONED**2 < square).all():
         return None
     scale = np.sqrt(square)
     scaled = equations.gram / np.multiply.outer(scale, scale)

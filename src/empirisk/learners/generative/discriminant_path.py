@@ -65,7 +65,7 @@ class DiscriminantPath:
         learner.coef_ = rule.coef[:, 0]
         learner.intercept_ = rule.offset[:, 0] - learner.coef_ @ learner.xbar_
         # Kept beside the intercept, which for columns with a large mean has fewer digits.
-        learner._offset = learner.intercept_ + learner.coef_ @ learner.xbar_
+        learner._offset = rule.offset[:, 0]
         if learner.store_covariance:
             learner.covariance_ = self.covariance.shrunken(checked_shrinkage(self.values[j]))
         return learner

@@ -113,7 +113,20 @@ class LinearDiscriminantAnalysis(PathMixin, ClassifierMixin, BaseEstimator):
         self.tol = tol
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from rows in memory; a row of weight w counts as w rows."""
+        """Learn from rows in memory.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+        y : array-like of shape (n,)
+            Labels of at least two classes.
+        sample_weight : array-like of shape (n,), optional
+            A row of weight w counts as w copies of it.
+
+        Returns
+        -------
+        self
+        """
         data = check_fit(self, X, y, sample_weight, classifier=True)
         assert data.classes is not None
         return self._fit(Blocks.of_arrays(data.X, data.y, data.sample_weight), data.classes)

@@ -26,7 +26,9 @@ from empirisk.learners.generative.discriminants import LinearDiscriminants
 from empirisk.runtime.arrays import Bools, Floats, Ints
 
 LARGEST_CONDITION = 1e8
-"""Of a covariance, that is 1e4 of the design: beyond it, rounding errors reach the predictions."""
+"""Of a covariance, that is 1e4 of the design. Up to it, what a subtraction leaves is as exact as
+the covariance of a training part itself: both give probabilities with a relative error of about
+1e-15 times the condition number."""
 
 EPS = np.finfo(float).eps
 MOST_NAMES = 5

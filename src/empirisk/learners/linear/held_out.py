@@ -101,10 +101,12 @@ def _leave_one_out(rows: Rows, penalties: Floats, intercept: bool) -> Predict:
         rest, gap = np.zeros_like(rest), np.zeros_like(gap)
     shrunk = penalties / (spectrum.square[:, np.newaxis] + penalties)
     _refuse_inexact(left, gap, shrunk[:, penalties.argmin()])
-    weights = (shrunk[:, :, np.newaxis] * along[:, np.newaxis, :]).reshape(len(shrunk), -1)
+    outputs, n_penalties = rows.y.shape[1], len(penalties)
+    weights = shrunk[:, :, np.newaxis] * along[:, np.newaxis, :]
+    weights = weights.reshape(len(shrunk), n_penalties * outputs)
 
     def predict(some: Ints) -> Floats:
-        residual = (left[some] @ weights).reshape(len(some), len(penalties), -1)
+        residual = (left[some] @ weights).reshape(len(some), n_penalties, outputs)
         residual += rest[some, np.newaxis]
         residual /= (gap[some, np.newaxis] + left[some] ** 2 @ shrunk)[:, :, np.newaxis]
         residual /= root[some, np.newaxis]
@@ -152,10 +154,7 @@ def _repeat(
 ) -> list[Part]:
     """The folds of one repeat: moments of all rows less those of each fold."""
     p = rows.X.shape[1]
-    moments = [
-        Moments.of(np.column_stack([rows.X[test], rows.y[test]]), rows.weight[test])
-        for test in tests
-    ]
+    moments = [Moments.of(*(column[test] for column in rows)) for test in tests]
     total = reduce(add, moments)
     parts: list[Part] = []
     for test, part in zip(tests, moments, strict=True):

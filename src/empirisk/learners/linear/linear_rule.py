@@ -128,7 +128,7 @@ def predict_all(X: Array, coef: Floats, intercept: Floats, flat: bool) -> Floats
 
 def as_columns(y: Array) -> Floats:
     """y as a matrix with a column for each output."""
-    return np.ascontiguousarray(y.reshape(len(y), -1), dtype=float)
+    return np.require(y.reshape(len(y), -1), float, ["C", "A", "W"])
 
 
 def _with_columns(rows: Rows) -> Rows:

@@ -1,0 +1,217 @@
+"""Ridge: against scikit-learn, along its whole path, and held out."""
+
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.linear_model import Ridge as Peer
+from sklearn.model_selection import KFold, LeaveOneOut, RepeatedKFold
+
+import rational
+from empirisk import LinearRegression, Plan, Ridge
+from empirisk.risk.axis import CannotSubtractError
+from empirisk.runtime.errors import ParameterError
+
+RTOL = 1e-10  # scikit-learn's Cholesky in double precision, condition numbers up to a thousand
+
+
+def sample(n=50, p=4, outputs=None, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p)) + 3
+    shape = (n,) if outputs is None else (n, outputs)
+    return (
+        X,
+        X[:, :1].reshape(n, *[1] * (len(shape) - 1)) + rng.normal(size=shape),
+        rng.integers(1, 4, n) + 0.0,
+    )
+
+
+@pytest.mark.parametrize("alpha", [1e-6, 0.5, 300.0])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize(
+    ("n", "p", "outputs"), [(50, 4, None), (50, 4, 2), (6, 9, None), (6, 9, 2)]
+)
+def test_coefficients_are_those_of_scikit_learn(n, p, outputs, fit_intercept, alpha):
+    X, y, w = sample(n, p, outputs)
+    model = Ridge(alpha, fit_intercept=fit_intercept).fit(X, y, w)
+    peer = Peer(alpha, fit_intercept=fit_intercept).fit(X, y, w)
+    # Its wide, nearly unpenalised solution is solved through a nearly singular matrix.
+    rtol = 1e-5 if alpha < 1e-3 and n < p else RTOL
+    assert_allclose(model.coef_, peer.coef_, rtol=rtol)
+    assert_allclose(model.intercept_, peer.intercept_, rtol=rtol)
+
+
+def test_without_penalty_it_is_least_squares():
+    X, y, w = sample()
+    model, plain = Ridge(0).fit(X, y, w), LinearRegression().fit(X, y, w)
+    assert_array_equal(model.coef_, plain.coef_)
+    assert model.degrees_of_freedom_ == plain.degrees_of_freedom_
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1e-300])
+def test_dependent_columns_need_no_warning(alpha):
+    X, y, _ = sample()
+    X = np.column_stack([X, X[:, 0], np.ones(len(X))])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = Ridge(alpha).fit(X, y)
+        wide = Ridge(alpha).fit(X[:3], y[:3])
+    assert_allclose(model.coef_, rational.least_norm(X, y)[0], rtol=1e-12, atol=1e-15)
+    assert_allclose(wide.coef_, rational.least_norm(X[:3], y[:3])[0], rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("alpha", [-1.0, np.nan, np.inf, "1", None, [1.0]])
+def test_a_penalty_that_makes_no_sense_is_refused(alpha):
+    X, y, w = sample()
+    with pytest.raises(ParameterError, match="alpha is"):
+        Ridge(alpha).fit(X, y)
+    with pytest.raises(ParameterError, match="alpha is"):
+        Ridge().fit_path(X, y, w, [1.0, alpha])
+
+
+def test_blocks_give_the_same_bits_as_arrays():
+    X, y, w = sample(6000)
+    pieces = [(X[i : i + 700], y[i : i + 700], w[i : i + 700]) for i in range(0, 6000, 700)]
+    assert_array_equal(Ridge(3).fit_blocks(pieces).coef_, Ridge(3).fit(X, y, w).coef_)
+
+
+@pytest.mark.parametrize("power", [-300, -200, 200, 300])
+def test_extreme_units_shrink_to_nothing_or_not_at_all(power):
+    X, y, w = sample()
+    model = Ridge(1.0).fit(X * 10.0**power, y, w)
+    prediction = model.predict(X * 10.0**power)
+    if power > 0:
+        assert_allclose(prediction, LinearRegression().fit(X, y, w).predict(X), rtol=1e-12)
+    else:
+        assert_allclose(prediction, np.average(y, weights=w), rtol=1e-12)
+
+
+PATHS = [(50, 4, None, 1.0), (50, 4, 2, 1.0), (6, 9, None, 1.0), (6, 9, 2, 1.0), (50, 4, None, 1e6)]
+
+
+@pytest.mark.parametrize(("n", "p", "outputs", "unit"), PATHS)
+def test_the_path_is_a_fit_at_each_value(n, p, outputs, unit):
+    X, y, w = sample(n, p, outputs)
+    X[:, 0] *= unit
+    values = [0.0, 1e-9, 0.1, 10.0, 1e9]
+    path = Ridge().fit_path(X, y, w, values)
+    prediction = path.predict_path(X)
+    assert prediction.shape == (n, 5) if outputs is None else (n, 5, outputs)
+    for j, alpha in enumerate(values):
+        model, fitted = Ridge(alpha).fit(X, y, w), path.at(j)
+        assert fitted.get_params() == model.get_params()
+        assert_allclose(fitted.coef_, model.coef_, rtol=RTOL)
+        assert_allclose(fitted.intercept_, model.intercept_, rtol=RTOL)
+        assert fitted.degrees_of_freedom_ == pytest.approx(model.degrees_of_freedom_, rel=1e-9)
+        assert_allclose(prediction[:, j], fitted.predict(X), rtol=1e-12)
+        assert np.shape(fitted.intercept_) == np.shape(model.intercept_)
+
+
+def test_the_path_of_a_nearly_singular_design_is_refined_where_it_must_be():
+    X, y, w = sample()
+    X[:, 3] = X[:, 0] + 1e-11 * X[:, 3]
+    path = Ridge().fit_path(X, y, w, [0.0, 1e-24, 1.0])
+    for j, alpha in enumerate([0.0, 1e-24, 1.0]):
+        coef, _ = rational.least_squares(X, y, w, penalty=alpha)
+        assert_allclose(path.at(j).coef_, coef, rtol=1e-10 if alpha == 1 else 1e-15)
+
+
+def held_out(X, y, w, plan, values):
+    prediction = np.full((plan.repeats, len(y), len(values), *y.shape[1:]), np.nan)
+    blocks = Ridge().out_of_fold(
+        X, y, w, plan, values, n_classes=0, output="value", rows_per_block=11
+    )
+    for repeat, rows, block in blocks:
+        assert np.isnan(prediction[repeat, rows]).all()
+        prediction[repeat, rows] = block
+    return prediction
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-7])
+@pytest.mark.parametrize("outputs", [None, 2])
+@pytest.mark.parametrize(
+    "cv", [LeaveOneOut(), KFold(4), RepeatedKFold(n_splits=3, n_repeats=2, random_state=0)], ids=str
+)
+def test_held_out_predictions_equal_refitting_by_scikit_learn(cv, outputs, unit):
+    X, y, w = sample(outputs=outputs)
+    X[:, 0] *= unit
+    plan = Plan.of(cv, X, y)
+    values = np.array([1e-4, 1.0, 1e4]) * unit**2
+    fast = held_out(X, y, w, plan, values)
+    for s in range(plan.n_splits):
+        train, test = plan.train(s), plan.test(s)
+        for j, alpha in enumerate(values):
+            slow = Peer(alpha, solver="svd").fit(X[train], y[train], w[train]).predict(X[test])
+            assert_allclose(fast[plan.repeat(s), test, j], slow, rtol=RTOL)
+
+
+@pytest.mark.parametrize(("n", "p"), [(9, 8), (9, 9), (9, 30)])
+def test_leave_one_out_with_more_columns_than_rows(n, p):
+    X, y, w = sample(n, p)
+    plan, values = Plan.of(LeaveOneOut(), X, y), [1e-6, 1e-2, 1.0, 1e3]
+    fast = held_out(X, y, w, plan, values)[0]
+    for i in range(n):
+        train = np.arange(n) != i
+        for j, alpha in enumerate(values):
+            coef, level = rational.least_squares(X[train], y[train], w[train], penalty=alpha)
+            assert fast[i, j] == pytest.approx(
+                X[i] @ coef + level, rel=1e-8 if alpha < 1e-3 else 1e-10
+            )
+
+
+def test_the_fast_rung_declines_where_it_would_lose_digits():
+    X, y, w = sample()
+    X[:, 3] = X[:, 0] + 1e-5 * X[:, 3]
+    plan = Plan.of(KFold(4), X, y)
+    assert np.isfinite(held_out(X, y, w, plan, [1.0])).all()
+    with pytest.raises(CannotSubtractError, match="condition number of a training design"):
+        held_out(X, y, w, plan, [1.0, 1e-12])
+
+
+def test_a_refusal_comes_before_the_first_block():
+    X, y, w = sample(6, 9)
+    with pytest.raises(CannotSubtractError):
+        Ridge().out_of_fold(
+            X, y, w, Plan.of(KFold(3), X, y), [1.0], n_classes=0, output="value", rows_per_block=5
+        )
+
+
+def test_the_default_grid_reaches_from_no_coefficients_to_least_squares():
+    X, y, w = sample()
+    X[:, 1] *= 1e4
+    values = Ridge().axis_values(X, y, w, n_train=40)
+    assert len(values) == 100
+    assert_allclose(np.diff(np.log(values)), np.log(values[1] / values[0]), rtol=1e-9)
+    path, plain = Ridge().fit_path(X, y, w, values), LinearRegression().fit(X, y, w)
+    assert np.linalg.norm(path.coef[0]) < 2e-3 * np.linalg.norm(plain.coef_)
+    assert_allclose(path.coef[-1][0], plain.coef_, rtol=2e-3)
+
+
+@pytest.mark.parametrize(("n", "p"), [(50, 4), (6, 9)])
+def test_the_default_grid_goes_with_the_square_of_the_unit_and_counts_copies(n, p):
+    X, y, w = sample(n, p)
+    values = Ridge().axis_values(X, y, w, n_train=n)
+    assert_allclose(Ridge().axis_values(8 * X, y, w, n_train=n), 64 * np.array(values), rtol=1e-12)
+    if n > p:  # copies of a wide table may be more rows than columns
+        copies = np.repeat(np.arange(n), w.astype(int))
+        repeated = Ridge().axis_values(X[copies], y[copies], np.ones(len(copies)), n_train=n)
+        assert_allclose(repeated, values, rtol=1e-10)
+
+
+@pytest.mark.parametrize("X", [np.full((5, 2), 0.1), np.zeros((5, 2)), np.full((1, 3), 2.0)])
+def test_constant_columns_have_a_grid_too(X):
+    values = Ridge().axis_values(X, np.arange(len(X)), np.ones(len(X)), n_train=len(X))
+    assert np.all(np.diff(values) < 0)
+    path = Ridge().fit_path(X, np.arange(len(X)) + 0.0, np.ones(len(X)), values)
+    assert_allclose(path.predict_path(X), np.arange(len(X)).mean(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("power", [-300, -160, 160, 300])
+def test_the_grid_stays_within_floating_point(power):
+    X, y, w = sample()
+    values = np.array(Ridge().axis_values(X * 10.0**power, y, w, n_train=40))
+    assert np.isfinite(values).all()
+    assert (values > 0).all()
+    assert np.all(np.diff(values) < 0)
+    assert np.isfinite(held_out(X * 10.0**power, y, w, Plan.of(LeaveOneOut(), X, y), values)).all()
