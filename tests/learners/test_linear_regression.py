@@ -8,6 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.model_selection import KFold, LeaveOneOut, RepeatedKFold, TimeSeriesSplit
 
+import rational
 from empirisk import LinearRegression, Plan
 from empirisk.data.blocks import ROWS_PER_BLOCK
 from empirisk.risk.axis import CannotSubtractError
@@ -24,12 +25,11 @@ def sample(n=60, p=3, outputs=None, seed=0):
 
 
 def naive(X, y, w, X_new):
-    """Predictions by NumPy's lstsq."""
-    root = np.sqrt(w)[:, None]
-    ones = np.column_stack([X, np.ones(len(X))])
-    Y = y.reshape(len(y), -1)
-    coef = np.linalg.lstsq(ones * root, Y * root, rcond=None)[0]
-    prediction = np.column_stack([X_new, np.ones(len(X_new))]) @ coef
+    """Predictions by NumPy's lstsq, which wants columns of one size."""
+    root, unit = np.sqrt(w)[:, None], np.append(np.abs(X).max(axis=0), 1)
+    ones = np.column_stack([X, np.ones(len(X))]) / unit
+    coef = np.linalg.lstsq(ones * root, y.reshape(len(y), -1) * root, rcond=None)[0]
+    prediction = np.column_stack([X_new, np.ones(len(X_new))]) / unit @ coef
     return prediction.reshape(len(X_new), *y.shape[1:])
 
 
@@ -164,6 +164,25 @@ def test_held_out_predictions_equal_refitting_by_lstsq(cv, outputs):
         train, test = plan.train(s), plan.test(s)
         slow = naive(X[train], y[train], w[train], X[test])
         assert_allclose(fast[plan.repeat(s), test], slow, rtol=1e-10)
+
+
+def test_held_out_predictions_are_exact_up_to_the_condition_number_that_is_refused():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(40, 3)), rng.normal(size=40)
+    plan, refused = Plan.of(KFold(4), X, y), False
+    for distance in 10.0 ** np.arange(-1, -5, -0.25):
+        near = np.column_stack([X, X[:, 0] + distance * y[::-1]])
+        try:
+            fast = held_out(near, y, np.ones(40), plan)[0]
+        except CannotSubtractError:
+            refused = True
+            break
+        for s in range(4):
+            train, test = plan.train(s), plan.test(s)
+            coef, level = rational.least_squares(near[train], y[train])
+            assert_allclose(fast[test], near[test] @ coef + level, atol=1e-10)
+    assert refused
+    assert distance < 2e-3
 
 
 @pytest.mark.parametrize("power", [-200, 200])

@@ -146,7 +146,7 @@ def test_held_out_predictions_equal_refitting_by_scikit_learn(cv, outputs, unit)
             assert_allclose(fast[plan.repeat(s), test, j], slow, rtol=RTOL)
 
 
-@pytest.mark.parametrize(("n", "p"), [(9, 8), (9, 9), (9, 30)])
+@pytest.mark.parametrize(("n", "p"), [(7, 6), (7, 7), (7, 12)])
 def test_leave_one_out_with_more_columns_than_rows(n, p):
     X, y, w = sample(n, p)
     plan, values = Plan.of(LeaveOneOut(), X, y), [1e-6, 1e-2, 1.0, 1e3]
@@ -184,8 +184,9 @@ def test_the_default_grid_reaches_from_no_coefficients_to_least_squares():
     assert len(values) == 100
     assert_allclose(np.diff(np.log(values)), np.log(values[1] / values[0]), rtol=1e-9)
     path, plain = Ridge().fit_path(X, y, w, values), LinearRegression().fit(X, y, w)
-    assert np.linalg.norm(path.coef[0]) < 2e-3 * np.linalg.norm(plain.coef_)
-    assert_allclose(path.coef[-1][0], plain.coef_, rtol=2e-3)
+    prediction, best = path.predict_path(X), plain.predict(X)
+    assert np.ptp(prediction[:, 0]) < 1.1e-3 * np.ptp(best)
+    assert np.abs(prediction[:, -1] - best).max() < 1.1e-3 * np.ptp(best)
 
 
 @pytest.mark.parametrize(("n", "p"), [(50, 4), (6, 9)])

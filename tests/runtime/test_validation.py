@@ -73,6 +73,9 @@ class MultiMean(Mean):
         return tags
 
 
+@pytest.mark.filterwarnings(
+    "ignore::sklearn.exceptions.SkipTestWarning"
+)  # no other array libraries
 @pytest.mark.parametrize("learner", [Mean(), NearestMean(), MultiMean()], ids=lambda e: str(e))
 def test_a_learner_behind_the_doors_passes_the_checks_of_scikit_learn(learner):
     check_estimator(learner)

@@ -7,7 +7,16 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeRegressor
 
-from empirisk import Baseline, LinearRegression, Ridge, Tuned, compare, risk
+from empirisk import (
+    Baseline,
+    LinearDiscriminantAnalysis,
+    LinearRegression,
+    Ridge,
+    Tuned,
+    compare,
+    risk,
+)
+from empirisk.losses import Asymmetric
 from empirisk.runtime.errors import EmpiriskError, ParameterError
 
 rng = np.random.default_rng(0)
@@ -50,6 +59,13 @@ def test_a_baseline_is_added_once():
     labels = np.where(y > 0, 1, 0)
     found = compare([LogisticRegression()], X, labels, loss="log")
     assert_allclose(found.risks["Baseline"].value, 0.7, atol=0.05)
+
+
+def test_costs_by_label_reach_every_rival():
+    labels = np.where(y > 0.8, "ill", "well")
+    costs = Asymmetric(a=1, b=50, positive="ill")  # to overlook the ill is dear
+    found = compare([LinearDiscriminantAnalysis()], X, labels, loss=costs)
+    assert_allclose(found.risks["Baseline"].value, np.mean(labels == "well"), atol=1e-12)
 
 
 def test_names_are_made_unique():

@@ -24,9 +24,10 @@ def refuse_dates(table: Any, subject: str, name: str) -> None:
     """Dates would turn into numbers, unasked: days here, nanoseconds there."""
     for j, dtype in enumerate(_dtypes(table)):
         if _DATES.match(str(dtype)):
+            where = _column(table, subject, j, len(table.shape))
             raise DataError(
-                f"{_column(table, subject, j, len(table.shape))} holds dates or times ({dtype}); {name} needs "
-                f"numbers: {_REMEDIES[subject, 'other']}"
+                f"{where} holds dates or times ({dtype}); {name} needs numbers: "
+                f"{_REMEDIES[subject, 'other']}"
             )
 
 

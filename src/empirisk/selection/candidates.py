@@ -6,7 +6,7 @@ from typing import Any
 from sklearn.base import is_classifier
 
 from empirisk.learners.baseline import Baseline
-from empirisk.losses import Loss, default_loss
+from empirisk.losses import Loss
 from empirisk.risk.problem import learner_of
 from empirisk.runtime.errors import ParameterError
 
@@ -30,13 +30,11 @@ def named(candidates: Candidates | Any) -> dict[str, Any]:
     return rivals
 
 
-def with_baseline(rivals: dict[str, Any], loss: Loss | str | None) -> dict[str, Any]:
+def with_baseline(rivals: dict[str, Any], loss: Loss) -> dict[str, Any]:
     """The best constant first, unless one is there: what no learner may lose against."""
     if any(isinstance(estimator, Baseline) for estimator in rivals.values()):
         return rivals
-    classifier = is_classifier(next(iter(rivals.values())))
-    baseline = Baseline(default_loss(classifier).name if loss is None else loss)
-    return {_new_name("Baseline", rivals): baseline, **rivals}
+    return {_new_name("Baseline", rivals): Baseline(loss), **rivals}
 
 
 def _new_name(name: str, taken: Mapping[str, Any]) -> str:

@@ -104,9 +104,10 @@ def compare(
     >>> rivals.difference("ridge", "ols").value < 0
     True
     """
-    rivals = with_baseline(named(candidates), loss)
+    rivals = named(candidates)
     first = next(iter(rivals.values()))
     problem = Problem.of(first, X, y, loss=loss, sample_weight=sample_weight, groups=groups)
+    rivals = with_baseline(rivals, problem.loss)
     random_state = settled(random_state)
     plan = problem.plan(cv, random_state=random_state)
     risks: dict[str, RiskEstimate] = {}

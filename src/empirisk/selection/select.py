@@ -133,9 +133,10 @@ def select(
     """
     if refit not in ("train", "average", "all"):
         raise ParameterError(f"refit is {refit!r}; choose 'train', 'average' or 'all'")
-    rivals = with_baseline(named(candidates), loss)
+    rivals = named(candidates)
     first = next(iter(rivals.values()))
     problem = Problem.of(first, X, y, loss=loss, sample_weight=sample_weight, groups=groups)
+    rivals = with_baseline(rivals, problem.loss)
     split_seed, fold_seed, fit_seed = spawn(0 if random_state is None else random_state, 3)
     counted = cv is None or isinstance(cv, int)
     with one_blas_thread():

@@ -182,7 +182,8 @@ def _training_spectrum(
     everything = np.diagonal(NormalEquations.of(total, p, intercept).gram) + penalty
     training = np.diagonal(equations.gram) + penalty
     # What the fold takes away leaves its rounding errors behind.
-    lost = float((everything / np.maximum(training, TINY)).max())
+    with np.errstate(over="ignore"):
+        lost = float((everything / np.maximum(training, TINY)).max())
     spectrum = gram_spectrum(equations, penalty, CONDITION_LIMIT / np.sqrt(lost))
     if isinstance(spectrum, float):
         condition = min(spectrum * np.sqrt(lost), 1 / TINY)
