@@ -182,7 +182,7 @@ def test_held_out_predictions_are_exact_up_to_the_condition_number_that_is_refus
             coef, level = rational.least_squares(near[train], y[train])
             assert_allclose(fast[test], near[test] @ coef + level, atol=1e-10)
     assert refused
-    assert distance < 2e-3
+    assert distance < 1e-2  # not refused too early
 
 
 @pytest.mark.parametrize("power", [-200, 200])
