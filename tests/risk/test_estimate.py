@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.linear_model import LinearRegression, Ridge
 
+from empirisk import LinearRegression as Ours
 from empirisk import risk
 from empirisk.runtime.errors import DataError, PlanError
 
@@ -23,6 +24,7 @@ def test_a_difference_is_paired():
     unpaired = np.hypot(a.standard_error, b.standard_error)
     assert gap.standard_error < unpaired
     assert gap.interval[0] < gap.value < gap.interval[1]
+    assert "difference in risk" in str(gap)
 
 
 def test_risks_from_different_plans_or_losses_refuse_to_be_compared():
@@ -68,9 +70,9 @@ def test_an_estimate_can_be_pickled_and_drawn():
 
 def test_infinite_losses_have_no_interval_and_no_difference():
     huge = 1e160 * y
-    a = risk.cross_validate(LinearRegression(), X, huge)
+    a = risk.cross_validate(Ours(), X, huge)
     assert a.value == np.inf
     assert (a.standard_error, a.interval) == (None, None)
     assert "not finite" in str(a)
     with pytest.raises(DataError, match="infinite"):
-        a - risk.cross_validate(Ridge(), X, huge)
+        a - risk.cross_validate(Ours(), X, huge)

@@ -73,6 +73,14 @@ def test_nested_tuning_is_one_procedure():
     assert_allclose(outer.risk_.losses, losses, rtol=1e-10)
 
 
+def test_a_foreign_learner_tuned_along_a_given_axis_is_one_procedure_too():
+    foreign = Tuned(ForeignRidge(), axis=ALPHA, values=ALPHAS, cv=3)
+    ours = Tuned(Ridge(), values=ALPHAS, cv=3)
+    a, b = (risk.cross_validate(model, X, y, cv=4) for model in (foreign, ours))
+    assert_allclose(a.losses, b.losses, rtol=1e-9)
+    assert_allclose(Tuned(foreign, cv=4).fit(X, y).risk_.value, a.value)
+
+
 def test_a_pipeline_is_tuned_along_the_axis_of_its_last_step():
     model = Tuned(make_pipeline(StandardScaler(), Ridge()), values=ALPHAS, cv=4).fit(X, y)
     assert model.path_.rung == "path"

@@ -52,7 +52,7 @@ def evaluate(
     >>> y = X[:, 0] + rng.normal(size=300)
     >>> model = LinearRegression().fit(X[:100], y[:100])
     >>> print(evaluate(model, X[100:], y[100:]))
-    The squared risk of this model is 0.9692, 95 % interval 0.7863 to 1.152 ...
+    The squared risk of this model is 1.015, 95 % interval 0.7921 to 1.238 ...
     """
     problem = Problem.of(
         predictor,

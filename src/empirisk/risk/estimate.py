@@ -40,6 +40,8 @@ class RiskEstimate:
         The held-out losses; also as `losses`, `weight` and `unit`.
     fingerprint : str
         Of the plan and the data: estimates with the same one can be subtracted.
+    is_difference : bool
+        Of two risks, from the differences row by row.
     """
 
     value: float
@@ -54,6 +56,7 @@ class RiskEstimate:
     loss: str
     table: LossTable
     fingerprint: str
+    is_difference: bool = False
 
     @classmethod
     def of(
@@ -131,7 +134,7 @@ class RiskEstimate:
         if not (np.isfinite(self.losses).all() and np.isfinite(other.losses).all()):
             raise DataError("some losses are infinite, so they have no differences")
         table = replace(self.table, losses=self.losses - other.losses, bounds=(-np.inf, np.inf))
-        return type(self).of(
+        difference = type(self).of(
             table,
             loss=self.loss,
             estimates=self.estimates,
@@ -139,11 +142,13 @@ class RiskEstimate:
             level=self.level,
             chosen_among=max(self.chosen_among, other.chosen_among),
         )
+        return replace(difference, is_difference=True)
 
     @property
     def sentence(self) -> str:
         """The estimate in words that can be read out."""
-        text = f"The {self.loss} risk of {self.estimates} is {self.value:.4g}"
+        what = "difference in risk" if self.is_difference else "risk"
+        text = f"The {self.loss} {what} of {self.estimates} is {self.value:.4g}"
         if self.interval is not None:
             low, high = self.interval
             share = f"{100 * self.level:g} %"

@@ -19,7 +19,7 @@ from empirisk.runtime.errors import ParameterError
 class LossTable:
     """The losses of held-out rows: one entry for each held-out prediction.
 
-    `unit` is what was sampled independently (the row, or its group); `split` the split that held
+    `unit` counts what was sampled independently (rows, or groups); `split` the split that held
     the entry out; `n_train` the training rows behind it; `kind` the kind of plan, "test" for a
     model judged on rows it never saw. `bounds` is the range of the loss.
     """
@@ -43,12 +43,11 @@ class LossTable:
 
         Var = U/(U-1) sum_u (sum_{i in u} w_i (l_i - mean))^2 / (sum_i w_i)^2.
         """
-        codes = np.unique(self.unit, return_inverse=True)[1].reshape(-1)
-        units = int(codes.max()) + 1
+        units = np.count_nonzero(np.bincount(self.unit))
         if units < 2 or not np.isfinite(self.losses).all():
             return None
         share = self.weight / self.weight.sum()
-        deviation = np.bincount(codes, share * (self.losses - self.mean()))
+        deviation = np.bincount(self.unit, share * (self.losses - self.mean()))
         scale = np.abs(deviation).max()
         if not scale:
             return 0.0

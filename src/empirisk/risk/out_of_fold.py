@@ -16,7 +16,7 @@ from empirisk.risk.estimate import Estimand, RiskEstimate
 from empirisk.risk.foreign import foreign_training_risk, under_deadline
 from empirisk.risk.intervals import LossTable
 from empirisk.risk.plans import Plan
-from empirisk.risk.problem import Problem, learner_of
+from empirisk.risk.problem import Problem, declared_axis, learner_of
 from empirisk.risk.rungs import (
     fit_all_values,
     generic_rung,
@@ -235,7 +235,7 @@ def out_of_fold(
         Seeds each split for estimators whose own random_state is None.
     n_jobs : int, optional
     """
-    axis = axis if axis is not None else getattr(learner_of(estimator), "axis", None)
+    axis = axis if axis is not None else declared_axis(estimator)
     if values is None:
         values, axis = current_value(estimator, axis)
     complexity = np.zeros(1) if axis is None else axis.complexity(values)

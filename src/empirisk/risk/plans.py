@@ -15,7 +15,7 @@ from sklearn.model_selection import LeaveOneOut, check_cv
 
 from empirisk.risk.dealing import copies_of_rows, deal, hold_out, join_units
 from empirisk.risk.fingerprints import data_key, digest
-from empirisk.runtime.arrays import Array, Floats, Int32s, Ints
+from empirisk.runtime.arrays import Array, Bools, Floats, Int32s, Ints
 from empirisk.runtime.errors import ParameterError, PlanError
 from empirisk.runtime.streams import generator, spawn
 
@@ -334,26 +334,31 @@ def _units(X: Any, groups: Ints | None, keep_copies_together: bool) -> Ints | No
 
 
 def _checked_split(train: Any, test: Any, n: int, s: int) -> tuple[Ints, Ints]:
-    train, test = (_row_numbers(part, n, s) for part in (train, test))
-    for name, part in (("training", train), ("test", test)):
-        if not len(part):
+    in_train, in_test = _mask(train, n, s), _mask(test, n, s)
+    for name, part in (("training", in_train), ("test", in_test)):
+        if not part.any():
             raise PlanError(f"split {s} has an empty {name} part")
-    both = np.intersect1d(train, test)
+    both = np.flatnonzero(in_train & in_test)
     if len(both):
         raise PlanError(
             f"split {s} has {len(both)} rows in its training and in its test part (row {both[0]} "
             "first): its risk would not be honest"
         )
-    return train, test
+    return np.flatnonzero(in_train), np.flatnonzero(in_test)
 
 
-def _row_numbers(part: Any, n: int, s: int) -> Ints:
+def _mask(part: Any, n: int, s: int) -> Bools:
+    """Row numbers or a mask, as a mask."""
     part = np.asarray(part)
     if part.dtype == bool:
         if part.shape != (n,):
             raise PlanError(f"split {s}: a mask of shape {part.shape} for {n} rows")
-        return np.flatnonzero(part)
-    rows = np.unique(part.astype(np.int64))
-    if len(rows) and (rows[0] < 0 or rows[-1] >= n):
-        raise PlanError(f"split {s} names rows from {rows[0]} to {rows[-1]}; there are {n} rows")
-    return rows
+        return part
+    rows = part.astype(np.int64)
+    if len(rows) and (rows.min() < 0 or rows.max() >= n):
+        raise PlanError(
+            f"split {s} names rows from {rows.min()} to {rows.max()}; there are {n} rows"
+        )
+    mask = np.zeros(n, dtype=bool)
+    mask[rows] = True
+    return mask

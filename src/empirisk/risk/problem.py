@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_y, _num_samples, check_consistent_length
 
 from empirisk.losses import Loss, as_loss, default_loss
-from empirisk.risk.axis import PathMixin
+from empirisk.risk.axis import Axis, PathMixin
 from empirisk.risk.plans import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
@@ -163,6 +163,12 @@ def _refuse_no_target(y: Any, estimator: Any) -> None:
 def learner_of(estimator: Any) -> Any:
     """The estimator itself, or the last step of a pipeline."""
     return estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+
+
+def declared_axis(estimator: Any) -> Axis | None:
+    """The axis that a learner of this library declares, also behind the steps of a pipeline."""
+    learner = learner_of(estimator)
+    return learner.axis if isinstance(learner, PathMixin) else None
 
 
 def _target(y: Any, classifier: bool, known: Array | None) -> tuple[Array | None, Array | None]:

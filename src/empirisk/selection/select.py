@@ -13,7 +13,7 @@ from empirisk.risk.estimate import RiskEstimate
 from empirisk.risk.foreign import at_value, fit_foreign, mean_loss
 from empirisk.risk.out_of_fold import Rule, out_of_fold
 from empirisk.risk.plans import Plan
-from empirisk.risk.problem import Problem
+from empirisk.risk.problem import Problem, declared_axis
 from empirisk.runtime.deadlines import deadline
 from empirisk.runtime.errors import DeadlineError, EmpiriskError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread
@@ -21,7 +21,7 @@ from empirisk.runtime.progress import track
 from empirisk.runtime.streams import spawn
 from empirisk.selection.average import average_folds
 from empirisk.selection.candidates import Candidates, named, with_baseline
-from empirisk.selection.tuned import axis_of, values_of
+from empirisk.selection.tuned import values_of
 
 Refit = Literal["train", "average", "all"]
 
@@ -67,7 +67,10 @@ class Selection:
         return sorted(rows, key=lambda row: row[2])
 
     def __str__(self) -> str:
-        at = "" if self.value is None else f" at {self.value!r}"
+        number = isinstance(self.value, float)
+        at = (
+            "" if self.value is None else f" at {self.value:.4g}" if number else f" at {self.value}"
+        )
         lines = [f"chosen: {self.name}{at}", f"training risk: {self.training_risk:.4g}"]
         lines += [str(self.cross_validated_risk), str(self.test_risk)]
         return "\n".join(lines)
@@ -207,7 +210,7 @@ def _judge(
     failures: dict[str, str] = {}
     for name in track(list(rivals), "candidates"):
         estimator = rivals[name]
-        axis = axis_of(estimator, None)
+        axis = declared_axis(estimator)
         try:
             with deadline(time_limit):
                 problem = train.designed(estimator)

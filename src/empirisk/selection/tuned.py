@@ -13,7 +13,7 @@ from empirisk.risk.axis import Axis, PathMixin
 from empirisk.risk.curves import RiskPath
 from empirisk.risk.foreign import at_value, fit_foreign
 from empirisk.risk.out_of_fold import OutOfFold, Rule, out_of_fold
-from empirisk.risk.problem import Problem, learner_of
+from empirisk.risk.problem import Problem, declared_axis, learner_of
 from empirisk.risk.rungs import fit_steps
 from empirisk.runtime.arrays import Array
 from empirisk.runtime.errors import ParameterError
@@ -108,7 +108,7 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):
         """
         random_state = settled(self.random_state)
         with one_blas_thread():
-            axis = axis_of(self.estimator, self.axis)
+            axis = self.axis if self.axis is not None else declared_axis(self.estimator)
             problem = Problem.of(
                 self.estimator, X, y,
                 loss=self.loss, sample_weight=sample_weight, groups=groups,
@@ -186,11 +186,6 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):
         tags.target_tags = inner.target_tags
         tags.non_deterministic = inner.non_deterministic
         return tags
-
-
-def axis_of(estimator: Any, axis: Axis | None) -> Axis | None:
-    """The axis given, or the one the learner declares."""
-    return axis if axis is not None else getattr(learner_of(estimator), "axis", None)
 
 
 def values_of(
