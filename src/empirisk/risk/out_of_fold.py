@@ -6,7 +6,7 @@ another path through the data.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -68,10 +68,10 @@ class OutOfFold:
     why: str
     work: "Work" = field(repr=False)
 
-    @property
+    @cached_property
     def risk(self) -> Floats:
         """The pooled mean loss at each value."""
-        return np.average(self.losses, axis=0, weights=self.weight)
+        return (self.weight / self.weight.sum()) @ self.losses
 
     def standard_error(self, j: int) -> float:
         """Per-row standard error at the j-th value; NaN where one row shows no spread."""
@@ -249,7 +249,7 @@ def out_of_fold(
         blocks, used, why = work.blocks(plan, values)
         for r, rows, prediction in blocks:
             check_deadline()
-            losses[plan.place[r, rows]] = work.problem.losses(rows, prediction)
+            losses[_run(plan.place[r, rows])] = work.problem.losses(rows, prediction)
     _refuse_nan(losses, values, row)
     weight = problem.weight[row]
     return OutOfFold(values, complexity, plan, row, split, losses, weight, used, why, work)
@@ -261,6 +261,13 @@ def current_value(estimator: Any, axis: Axis | None) -> tuple[Sequence[Any], Axi
         return (None,), None
     parts = tuple(learner_of(estimator).get_params()[name] for name in axis.params)
     return (parts if len(parts) > 1 else parts[0],), axis
+
+
+def _run(places: Ints) -> Ints | slice:
+    """Places that follow one another as a slice, which is written at once."""
+    first = int(places[0])
+    in_a_row = int(places[-1]) - first == len(places) - 1 and bool((np.diff(places) == 1).all())
+    return slice(first, first + len(places)) if in_a_row else places
 
 
 def _refuse_nan(losses: Floats, values: Sequence[Any], row: Ints) -> None:
