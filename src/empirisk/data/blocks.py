@@ -7,6 +7,7 @@ of any size give the same bits.
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,9 @@ from empirisk.runtime.validation import check_weights, numbers
 
 ROWS_PER_BLOCK = 4096
 """Large enough for BLAS to run at full speed, small enough for a block to stay in the cache."""
+
+NUMBERS_AT_ONCE = 2**25
+"""What a group of blocks may hold while it is shared out among threads: 256 MB."""
 
 
 class Rows(NamedTuple):
@@ -89,6 +93,13 @@ class Blocks:
                 return None
             gathered.append(rows)
         return _join(gathered)
+
+    def groups(self) -> Iterator[list[Rows]]:
+        """The blocks in order, as many together as may well be in memory at once."""
+        size = max(1, min(64, NUMBERS_AT_ONCE // (ROWS_PER_BLOCK * self.n_columns)))
+        stream = iter(self)
+        while group := list(islice(stream, size)):
+            yield group
 
     def map(self, change: Callable[[Rows], Rows]) -> "Blocks":
         """The same blocks, each changed in passing."""

@@ -11,7 +11,6 @@ update of Chan, Golub & LeVeque (1983): an offset that is large against the spre
 """
 
 from dataclasses import dataclass
-from itertools import islice
 
 import numpy as np
 
@@ -19,9 +18,6 @@ from empirisk.compiled.centring import centre_rows
 from empirisk.data.blocks import Blocks, Rows, compilable
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.parallel import parallel
-
-BLOCKS_AT_ONCE = 64
-"""How many blocks of a stream are in memory together, to be shared out among threads."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,9 +81,8 @@ class Moments:
 
 def total_moments(blocks: Blocks, *, n_jobs: int | None = None) -> Moments:
     """Moments of the columns [X, y] of all blocks, added in order: the same bits for any n_jobs."""
-    stream = iter(blocks)
     total: Moments | None = None
-    while group := list(islice(stream, BLOCKS_AT_ONCE)):
+    for group in blocks.groups():
         for part in parallel(_summarise, group, n_jobs=n_jobs):
             total = part if total is None else total + part
     assert total is not None, "blocks hold at least one row"

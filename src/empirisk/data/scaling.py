@@ -12,6 +12,7 @@ import numpy as np
 from empirisk.data.blocks import Blocks, Rows
 from empirisk.data.moments import Moments, total_moments
 from empirisk.runtime.arrays import Floats
+from empirisk.runtime.errors import DataError
 
 ORDINARY = (1e-100, 1e100)
 """Sizes whose squares, times any number of rows, are far from overflow and underflow."""
@@ -25,6 +26,18 @@ class Scales(NamedTuple):
     X: Floats
     y: Floats
     weight: float
+
+    def raw(self, coef: Floats, intercept: Floats) -> tuple[Floats, Floats]:
+        """Coefficients (..., outputs, p) and intercepts (..., outputs) for the columns as given."""
+        with np.errstate(over="ignore"):
+            coef = coef / self.X * self.y[:, np.newaxis]
+            intercept = intercept * self.y
+        if np.isfinite(coef).all() and np.isfinite(intercept).all():
+            return coef, intercept
+        raise DataError(
+            "the coefficients are too large for floating-point numbers: "
+            "multiply the columns of X, or divide y, by a large constant"
+        )
 
 
 def power_of_two(size: Floats) -> Floats:

@@ -34,8 +34,7 @@ def dual_least_squares(
     penalty = scaled_penalty(penalty, scales.X[0], scales.weight)
     coef = _refined(rows, centre, fit_intercept, left, square, penalty)
     freedom = float((square / (square + penalty)).sum()) + fit_intercept
-    coef *= scales.y[:, np.newaxis]
-    return coef[:, :p] / scales.X, coef[:, p], len(square), freedom
+    return *scales.raw(coef[:, :p], coef[:, p]), len(square), freedom
 
 
 def row_spectrum(Z: Floats, centred: bool) -> tuple[Floats, Floats]:

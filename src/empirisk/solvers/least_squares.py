@@ -21,7 +21,6 @@ from scipy.linalg.lapack import dtrcon
 from empirisk.data.blocks import Blocks, Rows
 from empirisk.data.scaling import ordinary_moments, scaled_penalty
 from empirisk.runtime.arrays import Floats, Ints
-from empirisk.runtime.errors import DataError
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.solvers.dual import dual_least_squares
 from empirisk.solvers.normal_equations import NormalEquations, cholesky_triangle
@@ -95,24 +94,14 @@ def least_squares(
         few = blocks.all_rows(at_most=p + fit_intercept - 1)
         if few is not None:
             solved = dual_least_squares(few, penalty, fit_intercept)
-            return _checked(Solution(*solved, rows=len(few.X), wide=True))
+            return Solution(*solved, rows=len(few.X), wide=True)
         moments, blocks, scales = ordinary_moments(blocks, n_jobs=n_jobs)
         equations = NormalEquations.of(moments, p, fit_intercept)
         penalties = scaled_penalty(penalty, scales.X, scales.weight)
         setting = Setting(blocks, equations, penalties, scales.X, moments.rows, n_jobs)
         solution = _tall(setting)
-        with np.errstate(over="ignore"):
-            coef = solution.coef / scales.X * scales.y[:, np.newaxis]
-        return _checked(replace(solution, coef=coef, intercept=solution.intercept * scales.y))
-
-
-def _checked(solution: Solution) -> Solution:
-    if np.isfinite(solution.coef).all() and np.isfinite(solution.intercept).all():
-        return solution
-    raise DataError(
-        "the coefficients are too large for floating-point numbers: "
-        "multiply the columns of X, or divide y, by a large constant"
-    )
+        coef, intercept = scales.raw(solution.coef, solution.intercept)
+        return replace(solution, coef=coef, intercept=intercept)
 
 
 def _tall(setting: Setting) -> Solution:
@@ -152,13 +141,10 @@ def _varying(setting: Setting) -> Solution:
     lengths = equations.lengths() / scale
     if equations.intercept:
         lengths = np.append(np.sqrt(equations.weight), lengths)
-    independent = independent_columns(R, lengths, setting.rows)
-    reciprocal = dtrcon(independent.R)[0]
-    rate = 10 * ROUNDING / max(reciprocal, ROUNDING)
-    kept = independent.columns[equations.intercept :] - equations.intercept
-    triangle = Triangle(
-        independent.R, equations.centre[kept], scale[kept], equations.intercept, rate
-    )
+    columns, R = independent_columns(R, lengths, setting.rows)
+    kept = columns[equations.intercept :] - equations.intercept
+    rate = 10 * ROUNDING / max(dtrcon(R)[0], ROUNDING)
+    triangle = Triangle(R, equations.centre[kept], scale[kept], equations.intercept, rate)
     if len(kept) == len(scale):
         return _refined(setting, triangle)
     return _least_norm(setting, triangle, kept)

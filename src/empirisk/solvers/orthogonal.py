@@ -5,15 +5,12 @@ are stacked and reduced again, in order (Demmel, Grigori, Hoemmen & Langou 2012,
 but one small triangle is kept of the rows seen.
 """
 
-from dataclasses import dataclass
 from functools import partial, reduce
-from itertools import islice
 
 import numpy as np
 from scipy.linalg import qr, solve_triangular
 
 from empirisk.data.blocks import Blocks, Rows
-from empirisk.data.moments import BLOCKS_AT_ONCE
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.parallel import parallel
 from empirisk.solvers.normal_equations import DATA_NOISE
@@ -39,11 +36,11 @@ def triangular_factor(
 ) -> Floats:
     """R with R'R = Z'WZ for Z = [1, (X - centre) / scale], or [1, (X - centre) / scale, y]."""
     reduce_rows = partial(_block_factor, centre, scale, intercept, with_y)
-    stream = iter(blocks)
     parts: list[Floats] = []
-    while group := list(islice(stream, BLOCKS_AT_ONCE)):
+    for group in blocks.groups():
         parts = [reduce(_stack, [*parts, *parallel(reduce_rows, group, n_jobs=n_jobs)])]
-    return square(parts[0])
+    R = parts[0]  # fewer rows than columns are filled up with zeros
+    return np.vstack([R, np.zeros((R.shape[1] - len(R), R.shape[1]))])
 
 
 def _block_factor(
@@ -69,26 +66,8 @@ def upper(Z: Floats) -> Floats:
     return qr(Z, mode="raw", overwrite_a=True, check_finite=False)[1]
 
 
-def square(R: Floats) -> Floats:
-    """R with rows of zeros below, where there were fewer rows than columns."""
-    return np.vstack([R, np.zeros((R.shape[1] - len(R), R.shape[1]))])
-
-
-@dataclass(frozen=True)
-class Independent:
-    """The columns of R that do not depend on the columns before them.
-
-    `columns` are their numbers, `R` their own triangular factor, and `parts[j]` the coefficients
-    by which the dependent column j is a combination of `columns` before it.
-    """
-
-    columns: Ints
-    R: Floats
-    parts: dict[int, Floats]
-
-
-def independent_columns(R: Floats, raw: Floats, n: int) -> Independent:
-    """Go through the columns from left to right and keep those that bring something new.
+def independent_columns(R: Floats, raw: Floats, n: int) -> tuple[Ints, Floats]:
+    """The columns that do not depend on those before them, and their own triangular factor.
 
     A column is dependent if its distance from the span of the columns kept so far is no more than
     rounding errors would leave. Those are in proportion to the parts that cancel: a column that
@@ -103,11 +82,15 @@ def independent_columns(R: Floats, raw: Floats, n: int) -> Independent:
         Lengths of the columns before centring, in the same units.
     n : int
         Number of rows that R stands for.
+
+    Returns
+    -------
+    columns : int array of shape (r,)
+    R : array of shape (r, r)
     """
     noise = factor_noise(n) * np.linalg.norm(R, axis=0) + DATA_NOISE * raw
     Q, kept_R = np.zeros_like(R, order="F"), np.zeros_like(R, order="F")
     kept: list[int] = []
-    parts: dict[int, Floats] = {}
     for j in range(R.shape[1]):
         r = len(kept)
         basis = Q[:, :r]
@@ -118,10 +101,8 @@ def independent_columns(R: Floats, raw: Floats, n: int) -> Independent:
         along += again
         share = solve_triangular(kept_R[:r, :r], along, check_finite=False) if r else along
         distance = float(np.linalg.norm(rest))
-        if distance <= noise[j] + np.abs(share) @ noise[kept]:
-            parts[j] = share
-            continue
-        Q[:, r] = rest / distance
-        kept_R[:r, r], kept_R[r, r] = along, distance
-        kept.append(j)
-    return Independent(np.array(kept, dtype=np.int64), kept_R[: len(kept), : len(kept)], parts)
+        if distance > noise[j] + np.abs(share) @ noise[kept]:
+            Q[:, r] = rest / distance
+            kept_R[:r, r], kept_R[r, r] = along, distance
+            kept.append(j)
+    return np.array(kept, dtype=np.int64), kept_R[: len(kept), : len(kept)]

@@ -16,7 +16,6 @@ came, and the coefficients are carried with twice the usual digits too.
 """
 
 from functools import partial
-from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -31,7 +30,6 @@ from empirisk.compiled.double_double import (
     transposed_product,
 )
 from empirisk.data.blocks import Blocks, Rows
-from empirisk.data.moments import BLOCKS_AT_ONCE
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.parallel import parallel
 
@@ -42,14 +40,14 @@ TINY = np.finfo(float).tiny
 
 
 class Pairs(NamedTuple):
-    """Numbers with twice the usual digits, hi + lo."""
+    """Numbers with twice the usual digits, hi + lo: two contiguous arrays, changed in place."""
 
     hi: Floats
     lo: Floats
 
     @classmethod
     def of(cls, numbers: Floats) -> "Pairs":
-        return cls(numbers.astype(float), np.zeros(numbers.shape))
+        return cls(np.array(numbers, dtype=float, order="C"), np.zeros(numbers.shape))
 
     def add(self, other: "Pairs") -> None:
         add_pairs(*map(np.ravel, (*self, *other)))
@@ -137,8 +135,7 @@ def refine(
 def gradient(blocks: Blocks, coef: Pairs, penalty: Floats, *, n_jobs: int | None = None) -> Pairs:
     """[X, 1]'W(y - [X, 1]b) - penalty * b for every output: (outputs, p + 1)."""
     total = Pairs.of(np.zeros(coef.hi.shape))
-    stream = iter(blocks)
-    while group := list(islice(stream, BLOCKS_AT_ONCE)):
+    for group in blocks.groups():
         for part in parallel(partial(_block_gradient, coef), group, n_jobs=n_jobs):
             total.add(part)
     if penalty.any():

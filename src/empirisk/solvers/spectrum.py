@@ -152,22 +152,35 @@ def row_side(rows: Rows, intercept: bool) -> tuple[Spectrum, Floats]:
 def square_range(rows: Rows, intercept: bool) -> tuple[float, float]:
     """Of the squared singular values of the design, the sum and a lower bound of the least.
 
-    The bound is 1 / trace of the inverse of the gram matrix, within a factor p of the truth. Where
-    that does not exist or has no correct digit, a millionth of the least square of a column.
+    Constant columns do not count. The bound is 1 / trace of the inverse of the gram matrix, within
+    a factor p of the truth; where that does not exist or has no correct digit, a millionth of the
+    least square of a column.
     """
+    rows = without_constants(rows, intercept)
     n, p = rows.X.shape
     triangle = None
     if n < p + intercept:
         centre = rows.weight @ rows.X / rows.weight.sum() * intercept
         square = rows.weight @ (rows.X - centre) ** 2
     else:
-        moments = total_moments(Blocks.of_arrays(*rows))
-        equations = NormalEquations.of(moments, p, intercept)
-        square, centre = np.diagonal(equations.gram), equations.centre
+        equations = NormalEquations.of(total_moments(Blocks.of_arrays(*rows)), p, intercept)
+        square = np.diagonal(equations.gram)
         triangle = cholesky_triangle(equations, np.zeros(p))
-    varying = square[square > 1e-28 * rows.weight.sum() * centre**2]
-    if len(varying) == 0:
+    square = square[square > 0]
+    if len(square) == 0:
         return 1.0, 1.0
     if triangle is None:
-        return float(varying.sum()), float(varying.min()) * 1e-6
-    return float(varying.sum()), 1 / float(triangle.inverse_diagonal().sum())
+        return float(square.sum()), float(square.min()) * 1e-6
+    return float(square.sum()), 1 / float(triangle.inverse_diagonal().sum())
+
+
+def without_constants(rows: Rows, intercept: bool) -> Rows:
+    """Without the columns that make no difference: constant, or without an intercept zero.
+
+    If all are such, they stay: some column there must be.
+    """
+    low, high = rows.X.min(axis=0), rows.X.max(axis=0)
+    matter = low < high if intercept else (low != 0) | (high != 0)
+    if matter.all() or not matter.any():
+        return rows
+    return rows._replace(X=rows.X[:, matter])

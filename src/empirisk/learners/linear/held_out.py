@@ -25,7 +25,13 @@ from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.solvers.normal_equations import NormalEquations
-from empirisk.solvers.spectrum import Spectrum, gram_spectrum, row_side, spectrum_of_rows
+from empirisk.solvers.spectrum import (
+    Spectrum,
+    gram_spectrum,
+    row_side,
+    spectrum_of_rows,
+    without_constants,
+)
 
 CONDITION_LIMIT = 1e3
 """Moments less a fold's give 10 correct digits up to this condition number of the design."""
@@ -55,14 +61,15 @@ def held_out(
             "not every row is held out once and in training otherwise, so there is nothing to "
             "subtract from"
         )
-    rows, scales = ordinary_rows(Rows(X, as_columns(y), sample_weight), each=alphas is None)
+    rows = without_constants(Rows(X, as_columns(y), sample_weight), fit_intercept)
+    rows, scales = ordinary_rows(rows, each=alphas is None)
     penalties = np.zeros(1)
     if alphas is not None:
         penalties = scaled_penalty(alphas, scales.X[0], scales.weight)
     with one_blas_thread():
         if plan.n_splits == plan.n * plan.repeats:
             predict = _leave_one_out(rows, penalties, fit_intercept)
-            parts = [(0, np.arange(plan.n), predict)] * plan.repeats
+            parts = [(repeat, np.arange(plan.n), predict) for repeat in range(plan.repeats)]
         else:
             parts = _folds(rows, plan, penalties, fit_intercept)
     return _blocks(parts, scales.y, y.ndim == 1, rows_per_block)

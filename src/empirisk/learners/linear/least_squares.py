@@ -92,6 +92,10 @@ class LinearRegression(LinearRule):
     def _solve(self, blocks: Blocks) -> Solution:
         return least_squares(blocks, fit_intercept=self.fit_intercept, n_jobs=self.n_jobs)
 
+    def _learn(self, solution: Solution, *, flat: bool) -> Self:
+        warn_of(solution, self)
+        return super()._learn(solution, flat=flat)
+
     def _take(
         self, coef: Floats, intercept: Floats, degrees_of_freedom: float, *, flat: bool
     ) -> Self:

@@ -12,6 +12,7 @@ from empirisk.data.blocks import Blocks, Rows
 from empirisk.risk.axis import Output, PathMixin
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ConvergenceWarning, RankWarning
+from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.validation import check_fit, check_predict
 from empirisk.solvers.least_squares import Solution
 
@@ -71,13 +72,14 @@ class LinearRule(PathMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
         ----------
         X : array-like of shape (m, p)
         """
-        return check_predict(self, X) @ self.coef_.T + self.intercept_
+        rows = check_predict(self, X)
+        with one_blas_thread():
+            return rows @ self.coef_.T + self.intercept_
 
     def _solve(self, blocks: Blocks) -> Solution:
         raise NotImplementedError
 
     def _learn(self, solution: Solution, *, flat: bool) -> Self:
-        warn_of(solution, self)
         return self._take(solution.coef, solution.intercept, solution.degrees_of_freedom, flat=flat)
 
     def _take(
@@ -121,7 +123,8 @@ class LinearPath:
 def predict_all(X: Array, coef: Floats, intercept: Floats, flat: bool) -> Floats:
     """Predictions (rows, values[, outputs]) by coefficients (values, outputs, p)."""
     n_values, outputs, p = coef.shape
-    prediction = X @ coef.reshape(-1, p).T
+    with one_blas_thread():
+        prediction = X @ coef.reshape(-1, p).T
     prediction += intercept.reshape(-1)
     return prediction if flat else prediction.reshape(len(X), n_values, outputs)
 

@@ -26,12 +26,11 @@ TOO_CLOSE = 1e10
 
 
 class Ridge(LinearRule):
-    """Least squares with an L2 penalty: minimise
+    """Least squares with an L2 penalty (Hoerl & Kennard 1970).
 
-        sum_i w_i (y_i - intercept - x_i'b)^2 + alpha |b|^2
-
-    The intercept is not penalised (Hoerl & Kennard 1970). `alpha=0` is least squares; where that
-    has several solutions, the one of least norm, to which ridge tends as alpha tends to 0.
+    Minimise sum_i w_i (y_i - intercept - x_i'b)^2 + alpha |b|^2; the intercept is not penalised.
+    `alpha=0` is least squares; where that has several solutions, the one of least norm, to which
+    ridge tends as alpha tends to 0.
 
     Complexity axis: `alpha`; `Tuned(Ridge())` chooses it.
 
@@ -90,8 +89,7 @@ class Ridge(LinearRule):
             penalties = scaled_penalty(alphas, scales.X[0], scales.weight)
             spectrum = spectrum_of_rows(rows, self.fit_intercept, float(penalties.min()))
             coef, intercept = spectrum.coefficients(penalties)
-        coef *= scales.y[:, np.newaxis] / scales.X
-        intercept *= scales.y
+        coef, intercept = scales.raw(coef, intercept)
         freedom = spectrum.degrees_of_freedom(penalties) + self.fit_intercept
         for j in range(len(alphas)):
             if spectrum.condition(penalties[j]) > TOO_CLOSE:
@@ -122,10 +120,6 @@ class Ridge(LinearRule):
     def _solve(self, blocks: Blocks) -> Solution:
         penalty = check_alpha(self.alpha)
         return least_squares(blocks, penalty=penalty, fit_intercept=self.fit_intercept)
-
-    def _learn(self, solution: Solution, *, flat: bool) -> "Ridge":
-        """Without a warning: the limit of ridge is unique whatever the rank."""
-        return self._take(solution.coef, solution.intercept, solution.degrees_of_freedom, flat=flat)
 
 
 def check_alpha(alpha: Any) -> float:
