@@ -194,6 +194,21 @@ def test_held_out_predictions_survive_extreme_columns(power):
         assert_allclose(scaled / 10.0**power, held_out(X, y, w, plan), rtol=RTOL)
 
 
+@pytest.mark.parametrize("cv", [LeaveOneOut(), KFold(4)], ids=str)
+def test_constant_columns_change_no_held_out_prediction(cv):
+    X, y, w = sample()
+    plan = Plan.of(cv, X, y)
+    with_constants = np.column_stack([np.full(60, 0.1), X, np.zeros(60)])
+    assert_array_equal(held_out(with_constants, y, w, plan), held_out(X, y, w, plan))
+
+
+def test_folds_of_single_rows_are_left_out_one_by_one_in_each_repeat():
+    X, y, w = sample(12)
+    twice = Plan.of(RepeatedKFold(n_splits=12, n_repeats=2, random_state=0), X, y)
+    once = held_out(X, y, w, Plan.of(LeaveOneOut(), X, y))
+    assert_array_equal(held_out(X, y, w, twice), np.concatenate([once, once]))
+
+
 def refusal(X, y, cv):
     with pytest.raises(CannotSubtractError) as caught:
         held_out(X, y, np.ones(len(X)), Plan.of(cv, X, y))

@@ -169,6 +169,15 @@ def test_the_fast_rung_declines_where_it_would_lose_digits():
         held_out(X, y, w, plan, [1.0, 1e-12])
 
 
+def test_constant_columns_alone_are_held_out_too():
+    X, y, w = np.full((8, 2), 0.1), np.arange(8.0), np.ones(8)
+    for cv in (LeaveOneOut(), KFold(2)):
+        plan = Plan.of(cv, X, y)
+        prediction = held_out(X, y, w, plan, [1.0])[0, :, 0]
+        for s in range(plan.n_splits):
+            assert_allclose(prediction[plan.test(s)], y[plan.train(s)].mean(), rtol=1e-12)
+
+
 def test_a_refusal_comes_before_the_first_block():
     X, y, w = sample(6, 9)
     with pytest.raises(CannotSubtractError):

@@ -183,4 +183,4 @@ def without_constants(rows: Rows, intercept: bool) -> Rows:
     matter = low < high if intercept else (low != 0) | (high != 0)
     if matter.all() or not matter.any():
         return rows
-    return rows._replace(X=rows.X[:, matter])
+    return rows._replace(X=np.ascontiguousarray(rows.X[:, matter]))
