@@ -43,12 +43,12 @@ def compiled(function=None, *, signatures=1):
     """
     if function is None:
         return lambda function: compiled(function, signatures=signatures)
-    if config.DISABLE_JIT:  # type: ignore[attr-defined]  # for debuggers: NUMBA_DISABLE_JIT=1
+    if config.DISABLE_JIT:  # for debuggers: NUMBA_DISABLE_JIT=1
         function.py_func = function
         return function
     kernel = njit(nogil=True)(function)
     with suppress(RuntimeError, OSError):  # nowhere to keep the code: each process compiles it
-        kernel._cache = RoomCache(function)  # type: ignore[attr-defined]
+        kernel._cache = RoomCache(function)
     KERNELS[f"{function.__module__}.{function.__qualname__}"] = Kernel(kernel, signatures)
     return kernel
 

@@ -72,6 +72,14 @@ def hold_out(
     return held[units]
 
 
+def units_of(X: Any, groups: Ints | None, keep_copies_together: bool) -> Ints | None:
+    """The units that stay in one fold: groups, copies, or both joined."""
+    if not keep_copies_together:
+        return groups
+    copies = copies_of_rows(X)
+    return copies if groups is None else join_units(groups, copies)
+
+
 def copies_of_rows(X: Any) -> Ints:
     """A code for each row, the same for rows that are equal in every column.
 

@@ -13,9 +13,10 @@ from typing import Any, Self
 import numpy as np
 from sklearn.model_selection import LeaveOneOut, check_cv
 
-from empirisk.risk.dealing import copies_of_rows, deal, hold_out, join_units
+from empirisk.risk.dealing import deal, hold_out, units_of
 from empirisk.risk.fingerprints import data_key, digest
-from empirisk.runtime.arrays import Array, Bools, Floats, Int32s, Ints
+from empirisk.risk.splits import checked_split
+from empirisk.runtime.arrays import Array, Floats, Int32s, Ints
 from empirisk.runtime.errors import ParameterError, PlanError
 from empirisk.runtime.streams import generator, spawn
 
@@ -200,7 +201,7 @@ class Plan:
         drawn = cv is None or random_state is not None or keep_copies_together or codes is not None
         if counted and drawn:
             seed = None if cv is not None and random_state is None else _seed(random_state)
-            units = _units(X, codes, keep_copies_together)
+            units = units_of(X, codes, keep_copies_together)
             strata = np.asarray(y) if classifier else None
             return cls._dealt(n, cv, seed, units, strata, codes, key)
         if keep_copies_together:
@@ -241,7 +242,7 @@ class Plan:
             raise ParameterError(f"test_size is {test_size}; it must lie between 0 and 1")
         n = len(y)
         codes = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
-        units = _units(X, codes, keep_copies_together)
+        units = units_of(X, codes, keep_copies_together)
         seed = _seed(random_state)
         if n < 2 or (units is not None and units.max() < 1):
             raise PlanError("a hold-out split needs at least two rows (or groups) to part")
@@ -296,7 +297,7 @@ class Plan:
         trains: list[Ints] = []
         complement = True
         for s, (train, test) in enumerate(splits):
-            train, test = _checked_split(train, test, n, s)
+            train, test = checked_split(train, test, n, s)
             if not folds or (folds[-1][test] >= 0).any():
                 folds.append(np.full(n, -1, np.int32))
             folds[-1][test] = folds[-1].max() + 1
@@ -323,42 +324,3 @@ def _seed(random_state: Any) -> int:
 
 def _rows(X: Any) -> int:
     return X.shape[0] if hasattr(X, "shape") else len(X)
-
-
-def _units(X: Any, groups: Ints | None, keep_copies_together: bool) -> Ints | None:
-    """The units that stay in one fold: groups, copies, or both joined."""
-    if not keep_copies_together:
-        return groups
-    copies = copies_of_rows(X)
-    return copies if groups is None else join_units(groups, copies)
-
-
-def _checked_split(train: Any, test: Any, n: int, s: int) -> tuple[Ints, Ints]:
-    in_train, in_test = _mask(train, n, s), _mask(test, n, s)
-    for name, part in (("training", in_train), ("test", in_test)):
-        if not part.any():
-            raise PlanError(f"split {s} has an empty {name} part")
-    both = np.flatnonzero(in_train & in_test)
-    if len(both):
-        raise PlanError(
-            f"split {s} has {len(both)} rows in its training and in its test part (row {both[0]} "
-            "first): its risk would not be honest"
-        )
-    return np.flatnonzero(in_train), np.flatnonzero(in_test)
-
-
-def _mask(part: Any, n: int, s: int) -> Bools:
-    """Row numbers or a mask, as a mask."""
-    part = np.asarray(part)
-    if part.dtype == bool:
-        if part.shape != (n,):
-            raise PlanError(f"split {s}: a mask of shape {part.shape} for {n} rows")
-        return part
-    rows = part.astype(np.int64)
-    if len(rows) and (rows.min() < 0 or rows.max() >= n):
-        raise PlanError(
-            f"split {s} names rows from {rows.min()} to {rows.max()}; there are {n} rows"
-        )
-    mask = np.zeros(n, dtype=bool)
-    mask[rows] = True
-    return mask
