@@ -5,6 +5,7 @@ A new learner needs a line in SETTINGS; `test_every_learner_is_listed` fails unt
 
 import pickle
 import warnings
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -122,6 +123,18 @@ def test_the_same_bits_for_every_n_jobs(learner, n_jobs):
         for jobs in (1, n_jobs)
     )
     assert_array_equal(one.losses, many.losses)
+
+
+@every_learner
+def test_blocks_of_rows_give_the_bits_of_all_rows(learner):
+    if not hasattr(learner, "fit_blocks"):
+        return
+    X, y = sample(learner, n=5000)
+    weight = np.random.default_rng(1).integers(0, 3, size=5000)
+    cuts = [0, 1, 700, 701, 4800, 5000]
+    pieces = [(X[a:b], y[a:b], weight[a:b]) for a, b in pairwise(cuts)]
+    whole = clone(learner).fit(X, y, sample_weight=weight)
+    assert_array_equal(outputs(clone(learner).fit_blocks(pieces), X), outputs(whole, X))
 
 
 PLANS = [
