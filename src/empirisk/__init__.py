@@ -19,7 +19,12 @@ _HOME = {
     "compare": "empirisk.selection.compare",
     "select": "empirisk.selection.select",
 }
-_ROOMS = ("charts", "losses", "risk")
+_ROOMS = {
+    "charts": "empirisk.charts",
+    "datasets": "empirisk.data.datasets",
+    "losses": "empirisk.losses",
+    "risk": "empirisk.risk",
+}
 
 __all__ = [*sorted(_HOME), *_ROOMS]
 
@@ -28,7 +33,7 @@ def __getattr__(name: str) -> Any:
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)
     if name in _ROOMS:
-        return import_module(f"empirisk.{name}")
+        return import_module(_ROOMS[name])
     raise AttributeError(f"module 'empirisk' has no attribute {name!r}")
 
 

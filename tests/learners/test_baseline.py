@@ -162,7 +162,7 @@ def compare_with_fits(baseline, X, y, weight, plan):
         gathered = {}
         for repeat, rows, prediction in baseline.out_of_fold(
             X, y, weight, plan, [None], n_classes=n_classes, output=output, rows_per_block=9
-        ):
+        ).blocks:
             assert len(rows) <= 9
             gathered.update({(repeat, i): p for i, p in zip(rows, prediction, strict=True)})
         assert len(gathered) == sum(len(plan.test(s)) for s in range(plan.n_splits))
@@ -189,15 +189,21 @@ def test_one_huge_value_costs_the_other_folds_no_digits():
     y = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 1e300])
     weight = np.array([1.0, 1.0, 1.0, 1.0, 1e30, 1.0])
     plan = Plan.of(KFold(3), X, y)
-    blocks = Baseline().out_of_fold(
-        X, y, weight, plan, [None], n_classes=0, output="value", rows_per_block=6
+    blocks = (
+        Baseline()
+        .out_of_fold(X, y, weight, plan, [None], n_classes=0, output="value", rows_per_block=6)
+        .blocks
     )
     (_, rows, prediction), *rest = blocks
     assert not rest
     assert_allclose(prediction[rows.argsort()][4:, 0], 2.5, rtol=1e-15)
     classes = np.array([0, 0, 0, 1, 2, 1])
-    (_, rows, prediction), *_ = Baseline("log").out_of_fold(
-        X, classes, weight, plan, [None], n_classes=3, output="probability", rows_per_block=6
+    (_, rows, prediction), *_ = (
+        Baseline("log")
+        .out_of_fold(
+            X, classes, weight, plan, [None], n_classes=3, output="probability", rows_per_block=6
+        )
+        .blocks
     )
     assert_allclose(prediction[rows.argsort()][4, 0], [0.75, 0.25, 0.0], rtol=1e-15)
 
@@ -230,8 +236,10 @@ def test_numbers_of_any_size(loss, power):
     assert np.isfinite(Baseline(loss).fit(X, y, weight).constant_)
     for cv in (KFold(3), LeaveOneOut()):
         plan = Plan.of(cv, X, y)
-        for _, _, prediction in Baseline(loss).out_of_fold(
-            X, y, weight, plan, [None], n_classes=0, output="value", rows_per_block=99
+        for _, _, prediction in (
+            Baseline(loss)
+            .out_of_fold(X, y, weight, plan, [None], n_classes=0, output="value", rows_per_block=99)
+            .blocks
         ):
             assert ((prediction >= y.min()) & (prediction <= y.max())).all()
 

@@ -35,8 +35,12 @@ def held_out(X, y, plan, values, *, output, weight=None, n_classes=None, size=7,
     n_classes = len(np.unique(y)) if n_classes is None else n_classes
     shape = (plan.repeats, len(y), len(values)) + (n_classes,) * (output == "probability")
     gathered = np.full(shape, np.nan)
-    for repeat, rows, prediction in LinearDiscriminantAnalysis(**parameters).out_of_fold(
-        X, y, weight, plan, values, n_classes=n_classes, output=output, rows_per_block=size
+    for repeat, rows, prediction in (
+        LinearDiscriminantAnalysis(**parameters)
+        .out_of_fold(
+            X, y, weight, plan, values, n_classes=n_classes, output=output, rows_per_block=size
+        )
+        .blocks
     ):
         assert len(rows) <= size
         assert np.isnan(gathered[repeat, rows]).all()

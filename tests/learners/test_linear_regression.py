@@ -140,8 +140,12 @@ def test_coefficients_that_do_not_settle_are_named(monkeypatch):
 
 def held_out(X, y, w, plan, rows_per_block=7):
     prediction = np.full((plan.repeats, *y.shape), np.nan)
-    blocks = LinearRegression().out_of_fold(
-        X, y, w, plan, (None,), n_classes=0, output="value", rows_per_block=rows_per_block
+    blocks = (
+        LinearRegression()
+        .out_of_fold(
+            X, y, w, plan, (None,), n_classes=0, output="value", rows_per_block=rows_per_block
+        )
+        .blocks
     )
     for repeat, rows, values in blocks:
         assert values.shape == (len(rows), 1, *y.shape[1:])

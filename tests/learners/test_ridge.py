@@ -119,8 +119,10 @@ def test_the_path_of_a_nearly_singular_design_is_refined_where_it_must_be():
 
 def held_out(X, y, w, plan, values):
     prediction = np.full((plan.repeats, len(y), len(values), *y.shape[1:]), np.nan)
-    blocks = Ridge().out_of_fold(
-        X, y, w, plan, values, n_classes=0, output="value", rows_per_block=11
+    blocks = (
+        Ridge()
+        .out_of_fold(X, y, w, plan, values, n_classes=0, output="value", rows_per_block=11)
+        .blocks
     )
     for repeat, rows, block in blocks:
         assert np.isnan(prediction[repeat, rows]).all()

@@ -18,7 +18,7 @@ from empirisk.losses import (
     as_loss,
     class_frequencies,
 )
-from empirisk.risk.axis import Block, Output, PathMixin
+from empirisk.risk.axis import Block, HeldOut, Output, PathMixin
 from empirisk.risk.plans import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
@@ -140,13 +140,11 @@ class Baseline(PathMixin, BaseEstimator):
         n_classes: int,
         output: Output,
         rows_per_block: int,
-    ) -> Iterator[Block]:
+    ) -> HeldOut:
         """The constants of all training parts from sums over the folds; never declines."""
         loss = self._loss_of_codes(n_classes)
-        for splits, constants in _training_constants(loss, y, sample_weight, plan, n_classes):
-            prediction = _prediction(loss, constants, output)
-            for repeat, rows, split in _held_out(plan, splits, rows_per_block):
-                yield repeat, rows, prediction[split - splits.start][:, None]
+        parts = _training_constants(loss, y, sample_weight, plan, n_classes)
+        return HeldOut(_blocks(loss, parts, plan, output, rows_per_block))
 
     def _loss_of_codes(self, n_classes: int) -> Loss:
         loss = as_loss(self.loss)
@@ -216,6 +214,15 @@ def _training_constants(
         yield range(plan.n_splits), training_numbers(loss, y, weight, plan)
     else:
         yield from training_shares(y, weight, plan, n_classes)
+
+
+def _blocks(
+    loss: Loss, parts: Iterator[tuple[range, Array]], plan: Plan, output: Output, size: int
+) -> Iterator[Block]:
+    for splits, constants in parts:
+        prediction = _prediction(loss, constants, output)
+        for repeat, rows, split in _held_out(plan, splits, size):
+            yield repeat, rows, prediction[split - splits.start][:, None]
 
 
 def _held_out(plan: Plan, splits: range, size: int) -> Iterator[tuple[int, Ints, Ints]]:

@@ -8,7 +8,7 @@ learner offers `out_of_fold` too.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -86,6 +86,16 @@ class Path(Protocol):
         """The fitted learner at the j-th value; its `classes_` are the class codes."""
 
 
+class HeldOut(NamedTuple):
+    """What a plan-wide rung gives: held-out predictions, block by block.
+
+    `path` is the path fitted on all rows, where it falls out on the way.
+    """
+
+    blocks: Iterator[Block]
+    path: Path | None = None
+
+
 class CannotSubtractError(EmpiriskError):
     """A plan-wide rung declines: it would be less exact than fitting each fold. Says why."""
 
@@ -128,9 +138,6 @@ class PathMixin:
         n_classes: int,
         output: Output,
         rows_per_block: int,
-    ) -> Iterator[Block]:
-        """All held-out predictions of a plan, block by block, or `CannotSubtractError` at once.
-
-        The refusal must come before the first block.
-        """
+    ) -> HeldOut:
+        """All held-out predictions of a plan, or `CannotSubtractError` at once."""
         raise CannotSubtractError(f"{type(self).__name__} has no plan-wide rung")

@@ -32,7 +32,7 @@ class RiskPath:
             values=losses.values,
             complexity=losses.complexity,
             risk=losses.risk,
-            standard_error=np.array([losses.standard_error(j) for j in range(len(losses.values))]),
+            standard_error=losses.standard_error,
             training_risk=losses.training_risk(),
             chosen=chosen,
             axis=losses.work.axis,

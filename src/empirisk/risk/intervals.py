@@ -10,9 +10,13 @@ from typing import Literal
 
 import numpy as np
 from scipy import stats
+from scipy.sparse import csr_array
 
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.parallel import slices
+
+COLUMNS_AT_ONCE = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,21 +41,37 @@ class LossTable:
         return float(np.average(self.losses, weights=self.weight))
 
     def standard_error(self) -> float | None:
-        """Of the mean, with the unit as the independent observation.
+        """Of the mean, with the unit as the independent observation; None where it is unknown."""
+        error = float(standard_errors(self.losses[:, None], self.weight, self.unit)[0])
+        return None if np.isnan(error) else error
 
-        None for a single unit, or where a loss is infinite.
+
+def standard_errors(losses: Floats, weight: Floats, unit: Ints) -> Floats:
+    """Of the weighted means of the columns, with the unit as the independent observation:
 
         Var = U/(U-1) sum_u (sum_{i in u} w_i (l_i - mean))^2 / (sum_i w_i)^2.
-        """
-        units = np.count_nonzero(np.bincount(self.unit))
-        if units < 2 or not np.isfinite(self.losses).all():
-            return None
-        share = self.weight / self.weight.sum()
-        deviation = np.bincount(self.unit, share * (self.losses - self.mean()))
-        scale = np.abs(deviation).max()
-        if not scale:
-            return 0.0
-        return float(scale * np.sqrt(units / (units - 1) * np.sum((deviation / scale) ** 2)))
+
+    NaN for a single unit, or where a loss is infinite.
+    """
+    units = int(np.count_nonzero(np.bincount(unit)))
+    result = np.full(losses.shape[1], np.nan)
+    if units < 2:
+        return result
+    share = weight / weight.sum()
+    sum_by_unit = None
+    if units < len(unit):
+        sum_by_unit = csr_array((np.ones(len(unit)), (unit, np.arange(len(unit)))))
+    for some in slices(losses.shape[1], COLUMNS_AT_ONCE):
+        part = losses[:, some]
+        finite = np.isfinite(part).all(axis=0)
+        deviation = share[:, None] * (part[:, finite] - share @ part[:, finite])
+        if sum_by_unit is not None:
+            deviation = sum_by_unit @ deviation
+        scale = np.maximum(np.abs(deviation).max(axis=0), np.finfo(float).tiny)
+        deviation /= scale
+        variance = units / (units - 1) * np.einsum("ij,ij->j", deviation, deviation)
+        result[some][finite] = scale * np.sqrt(variance)
+    return result
 
 
 @dataclass(frozen=True)

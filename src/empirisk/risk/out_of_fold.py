@@ -4,33 +4,24 @@ Risk curves, intervals, comparisons, selection and pictures are computed from th
 another path through the data.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
-from empirisk.risk.axis import Axis, Block, CannotSubtractError, PathMixin
+from empirisk.risk.axis import Axis, Path
 from empirisk.risk.estimate import Estimand, RiskEstimate
-from empirisk.risk.foreign import foreign_training_risk, under_deadline
-from empirisk.risk.intervals import LossTable
+from empirisk.risk.intervals import LossTable, standard_errors
 from empirisk.risk.plans import Plan
 from empirisk.risk.problem import Problem, declared_axis, learner_of
-from empirisk.risk.rungs import (
-    fit_all_values,
-    generic_rung,
-    path_rung,
-    plan_rung,
-    rows_per_block,
-)
+from empirisk.risk.work import Rung, Work
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread
-from empirisk.runtime.streams import spawn
 
-Rung = Literal["plan", "path", "generic"]
 Rule = Literal["best", "one_se"]
 
 # Two rungs agree to 1e-10; risks closer than that are a tie, so that both choose the same value.
@@ -55,6 +46,8 @@ class OutOfFold:
         The weight of each entry's row.
     rung : {"plan", "path", "generic"}
         How the predictions were found, and `why` not faster.
+    work : Work
+        What was asked; `path` is the path fitted on all rows where it came along.
     """
 
     values: Sequence[Any]
@@ -66,25 +59,29 @@ class OutOfFold:
     weight: Floats
     rung: Rung
     why: str
-    work: "Work" = field(repr=False)
+    work: Work = field(repr=False)
+    path: Path | None = field(default=None, repr=False)
 
     @cached_property
     def risk(self) -> Floats:
         """The pooled mean loss at each value."""
         return (self.weight / self.weight.sum()) @ self.losses
 
-    def standard_error(self, j: int) -> float:
-        """Per-row standard error at the j-th value; NaN where one row shows no spread."""
-        error = self.table(j).standard_error()
-        return np.nan if error is None else error
+    @cached_property
+    def standard_error(self) -> Floats:
+        """Per-row standard error at each value; NaN where it is unknown."""
+        return standard_errors(self.losses, self.weight, self._unit)
+
+    @property
+    def _unit(self) -> Ints:
+        return self.row if self.plan.groups is None else self.plan.groups[self.row]
 
     def table(self, j: int) -> LossTable:
         """The losses at the j-th value as intervals want them."""
-        groups = self.plan.groups
         return LossTable(
             losses=np.ascontiguousarray(self.losses[:, j]),
             weight=self.weight,
-            unit=self.row if groups is None else groups[self.row],
+            unit=self._unit,
             split=self.split,
             n_train=self.plan.n_train,
             kind=self.plan.kind,
@@ -120,7 +117,7 @@ class OutOfFold:
             raise DataError("the risk is infinite at every value: the losses are too large")
         limit = risk[best] + TIE * abs(risk[best])
         if rule == "one_se":
-            limit += np.nan_to_num(self.standard_error(best))
+            limit += np.nan_to_num(self.standard_error[best])
         good = np.flatnonzero(risk <= limit)
         return int(good[np.argmin(self.complexity[good])])
 
@@ -131,7 +128,7 @@ class OutOfFold:
         """
         values = [self.values[j]]
         found: Array | None = None
-        for r, rows, prediction in self.work.blocks(self.plan, values)[0]:
+        for r, rows, prediction in self.work.held_out(self.plan, values)[0].blocks:
             column = prediction[:, 0]
             if found is None:
                 found = np.empty((len(self.row), *column.shape[1:]), column.dtype)
@@ -141,70 +138,7 @@ class OutOfFold:
 
     def training_risk(self) -> Floats:
         """The mean loss on the training rows themselves when all rows train: too good."""
-        return self.work.training_risk(self.values)
-
-
-@dataclass(frozen=True, eq=False)
-class Work:
-    """What is asked of the engine: an estimator on a problem, and how to share out the work."""
-
-    estimator: Any
-    axis: Axis | None
-    problem: Problem
-    rung: Rung | None
-    random_state: Any
-    n_jobs: int | None
-
-    @property
-    def has_path(self) -> bool:
-        return isinstance(learner_of(self.estimator), PathMixin) and self.rung != "generic"
-
-    def blocks(self, plan: Plan, values: Sequence[Any]) -> tuple[Iterator[Block], Rung, str]:
-        """Held-out predictions by the fastest rung that is exact, which one, and why not faster."""
-        output = self.problem.loss.output
-        seeds = self._seeds(plan)
-        if not self.has_path:
-            name = type(learner_of(self.estimator)).__name__
-            why = f"{name} declares no path" if self.rung is None else "asked for"
-            blocks = generic_rung(
-                self.estimator, self.axis, self.problem, plan, values, output,
-                seeds=seeds, n_jobs=self.n_jobs,
-            )  # fmt: skip
-            return blocks, "generic", why
-        why = "asked for"
-        if self.rung != "path":
-            if learner_of(self.estimator) is not self.estimator:
-                why = "the steps before the learner are fitted in each fold"
-            else:
-                try:
-                    return plan_rung(self.estimator, self.problem, plan, values, output), "plan", ""
-                except CannotSubtractError as refusal:
-                    why = str(refusal)
-        blocks = path_rung(
-            self.estimator, self.problem, plan, values, output, seeds=seeds, n_jobs=self.n_jobs
-        )
-        return blocks, "path", why
-
-    def training_risk(self, values: Sequence[Any]) -> Floats:
-        """The mean loss at each value on the rows that trained."""
-        problem = self.problem
-        output = problem.loss.output
-        seed = None if self.random_state is None else spawn(self.random_state, 1)[0]
-        if not self.has_path:
-            fit = partial(foreign_training_risk, self.estimator, self.axis, problem, seed)
-            return np.array([under_deadline(fit)(value) for value in values])
-        total = np.zeros(len(values))
-        path = fit_all_values(self.estimator, problem, values, seed)
-        step = rows_per_block(len(values), problem.n_classes)
-        for start in range(0, problem.n, step):
-            rows = np.arange(start, min(start + step, problem.n))
-            total += problem.weight[rows] @ problem.losses(rows, path.predict(rows, output))
-        return total / problem.weight.sum()
-
-    def _seeds(self, plan: Plan) -> list[int] | None:
-        if self.random_state is None:
-            return None
-        return spawn(self.random_state, plan.n_splits)
+        return self.work.training_risk(self.values, self.path)
 
 
 def out_of_fold(
@@ -246,13 +180,15 @@ def out_of_fold(
     losses = np.empty((len(row), len(values)))
     check_deadline()
     with one_blas_thread():
-        blocks, used, why = work.blocks(plan, values)
-        for r, rows, prediction in blocks:
+        held_out, used, why = work.held_out(plan, values)
+        for r, rows, prediction in held_out.blocks:
             check_deadline()
             losses[_run(plan.place[r, rows])] = work.problem.losses(rows, prediction)
     _refuse_nan(losses, values, row)
     weight = problem.weight[row]
-    return OutOfFold(values, complexity, plan, row, split, losses, weight, used, why, work)
+    return OutOfFold(
+        values, complexity, plan, row, split, losses, weight, used, why, work, held_out.path
+    )
 
 
 def current_value(estimator: Any, axis: Axis | None) -> tuple[Sequence[Any], Axis | None]:

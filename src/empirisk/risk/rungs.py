@@ -17,7 +17,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
-from empirisk.risk.axis import Axis, Block, Output, Path, PathMixin
+from empirisk.risk.axis import Axis, Block, HeldOut, Output, Path, PathMixin
 from empirisk.risk.foreign import (
     align,
     at_value,
@@ -45,7 +45,7 @@ def rows_per_block(n_values: int, n_classes: int) -> int:
 
 def plan_rung(
     learner: PathMixin, problem: Problem, plan: Plan, values: Sequence[Any], output: Output
-) -> Iterator[Block]:
+) -> HeldOut:
     """Ask the learner for the whole plan; raises `CannotSubtractError` where it declines."""
     return learner.out_of_fold(
         problem.design,

@@ -1,6 +1,6 @@
 """Linear discriminant analysis: Gaussian classes that share one covariance."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, ClassVar, Literal, Self
 
@@ -24,7 +24,7 @@ from empirisk.learners.generative.discriminants import (
 )
 from empirisk.learners.generative.held_out import TrainingParts, predict_folds
 from empirisk.learners.generative.leave_one_out import predict_left_out
-from empirisk.risk.axis import Axis, Block, CannotSubtractError, Output, PathMixin
+from empirisk.risk.axis import Axis, CannotSubtractError, HeldOut, Output, PathMixin
 from empirisk.risk.plans import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError
@@ -179,7 +179,7 @@ class LinearDiscriminantAnalysis(PathMixin, ClassifierMixin, BaseEstimator):
         n_classes: int,
         output: Output,
         rows_per_block: int,
-    ) -> Iterator[Block]:
+    ) -> HeldOut:
         """Folds from the class moments of all rows minus those of the fold; leave-one-out from
         one factorisation and a rank-one downdate per row."""
         shrinkages = [checked_shrinkage(value) for value in values]
@@ -195,8 +195,8 @@ class LinearDiscriminantAnalysis(PathMixin, ClassifierMixin, BaseEstimator):
             checked_tol(self.tol),
         )
         if plan.repeats == 1 and plan.n_splits == plan.n:
-            return predict_left_out(parts, output, rows_per_block)
-        return predict_folds(parts, plan, output, rows_per_block)
+            return HeldOut(predict_left_out(parts, output, rows_per_block))
+        return HeldOut(predict_folds(parts, plan, output, rows_per_block))
 
     def decision_function(self, X: Any) -> Floats:
         """f_k(x) for each class; with two classes f_1(x) - f_0(x), of shape (n_rows,)."""

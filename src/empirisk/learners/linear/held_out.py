@@ -9,17 +9,18 @@ Other partitions: the moments of a training part are those of all rows less thos
 one spectral decomposition gives all penalties.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial, reduce
 from operator import add
+from typing import Any
 
 import numpy as np
 
 from empirisk.data.blocks import Rows
 from empirisk.data.moments import Moments
 from empirisk.data.scaling import ordinary_rows, scaled_penalty
-from empirisk.learners.linear.linear_rule import as_columns, predict_all
-from empirisk.risk.axis import Block, CannotSubtractError
+from empirisk.learners.linear.linear_rule import LinearPath, LinearRule, as_columns, predict_all
+from empirisk.risk.axis import Block, CannotSubtractError, HeldOut
 from empirisk.risk.plans import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.deadlines import check_deadline
@@ -43,15 +44,16 @@ MOST_NUMBERS = 2**27
 
 
 def held_out(
+    learner: LinearRule,
     X: Floats,
     y: Array,
     sample_weight: Floats,
     plan: Plan,
-    alphas: Floats | None,
-    fit_intercept: bool,
+    values: Sequence[Any],
     *,
+    alphas: Floats | None,
     rows_per_block: int,
-) -> Iterator[Block]:
+) -> HeldOut:
     """Predictions (rows, alphas[, outputs]) of held-out rows; alphas None is least squares.
 
     Raises `CannotSubtractError` at once where fitting each fold would be more exact.
@@ -61,18 +63,26 @@ def held_out(
             "not every row is held out once and in training otherwise, so there is nothing to "
             "subtract from"
         )
-    rows = without_constants(Rows(X, as_columns(y), sample_weight), fit_intercept)
+    intercept = learner.fit_intercept
+    rows = without_constants(Rows(X, as_columns(y), sample_weight), intercept)
     rows, scales = ordinary_rows(rows, each=alphas is None)
     penalties = np.zeros(1)
     if alphas is not None:
         penalties = scaled_penalty(alphas, scales.X[0], scales.weight)
     with one_blas_thread():
         if plan.n_splits == plan.n * plan.repeats:
-            predict = _leave_one_out(rows, penalties, fit_intercept)
+            predict, whole = _leave_one_out(rows, penalties, intercept)
             parts = [(repeat, np.arange(plan.n), predict) for repeat in range(plan.repeats)]
         else:
-            parts = _folds(rows, plan, penalties, fit_intercept)
-    return _blocks(parts, scales.y, y.ndim == 1, rows_per_block)
+            parts, whole = _folds(rows, plan, penalties, intercept), None
+    flat = y.ndim == 1
+    path = None
+    exact = whole is not None and whole.condition(float(penalties.min())) <= CONDITION_LIMIT
+    if whole is not None and exact and rows.X.shape == X.shape:
+        coef, level = scales.raw(*whole.coefficients(penalties))
+        freedom = whole.degrees_of_freedom(penalties) + intercept
+        path = LinearPath(learner, values, coef, level, freedom, flat=flat)
+    return HeldOut(_blocks(parts, scales.y, flat, rows_per_block), path)
 
 
 Predict = Callable[[Ints], Floats]
@@ -90,16 +100,17 @@ def _blocks(parts: list[Part], scale: Floats, flat: bool, rows_per_block: int) -
             yield repeat, some, prediction[:, :, 0] if flat else prediction
 
 
-def _leave_one_out(rows: Rows, penalties: Floats, intercept: bool) -> Predict:
-    """The prediction of each row by all others."""
+def _leave_one_out(rows: Rows, penalties: Floats, intercept: bool) -> tuple[Predict, Spectrum]:
+    """The prediction of each row by all others, and the spectrum of all rows."""
     n, p = rows.X.shape
     least = float(penalties.min())
     root = np.sqrt(rows.weight)[:, np.newaxis]
     if n < p + intercept:
-        spectrum, left = row_side(rows, intercept)
+        whole, left = row_side(rows, intercept)
+        spectrum = whole
     else:
-        spectrum = spectrum_of_rows(rows, intercept, least)
-        spectrum, left = spectrum.left((rows.X - spectrum.centre) * root, least)
+        whole = spectrum_of_rows(rows, intercept, least)
+        spectrum, left = whole.left((rows.X - whole.centre) * root, least)
     target = (rows.y - spectrum.level) * root
     along = left.T @ target
     rest = target - left @ along
@@ -113,13 +124,16 @@ def _leave_one_out(rows: Rows, penalties: Floats, intercept: bool) -> Predict:
     weights = weights.reshape(len(shrunk), n_penalties * outputs)
 
     def predict(some: Ints) -> Floats:
-        residual = (left[some] @ weights).reshape(len(some), n_penalties, outputs)
-        residual += rest[some, np.newaxis]
-        residual /= (gap[some, np.newaxis] + left[some] ** 2 @ shrunk)[:, :, np.newaxis]
-        residual /= root[some, np.newaxis]
-        return np.subtract(rows.y[some, np.newaxis], residual, out=residual)
+        run = slice(some[0], some[-1] + 1)  # the blocks are cut from all rows in order
+        residual = (left[run] @ weights).reshape(len(some), n_penalties, outputs)
+        residual += rest[run, np.newaxis]
+        remaining = left[run] ** 2 @ shrunk
+        remaining += gap[run, np.newaxis]
+        remaining *= root[run]
+        residual /= remaining[:, :, np.newaxis]
+        return np.subtract(rows.y[run, np.newaxis], residual, out=residual)
 
-    return predict
+    return predict, whole
 
 
 def _refuse_inexact(left: Floats, gap: Floats, shrunk: Floats) -> None:

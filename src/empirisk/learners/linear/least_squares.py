@@ -1,6 +1,6 @@
 """Linear least squares."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy as np
 from empirisk.data.blocks import Blocks
 from empirisk.learners.linear.held_out import held_out
 from empirisk.learners.linear.linear_rule import LinearPath, LinearRule, as_columns, warn_of
-from empirisk.risk.axis import Block, Output
+from empirisk.risk.axis import HeldOut, Output
 from empirisk.risk.plans import Plan
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.solvers.least_squares import Solution, least_squares
@@ -83,10 +83,10 @@ class LinearRegression(LinearRule):
         n_classes: int,
         output: Output,
         rows_per_block: int,
-    ) -> Iterator[Block]:
+    ) -> HeldOut:
         """All held-out predictions from one factorisation, or from moments less each fold's."""
         return held_out(
-            X, y, sample_weight, plan, None, self.fit_intercept, rows_per_block=rows_per_block
+            self, X, y, sample_weight, plan, values, alphas=None, rows_per_block=rows_per_block
         )
 
     def _solve(self, blocks: Blocks) -> Solution:

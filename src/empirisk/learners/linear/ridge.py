@@ -1,6 +1,6 @@
 """Ridge regression: least squares with a penalty on the squared norm of the coefficients."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
@@ -10,7 +10,7 @@ from empirisk.data.blocks import Blocks, Rows
 from empirisk.data.scaling import ordinary_rows, scaled_penalty
 from empirisk.learners.linear.held_out import held_out
 from empirisk.learners.linear.linear_rule import LinearPath, LinearRule, as_columns
-from empirisk.risk.axis import Axis, Block, Output
+from empirisk.risk.axis import Axis, HeldOut, Output
 from empirisk.risk.plans import Plan
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ParameterError
@@ -110,11 +110,11 @@ class Ridge(LinearRule):
         n_classes: int,
         output: Output,
         rows_per_block: int,
-    ) -> Iterator[Block]:
+    ) -> HeldOut:
         """All held-out predictions from one factorisation, or from moments less each fold's."""
         alphas = np.array([check_alpha(alpha) for alpha in values])
         return held_out(
-            X, y, sample_weight, plan, alphas, self.fit_intercept, rows_per_block=rows_per_block
+            self, X, y, sample_weight, plan, values, alphas=alphas, rows_per_block=rows_per_block
         )
 
     def _solve(self, blocks: Blocks) -> Solution:

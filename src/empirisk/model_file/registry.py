@@ -1,0 +1,112 @@
+"""The closed list of classes that a model file may hold, and what of each is kept.
+
+A new class needs one line in HOMES. Nothing that a file says leads to an import from anywhere else.
+"""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from inspect import Parameter, signature
+from typing import Any
+
+SPLITTERS = "sklearn.model_selection"
+PLANS = "empirisk.risk.plans"
+
+HOMES = {
+    "Absolute": "empirisk.losses",
+    "Asymmetric": "empirisk.losses",
+    "Axis": "empirisk.risk.axis",
+    "Baseline": "empirisk.learners.baseline",
+    "Costs": "empirisk.losses",
+    "Exponential": "empirisk.losses",
+    "FoldAverageClassifier": "empirisk.selection.average",
+    "FoldAverageRegressor": "empirisk.selection.average",
+    "GroupKFold": SPLITTERS,
+    "GroupShuffleSplit": SPLITTERS,
+    "Hinge": "empirisk.losses",
+    "KFold": SPLITTERS,
+    "LeaveOneGroupOut": SPLITTERS,
+    "LeaveOneOut": SPLITTERS,
+    "LeavePGroupsOut": SPLITTERS,
+    "LeavePOut": SPLITTERS,
+    "LinearDiscriminantAnalysis": "empirisk.learners.generative.lda",
+    "LinearRegression": "empirisk.learners.linear.least_squares",
+    "Log": "empirisk.losses",
+    "Logit": "empirisk.losses",
+    "Perceptron": "empirisk.losses",
+    "Pipeline": "sklearn.pipeline",
+    "Plan": PLANS,
+    "PredefinedSplit": SPLITTERS,
+    "Quantile": "empirisk.losses",
+    "RepeatedKFold": SPLITTERS,
+    "RepeatedStratifiedKFold": SPLITTERS,
+    "Ridge": "empirisk.learners.linear.ridge",
+    "RiskEstimate": "empirisk.risk.estimate",
+    "RiskPath": "empirisk.risk.curves",
+    "ShuffleSplit": SPLITTERS,
+    "Square": "empirisk.losses",
+    "Squared": "empirisk.losses",
+    "SquaredHinge": "empirisk.losses",
+    "StratifiedGroupKFold": SPLITTERS,
+    "StratifiedKFold": SPLITTERS,
+    "StratifiedShuffleSplit": SPLITTERS,
+    "TimeSeriesSplit": SPLITTERS,
+    "Tuned": "empirisk.selection.tuned",
+    "ZeroOne": "empirisk.losses",
+}
+
+# Parameters that are None after loading: losses row by row are no part of a model, and a folder
+# of cached fits is one of the machine that fitted.
+NOT_KEPT = {"RiskEstimate": ("table",), "Pipeline": ("memory",)}
+
+# Classes that are their parameters: what else they have follows from these.
+WITHOUT_STATE = (SPLITTERS, PLANS)
+
+ATTRIBUTE = re.compile(r"(?!__)[A-Za-z_][A-Za-z0-9_]{0,99}")
+
+
+def registered(name: str) -> type | None:
+    """The class of that name, or None if a model file may not hold it."""
+    if name not in HOMES:
+        return None
+    return getattr(import_module(HOMES[name]), name)
+
+
+@cache
+def constructor(name: str) -> Mapping[str, Parameter]:
+    """The parameters of the constructor of a registered class."""
+    cls = registered(name)
+    return {} if cls is None else signature(cls).parameters
+
+
+def parameters(name: str) -> dict[str, Parameter]:
+    """Those that a file keeps."""
+    left_out = NOT_KEPT.get(name, ())
+    return {p: about for p, about in constructor(name).items() if p not in left_out}
+
+
+def params_of(thing: Any) -> dict[str, Any]:
+    """What the constructor of an equal object would be given."""
+    # scikit-learn's repeated splitters keep some of their parameters one level down, in `cvargs`.
+    return {
+        name: getattr(thing, name) if hasattr(thing, name) else thing.cvargs[name]
+        for name in parameters(type(thing).__name__)
+    }
+
+
+def state_of(thing: Any) -> dict[str, Any]:
+    """What the object has become since it was made: the fitted attributes, by name."""
+    name = type(thing).__name__
+    if HOMES[name] in WITHOUT_STATE:
+        return {}
+    own = getattr(thing, "__dict__", {})
+    return {key: own[key] for key in sorted(own) if key not in constructor(name)}
+
+
+def may_be_state(cls: type, key: str) -> bool:
+    """Whether a fitted attribute may have this name: no parameter, method or property has it."""
+    if HOMES[cls.__name__] in WITHOUT_STATE or key in constructor(cls.__name__):
+        return False
+    taken = any(key in vars(base) for base in cls.__mro__)
+    return ATTRIBUTE.fullmatch(key) is not None and not taken

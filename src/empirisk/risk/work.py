@@ -1,0 +1,84 @@
+"""What is asked of the engine, and the choice of the fastest rung that is exact."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+
+from empirisk.risk.axis import Axis, CannotSubtractError, HeldOut, Path, PathMixin
+from empirisk.risk.foreign import foreign_training_risk, under_deadline
+from empirisk.risk.plans import Plan
+from empirisk.risk.problem import Problem, learner_of
+from empirisk.risk.rungs import (
+    fit_all_values,
+    generic_rung,
+    path_rung,
+    plan_rung,
+    rows_per_block,
+)
+from empirisk.runtime.arrays import Floats
+from empirisk.runtime.parallel import slices
+from empirisk.runtime.streams import spawn
+
+Rung = Literal["plan", "path", "generic"]
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """An estimator on a problem, and how to share out the work; `rung` forces one."""
+
+    estimator: Any
+    axis: Axis | None
+    problem: Problem
+    rung: Rung | None
+    random_state: Any
+    n_jobs: int | None
+
+    @property
+    def has_path(self) -> bool:
+        return isinstance(learner_of(self.estimator), PathMixin) and self.rung != "generic"
+
+    def held_out(self, plan: Plan, values: Sequence[Any]) -> tuple[HeldOut, Rung, str]:
+        """Held-out predictions by the fastest rung that is exact, which one, and why not faster."""
+        estimator, problem, output = self.estimator, self.problem, self.problem.loss.output
+        shared: dict[str, Any] = {"seeds": self._seeds(plan), "n_jobs": self.n_jobs}
+        if not self.has_path:
+            name = type(learner_of(estimator)).__name__
+            why = f"{name} declares no path" if self.rung is None else "asked for"
+            blocks = generic_rung(estimator, self.axis, problem, plan, values, output, **shared)
+            return HeldOut(blocks), "generic", why
+        why = "asked for"
+        if self.rung != "path":
+            try:
+                return self._whole_plan(plan, values), "plan", ""
+            except CannotSubtractError as refusal:
+                why = str(refusal)
+        return HeldOut(path_rung(estimator, problem, plan, values, output, **shared)), "path", why
+
+    def _whole_plan(self, plan: Plan, values: Sequence[Any]) -> HeldOut:
+        if learner_of(self.estimator) is not self.estimator:
+            raise CannotSubtractError("the steps before the learner are fitted in each fold")
+        return plan_rung(self.estimator, self.problem, plan, values, self.problem.loss.output)
+
+    def training_risk(self, values: Sequence[Any], path: Path | None) -> Floats:
+        """The mean loss at each value on the rows that trained; `path` is fitted if not given."""
+        problem, output = self.problem, self.problem.loss.output
+        seed = None if self.random_state is None else spawn(self.random_state, 1)[0]
+        if not self.has_path:
+            fit = partial(foreign_training_risk, self.estimator, self.axis, problem, seed)
+            return np.array([under_deadline(fit)(value) for value in values])
+        fitted = fit_all_values(self.estimator, problem, values, seed) if path is None else None
+        total = np.zeros(len(values))
+        for block in slices(problem.n, rows_per_block(len(values), problem.n_classes)):
+            rows = np.arange(problem.n)[block]
+            if fitted is not None:
+                prediction = fitted.predict(rows, output)
+            elif path is not None:
+                prediction = path.predict_path(problem.design[block], output)
+            total += problem.weight[block] @ problem.losses(rows, prediction)
+        return total / problem.weight.sum()
+
+    def _seeds(self, plan: Plan) -> list[int] | None:
+        return None if self.random_state is None else spawn(self.random_state, plan.n_splits)

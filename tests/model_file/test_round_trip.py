@@ -1,0 +1,384 @@
+"""What is saved comes back: every learner, to the last bit."""
+
+import dataclasses
+import inspect
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.base import clone, is_classifier
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import Ridge as ForeignRidge
+from sklearn.model_selection import (
+    GroupKFold,
+    GroupShuffleSplit,
+    KFold,
+    LeaveOneGroupOut,
+    LeaveOneOut,
+    LeavePGroupsOut,
+    LeavePOut,
+    PredefinedSplit,
+    RepeatedKFold,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+    TimeSeriesSplit,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from discovery import learners
+from empirisk import (
+    Axis,
+    Baseline,
+    LinearDiscriminantAnalysis,
+    LinearRegression,
+    Plan,
+    Ridge,
+    Tuned,
+    losses,
+    select,
+)
+from empirisk.model_file.load import load, read_model_file
+from empirisk.model_file.registry import HOMES, NOT_KEPT, registered
+from empirisk.model_file.save import save, summary
+from empirisk.risk.plans import KINDS
+from empirisk.runtime.errors import ParameterError
+from empirisk.selection.average import FoldAverageClassifier, FoldAverageRegressor
+from model_file.exactness import assert_same
+
+REGRESSORS = [
+    Baseline(),
+    Baseline(losses.Quantile(0.9)),
+    LinearRegression(),
+    LinearRegression(fit_intercept=False),
+    Ridge(),
+    Ridge(alpha=np.float32(0.1), fit_intercept=False),
+    Tuned(Ridge(), cv=3),
+    Tuned(Ridge(), cv=LeaveOneOut(), rule="one_se", values=np.geomspace(1e-3, 1e3, 5)),
+    Tuned(LinearRegression(), cv=3, loss=losses.Absolute()),
+    Tuned(Tuned(Ridge(), cv=3, values=[0.1, 1.0]), cv=2),
+    Tuned(Ridge(), axis=Axis(("alpha",), "simpler", "log"), values=range(1, 4), cv=2),
+    make_pipeline(Ridge(alpha=3)),
+    Tuned(make_pipeline("passthrough", Ridge()), cv=3, values=(1.0, 2.0)),
+]
+CLASSIFIERS = [
+    Baseline("zero_one"),
+    Baseline("log"),
+    Baseline(losses.Costs([[0, 5, 1], [1, 0, 1], [2, 1, 0]], classes=["c", "a", "bb"])),
+    LinearDiscriminantAnalysis(),
+    LinearDiscriminantAnalysis(shrinkage=0.3, priors=[0.2, 0.3, 0.5], store_covariance=True),
+    Tuned(LinearDiscriminantAnalysis(), cv=StratifiedKFold(3, shuffle=True, random_state=1)),
+]
+every_model = pytest.mark.parametrize("model", REGRESSORS + CLASSIFIERS, ids=str)
+
+
+def sample(model, n=40, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3)) * [1.0, 3.0, 0.5]
+    if is_classifier(model):
+        return X, np.array(["a", "bb", "c"])[np.digitize(X[:, 0] + rng.normal(size=n), [-0.5, 0.5])]
+    return X, X @ [1.0, -0.5, 2.0] + rng.normal(size=n)
+
+
+def there_and_back(model, path, **kept):
+    save(model, path, **kept)
+    return load(path)
+
+
+def without_tables(model):
+    """A copy of a model as it is after loading: no losses row by row."""
+    if isinstance(model, Tuned) and hasattr(model, "risk_"):
+        fitted = dict(vars(model))
+        model = clone(model)
+        vars(model).update(fitted)
+        model.risk_ = dataclasses.replace(model.risk_, table=None)
+        model.best_estimator_ = without_tables(model.best_estimator_)
+    return model
+
+
+def test_every_learner_has_a_model_here():
+    covered = {type(model) for model in REGRESSORS + CLASSIFIERS}
+    assert set(learners()) <= covered
+
+
+def test_every_line_of_the_registry_names_a_class():
+    for name in HOMES:
+        assert inspect.isclass(registered(name))
+        assert registered(name).__name__ == name
+
+
+def test_every_concrete_loss_and_every_splitter_known_to_plans_is_registered():
+    public = [getattr(losses, name) for name in losses.__all__]
+    kinds = [
+        thing
+        for thing in public
+        if inspect.isclass(thing)
+        and issubclass(thing, losses.Loss | losses.MarginLoss)
+        and not inspect.isabstract(thing)
+        and "name" in vars(thing)
+    ]
+    assert len(kinds) >= 13
+    assert all(registered(kind.__name__) is kind for kind in kinds)
+    assert set(KINDS) <= set(HOMES)
+
+
+@every_model
+@pytest.mark.parametrize("frame", [np.asarray, pd.DataFrame], ids=["array", "frame"])
+def test_a_fitted_model_comes_back_to_the_last_bit(model, frame, tmp_path):
+    X, y = sample(model)
+    X = frame(X)
+    if isinstance(X, pd.DataFrame):
+        X.columns = ["width", "Größe", "a\x00"]  # text is kept exactly, trailing NUL and all
+    fitted = clone(model).fit(X, y)
+    again = there_and_back(fitted, tmp_path / "model")
+    assert_same(without_tables(fitted), again)
+    assert_array_equal(again.predict(X), fitted.predict(X), strict=True)
+    if is_classifier(model):
+        assert_array_equal(again.predict_proba(X), fitted.predict_proba(X), strict=True)
+    refitted = clone(again).fit(X, y)
+    assert_array_equal(refitted.predict(X), fitted.predict(X), strict=True)
+
+
+@every_model
+def test_an_unfitted_model_comes_back(model, tmp_path):
+    again = there_and_back(model, tmp_path / "model")
+    assert_same(model, again)
+    assert summary(model).endswith("not fitted")
+
+
+@pytest.mark.parametrize("labels", [["x", "yyy"], [3, 7], [False, True], [0.5, 1.5]], ids=str)
+@pytest.mark.parametrize("dtype", [None, object], ids=["plain", "object"])
+def test_labels_of_all_kinds_come_back(labels, dtype, tmp_path):
+    X, _ = sample(None)
+    if dtype is object and isinstance(labels[0], float):
+        labels = ["0.5", "1.5"]
+    y = np.array(labels, dtype=dtype)[(X[:, 0] > 0).astype(int)]
+    if y.dtype.kind == "f":
+        y = y.astype("U3")
+    fitted = LinearDiscriminantAnalysis().fit(X, y)
+    again = there_and_back(fitted, tmp_path / "model")
+    assert_same(fitted, again)
+    assert_array_equal(again.predict(X), fitted.predict(X), strict=True)
+
+
+def test_several_outputs_come_back(tmp_path):
+    X, y = sample(None)
+    for model in (Baseline(), LinearRegression(), Ridge()):
+        fitted = model.fit(X, np.column_stack([y, -y]))
+        again = there_and_back(fitted, tmp_path / "model")
+        assert_same(fitted, again)
+        assert_array_equal(again.predict(X), fitted.predict(X), strict=True)
+
+
+@pytest.mark.parametrize("model", [Ridge(), LinearDiscriminantAnalysis()], ids=str)
+def test_an_average_of_fold_models_comes_back(model, tmp_path):
+    X, y = sample(model, n=60)
+    chosen = select([model], X, y, refit="average", random_state=0, cv=3)
+    assert isinstance(chosen.model, FoldAverageRegressor | FoldAverageClassifier)
+    again = there_and_back(chosen.model, tmp_path / "model")
+    assert_same(chosen.model, again)
+    assert_array_equal(again.predict(X), chosen.model.predict(X), strict=True)
+
+
+SPLITTERS = [
+    GroupKFold(2),
+    GroupShuffleSplit(2, test_size=0.5, random_state=1),
+    KFold(3, shuffle=True, random_state=5),
+    LeaveOneGroupOut(),
+    LeaveOneOut(),
+    LeavePGroupsOut(1),
+    LeavePOut(2),
+    PredefinedSplit([0, 0, 1, 1, -1, 0, 1, 1]),
+    RepeatedKFold(n_splits=2, n_repeats=3, random_state=1),
+    RepeatedStratifiedKFold(n_splits=2, n_repeats=3, random_state=1),
+    ShuffleSplit(2, test_size=3, random_state=1),
+    StratifiedGroupKFold(2),
+    StratifiedKFold(2),
+    StratifiedShuffleSplit(2, train_size=0.5, random_state=1),
+    TimeSeriesSplit(2, gap=1),
+]
+
+
+@pytest.mark.parametrize("cv", SPLITTERS, ids=lambda cv: type(cv).__name__)
+def test_splitters_come_back(cv, tmp_path):
+    again = there_and_back(Tuned(Ridge(), cv=cv), tmp_path / "model").cv
+    assert_same(cv, again)
+    X, y, groups = np.zeros((8, 1)), np.arange(8) % 2, np.arange(8) // 2
+    assert_same([*again.split(X, y, groups)], [*cv.split(X, y, groups)])
+
+
+def test_every_registered_splitter_is_tested():
+    names = {name for name in HOMES if HOMES[name] == "sklearn.model_selection"}
+    assert {type(cv).__name__ for cv in SPLITTERS} == names
+
+
+def test_given_splits_and_plans_come_back(tmp_path):
+    splits = [(np.arange(5), np.arange(5, 8)), ([0, 1], [2])]
+    assert_same(there_and_back(Tuned(Ridge(), cv=splits), tmp_path / "model").cv, splits)
+    plan = Plan.of(3, np.zeros((6, 1)), np.arange(6.0))
+    assert plan.n_splits == 3  # now it has something cached, which is not kept
+    again = there_and_back(Tuned(Ridge(), cv=plan), tmp_path / "model").cv
+    assert again.fingerprint == plan.fingerprint
+
+
+LOSSES = [
+    losses.Asymmetric(1, 4, positive="sick").for_classes(["sick", "well"]),
+    losses.Asymmetric(a=2.0, b=np.float64(0.5), positive=np.str_("yes")),
+    losses.Costs([[0, 5], [1, 0]], classes=["good", "bad"]).for_classes(["bad", "good"]),
+    losses.Costs([[0, 5], [1, 0]]),
+    losses.Quantile(0.1),
+    losses.Hinge(),
+]
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_losses_come_back_with_the_order_of_their_classes(loss, tmp_path):
+    again = there_and_back(Tuned(Ridge(), loss=loss), tmp_path / "model").loss
+    assert again == loss
+    assert_same(vars(loss), vars(again))
+
+
+def test_a_tuned_model_keeps_its_risk_but_no_losses(tmp_path):
+    X, y = sample(None)
+    fitted = Tuned(Ridge(), cv=5, values=[1.0]).fit(X, y)
+    assert fitted.risk_.interval is not None
+    again = there_and_back(fitted, tmp_path / "model").risk_
+    kept = [field.name for field in dataclasses.fields(again) if field.name != "table"]
+    assert_same([getattr(fitted.risk_, name) for name in kept], [getattr(again, n) for n in kept])
+    assert again.table is None
+    assert (str(again), repr(again)) == (str(fitted.risk_), repr(fitted.risk_))
+
+
+def test_the_size_of_a_file_does_not_depend_on_the_number_of_rows(tmp_path):
+    sizes = []
+    for n in (50, 5000):
+        X, y = sample(None, n=n)
+        save(Tuned(Ridge(), cv=LeaveOneOut(), values=[1.0, 2.0]).fit(X, y), tmp_path / "model")
+        sizes.append((tmp_path / "model").stat().st_size)
+    assert abs(sizes[1] - sizes[0]) < 100  # a few numbers are written with more digits
+
+
+def test_what_is_not_kept_is_a_parameter():
+    for name, left_out in NOT_KEPT.items():
+        assert set(left_out) <= set(inspect.signature(registered(name)).parameters)
+
+
+def test_the_cache_of_a_pipeline_is_not_kept(tmp_path):
+    again = there_and_back(make_pipeline(Ridge(), memory="/tmp/cache"), tmp_path / "model")
+    assert again.memory is None
+
+
+def test_the_output_setting_of_a_pipeline_is_kept(tmp_path):
+    model = make_pipeline("passthrough", "passthrough").set_output(transform="pandas")
+    again = there_and_back(model, tmp_path / "model")
+    assert again._sklearn_output_config == {"transform": "pandas"}
+
+
+def test_meta_is_kept_beside_the_model(tmp_path):
+    X, y = sample(None)
+    risk = Tuned(Ridge(), values=[1.0], cv=3).fit(X, y).risk_
+    meta = {"target": "price", "kinds": {"a": "number", "b": ["x", None]}, "risk": risk}
+    save(Ridge().fit(X, y), tmp_path / "model", meta=meta)
+    found = read_model_file(tmp_path / "model")
+    assert_same(found.meta, {**meta, "risk": dataclasses.replace(risk, table=None)})
+    assert (found.summary, found.written_by[:9]) == ("Ridge, 3 features", "empirisk ")
+    save(Ridge(), tmp_path / "model")
+    assert read_model_file(tmp_path / "model").meta == {}
+    with pytest.raises(ParameterError, match="give a dict"):
+        save(Ridge(), tmp_path / "model", meta=[1])
+
+
+@pytest.mark.parametrize(
+    ("model", "expected"),
+    [
+        (Tuned(Ridge(), cv=3, values=[1.0]), "Tuned(Ridge), 3 features"),
+        (make_pipeline("passthrough", Ridge()), "passthrough > Ridge, 3 features"),
+        (LinearDiscriminantAnalysis(), "LinearDiscriminantAnalysis, 3 features, 3 classes"),
+    ],
+    ids=str,
+)
+def test_a_summary_is_for_a_person(model, expected):
+    X, y = sample(model)
+    if expected.startswith("passthrough"):
+        X = pd.DataFrame(X)
+    fitted = clone(model).fit(X, y)
+    if expected.startswith("passthrough"):
+        expected = "passthrough > Ridge, not fitted"  # scikit-learn asks the first step only
+    assert summary(fitted) == expected
+
+
+def test_one_feature_is_one_feature():
+    assert summary(Ridge().fit([[1.0], [2.0]], [1.0, 2.0])) == "Ridge, 1 feature"
+
+
+class MyRidge(Ridge):
+    pass
+
+
+FOREIGN = [
+    (RandomForestClassifier(), "RandomForestClassifier must be saved by scikit-learn's own means"),
+    (Tuned(ForeignRidge()), r"model\.estimator is scikit-learn's Ridge"),
+    (make_pipeline(StandardScaler(), Ridge()), r"model\.steps\[0\]\[1\] is .* StandardScaler"),
+    (MyRidge(), "model is a MyRidge"),
+    (type("Ridge", (Ridge,), {})(), "model is a Ridge"),
+    (Tuned(Ridge(), random_state=np.random.RandomState(0)), "random_state .* set it to an int"),
+    (Tuned(Ridge(), random_state=np.random.default_rng(0)), "random_state .* set it to an int"),
+    (Tuned(Ridge(), cv=KFold(2, shuffle=True, random_state=np.random.RandomState(0))), "integer"),
+    (Tuned(Ridge(), loss=print), r"model\.loss is a builtin_function"),
+    (Tuned(Ridge(), values=pd.Series([1.0])), r"model\.values is a Series"),
+    (Tuned(Ridge(), values=np.array([1j])), r"model\.values is an array of complex128"),
+    (Tuned(Ridge(), values=[np.longdouble(1)]), r"model\.values\[0\] is a longdouble"),
+    (Tuned(Ridge(), values=np.array([print])), "array of objects with a builtin_function"),
+    (Ridge, "model is a ABCMeta|model is a type"),
+    ([Ridge()], "a list is no model"),
+    (None, "a NoneType is no model"),
+]
+
+
+@pytest.mark.parametrize(("model", "message"), FOREIGN, ids=lambda thing: str(thing)[:40])
+def test_what_cannot_be_saved_is_named_and_nothing_is_written(model, message, tmp_path):
+    with pytest.raises(ParameterError, match=message):
+        save(model, tmp_path / "model")
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_selection_is_told_to_give_its_model(tmp_path):
+    X, y = sample(None)
+    chosen = select([LinearRegression()], X, y, cv=3)
+    with pytest.raises(ParameterError, match=r"Selection.*give its model"):
+        save(chosen, tmp_path / "model")
+
+
+def test_a_model_that_contains_itself_is_refused(tmp_path):
+    model = Tuned(Ridge())
+    model.estimator = model
+    with pytest.raises(ParameterError, match="contains itself"):
+        save(model, tmp_path / "model")
+
+
+@pytest.mark.parametrize("name", ["predict", "axis", "__odd", "not a name", "ümlaut"])
+def test_an_attribute_that_load_would_refuse_is_not_saved(name, tmp_path):
+    model = Ridge()
+    vars(model)[name] = 1.0
+    with pytest.raises(ParameterError, match="delete this attribute"):
+        save(model, tmp_path / "model")
+
+
+def test_a_file_loads_in_a_process_that_has_imported_nothing(tmp_path):
+    X, y = sample(None)
+    fitted = Tuned(Ridge(), cv=3).fit(X, y)
+    save(fitted, tmp_path / "model")
+    program = (
+        "import sys; from empirisk.model_file.load import load; "
+        "print(load(sys.argv[1]).predict([[1.0, 2.0, 3.0]])[0].hex())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, tmp_path / "model"], capture_output=True, text=True
+    )
+    assert done.stdout.strip() == fitted.predict([[1.0, 2.0, 3.0]])[0].hex(), done.stderr
