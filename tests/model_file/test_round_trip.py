@@ -152,15 +152,13 @@ def test_an_unfitted_model_comes_back(model, tmp_path):
     assert summary(model).endswith("not fitted")
 
 
-@pytest.mark.parametrize("labels", [["x", "yyy"], [3, 7], [False, True], [0.5, 1.5]], ids=str)
+@pytest.mark.parametrize("labels", [["x", "yyy"], [3, 7], [False, True], [-1.0, 1.0]], ids=str)
 @pytest.mark.parametrize("dtype", [None, object], ids=["plain", "object"])
 def test_labels_of_all_kinds_come_back(labels, dtype, tmp_path):
-    X, _ = sample(None)
-    if dtype is object and isinstance(labels[0], float):
-        labels = ["0.5", "1.5"]
+    X, _ = sample(Ridge())
+    if dtype is object:
+        labels = [str(label) for label in labels]
     y = np.array(labels, dtype=dtype)[(X[:, 0] > 0).astype(int)]
-    if y.dtype.kind == "f":
-        y = y.astype("U3")
     fitted = LinearDiscriminantAnalysis().fit(X, y)
     again = there_and_back(fitted, tmp_path / "model")
     assert_same(fitted, again)
@@ -168,7 +166,7 @@ def test_labels_of_all_kinds_come_back(labels, dtype, tmp_path):
 
 
 def test_several_outputs_come_back(tmp_path):
-    X, y = sample(None)
+    X, y = sample(Ridge())
     for model in (Baseline(), LinearRegression(), Ridge()):
         fitted = model.fit(X, np.column_stack([y, -y]))
         again = there_and_back(fitted, tmp_path / "model")
@@ -209,7 +207,8 @@ SPLITTERS = [
 def test_splitters_come_back(cv, tmp_path):
     again = there_and_back(Tuned(Ridge(), cv=cv), tmp_path / "model").cv
     assert_same(cv, again)
-    X, y, groups = np.zeros((8, 1)), np.arange(8) % 2, np.arange(8) // 2
+    X, y = np.zeros((8, 1)), np.arange(8) % 2
+    groups = np.arange(8) // 2 if "Group" in type(cv).__name__ else None
     assert_same([*again.split(X, y, groups)], [*cv.split(X, y, groups)])
 
 
@@ -245,7 +244,7 @@ def test_losses_come_back_with_the_order_of_their_classes(loss, tmp_path):
 
 
 def test_a_tuned_model_keeps_its_risk_but_no_losses(tmp_path):
-    X, y = sample(None)
+    X, y = sample(Ridge())
     fitted = Tuned(Ridge(), cv=5, values=[1.0]).fit(X, y)
     assert fitted.risk_.interval is not None
     again = there_and_back(fitted, tmp_path / "model").risk_
@@ -258,7 +257,7 @@ def test_a_tuned_model_keeps_its_risk_but_no_losses(tmp_path):
 def test_the_size_of_a_file_does_not_depend_on_the_number_of_rows(tmp_path):
     sizes = []
     for n in (50, 5000):
-        X, y = sample(None, n=n)
+        X, y = sample(Ridge(), n=n)
         save(Tuned(Ridge(), cv=LeaveOneOut(), values=[1.0, 2.0]).fit(X, y), tmp_path / "model")
         sizes.append((tmp_path / "model").stat().st_size)
     assert abs(sizes[1] - sizes[0]) < 100  # a few numbers are written with more digits
@@ -274,14 +273,8 @@ def test_the_cache_of_a_pipeline_is_not_kept(tmp_path):
     assert again.memory is None
 
 
-def test_the_output_setting_of_a_pipeline_is_kept(tmp_path):
-    model = make_pipeline("passthrough", "passthrough").set_output(transform="pandas")
-    again = there_and_back(model, tmp_path / "model")
-    assert again._sklearn_output_config == {"transform": "pandas"}
-
-
 def test_meta_is_kept_beside_the_model(tmp_path):
-    X, y = sample(None)
+    X, y = sample(Ridge())
     risk = Tuned(Ridge(), values=[1.0], cv=3).fit(X, y).risk_
     meta = {"target": "price", "kinds": {"a": "number", "b": ["x", None]}, "risk": risk}
     save(Ridge().fit(X, y), tmp_path / "model", meta=meta)
@@ -298,19 +291,14 @@ def test_meta_is_kept_beside_the_model(tmp_path):
     ("model", "expected"),
     [
         (Tuned(Ridge(), cv=3, values=[1.0]), "Tuned(Ridge), 3 features"),
-        (make_pipeline("passthrough", Ridge()), "passthrough > Ridge, 3 features"),
+        (make_pipeline(Ridge()), "Ridge, 3 features"),
         (LinearDiscriminantAnalysis(), "LinearDiscriminantAnalysis, 3 features, 3 classes"),
     ],
     ids=str,
 )
 def test_a_summary_is_for_a_person(model, expected):
     X, y = sample(model)
-    if expected.startswith("passthrough"):
-        X = pd.DataFrame(X)
-    fitted = clone(model).fit(X, y)
-    if expected.startswith("passthrough"):
-        expected = "passthrough > Ridge, not fitted"  # scikit-learn asks the first step only
-    assert summary(fitted) == expected
+    assert summary(clone(model).fit(X, y)) == expected
 
 
 def test_one_feature_is_one_feature():
@@ -349,7 +337,7 @@ def test_what_cannot_be_saved_is_named_and_nothing_is_written(model, message, tm
 
 
 def test_a_selection_is_told_to_give_its_model(tmp_path):
-    X, y = sample(None)
+    X, y = sample(Ridge())
     chosen = select([LinearRegression()], X, y, cv=3)
     with pytest.raises(ParameterError, match=r"Selection.*give its model"):
         save(chosen, tmp_path / "model")
@@ -371,7 +359,7 @@ def test_an_attribute_that_load_would_refuse_is_not_saved(name, tmp_path):
 
 
 def test_a_file_loads_in_a_process_that_has_imported_nothing(tmp_path):
-    X, y = sample(None)
+    X, y = sample(Ridge())
     fitted = Tuned(Ridge(), cv=3).fit(X, y)
     save(fitted, tmp_path / "model")
     program = (

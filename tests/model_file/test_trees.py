@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from empirisk.model_file.decode import Decoding
 from empirisk.model_file.encode import Encoding
 from empirisk.model_file.npy import as_npy, from_npy
-from empirisk.model_file.tree import DEEPEST, MODEL
+from empirisk.model_file.tree import ALLOWANCE, DEEPEST, MODEL
 from empirisk.runtime.errors import DataError, ParameterError
 from model_file.exactness import assert_same
 
@@ -33,7 +33,13 @@ laid_out = st.builds(lambda a, layout: layout(a) if a.ndim else a, arrays, layou
 objects = st.builds(
     lambda items: np.array([*items, None], dtype=object)[:-1], st.lists(plain, max_size=4)
 )
-ranges = st.builds(range, st.integers(), st.integers(), st.integers(1, 9) | st.integers(-9, -1))
+steps = st.integers().filter(bool)
+ranges = st.builds(
+    lambda start, n, step: range(start, start + n * step, step),
+    st.integers(),
+    st.integers(-3, 9),
+    steps,
+)
 scalars = arrays.filter(lambda a: a.size).map(
     lambda a: a.astype(a.dtype.newbyteorder("=")).ravel()[0]
 )
@@ -98,6 +104,24 @@ def test_nesting_has_a_limit_on_both_sides():
         there_and_back(nested(DEEPEST))
     with pytest.raises(DataError, match="nested deeper"):
         Decoding({}).value(nested(DEEPEST), MODEL)
+
+
+def test_ranges_and_numbered_keys_share_an_allowance():
+    half = ALLOWANCE // 2
+    full = [range(half), dict.fromkeys(range(ALLOWANCE - half))]
+    assert_same(full, there_and_back(full))
+    over = [*full, {1: "one more"}]
+    with pytest.raises(ParameterError, match="give an array"):
+        there_and_back(over)
+    encoding = Encoding()
+    encoding.allowance += 1
+    with pytest.raises(DataError, match="numbered keys"):
+        Decoding({}).value(encoding.node(over, MODEL), MODEL)
+
+
+def test_a_range_beyond_memory_is_refused_at_once():
+    with pytest.raises(DataError, match="ranges"):
+        Decoding({}).value({"range": [0, {"int": hex(10**30)}, 1]}, MODEL)
 
 
 MALFORMED = [

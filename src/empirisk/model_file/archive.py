@@ -21,7 +21,7 @@ VERSION = 1
 KEYS = {"format", "version", "written_by", "summary", "members", "model", "meta"}
 MANIFEST = "manifest.json"
 MOST_MEMBERS = 100_000
-LONGEST_MANIFEST = 2**26
+LONGEST_MANIFEST = 2**24
 ENTRY = b"PK\x01\x02"  # begins the entry of a member in the directory of a zip archive
 EARLIEST = (1980, 1, 1, 0, 0, 0)  # of a zip archive; the same for all, so that equal is equal
 REMEDY = "copy or download the file again, or save the model anew"
@@ -54,10 +54,9 @@ def read_archive(file: BinaryIO) -> tuple[dict[str, Any], dict[str, Array]]:
     size = _check_size(file)
     with ZipFile(file) as archive:
         entries = archive.infolist()
-        if sum(entry.file_size for entry in entries) > size:
-            raise DataError(f"its members claim more bytes than the {size} of the file; {REMEDY}")
         manifest = _read_manifest(archive, entries)
         members = _checked_members(manifest["members"], entries)
+        _check_expansion(entries, size)
         arrays = {
             entry.filename: _read_array(archive, entry, members[entry.filename])
             for entry in entries
@@ -95,8 +94,7 @@ def _read_manifest(archive: ZipFile, entries: Sequence[ZipInfo]) -> dict[str, An
     found = [entry for entry in entries if entry.filename == MANIFEST]
     if len(found) != 1:
         raise DataError(f"it has {len(found)} members {MANIFEST!r}; `save` writes exactly one")
-    if found[0].file_size > LONGEST_MANIFEST:
-        raise DataError(f"its manifest has more than {LONGEST_MANIFEST} bytes")
+    _check_expansion(found, LONGEST_MANIFEST)
     manifest = _parsed(_read(archive, found[0]))
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise DataError("its manifest is not that of a model; only files of `save` can be loaded")
@@ -155,6 +153,22 @@ def _checked_members(members: Any, entries: Sequence[ZipInfo]) -> dict[str, str]
     return members
 
 
+def _check_expansion(entries: Sequence[ZipInfo], most: int) -> None:
+    """No member is compressed, and all together are no more than so many bytes.
+
+    That many entries lie on the same bytes of the file cannot be then either.
+    """
+    for entry in entries:
+        if entry.compress_type != ZIP_STORED or entry.compress_size != entry.file_size:
+            raise DataError(
+                f"its member {entry.filename!r} is compressed, which `save` does not do: the "
+                "archive was packed by something else"
+            )
+    claimed = sum(entry.file_size for entry in entries)
+    if claimed > most:
+        raise DataError(f"{len(entries)} of its members claim {claimed} bytes, more than {most}")
+
+
 def _read_array(archive: ZipFile, entry: ZipInfo, digest: str) -> Array:
     data = _read(archive, entry)
     if sha256(data).hexdigest() != digest:
@@ -169,11 +183,6 @@ def _read_array(archive: ZipFile, entry: ZipInfo, digest: str) -> Array:
 
 
 def _read(archive: ZipFile, entry: ZipInfo) -> bytes:
-    if entry.compress_type != ZIP_STORED or entry.compress_size != entry.file_size:
-        raise DataError(
-            f"its member {entry.filename!r} is compressed, which `save` does not do: the archive "
-            "was packed by something else"
-        )
     try:
         return archive.read(entry)
     except (BadZipFile, EOFError, OSError, RuntimeError, ValueError, struct.error) as error:

@@ -9,7 +9,7 @@ import numpy as np
 
 from empirisk.model_file.npy import named_dtype
 from empirisk.model_file.registry import NOT_KEPT, may_be_state, parameters, registered
-from empirisk.model_file.tree import DEEPEST, NOT_FINITE, SCALARS, Node, Where, place
+from empirisk.model_file.tree import ALLOWANCE, DEEPEST, NOT_FINITE, SCALARS, Node, Where, place
 from empirisk.runtime.arrays import Array
 from empirisk.runtime.errors import DataError, EmpiriskError
 
@@ -22,6 +22,7 @@ class Decoding:
 
     def __init__(self, arrays: dict[str, Array]) -> None:
         self.arrays = arrays
+        self.allowance = ALLOWANCE
         self._rules: dict[tuple[str, ...], Callable[[Any, Where], Any]] = {
             ("tuple",): lambda node, where: tuple(self._list(node["tuple"], where)),
             ("dict",): self._dict,
@@ -55,6 +56,7 @@ class Decoding:
         pairs = self._list(node["dict"], where)
         if any(type(pair) is not list or len(pair) != 2 for pair in pairs):
             raise _malformed(where, "is a dict of something else than pairs")
+        self._spend(sum(type(key) is not str for key, _ in pairs), where)
         try:
             found = dict(pairs)
         except TypeError:
@@ -67,7 +69,14 @@ class Decoding:
         ends = self._list(node["range"], where)
         if len(ends) != 3 or any(type(end) is not int for end in ends) or ends[2] == 0:
             raise _malformed(where, "is a range without a start, stop and step")
-        return range(*ends)
+        found = range(*ends)
+        self._spend(len(found[: ALLOWANCE + 1]), where)
+        return found
+
+    def _spend(self, items: int, where: Where) -> None:
+        self.allowance -= items
+        if self.allowance < 0:
+            raise DataError(f"{place(where)} brings ranges and numbered keys to over {ALLOWANCE}")
 
     def _scalar(self, node: Node, where: Where) -> Any:
         pair = self._list(node["scalar"], where)

@@ -7,7 +7,7 @@ import numpy as np
 
 from empirisk.model_file.npy import storable
 from empirisk.model_file.registry import may_be_state, params_of, registered, state_of
-from empirisk.model_file.tree import DEEPEST, MODEL, SCALARS, SHORT, Node, Where, place
+from empirisk.model_file.tree import ALLOWANCE, DEEPEST, MODEL, SCALARS, SHORT, Node, Where, place
 from empirisk.runtime.arrays import Array
 from empirisk.runtime.errors import ParameterError
 
@@ -24,13 +24,14 @@ class Encoding:
 
     def __init__(self) -> None:
         self.arrays: list[Array] = []
+        self.allowance = ALLOWANCE
         self._rules = {
             type(None): _as_it_is,
             bool: _as_it_is,
             str: _as_it_is,
             int: _integer,
             float: _float,
-            range: _range,
+            range: self._range,
             list: self._list,
             tuple: self._tuple,
             dict: self._dict,
@@ -56,14 +57,27 @@ class Encoding:
         return {"tuple": self._list(value, where)}
 
     def _dict(self, value: Any, where: Where) -> Node:
+        self._spend(sum(type(key) is not str for key in value), where)
         pairs = enumerate(value.items())
         return {"dict": [self._list(pair, (*where, i)) for i, pair in pairs]}
 
+    def _range(self, value: range, where: Where) -> Node:
+        self._spend(len(value[: ALLOWANCE + 1]), where)
+        return {"range": [_integer(end, where) for end in (value.start, value.stop, value.step)]}
+
+    def _spend(self, items: int, where: Where) -> None:
+        self.allowance -= items
+        if self.allowance < 0:
+            raise ParameterError(
+                f"{place(where)} brings the ranges, and the keys of dicts that are not strings, to "
+                f"over {ALLOWANCE}; a model file holds no more: give an array"
+            )
+
     def _scalar(self, value: Any, where: Where) -> Node:
+        if isinstance(value, np.str_):
+            return {"scalar": ["<U1", str(value)]}
         if not storable(value.dtype):
             raise _unsavable(value, where)
-        if value.dtype.kind == "U":
-            return {"scalar": ["<U1", str(value)]}
         dated = value.dtype.kind in "Mm"
         plain = int(value.view(np.int64)) if dated else value.item()
         return {"scalar": [value.dtype.str, self.node(plain, where)]}
@@ -120,10 +134,6 @@ def _integer(value: int, where: Where) -> Node:
 
 def _float(value: float, where: Where) -> Node:
     return value if math.isfinite(value) else {"float": repr(value)}
-
-
-def _range(value: range, where: Where) -> Node:
-    return {"range": [_integer(end, where) for end in (value.start, value.stop, value.step)]}
 
 
 def _unsavable(value: Any, where: Where) -> ParameterError:

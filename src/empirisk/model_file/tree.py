@@ -18,6 +18,10 @@ Where = tuple[str | int, ...]
 DEEPEST = 64
 """Levels of objects in objects; a model has about five."""
 
+ALLOWANCE = 10_000
+"""Items of all ranges and keys that are not strings, together: a range of a few bytes can be as
+long as it likes, and a dict of numbers chosen for their hashes takes the square of their number."""
+
 SHORT = 2**63
 """Smaller integers are written as JSON numbers."""
 

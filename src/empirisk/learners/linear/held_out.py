@@ -114,11 +114,12 @@ def _leave_one_out(rows: Rows, penalties: Floats, intercept: bool) -> tuple[Pred
     target = (rows.y - spectrum.level) * root
     along = left.T @ target
     rest = target - left @ along
-    gap = 1.0 - np.einsum("ij,ij->i", left, left) - rows.weight / rows.weight.sum() * intercept
+    squared = left**2
+    gap = 1.0 - squared.sum(axis=1) - rows.weight / rows.weight.sum() * intercept
     if left.shape[1] == n - intercept:  # U is complete: what seems left is rounding error
         rest, gap = np.zeros_like(rest), np.zeros_like(gap)
     shrunk = penalties / (spectrum.square[:, np.newaxis] + penalties)
-    _refuse_inexact(left, gap, shrunk[:, penalties.argmin()])
+    _refuse_inexact(squared, gap, shrunk[:, penalties.argmin()])
     outputs, n_penalties = rows.y.shape[1], len(penalties)
     weights = shrunk[:, :, np.newaxis] * along[:, np.newaxis, :]
     weights = weights.reshape(len(shrunk), n_penalties * outputs)
@@ -127,7 +128,7 @@ def _leave_one_out(rows: Rows, penalties: Floats, intercept: bool) -> tuple[Pred
         run = slice(some[0], some[-1] + 1)  # the blocks are cut from all rows in order
         residual = (left[run] @ weights).reshape(len(some), n_penalties, outputs)
         residual += rest[run, np.newaxis]
-        remaining = left[run] ** 2 @ shrunk
+        remaining = squared[run] @ shrunk
         remaining += gap[run, np.newaxis]
         remaining *= root[run]
         residual /= remaining[:, :, np.newaxis]
@@ -136,15 +137,15 @@ def _leave_one_out(rows: Rows, penalties: Floats, intercept: bool) -> tuple[Pred
     return predict, whole
 
 
-def _refuse_inexact(left: Floats, gap: Floats, shrunk: Floats) -> None:
+def _refuse_inexact(squared: Floats, gap: Floats, shrunk: Floats) -> None:
     """Refuse where rounding errors of the leverages are too large against 1 - leverage.
 
-    The left vectors have length 1; by how much they miss it tells their errors. `shrunk` belongs
-    to the least penalty, where the leverages are largest.
+    The left vectors, here `squared`, have length 1; by how much they miss it tells their errors.
+    `shrunk` belongs to the least penalty, where the leverages are largest.
     """
-    length = np.einsum("ij,ij->j", left, left)
+    length = squared.sum(axis=0)
     error = float(((1 - shrunk) * np.abs(length - 1)).max(initial=0.0)) + 2e-15
-    gaps = gap + np.einsum("ij,ij,j->i", left, left, shrunk, optimize=True)
+    gaps = gap + squared @ shrunk
     smallest = float(gaps.min())
     # Where U is complete, 1 - leverage is a sum of positive terms and as exact as each of them.
     scale = smallest if gap.any() else float(smallest > 0)
