@@ -17,6 +17,8 @@ _HOME = {
     "RiskEstimate": "empirisk.risk.estimate",
     "Tuned": "empirisk.selection.tuned",
     "compare": "empirisk.selection.compare",
+    "load": "empirisk.model_file.load",
+    "save": "empirisk.model_file.save",
     "select": "empirisk.selection.select",
 }
 _ROOMS = {

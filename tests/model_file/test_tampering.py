@@ -126,7 +126,7 @@ def test_a_zip_of_something_else_is_refused(path):
 def test_a_newer_format_says_upgrade(path):
     manifest, members = parts(path)
     forge(path, {"format": manifest["format"], "version": 2, "written_by": "empirisk 9.1"}, members)
-    refused(path, r"newer Empirisk \(empirisk 9.1, format 2\).*upgrade")
+    refused(path, r"newer Empirisk \('empirisk 9.1', format 2\).*upgrade")
 
 
 @pytest.mark.parametrize("version", [0, -1, "1", None, True, 1.0, [1]], ids=repr)
@@ -386,6 +386,13 @@ def test_a_missing_file_stays_a_missing_file(tmp_path):
         load(tmp_path / "nowhere")
     with pytest.raises(IsADirectoryError):
         load(tmp_path)
+
+
+def test_messages_show_no_raw_text_of_the_file(path):
+    manifest, members = parts(path)
+    manifest["model"]["state"]["\x1b[2J"] = [{"odd": 1}]
+    forge(path, manifest, members)
+    assert "\x1b" not in refused(path, "attribute")
 
 
 def test_nested_parts_are_named_where_they_stand(tmp_path):

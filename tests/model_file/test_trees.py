@@ -5,7 +5,7 @@ import json
 import hypothesis.extra.numpy as hnp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from empirisk.model_file.decode import Decoding
@@ -66,7 +66,7 @@ def there_and_back(value):
     return found
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(trees)
 def test_every_tree_comes_back(tree):
     assert_same(tree, there_and_back(tree))

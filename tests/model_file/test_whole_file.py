@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from empirisk import LinearDiscriminantAnalysis, Ridge, Tuned
-from empirisk.model_file import archive, whole_file
+from empirisk.model_file import archive
 from empirisk.model_file.load import load
 from empirisk.model_file.save import save
+from empirisk.runtime import whole_file
 from empirisk.runtime.errors import ParameterError
 
 X = np.random.default_rng(0).normal(size=(30, 3))

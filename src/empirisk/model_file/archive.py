@@ -133,7 +133,7 @@ def _check_version(manifest: dict[str, Any]) -> None:
     if version > VERSION:
         author = str(manifest.get("written_by"))[:50]
         raise DataError(
-            f"it was written by a newer Empirisk ({author}, format {version}); this is Empirisk "
+            f"it was written by a newer Empirisk ({author!r}, format {version}); this is Empirisk "
             f"{__version__}, which reads formats up to {VERSION}: upgrade Empirisk"
         )
 
@@ -141,22 +141,22 @@ def _check_version(manifest: dict[str, Any]) -> None:
 def _checked_members(members: Any, entries: Sequence[ZipInfo]) -> dict[str, str]:
     """The digest of each array; the names in the archive are just these, each once."""
     names = [entry.filename for entry in entries if entry.filename != MANIFEST]
-    expected = [f"{i}.npy" for i in range(len(names))]
+    expected = {f"{i}.npy" for i in range(len(names))}
     if sorted(names) != sorted(expected):
-        strange = next((name for name in names if name not in set(expected)), "one name twice")
+        strange = next((name for name in names if name not in expected), "one name twice")
         raise DataError(
             f"its arrays must be called 0.npy to {len(names) - 1}.npy, each once, and there is "
             f"{strange[:50]!r}; {REMEDY}"
         )
-    if not isinstance(members, dict) or sorted(members) != sorted(expected):
+    if not isinstance(members, dict) or set(members) != expected:
         raise DataError(f"its manifest lists other arrays than its {len(names)} members; {REMEDY}")
     return members
 
 
 def _check_expansion(entries: Sequence[ZipInfo], most: int) -> None:
-    """No member is compressed, and all together are no more than so many bytes.
+    """No member is compressed, and all together claim no more than so many bytes.
 
-    That many entries lie on the same bytes of the file cannot be then either.
+    So arrays are never larger than their file, even where entries share bytes of it.
     """
     for entry in entries:
         if entry.compress_type != ZIP_STORED or entry.compress_size != entry.file_size:

@@ -120,23 +120,19 @@ class Decoding:
                 f"{place(where)} is of the class {name[:50]!r}, which is not one that this version "
                 "of Empirisk puts into model files"
             )
-        params = self._attributes(node["params"], where)
-        _check_params(cls, params, where)
+        _check_params(cls, _as(dict, node["params"], where), where)
+        _check_state(cls, _as(dict, node["state"], where), where)
+        thing = _built(cls, self._attributes(node["params"], where), where)
         state = self._attributes(node["state"], where)
-        for attribute in state:
-            if not may_be_state(cls, attribute):
-                raise _malformed(where, f"is a {name} with an attribute {attribute[:50]!r}")
-        thing = _built(cls, params, where)
         if state:
             vars(thing).update(state)
         return thing
 
-    def _attributes(self, node: Node, where: Where) -> dict[str, Any]:
-        values = _as(dict, node, where)
-        return {name: self.value(value, (*where, name)) for name, value in values.items()}
+    def _attributes(self, nodes: dict[str, Node], where: Where) -> dict[str, Any]:
+        return {name: self.value(node, (*where, name)) for name, node in nodes.items()}
 
 
-def _check_params(cls: type, params: dict[str, Any], where: Where) -> None:
+def _check_params(cls: type, params: dict[str, Node], where: Where) -> None:
     """Every parameter is known, and those without a default are there.
 
     One with a default may be missing: a file of an older version does not know it.
@@ -148,6 +144,12 @@ def _check_params(cls: type, params: dict[str, Any], where: Where) -> None:
     for name, parameter in known.items():
         if name not in params and parameter.default is Parameter.empty:
             raise _malformed(where, f"is a {cls.__name__} without its parameter {name!r}")
+
+
+def _check_state(cls: type, state: dict[str, Node], where: Where) -> None:
+    for name in state:
+        if not may_be_state(cls, name):
+            raise _malformed(where, f"is a {cls.__name__} with an attribute {name[:50]!r}")
 
 
 def _built(cls: type, params: dict[str, Any], where: Where) -> Any:

@@ -9,8 +9,8 @@ from sklearn.pipeline import Pipeline
 from empirisk.model_file.archive import write_archive
 from empirisk.model_file.encode import Encoding
 from empirisk.model_file.tree import META, MODEL
-from empirisk.model_file.whole_file import whole_file
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.whole_file import whole_file
 
 
 def save(model: Any, path: str | os.PathLike[str], *, meta: dict[str, Any] | None = None) -> None:

@@ -29,7 +29,6 @@ NOT_FINITE = ("nan", "inf", "-inf")
 SCALARS = (type(None), bool, int, float, str)
 """What an array of objects may hold."""
 
-
 MODEL: Where = ("model",)
 META: Where = ("meta",)
 """Where the two trees of a manifest begin."""

@@ -36,8 +36,9 @@ class RiskEstimate:
     method, reason : str
         How the interval was found and why so.
     loss : str
-    table : LossTable
-        The held-out losses; also as `losses`, `weight` and `unit`.
+    table : LossTable or None
+        The held-out losses; also as `losses`, `weight` and `unit`. None in an estimate that was
+        read from a model file.
     fingerprint : str
         Of the plan and the data: estimates with the same one can be subtracted.
     is_difference : bool
@@ -54,7 +55,7 @@ class RiskEstimate:
     method: str
     reason: str
     loss: str
-    table: LossTable
+    table: LossTable | None
     fingerprint: str
     is_difference: bool = False
 
@@ -110,15 +111,24 @@ class RiskEstimate:
 
     @property
     def losses(self) -> Floats:
-        return self.table.losses
+        return self._rows.losses
 
     @property
     def weight(self) -> Floats:
-        return self.table.weight
+        return self._rows.weight
 
     @property
     def unit(self) -> Ints:
-        return self.table.unit
+        return self._rows.unit
+
+    @property
+    def _rows(self) -> LossTable:
+        if self.table is None:
+            raise DataError(
+                "this estimate was read from a model file, which keeps no losses row by row: "
+                "estimate the risk again on the data"
+            )
+        return self.table
 
     def __sub__(self, other: Self) -> Self:
         """The difference of two risks, from the differences of the losses of the same rows."""
@@ -133,7 +143,7 @@ class RiskEstimate:
             )
         if not (np.isfinite(self.losses).all() and np.isfinite(other.losses).all()):
             raise DataError("some losses are infinite, so they have no differences")
-        table = replace(self.table, losses=self.losses - other.losses, bounds=(-np.inf, np.inf))
+        table = replace(self._rows, losses=self.losses - other.losses, bounds=(-np.inf, np.inf))
         difference = type(self).of(
             table,
             loss=self.loss,
