@@ -16,7 +16,7 @@ from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import slices
 
-COLUMNS_AT_ONCE = 16
+NUMBERS_AT_ONCE = 2**16  # half a megabyte of float64 stays in the cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,24 +54,28 @@ def standard_errors(losses: Floats, weight: Floats, unit: Ints) -> Floats:
     NaN for a single unit, or where a loss is infinite.
     """
     units = int(np.count_nonzero(np.bincount(unit)))
-    result = np.full(losses.shape[1], np.nan)
     if units < 2:
-        return result
+        return np.full(losses.shape[1], np.nan)
     share = weight / weight.sum()
-    sum_by_unit = None
-    if units < len(unit):
-        sum_by_unit = csr_array((np.ones(len(unit)), (unit, np.arange(len(unit)))))
-    for some in slices(losses.shape[1], COLUMNS_AT_ONCE):
-        part = losses[:, some]
-        finite = np.isfinite(part).all(axis=0)
-        deviation = share[:, None] * (part[:, finite] - share @ part[:, finite])
-        if sum_by_unit is not None:
-            deviation = sum_by_unit @ deviation
-        scale = np.maximum(np.abs(deviation).max(axis=0), np.finfo(float).tiny)
-        deviation /= scale
-        variance = units / (units - 1) * np.einsum("ij,ij->j", deviation, deviation)
-        result[some][finite] = scale * np.sqrt(variance)
-    return result
+    size = np.maximum(np.maximum(losses.max(axis=0), -losses.min(axis=0)), np.finfo(float).tiny)
+    with np.errstate(invalid="ignore"):  # infinite losses end as NaN
+        mean = share @ losses
+        if units < len(unit):
+            sums = csr_array((share, (unit, np.arange(len(unit))))) @ ((losses - mean) / size)
+            square = np.einsum("ij,ij->j", sums, sums)
+        else:
+            square = _weighted_squares(losses, mean, size, share**2)
+        return size * np.sqrt(units / (units - 1) * square)
+
+
+def _weighted_squares(losses: Floats, mean: Floats, size: Floats, weight: Floats) -> Floats:
+    """sum_i weight_i ((losses_i - mean) / size)^2 of each column, block by block of rows."""
+    total = np.zeros(losses.shape[1])
+    for block in slices(len(losses), max(1, NUMBERS_AT_ONCE // losses.shape[1])):
+        deviation = losses[block] - mean
+        deviation /= size
+        total += weight[block] @ np.square(deviation, out=deviation)
+    return total
 
 
 @dataclass(frozen=True)
