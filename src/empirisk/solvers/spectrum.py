@@ -25,8 +25,8 @@ from empirisk.solvers.normal_equations import NormalEquations, cholesky_triangle
 from empirisk.solvers.orthogonal import triangular_factor
 from empirisk.solvers.refinement import ROUNDING
 
-GRAM_LIMIT = 1e2
-"""Condition number of the design up to which its scatter matrix gives some 12 correct digits."""
+GRAM_LIMIT = 3e2
+"""Condition number of the design up to which its scatter matrix gives some 11 correct digits."""
 
 NEGLIGIBLE = 1e-14
 
