@@ -5,7 +5,13 @@ export MKL_NUM_THREADS := 1
 export NUMEXPR_NUM_THREADS := 1
 BIN := .venv/bin
 
-.PHONY: test slow lint install
+.PHONY: demo test slow lint install
+
+# The main job on a bundled table with missing values; writes demo/heart_disease.{empirisk,html}.
+demo: install
+	mkdir -p demo
+	$(BIN)/empirisk fit "$$($(BIN)/python -c 'import empirisk; print(empirisk.datasets.path("heart_disease"))')" \
+		--target disease --output demo
 
 test: install lint
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal

@@ -10,16 +10,20 @@ __version__ = "0.1.0"
 _HOME = {
     "Axis": "empirisk.risk.axis",
     "Baseline": "empirisk.learners.baseline",
+    "Encoder": "empirisk.data.encode",
     "LinearDiscriminantAnalysis": "empirisk.learners.generative.lda",
     "LinearRegression": "empirisk.learners.linear.least_squares",
     "Plan": "empirisk.risk.plans",
     "Ridge": "empirisk.learners.linear.ridge",
     "RiskEstimate": "empirisk.risk.estimate",
+    "Table": "empirisk.data.table",
     "Tuned": "empirisk.selection.tuned",
     "compare": "empirisk.selection.compare",
     "load": "empirisk.model_file.load",
+    "read_table": "empirisk.data.read",
     "save": "empirisk.model_file.save",
     "select": "empirisk.selection.select",
+    "write_report": "empirisk.report.page",
 }
 _ROOMS = {
     "charts": "empirisk.charts",

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from empirisk.data.blocks import Blocks, Rows
+from empirisk.data.moments import Moments
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.deadlines import check_deadline
 
@@ -99,6 +100,17 @@ class ClassMoments:
         np.fill_diagonal(scatter, np.maximum(np.diagonal(scatter), 0.0))
         mean = np.where(rows[:, None] > 0, self.mean + apart * share[:, None], 0.0)
         return ClassMoments(rows, weight, mean, scatter)
+
+    def pooled(self) -> Moments:
+        """The moments of all rows, whatever their class."""
+        weight = float(self.weight.sum())
+        mean = self.weight @ self.mean / weight
+        apart = (self.mean - mean) * np.sqrt(self.weight)[:, None]
+        return Moments(int(self.rows.sum()), weight, mean, self.scatter + apart.T @ apart)
+
+    def mapped(self, A: Floats, b: Floats) -> "ClassMoments":
+        """The moments of X A + b where these are those of X."""
+        return ClassMoments(self.rows, self.weight, self.mean @ A + b, A.T @ self.scatter @ A)
 
     def present(self) -> "ClassMoments":
         """Without the classes that have no rows."""

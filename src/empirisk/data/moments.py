@@ -55,6 +55,21 @@ class Moments:
         scatter -= np.multiply.outer(missed, missed * total)
         return cls(n, total, mean + missed, _not_negative(scatter))
 
+    def of_first(self, p: int) -> "Moments":
+        """Those of the first p columns alone."""
+        return Moments(self.rows, self.weight, self.mean[:p], self.scatter[:p, :p])
+
+    def mapped(self, A: Floats, b: Floats) -> "Moments":
+        """Those of [X A + b, y] where these are the moments of [X, y]."""
+        p, q = A.shape
+        outputs = len(self.mean) - p
+        whole = np.zeros((p + outputs, q + outputs))
+        whole[:p, :q] = A
+        whole[p:, q:] = np.eye(outputs)
+        mean = self.mean @ whole
+        mean[:q] += b
+        return Moments(self.rows, self.weight, mean, whole.T @ self.scatter @ whole)
+
     def __add__(self, other: "Moments") -> "Moments":
         weight = self.weight + other.weight
         apart = other.mean - self.mean

@@ -70,6 +70,7 @@ class Baseline(PathMixin, BaseEstimator):
     """
 
     feature_scaling: ClassVar[Literal["each", "common"] | None] = "each"
+    takes_fold_design: ClassVar[bool] = True
 
     def __init__(self, loss: Loss | str = "squared") -> None:
         self.loss = loss

@@ -113,6 +113,9 @@ class PathMixin:
     """What predictions do not depend on: "each", the unit of every single feature (at the default
     parameters); "common", one unit for all features, once the axis is tuned; None, neither."""
 
+    takes_fold_design: ClassVar[bool] = False
+    """Whether `out_of_fold` also takes a `FoldDesign`: rows that each fold encodes by itself."""
+
     def design(self, X: Any) -> Any:
         """X in the form that `fit_path` takes; here a float64 array of finite numbers."""
         return numbers(X, self)

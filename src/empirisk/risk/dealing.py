@@ -6,6 +6,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from empirisk.data.table import Table
 from empirisk.runtime.arrays import Array, Bools, Floats, Int32s, Ints
 
 
@@ -139,6 +140,8 @@ def _level(count: Ints, total: Ints, m: int) -> Ints:
 
 
 def _columns(X: Any) -> list[Any]:
+    if isinstance(X, Table):
+        return [np.asarray(column.values()) for column in X.columns]
     if hasattr(X, "columns") and hasattr(X, "shape"):
         return [np.asarray(X[name]) for name in X.columns]
     if hasattr(X, "toarray"):

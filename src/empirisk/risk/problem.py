@@ -11,6 +11,8 @@ from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_y, _num_samples, check_consistent_length
 
+from empirisk.data.encode import Encoder
+from empirisk.data.table import Table
 from empirisk.losses import Loss, as_loss, default_loss
 from empirisk.risk.axis import Axis, PathMixin
 from empirisk.risk.plans import Plan
@@ -77,7 +79,12 @@ class Problem:
         return 0 if self.classes is None else len(self.classes)
 
     def designed(self, estimator: Any) -> Self:
-        """With the design of a bare learner; behind steps of a pipeline each fold has its own."""
+        """With the design of a bare learner; behind steps of a pipeline each fold has its own.
+
+        Before an `Encoder` X becomes a table, so that all folds see columns of the same kinds.
+        """
+        if isinstance(estimator, Pipeline) and isinstance(estimator.steps[0][1], Encoder):
+            return replace(self, X=Table.of(self.X))
         if self.design is not None or not isinstance(estimator, PathMixin):
             return self
         return replace(self, design=estimator.design(self.X))

@@ -1,12 +1,13 @@
 """What is asked of the engine, and the choice of the fastest rung that is exact."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
+from empirisk.data.encode import Encoder, FoldDesign
 from empirisk.risk.axis import Axis, CannotSubtractError, HeldOut, Path, PathMixin
 from empirisk.risk.foreign import foreign_training_risk, under_deadline
 from empirisk.risk.plans import Plan
@@ -58,9 +59,15 @@ class Work:
         return HeldOut(path_rung(estimator, problem, plan, values, output, **shared)), "path", why
 
     def _whole_plan(self, plan: Plan, values: Sequence[Any]) -> HeldOut:
-        if learner_of(self.estimator) is not self.estimator:
-            raise CannotSubtractError("the steps before the learner are fitted in each fold")
-        return plan_rung(self.estimator, self.problem, plan, values, self.problem.loss.output)
+        learner, problem = learner_of(self.estimator), self.problem
+        if learner is not self.estimator:
+            encoder = self.estimator.steps[0][1]
+            alone = len(self.estimator.steps) == 2 and isinstance(encoder, Encoder)
+            if not (alone and learner.takes_fold_design):
+                raise CannotSubtractError("the steps before the learner are fitted in each fold")
+            design = FoldDesign.of(encoder, problem.X, problem.weight)
+            problem = replace(problem, design=design)
+        return plan_rung(learner, problem, plan, values, problem.loss.output)
 
     def training_risk(self, values: Sequence[Any], path: Path | None) -> Floats:
         """The mean loss at each value on the rows that trained; `path` is fitted if not given."""

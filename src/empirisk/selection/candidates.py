@@ -3,8 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sklearn.base import is_classifier
+from sklearn.base import clone, is_classifier
+from sklearn.pipeline import Pipeline, make_pipeline
 
+from empirisk.data.encode import Encoder
 from empirisk.learners.baseline import Baseline
 from empirisk.losses import Loss
 from empirisk.risk.problem import learner_of
@@ -31,10 +33,19 @@ def named(candidates: Candidates | Any) -> dict[str, Any]:
 
 
 def with_baseline(rivals: dict[str, Any], loss: Loss) -> dict[str, Any]:
-    """The best constant first, unless one is there: what no learner may lose against."""
-    if any(isinstance(estimator, Baseline) for estimator in rivals.values()):
+    """The best constant first, unless one is there: what no learner may lose against.
+
+    Where the others read a table through an `Encoder`, so does the constant.
+    """
+    if any(isinstance(learner_of(estimator), Baseline) for estimator in rivals.values()):
         return rivals
-    return {_new_name("Baseline", rivals): Baseline(loss), **rivals}
+    encoders = [
+        estimator.steps[0][1]
+        for estimator in rivals.values()
+        if isinstance(estimator, Pipeline) and isinstance(estimator.steps[0][1], Encoder)
+    ]
+    constant = make_pipeline(clone(encoders[0]), Baseline(loss)) if encoders else Baseline(loss)
+    return {_new_name("Baseline", rivals): constant, **rivals}
 
 
 def _new_name(name: str, taken: Mapping[str, Any]) -> str:

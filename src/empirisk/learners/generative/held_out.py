@@ -4,12 +4,13 @@ The class moments of a training part are those of all rows minus those of the fo
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from empirisk.data.blocks import ROWS_PER_BLOCK, Blocks, Rows
 from empirisk.data.class_moments import ClassMoments, Units, class_moments
+from empirisk.data.encode import FoldMap
 from empirisk.learners.generative.discriminants import LinearDiscriminants, among_all, decide
 from empirisk.learners.generative.tied_covariance import (
     LARGEST_CONDITION,
@@ -29,14 +30,20 @@ LEAST_SHARE = 1e-4
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """The discriminants of the classes that a training part has."""
+    """The discriminants of the classes that a training part has.
+
+    Behind an encoder they are for X A + b, and `encoding` is (A, b).
+    """
 
     rule: LinearDiscriminants
     present: Ints
     n_classes: int
+    encoding: tuple[Floats, Floats] | None = None
 
     def predict(self, X: Floats, output: Output) -> Array:
         """Predictions of all classes; those that were absent get probability 0."""
+        if self.encoding is not None:
+            X = X @ self.encoding[0] + self.encoding[1]
         return decide(among_all(self.rule.values(X), self.present, self.n_classes), output)
 
 
@@ -50,6 +57,7 @@ class TrainingParts:
     shrinkages: Sequence[float]
     priors: Floats | None
     tol: float
+    fold_map: FoldMap | None = None
 
     @classmethod
     def of(
@@ -59,12 +67,13 @@ class TrainingParts:
         shrinkages: Sequence[float],
         priors: Floats | None,
         tol: float,
+        fold_map: FoldMap | None = None,
     ) -> "TrainingParts":
         units = Units.of(Blocks.of_arrays(*rows))
         rows = units.measure(rows)
         with one_blas_thread():
             total = class_moments(Blocks.of_arrays(*rows), n_classes, rows.X.shape[1])
-        return cls(rows, units.column, total, shrinkages, priors, tol)
+        return cls(rows, units.column, total, shrinkages, priors, tol, fold_map)
 
     def decisive(self) -> list[float]:
         """The shrinkages at which the covariance is worst conditioned, in its two scalings."""
@@ -86,7 +95,17 @@ class TrainingParts:
             raise CannotSubtractError(
                 f"split {split} holds out all but {share.min():.1e} of the weight of a class"
             )
-        return self.learn(train, f"split {split}")
+        return (
+            self.learn(train, f"split {split}")
+            if self.fold_map is None
+            else self._encoded(train, self.fold_map, f"split {split}")
+        )
+
+    def _encoded(self, train: ClassMoments, fold_map: FoldMap, where: str) -> Fitted:
+        """What is learned where the training part is encoded as X A + b."""
+        A, b = fold_map(train.pooled())
+        behind = replace(self, total=self.total.mapped(A, b), unit=np.zeros(A.shape[1], np.int64))
+        return replace(behind.learn(train.mapped(A, b), where), encoding=(A, b))
 
     def learn(self, train: ClassMoments, where: str) -> Fitted:
         """The discriminants of a training part; refuses an ill-conditioned covariance."""

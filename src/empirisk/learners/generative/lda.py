@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
 from empirisk.data.blocks import Blocks, Rows
+from empirisk.data.encode import FoldDesign
 from empirisk.learners.generative.discriminant_path import (
     DiscriminantPath,
     checked_priors,
@@ -98,6 +99,7 @@ class LinearDiscriminantAnalysis(PathMixin, ClassifierMixin, BaseEstimator):
 
     axis: ClassVar[Axis | None] = Axis(("shrinkage",), larger="simpler", scale="linear")
     feature_scaling: ClassVar[Literal["each", "common"] | None] = "each"
+    takes_fold_design: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -170,7 +172,7 @@ class LinearDiscriminantAnalysis(PathMixin, ClassifierMixin, BaseEstimator):
 
     def out_of_fold(
         self,
-        X: Floats,
+        X: Floats | FoldDesign,
         y: Ints,
         sample_weight: Floats,
         plan: Plan,
@@ -187,14 +189,19 @@ class LinearDiscriminantAnalysis(PathMixin, ClassifierMixin, BaseEstimator):
             raise CannotSubtractError(
                 f"the training parts of the plan ({plan.kind}) are not the complements of folds"
             )
+        alone = plan.repeats == 1 and plan.n_splits == plan.n
+        Z, fold_map = (X.Z, X.fold_map) if isinstance(X, FoldDesign) else (X, None)
+        if alone and fold_map is not None:
+            raise CannotSubtractError("without each row in turn the encoder is another one")
         parts = TrainingParts.of(
-            Rows(X, y, sample_weight),
+            Rows(Z, y, sample_weight),
             n_classes,
             shrinkages,
             checked_priors(self.priors, n_classes),
             checked_tol(self.tol),
+            fold_map,
         )
-        if plan.repeats == 1 and plan.n_splits == plan.n:
+        if alone:
             return HeldOut(predict_left_out(parts, output, rows_per_block))
         return HeldOut(predict_folds(parts, plan, output, rows_per_block))
 

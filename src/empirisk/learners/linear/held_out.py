@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from empirisk.data.blocks import Rows
+from empirisk.data.encode import FoldDesign, FoldMap
 from empirisk.data.moments import Moments
 from empirisk.data.scaling import ordinary_rows, scaled_penalty
 from empirisk.learners.linear.linear_rule import LinearPath, LinearRule, as_columns, predict_all
@@ -45,7 +46,7 @@ MOST_NUMBERS = 2**27
 
 def held_out(
     learner: LinearRule,
-    X: Floats,
+    X: Floats | FoldDesign,
     y: Array,
     sample_weight: Floats,
     plan: Plan,
@@ -64,21 +65,27 @@ def held_out(
             "subtract from"
         )
     intercept = learner.fit_intercept
-    rows = without_constants(Rows(X, as_columns(y), sample_weight), intercept)
+    alone = plan.n_splits == plan.n * plan.repeats
+    Z, fold_map = (X.Z, X.fold_map) if isinstance(X, FoldDesign) else (X, None)
+    if alone and fold_map is not None:
+        raise CannotSubtractError("without each row in turn the encoder is another one")
+    rows = Rows(Z, as_columns(y), sample_weight)
+    if fold_map is None:
+        rows = without_constants(rows, intercept)
     rows, scales = ordinary_rows(rows, each=alphas is None)
     penalties = np.zeros(1)
     if alphas is not None:
         penalties = scaled_penalty(alphas, scales.X[0], scales.weight)
     with one_blas_thread():
-        if plan.n_splits == plan.n * plan.repeats:
+        if alone:
             predict, whole = _leave_one_out(rows, penalties, intercept)
             parts = [(repeat, np.arange(plan.n), predict) for repeat in range(plan.repeats)]
         else:
-            parts, whole = _folds(rows, plan, penalties, intercept), None
+            parts, whole = _folds(rows, plan, penalties, intercept, fold_map), None
     flat = y.ndim == 1
     path = None
     exact = whole is not None and whole.condition(float(penalties.min())) <= CONDITION_LIMIT
-    if whole is not None and exact and rows.X.shape == X.shape:
+    if whole is not None and exact and rows.X.shape == Z.shape:
         coef, level = scales.raw(*whole.coefficients(penalties))
         freedom = whole.degrees_of_freedom(penalties) + intercept
         path = LinearPath(learner, values, coef, level, freedom, flat=flat)
@@ -156,7 +163,9 @@ def _refuse_inexact(squared: Floats, gap: Floats, shrunk: Floats) -> None:
         )
 
 
-def _folds(rows: Rows, plan: Plan, penalties: Floats, intercept: bool) -> list[Part]:
+def _folds(
+    rows: Rows, plan: Plan, penalties: Floats, intercept: bool, fold_map: FoldMap | None
+) -> list[Part]:
     p, outputs = rows.X.shape[1], rows.y.shape[1]
     numbers = plan.n_splits * p * (p + len(penalties) * outputs)
     if numbers > MOST_NUMBERS:
@@ -166,30 +175,51 @@ def _folds(rows: Rows, plan: Plan, penalties: Floats, intercept: bool) -> list[P
     while first < plan.n_splits:
         repeat = plan.repeat(first)
         splits = [s for s in range(first, plan.n_splits) if plan.repeat(s) == repeat]
-        parts += _repeat(rows, repeat, [plan.test(s) for s in splits], penalties, intercept)
+        tests = [plan.test(s) for s in splits]
+        parts += _repeat(rows, repeat, tests, penalties, intercept, fold_map)
         first = splits[-1] + 1
     return parts
 
 
 def _repeat(
-    rows: Rows, repeat: int, tests: list[Ints], penalties: Floats, intercept: bool
+    rows: Rows,
+    repeat: int,
+    tests: list[Ints],
+    penalties: Floats,
+    intercept: bool,
+    fold_map: FoldMap | None,
 ) -> list[Part]:
     """The folds of one repeat: moments of all rows less those of each fold."""
-    p = rows.X.shape[1]
     moments = [Moments.of(*(column[test] for column in rows)) for test in tests]
     total = reduce(add, moments)
+    least = float(penalties.min())
     parts: list[Part] = []
     for test, part in zip(tests, moments, strict=True):
         check_deadline()
-        if total.rows - part.rows < p + intercept:
-            raise CannotSubtractError(
-                f"{p} columns for {total.rows - part.rows} training rows: each fold is best "
-                "solved through its rows"
+        if fold_map is None:
+            coef, level = _training_spectrum(total, part, least, rows, intercept).coefficients(
+                penalties
             )
-        spectrum = _training_spectrum(total, part, p, float(penalties.min()), intercept)
-        coef, level = spectrum.coefficients(penalties)
+        else:
+            coef, level = _encoded(total, part, rows, penalties, intercept, fold_map)
         parts.append((repeat, test, partial(_predict, rows.X, coef, level)))
     return parts
+
+
+def _encoded(
+    total: Moments,
+    part: Moments,
+    rows: Rows,
+    penalties: Floats,
+    intercept: bool,
+    fold_map: FoldMap,
+) -> tuple[Floats, Floats]:
+    """Coefficients for Z where the training part is encoded as X = Z A + b."""
+    A, b = fold_map((total - part).of_first(rows.X.shape[1]))
+    total, part = total.mapped(A, b), part.mapped(A, b)
+    spectrum = _training_spectrum(total, part, float(penalties.min()), rows, intercept)
+    coef, level = spectrum.coefficients(penalties)
+    return coef @ A.T, level + coef @ b
 
 
 def _predict(X: Floats, coef: Floats, intercept: Floats, some: Ints) -> Floats:
@@ -197,9 +227,15 @@ def _predict(X: Floats, coef: Floats, intercept: Floats, some: Ints) -> Floats:
 
 
 def _training_spectrum(
-    total: Moments, part: Moments, p: int, penalty: float, intercept: bool
+    total: Moments, part: Moments, penalty: float, rows: Rows, intercept: bool
 ) -> Spectrum:
     """The spectrum of all rows but those of one fold, or a refusal."""
+    p = len(total.mean) - rows.y.shape[1]
+    if total.rows - part.rows < p + intercept:
+        raise CannotSubtractError(
+            f"{p} columns for {total.rows - part.rows} training rows: each fold is best solved "
+            "through its rows"
+        )
     equations = NormalEquations.of(total - part, p, intercept)
     everything = np.diagonal(NormalEquations.of(total, p, intercept).gram) + penalty
     training = np.diagonal(equations.gram) + penalty

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 from warnings import warn
 
 import numpy as np
@@ -26,6 +26,7 @@ class LinearRule(PathMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
     (rows, outputs).
     """
 
+    takes_fold_design: ClassVar[bool] = True
     coef_: Floats
     intercept_: Any
     degrees_of_freedom_: float

@@ -1,0 +1,138 @@
+"""`empirisk fit`: from a file to a chosen model, its certified risk and a report."""
+
+import json
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import typer
+
+from empirisk import __version__
+from empirisk.cli.learners import candidates
+from empirisk.cli.outcome import as_dict, show_outcome, show_table
+from empirisk.cli.places import Places
+from empirisk.cli.screen import Screen
+from empirisk.cli.target import Target, Task
+from empirisk.cli.warned import notes_of_warnings
+from empirisk.data.column import KINDS, Kind
+from empirisk.data.read import read_table
+from empirisk.losses import Loss, as_loss, default_loss
+from empirisk.model_file.save import save
+from empirisk.report.page import report_page
+from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.whole_file import whole_file
+from empirisk.selection.select import Selection, select
+
+TEST_SIZE = 0.25
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked for on the command line."""
+
+    file: str
+    target: str
+    task: Task | None
+    loss: str | None
+    learners: str | None
+    folds: int
+    rule: Literal["best", "one_se"]
+    seed: int
+    kinds: tuple[str, ...]
+    output: str
+
+
+def fit_file(request: Request, *, as_json: bool) -> None:
+    """Read, select, certify, write; say what was seen and what came out."""
+    screen = Screen(err=as_json)
+    places = Places.of(request.file, request.output)
+    table = read_table(request.file, kinds=_kinds(request.kinds))
+    target = Target.of(table, request.target, request.task).without_idle_columns()
+    _check_folds(request.folds, len(target.y))
+    loss = _loss(request.loss, target.task)
+    rivals = candidates(target.task, loss, request.learners)
+    show_table(screen, table, target)
+    with notes_of_warnings() as notes:
+        selection = select(
+            rivals,
+            target.X,
+            target.y,
+            loss=loss,
+            cv=request.folds,
+            rule=request.rule,
+            test_size=TEST_SIZE,
+            n_jobs=-1,
+            random_state=request.seed,
+        )
+    _write(selection, places, request, target, table, notes)
+    show_outcome(screen, selection, places, notes)
+    if as_json:
+        outcome = as_dict(selection, places, target, table, notes)
+        settings = {"folds": request.folds, "rule": request.rule, "seed": request.seed}
+        typer.echo(json.dumps({"empirisk": __version__, **outcome, **settings}, allow_nan=False))
+
+
+def _write(
+    selection: Selection,
+    places: Places,
+    request: Request,
+    target: Target,
+    table: Any,
+    notes: list[str],
+) -> None:
+    """Both files or neither: each takes its name at one stroke, the report right after the model.
+
+    An interruption before the first stroke leaves the folder as it was.
+    """
+    page = report_page(
+        selection,
+        table=table,
+        target=target.name,
+        source=request.file,
+        notes=notes,
+        settings={"rule": request.rule, "seed": request.seed},
+    )
+    meta = {
+        "target": target.name,
+        "task": target.task,
+        "columns": dict(target.X.kinds),
+        "learner": selection.name,
+        "risk": selection.test_risk,
+        "rows": len(target.y),
+        "seed": request.seed,
+    }
+    places.make_folder()
+    with whole_file(places.report) as draft:
+        draft.write(page.encode())
+        save(selection.model, places.model, meta=meta)
+
+
+def _check_folds(folds: int, n: int) -> None:
+    training = n - round(TEST_SIZE * n)
+    if folds > training:
+        raise DataError(
+            f"{folds} folds of {training} rows, since {n - training} of {n} are kept for the test: "
+            f"say --folds {min(training, 5)}, or bring more rows"
+        )
+
+
+def _loss(name: str | None, task: Task) -> Loss:
+    if name is None:
+        return default_loss(task == "classification")
+    loss = as_loss(name)
+    if loss.task != task:
+        raise ParameterError(f"--loss {name} is for {loss.task}, and the task is {task}")
+    return loss
+
+
+def _kinds(words: tuple[str, ...]) -> dict[str, Kind]:
+    """`COLUMN=KIND`, as often as given; a column's name may itself hold an equals sign."""
+    kinds: dict[str, Kind] = {}
+    for word in words:
+        name, equals, kind = word.rpartition("=")
+        if not equals or kind not in KINDS:
+            raise ParameterError(
+                f"--kind {word!r} is not understood; give COLUMN=KIND, where KIND is one of "
+                f"{', '.join(KINDS)}"
+            )
+        kinds[name] = kind
+    return kinds

@@ -1,0 +1,85 @@
+"""`empirisk learners`: what there is to learn with, and which of it suits a task."""
+
+import inspect
+import json
+import sys
+from typing import Any
+
+import typer
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
+from sklearn.pipeline import Pipeline, make_pipeline
+
+import empirisk
+from empirisk.cli.screen import Screen
+from empirisk.data.encode import Encoder
+from empirisk.learners.baseline import Baseline
+from empirisk.losses import Loss
+from empirisk.runtime.errors import ParameterError
+
+
+def show_learners(*, as_json: bool) -> None:
+    """Print the learners with their tasks and axes."""
+    if as_json:
+        typer.echo(json.dumps([_facts(learner) for learner in all_learners()], indent=2))
+        return
+    screen = Screen()
+    for learner in all_learners():
+        facts = _facts(learner)
+        axis = "" if facts["axis"] is None else f"; complexity axis: {', '.join(facts['axis'])}"
+        screen.heading(facts["name"])
+        screen.say(f"{facts['summary']} For {' and '.join(facts['tasks'])}{axis}.", indent="  ")
+
+
+def all_learners() -> list[type[BaseEstimator]]:
+    """The public learners; the baseline, which every other has to beat, first."""
+    things = [getattr(empirisk, name) for name in empirisk.__all__]
+    found = [
+        thing
+        for thing in things
+        if inspect.isclass(thing) and thing.__module__.startswith("empirisk.learners.")
+    ]
+    return sorted(found, key=lambda learner: (learner is not Baseline, learner.__name__))
+
+
+def candidates(task: str, loss: Loss, asked: str | None) -> dict[str, Pipeline]:
+    """Those that take part, by name, each behind an encoder: asked for, or suiting the task."""
+    suits = {learner.__name__: learner for learner in all_learners() if task in _tasks(learner)}
+    chosen = list(suits) if asked is None else [_find(word, task, suits) for word in _words(asked)]
+    rivals = {name: suits[name]() for name in chosen if name != "Baseline"}
+    rivals = {"Baseline": Baseline(loss), **rivals}
+    return {name: make_pipeline(Encoder(), rival) for name, rival in rivals.items()}
+
+
+def _words(asked: str) -> list[str]:
+    words = [word.strip() for word in asked.split(",") if word.strip()]
+    if not words:
+        raise ParameterError("--learners names none; leave it out for all that suit the task")
+    return words
+
+
+def _find(word: str, task: str, suits: dict[str, type]) -> str:
+    """The name of the learner that is meant, whatever its case."""
+    known = {learner.__name__.lower(): learner.__name__ for learner in all_learners()}
+    name = known.get(word.lower().replace("_", "").replace("-", ""))
+    if name in suits:
+        return name
+    problem = f"there is no learner {word!r}" if name is None else f"{name} is not for {task}"
+    raise ParameterError(f"--learners: {problem}; there are {', '.join(suits)}")
+
+
+def _tasks(learner: type[BaseEstimator]) -> list[str]:
+    if learner is Baseline:
+        return ["regression", "classification"]
+    tests = {"regression": is_regressor, "classification": is_classifier}
+    return [task for task, test in tests.items() if test(learner())]
+
+
+def _facts(learner: type[BaseEstimator]) -> dict[str, Any]:
+    axis = getattr(learner, "axis", None)
+    summary = (sys.modules[learner.__module__].__doc__ or "").split("\n")[0]
+    return {
+        "name": learner.__name__,
+        "tasks": _tasks(learner),
+        "axis": None if axis is None else list(axis.params),
+        "summary": summary,
+    }

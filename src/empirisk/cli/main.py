@@ -1,0 +1,182 @@
+"""The command `empirisk`: what can be asked for, and with which options.
+
+This file imports little but Typer, so that `empirisk --help` is there at once; the work of a
+command is imported when it runs.
+"""
+
+import signal
+from enum import StrEnum
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from empirisk.cli.exits import INTERRUPTED, exit_codes
+
+EXIT_CODES = (
+    "Exit codes: 0 done; 1 an error inside Empirisk; 2 bad usage or bad data, the reason is on "
+    "standard error; 130 interrupted. Files are written whole or not at all."
+)
+
+
+class Task(StrEnum):
+    regression = "regression"
+    classification = "classification"
+
+
+class Rule(StrEnum):
+    best = "best"
+    one_se = "one_se"
+
+
+app = typer.Typer(
+    name="empirisk",
+    help="Learn a prediction rule from a table and say, honestly, how well it will do.",
+    epilog=EXIT_CODES,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+
+def show_version(asked: bool) -> None:
+    if asked:
+        from empirisk import __version__
+
+        typer.echo(f"empirisk {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def empirisk(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """What all commands share."""
+
+
+@app.command(epilog=EXIT_CODES)
+def fit(
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE", help="CSV, TSV or Parquet, also a pattern such as '2024/*.csv'."
+        ),
+    ],
+    target: Annotated[
+        str, typer.Option("--target", "-t", metavar="COLUMN", help="The column to predict.")
+    ],
+    task: Annotated[
+        Task | None, typer.Option(help="Numbers or classes; found from the target by default.")
+    ] = None,
+    loss: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="What a mistake costs: squared, absolute, zero_one or log. By default squared "
+            "for regression and zero_one for classification.",
+        ),
+    ] = None,
+    learners: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B", help="Only these; see `empirisk learners`. All that suit by default."
+        ),
+    ] = None,
+    folds: Annotated[int, typer.Option(min=2, help="Folds of the cross-validation.")] = 10,
+    rule: Annotated[
+        Rule,
+        typer.Option(
+            help="Of each learner, the complexity of least risk, or the simplest within one "
+            "standard error of it."
+        ),
+    ] = Rule.best,
+    seed: Annotated[
+        int, typer.Option(min=0, help="The same seed gives the same result to the last bit.")
+    ] = 0,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN=KIND",
+            help="Read a column as number, category, boolean, date or text; repeat for several.",
+        ),
+    ] = None,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="DIR", help="Folder for model and report.")
+    ] = ".",
+    json: Annotated[
+        bool,
+        typer.Option("--json", help="One JSON object on standard output and nothing else there."),
+    ] = False,
+) -> None:
+    """Choose a predictor for a column of a table, certify it, and write model and report."""
+    with exit_codes():
+        from empirisk.cli.fit import Request, fit_file
+
+        fit_file(
+            Request(
+                file=file,
+                target=target,
+                task=None if task is None else task.value,
+                loss=loss,
+                learners=learners,
+                folds=folds,
+                rule=rule.value,
+                seed=seed,
+                kinds=tuple(kind or ()),
+                output=output,
+            ),
+            as_json=json,
+        )
+
+
+@app.command(epilog=EXIT_CODES)
+def predict(
+    model: Annotated[
+        str, typer.Argument(metavar="MODEL", help="A model file that `empirisk fit` wrote.")
+    ],
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="A table with the columns of the training table.")
+    ],
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output", "-o", metavar="CSV", help="Write here; by default standard output."
+        ),
+    ] = None,
+    probabilities: Annotated[
+        bool, typer.Option("--probabilities", help="Also the probability of each class.")
+    ] = False,
+) -> None:
+    """Predict each row of a table, as CSV in the order of its rows."""
+    with exit_codes():
+        from empirisk.cli.predict import predict_file
+
+        predict_file(model, file, output=output, probabilities=probabilities)
+
+
+@app.command(epilog=EXIT_CODES)
+def learners(
+    json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """List the learners, their tasks, and the complexity axis of each."""
+    with exit_codes():
+        from empirisk.cli.learners import show_learners
+
+        show_learners(as_json=json)
+
+
+def main() -> Any:
+    """The script `empirisk`."""
+    # A polite request to end takes the way of Ctrl-C, past everything that tidies up.
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        return app(prog_name="empirisk")
+    except KeyboardInterrupt:
+        raise SystemExit(INTERRUPTED) from None
+
+
+def _interrupt(number: int, frame: Any) -> NoReturn:
+    raise KeyboardInterrupt

@@ -1,0 +1,130 @@
+"""What `empirisk fit` saw and found, on the screen and as a dict for JSON."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from empirisk.cli.places import Places
+from empirisk.cli.screen import Screen
+from empirisk.cli.target import Target
+from empirisk.data.description import describe
+from empirisk.data.table import Table
+from empirisk.report.findings import in_words, verdict
+from empirisk.report.standings import Standing, standings
+from empirisk.risk.estimate import RiskEstimate
+from empirisk.selection.select import Selection
+
+SHOWN = 30  # columns that are listed
+
+
+def show_table(screen: Screen, table: Table, target: Target) -> None:
+    """What was inferred: how the file was read, the columns, the task, and what is left out."""
+    screen.heading(f"Table of {len(table):,} rows, {len(table.names)} columns")
+    for line in describe(table.columns[:SHOWN], distinct=True):
+        screen.line(line)
+    if len(table.names) > SHOWN:
+        screen.say(f"and {len(table.names) - SHOWN} more columns", indent="  ")
+    if table.source is not None:
+        screen.say(f"read as: {', '.join(table.source.read_as)}")
+        for note in table.source.notes:
+            screen.say(f"note: {note}")
+    screen.say(f"{target.task} of {target.name!r}: {target.why}")
+    if target.without:
+        screen.say(f"left out: {target.without:,} rows without a value of {target.name!r}")
+    if target.left_out:
+        screen.say(
+            f"left out: {', '.join(map(repr, target.left_out))} (the same in all rows, or text, "
+            "words that hardly repeat; --kind COLUMN=category uses these)"
+        )
+
+
+def show_outcome(screen: Screen, selection: Selection, places: Places, notes: list[str]) -> None:
+    """The ranking, the chosen model, its certified risk, and where everything is."""
+    plan = selection.plan
+    screen.heading(
+        f"Ranking by {plan.n_splits}-fold cross-validation on {plan.n:,} rows "
+        f"({selection.test_risk.loss} loss, less is better)"
+    )
+    header = ("", "learner", "risk", "s.e.", "training", "at")
+    rows = [
+        (
+            ">" if each.chosen else "",
+            each.name,
+            f"{each.risk:.4g}",
+            f"{each.standard_error:.2g}" if math.isfinite(each.standard_error) else "",
+            f"{each.training_risk:.4g}",
+            each.at,
+        )
+        for each in standings(selection)
+    ]
+    screen.table(header, rows, left=2)
+    for name, why in selection.failures.items():
+        screen.say(f"  {name} gave no risk: {why}")
+    for note in notes:
+        screen.say(f"note: {note}")
+    screen.heading(f"Chosen: {in_words(selection)}")
+    screen.say(verdict(selection))
+    screen.say(selection.test_risk.sentence)
+    screen.heading("Written")
+    screen.say(f"model:  {places.model}", indent="  ")
+    screen.say(f"report: {places.report}", indent="  ")
+
+
+def as_dict(
+    selection: Selection, places: Places, target: Target, table: Table, notes: list[str]
+) -> dict[str, Any]:
+    """The same for programs."""
+    columns = [
+        {"name": c.name, "kind": c.kind, "missing": int(c.missing.sum())} for c in table.columns
+    ]
+    return {
+        "source": None if table.source is None else table.source.where,
+        "rows": len(table),
+        "columns": columns,
+        "target": target.name,
+        "task": target.task,
+        "rows_without_target": target.without,
+        "columns_left_out": list(target.left_out),
+        "loss": selection.test_risk.loss,
+        "ranking": [_standing(each) for each in standings(selection)],
+        "failures": selection.failures,
+        "chosen": {"name": selection.name, "value": _json(selection.value)},
+        "training_risk": _json(selection.training_risk),
+        "cross_validated_risk": _estimate(selection.cross_validated_risk),
+        "test_risk": _estimate(selection.test_risk),
+        "test_rows": len(selection.test_rows),
+        "notes": notes,
+        "model": str(places.model),
+        "report": str(places.report),
+    }
+
+
+def _standing(each: Standing) -> dict[str, Any]:
+    return {
+        "name": each.name,
+        "value": _json(each.value),
+        "risk": _json(each.risk),
+        "standard_error": _json(each.standard_error),
+        "training_risk": _json(each.training_risk),
+    }
+
+
+def _estimate(risk: RiskEstimate) -> dict[str, Any]:
+    return {
+        "value": _json(risk.value),
+        "standard_error": _json(risk.standard_error),
+        "interval": None if risk.interval is None else [_json(end) for end in risk.interval],
+        "level": risk.level,
+        "estimates": risk.estimates,
+        "sentence": risk.sentence,
+    }
+
+
+def _json(value: Any) -> Any:
+    """A number as JSON has them: no NumPy, and null for what is not finite."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return [_json(each) for each in value] if isinstance(value, tuple) else value

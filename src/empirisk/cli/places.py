@@ -1,0 +1,56 @@
+"""Where model and report go."""
+
+import os
+import re
+from dataclasses import dataclass
+from errno import EACCES, ENOTDIR
+from pathlib import Path
+
+from empirisk.runtime.errors import ParameterError
+
+
+@dataclass(frozen=True)
+class Places:
+    """The files that `empirisk fit` writes, named after the file it read."""
+
+    model: Path
+    report: Path
+
+    @classmethod
+    def of(cls, file: str, folder: str) -> "Places":
+        """Their names; what speaks against writing there is said before the work, not after it."""
+        place = Path(folder)
+        _check_folder(place)
+        name = safe_stem(file)
+        found = cls(place / f"{name}.empirisk", place / f"{name}.html")
+        for path in (found.model, found.report):
+            if os.path.realpath(path) == os.path.realpath(file):
+                raise ParameterError(f"{path} would overwrite the data: give another --output")
+        return found
+
+    def make_folder(self) -> None:
+        self.model.parent.mkdir(parents=True, exist_ok=True)
+
+
+def safe_stem(file: str) -> str:
+    """The name of a file without its endings, fit for a new file on any system.
+
+    Examples
+    --------
+    >>> safe_stem("data/heart_disease.csv.gz"), safe_stem("2024/*.csv"), safe_stem("a b.parquet")
+    ('heart_disease', 'table', 'a_b')
+    """
+    stem = re.sub(r"(\.[A-Za-z0-9]{1,8}){1,2}$", "", os.path.basename(file))
+    words = re.sub(r"[^\w.-]+", "_", stem).strip("._-")
+    return words[:100] or "table"
+
+
+def _check_folder(place: Path) -> None:
+    """The nearest folder that exists must take new ones or files."""
+    for folder in (place, *place.absolute().parents):
+        if folder.is_dir():
+            if not os.access(folder, os.W_OK | os.X_OK):
+                raise PermissionError(EACCES, "nothing may be written there", str(folder))
+            return
+        if folder.exists():
+            raise NotADirectoryError(ENOTDIR, "it is a file, wanted a folder", str(folder))

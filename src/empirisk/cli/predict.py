@@ -1,0 +1,99 @@
+"""`empirisk predict`: a model file and a table to predictions as CSV."""
+
+import csv
+import io
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import typer
+
+from empirisk.cli.screen import plain
+from empirisk.data.column import Kind
+from empirisk.data.read import read_table
+from empirisk.data.table import Table
+from empirisk.model_file.load import ModelFile, read_model_file
+from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.whole_file import whole_file
+
+SHOWN = 10  # columns that a message names
+
+
+def predict_file(model: str, file: str, *, output: str | None, probabilities: bool) -> None:
+    """Predict each row of the file; everything but the predictions goes to standard error."""
+    found = read_model_file(model)
+    columns = _columns(found, model)
+    if probabilities and not hasattr(found.model, "predict_proba"):
+        raise ParameterError(
+            f"{model} predicts numbers and has no probabilities: leave out --probabilities"
+        )
+    table = _read(file, columns, found.meta["target"])
+    text = _csv(*_predictions(found.model, table, probabilities))
+    if output is None:
+        sys.stdout.write(text)
+        return
+    with whole_file(output) as draft:
+        draft.write(text.encode())
+    typer.echo(plain(f"{len(table):,} predictions written to {output}"), err=True)
+
+
+def _columns(found: ModelFile, path: str) -> dict[str, Kind]:
+    """The columns that the model was trained on, with their kinds."""
+    columns, target = found.meta.get("columns"), found.meta.get("target")
+    if not isinstance(columns, dict) or not isinstance(target, str):
+        raise DataError(
+            f"{path} holds a model ({found.summary}) but not the columns it was trained on; "
+            "`empirisk predict` needs a file that `empirisk fit` wrote"
+        )
+    return columns
+
+
+def _read(file: str, columns: dict[str, Kind], target: str) -> Table:
+    """The columns of the training table, by name and in its order, read as they were there."""
+    table = read_table(file)
+    lacking = [name for name in columns if name not in table]
+    if lacking:
+        raise DataError(
+            f"{file} lacks {_listed(lacking)}, which the model was trained on; "
+            f"it has {_listed(table.names)}"
+        )
+    extra = [name for name in table.names if name not in columns and name != target]
+    if extra:
+        typer.echo(plain(f"not used: {_listed(extra)}"), err=True)
+    if any(table.kinds[name] != kind for name, kind in columns.items()):
+        table = read_table(file, kinds=columns)
+    return table.select(columns)
+
+
+def _predictions(
+    model: Any, table: Table, probabilities: bool
+) -> tuple[list[str], Iterable[Sequence[Any]]]:
+    """A header, and a row for each row of the table."""
+    predicted = [_word(label) for label in model.predict(table).tolist()]
+    if not probabilities:
+        return ["prediction"], ((word,) for word in predicted)
+    shares = np.asarray(model.predict_proba(table)).tolist()
+    header = [f"probability_{_word(label)}" for label in model.classes_.tolist()]
+    rows = ((word, *map(repr, row)) for word, row in zip(predicted, shares, strict=True))
+    return ["prediction", *header], rows
+
+
+def _word(label: Any) -> str:
+    """A number with all its digits; truth values as in other CSV files."""
+    if isinstance(label, bool):
+        return "true" if label else "false"
+    return repr(label) if isinstance(label, float) else str(label)
+
+
+def _csv(header: list[str], rows: Iterable[Sequence[Any]]) -> str:
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(map(repr, names[:SHOWN])) + more

@@ -1,0 +1,142 @@
+"""The column to predict: its task, its values, and the rows that have one."""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from empirisk.data.column import Column
+from empirisk.data.table import Table
+from empirisk.runtime.arrays import Array
+from empirisk.runtime.errors import DataError
+
+Task = Literal["regression", "classification"]
+
+FEWEST = 8  # rows: a quarter is kept for the test, and the others are dealt to folds
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """What is predicted from what.
+
+    Attributes
+    ----------
+    name : str
+    task : {"regression", "classification"}
+    why : str
+        From what the task was inferred.
+    X : Table
+        The other columns, of rows that have a target.
+    y : array
+    without : int
+        How many rows have no target and are left out.
+    left_out : tuple of str
+        Columns that are not learned from.
+    """
+
+    name: str
+    task: Task
+    why: str
+    X: Table
+    y: Array
+    without: int
+    left_out: tuple[str, ...] = ()
+
+    def without_idle_columns(self) -> "Target":
+        """Predicted from columns that can be learned from: then a table to predict needs no others.
+
+        Text, words that hardly repeat, is not learned from, and a column with the same in all
+        rows has nothing to tell.
+        """
+        idle = tuple(column.name for column in self.X.columns if _is_idle(column))
+        if len(idle) == len(self.X.names):
+            raise DataError(
+                "all columns are constant or text (words that hardly repeat): there is nothing to "
+                "learn from; if some are categories, say --kind COLUMN=category"
+            )
+        return replace(self, X=self.X.drop(idle), left_out=idle)
+
+    @classmethod
+    def of(cls, table: Table, name: str, task: Task | None) -> "Target":
+        """Part the target from the table; infer the task where it is not given."""
+        if name not in table:
+            listed = ", ".join(map(repr, table.names))
+            raise DataError(f"there is no column {name!r} to predict; the columns are {listed}")
+        if len(table.names) == 1:
+            raise DataError(f"{name!r} is the only column: there is nothing to predict it from")
+        missing = table[name].missing
+        there = table.take(np.flatnonzero(~missing)) if missing.any() else table
+        if len(there) < FEWEST:
+            raise DataError(
+                f"{len(there)} of {len(table)} rows have a value of {name!r}; it takes at least "
+                f"{FEWEST} to learn and to test"
+            )
+        column = there[name]
+        inferred, why = _infer(column)
+        task, why = (inferred, why) if task is None else (task, "as asked")
+        y = _labels(column) if task == "classification" else _numbers(column)
+        _check_varies(y, name)
+        return cls(name, task, why, there.drop([name]), y, int(missing.sum()))
+
+
+def _is_idle(column: Column) -> bool:
+    if column.kind == "text" or column.missing.all():
+        return True
+    if column.missing.any():
+        return False  # whether a value is missing may tell something
+    values = column.codes() if column.kind in ("category", "boolean") else column.numbers()
+    return bool((values == values[0]).all())
+
+
+def _infer(column: Column) -> tuple[Task, str]:
+    if column.kind == "number":
+        few = len(np.unique(column.numbers())) <= 10
+        other = "; if these are classes, say --task classification" if few else ""
+        return "regression", f"the target holds numbers{other}"
+    return "classification", f"the target is a {column.kind}"
+
+
+def _labels(column: Column) -> Array:
+    """The classes, in words, truth values or numbers."""
+    if column.kind in ("category", "boolean"):
+        labels = column.levels[column.codes()]
+    elif column.kind == "number":
+        numbers = column.numbers()
+        whole = bool((numbers == np.round(numbers)).all() and (np.abs(numbers) < 2**53).all())
+        labels = (
+            numbers.astype(np.int64) if whole else np.array([repr(x) for x in numbers.tolist()])
+        )
+    elif column.kind == "text":
+        labels = column.values()
+    else:
+        raise DataError(
+            f"column {column.name!r} is a date, which cannot be predicted; to predict the number "
+            f"of days since 1970, say --kind '{column.name}=number'"
+        )
+    different = len(np.unique(labels))
+    if different > len(labels) / 2 and different > 2:
+        raise DataError(
+            f"column {column.name!r} has {different} different values in {len(labels)} rows, too "
+            "many for classes; give another target, or --task regression if they are numbers"
+        )
+    return np.array(labels.tolist()) if labels.dtype == object else labels
+
+
+def _numbers(column: Column) -> Array:
+    if column.kind in ("category", "text"):
+        raise DataError(
+            f"column {column.name!r} holds words, such as {column.values()[0]!r}, and regression "
+            "predicts numbers; leave out --task regression"
+        )
+    numbers = column.numbers()
+    if not np.isfinite(numbers).all():
+        raise DataError(f"column {column.name!r} holds infinite values: remove those rows")
+    return numbers
+
+
+def _check_varies(y: Array, name: str) -> None:
+    if len(np.unique(y)) < 2:
+        raise DataError(
+            f"column {name!r} has the value {y[0]!s} in all {len(y)} rows: there is nothing to "
+            "learn; give another target"
+        )

@@ -1,0 +1,234 @@
+"""Reading files of text (CSV, TSV) into columns: cut at record ends, read pieces at the same time.
+
+Each piece is cut into fields by Arrow and its fields are read in the way of their column; the
+pieces come together in order, so the result does not depend on the number of threads.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from math import ceil
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pyarrow as pa
+from joblib import cpu_count
+from pyarrow import csv as arrow_csv
+
+from empirisk.data.column import Column, Kind, check_kinds
+from empirisk.data.dialect import SAMPLE, Dialect, Given, find_dialect
+from empirisk.data.fields import BEFORE, Fields, Misfit, Way, read_fields
+from empirisk.data.kinds import refusal
+from empirisk.data.opening import Text, where
+from empirisk.data.records import Piece, pieces
+from empirisk.data.spelling import MISSING_WORDS, Spelling
+from empirisk.data.table import Source, Table
+from empirisk.runtime.deadlines import check_deadline
+from empirisk.runtime.errors import DataError
+from empirisk.runtime.progress import track
+from empirisk.runtime.workers import nested
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class TextFile:
+    """A file of text and its dialect."""
+
+    path: str
+    text: Text
+    dialect: Dialect
+
+    def pieces(self) -> Iterable[Piece]:
+        """Its rows in whole records."""
+        size = Path(self.path).stat().st_size
+        blocks = None if self.text.packed else ceil(size / self.text.block)
+        cut = pieces(self.text, self.path, self.dialect)
+        return track(cut, f"blocks of {Path(self.path).name}", blocks)
+
+
+def read_delimited(
+    paths: Sequence[str],
+    given: Given,
+    *,
+    kinds: Mapping[str, Kind] | None,
+    encoding: str | None,
+    missing: Iterable[str] | None,
+    max_bytes: int | None,
+) -> Table:
+    """The table in one or several files of text that have the same columns."""
+    first = _open(paths[0], given, encoding, max_bytes)
+    same = replace(given, delimiter=first.dialect.delimiter, header=first.dialect.header)
+    files = [first, *(_open(path, same, encoding, max_bytes) for path in paths[1:])]
+    for file in files[1:]:
+        _check_same_names(first, file)
+    asked = check_kinds(kinds, list(first.dialect.names))
+    spelling = Spelling(first.dialect.decimal, None if missing is None else tuple(missing))
+    fields = [Fields(name, spelling, asked.get(name)) for name in first.dialect.names]
+    notes = _read(files, fields)
+    again = [each if each.way.form == "nothing" else None for each in fields]
+    if any(again):
+        for each in filter(None, again):
+            each.read_again()
+        _read(files, again)
+    columns = [each.column() for each in fields]
+    return _table(files, columns, [*notes, *_notes_on(first.dialect, columns, given)])
+
+
+def _open(path: str, given: Given, encoding: str | None, max_bytes: int | None) -> TextFile:
+    text = Text(path, encoding, max_bytes)
+    block = next(iter(text), b"")
+    sample = block[:SAMPLE] if block.count(b"\n", 0, SAMPLE) > 2 else block
+    whole = len(sample) == len(block) < text.block
+    decoded = sample.decode("utf-8", "replace")
+    return TextFile(path, text, find_dialect(decoded, path, given, whole=whole))
+
+
+def _check_same_names(first: TextFile, other: TextFile) -> None:
+    if other.dialect.names == first.dialect.names:
+        return
+    here, there = other.dialect.names, first.dialect.names
+    differ = [f"{a!r} instead of {b!r}" for a, b in zip(here, there, strict=False) if a != b]
+    what = differ[0] if differ else f"{len(here)} columns instead of {len(there)}"
+    raise DataError(
+        f"{other.path} has {what} in {first.path}; files that are read together need the same "
+        "names in the same order"
+    )
+
+
+def _read(files: Sequence[TextFile], fields: Sequence[Fields | None]) -> list[str]:
+    """Go through the files once; notes on columns that look like numbers or dates and are not."""
+    notes = []
+
+    def read(piece: Piece) -> tuple[Piece, list[Any]]:
+        return piece, _read_piece(piece, fields)
+
+    for file in files:
+        for piece, columns in _in_order(read, file.pieces()):
+            for each, column in zip(fields, columns, strict=True):
+                misfit = None if each is None else each.add(column)
+                if each is not None and misfit is not None:
+                    notes.append(_note(each, misfit, piece))
+    return notes
+
+
+def _read_piece(piece: Piece, fields: Sequence[Fields | None]) -> list[Any]:
+    """What is in each field of a piece, in the way of its column at this moment."""
+    ways = [Way("nothing") if each is None else each.way for each in fields]
+    wanted = [j for j, way in enumerate(ways) if way.form != "nothing"]
+    columns = dict(zip(wanted, _cut_into_fields(piece, wanted), strict=True))
+    return [
+        read_fields(columns.get(j), way, Spelling() if each is None else each.spelling)
+        for j, (each, way) in enumerate(zip(fields, ways, strict=True))
+    ]
+
+
+def _cut_into_fields(piece: Piece, wanted: Sequence[int]) -> list[Any]:
+    """Some fields of all records, null where they are empty and not quoted."""
+    dialect = piece.dialect
+    names = [str(j) for j in range(dialect.fields)]
+    used = [names[j] for j in wanted] + names[len(dialect.names) :]
+    try:
+        table = arrow_csv.read_csv(
+            pa.BufferReader(piece.data),
+            arrow_csv.ReadOptions(
+                use_threads=False, column_names=names, block_size=len(piece.data) + 1
+            ),
+            arrow_csv.ParseOptions(
+                delimiter=dialect.delimiter, ignore_empty_lines=dialect.fields > 1
+            ),
+            arrow_csv.ConvertOptions(
+                include_columns=used,
+                column_types=dict.fromkeys(names, pa.string()),
+                null_values=[""],
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
+                check_utf8=False,
+            ),
+        )
+    except pa.ArrowInvalid as error:
+        piece.refuse_width()
+        raise DataError(f"{piece.path}, from line {piece.line} on: {error}") from error
+    if dialect.extra and table.column(len(used) - 1).null_count < len(table):
+        piece.refuse_extra()
+    return [column.combine_chunks() for column in table.columns[: len(wanted)]]
+
+
+def _note(fields: Fields, misfit: Misfit, piece: Piece) -> str:
+    """Why a column is words, or an error if another kind was asked for."""
+    line = None if misfit.row == BEFORE else piece.line_of(misfit.row)
+    if fields.kind is not None:
+        reason = refusal(fields.name, fields.kind, misfit.text, f"line {line}")
+        raise DataError(f"{piece.path}: {reason}")
+    where = "" if line is None else f" in line {line} of {Path(piece.path).name}"
+    return f"{fields.name!r} is read as words because of {misfit.text[:30]!r}{where}"
+
+
+def _notes_on(dialect: Dialect, columns: Sequence[Column], given: Given) -> list[str]:
+    """What was assumed about the columns and may be wrong."""
+    notes = [note for column in columns for note in _missing_levels(column)]
+    if _unused(dialect, columns):
+        notes.append(f"left out {len(_unused(dialect, columns))} column(s) without name and values")
+    if not dialect.header and given.header is None:
+        notes.append("the first line looks like data; if it holds the names, give header=True")
+    if len(columns[0]) == 0:
+        notes.append("there are no rows")
+    return notes
+
+
+def _unused(dialect: Dialect, columns: Sequence[Column]) -> set[str]:
+    """Columns without name and values, as delimiters at the end of each line make them."""
+    unused = {
+        column.name
+        for column, named in zip(columns, dialect.named, strict=True)
+        if dialect.header and not named and column.missing.all()
+    }
+    return unused if len(unused) < len(columns) else set()
+
+
+def _table(files: Sequence[TextFile], columns: Sequence[Column], notes: list[str]) -> Table:
+    dialect = files[0].dialect
+    unused = _unused(dialect, columns)
+    encodings = sorted({file.text.encoding for file in files})
+    read_as = (
+        f"delimiter {dialect.delimiter!r}",
+        f"decimal {dialect.decimal!r}",
+        f"encoding {' and '.join(encodings)}",
+        f"names in line {dialect.skip_lines}" if dialect.header else "no line of names",
+    )
+    source = Source(where([file.path for file in files]), read_as, tuple(notes))
+    return Table([column for column in columns if column.name not in unused], source)
+
+
+def _missing_levels(column: Column) -> list[str]:
+    """Levels that may mean a missing value."""
+    if column.kind != "category":
+        return []
+    words = [level for level in column.levels if level.strip().lower() in MISSING_WORDS]
+    return [
+        f"{column.name!r} has the level {word!r}; if it means missing, give missing=[{word!r}]"
+        for word in words
+    ]
+
+
+def _in_order(function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+    """function(item) for each item, in order, a few at a time in threads.
+
+    The first is done before the others are begun: what it teaches is known to them.
+    """
+    workers = 1 if nested.get() else cpu_count()
+    todo = iter(items)
+    for item in todo:
+        yield function(item)
+        break
+    with ThreadPoolExecutor(workers, thread_name_prefix="empirisk") as pool:
+        doing: deque[Future[R]] = deque()
+        for item in todo:
+            check_deadline()
+            doing.append(pool.submit(function, item))
+            if len(doing) > workers:
+                yield doing.popleft().result()
+        while doing:
+            yield doing.popleft().result()

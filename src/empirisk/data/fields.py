@@ -1,0 +1,237 @@
+"""The fields of one column, piece by piece, until its kind is known.
+
+A column starts undecided, becomes numbers, dates or words with the first piece that has values, and
+stays so while the pieces agree. If a later piece does not (text among numbers, say), the column is
+words after all; its first pieces are gone as they were written, so it is read once more. The kind
+thus depends on all of the column and never on how it was cut into pieces.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from empirisk.data.column import Column, Kind
+from empirisk.data.growing import GrowingArray, GrowingTexts, GrowingWords
+from empirisk.data.spelling import (
+    DATE_LADDERS,
+    Spelling,
+    first_failure,
+    has_evidence,
+    parse_dates,
+    parse_numbers,
+    parse_truths,
+)
+from empirisk.data.words import column_of_words, shorten
+
+BEFORE = -1
+"""The row of a misfit that stands in a piece before this one."""
+
+LOOKED_AT, MOSTLY = 1000, 0.9
+"""If so many of the first fields are numbers, the first that is none is worth a note."""
+
+_NUMBER_LIKE = re.compile(r"[-+]?[\d.,]*\d[\d.,]*%?")
+
+
+@dataclass(frozen=True)
+class Way:
+    """How the fields of a column are read at the moment.
+
+    Attributes
+    ----------
+    form : {"undecided", "number", "date", "boolean", "words", "text", "nothing"}
+        Words are looked at for repetition, text is not; nothing is read of a column that will be
+        read again.
+    asked : bool
+        Whether the user gave the kind.
+    least : data type or None
+        The type of the dates so far.
+    """
+
+    form: str
+    asked: bool = False
+    least: Any = None
+
+
+@dataclass(frozen=True)
+class Misfit:
+    """A field because of which a column is words, and its row in the piece, or BEFORE."""
+
+    row: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Read:
+    """What was read of a piece in some way: an array, or the first misfit."""
+
+    way: Way
+    values: Any
+
+
+def read_fields(texts: Any, way: Way, spelling: Spelling) -> Read:
+    """The fields of a piece in the way of their column.
+
+    Needs nothing but its arguments, so that pieces can be read at the same time.
+    """
+    if way.form in ("nothing", "undecided"):
+        return Read(way, texts)
+    if way.form in ("words", "text"):
+        if spelling.missing is not None:
+            gone = pc.is_in(texts, pa.array(spelling.missing, texts.type))
+            texts = pc.if_else(gone, pa.scalar(None, texts.type), texts)
+        return Read(way, shorten(texts) if way.form == "words" else texts)
+    parse = _parser(way, spelling)
+    values = parse(texts)
+    return Read(way, Misfit(*first_failure(texts, parse)) if values is None else values)
+
+
+def _parser(way: Way, spelling: Spelling) -> Any:
+    if way.form == "number":
+        return partial(parse_numbers, spelling=spelling, asked=way.asked)
+    if way.form == "date":
+        return partial(parse_dates, spelling=spelling, least=way.least)
+    return partial(parse_truths, spelling=spelling, asked=True)
+
+
+class Fields:
+    """The fields of a column so far.
+
+    Parameters
+    ----------
+    name : str
+    spelling : Spelling
+    kind : str, optional
+        The kind that the user gave.
+    """
+
+    def __init__(self, name: str, spelling: Spelling, kind: Kind | None = None) -> None:
+        self.name, self.spelling, self.kind = name, spelling, kind
+        form = {None: "undecided", "category": "words"}.get(kind, kind)
+        self.way = Way(str(form), asked=kind is not None)
+        self._clear()
+
+    def _clear(self) -> None:
+        self.waiting: list[Any] = []
+        self.values: GrowingArray | None = None
+        self.words, self.texts = GrowingWords(), GrowingTexts()
+
+    def add(self, read: Read) -> Misfit | None:
+        """Take in a piece; a misfit in it, if the column is words because of that."""
+        if self.way.form == "nothing":
+            return None
+        if self.way.form == "undecided":
+            return self._decide(read.values)
+        if read.way.form == "undecided":  # was sent off before the way was known
+            read = read_fields(read.values, self.way, self.spelling)
+        if isinstance(read.values, Misfit):
+            return self._give_up(read.values)
+        if self.way.form not in ("words", "text"):
+            return self._add_values(read.values)
+        self._add_words(read.values)
+        return None
+
+    def read_again(self) -> None:
+        """Begin again, with words."""
+        self._clear()
+        self.way = Way("words")
+
+    def column(self) -> Column:
+        """The column, when all pieces are in; they are given up."""
+        form = self.way.form
+        if form == "undecided":
+            self.way = Way("words")
+            for each in self.waiting:
+                self.add(read_fields(each, self.way, self.spelling))
+        values, words, texts = self.values, self.words, self.texts
+        self._clear()
+        if form in ("undecided", "words", "text"):
+            asked = self.kind if self.kind in ("category", "text") else None
+            chunks = [words.done(), texts.done()]
+            return column_of_words(self.name, chunks, kind=asked, spelling=self.spelling)
+        kind, empty = _STORED[form]
+        if values is None:
+            values = GrowingArray(empty)
+        if form == "number":
+            values.to_integers()
+        array = values.done()
+        return Column(
+            self.name,
+            kind,
+            pa.chunked_array([array.cast(pa.bool_()) if form == "boolean" else array]),
+        )
+
+    def _decide(self, texts: Any) -> Misfit | None:
+        """Find a way with the first piece that shows one, and go it with the pieces before."""
+        numbers = parse_numbers(texts, self.spelling)
+        dates = parse_dates(texts, self.spelling) if numbers is None else None
+        values = dates if numbers is None else numbers
+        if values is not None and not has_evidence(values):
+            self.waiting.append(texts)  # nothing but words for missing values
+            return None
+        if values is None:
+            self.way = Way("words")
+        else:
+            self.way = Way("number" if dates is None else "date", least=values.type)
+        for each in self.waiting:
+            misfit = self.add(read_fields(each, self.way, self.spelling))
+            if misfit is not None:
+                return Misfit(BEFORE, misfit.text)
+        self.waiting = []
+        misfit = self.add(read_fields(texts, self.way, self.spelling))
+        return self._nearly_numbers(texts) if values is None else misfit
+
+    def _nearly_numbers(self, texts: Any) -> Misfit | None:
+        """The first field that is no number, where nearly all are."""
+        head = [text for text in texts.slice(0, LOOKED_AT).to_pylist() if text]
+        if sum(bool(_NUMBER_LIKE.fullmatch(text)) for text in head) < MOSTLY * len(head):
+            return None
+        return Misfit(*first_failure(texts, _parser(Way("number"), self.spelling)))
+
+    def _give_up(self, misfit: Misfit) -> Misfit:
+        self._clear()
+        self.way = Way("nothing", self.way.asked)
+        return misfit
+
+    def _add_words(self, words: Any) -> None:
+        repeated = pa.types.is_dictionary(words.type)
+        if repeated and self.way.form == "words":
+            self.words.append(words)
+        else:
+            self.way = Way("text", self.way.asked)
+            self.texts.append(words.cast(pa.large_string()) if repeated else words)
+
+    def _add_values(self, values: Any) -> Misfit | None:
+        if pa.types.is_boolean(values.type):
+            values = values.cast(pa.int8())
+        if self.values is None:
+            self.values = GrowingArray(values.type)
+        if values.type != self.values.kind:
+            return self._add_dates(values)
+        self.values.append(values)
+        return None
+
+    def _add_dates(self, dates: Any) -> Misfit | None:
+        """Take in dates of another type: all become the later type on the ladder."""
+        before = GrowingArray(dates.type) if self.values is None else self.values
+        ladder = next(ladder for ladder in DATE_LADDERS if dates.type in ladder)
+        later = max(before.kind, dates.type, key=ladder.index)
+        self.way = Way("date", self.way.asked, later)
+        self.values = GrowingArray(later)
+        try:
+            for each in (before.done(), dates):
+                self.values.append(each.cast(later))
+        except pa.ArrowInvalid:  # a year that nanoseconds do not reach
+            return self._give_up(Misfit(BEFORE, f"a date that does not fit {later}"))
+        return None
+
+
+_STORED: dict[str, tuple[Kind, Any]] = {
+    "number": ("number", pa.float64()),
+    "date": ("date", pa.date32()),
+    "boolean": ("boolean", pa.int8()),
+}
+"""The kind of a form, and the type in which its values are stored if there are none."""

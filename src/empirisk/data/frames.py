@@ -1,0 +1,184 @@
+"""From what users have to named Arrow arrays: frames, dicts of sequences, arrays."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from empirisk.data.column import Kind
+from empirisk.runtime.errors import DataError, DataTypeError
+
+Arrays = list[tuple[str, Any]]
+"""Names and chunked arrays, in order."""
+
+_NAMELESS = re.compile(r"__index_level_\d+__")
+
+
+def default_names(p: int) -> list[str]:
+    """The names of columns that have none, as scikit-learn gives them."""
+    return [f"x{j}" for j in range(p)]
+
+
+def check_names(names: Iterable[Any]) -> list[str]:
+    """Names as strings, each of them once."""
+    names = [str(name) for name in names]
+    places: dict[str, int] = {}
+    for j, name in enumerate(names):
+        if name in places:
+            raise DataError(
+                f"the name {name!r} stands for columns {places[name]} and {j} (counted from 0); "
+                "rename one of them"
+            )
+        places[name] = j
+    return names
+
+
+def named_arrays(data: Any, names: Sequence[str] | None, kinds: Mapping[str, Kind]) -> Arrays:
+    """The columns of a frame, a dict or an array of two dimensions."""
+    if isinstance(data, Mapping):
+        arrays = [
+            (str(key), chunked(str(key), value, kinds.get(key))) for key, value in data.items()
+        ]
+    elif hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
+        arrays = _of_frame(data)
+    elif getattr(getattr(data, "dtype", None), "names", None):
+        arrays = [(name, chunked(name, data[name], kinds.get(name))) for name in data.dtype.names]
+    else:
+        arrays = _of_matrix(data, names, kinds)
+    _check_lengths(arrays)
+    given = [name for name, _ in arrays] if names is None else list(names)
+    if len(given) != len(arrays):
+        raise DataError(f"there are {len(given)} names for {len(arrays)} columns; give as many")
+    return list(zip(check_names(given), [array for _, array in arrays], strict=True))
+
+
+def chunked(name: str, values: Any, kind: Kind | None = None) -> Any:
+    """The values of one column as a chunked array."""
+    if hasattr(values, "__arrow_c_stream__"):
+        return pa.chunked_array(values)
+    if hasattr(values, "__arrow_c_array__"):
+        return pa.chunked_array([pa.array(values)])
+    if isinstance(values, np.ma.MaskedArray):
+        filled = values.data.astype(object)
+        filled[np.ma.getmaskarray(values)] = None
+        values = filled
+    if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
+        raise DataTypeError(
+            f"column {name!r} is {values!r:.50}; give a sequence with a value for each row"
+        )
+    if np.ndim(values) > 1:
+        raise DataError(f"column {name!r} has {np.ndim(values)} dimensions; give a column each")
+    dtype = getattr(values, "dtype", np.dtype(object))
+    if dtype.kind in "OSUT" and not hasattr(dtype, "categories"):
+        return pa.chunked_array([_of_objects(name, values, kind)])
+    try:
+        return pa.chunked_array([pa.array(values, from_pandas=True)])
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise DataTypeError(not_a_column(name, str(dtype))) from error
+
+
+def _of_frame(data: Any) -> Arrays:
+    columns = getattr(data, "columns", None)
+    if isinstance(columns, Iterable) and not isinstance(data, pa.Table | pa.RecordBatch):
+        check_names(columns)  # pandas lets a name stand twice
+    try:
+        frame = pa.table(data)
+    except (pa.ArrowException, ValueError, TypeError) as error:
+        raise DataTypeError(
+            f"a {type(data).__name__} cannot be read as a table: {error}; make each of its columns "
+            "of one type: numbers, words, truth values or dates"
+        ) from error
+    index = _index_names(frame, hasattr(data, "index"))
+    return [
+        (name, column)
+        for name, column in zip(frame.column_names, frame.columns, strict=True)
+        if name not in index
+    ]
+
+
+def _index_names(frame: Any, is_pandas: bool) -> set[str]:
+    """The columns that stand for the index of a pandas frame, in a file only those without name."""
+    nameless = {name for name in frame.column_names if _NAMELESS.fullmatch(name)}
+    metadata = (frame.schema.metadata or {}).get(b"pandas")
+    if not is_pandas or metadata is None:
+        return nameless
+    index = json.loads(metadata)["index_columns"]
+    return nameless | {name for name in index if isinstance(name, str)}
+
+
+def _of_matrix(data: Any, names: Sequence[str] | None, kinds: Mapping[str, Kind]) -> Arrays:
+    if hasattr(data, "toarray"):
+        raise DataTypeError(f"a sparse {type(data).__name__} is no table; pass its toarray()")
+    matrix = data if isinstance(data, np.ndarray) else np.array(data, dtype=object)
+    if matrix.ndim != 2:
+        raise DataTypeError(
+            f"a {type(data).__name__} of {matrix.ndim} dimension(s) is no table; give a data frame,"
+            " a dict of columns, or an array of rows and columns"
+        )
+    given = default_names(matrix.shape[1]) if names is None else list(names)
+    given += default_names(matrix.shape[1])[len(given) :]
+    return [
+        (name, chunked(name, matrix[:, j], kinds.get(name)))
+        for j, name in enumerate(given[: matrix.shape[1]])
+    ]
+
+
+def _of_objects(name: str, values: Any, kind: Kind | None) -> Any:
+    """Python objects as an array of the one type that they have."""
+    objects = values.tolist() if hasattr(values, "tolist") else list(values)
+    if kind in ("text", "category"):
+        objects = [_word(each) for each in objects]
+    try:
+        return pa.array(objects, from_pandas=True)
+    except OverflowError:
+        return pa.array([_word(each) for each in objects])
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise DataTypeError(_mixture(name, objects)) from error
+
+
+def _word(value: Any) -> str | None:
+    return None if _is_missing(value) else str(value)
+
+
+def _is_missing(value: Any) -> bool:
+    """None, NaN, or the marks of pandas, which is not imported here."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float) and value != value
+
+
+def _mixture(name: str, objects: list[Any]) -> str:
+    first: dict[str, int] = {}
+    for i, each in enumerate(objects):
+        if not _is_missing(each):
+            first.setdefault(type(each).__name__, i)
+    found = ", ".join(f"{kind} (row {i}: {objects[i]!r:.30})" for kind, i in first.items())
+    if len(first) < 2:
+        return not_a_column(name, found)
+    return (
+        f"column {name!r} mixes types: {found}; give values of one type, or "
+        f'kinds={{{name!r}: "text"}} to take them all as words'
+    )
+
+
+def not_a_column(name: str, found: str) -> str:
+    """What to say of values that no kind of column can hold."""
+    return (
+        f"column {name!r} holds {found}; a table holds numbers, words, truth values and dates: "
+        "leave the column out, or turn it into one of them"
+    )
+
+
+def _check_lengths(arrays: Arrays) -> None:
+    if not arrays:
+        raise DataError("the data have no columns; give at least one")
+    name, first = arrays[0]
+    for other, array in arrays:
+        if len(array) != len(first):
+            raise DataError(
+                f"column {name!r} has {len(first)} values and column {other!r} {len(array)}; "
+                "give one for each row"
+            )

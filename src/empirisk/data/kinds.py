@@ -1,0 +1,174 @@
+"""From typed arrays to columns: the kind that a type stands for, or the kind that is asked for.
+
+Numbers, decimals, durations and times of day are numbers; integers beyond 2^53 become words, since
+float64 would lose their last digits. Dates and times are dates. Words are a category or text by the
+rule of `empirisk.data.words`, a dictionary is a category whose levels stay as they are.
+"""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from empirisk.data.column import Column, Kind, dictionary
+from empirisk.data.frames import not_a_column
+from empirisk.data.spelling import (
+    LARGEST_INTEGER,
+    Spelling,
+    first_failure,
+    parse_dates,
+    parse_numbers,
+    parse_truths,
+)
+from empirisk.data.words import coded, column_of_words, shorten
+from empirisk.runtime.errors import DataError, DataTypeError
+
+_SPELLING = Spelling()
+
+
+def column_of(name: str, array: Any, kind: Kind | None = None) -> Column:
+    """The column of an Arrow array, of the kind that is given, else of the kind of its type.
+
+    Examples
+    --------
+    >>> column_of("n", pa.chunked_array([[1, None]])).kind
+    'number'
+    >>> column_of("id", pa.chunked_array([[2**60, 2**60 + 1]])).values().tolist()
+    ['1152921504606846976', '1152921504606846977']
+    """
+    array = _plain(name, array)
+    if _is_words(array.type):
+        if kind in (None, "category", "text"):
+            words = array.chunks if kind == "text" else [shorten(chunk) for chunk in array.chunks]
+            return column_of_words(name, words, kind=kind)
+        return Column(name, kind, _parsed(name, array, kind))
+    natural = _natural_kind(name, array)
+    if natural is None:
+        if kind in (None, "text"):
+            return column_of(name, array.cast(pa.large_string()), kind)
+        natural, array = "number", array.cast(pa.float64(), safe=False)
+    if natural == "number" and pa.types.is_decimal(array.type):
+        array = array.cast(pa.int64() if array.type.scale <= 0 else pa.float64(), safe=False)
+    if kind in (None, natural):
+        return Column(name, natural, array)
+    return _converted(Column(name, natural, array), kind)
+
+
+def _plain(name: str, array: Any) -> Any:
+    """The array without wrappings: extension types, views, and dictionaries that differ."""
+    if isinstance(array.type, pa.BaseExtensionType):
+        array = pa.chunked_array([chunk.storage for chunk in array.chunks], array.type.storage_type)
+    if pa.types.is_dictionary(array.type):
+        return _one_dictionary(array)
+    if _is_words(array.type) and not pa.types.is_string(array.type):
+        return array.cast(pa.large_string())
+    if pa.types.is_null(array.type):
+        return array.cast(pa.float64())
+    return array
+
+
+def _is_words(kind: Any) -> bool:
+    types = pa.types
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
+
+
+def _one_dictionary(array: Any) -> Any:
+    """The same codes, as int32, into one dictionary without null."""
+    value_type = array.type.value_type
+    if _is_words(value_type):
+        value_type = pa.large_string()
+    array = array.cast(pa.dictionary(pa.int32(), value_type, array.type.ordered))
+    array = array.unify_dictionaries()
+    levels = dictionary(array)
+    if levels.null_count or len(pc.unique(levels)) < len(levels):
+        return array.cast(value_type).dictionary_encode()
+    return array
+
+
+def _natural_kind(name: str, array: Any) -> Kind | None:
+    """The kind of a type; None for integers that float64 cannot hold."""
+    kind, types = array.type, pa.types
+    if types.is_dictionary(kind):
+        return "category"
+    if types.is_boolean(kind):
+        return "boolean"
+    if types.is_date(kind) or types.is_timestamp(kind):
+        return "date"
+    if types.is_integer(kind) or types.is_decimal(kind):
+        return None if _beyond_float64(array) else "number"
+    if types.is_floating(kind) or types.is_time(kind) or types.is_duration(kind):
+        return "number"
+    raise DataTypeError(not_a_column(name, str(kind)))
+
+
+def _beyond_float64(array: Any) -> bool:
+    if pa.types.is_decimal(array.type) and array.type.scale > 0:
+        return False
+    extremes = pc.min_max(array).as_py()
+    return any(abs(each) >= LARGEST_INTEGER for each in extremes.values() if each is not None)
+
+
+def _parsed(name: str, array: Any, kind: Kind) -> Any:
+    """Words as numbers, dates or truth values, or an error that names the first that is none."""
+    parse = {
+        "number": partial(parse_numbers, spelling=_SPELLING, asked=True),
+        "date": partial(parse_dates, spelling=_SPELLING),
+        "boolean": partial(parse_truths, spelling=_SPELLING, asked=True),
+    }[kind]
+    texts = array.cast(pa.large_string()).combine_chunks()
+    values = parse(texts)
+    if values is None:
+        row, text = first_failure(texts, parse)
+        raise DataError(refusal(name, kind, text, f"row {row}"))
+    return pa.chunked_array([values])
+
+
+def refusal(name: str, kind: Kind, text: str, where: str) -> str:
+    """What to say of a value that is not of the kind that was asked for."""
+    wanted = {
+        "number": "a number",
+        "date": "a date as in 2024-12-31 or 2024-12-31 23:59:59",
+        "boolean": "true or false, yes or no, 1 or 0",
+    }[kind]
+    return (
+        f"column {name!r} cannot be a {kind}: {where} has {text[:50]!r}, wanted {wanted}; correct "
+        'it, or read the column as "category" or "text"'
+    )
+
+
+def _converted(column: Column, kind: Kind) -> Column:
+    """A column of another kind than its own, where that makes sense."""
+    name, array = column.name, column.arrow
+    if column.kind == "category":
+        decoded = array.cast(array.type.value_type)
+        return column_of(name, decoded, kind)
+    if kind == "text":
+        return Column(name, kind, array.cast(pa.large_string()))
+    if kind == "category":
+        return Column(name, kind, _as_category(array))
+    if kind == "number":
+        return Column(name, kind, pa.chunked_array([pa.array(column.numbers(), from_pandas=True)]))
+    if kind == "boolean" and column.kind == "number":
+        return Column(name, kind, _as_boolean(column))
+    raise DataError(f"column {name!r} is a {column.kind} and cannot be read as a {kind}")
+
+
+def _as_category(array: Any) -> Any:
+    if pa.types.is_floating(array.type):
+        array = pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array)
+    levels = pc.drop_null(pc.unique(array))
+    levels = levels.take(pc.sort_indices(levels))
+    codes = pc.fill_null(pc.index_in(array, levels), -1).combine_chunks()
+    return coded(np.asarray(codes), levels)
+
+
+def _as_boolean(column: Column) -> Any:
+    numbers = column.numbers()
+    missing = np.isnan(numbers)
+    odd = np.flatnonzero(~missing & (numbers != 0) & (numbers != 1))
+    if odd.size:
+        row = int(odd[0])
+        raise DataError(refusal(column.name, "boolean", f"{numbers[row]:g}", f"row {row}"))
+    return pa.chunked_array([pa.array(numbers == 1, mask=missing)])

@@ -1,0 +1,47 @@
+"""What a column of the table holds, in a few words."""
+
+import numpy as np
+
+from empirisk.data.column import Column
+
+LEVELS, LONGEST = 4, 30
+
+
+def contents(column: Column) -> str:
+    """The range of numbers and dates, the commonest levels of a category.
+
+    Examples
+    --------
+    >>> from empirisk.data.table import Table
+    >>> table = Table.of({"age": [31, None, 58, 44], "sex": ["f", "m", "f", "f"]})
+    >>> contents(table["age"]), contents(table["sex"])
+    ('31 to 58, median 44', 'f 75 %, m 25 %')
+    """
+    if column.missing.all():
+        return "no values"
+    if column.kind == "number":
+        numbers = column.numbers()[~column.missing]
+        middle = float(np.median(numbers))
+        return f"{numbers.min():.6g} to {numbers.max():.6g}, median {middle:.6g}"
+    values = column.values()[~column.missing]
+    if column.kind == "date":
+        return f"{values.min()} to {values.max()}"
+    if column.kind == "text":
+        return f"for example {_cut(str(values[0]))}"
+    return _commonest(column)
+
+
+def _commonest(column: Column) -> str:
+    codes = column.codes()
+    count = np.bincount(codes[codes >= 0], minlength=len(column.levels))
+    order = np.argsort(-count, kind="stable")[: int((count > 0).sum())]
+    shown = [
+        f"{_cut(str(column.levels[j]))} {100 * count[j] / count.sum():.2g} %"
+        for j in order[:LEVELS]
+    ]
+    more = [f"{len(order) - LEVELS} more"] if len(order) > LEVELS else []
+    return ", ".join(shown + more)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."

@@ -1,0 +1,167 @@
+"""What a selection says, in plain words: the verdict, and findings worth a look.
+
+A finding has a code, so that programs and people can refer to it.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from empirisk.data.table import Table
+from empirisk.report.standings import BASELINE, Standing, standings
+from empirisk.risk.estimate import RiskEstimate
+from empirisk.selection.select import Selection
+
+FEW_ROWS = 100
+MOSTLY = 0.5
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is good to know about a selection or its table."""
+
+    code: str
+    title: str
+    text: str
+    tone: Literal["good", "note", "warning"] = "note"
+
+
+def in_words(selection: Selection) -> str:
+    """The chosen candidate, with the value of its axis: `Ridge with alpha = 0.064`."""
+    at = next(each.at for each in standings(selection) if each.chosen)
+    return f"{selection.name} with {at}" if at else selection.name
+
+
+def verdict(selection: Selection) -> str:
+    """What was chosen, what it costs when it is wrong, how sure we are, and against what."""
+    risk = selection.test_risk
+    rows = f"{len(selection.test_rows):,} rows"
+    how = (
+        f"measured on {rows} that took no part in fitting or choosing"
+        if risk.estimates == "this model"
+        else f"measured on {rows} before the model was fitted again on all rows"
+    )
+    text = f"{_cost(risk)}, {how}."
+    baseline = _baseline(selection)
+    if baseline is None or selection.name == BASELINE:
+        return text
+    return f"{text} The best constant prediction {_cost_of(risk.loss, baseline.risk)}."
+
+
+def findings(selection: Selection, table: Table | None = None) -> list[Finding]:
+    """What is worth a look, the most important first."""
+    found = [*_against_baseline(selection), *_of_choice(selection), *_of_test(selection)]
+    if table is not None:
+        found += _of_table(table)
+    for name, why in selection.failures.items():
+        found.append(Finding("R6", f"{name} gave no risk", f"{why}.", "warning"))
+    return found
+
+
+def _cost(risk: RiskEstimate) -> str:
+    """What the model costs, with the interval where there is one."""
+    text = f"It {_cost_of(risk.loss, risk.value)}"
+    root = "root mean square; " if risk.loss == "squared" else ""
+    if risk.interval is None:
+        return f"{text} ({root}no interval: {risk.reason})"
+    low, high = (_amount(risk.loss, end) for end in risk.interval)
+    return f"{text} ({root}{100 * risk.level:g} % interval {low} to {high})"
+
+
+def _cost_of(loss: str, value: float) -> str:
+    amount = _amount(loss, value)
+    if loss == "zero_one":
+        return f"is wrong on {amount} of new rows"
+    if loss == "squared":
+        return f"is typically off by {amount}"
+    if loss == "absolute":
+        return f"is off by {amount} on average"
+    if loss == "log":
+        typical = 100 * math.exp(-value)
+        return f"has a log risk of {amount}: typically {typical:.3g} % for the class that is true"
+    return f"costs {amount} per row on average ({loss} loss)"
+
+
+def _amount(loss: str, value: float) -> str:
+    if loss == "zero_one":
+        return f"{100 * value:.3g} %"
+    return f"{math.sqrt(max(value, 0.0)):.4g}" if loss == "squared" else f"{value:.4g}"
+
+
+def _baseline(selection: Selection) -> Standing | None:
+    return next((each for each in standings(selection) if each.name == BASELINE), None)
+
+
+def _against_baseline(selection: Selection) -> Iterator[Finding]:
+    baseline = _baseline(selection)
+    if baseline is None:
+        return
+    if selection.name == BASELINE:
+        text = (
+            "No learner did better than predicting the same for every row. Either the columns say "
+            "little about the target, or it takes other learners or more rows to hear it."
+        )
+        yield Finding("R1", "Nothing beats a constant", text, "warning")
+        return
+    risk = selection.test_risk
+    if risk.interval is not None and risk.interval[1] < baseline.risk:
+        saved = 100 * (1 - risk.value / baseline.risk)
+        text = (
+            f"Its interval lies below the cross-validated risk of the best constant "
+            f"({baseline.risk:.4g}); it saves {saved:.0f} % of that risk."
+        )
+        yield Finding("R1", "Better than a constant", text, "good")
+    else:
+        text = (
+            f"The best constant has a cross-validated risk of {baseline.risk:.4g}, and the "
+            "untouched rows cannot exclude that the model is no better."
+        )
+        yield Finding("R1", "Perhaps no better than a constant", text, "warning")
+
+
+def _of_choice(selection: Selection) -> Iterator[Finding]:
+    ranked = sorted(standings(selection), key=lambda each: each.risk)
+    chosen = next(each for each in ranked if each.chosen)
+    within = [
+        each.name
+        for each in ranked
+        if not each.chosen and each.risk - chosen.risk < chosen.standard_error
+    ]
+    if within:
+        text = f"Within one standard error of the chosen risk: {', '.join(within)}."
+        yield Finding("R2", "The choice was close", text)
+    path = selection.paths[selection.name]
+    inner = 0 < path.chosen < len(path.values) - 1
+    if path.axis is not None and path.axis.scale == "log" and not inner:
+        text = (
+            f"{chosen.at} is an end of the {len(path.values)} values that were tried: the model "
+            "is all but one of the two limits of its learner."
+        )
+        yield Finding("R3", "Chosen at the end of the axis", text)
+
+
+def _of_test(selection: Selection) -> Iterator[Finding]:
+    n, risk = len(selection.test_rows), selection.test_risk
+    if n < FEW_ROWS:
+        text = f"{n} rows were kept for the test; the interval is wide, and itself approximate."
+        yield Finding("R4", "Few rows for the test", text)
+    ends, crossed = risk.interval, selection.cross_validated_risk.value
+    if ends is not None and not ends[0] <= crossed <= ends[1]:
+        other = "worse" if crossed < ends[0] else "better"
+        text = (
+            f"The test interval does not hold the cross-validated risk of {crossed:.4g}: on "
+            f"untouched rows the model does {other} than its selection promised."
+        )
+        yield Finding("R5", "Test and cross-validation disagree", text, "warning")
+
+
+def _of_table(table: Table) -> Iterator[Finding]:
+    holes = [c.name for c in table.columns if len(table) and c.missing.mean() > MOSTLY]
+    if holes:
+        text = f"More than half of the values are missing in: {', '.join(holes)}."
+        yield Finding("T1", "Columns that are mostly missing", text)
+    text_columns = [c.name for c in table.columns if c.kind == "text"]
+    if text_columns:
+        text = f"Words that hardly repeat are not learned from: {', '.join(text_columns)}."
+        yield Finding("T2", "Text left out", text)

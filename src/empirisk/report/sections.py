@@ -1,0 +1,234 @@
+"""The sections of the page, from the verdict to the method."""
+
+import math
+import platform
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from empirisk import __version__
+from empirisk.data.table import Table
+from empirisk.report.chosen_model import Coefficients
+from empirisk.report.columns import contents
+from empirisk.report.findings import findings, in_words, verdict
+from empirisk.report.pictures import ranking_picture, risk_path_picture
+from empirisk.report.standings import short, standings
+from empirisk.report.tags import Html, element, join, section, table
+from empirisk.risk.curves import RiskPath
+from empirisk.risk.problem import learner_of
+from empirisk.selection.select import Selection
+
+MOST_COEFFICIENTS, MOST_COLUMNS, MOST_OUTPUTS = 30, 100, 6
+NOTHING = Html("")
+
+
+def verdict_section(selection: Selection) -> Html:
+    """The answer first."""
+    return section(
+        "Verdict",
+        element("p", f"{in_words(selection)} was chosen.", css="big"),
+        element("p", verdict(selection)),
+        element("p", selection.test_risk.sentence, css="soft"),
+        css="verdict",
+    )
+
+
+def findings_section(selection: Selection, seen: Table | None) -> Html:
+    items = [
+        element(
+            "li",
+            join(
+                [element("b", f"{each.title}."), each.text, element("span", each.code, css="soft")]
+            ),
+            css=each.tone,
+        )
+        for each in findings(selection, seen)
+    ]
+    return section("What to know", element("ul", join(items))) if items else NOTHING
+
+
+def ranking_section(selection: Selection) -> Html:
+    """All candidates, the baseline first."""
+    ranked = standings(selection)
+    rows = [
+        (
+            each.name,
+            each.at,
+            _risk(each.risk),
+            _risk(each.standard_error),
+            _risk(each.training_risk),
+        )
+        for each in ranked
+    ]
+    chosen = next(i for i, each in enumerate(ranked) if each.chosen)
+    plan = selection.plan
+    among = selection.cross_validated_risk.chosen_among
+    how = (
+        f"The {selection.test_risk.loss} risk of each candidate on {plan.n:,} rows, from "
+        f"{plan.n_splits} folds: every row is predicted by a model that did not see it. All "
+        f"candidates meet the same folds. The bars are one standard error to either side, the "
+        "ticks the risk on the rows that trained, which is too good."
+    )
+    caution = (
+        f"The winner is the best of {among} models on these rows, so its risk here is a little too "
+        "good; the verdict rests on rows that took no part."
+    )
+    return section(
+        "Ranking",
+        element("p", how, css="soft"),
+        Html(ranking_picture(selection)),
+        table(
+            ("candidate", "at", "risk", "standard error", "training risk"),
+            rows,
+            numbers=(2, 3, 4),
+            marked=chosen,
+        ),
+        element("p", caution, css="soft") if among > 1 else NOTHING,
+    )
+
+
+def paths_section(selection: Selection) -> Html:
+    """Risk against complexity, for each candidate that has an axis."""
+    parts: list[Html] = []
+    for each in standings(selection):
+        if each.values > 1:
+            picture = Html(risk_path_picture(selection.paths[each.name]))
+            parts += [element("h3", each.name), picture]
+    if not parts:
+        return NOTHING
+    how = (
+        "From simple on the left to rich on the right. The training risk falls as a model gets "
+        "richer; the honest risk, on rows that the model did not see, shows where that stops "
+        "paying. The band is one standard error."
+    )
+    return section("Risk paths", element("p", how, css="soft"), *parts)
+
+
+def model_section(selection: Selection) -> Html:
+    """The coefficients of a linear model, largest first."""
+    facts = [
+        element("p", in_words(selection)),
+        element("p", f"Training risk: {_risk(selection.training_risk)}", css="soft"),
+    ]
+    found = Coefficients.of(selection.model)
+    if found is None:
+        return section("Chosen model", *facts, *_constant(selection.model))
+    p, k = found.values.shape
+    unit = (
+        "Numbers count in standard deviations from their mean, categories against their commonest "
+        "level, so that sizes can be compared."
+        if found.standardized
+        else "In the units of the columns."
+    )
+    rows = [_coefficient(found, i) for i in range(min(p, MOST_COEFFICIENTS))]
+    outputs = found.outputs[:MOST_OUTPUTS]
+    left = [f"{p - MOST_COEFFICIENTS} smaller ones are not shown."] if p > MOST_COEFFICIENTS else []
+    left += [f"{k - MOST_OUTPUTS} more outputs are not shown."] if k > MOST_OUTPUTS else []
+    return section(
+        "Chosen model",
+        *facts,
+        element("p", f"Coefficients, largest first. {unit}", css="soft"),
+        table(
+            ("column", *outputs, *([""] if k == 1 else [])),
+            rows,
+            numbers=range(1, 1 + len(outputs)),
+        ),
+        element("p", " ".join(left), css="soft") if left else NOTHING,
+    )
+
+
+def table_section(seen: Table | None, target: str | None) -> Html:
+    """The table as it was read."""
+    if seen is None:
+        return NOTHING
+    rows = [
+        (
+            f"{c.name} (target)" if c.name == target else c.name,
+            c.kind,
+            _missing(int(c.missing.sum()), len(seen)),
+            contents(c),
+        )
+        for c in seen.columns[:MOST_COLUMNS]
+    ]
+    more = len(seen.columns) - MOST_COLUMNS
+    source = [] if seen.source is None else str(seen.source).split("\n")
+    return section(
+        "Table",
+        element("p", f"{len(seen):,} rows, {len(seen.columns)} columns."),
+        *(element("p", line, css="soft") for line in source),
+        table(("column", "kind", "missing", "holds"), rows, numbers=(2,)),
+        element("p", f"{more} more columns are not shown.", css="soft") if more > 0 else NOTHING,
+    )
+
+
+def notes_section(notes: Sequence[str]) -> Html:
+    items = [element("li", note) for note in notes]
+    return section("Notes", element("ul", join(items))) if items else NOTHING
+
+
+def method_section(selection: Selection, settings: Mapping[str, Any]) -> Html:
+    """Everything that is needed to do it again."""
+    plan, risk = selection.plan, selection.test_risk
+    rows = [
+        ("loss", risk.loss),
+        (
+            "test",
+            f"{len(selection.test_rows):,} rows were set aside first and used once, at the end",
+        ),
+        ("interval", f"{risk.method}: {risk.reason}"),
+        ("plan", f"{plan.kind}, {plan.n_splits} splits of {plan.n:,} rows"),
+        ("fingerprint of the plan", plan.fingerprint[:16]),
+        *((str(name), short(value)) for name, value in settings.items()),
+        *((name, _rung(path)) for name, path in selection.paths.items()),
+        ("versions", _versions()),
+    ]
+    return section("How it was done", table(("", ""), rows))
+
+
+def _rung(path: RiskPath) -> str:
+    """How the held-out predictions were found."""
+    how = {
+        "plan": "all folds at once",
+        "path": "all values from one fit in each fold",
+        "generic": "fitted anew for each value and fold",
+    }.get(path.rung, path.rung)
+    return f"{how} ({path.why})" if path.why else how
+
+
+def _constant(model: Any) -> list[Html]:
+    """What a baseline says of every row."""
+    learner = learner_of(model)
+    if not hasattr(learner, "constant_"):
+        return []
+    constant = learner.constant_
+    if isinstance(constant, np.ndarray):  # probabilities, or several outputs
+        words = ", ".join(short(each) for each in constant.ravel().tolist())
+    else:
+        words = short(constant)
+    return [element("p", f"It predicts {words} for every row.")]
+
+
+def _coefficient(found: Coefficients, i: int) -> list[str]:
+    values = found.values[i, :MOST_OUTPUTS]
+    cells = [found.names[i], *(f"{value:.4g}" for value in values)]
+    if found.values.shape[1] > 1:
+        return cells
+    largest = float(np.abs(found.values[:, 0]).max())
+    share = abs(float(values[0])) / largest if largest > 0 else 0.0
+    sign = "bar minus" if values[0] < 0 else "bar"
+    return [*cells, Html(f'<span class="{sign}" style="width:{180 * share:.0f}px"></span>')]
+
+
+def _risk(value: float) -> str:
+    return f"{value:.4g}" if math.isfinite(value) else "-"
+
+
+def _missing(count: int, n: int) -> str:
+    return f"{count:,} ({100 * count / n:.0f} %)" if count else "0"
+
+
+def _versions() -> str:
+    others = ", ".join(f"{name} {version(name)}" for name in ("scikit-learn", "numpy", "scipy"))
+    return f"empirisk {__version__}, Python {platform.python_version()}, {others}"

@@ -1,0 +1,48 @@
+"""`empirisk learners`, `--version` and `--help`."""
+
+import json
+import subprocess
+import sys
+
+from typer.testing import CliRunner
+
+import empirisk
+from discovery import learners as discovered
+from empirisk.cli.main import app
+
+HEAVY = ("numpy", "sklearn", "scipy", "numba", "pyarrow", "duckdb", "matplotlib")
+
+
+def run(*words):
+    return CliRunner().invoke(app, list(words))
+
+
+def test_every_learner_is_listed_the_baseline_first():
+    found = json.loads(run("learners", "--json").stdout)
+    names = [each["name"] for each in found]
+    assert names[0] == "Baseline"
+    assert set(names) == {learner.__name__ for learner in discovered()}
+    axes = {each["name"]: each["axis"] for each in found}
+    assert axes["Ridge"] == ["alpha"]
+    assert axes["LinearRegression"] is None
+    text = run("learners").stdout
+    assert all(name in text for name in names)
+    assert all(each["summary"] and each["tasks"] for each in found)
+
+
+def test_the_version_is_that_of_the_library():
+    result = run("--version")
+    assert (result.exit_code, result.stdout) == (0, f"empirisk {empirisk.__version__}\n")
+
+
+def test_help_tells_the_exit_codes_and_loads_nothing_heavy():
+    assert "Exit codes" in run("fit", "--help").stdout
+    code = (
+        "import sys\nfrom empirisk.cli.main import main\n"
+        "try:\n    main()\nexcept SystemExit as end:\n    assert not end.code\n"
+        f"print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, "--help"], capture_output=True, text=True)
+    assert done.returncode == 0
+    assert "fit" in done.stdout
+    assert done.stderr.strip() == "[]"

@@ -1,0 +1,99 @@
+"""The verdict and the findings say what the numbers say."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from empirisk import LinearRegression, Ridge, select
+from empirisk.data.table import Table
+from empirisk.report.findings import findings, verdict
+from empirisk.report.standings import standings
+
+
+def selection_of(signal, n=200, **options):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 4))
+    y = signal * X[:, 0] + rng.normal(size=n)
+    return select([LinearRegression(), Ridge()], X, y, random_state=0, cv=5, **options)
+
+
+@pytest.fixture(scope="module")
+def clear():
+    return selection_of(3.0)
+
+
+@pytest.fixture(scope="module")
+def blind():
+    return selection_of(0.0)
+
+
+def titles(selection, table=None):
+    return {each.code: each.title for each in findings(selection, table)}
+
+
+def test_signal_and_noise_are_told_apart(clear, blind):
+    assert titles(clear)["R1"] == "Better than a constant"
+    assert titles(blind)["R1"] in ("Nothing beats a constant", "Perhaps no better than a constant")
+
+
+def test_the_verdict_of_a_squared_risk_is_its_root_in_the_units_of_y(clear):
+    low, high = np.sqrt(clear.test_risk.interval)
+    root = np.sqrt(clear.test_risk.value)
+    assert (
+        f"off by {root:.4g} (root mean square; 95 % interval {low:.4g} to {high:.4g})"
+        in verdict(clear)
+    )
+    assert f"{len(clear.test_rows)} rows that took no part" in verdict(clear)
+
+
+@pytest.mark.parametrize(
+    ("loss", "words"),
+    [
+        ("zero_one", "wrong on 25 % of new rows"),
+        ("absolute", "off by 0.25 on average"),
+        ("log", "log risk of 0.25: typically 77.9 %"),  # exp(-0.25)
+        ("quantile(0.9)", "costs 0.25 per row on average"),
+    ],
+)
+def test_every_loss_has_its_words(clear, loss, words):
+    risk = replace(clear.test_risk, loss=loss, value=0.25, interval=(0.2, 0.3))
+    assert words in verdict(replace(clear, test_risk=risk))
+
+
+def test_without_an_interval_the_reason_is_given(clear):
+    refitted = selection_of(3.0, refit="all")
+    assert "no interval: the model tested was fitted without the test rows" in verdict(refitted)
+    assert "fitted again on all rows" in verdict(refitted)
+
+
+def test_the_baseline_stands_first_and_the_others_by_risk(clear):
+    ranked = standings(clear)
+    assert ranked[0].name == "Baseline"
+    assert [each.risk for each in ranked[1:]] == sorted(each.risk for each in ranked[1:])
+    assert [each.name for each in ranked if each.chosen] == [clear.name]
+
+
+def test_few_test_rows_are_mentioned_only_when_few(clear):
+    assert "R4" in titles(clear)
+    assert "R4" not in titles(selection_of(3.0, n=500))
+
+
+def test_disagreement_of_test_and_cross_validation_is_a_warning(clear):
+    assert "R5" not in titles(clear)
+    high = replace(clear.test_risk, value=9.0, interval=(8.0, 10.0))
+    found = {each.code: each for each in findings(replace(clear, test_risk=high))}
+    assert "does worse" in found["R5"].text
+    assert found["R5"].tone == "warning"
+
+
+def test_holes_and_text_in_the_table_are_found(clear):
+    n = 30
+    table = Table.of({"void": [None] * 20 + [1.0] * 10, "id": [f"w{i}" for i in range(n)]})
+    assert {"T1", "T2"} <= set(titles(clear, table))
+    assert not {"T1", "T2"} & set(titles(clear, Table.of({"x": np.arange(3.0)})))
+
+
+def test_a_candidate_without_risk_is_reported(clear):
+    failed = replace(clear, failures={"Slow": "out of time"})
+    assert titles(failed)["R6"] == "Slow gave no risk"
