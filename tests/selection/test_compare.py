@@ -77,6 +77,9 @@ def test_classifiers_and_regressors_do_not_compete():
         compare([Ridge(), LogisticRegression()], X, y)
     with pytest.raises(ParameterError, match="no candidates"):
         compare([], X, y)
+    for wrong in ("ridge", Ridge, [Ridge], {"ridge": "Ridge"}):
+        with pytest.raises(ParameterError, match="wanted an estimator"):
+            compare(wrong, X, y)
 
 
 def test_a_rival_that_hangs_is_ended_and_reported():

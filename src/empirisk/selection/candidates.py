@@ -19,10 +19,14 @@ def named(candidates: Candidates | Any) -> dict[str, Any]:
     """Candidates by name; those without one are called by their class, numbered where needed."""
     if isinstance(candidates, Mapping):
         rivals = dict(candidates)
+        for estimator in rivals.values():
+            _refuse_no_estimator(estimator)
     else:
-        given = candidates if isinstance(candidates, Sequence) else [candidates]
+        several = isinstance(candidates, Sequence) and not isinstance(candidates, str)
+        given = candidates if several else [candidates]
         rivals = {}
         for estimator in given:
+            _refuse_no_estimator(estimator)
             rivals[_new_name(type(learner_of(estimator)).__name__, rivals)] = estimator
     if not rivals:
         raise ParameterError("no candidates: give at least one estimator")
@@ -46,6 +50,13 @@ def with_baseline(rivals: dict[str, Any], loss: Loss) -> dict[str, Any]:
     ]
     constant = make_pipeline(clone(encoders[0]), Baseline(loss)) if encoders else Baseline(loss)
     return {_new_name("Baseline", rivals): constant, **rivals}
+
+
+def _refuse_no_estimator(candidate: Any) -> None:
+    if isinstance(candidate, type) or not hasattr(candidate, "fit"):
+        raise ParameterError(
+            f"a candidate is {candidate!r:.80}; wanted an estimator such as Ridge(), with brackets"
+        )
 
 
 def _new_name(name: str, taken: Mapping[str, Any]) -> str:
