@@ -14,10 +14,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from data.csv_cases import BAD, GOOD
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from data.csv_cases import BAD, GOOD
 from empirisk.data import opening
 from empirisk.data.read import read_table
 from empirisk.data.words import most_levels
@@ -91,7 +91,7 @@ def test_a_long_row_is_found_by_its_line_in_any_piece(tmp_path, monkeypatch):
     with pytest.raises(DataError, match=r"line 4002: 3 field\(s\), too many"):
         read_table(path)
     path = write(tmp_path, "a,b\n" + "".join(rows) + '1,"2\n' + "3,4\n" * 1000)
-    with pytest.raises(DataError, match="line 4002: .* quote that is not closed"):
+    with pytest.raises(DataError, match=r"line 4002: .* quote that is not closed"):
         read_table(path)
 
 
@@ -99,7 +99,7 @@ def test_a_quote_that_is_never_closed_is_noticed_early(tmp_path, monkeypatch):
     monkeypatch.setattr(opening, "BLOCK", 1000)
     monkeypatch.setattr("empirisk.data.records.LONGEST_RECORD", 5000)
     path = write(tmp_path, "a,b\n1,2\n" + '1,"2\n' + "3,4\n" * 5000)
-    with pytest.raises(DataError, match="line 3: .* does not end"):
+    with pytest.raises(DataError, match=r"line 3: .* does not end"):
         read_table(path)
 
 
@@ -204,6 +204,10 @@ NASTY = st.one_of(ANYTHING, st.text(st.sampled_from(list(',;"\r\n\0 \t1é')), ma
 @example([("", '"', 0.1)], "\n", ",", csv.QUOTE_ALL, 64)
 @example([("x\r", "\ny", 5e-324)], "\r\n", ";", csv.QUOTE_MINIMAL, 64)
 def test_what_the_csv_module_writes_is_read_back(tmp_path_factory, rows, end, sep, quoting, size):
+    if any("\r" in text for row in rows for text in row[:2]):
+        quoting = (
+            csv.QUOTE_ALL
+        )  # the module does not always quote what it reads as the end of a line
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer, delimiter=sep, lineterminator=end, quoting=quoting)
     writer.writerows([("s", "t", "x"), *rows])
@@ -211,7 +215,11 @@ def test_what_the_csv_module_writes_is_read_back(tmp_path_factory, rows, end, se
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(opening, "BLOCK", size)
         table = read_table(
-            path, delimiter=sep, header=True, kinds={"s": "text", "t": "text", "x": "number"}
+            path,
+            delimiter=sep,
+            decimal=".",
+            header=True,
+            kinds={"s": "text", "t": "text", "x": "number"},
         )
     empty = "" if quoting == csv.QUOTE_ALL else None  # an empty field without quotes is missing
     for j, name in enumerate("st"):
@@ -263,9 +271,8 @@ def test_a_packed_file_that_is_cut_off_is_refused(tmp_path):
 
 @pytest.mark.parametrize("row", [b"0,0\n", b"0"])
 def test_a_bomb_is_refused_after_a_few_mebibytes(row, tmp_path):
-    content = b"a,b\n" + row * (100_000_000 // len(row))
-    packed = gzip.compress(content, 1)
-    assert len(packed) < 500_000
+    packed = gzip.compress(b"a,b\n" + row * (40_000_000 // len(row)))
+    assert len(packed) < 100_000
     read = []
     path = write(tmp_path, packed)
     with pytest.MonkeyPatch.context() as patch:
@@ -361,7 +368,9 @@ def test_parquet_files_are_read_as_the_frames_that_were_written(frame, tmp_path)
     frame.to_parquet(tmp_path / "2.parquet")
     assert read_table(tmp_path / "*.parquet").shape == (8, 4)
     frame.rename(columns={"a": "z"}).to_parquet(tmp_path / "3.parquet")
-    with pytest.raises(DataError, match=r"3\.parquet has 'z' \(double\) where .*1\.parquet has 'a'"):
+    with pytest.raises(
+        DataError, match=r"3\.parquet has 'z' \(double\) where .*1\.parquet has 'a'"
+    ):
         read_table(tmp_path / "*.parquet")
     with pytest.raises(EmpiriskError, match="delimiter is for files of text"):
         read_table(tmp_path / "1.parquet", delimiter=";")
@@ -392,7 +401,9 @@ def test_sql_asks_databases_parquet_and_text(frame, database, tmp_path):
     assert table["a"].values().tolist() == [2.0, 1.0]
     assert "__index_level_0__" not in table
     path = write(tmp_path, "zip;x\n01;1,5\n02;2\n")
-    table = read_table(path, sql="SELECT zip, sum(x) OVER () AS s FROM data", kinds={"zip": "category"})
+    table = read_table(
+        path, sql="SELECT zip, sum(x) OVER () AS s FROM data", kinds={"zip": "category"}
+    )
     assert_same_contents(
         contents(table), {"zip": ("category", ["01", "02"]), "s": ("number", [3.5, 3.5])}
     )
@@ -439,7 +450,11 @@ def test_reading_works_without_pandas_and_leaves_the_csv_module_as_it_was(tmp_pa
     path = write(tmp_path, 'a,b\n1,12" x\n2,y\n')
     program = f"""
 import sys
-sys.modules["pandas"] = None  # as if it were not installed
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] == "pandas":
+            raise ImportError(name)
+sys.meta_path.insert(0, Absent())
 import csv
 from empirisk.data.read import read_table
 limit = csv.field_size_limit()

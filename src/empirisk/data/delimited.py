@@ -19,6 +19,7 @@ from pyarrow import csv as arrow_csv
 from empirisk.data.column import Column, Kind, check_kinds
 from empirisk.data.dialect import SAMPLE, Dialect, Given, find_dialect
 from empirisk.data.fields import BEFORE, Fields, Misfit, Way, read_fields
+from empirisk.data.growing import SLACK
 from empirisk.data.kinds import refusal
 from empirisk.data.opening import Text, where
 from empirisk.data.records import Piece, pieces
@@ -108,10 +109,20 @@ def _read(files: Sequence[TextFile], fields: Sequence[Fields | None]) -> list[st
     for file in files:
         for piece, columns in _in_order(read, file.pieces()):
             for each, column in zip(fields, columns, strict=True):
-                misfit = None if each is None else each.add(column)
-                if each is not None and misfit is not None:
+                if each is None:
+                    continue
+                each.expected = each.expected or _expected_rows(files, piece, column.values)
+                misfit = each.add(column)
+                if misfit is not None:
                     notes.append(_note(each, misfit, piece))
     return notes
+
+
+def _expected_rows(files: Sequence[TextFile], piece: Piece, column: Any) -> int:
+    """About as many rows as all files have, by the rows and the length of a piece."""
+    size = sum(0 if file.text.packed else Path(file.path).stat().st_size for file in files)
+    rows = len(column) if isinstance(column, pa.Array) else 0
+    return int(rows * size / len(piece.data) * SLACK)
 
 
 def _read_piece(piece: Piece, fields: Sequence[Fields | None]) -> list[Any]:

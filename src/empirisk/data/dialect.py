@@ -27,7 +27,6 @@ Record = list[str]
 _NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
 _COMMA_NUMBER = re.compile(r"\s*[-+]?(\d+,?\d*|,\d+)([eE][-+]?\d+)?\s*")
 _CLEAR_COMMA = re.compile(r"\s*[-+]?\d*,(\d{1,2}|\d{4,})\s*")
-_POINT = re.compile(r"\s*[-+]?\d*\.\d+\s*")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([ T].*)?")
 
 
@@ -174,12 +173,27 @@ def _find_delimiter(text: str, whole: bool) -> str:
 
 
 def _find_decimal(records: list[Record], delimiter: str) -> str:
-    """A comma where numbers have one that cannot stand for thousands, and none has a point."""
+    """A comma where a column has commas that cannot stand for thousands, and none has points."""
     if delimiter == ",":
         return "."
-    fields = [field for record in records for field in record]
-    clear = any(_CLEAR_COMMA.fullmatch(field) for field in fields)
-    return "," if clear and not any(_POINT.fullmatch(field) for field in fields) else "."
+    body = records[1:] or records
+    columns = [_below(body, j) for j in range(len(records[0]))]
+    points = any(_all(_NUMBER, column) and "." in "".join(column) for column in columns)
+    commas = any(
+        _all(_COMMA_NUMBER, column) and any(map(_CLEAR_COMMA.fullmatch, column))
+        for column in columns
+    )
+    return "," if commas and not points else "."
+
+
+def _below(body: list[Record], j: int) -> list[str]:
+    """The fields of a column that are not missing."""
+    fields = [record[j] for record in body if j < len(record)]
+    return [field for field in fields if not is_missing_word(field, Spelling())]
+
+
+def _all(form: re.Pattern[str], fields: list[str]) -> bool:
+    return bool(fields) and all(map(form.fullmatch, fields))
 
 
 def _has_header(first: Record, body: list[Record], decimal: str) -> bool:
@@ -189,10 +203,10 @@ def _has_header(first: Record, body: list[Record], decimal: str) -> bool:
         return not all(number.fullmatch(field) for field in first)
     data, words = [], []
     for j, field in enumerate(first):
-        below = [record[j] for record in body if j < len(record) and not _is_missing(record[j])]
-        form = next((f for f in (number, _DATE) if all(map(f.fullmatch, below))), None)
+        below = _below(body, j)
         if not below or not field.strip():
             continue
+        form = next((form for form in (number, _DATE) if _all(form, below)), None)
         if form is None:
             words.append((field, below))
         elif form.fullmatch(field):
@@ -209,10 +223,6 @@ def _like_years(data: list[str], words: list[tuple[str, list[str]]]) -> bool:
     )
     new = bool(words) and not any(word in below for word, below in words)
     return len(data) > 1 and rising and new
-
-
-def _is_missing(field: str) -> bool:
-    return is_missing_word(field, Spelling())
 
 
 def _names(first: Record, path: str, given: Given, skipped: str) -> tuple[str, ...]:

@@ -106,10 +106,17 @@ class Fields:
     spelling : Spelling
     kind : str, optional
         The kind that the user gave.
+
+    Attributes
+    ----------
+    way : Way
+    expected : int
+        About how many fields there will be, where that is known.
     """
 
     def __init__(self, name: str, spelling: Spelling, kind: Kind | None = None) -> None:
         self.name, self.spelling, self.kind = name, spelling, kind
+        self.expected = 0
         form = {None: "undecided", "category": "words"}.get(kind, kind)
         self.way = Way(str(form), asked=kind is not None)
         self._clear()
@@ -117,7 +124,8 @@ class Fields:
     def _clear(self) -> None:
         self.waiting: list[Any] = []
         self.values: GrowingArray | None = None
-        self.words, self.texts = GrowingWords(), GrowingTexts()
+        self.words: GrowingWords | None = None
+        self.texts: GrowingTexts | None = None
 
     def add(self, read: Read) -> Misfit | None:
         """Take in a piece; a misfit in it, if the column is words because of that."""
@@ -150,7 +158,7 @@ class Fields:
         self._clear()
         if form in ("undecided", "words", "text"):
             asked = self.kind if self.kind in ("category", "text") else None
-            chunks = [words.done(), texts.done()]
+            chunks = [part.done() for part in (words, texts) if part is not None]
             return column_of_words(self.name, chunks, kind=asked, spelling=self.spelling)
         kind, empty = _STORED[form]
         if values is None:
@@ -199,16 +207,18 @@ class Fields:
     def _add_words(self, words: Any) -> None:
         repeated = pa.types.is_dictionary(words.type)
         if repeated and self.way.form == "words":
+            self.words = self.words or GrowingWords(self.expected)
             self.words.append(words)
         else:
             self.way = Way("text", self.way.asked)
+            self.texts = self.texts or GrowingTexts(self.expected)
             self.texts.append(words.cast(pa.large_string()) if repeated else words)
 
     def _add_values(self, values: Any) -> Misfit | None:
         if pa.types.is_boolean(values.type):
             values = values.cast(pa.int8())
         if self.values is None:
-            self.values = GrowingArray(values.type)
+            self.values = GrowingArray(values.type, self.expected)
         if values.type != self.values.kind:
             return self._add_dates(values)
         self.values.append(values)
@@ -220,7 +230,7 @@ class Fields:
         ladder = next(ladder for ladder in DATE_LADDERS if dates.type in ladder)
         later = max(before.kind, dates.type, key=ladder.index)
         self.way = Way("date", self.way.asked, later)
-        self.values = GrowingArray(later)
+        self.values = GrowingArray(later, self.expected)
         try:
             for each in (before.done(), dates):
                 self.values.append(each.cast(later))

@@ -129,13 +129,11 @@ def _of_matrix(data: Any, names: Sequence[str] | None, kinds: Mapping[str, Kind]
 def _of_objects(name: str, values: Any, kind: Kind | None) -> Any:
     """Python objects as an array of the one type that they have."""
     objects = values.tolist() if hasattr(values, "tolist") else list(values)
-    if kind in ("text", "category"):
-        objects = [_word(each) for each in objects]
     try:
         return pa.array(objects, from_pandas=True)
-    except OverflowError:
-        return pa.array([_word(each) for each in objects])
-    except (pa.ArrowException, TypeError, ValueError) as error:
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        if kind in ("text", "category") or isinstance(error, OverflowError):
+            return pa.array([_word(each) for each in objects])
         raise DataTypeError(_mixture(name, objects)) from error
 
 

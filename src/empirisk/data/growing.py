@@ -1,7 +1,8 @@
 """Columns that grow at their end, each in one stretch of memory.
 
-Many small arrays, joined at the end, would need twice the memory of the column. A stretch that is
-enlarged by a small share at a time needs little more than the column.
+Many small arrays, joined at the end, would need twice the memory of the column. A stretch as long
+as the column is expected to be, enlarged by a small share where that was too short, needs little
+more than the column: memory that was not yet written to costs nothing.
 """
 
 from typing import Any
@@ -13,14 +14,20 @@ import pyarrow.compute as pc
 from empirisk.data.spelling import LARGEST_INTEGER
 from empirisk.runtime.arrays import Array
 
-SHARE = 1.125
-"""By how much a stretch is enlarged that is full."""
+SHARE, SLACK = 1.125, 1.02
+"""By how much a stretch is enlarged that is full, and made longer than expected."""
 
 _PART = 1 << 16
 
 
 class Stretch:
     """Values of one NumPy type, one after the other.
+
+    Parameters
+    ----------
+    dtype : NumPy type
+    expected : int
+        How many there will be, about.
 
     Examples
     --------
@@ -31,8 +38,8 @@ class Stretch:
     array([0, 1, 2, 0, 1], dtype=int32)
     """
 
-    def __init__(self, dtype: Any) -> None:
-        self.memory, self.length = np.empty(1024, dtype), 0
+    def __init__(self, dtype: Any, expected: int = 0) -> None:
+        self.memory, self.length = np.empty(max(expected, 1024), dtype), 0
 
     def append(self, values: Any) -> None:
         """Add an array, or so many times one value."""
@@ -56,14 +63,14 @@ class Stretch:
 class Presence:
     """Which values are there; nothing is stored while all of them are."""
 
-    def __init__(self) -> None:
-        self.length = 0
+    def __init__(self, expected: int = 0) -> None:
+        self.length, self.expected = 0, expected
         self.stretch: Stretch | None = None
 
     def append(self, array: Any) -> None:
         """Add the presence of the values of an Arrow array."""
         if self.stretch is None and array.null_count:
-            self.stretch = Stretch(np.bool_)
+            self.stretch = Stretch(np.bool_, self.expected)
             self.stretch.reserve(self.length)[:] = True
         if self.stretch is not None:
             valid = np.asarray(array.is_valid()) if array.null_count else True
@@ -80,19 +87,20 @@ class Presence:
 class GrowingArray:
     """An Arrow array of numbers, dates or codes that grows."""
 
-    def __init__(self, kind: Any) -> None:
-        self.kind, self.presence = kind, Presence()
-        self.stretch = Stretch(_numpy_type(kind))
+    def __init__(self, kind: Any, expected: int = 0) -> None:
+        self.kind, self.presence = kind, Presence(expected)
+        self.stretch = Stretch(_numpy_type(kind), expected)
 
     def append(self, array: Any) -> None:
         """Add an array of the same type."""
         self.presence.append(array)
         if len(array) == 0:
             return
-        if array.null_count:
-            array = pc.fill_null(array, pa.scalar(0).cast(self.kind))
         values = np.frombuffer(array.buffers()[1], self.stretch.memory.dtype)
-        self.stretch.append(values[array.offset : array.offset + len(array)])
+        room = self.stretch.reserve(len(array))
+        room[:] = values[array.offset : array.offset + len(array)]
+        if array.null_count:
+            room[np.asarray(array.is_null())] = 0  # and not whatever happens to stand there
 
     def to_integers(self) -> None:
         """Make float64 int64, in its memory, if all values are whole and none is too large."""
@@ -114,9 +122,9 @@ class GrowingArray:
 class GrowingTexts:
     """An Arrow array of large strings that grows."""
 
-    def __init__(self) -> None:
-        self.presence = Presence()
-        self.characters, self.ends = Stretch(np.uint8), Stretch(np.int64)
+    def __init__(self, expected: int = 0) -> None:
+        self.presence, self.expected = Presence(expected), expected
+        self.characters, self.ends = Stretch(np.uint8), Stretch(np.int64, expected + 1)
         self.ends.append([0])
 
     def append(self, texts: Any) -> None:
@@ -129,7 +137,11 @@ class GrowingTexts:
         ends = np.frombuffer(offsets, kind)[texts.offset : texts.offset + len(texts) + 1]
         np.add(ends[1:], self.characters.length - int(ends[0]), out=self.ends.reserve(len(texts)))
         if data is not None:
-            self.characters.append(np.frombuffer(data, np.uint8)[ends[0] : ends[-1]])
+            characters = np.frombuffer(data, np.uint8)[ends[0] : ends[-1]]
+            if self.characters.length == 0:
+                share = len(characters) / len(texts)
+                self.characters = Stretch(np.uint8, int(share * self.expected * SLACK))
+            self.characters.append(characters)
 
     def done(self) -> Any:
         """The array."""
@@ -141,8 +153,9 @@ class GrowingTexts:
 class GrowingWords:
     """A dictionary that grows; what it is given has a dictionary of its own."""
 
-    def __init__(self) -> None:
-        self.codes, self.levels = GrowingArray(pa.int32()), pa.array([], pa.large_string())
+    def __init__(self, expected: int = 0) -> None:
+        self.codes = GrowingArray(pa.int32(), expected)
+        self.levels = pa.array([], pa.large_string())
 
     def append(self, words: Any) -> None:
         """Add a dictionary of strings."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import duckdb
 
+from empirisk.data.opening import where
 from empirisk.data.table import Table
 from empirisk.runtime.errors import DataError
 
@@ -32,8 +33,11 @@ def query_database(path: str, sql: str | None) -> Any:
 def query_parquet(paths: Sequence[str], sql: str) -> Any:
     """What a query gives on Parquet files, which are called `data` in it, as an Arrow table."""
     with _sealed(":memory:", [str(Path(path).absolute()) for path in paths]) as connection:
-        files = connection.read_parquet([str(Path(path).absolute()) for path in paths])
-        files.create_view("data")
+        try:
+            files = connection.read_parquet([str(Path(path).absolute()) for path in paths])
+            files.create_view("data")
+        except duckdb.Error as error:
+            raise DataError(f"{where(paths)} cannot be read as Parquet: {error}") from error
         return _run(connection, sql, paths[0])
 
 
