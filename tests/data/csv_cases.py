@@ -44,6 +44,31 @@ def text(*values):
     return ("text", list(values))
 
 
+def write(folder, content, name="data.csv"):
+    """A file with this content."""
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def values(column):
+    """The values as Python has them, without the zone of UTC."""
+    return [v.replace(tzinfo=None) if hasattr(v, "tzinfo") else v for v in column.values().tolist()]
+
+
+def contents(table):
+    """Kind and values of each column by its name."""
+    return {column.name: (column.kind, values(column)) for column in table.columns}
+
+
+def assert_same_contents(found, wanted):
+    assert {name: kind for name, (kind, _) in found.items()} == {
+        name: kind for name, (kind, _) in wanted.items()
+    }
+    for name, (_, cells) in wanted.items():
+        assert repr(found[name][1]) == repr(cells), name  # repr: NaN is NaN, 1 is not 1.0
+
+
 AB = {"a": numbers(1, 3), "b": numbers(2, 4)}
 BIG = 2**53
 
@@ -264,7 +289,7 @@ BAD = [
     Bad("quote not closed", 'a,b\n1,2\n3,"x\n5,6\n', "line 3: .* quote that is not closed"),
     Bad("quotes not closed", 'a,b\n1,"x\n2,"y\n3,4\n', "line 2: .* quote that is not closed"),
     Bad("text after a quote", 'a,b\n1,2\n3,"x"y\n', "line 3: .* closed before the end"),
-    Bad("blank before a quote", 'a,b\n1,2\n3, "x,y"\n', "line 3: a blank stands before the quote"),
+    Bad("blank before a quote", 'a,b\n1,2\n3, "x,y"\n', "line 3: a blank stands before a quote"),
     Bad("a name twice", "a,b,a\n1,2,3\n", "line 1: the name 'a' stands for columns 1 and 3"),
     Bad("empty", "", "is empty"),
     Bad("empty lines only", "\n\r\n\n", "is empty"),

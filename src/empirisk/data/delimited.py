@@ -22,7 +22,8 @@ from empirisk.data.fields import BEFORE, Fields, Misfit, Way, read_fields
 from empirisk.data.growing import SLACK
 from empirisk.data.kinds import refusal
 from empirisk.data.opening import Text, where
-from empirisk.data.records import Piece, pieces
+from empirisk.data.pieces import Piece
+from empirisk.data.records import cut_into_pieces
 from empirisk.data.spelling import MISSING_WORDS, Spelling
 from empirisk.data.table import Source, Table
 from empirisk.runtime.deadlines import check_deadline
@@ -46,8 +47,8 @@ class TextFile:
         """Its rows in whole records."""
         size = Path(self.path).stat().st_size
         blocks = None if self.text.packed else ceil(size / self.text.block)
-        cut = pieces(self.text, self.path, self.dialect)
-        return track(cut, f"blocks of {Path(self.path).name}", blocks)
+        pieces = cut_into_pieces(self.text, self.dialect)
+        return track(pieces, f"blocks of {Path(self.path).name}", blocks)
 
 
 def read_delimited(
@@ -161,7 +162,7 @@ def _cut_into_fields(piece: Piece, wanted: Sequence[int]) -> list[Any]:
         )
     except pa.ArrowInvalid as error:
         piece.refuse_width()
-        raise DataError(f"{piece.path}, from line {piece.line} on: {error}") from error
+        raise DataError(f"{piece.place} and after: {error}") from error
     if dialect.extra and table.column(len(used) - 1).null_count < len(table):
         piece.refuse_extra()
     return [column.combine_chunks() for column in table.columns[: len(wanted)]]
@@ -172,8 +173,8 @@ def _note(fields: Fields, misfit: Misfit, piece: Piece) -> str:
     line = None if misfit.row == BEFORE else piece.line_of(misfit.row)
     if fields.kind is not None:
         reason = refusal(fields.name, fields.kind, misfit.text, f"line {line}")
-        raise DataError(f"{piece.path}: {reason}")
-    where = "" if line is None else f" in line {line} of {Path(piece.path).name}"
+        raise DataError(f"{piece.place.text.path}: {reason}")
+    where = "" if line is None else f" in line {line} of {Path(piece.place.text.path).name}"
     return f"{fields.name!r} is read as words because of {misfit.text[:30]!r}{where}"
 
 

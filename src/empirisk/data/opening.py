@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any, Literal
 
-import numpy as np
 import pyarrow as pa
 
 from empirisk.runtime.errors import DataError
@@ -105,6 +104,10 @@ class Text:
         self.packed, self.block = _packing(path) is not None, BLOCK
         self.encoding = "utf-8"
 
+    def again(self) -> "Text":
+        """The same text, for another way through it."""
+        return Text(self.path, self.given, self.max_bytes)
+
     def __iter__(self) -> Iterator[bytes]:
         """All blocks, from the beginning."""
         blocks = _unpacked(self.path, self.max_bytes, self.block)
@@ -114,50 +117,55 @@ class Text:
         mark = mark if _MARKS.get(mark, "").startswith(self.encoding) else b""
         blocks = chain([first[len(mark) :]], blocks)
         if self.encoding != "utf-8":
-            return self._decoded(blocks, 1)
+            return self._decoded(blocks)
         return blocks if self.given or mark else self._guessed(blocks)
 
     def _guessed(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
-        tail, line = b"", 1
+        tail, before = b"", 0
         for block in blocks:
             block = tail + block
             if block.isascii():
                 yield block
-                tail, line = b"", line + count(block, b"\n")
+                tail, before = b"", before + len(block)
                 continue
             whole, is_utf8 = _begins_as_utf8(block)
             if not is_utf8:
                 self.encoding = "cp1252"
-                yield from self._decoded(chain([block], blocks), line)
+                yield from self._decoded(chain([block], blocks), before)
                 return
             yield block[:whole]
-            tail = block[whole:]
+            tail, before = block[whole:], before + whole
             if whole and not block[:whole].isascii():
                 yield from chain([tail], blocks)
                 return
         if tail:
             self.encoding = "cp1252"
-            yield from self._decoded(iter([tail]), line)
+            yield from self._decoded(iter([tail]), before)
 
-    def _decoded(self, blocks: Iterator[bytes], line: int) -> Iterator[bytes]:
-        decoder = codecs.getincrementaldecoder(self.encoding)()
+    def _decoded(self, blocks: Iterator[bytes], before: int = 0) -> Iterator[bytes]:
+        """The blocks as UTF-8; `before` them came so many bytes of ASCII."""
+        decoder, lines = codecs.getincrementaldecoder(self.encoding)(), 0
         for block in chain(blocks, [b""]):
             try:
                 text = decoder.decode(block, final=not block)
             except UnicodeDecodeError as error:
                 good = error.object[: error.start].decode(self.encoding, "ignore")
+                line = 1 + self._lines_in(before) + lines + good.count("\n")
                 raise DataError(
-                    f"{self.path}, line {line + good.count(chr(10))}: the bytes "
+                    f"{self.path}, line {line}: the bytes "
                     f"{error.object[error.start : error.end]!r} are no text in {self.encoding}; "
                     "correct them, or give the encoding that the file has"
                 ) from None
-            line += text.count("\n")
+            lines += text.count("\n")
             yield text.encode("utf-8", "surrogatepass")
 
-
-def count(data: Any, character: bytes) -> int:
-    """How often a character occurs; `bytes.count` is slow where it occurs often."""
-    return int(np.count_nonzero(np.frombuffer(data, np.uint8) == character[0]))
+    def _lines_in(self, n: int) -> int:
+        """Line feeds in the first n bytes."""
+        number = 0
+        for block in _unpacked(self.path, self.max_bytes, self.block):
+            number += block.count(b"\n", 0, max(n, 0))
+            n -= len(block)
+        return number
 
 
 def _encoding_of(head: bytes, encoding: str | None) -> str:

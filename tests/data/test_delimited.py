@@ -1,0 +1,159 @@
+"""Files of text: a plain twin of the rules, the csv module as a twin, and where pieces end."""
+
+import csv
+import io
+import re
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from data.csv_cases import assert_same_contents, contents, write
+from empirisk.data import opening
+from empirisk.data.read import read_table
+from empirisk.data.words import most_levels
+from empirisk.runtime.errors import DataError
+
+# A twin: the rules in words, for one column of fields, each quoted or not, in plain Python.
+NUMBER = re.compile(r"-?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|[-+]?(inf|infinity)|[-+]?nan", re.I)
+DATE = re.compile(r"\d{4}-\d\d-\d\d( \d\d:\d\d)?")
+MISSING = {"", "na", "n/a", "#n/a", "nan", "null", "none", "?", ".", "-"}
+
+
+def is_number(text):
+    if not NUMBER.fullmatch(text) or re.match(r"-?0\d", text):
+        return False
+    integer = re.fullmatch(r"-?\d+", text)
+    finite = np.isfinite(float(text)) or not re.search(r"\d", text)
+    return finite and not (integer and abs(int(text)) >= 2**53)
+
+
+def kind_by_the_rules(fields):
+    """fields: pairs of text and whether it is quoted."""
+    there = [text for text, quoted in fields if text or quoted]
+    known = [text.strip() for text in there if text.strip().lower() not in MISSING]
+    if all(map(is_number, known)) and any(re.search(r"\d", text) for text in known):
+        return "number"
+    if known and all(map(DATE.fullmatch, known)):
+        return "date"
+    if not there:
+        return "number"
+    if known and all(text.lower() in ("true", "false", "yes", "no") for text in known):
+        return "boolean"
+    return "category" if len(set(there)) <= most_levels(len(there)) else "text"
+
+
+FIELDS = st.one_of(
+    st.sampled_from(["", "1", "-2.5", "1e3", "0", "007", "NA", "nan", "?", "inf", "-", " 4 "]),
+    st.sampled_from(["x", "yes", "No", "true", "2024-01-31", "2024-01-31 10:00", "1,5", "1e999"]),
+    st.sampled_from(["9007199254740993", "-0.5", "+3", "12%", "0x10", "1_0", "é", 'q"q', "l\nf"]),
+)
+PURE = st.one_of(
+    *[
+        st.lists(st.sampled_from(pool), min_size=1, max_size=60)
+        for pool in (
+            ["1", "2", "30", ""],
+            ["1", "2.5", "NA", "", "-"],
+            ["1", "2", "3", "4", "5", "6", "x"],
+            ["2024-01-31", "2024-02-01", "NA"],
+            ["2024-01-31", "2024-02-01 10:30", ""],
+            ["yes", "no", "NA"],
+            ["true", "FALSE", ""],
+            ["x", "y", "", "NA"],
+            ["", "NA"],
+        )
+    ]
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.one_of(PURE, st.lists(FIELDS, min_size=1, max_size=30)), st.booleans())
+def test_the_kind_of_a_column_is_that_of_the_rules(tmp_path_factory, fields, quote_all):
+    buffer = io.StringIO(newline="")
+    writer = csv.writer(buffer, quoting=csv.QUOTE_ALL if quote_all else csv.QUOTE_MINIMAL)
+    writer.writerow(["name", "other"])
+    writer.writerows([field, "x"] for field in fields)
+    path = write(tmp_path_factory.mktemp("rules"), buffer.getvalue())
+    table = read_table(path, delimiter=",", header=True)
+    special = set(',"\r\n')
+    assert table["name"].kind == kind_by_the_rules(
+        [(field, quote_all or bool(special & set(field))) for field in fields]
+    )
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.tuples(FIELDS, FIELDS, FIELDS), min_size=1, max_size=80),
+    st.sampled_from([40, 64, 100, 333]),
+    st.sampled_from(["\n", "\r\n"]),
+)
+def test_a_table_does_not_depend_on_where_the_pieces_end(tmp_path_factory, rows, size, end):
+    buffer = io.StringIO(newline="")
+    csv.writer(buffer, lineterminator=end).writerows([("a", "b", "c"), *rows])
+    path = write(tmp_path_factory.mktemp("pieces"), buffer.getvalue())
+    options = {"delimiter": ",", "header": True}
+    whole = read_table(path, **options)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(opening, "BLOCK", size)
+        pieces = read_table(path, **options)
+    assert_same_contents(contents(pieces), contents(whole))
+    assert pieces.digest() == whole.digest()
+
+
+ANYTHING = st.text(st.characters(codec="utf-8"), max_size=12)
+NASTY = st.one_of(ANYTHING, st.text(st.sampled_from(list(',;"\r\n\0 \t1é')), max_size=8))
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.tuples(NASTY, NASTY, st.floats(allow_nan=False)), min_size=1, max_size=40),
+    st.sampled_from(["\n", "\r\n"]),
+    st.sampled_from([",", ";", "\t"]),
+    st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
+    st.sampled_from([64, 1 << 22]),
+)
+@example([("", '"', 0.1)], "\n", ",", csv.QUOTE_ALL, 64)
+@example([("x\r", "\ny", 5e-324)], "\r\n", ";", csv.QUOTE_MINIMAL, 64)
+def test_what_the_csv_module_writes_is_read_back(tmp_path_factory, rows, end, sep, quoting, size):
+    if any("\r" in text for row in rows for text in row[:2]):
+        quoting = (
+            csv.QUOTE_ALL
+        )  # the module does not always quote what it reads as the end of a line
+    buffer = io.StringIO(newline="")
+    writer = csv.writer(buffer, delimiter=sep, lineterminator=end, quoting=quoting)
+    writer.writerows([("s", "t", "x"), *rows])
+    path = write(tmp_path_factory.mktemp("back"), buffer.getvalue())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(opening, "BLOCK", size)
+        table = read_table(
+            path,
+            delimiter=sep,
+            decimal=".",
+            header=True,
+            kinds={"s": "text", "t": "text", "x": "number"},
+        )
+    empty = "" if quoting == csv.QUOTE_ALL else None  # an empty field without quotes is missing
+    for j, name in enumerate("st"):
+        assert table[name].values().tolist() == [row[j] or empty for row in rows]
+    assert table["x"].numbers().tolist() == [row[2] for row in rows]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.sampled_from(['"', ",", "\n", "x", '""', '","', "1", "\r\n"]), max_size=40))
+def test_a_file_is_read_as_the_csv_module_reads_it_or_refused(tmp_path_factory, parts):
+    text = "a,b\n" + "".join(parts)
+    try:
+        rows = [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if row][1:]
+    except csv.Error:
+        rows = None
+    path = write(tmp_path_factory.mktemp("twin"), text)
+    options = {"delimiter": ",", "header": True, "kinds": {"a": "text", "b": "text"}}
+    trailing = rows and all(len(row) == 3 and not row[2] for row in rows)
+    if rows is None or not (trailing or all(len(row) == 2 for row in rows)):
+        with pytest.raises(DataError, match=r"line \d+"):
+            read_table(path, **options)
+        return
+    table = read_table(path, **options)
+    found = zip(table["a"].values(), table["b"].values(), strict=True)
+    assert [[a or "", b or ""] for a, b in found] == [row[:2] for row in rows]
