@@ -100,6 +100,12 @@ GOOD = [
     Good("a name is blank", "a, ,c\n1,2,3\n", {"a": numbers(1), "x1": numbers(2), "c": numbers(3)}),
     Good("byte-order mark", b"\xef\xbb\xbfa,b\n1,2\n3,4\n", AB),
     Good("UTF-16", "ä,b\n1,2\n".encode("utf-16"), {"ä": numbers(1), "b": numbers(2)}),
+    Good(
+        "UTF-16, said",
+        "a,b\n1,2\n3,4\n".encode("utf-16-be").join([b"\xfe\xff", b""]),
+        AB,
+        options={"encoding": "utf-16"},
+    ),
     Good("UTF-16 without mark", "a,b\n1,2\n3,4\n".encode("utf-16-le"), AB),
     Good("UTF-16, big end first", "a,b\n1,2\n3,4\n".encode("utf-16-be"), AB),
     Good("Latin-1", "a,é\nJosé,2\n".encode("latin-1"), {"a": text("José"), "é": numbers(2)}),
@@ -142,6 +148,11 @@ GOOD = [
     ),
     Good("other names", "a,a\n1,2\n3,4\n", AB, options={"names": ["a", "b"]}),
     Good("decimal comma", "a;b\n1,5;2\n3,25;4\n", {"a": numbers(1.5, 3.25), "b": numbers(2, 4)}),
+    Good(
+        "decimal comma and missing",
+        "a;b\n1,5;.\n.;2,25\n",
+        {"a": numbers(1.5, nan), "b": numbers(nan, 2.25)},
+    ),
     Good(
         "decimal comma, said",
         "a;b\n1,500;2\n",
@@ -300,6 +311,9 @@ BAD = [
         "a\né\n".encode(),
         "line 2: the bytes .* no text in ascii",
         {"encoding": "ascii"},
+    ),
+    Bad(
+        "Latin-1 in UTF-8 names", "é,".encode() + b"\xe9\n1,2\n", "line 1: .* column 2 is no UTF-8"
     ),
     Bad("no such encoding", "a\n1\n", "no encoding is called 'klingon'", {"encoding": "klingon"}),
     Bad(

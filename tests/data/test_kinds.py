@@ -158,6 +158,8 @@ def test_integers_beyond_float64_keep_their_digits(values):
     column = Table.of({"id": values})["id"]
     assert column.kind == "text"
     assert column.values().tolist() == [None if v is None else str(v) for v in values]
+    labels = Table.of({"id": values}, {"id": "category"})["id"].values().tolist()
+    assert labels == column.values().tolist()
     if values[0] < 2**63:
         assert Table.of({"id": values}, {"id": "number"})["id"].numbers()[0] == float(values[0])
 

@@ -19,7 +19,6 @@ from pyarrow import csv as arrow_csv
 from empirisk.data.column import Column, Kind, check_kinds
 from empirisk.data.dialect import SAMPLE, Dialect, Given, find_dialect
 from empirisk.data.fields import BEFORE, Fields, Misfit, Way, read_fields
-from empirisk.data.growing import SLACK
 from empirisk.data.kinds import refusal
 from empirisk.data.opening import Text, where
 from empirisk.data.pieces import Piece
@@ -76,15 +75,19 @@ def read_delimited(
             each.read_again()
         _read(files, again)
     columns = [each.column() for each in fields]
-    return _table(files, columns, [*notes, *_notes_on(first.dialect, columns, given)])
+    kept = _used(first.dialect, columns)
+    notes += [note for column in kept for note in _missing_levels(column)]
+    notes += _assumptions(first.dialect, given, kept, left_out=len(columns) - len(kept))
+    return Table(kept, _source(files, notes))
 
 
 def _open(path: str, given: Given, encoding: str | None, max_bytes: int | None) -> TextFile:
     text = Text(path, encoding, max_bytes)
-    block = next(iter(text), b"")
+    blocks = iter(text)
+    block = next(blocks, b"")
     sample = block[:SAMPLE] if block.count(b"\n", 0, SAMPLE) > 2 else block
-    whole = len(sample) == len(block) < text.block
-    decoded = sample.decode("utf-8", "replace")
+    whole = len(sample) == len(block) and not next(blocks, b"")
+    decoded = sample.decode("utf-8", "surrogateescape")
     return TextFile(path, text, find_dialect(decoded, path, given, whole=whole))
 
 
@@ -112,18 +115,10 @@ def _read(files: Sequence[TextFile], fields: Sequence[Fields | None]) -> list[st
             for each, column in zip(fields, columns, strict=True):
                 if each is None:
                     continue
-                each.expected = each.expected or _expected_rows(files, piece, column.values)
                 misfit = each.add(column)
                 if misfit is not None:
                     notes.append(_note(each, misfit, piece))
     return notes
-
-
-def _expected_rows(files: Sequence[TextFile], piece: Piece, column: Any) -> int:
-    """About as many rows as all files have, by the rows and the length of a piece."""
-    size = sum(0 if file.text.packed else Path(file.path).stat().st_size for file in files)
-    rows = len(column) if isinstance(column, pa.Array) else 0
-    return int(rows * size / len(piece.data) * SLACK)
 
 
 def _read_piece(piece: Piece, fields: Sequence[Fields | None]) -> list[Any]:
@@ -174,15 +169,27 @@ def _note(fields: Fields, misfit: Misfit, piece: Piece) -> str:
     if fields.kind is not None:
         reason = refusal(fields.name, fields.kind, misfit.text, f"line {line}")
         raise DataError(f"{piece.place.text.path}: {reason}")
-    where = "" if line is None else f" in line {line} of {Path(piece.place.text.path).name}"
-    return f"{fields.name!r} is read as words because of {misfit.text[:30]!r}{where}"
+    there = "" if line is None else f" in line {line} of {Path(piece.place.text.path).name}"
+    return f"{fields.name!r} is read as words because of {misfit.text[:30]!r}{there}"
 
 
-def _notes_on(dialect: Dialect, columns: Sequence[Column], given: Given) -> list[str]:
-    """What was assumed about the columns and may be wrong."""
-    notes = [note for column in columns for note in _missing_levels(column)]
-    if _unused(dialect, columns):
-        notes.append(f"left out {len(_unused(dialect, columns))} column(s) without name and values")
+def _used(dialect: Dialect, columns: Sequence[Column]) -> list[Column]:
+    """All columns but those without name and values, as a delimiter at each end of line makes."""
+    kept = [
+        column
+        for column, named in zip(columns, dialect.named, strict=True)
+        if named or not dialect.header or not column.missing.all()
+    ]
+    return kept or list(columns)
+
+
+def _assumptions(
+    dialect: Dialect, given: Given, columns: Sequence[Column], *, left_out: int
+) -> list[str]:
+    """What was assumed and may be wrong."""
+    notes = []
+    if left_out:
+        notes.append(f"left out {left_out} column(s) without name and values")
     if not dialect.header and given.header is None:
         notes.append("the first line looks like data; if it holds the names, give header=True")
     if len(columns[0]) == 0:
@@ -190,19 +197,8 @@ def _notes_on(dialect: Dialect, columns: Sequence[Column], given: Given) -> list
     return notes
 
 
-def _unused(dialect: Dialect, columns: Sequence[Column]) -> set[str]:
-    """Columns without name and values, as delimiters at the end of each line make them."""
-    unused = {
-        column.name
-        for column, named in zip(columns, dialect.named, strict=True)
-        if dialect.header and not named and column.missing.all()
-    }
-    return unused if len(unused) < len(columns) else set()
-
-
-def _table(files: Sequence[TextFile], columns: Sequence[Column], notes: list[str]) -> Table:
+def _source(files: Sequence[TextFile], notes: Sequence[str]) -> Source:
     dialect = files[0].dialect
-    unused = _unused(dialect, columns)
     encodings = sorted({file.text.encoding for file in files})
     read_as = (
         f"delimiter {dialect.delimiter!r}",
@@ -210,8 +206,7 @@ def _table(files: Sequence[TextFile], columns: Sequence[Column], notes: list[str
         f"encoding {' and '.join(encodings)}",
         f"names in line {dialect.skip_lines}" if dialect.header else "no line of names",
     )
-    source = Source(where([file.path for file in files]), read_as, tuple(notes))
-    return Table([column for column in columns if column.name not in unused], source)
+    return Source(where([file.path for file in files]), read_as, tuple(notes))
 
 
 def _missing_levels(column: Column) -> list[str]:
@@ -240,7 +235,7 @@ def _in_order(function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
         for item in todo:
             check_deadline()
             doing.append(pool.submit(function, item))
-            if len(doing) > workers:
+            if len(doing) > workers + 1:  # one waits, so that no worker does
                 yield doing.popleft().result()
         while doing:
             yield doing.popleft().result()

@@ -27,6 +27,7 @@ Record = list[str]
 _NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
 _COMMA_NUMBER = re.compile(r"\s*[-+]?(\d+,?\d*|,\d+)([eE][-+]?\d+)?\s*")
 _CLEAR_COMMA = re.compile(r"\s*[-+]?\d*,(\d{1,2}|\d{4,})\s*")
+_NO_CHARACTER = re.compile("[\ud800-\udfff]")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([ T].*)?")
 
 
@@ -124,7 +125,7 @@ def find_dialect(sample: str, path: str, given: Given, *, whole: bool) -> Dialec
         names=_names(first if header else [""] * len(first), path, given, skipped),
         named=named if given.names is None else (True,) * len(first),
         header=header,
-        skip_bytes=len(skipped.encode("utf-8", "surrogatepass")),
+        skip_bytes=len(skipped.encode("utf-8", "surrogateescape")),
         skip_lines=_count_lines(skipped),
         extra=extra,
         newline=newline.encode(),
@@ -239,6 +240,11 @@ def _names(first: Record, path: str, given: Given, skipped: str) -> tuple[str, .
             raise DataError(
                 f"{path}, line {_count_lines(skipped)}: the name {name!r} stands for columns "
                 f"{places[name] + 1} and {j + 1}; rename one of them, or give names=[...]"
+            )
+        if _NO_CHARACTER.search(name):
+            raise DataError(
+                f"{path}, line {_count_lines(skipped)}: the name of column {j + 1} is no UTF-8; "
+                "correct it, or give the encoding"
             )
         places[name] = j
     return tuple(names)

@@ -15,7 +15,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from empirisk.data.column import Column, Kind
-from empirisk.data.growing import GrowingArray, GrowingTexts, GrowingWords
 from empirisk.data.spelling import (
     DATE_LADDERS,
     Spelling,
@@ -86,7 +85,9 @@ def read_fields(texts: Any, way: Way, spelling: Spelling) -> Read:
         return Read(way, shorten(texts) if way.form == "words" else texts)
     parse = _parser(way, spelling)
     values = parse(texts)
-    return Read(way, Misfit(*first_failure(texts, parse)) if values is None else values)
+    if values is None:
+        return Read(way, Misfit(*first_failure(texts, parse)))
+    return Read(way, _as_integers(values) if way.form == "number" else values)
 
 
 def _parser(way: Way, spelling: Spelling) -> Any:
@@ -110,22 +111,13 @@ class Fields:
     Attributes
     ----------
     way : Way
-    expected : int
-        About how many fields there will be, where that is known.
     """
 
     def __init__(self, name: str, spelling: Spelling, kind: Kind | None = None) -> None:
         self.name, self.spelling, self.kind = name, spelling, kind
-        self.expected = 0
         form = {None: "undecided", "category": "words"}.get(kind, kind)
         self.way = Way(str(form), asked=kind is not None)
-        self._clear()
-
-    def _clear(self) -> None:
-        self.waiting: list[Any] = []
-        self.values: GrowingArray | None = None
-        self.words: GrowingWords | None = None
-        self.texts: GrowingTexts | None = None
+        self.chunks: list[Any] = []
 
     def add(self, read: Read) -> Misfit | None:
         """Take in a piece; a misfit in it, if the column is words because of that."""
@@ -135,42 +127,34 @@ class Fields:
             return self._decide(read.values)
         if read.way.form == "undecided":  # was sent off before the way was known
             read = read_fields(read.values, self.way, self.spelling)
-        if isinstance(read.values, Misfit):
-            return self._give_up(read.values)
-        if self.way.form not in ("words", "text"):
-            return self._add_values(read.values)
-        self._add_words(read.values)
+        values = read.values
+        if isinstance(values, Misfit):
+            return self._give_up(values)
+        if self.way.form == "words" and not pa.types.is_dictionary(values.type):
+            self.way = Way("text", self.way.asked)  # they do not repeat: no need to look again
+        if self.way.form == "date" and values.type != self.way.least:
+            return self._add_dates(values)
+        self.chunks.append(values)
         return None
 
     def read_again(self) -> None:
         """Begin again, with words."""
-        self._clear()
-        self.way = Way("words")
+        self.chunks, self.way = [], Way("words")
 
     def column(self) -> Column:
         """The column, when all pieces are in; they are given up."""
+        chunks, self.chunks = self.chunks, []
         form = self.way.form
         if form == "undecided":
-            self.way = Way("words")
-            for each in self.waiting:
-                self.add(read_fields(each, self.way, self.spelling))
-        values, words, texts = self.values, self.words, self.texts
-        self._clear()
+            chunks = [read_fields(each, Way("words"), self.spelling).values for each in chunks]
         if form in ("undecided", "words", "text"):
             asked = self.kind if self.kind in ("category", "text") else None
-            chunks = [part.done() for part in (words, texts) if part is not None]
             return column_of_words(self.name, chunks, kind=asked, spelling=self.spelling)
-        kind, empty = _STORED[form]
-        if values is None:
-            values = GrowingArray(empty)
-        if form == "number":
-            values.to_integers()
-        array = values.done()
-        return Column(
-            self.name,
-            kind,
-            pa.chunked_array([array.cast(pa.bool_()) if form == "boolean" else array]),
-        )
+        kind, empty = _EMPTY[form]
+        types = {chunk.type for chunk in chunks}
+        if len(types) > 1:  # whole numbers in some pieces only
+            chunks = [chunk.cast(pa.float64(), safe=False) for chunk in chunks]
+        return Column(self.name, kind, pa.chunked_array(chunks or [pa.array([], empty)]))
 
     def _decide(self, texts: Any) -> Misfit | None:
         """Find a way with the first piece that shows one, and go it with the pieces before."""
@@ -178,17 +162,17 @@ class Fields:
         dates = parse_dates(texts, self.spelling) if numbers is None else None
         values = dates if numbers is None else numbers
         if values is not None and not has_evidence(values):
-            self.waiting.append(texts)  # nothing but words for missing values
+            self.chunks.append(texts)  # nothing but words for missing values
             return None
+        waiting, self.chunks = self.chunks, []
         if values is None:
             self.way = Way("words")
         else:
             self.way = Way("number" if dates is None else "date", least=values.type)
-        for each in self.waiting:
+        for each in waiting:
             misfit = self.add(read_fields(each, self.way, self.spelling))
             if misfit is not None:
                 return Misfit(BEFORE, misfit.text)
-        self.waiting = []
         misfit = self.add(read_fields(texts, self.way, self.spelling))
         return self._nearly_numbers(texts) if values is None else misfit
 
@@ -200,48 +184,33 @@ class Fields:
         return Misfit(*first_failure(texts, _parser(Way("number"), self.spelling)))
 
     def _give_up(self, misfit: Misfit) -> Misfit:
-        self._clear()
-        self.way = Way("nothing", self.way.asked)
+        self.chunks, self.way = [], Way("nothing", self.way.asked)
         return misfit
-
-    def _add_words(self, words: Any) -> None:
-        repeated = pa.types.is_dictionary(words.type)
-        if repeated and self.way.form == "words":
-            self.words = self.words or GrowingWords(self.expected)
-            self.words.append(words)
-        else:
-            self.way = Way("text", self.way.asked)
-            self.texts = self.texts or GrowingTexts(self.expected)
-            self.texts.append(words.cast(pa.large_string()) if repeated else words)
-
-    def _add_values(self, values: Any) -> Misfit | None:
-        if pa.types.is_boolean(values.type):
-            values = values.cast(pa.int8())
-        if self.values is None:
-            self.values = GrowingArray(values.type, self.expected)
-        if values.type != self.values.kind:
-            return self._add_dates(values)
-        self.values.append(values)
-        return None
 
     def _add_dates(self, dates: Any) -> Misfit | None:
         """Take in dates of another type: all become the later type on the ladder."""
-        before = GrowingArray(dates.type) if self.values is None else self.values
+        before = self.way.least or dates.type
         ladder = next(ladder for ladder in DATE_LADDERS if dates.type in ladder)
-        later = max(before.kind, dates.type, key=ladder.index)
+        later = max(before, dates.type, key=ladder.index)
         self.way = Way("date", self.way.asked, later)
-        self.values = GrowingArray(later, self.expected)
         try:
-            for each in (before.done(), dates):
-                self.values.append(each.cast(later))
+            self.chunks = [chunk.cast(later) for chunk in [*self.chunks, dates]]
         except pa.ArrowInvalid:  # a year that nanoseconds do not reach
             return self._give_up(Misfit(BEFORE, f"a date that does not fit {later}"))
         return None
 
 
-_STORED: dict[str, tuple[Kind, Any]] = {
+_EMPTY: dict[str, tuple[Kind, Any]] = {
     "number": ("number", pa.float64()),
     "date": ("date", pa.date32()),
-    "boolean": ("boolean", pa.int8()),
+    "boolean": ("boolean", pa.bool_()),
 }
-"""The kind of a form, and the type in which its values are stored if there are none."""
+"""The kind of a form, and the type of a column of it without rows."""
+
+
+def _as_integers(numbers: Any) -> Any:
+    """Whole numbers as int64, if all of them are whole."""
+    try:
+        return numbers.cast(pa.int64())
+    except pa.ArrowInvalid:
+        return numbers

@@ -46,7 +46,7 @@ def column_of(name: str, array: Any, kind: Kind | None = None) -> Column:
         return Column(name, kind, _parsed(name, array, kind))
     natural = _natural_kind(name, array)
     if natural is None:
-        if kind in (None, "text"):
+        if kind in (None, "text", "category"):
             return column_of(name, array.cast(pa.large_string()), kind)
         natural, array = "number", array.cast(pa.float64(), safe=False)
     if natural == "number" and pa.types.is_decimal(array.type):

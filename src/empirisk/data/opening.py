@@ -113,8 +113,8 @@ class Text:
         blocks = _unpacked(self.path, self.max_bytes, self.block)
         first = next(blocks, b"")
         self.encoding = _encoding_of(first, self.given)
-        mark = next((m for m, e in _MARKS.items() if first.startswith(m)), b"")
-        mark = mark if _MARKS.get(mark, "").startswith(self.encoding) else b""
+        marks = (m for m, e in _MARKS.items() if first.startswith(m) and e == self.encoding)
+        mark = next(marks, b"")  # plain utf-16, if given, needs the mark to know its end
         blocks = chain([first[len(mark) :]], blocks)
         if self.encoding != "utf-8":
             return self._decoded(blocks)

@@ -60,12 +60,11 @@ def parse_numbers(texts: Any, spelling: Spelling, *, asked: bool = False) -> Any
     """
     if spelling.missing is not None:
         texts = _null_where(pc.is_in(texts, pa.array(spelling.missing, texts.type)), texts)
-    pointed = _with_decimal_point(texts) if spelling.decimal == "," else texts
-    values = _cast(pointed, pa.float64())
+    values = _cast(_pointed(texts, spelling), pa.float64())
     if values is None:
-        pointed = _without_missing(pointed, spelling)
-        values = _cast(pointed, pa.float64())
-    if values is None or not _are_numbers(pointed, values, asked):
+        texts = _without_missing(texts, spelling)
+        values = _cast(_pointed(texts, spelling), pa.float64())
+    if values is None or not _are_numbers(texts, values, asked):
         return None
     if np.isnan(_floats(values)).any():
         values = _null_where(pc.is_nan(values), values)
@@ -185,10 +184,10 @@ def _without_missing(texts: Any, spelling: Spelling) -> Any:
     return _null_where(pc.is_in(pc.ascii_lower(texts), pa.array(words, texts.type)), texts)
 
 
-def _with_decimal_point(texts: Any) -> Any:
-    """Comma and point exchanged, so that a text with a point is no number."""
+def _pointed(texts: Any, spelling: Spelling) -> Any:
+    """With a decimal comma, comma and point exchanged: then a text with a point is no number."""
     validity, offsets, data = texts.buffers()
-    if data is None:
+    if spelling.decimal == "." or data is None:
         return texts
     swapped = pa.py_buffer(data.to_pybytes().translate(_SWAP))
     buffers = [validity, offsets, swapped]
