@@ -27,6 +27,7 @@ from empirisk.data.spelling import MISSING_WORDS, Spelling
 from empirisk.data.table import Source, Table
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import DataError
+from empirisk.runtime.parallel import parallel
 from empirisk.runtime.progress import track
 from empirisk.runtime.workers import nested
 
@@ -74,7 +75,7 @@ def read_delimited(
         for each in filter(None, again):
             each.read_again()
         _read(files, again)
-    columns = [each.column() for each in fields]
+    columns = parallel(Fields.column, fields, n_jobs=-1)
     kept = _used(first.dialect, columns)
     notes += [note for column in kept for note in _missing_levels(column)]
     notes += _assumptions(first.dialect, given, kept, left_out=len(columns) - len(kept))
@@ -115,10 +116,18 @@ def _read(files: Sequence[TextFile], fields: Sequence[Fields | None]) -> list[st
             for each, column in zip(fields, columns, strict=True):
                 if each is None:
                     continue
+                each.expected = each.expected or _expected_rows(files, piece, column.values)
                 misfit = each.add(column)
                 if misfit is not None:
                     notes.append(_note(each, misfit, piece))
     return notes
+
+
+def _expected_rows(files: Sequence[TextFile], piece: Piece, column: Any) -> int:
+    """About as many rows as all files have, by the rows and the length of a piece."""
+    size = sum(0 if file.text.packed else Path(file.path).stat().st_size for file in files)
+    rows = len(column) if isinstance(column, pa.Array) else 0
+    return int(rows * size / len(piece.data))
 
 
 def _read_piece(piece: Piece, fields: Sequence[Fields | None]) -> list[Any]:
@@ -160,7 +169,12 @@ def _cut_into_fields(piece: Piece, wanted: Sequence[int]) -> list[Any]:
         raise DataError(f"{piece.place} and after: {error}") from error
     if dialect.extra and table.column(len(used) - 1).null_count < len(table):
         piece.refuse_extra()
-    return [column.combine_chunks() for column in table.columns[: len(wanted)]]
+    return [_one_array(column) for column in table.columns[: len(wanted)]]
+
+
+def _one_array(column: Any) -> Any:
+    """The one chunk of a column; to combine it with nothing would copy it."""
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def _note(fields: Fields, misfit: Misfit, piece: Piece) -> str:

@@ -7,7 +7,7 @@ thus depends on all of the column and never on how it was cut into pieces.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from empirisk.data.column import Column, Kind
+from empirisk.data.growing import GrowingArray, GrowingTexts, GrowingWords
 from empirisk.data.spelling import (
     DATE_LADDERS,
     Spelling,
@@ -48,11 +49,14 @@ class Way:
         Whether the user gave the kind.
     least : data type or None
         The type of the dates so far.
+    whole : bool
+        Whether all numbers so far are whole.
     """
 
     form: str
     asked: bool = False
     least: Any = None
+    whole: bool = True
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,7 @@ def read_fields(texts: Any, way: Way, spelling: Spelling) -> Read:
     values = parse(texts)
     if values is None:
         return Read(way, Misfit(*first_failure(texts, parse)))
-    return Read(way, _as_integers(values) if way.form == "number" else values)
+    return Read(way, _as_integers(values) if way.form == "number" and way.whole else values)
 
 
 def _parser(way: Way, spelling: Spelling) -> Any:
@@ -111,13 +115,22 @@ class Fields:
     Attributes
     ----------
     way : Way
+    expected : int
+        About how many fields there will be, where that is known.
     """
 
     def __init__(self, name: str, spelling: Spelling, kind: Kind | None = None) -> None:
         self.name, self.spelling, self.kind = name, spelling, kind
         form = {None: "undecided", "category": "words"}.get(kind, kind)
         self.way = Way(str(form), asked=kind is not None)
-        self.chunks: list[Any] = []
+        self.expected = 0
+        self._clear()
+
+    def _clear(self) -> None:
+        self.waiting: list[Any] = []
+        self.values: GrowingArray | None = None
+        self.words: GrowingWords | None = None
+        self.texts: GrowingTexts | None = None
 
     def add(self, read: Read) -> Misfit | None:
         """Take in a piece; a misfit in it, if the column is words because of that."""
@@ -127,34 +140,36 @@ class Fields:
             return self._decide(read.values)
         if read.way.form == "undecided":  # was sent off before the way was known
             read = read_fields(read.values, self.way, self.spelling)
-        values = read.values
-        if isinstance(values, Misfit):
-            return self._give_up(values)
-        if self.way.form == "words" and not pa.types.is_dictionary(values.type):
-            self.way = Way("text", self.way.asked)  # they do not repeat: no need to look again
-        if self.way.form == "date" and values.type != self.way.least:
-            return self._add_dates(values)
-        self.chunks.append(values)
-        return None
+        if isinstance(read.values, Misfit):
+            return self._give_up(read.values)
+        if self.way.form in ("words", "text"):
+            self._add_words(read.values)
+            return None
+        return self._add_values(read.values)
 
     def read_again(self) -> None:
         """Begin again, with words."""
-        self.chunks, self.way = [], Way("words")
+        self._clear()
+        self.way = Way("words")
 
     def column(self) -> Column:
         """The column, when all pieces are in; they are given up."""
-        chunks, self.chunks = self.chunks, []
         form = self.way.form
         if form == "undecided":
-            chunks = [read_fields(each, Way("words"), self.spelling).values for each in chunks]
+            self.way = Way("words")
+            for each in self.waiting:
+                self.add(read_fields(each, self.way, self.spelling))
+        values, words, texts = self.values, self.words, self.texts
+        self._clear()
         if form in ("undecided", "words", "text"):
             asked = self.kind if self.kind in ("category", "text") else None
+            chunks = [part.done() for part in (words, texts) if part is not None]
             return column_of_words(self.name, chunks, kind=asked, spelling=self.spelling)
-        kind, empty = _EMPTY[form]
-        types = {chunk.type for chunk in chunks}
-        if len(types) > 1:  # whole numbers in some pieces only
-            chunks = [chunk.cast(pa.float64(), safe=False) for chunk in chunks]
-        return Column(self.name, kind, pa.chunked_array(chunks or [pa.array([], empty)]))
+        kind, stored = _STORED[form]
+        array = (values or GrowingArray(stored)).done()
+        if form == "boolean":
+            array = array.cast(pa.bool_())
+        return Column(self.name, kind, pa.chunked_array([array]))
 
     def _decide(self, texts: Any) -> Misfit | None:
         """Find a way with the first piece that shows one, and go it with the pieces before."""
@@ -162,9 +177,9 @@ class Fields:
         dates = parse_dates(texts, self.spelling) if numbers is None else None
         values = dates if numbers is None else numbers
         if values is not None and not has_evidence(values):
-            self.chunks.append(texts)  # nothing but words for missing values
+            self.waiting.append(texts)  # nothing but words for missing values
             return None
-        waiting, self.chunks = self.chunks, []
+        waiting, self.waiting = self.waiting, []
         if values is None:
             self.way = Way("words")
         else:
@@ -184,28 +199,51 @@ class Fields:
         return Misfit(*first_failure(texts, _parser(Way("number"), self.spelling)))
 
     def _give_up(self, misfit: Misfit) -> Misfit:
-        self.chunks, self.way = [], Way("nothing", self.way.asked)
+        self._clear()
+        self.way = Way("nothing", self.way.asked)
         return misfit
 
-    def _add_dates(self, dates: Any) -> Misfit | None:
+    def _add_words(self, words: Any) -> None:
+        repeated = pa.types.is_dictionary(words.type)
+        if repeated and self.way.form == "words":
+            self.words = self.words or GrowingWords(self.expected)
+            self.words.append(words)
+        else:  # once they do not repeat there is no need to look again
+            self.way = Way("text", self.way.asked)
+            self.texts = self.texts or GrowingTexts(self.expected)
+            self.texts.append(words.cast(pa.large_string()) if repeated else words)
+
+    def _add_values(self, values: Any) -> Misfit | None:
+        if pa.types.is_boolean(values.type):
+            values = values.cast(pa.int8())
+        if self.values is None:
+            self.values = GrowingArray(values.type, self.expected)
+        if self.way.form == "date" and values.type != self.values.kind:
+            return self._add_dates(self.values, values)
+        self.values.append(values)
+        self.way = replace(self.way, whole=self.values.kind == pa.int64())
+        return None
+
+    def _add_dates(self, before: GrowingArray, dates: Any) -> Misfit | None:
         """Take in dates of another type: all become the later type on the ladder."""
-        before = self.way.least or dates.type
         ladder = next(ladder for ladder in DATE_LADDERS if dates.type in ladder)
-        later = max(before, dates.type, key=ladder.index)
+        later = max(before.kind, dates.type, key=ladder.index)
         self.way = Way("date", self.way.asked, later)
+        self.values = GrowingArray(later, self.expected)
         try:
-            self.chunks = [chunk.cast(later) for chunk in [*self.chunks, dates]]
+            for each in (before.done(), dates):
+                self.values.append(each.cast(later))
         except pa.ArrowInvalid:  # a year that nanoseconds do not reach
             return self._give_up(Misfit(BEFORE, f"a date that does not fit {later}"))
         return None
 
 
-_EMPTY: dict[str, tuple[Kind, Any]] = {
+_STORED: dict[str, tuple[Kind, Any]] = {
     "number": ("number", pa.float64()),
     "date": ("date", pa.date32()),
-    "boolean": ("boolean", pa.bool_()),
+    "boolean": ("boolean", pa.int8()),
 }
-"""The kind of a form, and the type of a column of it without rows."""
+"""The kind of a form, and the type in which it is stored where there are no rows."""
 
 
 def _as_integers(numbers: Any) -> Any:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any, Literal
 
+import numpy as np
 import pyarrow as pa
 
 from empirisk.runtime.errors import DataError
@@ -124,7 +125,7 @@ class Text:
         tail, before = b"", 0
         for block in blocks:
             block = tail + block
-            if block.isascii():
+            if is_ascii(block):
                 yield block
                 tail, before = b"", before + len(block)
                 continue
@@ -166,6 +167,11 @@ class Text:
             number += block.count(b"\n", 0, max(n, 0))
             n -= len(block)
         return number
+
+
+def is_ascii(data: bytes) -> bool:
+    """As `bytes.isascii`, faster for many bytes and without the interpreter's lock."""
+    return bool(np.frombuffer(data, np.uint8).max(initial=0) < 128)
 
 
 def _encoding_of(head: bytes, encoding: str | None) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from empirisk.data.dialect import Dialect
-from empirisk.data.opening import Text
+from empirisk.data.opening import Text, is_ascii
 from empirisk.data.pieces import LONGEST_RECORD, Piece, Place, long_fields, rows_of
 from empirisk.runtime.arrays import Array, Ints
 from empirisk.runtime.errors import DataError
@@ -37,7 +37,7 @@ def cut_into_pieces(text: Text, dialect: Dialect) -> Iterator[Piece]:
                 f"{place}: the row that begins here does not end within "
                 f"{LONGEST_RECORD:,} bytes; is a quote not closed?"
             )
-        if end and not data.isascii():
+        if end and not is_ascii(data):
             _check_utf8(data[:end], place)
         if end:
             yield Piece(memoryview(data)[:end], place)

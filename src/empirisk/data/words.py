@@ -111,12 +111,14 @@ def _codes(chunks: Sequence[Any], levels: Any) -> Int32s:
     codes = np.empty(_rows(chunks), np.int32)
     end = 0
     for chunk in chunks:
-        start, end = end, end + len(chunk)
         if not pa.types.is_dictionary(chunk.type):
             chunk = chunk.dictionary_encode()
         place = pc.index_in(chunk.dictionary.cast(levels.type), levels)
         place = np.append(np.asarray(pc.fill_null(place, -1)), np.int32(-1))
-        codes[start:end] = place[np.asarray(pc.fill_null(chunk.indices, -1))]
+        for i in range(0, len(chunk), _PART):
+            indices = np.asarray(pc.fill_null(chunk.indices.slice(i, _PART), -1))
+            start, end = end, end + len(indices)
+            np.take(place, indices, out=codes[start:end], mode="wrap")  # -1 is the last
     return codes
 
 
