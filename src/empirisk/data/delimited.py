@@ -14,9 +14,9 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 from joblib import cpu_count
-from pyarrow import csv as arrow_csv
 
 from empirisk.data.column import Column, Kind, check_kinds
+from empirisk.data.cutting import cut_into_columns
 from empirisk.data.dialect import SAMPLE, Dialect, Given, find_dialect
 from empirisk.data.fields import BEFORE, Fields, Misfit, Way, read_fields
 from empirisk.data.kinds import refusal
@@ -133,48 +133,11 @@ def _expected_rows(files: Sequence[TextFile], piece: Piece, column: Any) -> int:
 def _read_piece(piece: Piece, fields: Sequence[Fields | None]) -> list[Any]:
     """What is in each field of a piece, in the way of its column at this moment."""
     ways = [Way("nothing") if each is None else each.way for each in fields]
-    wanted = [j for j, way in enumerate(ways) if way.form != "nothing"]
-    columns = dict(zip(wanted, _cut_into_fields(piece, wanted), strict=True))
+    columns = cut_into_columns(piece, ways)
     return [
         read_fields(columns.get(j), way, Spelling() if each is None else each.spelling)
         for j, (each, way) in enumerate(zip(fields, ways, strict=True))
     ]
-
-
-def _cut_into_fields(piece: Piece, wanted: Sequence[int]) -> list[Any]:
-    """Some fields of all records, null where they are empty and not quoted."""
-    dialect = piece.dialect
-    names = [str(j) for j in range(dialect.fields)]
-    used = [names[j] for j in wanted] + names[len(dialect.names) :]
-    try:
-        table = arrow_csv.read_csv(
-            pa.BufferReader(piece.data),
-            arrow_csv.ReadOptions(
-                use_threads=False, column_names=names, block_size=len(piece.data) + 1
-            ),
-            arrow_csv.ParseOptions(
-                delimiter=dialect.delimiter, ignore_empty_lines=dialect.fields > 1
-            ),
-            arrow_csv.ConvertOptions(
-                include_columns=used,
-                column_types=dict.fromkeys(names, pa.string()),
-                null_values=[""],
-                strings_can_be_null=True,
-                quoted_strings_can_be_null=False,
-                check_utf8=False,
-            ),
-        )
-    except pa.ArrowInvalid as error:
-        piece.refuse_width()
-        raise DataError(f"{piece.place} and after: {error}") from error
-    if dialect.extra and table.column(len(used) - 1).null_count < len(table):
-        piece.refuse_extra()
-    return [_one_array(column) for column in table.columns[: len(wanted)]]
-
-
-def _one_array(column: Any) -> Any:
-    """The one chunk of a column; to combine it with nothing would copy it."""
-    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def _note(fields: Fields, misfit: Misfit, piece: Piece) -> str:

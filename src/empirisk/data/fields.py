@@ -21,6 +21,7 @@ from empirisk.data.spelling import (
     Spelling,
     first_failure,
     has_evidence,
+    is_plain,
     parse_dates,
     parse_numbers,
     parse_truths,
@@ -51,12 +52,15 @@ class Way:
         The type of the dates so far.
     whole : bool
         Whether all numbers so far are whole.
+    plain : tuple of data types
+        As what Arrow could read all numbers so far by itself.
     """
 
     form: str
     asked: bool = False
     least: Any = None
     whole: bool = True
+    plain: tuple[Any, ...] = (pa.int64(), pa.float64())
 
 
 @dataclass(frozen=True)
@@ -69,19 +73,25 @@ class Misfit:
 
 @dataclass(frozen=True)
 class Read:
-    """What was read of a piece in some way: an array, or the first misfit."""
+    """What was read of a piece in some way: an array, or the first misfit.
+
+    `plain` are the types as which Arrow could have read numbers by itself.
+    """
 
     way: Way
     values: Any
+    plain: tuple[Any, ...] = ()
 
 
 def read_fields(texts: Any, way: Way, spelling: Spelling) -> Read:
-    """The fields of a piece in the way of their column.
+    """The fields of a piece, texts or numbers already, in the way of their column.
 
     Needs nothing but its arguments, so that pieces can be read at the same time.
     """
     if way.form in ("nothing", "undecided"):
         return Read(way, texts)
+    if texts.type in way.plain:
+        return _numbers(texts, way, way.plain)
     if way.form in ("words", "text"):
         if spelling.missing is not None:
             gone = pc.is_in(texts, pa.array(spelling.missing, texts.type))
@@ -91,7 +101,15 @@ def read_fields(texts: Any, way: Way, spelling: Spelling) -> Read:
     values = parse(texts)
     if values is None:
         return Read(way, Misfit(*first_failure(texts, parse)))
-    return Read(way, _as_integers(values) if way.form == "number" and way.whole else values)
+    if way.form != "number":
+        return Read(way, values)
+    plain = tuple(kind for kind in way.plain if is_plain(texts, kind, spelling))
+    return _numbers(values, way, plain)
+
+
+def _numbers(values: Any, way: Way, plain: tuple[Any, ...]) -> Read:
+    """Numbers, as integers while all of the column are whole."""
+    return Read(way, _as_integers(values) if way.whole else values, plain)
 
 
 def _parser(way: Way, spelling: Spelling) -> Any:
@@ -145,7 +163,7 @@ class Fields:
         if self.way.form in ("words", "text"):
             self._add_words(read.values)
             return None
-        return self._add_values(read.values)
+        return self._add_values(read)
 
     def read_again(self) -> None:
         """Begin again, with words."""
@@ -213,7 +231,8 @@ class Fields:
             self.texts = self.texts or GrowingTexts(self.expected)
             self.texts.append(words.cast(pa.large_string()) if repeated else words)
 
-    def _add_values(self, values: Any) -> Misfit | None:
+    def _add_values(self, read: Read) -> Misfit | None:
+        values = read.values
         if pa.types.is_boolean(values.type):
             values = values.cast(pa.int8())
         if self.values is None:
@@ -221,7 +240,9 @@ class Fields:
         if self.way.form == "date" and values.type != self.values.kind:
             return self._add_dates(self.values, values)
         self.values.append(values)
-        self.way = replace(self.way, whole=self.values.kind == pa.int64())
+        if self.way.form == "number":
+            plain = tuple(kind for kind in self.way.plain if kind in read.plain)
+            self.way = replace(self.way, whole=self.values.kind == pa.int64(), plain=plain)
         return None
 
     def _add_dates(self, before: GrowingArray, dates: Any) -> Misfit | None:
@@ -248,6 +269,8 @@ _STORED: dict[str, tuple[Kind, Any]] = {
 
 def _as_integers(numbers: Any) -> Any:
     """Whole numbers as int64, if all of them are whole."""
+    if pa.types.is_integer(numbers.type):
+        return numbers
     try:
         return numbers.cast(pa.int64())
     except pa.ArrowInvalid:

@@ -76,15 +76,16 @@ class Presence:
         self.length, self.expected = 0, expected
         self.stretch: Stretch | None = None
 
-    def append(self, array: Any) -> None:
-        """Add the presence of the values of an Arrow array."""
+    def append(self, array: Any) -> Any:
+        """Add the presence of the values of an Arrow array, and return it."""
         if self.stretch is None and array.null_count:
             self.stretch = Stretch(np.bool_, self.expected)
             self.stretch.reserve(self.length)[:] = True
+        valid = np.asarray(array.is_valid()) if array.null_count else True
         if self.stretch is not None:
-            valid = np.asarray(array.is_valid()) if array.null_count else True
             self.stretch.reserve(len(array))[:] = valid
         self.length += len(array)
+        return valid
 
     def bitmap(self) -> Any:
         """As Arrow stores it."""
@@ -105,14 +106,14 @@ class GrowingArray:
         if array.type != self.kind:
             self._to_floats()
             array = array.cast(pa.float64(), safe=False)
-        self.presence.append(array)
+        valid = self.presence.append(array)
         if len(array) == 0:
             return
         room = self.stretch.reserve(len(array))
         values = np.frombuffer(array.buffers()[1], room.dtype)
         room[:] = values[array.offset : array.offset + len(array)]
         if array.null_count:
-            room[np.asarray(array.is_null())] = 0  # and not whatever happens to stand there
+            room[~valid] = 0  # and not whatever happens to stand there
 
     def _to_floats(self) -> None:
         """From int64 to float64, in the same memory."""
@@ -171,6 +172,8 @@ class GrowingWords:
     def append(self, words: Any) -> None:
         """Add a dictionary of strings."""
         own = words.dictionary.cast(pa.large_string())
+        if len(self.levels) == 0:  # in order; if no others come, they are so at the end, too
+            self.levels = own.take(pc.sort_indices(own))
         place = pc.index_in(own, self.levels)
         if place.null_count:
             self.levels = pa.concat_arrays([self.levels, own.filter(place.is_null())])

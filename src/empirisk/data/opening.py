@@ -81,6 +81,21 @@ def format_of(path: str) -> Format:
     return "duckdb" if head[8:12] == b"DUCK" else "text"
 
 
+def find_alike(path: Any) -> tuple[list[str], Format]:
+    """The files that a path or a pattern stands for, which are all of one format, and it."""
+    files = find_files(path)
+    first = format_of(files[0])
+    for file in files[1:]:
+        if format_of(file) != first:
+            raise DataError(
+                f"{file} is {format_of(file)} and {files[0]} is {first}; files that are read "
+                "together need the same format"
+            )
+    if first == "duckdb" and len(files) > 1:
+        raise DataError(f"{len(files)} databases fit {path}; give one")
+    return files, first
+
+
 class Text:
     """The text of a file as blocks of UTF-8 that was not yet checked, without byte-order mark.
 

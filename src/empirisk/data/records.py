@@ -93,7 +93,8 @@ def _end_by_records(data: bytes, place: Place, *, final: bool) -> int:
     with long_fields():
         try:
             for record in reader:
-                if any(map(_BLANK_BEFORE_QUOTE.match, record)):
+                raw = text[end : lines.characters]
+                if _blank_before_quote(record, raw, place.dialect.delimiter):
                     raise DataError(
                         f"{place.after(_length(text[:end]))}: a blank stands before a quote; leave "
                         "it out, so that the quote opens the field"
@@ -109,6 +110,16 @@ def _end_by_records(data: bytes, place: Place, *, final: bool) -> int:
     if not final and not text[:end].endswith(("\n", "\r")):
         end = before  # the last record may go on in the next block
     return _length(text[:end])
+
+
+def _blank_before_quote(record: list[str], raw: str, delimiter: str) -> bool:
+    """Whether a field looks quoted but for blanks before it, and is not quoted around them."""
+    doubtful = [j for j, field in enumerate(record) if _BLANK_BEFORE_QUOTE.match(field)]
+    if not doubtful:
+        return False
+    reader = csv.reader(io.StringIO(raw, newline=""), delimiter=delimiter, skipinitialspace=True)
+    skipped = next(reader)
+    return len(skipped) != len(record) or any(skipped[j] != record[j] for j in doubtful)
 
 
 def _length(text: str) -> int:

@@ -71,6 +71,27 @@ def parse_numbers(texts: Any, spelling: Spelling, *, asked: bool = False) -> Any
     return values
 
 
+def is_plain(texts: Any, kind: Any, spelling: Spelling) -> bool:
+    """Whether Arrow by itself reads texts as numbers of a type, and reads them as we do.
+
+    Examples
+    --------
+    >>> [is_plain(pa.array([text]), pa.int64(), Spelling()) for text in ("1", "1.5", "NA")]
+    [True, False, False]
+    """
+    numbers = None if spelling.missing is not None else _cast(_pointed(texts, spelling), kind)
+    return numbers is not None and are_moderate(numbers)
+
+
+def are_moderate(numbers: Any) -> bool:
+    """Whether all are below 2^53 in size: no digit is lost, and none is infinite or no number."""
+    kind = np.dtype(numbers.type.to_pandas_dtype())
+    values = np.frombuffer(numbers.buffers()[1], kind)[numbers.offset :][: len(numbers)]
+    if values.size == 0:
+        return True  # below nulls there are zeros
+    return bool(values.min() > -LARGEST_INTEGER and values.max() < LARGEST_INTEGER)
+
+
 def parse_dates(texts: Any, spelling: Spelling, least: Any = None) -> Any:
     """The dates that ISO texts spell, or None if one of them is no date.
 
