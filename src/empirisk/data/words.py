@@ -72,7 +72,13 @@ def column_of_words(
         return Column(name, "text", pa.chunked_array(texts, pa.large_string()))
     levels = _few_levels(chunks, _rows(chunks))
     levels = levels.take(pc.sort_indices(levels))
+    if len(chunks) == 1 and _is_coded_by(chunks[0], levels):
+        return Column(name, "category", pa.chunked_array(chunks))
     return Column(name, "category", coded(_codes(chunks, levels), levels))
+
+
+def _is_coded_by(chunk: Any, levels: Any) -> bool:
+    return chunk.type == pa.dictionary(pa.int32(), levels.type) and chunk.dictionary.equals(levels)
 
 
 def coded(codes: Int32s, levels: Any) -> Any:
