@@ -4,7 +4,7 @@ from importlib import import_module
 
 from benchmarks.case import BENCHMARKS, Benchmark
 
-FAMILIES = ("linear", "discriminants", "encoding", "reading", "imports")
+FAMILIES = ("linear", "discriminants", "encoding", "reading", "measures", "bootstrap", "imports")
 
 
 def load_families() -> dict[str, Benchmark]:

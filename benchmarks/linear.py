@@ -70,7 +70,7 @@ def leave_one_out_case(quick: bool, peer: str, gcv_mode: str | None) -> Case:
             "relative difference of penalty, risk and coefficients",
             1e-8,  # RidgeCV works on X'X, which squares a condition number of about 1e2
             lambda ours, peer: relative_difference(
-                np.array([ours.best_value_, ours.risk_.value, *ours.best_estimator_.coef_]),
+                np.array([ours.best_value_, ours.risk_.uncorrected, *ours.best_estimator_.coef_]),
                 np.array([peer.alpha_, -peer.best_score_, *peer.coef_]),
             ),
         ),

@@ -1,11 +1,13 @@
 """`import empirisk` is instant because it imports nothing heavy; names come when first used."""
 
+import importlib.util
 import subprocess
 import sys
 
 import pytest
 
 import empirisk
+from empirisk import risk
 
 
 def test_importing_the_library_imports_nothing_heavy():
@@ -18,6 +20,15 @@ def test_importing_the_library_imports_nothing_heavy():
 @pytest.mark.parametrize("name", empirisk.__all__)
 def test_every_public_name_resolves(name):
     assert getattr(empirisk, name) is not None
+
+
+@pytest.mark.parametrize("name", risk.__all__)
+def test_a_name_of_the_risk_room_stays_itself_when_a_module_has_the_same(name):
+    thing = getattr(risk, name)
+    if importlib.util.find_spec(f"empirisk.risk.{name}"):
+        module = importlib.import_module(f"empirisk.risk.{name}")
+        assert (thing is module) == (name in risk._MODULES)
+    assert getattr(risk, name) is thing
 
 
 def test_dir_lists_every_public_name():

@@ -1,7 +1,6 @@
 """Empirisk: learn a prediction rule from a table and say, honestly, how well it will do."""
 
-from importlib import import_module
-from typing import Any
+from empirisk.runtime.lazy_names import lazy_names
 
 __version__ = "0.1.0"
 
@@ -17,9 +16,12 @@ _HOME = {
     "Ridge": "empirisk.learners.linear.ridge",
     "RiskEstimate": "empirisk.risk.estimate",
     "Table": "empirisk.data.table",
+    "TableBlocks": "empirisk.data.table_blocks",
     "Tuned": "empirisk.selection.tuned",
+    "bootstrap": "empirisk.risk.bootstrap",
     "compare": "empirisk.selection.compare",
     "load": "empirisk.model_file.load",
+    "read_blocks": "empirisk.data.read_blocks",
     "read_table": "empirisk.data.read",
     "save": "empirisk.model_file.save",
     "select": "empirisk.selection.select",
@@ -32,16 +34,4 @@ _ROOMS = {
     "risk": "empirisk.risk",
 }
 
-__all__ = [*sorted(_HOME), *_ROOMS]
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(import_module(_HOME[name]), name)
-    if name in _ROOMS:
-        return import_module(_ROOMS[name])
-    raise AttributeError(f"module 'empirisk' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+__getattr__, __dir__, __all__ = lazy_names("empirisk", _HOME, _ROOMS)

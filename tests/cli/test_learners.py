@@ -4,17 +4,11 @@ import json
 import subprocess
 import sys
 
-from typer.testing import CliRunner
-
 import empirisk
+from cli.command import run
 from discovery import learners as discovered
-from empirisk.cli.main import app
 
 HEAVY = ("numpy", "sklearn", "scipy", "numba", "pyarrow", "duckdb", "matplotlib")
-
-
-def run(*words):
-    return CliRunner().invoke(app, list(words))
 
 
 def test_every_learner_is_listed_the_baseline_first():

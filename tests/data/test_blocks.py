@@ -118,6 +118,13 @@ def test_what_cannot_be_used_is_refused():
         list(Blocks.of_pieces([(X, y, 0 * w)], BaseEstimator()))
     with pytest.raises(DataError, match="negative"):
         list(Blocks.of_pieces([(X, y, -w)], BaseEstimator()))
+    for missing in (np.nan, None):
+        with pytest.raises(DataError, match=r"y has 1 missing value\(s\)"):
+            list(Blocks.of_pieces([(X, [1.0, missing, 2.0, 3.0])], BaseEstimator()))
+    with pytest.raises(DataError, match=r"y has 1 infinite"):
+        list(Blocks.of_pieces([(X, [1.0, np.inf, 2.0, 3.0])], BaseEstimator()))
+    with pytest.raises(DataError, match=r"y has 1 missing value\(s\)"):
+        list(Blocks.of_pieces([(X, ["a", None, "b", "a"])], BaseEstimator()))
     with pytest.raises(DataError, match="column 1"):
         list(Blocks.of_pieces([(X * [1, np.nan], y)], BaseEstimator()))
 

@@ -20,6 +20,8 @@ from sklearn.datasets import load_digits
 
 from empirisk.data import datasets
 from empirisk.data.datasets.catalogue import CATALOGUE
+from empirisk.data.read import read_table
+from empirisk.data.table import Table
 from empirisk.runtime.errors import ParameterError
 
 SIX_DECIMALS = 6e-7  # the references are printed with six decimals
@@ -100,7 +102,7 @@ def test_a_package_inside_a_zip_file_gives_the_same_tables(tmp_path, monkeypatch
         assert str(archive) in zipped.__file__
         assert not zipped.path("penguins").is_relative_to(Path(datasets.__file__).parent)
         assert zipped.path("penguins") == zipped.path("penguins")
-        assert pa.table(zipped.penguins()).equals(arrow("penguins"))
+        assert zipped.penguins() == datasets.penguins()
     finally:
         sys.modules.pop("zipped_datasets")
 
@@ -146,16 +148,25 @@ def test_shape_and_missing_cells_are_as_described(name):
 
 
 @every_table
-def test_columns_are_of_their_kind(name):
-    is_kind = {
-        "number": lambda t: pa.types.is_integer(t) or pa.types.is_floating(t),
-        "category": pa.types.is_dictionary,
-        "boolean": pa.types.is_boolean,
-        "date": pa.types.is_date,
-        "text": pa.types.is_string,
-    }
-    for field in arrow(name).schema:
-        assert is_kind[datasets.describe(name).columns[field.name].kind](field.type), field
+def test_a_loader_gives_a_table_of_the_kinds_described(name):
+    table = getattr(datasets, name)()
+    assert isinstance(table, Table)
+    assert table.kinds == {c: kind for c, (kind, _) in datasets.describe(name).columns.items()}
+
+
+@every_table
+def test_the_table_carries_its_source_and_licence(name):
+    about, shown = datasets.describe(name), str(getattr(datasets, name)().source)
+    assert about.source in shown
+    assert about.licence in shown
+
+
+@every_table
+def test_the_file_read_as_any_other_gives_the_same_table(name):
+    """But for two targets: labels that look like numbers, and labels that look like truths."""
+    other = {"digits": {"digit": "category"}, "heart_disease": {"disease": "category"}}
+    table = read_table(datasets.path(name), kinds=other.get(name))
+    assert table == getattr(datasets, name)()
 
 
 @every_table

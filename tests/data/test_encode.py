@@ -27,6 +27,7 @@ from empirisk import (
     save,
     select,
 )
+from empirisk.data.blocks import ROWS_PER_BLOCK
 from empirisk.data.encode import Encoder, FoldDesign, moments_of
 from empirisk.data.table import Table
 from empirisk.runtime.errors import DataError
@@ -150,8 +151,14 @@ def test_extreme_and_shifted_numbers_are_standardised(power):
 
 
 def test_infinite_numbers_are_named():
-    with pytest.raises(DataError, match="column 'x' has 1 infinite"):
+    with pytest.raises(DataError, match=r"column 'x' has infinite values.* row 1;"):
         Encoder().fit(pd.DataFrame({"x": [1.0, np.inf]}))
+    later = np.zeros(ROWS_PER_BLOCK + 3)
+    encoder = Encoder().fit({"x": later + np.arange(len(later))})
+    later[-1] = np.inf
+    for use in (Encoder().fit, encoder.transform):
+        with pytest.raises(DataError, match=f"row {len(later) - 1};"):
+            use({"x": later})
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, dict, Table.of])

@@ -83,3 +83,15 @@ def test_a_query_on_parquet_cannot_write_to_it(frame, tmp_path):
         with pytest.raises(DataError, match="one SELECT"):
             read_table(path, sql=sql)
     assert path.read_bytes() == before
+
+
+def test_a_query_gives_the_same_bits_each_time(tmp_path):
+    path = tmp_path / "x.duckdb"
+    with duckdb.connect(path) as connection:
+        connection.execute("SELECT setseed(0.5)")
+        connection.execute(
+            "CREATE TABLE t AS SELECT range % 1000 AS g, random() AS x FROM range(800000)"
+        )
+    # Where several threads each add up a part, sums and the order of groups differ at random.
+    query = "SELECT g, avg(x) AS mean FROM t GROUP BY g"
+    assert len({read_table(path, sql=query).digest() for _ in range(3)}) == 1

@@ -5,7 +5,18 @@ import inspect
 import pytest
 
 from empirisk import losses
-from empirisk.losses import Absolute, Log, Quantile, Squared, ZeroOne, as_loss, default_loss
+from empirisk.losses import (
+    Absolute,
+    Asymmetric,
+    Costs,
+    Log,
+    Quantile,
+    Squared,
+    ZeroOne,
+    as_loss,
+    default_loss,
+)
+from empirisk.losses.names import spelled_losses
 from empirisk.runtime.errors import ParameterError
 
 
@@ -15,17 +26,68 @@ def test_a_loss_is_found_by_its_name(loss):
     assert as_loss(loss) is loss
 
 
-def test_a_loss_with_parameters_is_given_as_itself():
-    assert as_loss(Quantile(0.2)) == Quantile(0.2)
-    for name, form in [("quantile", "Quantile"), ("asymmetric", "Asymmetric"), ("costs", "Costs")]:
-        with pytest.raises(ParameterError, match=form):
-            as_loss(name)
+@pytest.mark.parametrize(
+    ("text", "loss"),
+    [
+        ("quantile:0.9", Quantile(0.9)),
+        ("quantile:.05", Quantile(0.05)),
+        ("quantile: 1e-3", Quantile(0.001)),
+        ("asymmetric:1,4", Asymmetric(1, 4)),
+        ("asymmetric:0.5, 2", Asymmetric(0.5, 2)),
+        ("asymmetric:1,4,ill", Asymmetric(1, 4, "ill")),
+        ("asymmetric:1,4,ill, or not", Asymmetric(1, 4, "ill, or not")),
+    ],
+)
+def test_parameters_stand_behind_a_colon(text, loss):
+    assert as_loss(text) == loss
+    assert str(as_loss(text)) == str(loss)
 
 
-@pytest.mark.parametrize("unknown", ["mse", "", None, 3, Squared])
-def test_an_unknown_loss_is_answered_with_the_names(unknown):
-    with pytest.raises(ParameterError, match="squared, absolute, zero_one, log"):
+def test_a_loss_with_parameters_is_itself():
+    for loss in (Quantile(0.2), Asymmetric(1, 2), Costs([[0, 1], [2, 0]])):
+        assert as_loss(loss) is loss
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("quantile", "wanted quantile:Q"),
+        ("quantile:", "wanted quantile:Q"),
+        ("quantile:high", "wanted quantile:Q"),
+        ("quantile:0,9", "wanted quantile:Q"),
+        ("quantile:1.5", "strictly between 0 and 1"),
+        ("quantile:nan", "strictly between 0 and 1"),
+        ("asymmetric", "wanted asymmetric:A,B"),
+        ("asymmetric:4", "wanted asymmetric:A,B"),
+        ("asymmetric:ill,1,4", "wanted asymmetric:A,B"),
+        ("asymmetric:-1,4", ">= 0"),
+        ("asymmetric:0,0", "one of them positive"),
+        ("asymmetric:1," + "9" * 400, "finite"),
+        ("squared:2", "wanted squared, without parameters"),
+        ("log:", "wanted log, without parameters"),
+    ],
+)
+def test_parameters_that_make_no_sense_are_answered_with_what_does(text, wanted):
+    with pytest.raises(ParameterError, match=wanted):
+        as_loss(text)
+
+
+@pytest.mark.parametrize("unknown", ["mse", "", "Squared", "quantile(0.9)", None, 3, Squared])
+def test_an_unknown_loss_is_answered_with_all_there_are(unknown):
+    with pytest.raises(ParameterError) as error:
         as_loss(unknown)
+    for spelling in (*spelled_losses(), "Costs(matrix)"):
+        assert spelling in str(error.value)
+
+
+def test_every_spelling_belongs_to_one_task_and_gives_a_loss_of_it():
+    numbers, classes = spelled_losses("regression"), spelled_losses("classification")
+    assert sorted(numbers + classes) == sorted(spelled_losses())
+    filled = {"Q": "0.5", "A,B[,POSITIVE]": "1,2"}
+    for task, forms in (("regression", numbers), ("classification", classes)):
+        for form in forms:
+            name, colon, parameters = form.partition(":")
+            assert as_loss(name + colon + filled.get(parameters, "")).task == task
 
 
 def test_defaults():

@@ -9,6 +9,7 @@ from empirisk import LinearRegression, Ridge, select
 from empirisk.data.table import Table
 from empirisk.report.findings import findings, verdict
 from empirisk.report.standings import standings
+from empirisk.risk.cautions import HEAVY_TAIL
 
 
 def selection_of(signal, n=200, **options):
@@ -67,11 +68,19 @@ def test_without_an_interval_the_reason_is_given(clear):
     assert "fitted again on all rows" in verdict(refitted)
 
 
-def test_the_baseline_stands_first_and_the_others_by_risk(clear):
-    ranked = standings(clear)
+def test_the_baseline_stands_first_then_the_chosen_then_the_others_by_risk(clear):
+    more = replace(
+        clear,
+        paths={**clear.paths, "b": clear.paths["Ridge"], "a": clear.paths["Baseline"]},
+        risks={**clear.risks, "b": clear.risks["Ridge"], "a": clear.risks["Baseline"]},
+    )
+    ranked = standings(more)
     assert ranked[0].name == "Baseline"
-    assert [each.risk for each in ranked[1:]] == sorted(each.risk for each in ranked[1:])
-    assert [each.name for each in ranked if each.chosen] == [clear.name]
+    assert [each.name for each in ranked if each.chosen] == [clear.name] == [ranked[1].name]
+    assert [each.risk for each in ranked[2:]] == sorted(each.risk for each in ranked[2:])
+    for each in ranked:
+        assert each.interval == more.risks[each.name].interval
+        assert each.interval[0] < each.risk < each.interval[1]
 
 
 def test_few_test_rows_are_mentioned_only_when_few(clear):
@@ -85,6 +94,15 @@ def test_disagreement_of_test_and_cross_validation_is_a_warning(clear):
     found = {each.code: each for each in findings(replace(clear, test_risk=high))}
     assert "does worse" in found["R5"].text
     assert found["R5"].tone == "warning"
+    high = clear.cross_validated_risk.interval[1]
+    touching = replace(clear.test_risk, value=2 * high, interval=(high, 3 * high))
+    assert "R5" not in titles(replace(clear, test_risk=touching))
+
+
+def test_rows_that_dominate_are_a_warning(clear):
+    assert "R7" not in titles(clear)
+    heavy = replace(clear.test_risk, cautions=(HEAVY_TAIL,))
+    assert titles(replace(clear, test_risk=heavy))["R7"] == "A few rows dominate"
 
 
 def test_holes_and_text_in_the_table_are_found(clear):

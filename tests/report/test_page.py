@@ -74,8 +74,12 @@ def page_of(hostile):
     )  # fmt: skip
 
 
-def test_names_are_text_and_never_tags(hostile):
-    page = page_of(hostile)
+@pytest.fixture(scope="module")
+def page(hostile):
+    return page_of(hostile)
+
+
+def test_names_are_text_and_never_tags(page):
     reader = read(page)
     assert "script" not in reader.tags
     assert "<script" not in page.lower()
@@ -86,8 +90,8 @@ def test_names_are_text_and_never_tags(hostile):
     assert not any(name.startswith("on") for name, _ in reader.attributes)
 
 
-def test_nothing_is_fetched(hostile):
-    reader = read(page_of(hostile))
+def test_nothing_is_fetched(page):
+    reader = read(page)
     for name, value in reader.attributes:
         if name in ("src", "href", "xlink:href", "data", "action", "srcset"):
             assert value.startswith("#"), value
@@ -98,8 +102,8 @@ def test_nothing_is_fetched(hostile):
     assert ("http-equiv", "Content-Security-Policy") in reader.attributes
 
 
-def test_the_same_selection_gives_the_same_bytes(hostile):
-    assert page_of(hostile) == page_of(hostile)
+def test_the_same_selection_gives_the_same_bytes(hostile, page):
+    assert page_of(hostile) == page
 
 
 def test_the_verdict_comes_first_and_the_baseline_before_its_rivals(tmp_path):

@@ -70,7 +70,7 @@ def test_holdout_judges_this_model():
     found = risk.holdout(LinearRegression(), X, y, test_size=0.5, random_state=3)
     assert found.estimates == "this model"
     assert len(found.losses) == 60
-    assert found.method == "per-row normal"
+    assert found.method == "log-scale t"
 
 
 def test_bad_targets_are_named():

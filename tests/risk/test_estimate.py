@@ -24,7 +24,7 @@ def test_a_difference_is_paired():
     unpaired = np.hypot(a.standard_error, b.standard_error)
     assert gap.standard_error < unpaired
     assert gap.interval[0] < gap.value < gap.interval[1]
-    assert "difference in risk" in str(gap)
+    assert "difference in squared risk" in str(gap)
 
 
 def test_risks_from_different_plans_or_losses_refuse_to_be_compared():
@@ -48,6 +48,23 @@ def test_a_chosen_risk_has_no_interval():
     assert "best of 7" in chosen.sentence
     assert (chosen - a).interval is None
     assert a.chosen(1) is a
+
+
+def test_what_to_expect_after_a_choice_is_said_with_what_it_looked_like():
+    a = risk.cross_validate(LinearRegression(), X, y)
+    expected = a.expected(1.2 * a.value, 40)
+    assert (expected.chosen_among, expected.corrected) == (40, True)
+    assert expected.uncorrected == a.value
+    assert_allclose(expected.interval, 1.2 * np.array(a.interval), rtol=1e-12)
+    assert f"the best of 40 looked like {a.value:.4g}; expect {1.2 * a.value:.4g}" in str(expected)
+    assert (expected - a).interval is None
+
+
+def test_cautions_are_said_after_the_interval():
+    few = risk.cross_validate(LinearRegression(), X[:30], y[:30])
+    assert "but 30 rows are few" in str(few)
+    assert "but" not in str(risk.cross_validate(LinearRegression(), X, y))
+    assert few.chosen(3).cautions == ()
 
 
 def test_the_sentence_says_what_is_estimated():

@@ -1,12 +1,18 @@
+"""Intervals against formulas written out, against other systems, and under what must not matter."""
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from empirisk.risk.intervals import LossTable, interval
+from empirisk.risk.cautions import hill_index
+from empirisk.risk.intervals import METHODS, interval, widening
+from empirisk.risk.loss_table import LossTable
 from empirisk.runtime.errors import ParameterError
 
 rng = np.random.default_rng(0)
+SHARE = (0.0, 1.0)
+POSITIVE = (0.0, np.inf)
 
 
 def table(losses, *, weight=None, unit=None, split=None, n_train=90.0, kind="kfold", **rest):
@@ -15,16 +21,20 @@ def table(losses, *, weight=None, unit=None, split=None, n_train=90.0, kind="kfo
         losses=np.asarray(losses, dtype=float),
         weight=np.ones(n) if weight is None else np.asarray(weight, dtype=float),
         unit=np.arange(n) if unit is None else np.asarray(unit),
-        split=np.zeros(n, dtype=int) if split is None else np.asarray(split),
+        split=np.arange(n) * 10 // n if split is None else np.asarray(split),
         n_train=n_train,
         kind=kind,
         **rest,
     )
 
 
+def errors(wrong, n):
+    return np.arange(n) < wrong
+
+
 def test_per_row_normal_is_the_textbook_interval():
     losses = rng.exponential(size=50)
-    found = interval(table(losses, kind="test"), 0.9)
+    found = interval(table(losses, kind="test"), 0.9, "per_row_normal")
     half = stats.norm.ppf(0.95) * losses.std(ddof=1) / np.sqrt(50)
     assert_allclose(found.ends, (losses.mean() - half, losses.mean() + half), rtol=1e-13)
     assert found.method == "per-row normal"
@@ -33,12 +43,79 @@ def test_per_row_normal_is_the_textbook_interval():
 def test_corrected_t_is_nadeau_and_bengios_formula():
     losses = rng.exponential(size=100)
     split = np.repeat(np.arange(10), 10)
-    found = interval(table(losses, split=split, n_train=90), 0.95)
+    found = interval(table(losses, split=split, n_train=90), 0.95, "corrected_t")
     means = losses.reshape(10, 10).mean(axis=1)
     error = np.sqrt(means.var(ddof=1) * (1 / 10 + 10 / 90))
     half = stats.t.ppf(0.975, 9) * error
     assert_allclose(found.ends, (means.mean() - half, means.mean() + half), rtol=1e-13)
     assert_allclose(found.standard_error, error, rtol=1e-13)
+
+
+@pytest.mark.parametrize(("wrong", "n"), [(0, 1), (1, 1), (0, 30), (3, 30), (15, 30), (30, 30)])
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_a_locked_test_set_has_the_exact_interval_of_a_share(wrong, n, level):
+    found = interval(table(errors(wrong, n), kind="test", bounds=SHARE), level)
+    exact = stats.binomtest(wrong, n).proportion_ci(level, method="exact")
+    assert_allclose(found.ends, (exact.low, exact.high), rtol=1e-12, atol=1e-15)
+    assert found.method == "Clopper-Pearson"
+
+
+@pytest.mark.parametrize(("wrong", "n"), [(0, 40), (1, 40), (20, 40), (40, 40)])
+def test_cross_validated_mistakes_have_wilsons_interval_of_fewer_rows(wrong, n):
+    found = interval(table(errors(wrong, n), bounds=SHARE, degrees_of_freedom=8.0), 0.9)
+    fewer = n / (1.44 + 8 / (n - 8))
+    # SciPy knows whole numbers only: the quadratic whose roots the ends are, written out.
+    p, z = wrong / n, stats.norm.ppf(0.95)
+    roots = np.roots([1 + z**2 / fewer, -2 * p - z**2 / fewer, p**2])
+    assert_allclose(found.ends, np.sort(roots.real), rtol=1e-7, atol=1e-9)  # a double root
+    assert found.method == "widened Wilson"
+
+
+def test_without_widening_wilson_is_that_of_scipy():
+    found = interval(table(errors(7, 50), kind="test", bounds=SHARE), 0.9, "wilson")
+    expected = stats.binomtest(7, 50).proportion_ci(0.9, method="wilson")
+    assert_allclose(found.ends, (expected.low, expected.high), rtol=1e-12)
+
+
+def test_squared_losses_have_an_interval_on_the_log_scale():
+    losses = rng.chisquare(1, size=80)
+    found = interval(table(losses, bounds=POSITIVE, degrees_of_freedom=6.0), 0.9)
+    lam = np.sqrt(1.44 + 2 * 6 / 74)
+    T, s = losses.mean(), losses.std(ddof=1)
+    half = stats.t.ppf(0.95, 79) * lam * s / (T * np.sqrt(80))
+    assert_allclose(found.ends, (T * np.exp(-half), T * np.exp(half)), rtol=1e-12)
+    assert_allclose(found.standard_error, lam * s / np.sqrt(80), rtol=1e-12)
+
+
+def test_differences_have_a_symmetric_interval():
+    losses = rng.normal(size=80)
+    found = interval(table(losses, degrees_of_freedom=6.0), 0.9)
+    half = stats.t.ppf(0.95, 79) * np.sqrt(1.44 + 2 * 6 / 74) * losses.std(ddof=1) / np.sqrt(80)
+    assert_allclose(found.ends, (losses.mean() - half, losses.mean() + half), rtol=1e-12)
+
+
+def test_the_widening_grows_with_the_degrees_of_freedom_up_to_two():
+    def lam(df, **rest):
+        return widening(table(np.ones(100), degrees_of_freedom=df, **rest))
+
+    assert_allclose(lam(1.0), np.sqrt(1.44 + 2 / 99))
+    assert_allclose(lam(1.0, bounds=SHARE), np.sqrt(1.44 + 1 / 99))
+    assert_allclose(lam(None), lam(20.0))  # unknown: df / (n - df) = 1/4
+    assert lam(90.0) == lam(100.0) == lam(500.0) == 2.0
+    assert lam(50.0, kind="test") == lam(None, kind="holdout") == 1.0
+    freedoms = [1.0, 5.0, 30.0, 60.0]
+    assert sorted(map(lam, freedoms)) == list(map(lam, freedoms))
+
+
+def test_a_corrected_centre_keeps_the_relative_width():
+    losses = rng.chisquare(1, size=80)
+    positive = table(losses, bounds=POSITIVE)
+    low, high = interval(positive, 0.9).ends
+    moved = interval(positive, 0.9, centre=1.5 * losses.mean()).ends
+    assert_allclose(moved, (1.5 * low, 1.5 * high), rtol=1e-12)
+    share = table(errors(8, 40), bounds=SHARE)
+    other = table(errors(12, 40), bounds=SHARE)
+    assert_allclose(interval(share, 0.9, centre=0.3).ends, interval(other, 0.9).ends, rtol=1e-12)
 
 
 def test_a_group_is_one_observation():
@@ -48,6 +125,28 @@ def test_a_group_is_one_observation():
     assert_allclose(grouped.standard_error(), means.std(ddof=1) / np.sqrt(20), rtol=1e-12)
 
 
+def test_groups_of_equal_mistakes_count_as_so_many_rows():
+    wrong = np.repeat(errors(6, 20), 5)
+    for kind in ("test", "grouped"):
+        found = interval(
+            table(wrong, unit=np.repeat(np.arange(20), 5), kind=kind, bounds=SHARE), 0.9
+        )
+        alone = interval(table(errors(6, 20), kind=kind, bounds=SHARE), 0.9)
+        # Nearly: groups use t, with as many degrees of freedom as they are fewer than rows.
+        assert_allclose(found.ends, alone.ends, atol=0.02)
+        width = found.ends[1] - found.ends[0]
+        assert alone.ends[1] - alone.ends[0] <= width + 1e-12
+
+
+def test_weighted_mistakes_are_worth_fewer_rows():
+    wrong, weight = errors(30, 100), np.where(np.arange(100) % 2, 1.0, 9.0)
+    for kind in ("test", "kfold"):
+        plain = interval(table(wrong, kind=kind, bounds=SHARE), 0.9).ends
+        heavy = interval(table(wrong, kind=kind, bounds=SHARE, weight=weight), 0.9).ends
+        # (sum w)^2 / sum w^2 = 61: the width grows by sqrt(100/61) = 1.28, about.
+        assert_allclose(np.diff(heavy) / np.diff(plain), 1.28, rtol=0.05)
+
+
 def test_repeats_of_a_row_are_one_observation():
     losses = rng.normal(size=30)
     once = table(losses).standard_error()
@@ -55,21 +154,37 @@ def test_repeats_of_a_row_are_one_observation():
     assert_allclose(once, twice, rtol=1e-12)
 
 
-def test_scaling_the_weights_changes_nothing():
-    losses, weight = rng.normal(size=30), rng.uniform(0.5, 3, size=30)
-    a = table(losses, weight=weight)
-    b = table(losses, weight=1e-200 * weight)
-    assert_allclose(a.mean(), b.mean(), rtol=1e-12)
-    assert_allclose(a.standard_error(), b.standard_error(), rtol=1e-12)
+@pytest.mark.parametrize("bounds", [SHARE, POSITIVE, (-np.inf, np.inf)])
+@pytest.mark.parametrize("kind", ["test", "kfold"])
+def test_what_does_not_matter(bounds, kind):
+    losses = rng.integers(0, 2, size=60) if bounds == SHARE else rng.chisquare(1, size=60)
+    weight = rng.uniform(0.5, 2, size=60)
+    ends = interval(table(losses, weight=weight, kind=kind, bounds=bounds), 0.9).ends
+    order = rng.permutation(60)
+    permuted = table(losses[order], weight=weight[order], unit=order, kind=kind, bounds=bounds)
+    assert_allclose(interval(permuted, 0.9).ends, ends, rtol=1e-12)
+    for factor in (1e-200, 1e200):
+        scaled = table(losses, weight=factor * weight, kind=kind, bounds=bounds)
+        assert_allclose(interval(scaled, 0.9).ends, ends, rtol=1e-12)
 
 
-def test_huge_losses_have_a_finite_error():
-    losses = rng.uniform(1, 2, size=40)
-    huge = table(1e200 * losses, kind="test")
-    assert_allclose(huge.standard_error(), 1e200 * table(losses).standard_error(), rtol=1e-12)
-    split = np.repeat(np.arange(4), 10)
-    ends = interval(table(1e200 * losses, split=split), 0.9).ends
-    assert_allclose(ends, 1e200 * np.array(interval(table(losses, split=split), 0.9).ends))
+@pytest.mark.parametrize("scale", [1e-150, 1e-3, 1e150])
+@pytest.mark.parametrize("method", sorted(set(METHODS) - {"wilson", "clopper_pearson"}))
+def test_intervals_scale_with_the_losses(scale, method):
+    losses = rng.chisquare(1, size=60)
+    ends, scaled = (
+        interval(table(factor * losses, bounds=POSITIVE), 0.9, method).ends
+        for factor in (1.0, scale)
+    )
+    assert_allclose(scaled, scale * np.array(ends), rtol=1e-11)
+
+
+def test_a_single_cost_is_a_share_of_it():
+    ends = interval(table(errors(3, 40), kind="test", bounds=SHARE), 0.9).ends
+    costly = interval(table(7.0 * errors(3, 40), kind="test", bounds=(0.0, 7.0)), 0.9).ends
+    assert_allclose(costly, 7 * np.array(ends), rtol=1e-12)
+    free = interval(table(np.zeros(40), bounds=(0.0, 7.0)), 0.9)
+    assert free.ends[0] == 0.0 < free.ends[1] < 7.0
 
 
 @pytest.mark.parametrize("kind", ["time", "given"])
@@ -81,18 +196,53 @@ def test_no_interval_where_none_is_known_to_be_valid(kind):
     assert interval(losses, 0.95, "per_row_normal").ends is not None
 
 
-def test_equal_losses_say_nothing_of_their_spread():
-    found = interval(table(np.zeros(20), kind="test"), 0.95)
-    assert found.ends is None
-    assert "spread is unknown" in found.reason
+def test_losses_in_time_order_get_a_marked_interval_by_name():
+    found = interval(table(rng.normal(size=80), kind="time"), 0.95, "rule")
+    assert any("time order" in caution for caution in found.cautions)
+
+
+@pytest.mark.parametrize("method", ["auto", "per_row_normal", "corrected_t"])
+def test_equal_losses_say_nothing_of_their_spread(method):
+    for losses in (np.zeros(20), np.full(20, 0.1), np.full(20, 1e-200)):
+        found = interval(table(losses, kind="kfold", bounds=POSITIVE), 0.95, method)
+        assert found.ends is None
+        assert "spread is unknown" in found.reason
     assert interval(table([1.0], kind="test"), 0.95).ends is None
 
 
+def test_two_rows_that_say_nothing_have_no_interval():
+    found = interval(table([1.0, 1e-9], kind="test", bounds=POSITIVE), 0.9999)
+    assert found.ends is None
+    assert "too few" in found.reason
+
+
 def test_an_interval_stays_in_the_range_of_the_loss():
-    losses = table([0, 0, 0, 0, 1], kind="test", bounds=(0.0, 1.0))
-    low, high = interval(losses, 0.99).ends
-    assert low == 0.0
-    assert high <= 1.0
+    losses = table([0, 0, 0, 0, 1], kind="test", bounds=SHARE)
+    for method in ("auto", "wilson", "per_row_normal", "log_t", "per_row_t"):
+        low, high = interval(losses, 0.99, method).ends
+        assert 0 <= low < 0.2 < high <= 1
+
+
+def test_cautions_name_what_is_not_guaranteed():
+    def said(losses, **rest):
+        return " ".join(interval(table(losses, bounds=POSITIVE, **rest), 0.9).cautions)
+
+    normal = np.random.default_rng(1).normal(size=400) ** 2
+    assert said(normal, degrees_of_freedom=3.0) == ""
+    assert "40 rows are few" in said(normal[:40])
+    assert "400 rows are few for 90 parameters" in said(normal, degrees_of_freedom=90.0)
+    assert "worth 20 independent ones" in said(normal, unit=np.arange(400) // 20)
+    assert said(normal, degrees_of_freedom=90.0, kind="test") == ""
+    assert "dominate" in said(np.random.default_rng(1).standard_cauchy(size=400) ** 2)
+
+
+def test_the_hill_index_is_that_of_the_tail():
+    # Pareto tails of index a: Hill's estimate from k of n has standard error a / sqrt(k), k = 317.
+    for a in (1.0, 1.5, 3.0):
+        found = hill_index(np.random.default_rng(2).pareto(a, size=100_000) + 1)
+        assert abs(found - a) < 5 * a / np.sqrt(317)  # fails by chance once in two million
+    assert hill_index(np.r_[np.zeros(99), 1.0]) == 0.0
+    assert hill_index(np.ones(100)) == np.inf
 
 
 def test_bad_parameters_are_named():
@@ -100,6 +250,10 @@ def test_bad_parameters_are_named():
         interval(table([1.0, 2.0]), 95)
     with pytest.raises(ParameterError, match="per_row_normal"):
         interval(table([1.0, 2.0]), 0.95, "bayes")
+    with pytest.raises(ParameterError, match="losses that are 0 or 1"):
+        interval(table([1.0, 0.5], kind="test", bounds=SHARE), 0.95, "clopper_pearson")
+    with pytest.raises(ParameterError, match="took no part"):
+        interval(table([1.0, 0.0], bounds=SHARE), 0.95, "clopper_pearson")
 
 
 def test_the_standard_error_is_that_of_the_mean():

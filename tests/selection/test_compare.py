@@ -54,6 +54,34 @@ def test_a_difference_is_that_of_the_losses():
         found.difference("a", "c")
 
 
+def test_differences_hold_all_at_once_and_to_the_best_for_all_pairs():
+    rivals = {"ols": LinearRegression(), "a": Ridge(alpha=30.0), "b": Ridge(alpha=300.0)}
+    found = compare(rivals, X, y, level=0.9)
+    to_baseline = found.differences("Baseline")
+    assert set(to_baseline) == set(rivals)
+    best = found.ranking()[0]
+    to_best = found.differences()
+    assert set(to_best) == {"Baseline", *rivals} - {best}
+    for gaps, to, count in ((to_baseline, "Baseline", 3), (to_best, best, 6)):
+        for name, gap in gaps.items():
+            alone = found.difference(name, to)
+            assert gap.value == alone.value
+            assert gap.interval[0] < alone.interval[0] < alone.interval[1] < gap.interval[1]
+            assert gap.level == 0.9
+            assert f"{count} differences at once" in gap.reason
+    # Each pair of the same is in both, wider among six than among three.
+    width = [np.diff(gaps[other].interval)[0] for gaps, other in (
+        (to_baseline, best), (to_best, "Baseline"))]  # fmt: skip
+    assert width[0] < width[1]
+    assert f"Baseline minus {best}" in str(found)
+
+
+def test_one_difference_needs_no_correction():
+    found = compare([LinearRegression()], X, y)
+    gap = found.differences("Baseline")["LinearRegression"]
+    assert gap.interval == found.difference("LinearRegression", "Baseline").interval
+
+
 def test_a_baseline_is_added_once():
     assert list(compare([Baseline(), Ridge()], X, y).risks) == ["Baseline", "Ridge"]
     labels = np.where(y > 0, 1, 0)

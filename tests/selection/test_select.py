@@ -5,7 +5,10 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from empirisk import LinearDiscriminantAnalysis, LinearRegression, Plan, Ridge, Tuned, risk, select
+from empirisk.losses import Squared
 from empirisk.runtime.errors import ParameterError
+from empirisk.selection.candidates import with_baseline
+from empirisk.selection.procedure import SelectionProcedure
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(160, 20))
@@ -52,10 +55,48 @@ def test_the_winner_has_the_least_cross_validated_risk():
     assert chosen.name == chosen.ranking()[0][0]
     assert set(chosen.paths) == {"Baseline", "LinearRegression", "Ridge", "DecisionTreeRegressor"}
     path = chosen.paths[chosen.name]
-    assert_allclose(chosen.cross_validated_risk.value, path.risk.min())
-    assert chosen.cross_validated_risk.chosen_among == 1 + 1 + 100 + 1
-    assert chosen.cross_validated_risk.interval is None
+    expected = chosen.cross_validated_risk
+    assert_allclose(expected.uncorrected, path.risk.min())
+    assert expected.chosen_among == 1 + 1 + 100 + 1
+    assert expected.uncorrected < expected.value < chosen.paths["Baseline"].risk[0]
+    assert expected.interval[0] < expected.value < expected.interval[1]
     assert "chosen: Ridge" in str(chosen)
+    assert f"the best of 103 looked like {expected.uncorrected:.4g}; expect" in str(chosen)
+
+
+def test_every_candidate_is_corrected_for_its_own_axis_alone():
+    chosen = select([LinearRegression(), Ridge()], X, y, random_state=0, level=0.9)
+    assert set(chosen.risks) == set(chosen.paths)
+    for name, path in chosen.paths.items():
+        risk = chosen.risks[name]
+        assert risk.chosen_among == len(path.values)
+        assert risk.level == 0.9
+        assert risk.interval[0] < risk.value < risk.interval[1]
+        if len(path.values) == 1:
+            assert_allclose(risk.value, path.risk[0])
+            assert risk.uncorrected is None
+    assert chosen.risks["Ridge"].corrected
+    assert chosen.ranking()[0] == ("Ridge", chosen.value, chosen.risks["Ridge"].value)
+
+
+def test_nested_selection_chooses_anew_in_every_training_part():
+    rivals = {"none": LinearRegression(), "ridge": Ridge()}
+    chosen = select(rivals, X, y, honest="nested", cv=4, random_state=0)
+    usual = select(rivals, X, y, cv=4, random_state=0)
+    assert (chosen.name, chosen.value) == (usual.name, usual.value)
+    assert chosen.test_risk.value == usual.test_risk.value
+    expected = chosen.cross_validated_risk
+    assert expected.corrected
+    assert expected.uncorrected == usual.cross_validated_risk.uncorrected < expected.value
+    train = np.setdiff1d(np.arange(160), chosen.test_rows)
+    procedure = SelectionProcedure(with_baseline(rivals, Squared()), cv=4, random_state=None)
+    losses = np.empty(120)
+    for s in range(4):
+        rest, held = train[chosen.plan.train(s)], train[chosen.plan.test(s)]
+        # Another seed deals other inner folds: the same risk, not the same losses.
+        procedure.fit(X[rest], y[rest])
+        losses[chosen.plan.test(s)] = (y[held] - procedure.predict(X[held])) ** 2
+    assert_allclose(expected.value, losses.mean(), rtol=0.05)
 
 
 def test_a_tuned_candidate_is_one_procedure():
@@ -126,5 +167,9 @@ def test_a_plan_of_the_training_rows_may_be_given():
 def test_bad_options_are_named():
     with pytest.raises(ParameterError, match="refit"):
         select(Ridge(), X, y, refit="both")
+    with pytest.raises(ParameterError, match="honest"):
+        select(Ridge(), X, y, honest="very")
+    with pytest.raises(ParameterError, match="rule"):
+        select(Ridge(), X, y, rule="worst")
     with pytest.raises(ParameterError, match="test_size"):
         select(Ridge(), X, y, test_size=2)

@@ -35,13 +35,14 @@ def test_a_tuned_learner_keeps_its_path_and_the_winners_losses():
     model = Tuned(Ridge(), values=ALPHAS).fit(X, y)
     path = model.path_
     assert list(path.values) == ALPHAS
-    assert_allclose(path.risk[model.best_index_], model.risk_.value)
+    assert_allclose(path.risk[model.best_index_], model.risk_.uncorrected)
     assert_allclose(path.training_risk, [
         np.mean((y - Ridge(alpha=alpha).fit(X, y).predict(X)) ** 2) for alpha in ALPHAS
     ], rtol=1e-10)  # fmt: skip
     assert (np.diff(path.training_risk) > 0).all()  # a larger penalty fits the training rows worse
     assert len(model.risk_.losses) == 80
-    assert (model.risk_.chosen_among, model.risk_.interval) == (4, None)
+    assert (model.risk_.chosen_among, model.risk_.corrected) == (4, True)
+    assert model.risk_.uncorrected < model.risk_.value < model.risk_.interval[1]
 
 
 def test_one_se_is_never_richer_than_best():

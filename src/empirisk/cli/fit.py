@@ -8,14 +8,15 @@ import typer
 
 from empirisk import __version__
 from empirisk.cli.learners import candidates
+from empirisk.cli.loss import asked_loss, costs_in_words, limits_of
 from empirisk.cli.outcome import as_dict, show_outcome, show_table
 from empirisk.cli.places import Places
+from empirisk.cli.reading import Reading
 from empirisk.cli.screen import Screen
 from empirisk.cli.target import Target, Task
 from empirisk.cli.warned import notes_of_warnings
 from empirisk.data.column import KINDS, Kind
-from empirisk.data.read import read_table
-from empirisk.losses import Loss, as_loss, default_loss
+from empirisk.losses import Loss
 from empirisk.model_file.save import save
 from empirisk.report.page import report_page
 from empirisk.runtime.errors import DataError, ParameterError
@@ -33,24 +34,29 @@ class Request:
     target: str
     task: Task | None
     loss: str | None
+    costs: str | None
     learners: str | None
     folds: int
     rule: Literal["best", "one_se"]
     seed: int
     kinds: tuple[str, ...]
     output: str
+    reading: Reading
 
 
 def fit_file(request: Request, *, as_json: bool) -> None:
     """Read, select, certify, write; say what was seen and what came out."""
     screen = Screen(err=as_json)
     places = Places.of(request.file, request.output)
-    table = read_table(request.file, kinds=_kinds(request.kinds))
+    table = request.reading.table(request.file, _kinds(request.kinds))
     target = Target.of(table, request.target, request.task).without_idle_columns()
     _check_folds(request.folds, len(target.y))
-    loss = _loss(request.loss, target.task)
+    loss = asked_loss(request.loss, request.costs, target)
     rivals = candidates(target.task, loss, request.learners)
     show_table(screen, table, target)
+    costs = costs_in_words(loss, target)
+    if costs is not None:
+        screen.say(f"costs: {costs}")
     with notes_of_warnings() as notes:
         selection = select(
             rivals,
@@ -63,7 +69,16 @@ def fit_file(request: Request, *, as_json: bool) -> None:
             n_jobs=-1,
             random_state=request.seed,
         )
-    _write(selection, places, request, target, table, notes)
+    notes += filter(None, [limits_of(loss)])
+    page = report_page(
+        selection,
+        table=table,
+        target=target.name,
+        source=request.file,
+        notes=notes,
+        settings=_settings(request),
+    )
+    _write(places, page, selection.model, _meta(request, target, loss, selection))
     show_outcome(screen, selection, places, notes)
     if as_json:
         outcome = as_dict(selection, places, target, table, notes)
@@ -71,39 +86,37 @@ def fit_file(request: Request, *, as_json: bool) -> None:
         typer.echo(json.dumps({"empirisk": __version__, **outcome, **settings}, allow_nan=False))
 
 
-def _write(
-    selection: Selection,
-    places: Places,
-    request: Request,
-    target: Target,
-    table: Any,
-    notes: list[str],
-) -> None:
+def _write(places: Places, page: str, model: Any, meta: dict[str, Any]) -> None:
     """Both files or neither: each takes its name at one stroke, the report right after the model.
 
     An interruption before the first stroke leaves the folder as it was.
     """
-    page = report_page(
-        selection,
-        table=table,
-        target=target.name,
-        source=request.file,
-        notes=notes,
-        settings={"rule": request.rule, "seed": request.seed},
-    )
-    meta = {
+    places.make_folder()
+    with whole_file(places.report) as draft:
+        draft.write(page.encode())
+        save(model, places.model, meta=meta)
+
+
+def _meta(request: Request, target: Target, loss: Loss, selection: Selection) -> dict[str, Any]:
+    """What the file keeps beside the model: what predicting needs, and how it was chosen."""
+    return {
         "target": target.name,
         "task": target.task,
         "columns": dict(target.X.kinds),
+        "read": request.reading.memory(),
+        "sql": request.reading.sql,
+        "loss": loss,
         "learner": selection.name,
         "risk": selection.test_risk,
         "rows": len(target.y),
         "seed": request.seed,
     }
-    places.make_folder()
-    with whole_file(places.report) as draft:
-        draft.write(page.encode())
-        save(selection.model, places.model, meta=meta)
+
+
+def _settings(request: Request) -> dict[str, Any]:
+    """What else the report tells, so that it can be done again."""
+    query = {} if request.reading.sql is None else {"query": request.reading.sql}
+    return {"rule": request.rule, "seed": request.seed, **query}
 
 
 def _check_folds(folds: int, n: int) -> None:
@@ -113,15 +126,6 @@ def _check_folds(folds: int, n: int) -> None:
             f"{folds} folds of {training} rows, since {n - training} of {n} are kept for the test: "
             f"say --folds {min(training, 5)}, or bring more rows"
         )
-
-
-def _loss(name: str | None, task: Task) -> Loss:
-    if name is None:
-        return default_loss(task == "classification")
-    loss = as_loss(name)
-    if loss.task != task:
-        raise ParameterError(f"--loss {name} is for {loss.task}, and the task is {task}")
-    return loss
 
 
 def _kinds(words: tuple[str, ...]) -> dict[str, Kind]:

@@ -28,6 +28,41 @@ class Rule(StrEnum):
     one_se = "one_se"
 
 
+# How a file is read, alike for both commands that read one.
+Sql = Annotated[
+    str | None,
+    typer.Option(
+        metavar="QUERY",
+        help="Read the result of a SELECT, in which a CSV or Parquet file is the table `data`.",
+    ),
+]
+Delimiter = Annotated[
+    str | None, typer.Option(metavar="CHAR", help="What separates fields; found by default.")
+]
+Decimal = Annotated[
+    str | None, typer.Option(metavar="CHAR", help="What precedes decimals; found by default.")
+]
+Encoding = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Of the text; found by default.")
+]
+Header = Annotated[
+    bool | None,
+    typer.Option("--header/--no-header", help="Whether line 1 holds names; found by default."),
+]
+Missing = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="WORD", help="Fields that are missing, besides empty ones; repeat for several."
+    ),
+]
+MaxBytes = Annotated[
+    int | None,
+    typer.Option(
+        min=1, metavar="N", help="Bytes of text to accept, where a packed file is too big."
+    ),
+]
+
+
 app = typer.Typer(
     name="empirisk",
     help="Learn a prediction rule from a table and say, honestly, how well it will do.",
@@ -62,7 +97,8 @@ def fit(
     file: Annotated[
         str,
         typer.Argument(
-            metavar="FILE", help="CSV, TSV or Parquet, also a pattern such as '2024/*.csv'."
+            metavar="FILE",
+            help="CSV, TSV, Parquet or DuckDB, also a pattern such as '2024/*.csv'.",
         ),
     ],
     target: Annotated[
@@ -75,8 +111,17 @@ def fit(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="What a mistake costs: squared, absolute, zero_one or log. By default squared "
-            "for regression and zero_one for classification.",
+            help="What a mistake costs. Numbers: squared (default), absolute, quantile:Q. Classes: "
+            "zero_one (default), log, asymmetric:A,B[,POSITIVE], A for a false positive and B for "
+            "a false negative.",
+        ),
+    ] = None,
+    costs: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Instead, a cost for each mistake: a row for each predicted and a column for each "
+            "true class, or the columns predicted, true, cost.",
         ),
     ] = None,
     learners: Annotated[
@@ -110,10 +155,18 @@ def fit(
         bool,
         typer.Option("--json", help="One JSON object on standard output and nothing else there."),
     ] = False,
+    sql: Sql = None,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    header: Header = None,
+    missing: Missing = None,
+    max_bytes: MaxBytes = None,
 ) -> None:
     """Choose a predictor for a column of a table, certify it, and write model and report."""
     with exit_codes():
         from empirisk.cli.fit import Request, fit_file
+        from empirisk.cli.reading import Reading
 
         fit_file(
             Request(
@@ -121,12 +174,16 @@ def fit(
                 target=target,
                 task=None if task is None else task.value,
                 loss=loss,
+                costs=costs,
                 learners=learners,
                 folds=folds,
                 rule=rule.value,
                 seed=seed,
                 kinds=tuple(kind or ()),
                 output=output,
+                reading=Reading(
+                    sql, delimiter, decimal, encoding, header, _words(missing), max_bytes
+                ),
             ),
             as_json=json,
         )
@@ -149,12 +206,24 @@ def predict(
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Also the probability of each class.")
     ] = False,
+    sql: Sql = None,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    header: Header = None,
+    missing: Missing = None,
+    max_bytes: MaxBytes = None,
 ) -> None:
-    """Predict each row of a table, as CSV in the order of its rows."""
+    """Predict each row of a table, as CSV in the order of its rows.
+
+    Text is read as `empirisk fit` was told to read it, unless said otherwise here.
+    """
     with exit_codes():
         from empirisk.cli.predict import predict_file
+        from empirisk.cli.reading import Reading
 
-        predict_file(model, file, output=output, probabilities=probabilities)
+        reading = Reading(sql, delimiter, decimal, encoding, header, _words(missing), max_bytes)
+        predict_file(model, file, reading, output=output, probabilities=probabilities)
 
 
 @app.command(epilog=EXIT_CODES)
@@ -166,6 +235,11 @@ def learners(
         from empirisk.cli.learners import show_learners
 
         show_learners(as_json=json)
+
+
+def _words(given: list[str] | None) -> tuple[str, ...] | None:
+    """What an option was given, None if it was not: Typer makes an empty list of that."""
+    return tuple(given) if given else None
 
 
 def main() -> Any:

@@ -11,7 +11,7 @@ from empirisk.cli.target import Target
 from empirisk.data.description import describe
 from empirisk.data.table import Table
 from empirisk.report.findings import in_words, verdict
-from empirisk.report.standings import Standing, standings
+from empirisk.report.standings import Standing, at_value, ends, standings
 from empirisk.risk.estimate import RiskEstimate
 from empirisk.selection.select import Selection
 
@@ -46,24 +46,25 @@ def show_outcome(screen: Screen, selection: Selection, places: Places, notes: li
         f"Ranking by {plan.n_splits}-fold cross-validation on {plan.n:,} rows "
         f"({selection.test_risk.loss} loss, less is better)"
     )
-    header = ("", "learner", "risk", "s.e.", "training", "at")
+    level = f"{100 * selection.test_risk.level:g} % interval"
+    header = ("  learner", "risk", level, "train", "at")
     rows = [
         (
-            ">" if each.chosen else "",
-            each.name,
+            f"> {each.name}" if each.chosen else f"  {each.name}",
             f"{each.risk:.4g}",
-            f"{each.standard_error:.2g}" if math.isfinite(each.standard_error) else "",
+            ends(each.interval),
             f"{each.training_risk:.4g}",
-            each.at,
+            at_value(selection.paths[each.name], digits=3, equals="="),
         )
         for each in standings(selection)
     ]
-    screen.table(header, rows, left=2)
+    screen.table(header, rows)
     for name, why in selection.failures.items():
         screen.say(f"  {name} gave no risk: {why}")
     for note in notes:
         screen.say(f"note: {note}")
     screen.heading(f"Chosen: {in_words(selection)}")
+    screen.say(selection.cross_validated_risk.sentence)
     screen.say(verdict(selection))
     screen.say(selection.test_risk.sentence)
     screen.heading("Written")
@@ -105,6 +106,7 @@ def _standing(each: Standing) -> dict[str, Any]:
         "name": each.name,
         "value": _json(each.value),
         "risk": _json(each.risk),
+        "interval": _interval(each.interval),
         "standard_error": _json(each.standard_error),
         "training_risk": _json(each.training_risk),
     }
@@ -114,11 +116,20 @@ def _estimate(risk: RiskEstimate) -> dict[str, Any]:
     return {
         "value": _json(risk.value),
         "standard_error": _json(risk.standard_error),
-        "interval": None if risk.interval is None else [_json(end) for end in risk.interval],
+        "interval": _interval(risk.interval),
         "level": risk.level,
+        "method": risk.method,
         "estimates": risk.estimates,
+        "chosen_among": risk.chosen_among,
+        "corrected": risk.corrected,
+        "uncorrected": _json(risk.uncorrected),
+        "cautions": list(risk.cautions),
         "sentence": risk.sentence,
     }
+
+
+def _interval(ends: tuple[float, float] | None) -> list[Any] | None:
+    return None if ends is None else [_json(end) for end in ends]
 
 
 def _json(value: Any) -> Any:

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import typer
 
+from empirisk.cli.reading import Reading
 from empirisk.cli.screen import plain
+from empirisk.cli.target import spelled
 from empirisk.data.column import Kind
-from empirisk.data.read import read_table
 from empirisk.data.table import Table
 from empirisk.model_file.load import ModelFile, read_model_file
 from empirisk.runtime.errors import DataError, ParameterError
@@ -20,7 +21,9 @@ from empirisk.runtime.whole_file import whole_file
 SHOWN = 10  # columns that a message names
 
 
-def predict_file(model: str, file: str, *, output: str | None, probabilities: bool) -> None:
+def predict_file(
+    model: str, file: str, reading: Reading, *, output: str | None, probabilities: bool
+) -> None:
     """Predict each row of the file; everything but the predictions goes to standard error."""
     found = read_model_file(model)
     columns = _columns(found, model)
@@ -28,7 +31,7 @@ def predict_file(model: str, file: str, *, output: str | None, probabilities: bo
         raise ParameterError(
             f"{model} predicts numbers and has no probabilities: leave out --probabilities"
         )
-    table = _read(file, columns, found.meta["target"])
+    table = _read(file, columns, reading, found.meta)
     text = _csv(*_predictions(found.model, table, probabilities))
     if output is None:
         sys.stdout.write(text)
@@ -49,20 +52,26 @@ def _columns(found: ModelFile, path: str) -> dict[str, Kind]:
     return columns
 
 
-def _read(file: str, columns: dict[str, Kind], target: str) -> Table:
+def _read(file: str, columns: dict[str, Kind], reading: Reading, meta: dict[str, Any]) -> Table:
     """The columns of the training table, by name and in its order, read as they were there."""
-    table = read_table(file)
+    recalled = reading.with_memory(meta.get("read", {}), file)
+    if recalled != reading:
+        said = ", ".join(f"{name} {value!r}" for name, value in meta["read"].items())
+        typer.echo(plain(f"read as in training unless said otherwise: {said}"), err=True)
+    table = recalled.table(file)
     lacking = [name for name in columns if name not in table]
     if lacking:
+        query = meta.get("sql")
+        hint = "" if query is None else f"; its training table came from --sql {query!r}"
         raise DataError(
             f"{file} lacks {_listed(lacking)}, which the model was trained on; "
-            f"it has {_listed(table.names)}"
+            f"it has {_listed(table.names)}{hint}"
         )
-    extra = [name for name in table.names if name not in columns and name != target]
+    extra = [name for name in table.names if name not in columns and name != meta["target"]]
     if extra:
         typer.echo(plain(f"not used: {_listed(extra)}"), err=True)
     if any(table.kinds[name] != kind for name, kind in columns.items()):
-        table = read_table(file, kinds=columns)
+        table = recalled.table(file, columns)
     return table.select(columns)
 
 
@@ -70,20 +79,13 @@ def _predictions(
     model: Any, table: Table, probabilities: bool
 ) -> tuple[list[str], Iterable[Sequence[Any]]]:
     """A header, and a row for each row of the table."""
-    predicted = [_word(label) for label in model.predict(table).tolist()]
+    predicted = [spelled(label) for label in model.predict(table).tolist()]
     if not probabilities:
         return ["prediction"], ((word,) for word in predicted)
     shares = np.asarray(model.predict_proba(table)).tolist()
-    header = [f"probability_{_word(label)}" for label in model.classes_.tolist()]
+    header = [f"probability_{spelled(label)}" for label in model.classes_.tolist()]
     rows = ((word, *map(repr, row)) for word, row in zip(predicted, shares, strict=True))
     return ["prediction", *header], rows
-
-
-def _word(label: Any) -> str:
-    """A number with all its digits; truth values as in other CSV files."""
-    if isinstance(label, bool):
-        return "true" if label else "false"
-    return repr(label) if isinstance(label, float) else str(label)
 
 
 def _csv(header: list[str], rows: Iterable[Sequence[Any]]) -> str:

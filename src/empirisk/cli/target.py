@@ -1,7 +1,7 @@
 """The column to predict: its task, its values, and the rows that have one."""
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -56,6 +56,11 @@ class Target:
             )
         return replace(self, X=self.X.drop(idle), left_out=idle)
 
+    @property
+    def classes(self) -> list[Any]:
+        """The labels, sorted; none for numbers."""
+        return np.unique(self.y).tolist() if self.task == "classification" else []
+
     @classmethod
     def of(cls, table: Table, name: str, task: Task | None) -> "Target":
         """Part the target from the table; infer the task where it is not given."""
@@ -77,6 +82,31 @@ class Target:
         y = _labels(column) if task == "classification" else _numbers(column)
         _check_varies(y, name)
         return cls(name, task, why, there.drop([name]), y, int(missing.sum()))
+
+
+def spelled(label: Any) -> str:
+    """A label as CSV files have it: numbers with all their digits, truth values as true and false.
+
+    Examples
+    --------
+    >>> spelled(True), spelled(0.1), spelled("ill")
+    ('true', '0.1', 'ill')
+    """
+    if isinstance(label, bool):
+        return "true" if label else "false"
+    return repr(label) if isinstance(label, float) else str(label)
+
+
+def label_of(word: str, classes: list[Any]) -> Any:
+    """The class that a word spells, or the word itself; truth values in any case.
+
+    Examples
+    --------
+    >>> label_of("TRUE", [False, True]), label_of("3", [1, 2, 3]), label_of("x", [1, 2])
+    (True, 3, 'x')
+    """
+    known = {spelled(label): label for label in classes}
+    return known.get(word, known.get(word.lower(), word))
 
 
 def _is_idle(column: Column) -> bool:

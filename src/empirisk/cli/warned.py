@@ -1,14 +1,15 @@
 """Warnings of the library as notes for people, each once."""
 
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from empirisk.runtime.errors import EmpiriskWarning, RankWarning
 
 DEPENDENT = (
-    "some columns follow from others, or there are more of them than rows: a learner without a "
-    "penalty then has many solutions and takes one, so do not read its coefficients one by one"
+    "some columns follow from others, or there are more of them than rows, so do not read "
+    "coefficients one by one"
 )
 
 
@@ -19,9 +20,19 @@ def notes_of_warnings() -> Iterator[list[str]]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", EmpiriskWarning)
         yield notes
-    for warning in caught:
-        # Every fold would name other columns, by their places in its encoding.
-        ranks = issubclass(warning.category, RankWarning)
-        text = DEPENDENT if ranks else str(warning.message)
-        if issubclass(warning.category, EmpiriskWarning) and text not in notes:
-            notes.append(text)
+    heard = [warning for warning in caught if issubclass(warning.category, EmpiriskWarning)]
+    ranks = [str(each.message) for each in heard if issubclass(each.category, RankWarning)]
+    others = [str(each.message) for each in heard if not issubclass(each.category, RankWarning)]
+    notes += dict.fromkeys(others)
+    notes += _of_ranks(ranks)
+
+
+def _of_ranks(texts: list[str]) -> list[str]:
+    """One note for all folds: each names the columns that depend on others there."""
+    if not texts:
+        return []
+    count = Counter(texts)
+    # The commonest, and of equals the first by spelling: threads warn in any order.
+    typical = min(count, key=lambda text: (-count[text], text))
+    elsewhere = " (in other folds, others)" if len(count) > 1 else ""
+    return [f"{DEPENDENT}: {typical}{elsewhere}"]

@@ -8,12 +8,13 @@ of any size give the same bits.
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from sklearn.utils.validation import check_array, validate_data
 
 from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.complaints import refuse_missing_labels, refuse_not_finite
 from empirisk.runtime.errors import DataError
 from empirisk.runtime.validation import check_weights, numbers
 
@@ -22,6 +23,8 @@ ROWS_PER_BLOCK = 4096
 
 NUMBERS_AT_ONCE = 2**25
 """What a group of blocks may hold while it is shared out among threads: 256 MB."""
+
+P = TypeVar("P")
 
 
 class Rows(NamedTuple):
@@ -71,12 +74,7 @@ class Blocks:
         estimator : estimator
             Learns the number and the names of the features from the first piece.
         """
-        if isinstance(source, Iterator):
-            raise DataError(
-                f"{type(estimator).__name__} goes through the blocks several times, but a "
-                f"{type(source).__name__} can be used only once: pass a function that returns "
-                "it, or a list of blocks"
-            )
+        check_repeatable(source, type(estimator).__name__)
         return cls(lambda: _rechunk(_checked(source() if callable(source) else source, estimator)))
 
     @cached_property
@@ -125,6 +123,7 @@ def _checked(source: Iterable[Any], estimator: Any) -> Iterator[Rows]:
         validate_data(estimator, X, reset=first, skip_check_array=True)
         first = False
         X = numbers(X, estimator)
+        _refuse_missing_targets(np.asarray(y), type(estimator).__name__)
         y = check_array(y, dtype=None, ensure_2d=False, input_name="y", estimator=estimator)
         if len(y) != len(X):
             raise DataError(f"a piece has {len(X)} rows in X and {len(y)} in y; give as many")
@@ -135,25 +134,55 @@ def _checked(source: Iterable[Any], estimator: Any) -> Iterator[Rows]:
         raise DataError("the source gave no rows of weight > 0 (0 sample(s)); a fit needs some")
 
 
-def _rechunk(pieces: Iterable[Rows], size: int = ROWS_PER_BLOCK) -> Iterator[Rows]:
-    """Pieces of any size as blocks of `size` rows, the last one shorter; views where possible."""
-    waiting: list[Rows] = []
+def _refuse_missing_targets(y: Array, name: str) -> None:
+    if y.dtype.kind == "f":
+        refuse_not_finite(y, y, "y", name)
+    elif y.ndim == 1:
+        refuse_missing_labels(y, name)
+
+
+def regroup(
+    pieces: Iterable[P], length: Callable[[P], int], size: int = ROWS_PER_BLOCK
+) -> Iterator[list[tuple[P, slice]]]:
+    """What blocks of `size` rows, the last one shorter, consist of: pieces and which rows of them.
+
+    Examples
+    --------
+    >>> list(regroup(["abc", "de"], len, size=4))
+    [[('abc', slice(0, 3, None)), ('de', slice(0, 1, None))], [('de', slice(1, 2, None))]]
+    """
+    waiting: list[tuple[P, slice]] = []
     count = 0
     for piece in pieces:
-        start, n = 0, len(piece.X)
+        start, n = 0, length(piece)
         while count + n - start >= size:
             end = start + size - count
-            yield _join([*waiting, _cut(piece, start, end)])
+            yield [*waiting, (piece, slice(start, end))]
             waiting, count, start = [], 0, end
         if start < n:
-            waiting.append(_cut(piece, start, n))
+            waiting.append((piece, slice(start, n)))
             count += n - start
     if waiting:
-        yield _join(waiting)
+        yield waiting
 
 
-def _cut(rows: Rows, start: int, end: int) -> Rows:
-    return Rows(*(column[start:end] for column in rows))
+def check_repeatable(source: Any, what: str) -> None:
+    """Complain of pieces that can be gone through only once."""
+    if isinstance(source, Iterator):
+        raise DataError(
+            f"{what} goes through the blocks several times, but a {type(source).__name__} can be "
+            "used only once: pass a function that returns it, or a list of blocks"
+        )
+
+
+def _rechunk(pieces: Iterable[Rows]) -> Iterator[Rows]:
+    """Pieces of any size as blocks of one size; views where possible."""
+    for parts in regroup(pieces, lambda rows: len(rows.X)):
+        yield _join([_cut(rows, which) for rows, which in parts])
+
+
+def _cut(rows: Rows, which: slice) -> Rows:
+    return Rows(*(column[which] for column in rows))
 
 
 def _join(parts: list[Rows]) -> Rows:

@@ -10,7 +10,7 @@ reference level left out) come from the weighted moments of Z alone. So a learne
 moments needs only Z, once, and each fold's moments to have the encoder of that fold.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -26,9 +26,11 @@ from empirisk.data.column import Kind
 from empirisk.data.features import Encoding, Feature, features_of
 from empirisk.data.moments import Moments
 from empirisk.data.table import Table
+from empirisk.data.table_blocks import Weighted, weighted_blocks, weighted_pieces
 from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.column_names import name_columns
 from empirisk.runtime.errors import DataError, ParameterError
-from empirisk.runtime.parallel import slices
+from empirisk.runtime.parallel import one_blas_thread, slices
 from empirisk.runtime.validation import check_weights
 
 FoldMap = Callable[[Moments], tuple[Floats, Floats]]
@@ -90,27 +92,62 @@ class Encoder(TransformerMixin, BaseEstimator):
         weight = check_weights(sample_weight, len(table))
         if not (weight > 0).all():
             table, weight = table.take(np.flatnonzero(weight > 0)), weight[weight > 0]
-        self.learn_features(table, weight)
-        A, b, self._names = self._encoding(moments_of(self.expand(table), weight))
+        return self._fit(lambda: weighted_blocks(table, weight))
+
+    def fit_blocks(self, source: Any) -> Self:
+        """Learn from a table that comes in pieces: the same bits as `fit` on all rows.
+
+        Parameters
+        ----------
+        source : TableBlocks, callable, or iterable that can be gone through again
+            Gives tables with the same columns, kinds and levels, or pairs (table, sample_weight),
+            of any number of rows. It is gone through twice: for the levels and the range of the
+            numbers, and for their moments.
+
+        Examples
+        --------
+        >>> from empirisk.data.table_blocks import TableBlocks
+        >>> table = Table.of({"size": [1.0, None, 3.0, 2.0], "price": [2.0, 3.0, 5.0, 4.0]})
+        >>> blocks = TableBlocks.of(table, rows_per_block=3)
+        >>> encoder = Encoder().fit_blocks(blocks.drop(["price"]))
+        >>> [encoder.transform(block).shape for block in blocks]
+        [(3, 2), (1, 2)]
+        """
+        blocks = weighted_pieces(source, type(self).__name__)
+        first = next(blocks(), None)
+        if first is None:
+            raise DataError("the source gave no rows of weight > 0; a fit needs some")
+        self._table_door(first.table, reset=True)
+        return self._fit(blocks)
+
+    def _fit(self, blocks: Callable[[], Iterable[Weighted]]) -> Self:
+        self.learn_features(blocks())
+        with one_blas_thread():
+            parts = (Moments.of(self.expand(table), weight=weight) for table, weight in blocks())
+            moments = reduce(add, parts)
+        A, b, self._names = self._encoding(moments)
         self._map = A, b
         return self
 
-    def learn_features(self, table: Table, weight: Floats) -> Self:
+    def learn_features(self, blocks: Iterable[Weighted]) -> Self:
         """Which columns Z has: what `expand` needs, before any statistics."""
         if not self.min_frequency >= 0:
             raise ParameterError(f"min_frequency is {self.min_frequency!r}; wanted 0 or more")
-        self._features = features_of(table, weight)
-        self.dropped_ = [name for name in table.names if table.kinds[name] == "text"]
+        self._features = features_of(blocks)
+        self.dropped_ = [name for name, kind in self._kinds.items() if kind == "text"]
         if not self._features:
             raise DataError("all columns are text: there is nothing to learn from")
         return self
 
-    def expand(self, table: Table) -> Floats:
-        """Z: row by row and without statistics, so the same for every fold."""
+    def expand(self, table: Table, *, start: int = 0) -> Floats:
+        """Z: row by row and without statistics, so the same for every fold.
+
+        The first row is called `start` in an error.
+        """
         Z = np.empty((len(table), self._width))
         first = 0
         for feature in self._features:
-            feature.expand(table, Z[:, first : first + feature.width])
+            feature.expand(table, Z[:, first : first + feature.width], start)
             first += feature.width
         return Z
 
@@ -140,9 +177,10 @@ class Encoder(TransformerMixin, BaseEstimator):
         table = self._door(X, reset=False)
         A, b = self._map
         result = np.empty((len(table), A.shape[1]))
-        for part in slices(len(table), ROWS_PER_BLOCK):
-            result[part] = self.expand(table.rows(part)) @ A + b
-        return result
+        with one_blas_thread():
+            for part in slices(len(table), ROWS_PER_BLOCK):
+                result[part] = self.expand(table.rows(part), start=part.start) @ A + b
+        return name_columns(result, self._names)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """A name for each column of numbers."""
@@ -200,7 +238,9 @@ class FoldDesign:
     @classmethod
     def of(cls, encoder: Encoder, table: Table, weight: Floats) -> Self:
         """The design of an encoder that has yet to be fitted, for all rows that it will meet."""
-        encoder = clone(encoder).learn_features(table, weight)
+        encoder = clone(encoder)
+        encoder._table_door(table, reset=True)
+        encoder.learn_features(weighted_blocks(table, weight))
         return cls(encoder.expand(table), encoder.fold_map)
 
 

@@ -4,7 +4,9 @@ A feature knows two things: how its rows are spread over columns of Z without an
 how the moments of those columns give the encoding X = Z A + b of the training rows.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import Protocol
 
 import numpy as np
@@ -13,6 +15,7 @@ from empirisk.data.column import Column
 from empirisk.data.moments import Moments
 from empirisk.data.scaling import power_of_two
 from empirisk.data.table import Table
+from empirisk.data.table_blocks import Weighted
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import DataError
 
@@ -29,8 +32,8 @@ class Feature(Protocol):
     def width(self) -> int:
         """Number of columns of Z."""
 
-    def expand(self, table: Table, Z: Floats) -> None:
-        """Write the columns of Z, which has the rows of the table."""
+    def expand(self, table: Table, Z: Floats, start: int) -> None:
+        """Write the columns of Z, which has the rows of the table, counted from `start`."""
 
     def encode(self, moments: Moments, min_frequency: float, standardize: bool) -> Encoding:
         """The map of training rows whose columns of Z have these moments."""
@@ -57,9 +60,9 @@ class Number:
     def width(self) -> int:
         return 1 + self.holes
 
-    def expand(self, table: Table, Z: Floats) -> None:
+    def expand(self, table: Table, Z: Floats, start: int) -> None:
         values = table[self.name].numbers()
-        _refuse_infinite(values, self.name)
+        _refuse_infinite(values, self.name, start)
         missing = np.isnan(values)
         Z[:, 0] = np.where(missing, 0.0, values / self.unit - self.origin / self.unit)
         if self.holes:
@@ -101,7 +104,7 @@ class Category:
     def width(self) -> int:
         return len(self.levels) + 2
 
-    def expand(self, table: Table, Z: Floats) -> None:
+    def expand(self, table: Table, Z: Floats, start: int) -> None:
         Z[:] = 0.0
         Z[np.arange(len(table)), self._places(table[self.name])] = 1.0
 
@@ -125,9 +128,9 @@ class Category:
 
     def _places(self, column: Column) -> Ints:
         """The column of Z for each row: its level, missing, or never seen."""
-        levels, codes = levels_of(column, self.part)
+        labels, codes = labelled(column, self.part)
         known = {level: j for j, level in enumerate(self.levels)}
-        place = [known.get(level, len(self.levels) + 1) for level in levels]
+        place = [known.get(label, len(self.levels) + 1) for label in labels]
         return np.array([*place, len(self.levels)], dtype=np.int64)[codes]
 
     def _level(self, j: int) -> str:
@@ -138,81 +141,131 @@ class Category:
         return f"{self.name} {self.part}".strip()
 
 
-def features_of(table: Table, weight: Floats) -> list[Feature]:
-    """The features of a table, in the order of its columns; text has none."""
-    found: list[Feature] = []
-    for name in table.names:
-        column = table[name]
-        if column.kind == "category":
-            found.append(Category(name, levels_of(column, "")[0]))
-        elif column.kind == "date":
-            found += _date_features(column, weight)
-        elif column.kind != "text":
-            found.append(_number(column, "", weight, scaled=column.kind == "number"))
-    return _share_indicators(found, table)
+class Seen(Protocol):
+    """What the blocks of a column have shown so far."""
+
+    def see(self, column: Column, weight: Floats, start: int) -> None:
+        """Learn from a block, whose first row has the number `start`."""
+
+    def features(self) -> list[Feature]:
+        """The features of the column."""
 
 
-def _date_features(column: Column, weight: Floats) -> list[Feature]:
-    parts: list[Feature] = [_number(column, "days", weight)]
-    for part in ("month", "weekday", "hour"):
-        levels = levels_of(column, part)[0]
-        if len(levels) > 1:
-            parts.append(Category(column.name, levels, part))
-    return parts
+class SeenNumbers:
+    """The range of a column of numbers, its mean, and where it is missing."""
+
+    def __init__(self, name: str, part: str, *, scaled: bool) -> None:
+        self.name, self.part, self.scaled = name, part, scaled
+        self.low, self.high = np.inf, -np.inf
+        self.weight = self.mean = 0.0
+        self.holes, self.pattern = False, sha256()
+
+    def see(self, column: Column, weight: Floats, start: int) -> None:
+        values = column.numbers()
+        _refuse_infinite(values, column.name, start)
+        missing = np.isnan(values)
+        self.pattern.update(np.packbits(missing).tobytes())
+        if missing.any():
+            self.holes = True
+            values, weight = values[~missing], weight[~missing]
+        if not len(values):
+            return
+        low, high = float(values.min()), float(values.max())
+        self.low, self.high = min(self.low, low), max(self.high, high)
+        top = max(-low, high) or 1.0  # sums of the values themselves could overflow
+        here, more = float(np.average(values / top, weights=weight)) * top, float(weight.sum())
+        total = self.weight + more
+        self.mean = self.mean * (self.weight / total) + here * (more / total)
+        self.weight = total
+
+    def features(self) -> list[Feature]:
+        """Measured from its mean in units of its largest distance from there."""
+        origin, unit = 0.0, 1.0
+        if self.weight:
+            origin = min(max(self.mean, self.low), self.high)  # exact where all values are equal
+            top = max(-self.low, self.high) or 1.0
+            reach = max(self.high / top - origin / top, origin / top - self.low / top) or 1.0
+            unit = float(power_of_two(np.array([reach * top]))[0])
+        return [Number(self.name, origin, unit, self.part, holes=self.holes, scaled=self.scaled)]
 
 
-def _number(column: Column, part: str, weight: Floats, *, scaled: bool = True) -> Number:
-    """Measured from its mean in units of its largest distance from there."""
-    values = column.numbers()
-    _refuse_infinite(values, column.name)
-    there = ~np.isnan(values)
-    holes = not bool(there.all())
-    values, weight = values[there], weight[there]
-    if not len(values):
-        return Number(column.name, 0.0, 1.0, part, holes=holes, scaled=scaled)
-    top = float(np.abs(values).max()) or 1.0
-    centre = float(np.average(values / top, weights=weight))
-    reach = float(np.abs(values / top - centre).max()) or 1.0
-    unit = float(power_of_two(np.array([reach * top]))[0])
-    return Number(column.name, centre * top, unit, part, holes=holes, scaled=scaled)
+class SeenLevels:
+    """Which levels of a category, or of a part of a date, occur."""
+
+    def __init__(self, column: Column, part: str) -> None:
+        self.name, self.part = column.name, part
+        self.labels = labelled(column, part)[0]
+        self.used = np.zeros(len(self.labels), dtype=bool)
+
+    def see(self, column: Column, weight: Floats, start: int) -> None:
+        codes = labelled(column, self.part)[1]
+        self.used[codes[codes >= 0]] = True
+
+    def features(self) -> list[Feature]:
+        levels = tuple(self.labels[j] for j in np.flatnonzero(self.used))
+        if self.part and len(levels) < 2:
+            return []
+        return [Category(self.name, levels, self.part)]
 
 
-def _refuse_infinite(values: Floats, name: str) -> None:
+def features_of(blocks: Iterable[Weighted]) -> list[Feature]:
+    """The features of a table that comes in blocks, in the order of its columns; text has none.
+
+    All blocks have the same columns with the same levels.
+    """
+    seen: dict[str, list[Seen]] = {}
+    start = 0
+    for table, weight in blocks:
+        seen = seen or {column.name: _nothing_seen(column) for column in table.columns}
+        for name, parts in seen.items():
+            for part in parts:
+                part.see(table[name], weight, start)
+        start += len(table)
+    return _share_indicators([part for parts in seen.values() for part in parts])
+
+
+def _nothing_seen(column: Column) -> list[Seen]:
+    if column.kind == "text":
+        return []
+    if column.kind == "category":
+        return [SeenLevels(column, "")]
+    if column.kind == "date":
+        days = SeenNumbers(column.name, "days", scaled=True)
+        return [days, *(SeenLevels(column, part) for part in ("month", "weekday", "hour"))]
+    return [SeenNumbers(column.name, "", scaled=column.kind == "number")]
+
+
+def _share_indicators(seen: list[Seen]) -> list[Feature]:
+    """Of numbers that are missing in the same rows only the first is marked."""
+    patterns: set[bytes] = set()
+    result: list[Feature] = []
+    for each in seen:
+        for feature in each.features():
+            if isinstance(feature, Number) and isinstance(each, SeenNumbers) and feature.holes:
+                pattern = each.pattern.digest()
+                feature = replace(feature, marked=pattern not in patterns)
+                patterns.add(pattern)
+            result.append(feature)
+    return result
+
+
+def _refuse_infinite(values: Floats, name: str, start: int) -> None:
     bad = np.flatnonzero(np.isinf(values))
     if len(bad):
         raise DataError(
-            f"column {name!r} has {len(bad)} infinite values (inf), the first in row {bad[0]}; "
+            f"column {name!r} has infinite values (inf), the first in row {start + bad[0]}; "
             "leave them out, or leave their cells empty"
         )
 
 
-def _share_indicators(features: list[Feature], table: Table) -> list[Feature]:
-    """Of numbers that are missing in the same rows only the first is marked."""
-    seen: set[bytes] = set()
-    result = []
-    for feature in features:
-        if isinstance(feature, Number) and feature.holes:
-            pattern = np.packbits(table[feature.name].missing).tobytes()
-            feature = replace(feature, marked=pattern not in seen)
-            seen.add(pattern)
-        result.append(feature)
-    return result
+def labelled(column: Column, part: str) -> tuple[list[str], Ints]:
+    """The levels of a category or of a part of a date, as words, and codes, -1 where missing."""
+    if part:
+        return _date_codes(column.numbers(), part)
+    return [str(level) for level in column.levels], column.codes().astype(np.int64)
 
 
-def levels_of(column: Column, part: str) -> tuple[tuple[str, ...], Ints]:
-    """The levels that occur, as words, and the code of each row, -1 where missing."""
-    if not part:
-        codes = column.codes().astype(np.int64)
-        labels = [str(level) for level in column.levels]
-    else:
-        codes, labels = _date_codes(column.numbers(), part)
-    used = np.unique(codes[codes >= 0])
-    place = np.full(len(labels) + 1, -1, dtype=np.int64)
-    place[used] = np.arange(len(used))
-    return tuple(labels[j] for j in used), place[codes]
-
-
-def _date_codes(days: Floats, part: str) -> tuple[Ints, list[str]]:
+def _date_codes(days: Floats, part: str) -> tuple[list[str], Ints]:
     missing = np.isnan(days)
     whole = np.where(missing, 0.0, days)
     if part == "hour":
@@ -225,4 +278,4 @@ def _date_codes(days: Floats, part: str) -> tuple[Ints, list[str]]:
         day = np.floor(whole).astype("datetime64[D]")
         codes = day.astype("datetime64[M]").astype(np.int64) % 12
         labels = [f"{m:02d}" for m in range(1, 13)]
-    return np.where(missing, -1, codes), labels
+    return labels, np.where(missing, -1, codes)

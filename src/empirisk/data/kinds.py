@@ -28,8 +28,10 @@ from empirisk.runtime.errors import DataError, DataTypeError
 _SPELLING = Spelling()
 
 
-def column_of(name: str, array: Any, kind: Kind | None = None) -> Column:
+def column_of(name: str, array: Any, kind: Kind | None = None, *, start: int = 0) -> Column:
     """The column of an Arrow array, of the kind that is given, else of the kind of its type.
+
+    Its first row is called `start` in an error.
 
     Examples
     --------
@@ -38,38 +40,39 @@ def column_of(name: str, array: Any, kind: Kind | None = None) -> Column:
     >>> column_of("id", pa.chunked_array([[2**60, 2**60 + 1]])).values().tolist()
     ['1152921504606846976', '1152921504606846977']
     """
-    array = _plain(name, array)
-    if _is_words(array.type):
+    array = plain(name, array)
+    if is_words(array.type):
         if kind in (None, "category", "text"):
             words = array.chunks if kind == "text" else [shorten(chunk) for chunk in array.chunks]
             return column_of_words(name, words, kind=kind)
-        return Column(name, kind, _parsed(name, array, kind))
+        return Column(name, kind, parsed(name, array, kind, start=start))
     natural = _natural_kind(name, array)
     if natural is None:
         if kind in (None, "text", "category"):
-            return column_of(name, array.cast(pa.large_string()), kind)
+            return column_of(name, array.cast(pa.large_string()), kind, start=start)
         natural, array = "number", array.cast(pa.float64(), safe=False)
     if natural == "number" and pa.types.is_decimal(array.type):
         array = array.cast(pa.int64() if array.type.scale <= 0 else pa.float64(), safe=False)
     if kind in (None, natural):
         return Column(name, natural, array)
-    return _converted(Column(name, natural, array), kind)
+    return _converted(Column(name, natural, array), kind, start)
 
 
-def _plain(name: str, array: Any) -> Any:
+def plain(name: str, array: Any) -> Any:
     """The array without wrappings: extension types, views, and dictionaries that differ."""
     if isinstance(array.type, pa.BaseExtensionType):
         array = pa.chunked_array([chunk.storage for chunk in array.chunks], array.type.storage_type)
     if pa.types.is_dictionary(array.type):
         return _one_dictionary(array)
-    if _is_words(array.type) and not pa.types.is_string(array.type):
+    if is_words(array.type) and not pa.types.is_string(array.type):
         return array.cast(pa.large_string())
     if pa.types.is_null(array.type):
         return array.cast(pa.float64())
     return array
 
 
-def _is_words(kind: Any) -> bool:
+def is_words(kind: Any) -> bool:
+    """Whether a type is one of strings."""
     types = pa.types
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
@@ -77,7 +80,7 @@ def _is_words(kind: Any) -> bool:
 def _one_dictionary(array: Any) -> Any:
     """The same codes, as int32, into one dictionary without null."""
     value_type = array.type.value_type
-    if _is_words(value_type):
+    if is_words(value_type):
         value_type = pa.large_string()
     array = array.cast(pa.dictionary(pa.int32(), value_type, array.type.ordered))
     array = array.unify_dictionaries()
@@ -97,31 +100,35 @@ def _natural_kind(name: str, array: Any) -> Kind | None:
     if types.is_date(kind) or types.is_timestamp(kind):
         return "date"
     if types.is_integer(kind) or types.is_decimal(kind):
-        return None if _beyond_float64(array) else "number"
+        return None if beyond_float64(array) else "number"
     if types.is_floating(kind) or types.is_time(kind) or types.is_duration(kind):
         return "number"
     raise DataTypeError(not_a_column(name, str(kind)))
 
 
-def _beyond_float64(array: Any) -> bool:
+def beyond_float64(array: Any) -> bool:
+    """Whether there is an integer that float64 cannot hold."""
     if pa.types.is_decimal(array.type) and array.type.scale > 0:
         return False
     extremes = pc.min_max(array).as_py()
     return any(abs(each) >= LARGEST_INTEGER for each in extremes.values() if each is not None)
 
 
-def _parsed(name: str, array: Any, kind: Kind) -> Any:
-    """Words as numbers, dates or truth values, or an error that names the first that is none."""
+def parsed(name: str, array: Any, kind: Kind, *, start: int = 0, least: Any = None) -> Any:
+    """Words as numbers, dates (of type `least` or above) or truth values.
+
+    A word that is none is an error that names it and its row, where the first row is `start`.
+    """
     parse = {
         "number": partial(parse_numbers, spelling=_SPELLING, asked=True),
-        "date": partial(parse_dates, spelling=_SPELLING),
+        "date": partial(parse_dates, spelling=_SPELLING, least=least),
         "boolean": partial(parse_truths, spelling=_SPELLING, asked=True),
     }[kind]
     texts = array.cast(pa.large_string()).combine_chunks()
     values = parse(texts)
     if values is None:
         row, text = first_failure(texts, parse)
-        raise DataError(refusal(name, kind, text, f"row {row}"))
+        raise DataError(refusal(name, kind, text, f"row {start + row}"))
     return pa.chunked_array([values])
 
 
@@ -138,12 +145,12 @@ def refusal(name: str, kind: Kind, text: str, where: str) -> str:
     )
 
 
-def _converted(column: Column, kind: Kind) -> Column:
+def _converted(column: Column, kind: Kind, start: int) -> Column:
     """A column of another kind than its own, where that makes sense."""
     name, array = column.name, column.arrow
     if column.kind == "category":
         decoded = array.cast(array.type.value_type)
-        return column_of(name, decoded, kind)
+        return column_of(name, decoded, kind, start=start)
     if kind == "text":
         return Column(name, kind, array.cast(pa.large_string()))
     if kind == "category":
@@ -151,7 +158,7 @@ def _converted(column: Column, kind: Kind) -> Column:
     if kind == "number":
         return Column(name, kind, pa.chunked_array([pa.array(column.numbers(), from_pandas=True)]))
     if kind == "boolean" and column.kind == "number":
-        return Column(name, kind, _as_boolean(column))
+        return Column(name, kind, _as_boolean(column, start))
     raise DataError(f"column {name!r} is a {column.kind} and cannot be read as a {kind}")
 
 
@@ -164,11 +171,12 @@ def _as_category(array: Any) -> Any:
     return coded(np.asarray(codes), levels)
 
 
-def _as_boolean(column: Column) -> Any:
+def _as_boolean(column: Column, start: int) -> Any:
     numbers = column.numbers()
     missing = np.isnan(numbers)
     odd = np.flatnonzero(~missing & (numbers != 0) & (numbers != 1))
     if odd.size:
         row = int(odd[0])
-        raise DataError(refusal(column.name, "boolean", f"{numbers[row]:g}", f"row {row}"))
+        text = f"{numbers[row]:g}"
+        raise DataError(refusal(column.name, "boolean", text, f"row {start + row}"))
     return pa.chunked_array([pa.array(numbers == 1, mask=missing)])

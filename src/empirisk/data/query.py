@@ -1,11 +1,17 @@
-"""SQL through DuckDB, sealed off: it reads the given files and nothing else, and writes nothing."""
+"""SQL through DuckDB, sealed off: it reads the given files and nothing else, and writes nothing.
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+It runs on one thread. On several, groups come in another order each time, and sums with other last
+digits; so a query could not be relied on to give the same rows twice.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 
 from empirisk.data.opening import where
 from empirisk.data.table import Table
@@ -17,35 +23,100 @@ _SEALED: dict[str, Any] = {
     "allow_community_extensions": "false",
     "allow_persistent_secrets": "false",
     "python_enable_replacements": "false",
+    "threads": 1,
 }
 
 
-def query_database(path: str, sql: str | None) -> Any:
-    """What a query gives on the tables of a DuckDB file, as an Arrow table."""
-    with _sealed(path, [], read_only=True) as connection:
+@dataclass(frozen=True)
+class Query:
+    """A SELECT statement that can be run again and again.
+
+    Examples
+    --------
+    >>> table = Table.of({"size": [1, 5, 3]})
+    >>> Query.of_table(table, "SELECT max(size) AS top FROM data", "sizes").table().to_pylist()
+    [{'top': 5}]
+    """
+
+    sql: str
+    where: str
+    connect: Callable[[], AbstractContextManager[Any]]
+
+    @classmethod
+    def of_database(cls, path: str, sql: str | None) -> "Query":
+        """On the tables of a DuckDB file."""
         if sql is None:
-            found = connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
+            with _sealed(path, [], read_only=True) as connection:
+                found = connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
             tables = ", ".join(sorted(name for (name,) in found)) or "no table"
             raise DataError(f'{path} is a database with {tables}; give sql="SELECT * FROM ..."')
-        return _run(connection, sql, path)
+        return cls(sql, path, lambda: _sealed(path, [], read_only=True))
+
+    @classmethod
+    def of_parquet(cls, paths: Sequence[str], sql: str) -> "Query":
+        """On Parquet files, which are called `data` in it."""
+        return cls(sql, paths[0], lambda: _with_parquet(paths))
+
+    @classmethod
+    def of_table(cls, table: Table, sql: str, where: str) -> "Query":
+        """On a table, which is called `data` in it."""
+        return cls(sql, where, lambda: _with_table(table))
+
+    def table(self) -> Any:
+        """The result as an Arrow table."""
+        with self._relation() as relation:
+            return relation.to_arrow_table()
+
+    def schema(self) -> Any:
+        """The names and types of the columns of the result."""
+        with self._relation() as relation:
+            return relation.limit(0).to_arrow_table().schema
+
+    def count(self) -> int:
+        """How many rows the result has."""
+        with self._relation() as relation:
+            return int(relation.count("*").fetchall()[0][0])
+
+    def batches(self, n_rows: int, names: Sequence[str]) -> Iterator[Any]:
+        """Columns of the result in batches of about so many rows, each found when it is wanted."""
+        columns = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
+        with self._relation() as relation:
+            part = relation.project(columns)
+            # DuckDB before 1.4 has the other name only.
+            reader = getattr(part, "to_arrow_reader", None) or part.fetch_arrow_reader
+            yield from reader(n_rows)
+
+    @contextmanager
+    def _relation(self) -> Iterator[Any]:
+        with self.connect() as connection:
+            try:
+                statements = connection.extract_statements(self.sql)
+                if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+                    raise DataError(f"sql has to be one SELECT statement, not {self.sql!r:.80}")
+                yield connection.sql(statements[0])
+            except (duckdb.Error, pa.ArrowException, OSError) as error:
+                message = str(error).split("\n")[0]
+                raise DataError(
+                    f"{self.where}: the query {self.sql!r:.80} failed: {message}"
+                ) from error
 
 
-def query_parquet(paths: Sequence[str], sql: str) -> Any:
-    """What a query gives on Parquet files, which are called `data` in it, as an Arrow table."""
-    with _sealed(":memory:", [str(Path(path).absolute()) for path in paths]) as connection:
+@contextmanager
+def _with_parquet(paths: Sequence[str]) -> Iterator[Any]:
+    files = [str(Path(path).absolute()) for path in paths]
+    with _sealed(":memory:", files) as connection:
         try:
-            files = connection.read_parquet([str(Path(path).absolute()) for path in paths])
-            files.create_view("data")
+            connection.read_parquet(files).create_view("data")
         except duckdb.Error as error:
             raise DataError(f"{where(paths)} cannot be read as Parquet: {error}") from error
-        return _run(connection, sql, paths[0])
+        yield connection
 
 
-def query_table(table: Table, sql: str, where: str) -> Any:
-    """What a query gives on a table, which is called `data` in it, as an Arrow table."""
+@contextmanager
+def _with_table(table: Table) -> Iterator[Any]:
     with _sealed(":memory:", []) as connection:
         connection.register("data", table.to_arrow())
-        return _run(connection, sql, where)
+        yield connection
 
 
 @contextmanager
@@ -60,14 +131,3 @@ def _sealed(database: str, files: Sequence[str], *, read_only: bool = False) -> 
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
         yield connection
-
-
-def _run(connection: Any, sql: str, where: str) -> Any:
-    try:
-        statements = connection.extract_statements(sql)
-        if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-            raise DataError(f"sql has to be one SELECT statement, not {sql!r:.80}")
-        return connection.sql(statements[0]).to_arrow_table()
-    except duckdb.Error as error:
-        message = str(error).split("\n")[0]
-        raise DataError(f"{where}: the query {sql!r:.80} failed: {message}") from error

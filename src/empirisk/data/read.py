@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 from empirisk.data.column import Kind
 from empirisk.data.delimited import read_delimited
 from empirisk.data.dialect import Given
-from empirisk.data.opening import find_files, format_of, where
-from empirisk.data.query import query_database, query_parquet, query_table
+from empirisk.data.opening import find_alike, where
+from empirisk.data.query import Query
 from empirisk.data.table import Source, Table
 from empirisk.runtime.errors import DataError, ParameterError
 
@@ -98,15 +98,8 @@ def read_table(
     >>> read_table(path, sql="SELECT avg(age) AS age FROM data")["age"].numbers().round(2)
     array([25.33])
     """
-    files = find_files(path)
-    formats = {file: format_of(file) for file in files}
-    odd = next((file for file in files if formats[file] != formats[files[0]]), None)
-    if odd is not None:
-        raise DataError(
-            f"{odd} is {formats[odd]} and {files[0]} is {formats[files[0]]}; files that are read "
-            "together need the same format"
-        )
-    if formats[files[0]] == "text":
+    files, form = find_alike(path)
+    if form == "text":
         given = Given(delimiter, decimal, header, names)
         table = read_delimited(
             files,
@@ -116,7 +109,9 @@ def read_table(
             missing=missing,
             max_bytes=max_bytes,
         )
-        return table if sql is None else _of_query(query_table(table, sql, files[0]), files, kinds)
+        if sql is None:
+            return table
+        return _of_query(Query.of_table(table, sql, files[0]), files, kinds)
     for option, value in (
         ("delimiter", delimiter),
         ("decimal", decimal),
@@ -127,17 +122,15 @@ def read_table(
     ):
         if value is not None:
             raise ParameterError(f"{option} is for files of text, and {files[0]} is none")
-    if formats[files[0]] == "duckdb":
-        if len(files) > 1:
-            raise DataError(f"{len(files)} databases fit {path}; give one")
-        return _of_query(query_database(files[0], sql), files, kinds)
+    if form == "duckdb":
+        return _of_query(Query.of_database(files[0], sql), files, kinds)
     if sql is not None:
-        return _of_query(query_parquet(files, sql), files, kinds)
+        return _of_query(Query.of_parquet(files, sql), files, kinds)
     return _read_parquet(files, kinds)
 
 
-def _of_query(result: Any, files: Sequence[str], kinds: Mapping[str, Kind] | None) -> Table:
-    table = Table.of(result, kinds)
+def _of_query(query: Query, files: Sequence[str], kinds: Mapping[str, Kind] | None) -> Table:
+    table = Table.of(query.table(), kinds)
     return Table(table.columns, Source(where(files), ("the result of a query",)))
 
 
@@ -148,12 +141,13 @@ def _read_parquet(files: Sequence[str], kinds: Mapping[str, Kind] | None) -> Tab
             frames.append(pq.read_table(file, partitioning=None))
         except (OSError, pa.ArrowException) as error:
             raise DataError(f"{file} cannot be read as Parquet: {error}") from error
-        _check_same_schema(files[0], frames[0].schema, file, frames[-1].schema)
+        check_same_schema(files[0], frames[0].schema, file, frames[-1].schema)
     table = Table.of(pa.concat_tables(frames), kinds)
     return Table(table.columns, Source(where(files), ("Parquet",)))
 
 
-def _check_same_schema(first: str, wanted: Any, file: str, found: Any) -> None:
+def check_same_schema(first: str, wanted: Any, file: str, found: Any) -> None:
+    """Complain of a file whose columns are not those of the first."""
     if found.equals(wanted):
         return
     for a, b in zip(found, wanted, strict=False):

@@ -157,7 +157,9 @@ def has_evidence(values: Any) -> bool:
 
 
 def first_failure(texts: Any, parse: Any) -> tuple[int, str]:
-    """The first row that `parse` cannot read, and its text, by halving.
+    """The first row with which `parse` cannot read on, and its text, by halving.
+
+    Rows may fail only together, as dates with and without a zone do: it is the later one then.
 
     Examples
     --------
@@ -168,11 +170,11 @@ def first_failure(texts: Any, parse: Any) -> tuple[int, str]:
     good, bad = 0, len(texts)
     while bad - good > 1:
         middle = (good + bad) // 2
-        if parse(texts.slice(good, middle - good)) is None:
+        if parse(texts.slice(0, middle)) is None:
             bad = middle
         else:
             good = middle
-    return good, texts[good].as_py()
+    return bad - 1, texts[bad - 1].as_py()
 
 
 def _from(ladder: tuple[Any, ...], least: Any) -> tuple[Any, ...]:

@@ -110,7 +110,7 @@ class Table:
             return data
         arrays = named_arrays(data, names, kinds or {})
         given = check_kinds(kinds, [name for name, _ in arrays])
-        known = _known_kinds(data) | given
+        known = known_kinds(data) | given
         columns = [column_of(name, array, known.get(name)) for name, array in arrays]
         return cls(columns, getattr(data, "source", None) if isinstance(data, cls) else None)
 
@@ -258,7 +258,7 @@ def _columns_as_written(frame: Any) -> list[Column]:
     ]
 
 
-def _known_kinds(data: Any) -> dict[str, Kind]:
+def known_kinds(data: Any) -> dict[str, Kind]:
     """The kinds that a table of ours left in an Arrow schema."""
     if isinstance(data, Table):
         return data.kinds

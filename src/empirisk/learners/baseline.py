@@ -18,7 +18,7 @@ from empirisk.losses import (
     as_loss,
     class_frequencies,
 )
-from empirisk.risk.axis import Block, HeldOut, Output, PathMixin
+from empirisk.risk.axis import Block, Freedom, HeldOut, Output, PathMixin
 from empirisk.risk.plans import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
@@ -71,6 +71,7 @@ class Baseline(PathMixin, BaseEstimator):
 
     feature_scaling: ClassVar[Literal["each", "common"] | None] = "each"
     takes_fold_design: ClassVar[bool] = True
+    freedom: ClassVar[Freedom] = "path"
 
     def __init__(self, loss: Loss | str = "squared") -> None:
         self.loss = loss
@@ -181,6 +182,10 @@ class ConstantPath:
     def predict_path(self, X: Floats, output: Output) -> Array:
         constant = np.asarray(_prediction(self.loss, self.constant, output))
         return np.repeat(constant[None, None], len(X), axis=0)
+
+    @property
+    def degrees_of_freedom(self) -> Floats:
+        return np.ones(1)
 
     def at(self, j: int) -> Baseline:
         learner = clone(self.learner)

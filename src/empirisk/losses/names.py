@@ -1,17 +1,14 @@
-"""Losses by name."""
+"""Losses by name, and those with parameters by name and numbers: "quantile:0.9"."""
 
 from empirisk.losses.classification import Log, ZeroOne
-from empirisk.losses.costs import Asymmetric, Costs
+from empirisk.losses.costs import Asymmetric
 from empirisk.losses.loss import Loss
 from empirisk.losses.regression import Absolute, Quantile, Squared
 from empirisk.runtime.errors import ParameterError
 
-NAMED: dict[str, type[Loss]] = {loss.name: loss for loss in (Squared, Absolute, ZeroOne, Log)}
-WITH_PARAMETERS = {
-    Quantile.name: "Quantile(q)",
-    Asymmetric.name: "Asymmetric(a, b)",
-    Costs.name: "Costs(matrix)",
-}
+LOSSES: tuple[type[Loss], ...] = (Squared, Absolute, Quantile, ZeroOne, Log, Asymmetric)
+NAMED = {loss.name: loss for loss in LOSSES}
+FORMS = {Quantile.name: "quantile:Q", Asymmetric.name: "asymmetric:A,B[,POSITIVE]"}
 
 
 def default_loss(classifier: bool) -> Loss:
@@ -20,27 +17,69 @@ def default_loss(classifier: bool) -> Loss:
 
 
 def as_loss(loss: Loss | str) -> Loss:
-    """The loss of that name, or the loss itself.
+    """The loss that a text spells, or the loss itself.
 
-    The names are "squared", "absolute", "zero_one" and "log"; losses with parameters are given
-    as such, for instance `Quantile(0.9)`.
+    Losses without parameters are their names: "squared", "absolute", "zero_one" and "log".
+    Parameters stand behind a colon: "quantile:0.9" is `Quantile(0.9)`, "asymmetric:1,4" is
+    `Asymmetric(1, 4)`, which takes 4 for a false negative where a false positive costs 1, and
+    "asymmetric:1,4,ill" says that the label "ill" is the positive one. A matrix of costs is given
+    as such, `Costs(matrix)`.
 
     Examples
     --------
     >>> as_loss("squared")
     Squared()
+    >>> as_loss("quantile:0.9")
+    Quantile(q=0.9)
+    >>> as_loss("asymmetric:1,4,ill")
+    Asymmetric(a=1, b=4, positive='ill')
     >>> as_loss(Quantile(0.9))
     Quantile(q=0.9)
     """
     if isinstance(loss, Loss):
         return loss
-    if isinstance(loss, str) and loss in NAMED:
-        return NAMED[loss]()
-    if isinstance(loss, str) and loss in WITH_PARAMETERS:
+    name, colon, rest = loss.partition(":") if isinstance(loss, str) else ("", "", "")
+    if name not in NAMED:
         raise ParameterError(
-            f"the {loss} loss has parameters: give empirisk.losses.{WITH_PARAMETERS[loss]}"
+            f"there is no loss {loss!r}; there are {', '.join(spelled_losses())}, and "
+            "losses.Costs(matrix) for any matrix of costs"
         )
-    raise ParameterError(
-        f"there is no loss {loss!r}; the names are {', '.join(NAMED)}, and losses with parameters "
-        f"(in empirisk.losses) are {', '.join(WITH_PARAMETERS.values())}"
-    )
+    parameters = rest.split(",", 2) if colon else []  # the third is a label: it may hold a comma
+    found = _with_parameters(name, [word.strip() for word in parameters])
+    if found is None:
+        wanted = FORMS.get(name, f"{name}, without parameters")
+        raise ParameterError(f"the loss {loss!r} is not understood; wanted {wanted}")
+    return found
+
+
+def spelled_losses(task: str | None = None) -> list[str]:
+    """How losses are spelled, all of them or those for a task.
+
+    Examples
+    --------
+    >>> spelled_losses("regression")
+    ['squared', 'absolute', 'quantile:Q']
+    """
+    fit = [loss.name for loss in LOSSES if task in (None, loss.task)]
+    return [FORMS.get(name, name) for name in fit]
+
+
+def _with_parameters(name: str, words: list[str]) -> Loss | None:
+    """The loss with these parameters, None if they are too few, too many or no numbers."""
+    numbers = [number for word in words[:2] if (number := _number(word)) is not None]
+    if len(numbers) < min(len(words), 2):
+        return None
+    if name == Quantile.name:
+        return Quantile(numbers[0]) if len(words) == 1 else None
+    if name == Asymmetric.name:
+        return Asymmetric(*numbers, *words[2:]) if len(words) >= 2 else None
+    return NAMED[name]() if not words else None
+
+
+def _number(word: str) -> float | None:
+    """A number as it is written: 4 is whole, and shown as 4 rather than as 4.0."""
+    try:
+        number = float(word)
+    except ValueError:
+        return None
+    return int(number) if word.isdecimal() and number < 2**53 else number

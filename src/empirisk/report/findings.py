@@ -10,6 +10,7 @@ from typing import Literal
 
 from empirisk.data.table import Table
 from empirisk.report.standings import BASELINE, Standing, standings
+from empirisk.risk.cautions import HEAVY_TAIL
 from empirisk.risk.estimate import RiskEstimate
 from empirisk.selection.select import Selection
 
@@ -146,14 +147,22 @@ def _of_test(selection: Selection) -> Iterator[Finding]:
     if n < FEW_ROWS:
         text = f"{n} rows were kept for the test; the interval is wide, and itself approximate."
         yield Finding("R4", "Few rows for the test", text)
-    ends, crossed = risk.interval, selection.cross_validated_risk.value
-    if ends is not None and not ends[0] <= crossed <= ends[1]:
-        other = "worse" if crossed < ends[0] else "better"
+    if HEAVY_TAIL in risk.cautions:
+        yield Finding("R7", "A few rows dominate", f"{HEAVY_TAIL.capitalize()}.", "warning")
+    expected = selection.cross_validated_risk
+    other = expected.interval or (expected.value, expected.value)
+    if risk.interval is not None and not _overlap(risk.interval, other):
+        word = "worse" if other[1] < risk.interval[0] else "better"
         text = (
-            f"The test interval does not hold the cross-validated risk of {crossed:.4g}: on "
-            f"untouched rows the model does {other} than its selection promised."
+            f"The test interval and that of cross-validation, {other[0]:.4g} to {other[1]:.4g}, "
+            f"have nothing in common: on untouched rows the model does {word} than its selection "
+            "promised."
         )
         yield Finding("R5", "Test and cross-validation disagree", text, "warning")
+
+
+def _overlap(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    return one[0] <= other[1] and other[0] <= one[1]
 
 
 def _of_table(table: Table) -> Iterator[Finding]:

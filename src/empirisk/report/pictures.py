@@ -17,12 +17,15 @@ def risk_path_picture(path: Any) -> str:
 
 
 def ranking_picture(selection: Selection) -> str:
-    """Each candidate's cross-validated risk with one standard error to either side."""
+    """Each candidate's cross-validated risk with its interval; an open point has none."""
     ranked = standings(selection)
     ax = _axes(6.4, 0.9 + 0.42 * len(ranked))
     for y, each in zip(range(len(ranked), 0, -1), ranked, strict=True):
         colour = "#c2410c" if each.chosen else INK
-        ax.errorbar(each.risk, y, xerr=each.standard_error, fmt="o", color=colour, capsize=4)
+        if each.interval is not None:
+            ax.plot(each.interval, (y, y), color=colour, linewidth=2)
+        fill: Any = "none" if each.interval is None else "full"
+        ax.plot(each.risk, y, "o", color=colour, fillstyle=fill)
         ax.plot(each.training_risk, y, "|", color=colour, markersize=12)
     ax.set_yticks(range(len(ranked), 0, -1), labels=[each.name for each in ranked])
     for label in ax.get_yticklabels():

@@ -14,7 +14,7 @@ from empirisk.report.chosen_model import Coefficients
 from empirisk.report.columns import contents
 from empirisk.report.findings import findings, in_words, verdict
 from empirisk.report.pictures import ranking_picture, risk_path_picture
-from empirisk.report.standings import short, standings
+from empirisk.report.standings import ends, short, standings
 from empirisk.report.tags import Html, element, join, section, table
 from empirisk.risk.curves import RiskPath
 from empirisk.risk.problem import learner_of
@@ -53,39 +53,31 @@ def ranking_section(selection: Selection) -> Html:
     """All candidates, the baseline first."""
     ranked = standings(selection)
     rows = [
-        (
-            each.name,
-            each.at,
-            _risk(each.risk),
-            _risk(each.standard_error),
-            _risk(each.training_risk),
-        )
+        (each.name, each.at, _risk(each.risk), ends(each.interval), _risk(each.training_risk))
         for each in ranked
     ]
     chosen = next(i for i, each in enumerate(ranked) if each.chosen)
     plan = selection.plan
-    among = selection.cross_validated_risk.chosen_among
+    expected = selection.cross_validated_risk
+    level = f"{100 * expected.level:g} % interval"
     how = (
         f"The {selection.test_risk.loss} risk of each candidate on {plan.n:,} rows, from "
         f"{plan.n_splits} folds: every row is predicted by a model that did not see it. All "
-        f"candidates meet the same folds. The bars are one standard error to either side, the "
-        "ticks the risk on the rows that trained, which is too good."
-    )
-    caution = (
-        f"The winner is the best of {among} models on these rows, so its risk here is a little too "
-        "good; the verdict rests on rows that took no part."
+        f"candidates meet the same folds. Risks are corrected for the choice of a value along the "
+        f"axis; the bars are {level}s, the ticks the risk on the rows that trained, which is too "
+        "good."
     )
     return section(
         "Ranking",
         element("p", how, css="soft"),
         Html(ranking_picture(selection)),
         table(
-            ("candidate", "at", "risk", "standard error", "training risk"),
+            ("candidate", "at", "risk", level, "training risk"),
             rows,
             numbers=(2, 3, 4),
             marked=chosen,
         ),
-        element("p", caution, css="soft") if among > 1 else NOTHING,
+        element("p", f"Of the winner, after the choice among all: {expected.sentence}", css="soft"),
     )
 
 
@@ -178,6 +170,7 @@ def method_section(selection: Selection, settings: Mapping[str, Any]) -> Html:
             f"{len(selection.test_rows):,} rows were set aside first and used once, at the end",
         ),
         ("interval", f"{risk.method}: {risk.reason}"),
+        ("interval in the ranking", _ranking_interval(selection)),
         ("plan", f"{plan.kind}, {plan.n_splits} splits of {plan.n:,} rows"),
         ("fingerprint of the plan", plan.fingerprint[:16]),
         *((str(name), short(value)) for name, value in settings.items()),
@@ -185,6 +178,12 @@ def method_section(selection: Selection, settings: Mapping[str, Any]) -> Html:
         ("versions", _versions()),
     ]
     return section("How it was done", table(("", ""), rows))
+
+
+def _ranking_interval(selection: Selection) -> str:
+    risk = selection.cross_validated_risk
+    how = f"{risk.method}: {risk.reason}"
+    return f"{how}; corrected for the choice among {risk.chosen_among}" if risk.corrected else how
 
 
 def _rung(path: RiskPath) -> str:

@@ -1,24 +1,61 @@
 """Every honest estimate of risk."""
 
-from empirisk.risk.axis import Axis, PathMixin
-from empirisk.risk.cross_validation import cross_validate, evaluate, holdout, leave_one_out
-from empirisk.risk.curves import RiskPath
-from empirisk.risk.estimate import RiskEstimate
-from empirisk.risk.out_of_fold import OutOfFold, out_of_fold
-from empirisk.risk.plans import Plan
-from empirisk.risk.problem import Problem
+from empirisk.runtime.lazy_names import lazy_names
 
-__all__ = [
-    "Axis",
-    "OutOfFold",
-    "PathMixin",
-    "Plan",
-    "Problem",
-    "RiskEstimate",
-    "RiskPath",
-    "cross_validate",
-    "evaluate",
-    "holdout",
-    "leave_one_out",
-    "out_of_fold",
-]
+_HOME = {
+    "Axis": "empirisk.risk.axis",
+    "Bootstrap": "empirisk.risk.resampling.replicates",
+    "DecompositionPath": "empirisk.risk.decomposition",
+    "DoubleDescent": "empirisk.risk.double_descent",
+    "ExcessRisk": "empirisk.risk.decomposition",
+    "Extrapolation": "empirisk.risk.extrapolation",
+    "Gap": "empirisk.risk.gap",
+    "InformationCriteria": "empirisk.risk.information_criteria",
+    "LearningCurve": "empirisk.risk.learning_curve",
+    "Optimism": "empirisk.risk.optimism",
+    "OrderCorrectness": "empirisk.risk.order_correctness",
+    "OutOfBag": "empirisk.risk.out_of_bag",
+    "OutOfFold": "empirisk.risk.out_of_fold",
+    "PathMixin": "empirisk.risk.axis",
+    "Plan": "empirisk.risk.plans",
+    "Problem": "empirisk.risk.problem",
+    "RiskEstimate": "empirisk.risk.estimate",
+    "RiskPath": "empirisk.risk.curves",
+    "SideBySide": "empirisk.risk.side_by_side",
+    "SquaredDecomposition": "empirisk.risk.decomposition",
+    "ZeroOneDecomposition": "empirisk.risk.decomposition",
+    "bias_variance": "empirisk.risk.decomposition",
+    "bootstrap": "empirisk.risk.bootstrap",
+    "bootstrap_632": "empirisk.risk.bootstrap_risk",
+    "bootstrap_bias_variance": "empirisk.risk.decomposition",
+    "cross_validate": "empirisk.risk.cross_validation",
+    "decompose_density_path": "empirisk.risk.decomposition",
+    "decompose_path": "empirisk.risk.decomposition",
+    "density_bias_variance": "empirisk.risk.decomposition",
+    "distinct_resamples": "empirisk.risk.resampling.sample",
+    "double_descent": "empirisk.risk.double_descent",
+    "draw_decision_boundary": "empirisk.risk.decision_boundary",
+    "effective_degrees_of_freedom": "empirisk.risk.optimism",
+    "evaluate": "empirisk.risk.cross_validation",
+    "excess_risk": "empirisk.risk.decomposition",
+    "hat_matrix": "empirisk.risk.linear_smoothers",
+    "holdout": "empirisk.risk.cross_validation",
+    "information_criteria": "empirisk.risk.information_criteria",
+    "learning_curve": "empirisk.risk.learning_curve",
+    "leave_one_out": "empirisk.risk.cross_validation",
+    "linear_double_descent": "empirisk.risk.double_descent",
+    "optimism": "empirisk.risk.optimism",
+    "order_correctness": "empirisk.risk.order_correctness",
+    "out_of_bag": "empirisk.risk.out_of_bag",
+    "out_of_fold": "empirisk.risk.out_of_fold",
+    "side_by_side": "empirisk.risk.side_by_side",
+    "smoother_criteria": "empirisk.risk.information_criteria",
+    "train_test_gap": "empirisk.risk.gap",
+}
+_MODULES = {
+    "bounds": "empirisk.risk.bounds",
+    "measures": "empirisk.risk.measures",
+    "populations": "empirisk.risk.populations",
+}
+
+__getattr__, __dir__, __all__ = lazy_names("empirisk.risk", _HOME, _MODULES)

@@ -29,6 +29,12 @@ Block = tuple[int, Ints, Array]
 Within one repeat of a partition each row is held out once, so a block may span splits.
 """
 
+Freedom = Literal["path", "columns", "smoother"] | None
+"""Where the degrees of freedom come from by which intervals are widened: "path", each path has
+them as an array, one for each value (the trace of the hat matrix); "columns", the same, and they
+are one for each column of the design and one for the intercept; "smoother", those of averages of
+neighbours or of bagged trees; None, they are not known."""
+
 
 @dataclass(frozen=True)
 class Axis:
@@ -85,6 +91,10 @@ class Path(Protocol):
     def at(self, j: int) -> BaseEstimator:
         """The fitted learner at the j-th value; its `classes_` are the class codes."""
 
+    @property
+    def degrees_of_freedom(self) -> Floats:
+        """Of each value; only where the learner's `freedom` is "path" or "columns"."""
+
 
 class HeldOut(NamedTuple):
     """What a plan-wide rung gives: held-out predictions, block by block.
@@ -115,6 +125,8 @@ class PathMixin:
 
     takes_fold_design: ClassVar[bool] = False
     """Whether `out_of_fold` also takes a `FoldDesign`: rows that each fold encodes by itself."""
+
+    freedom: ClassVar[Freedom] = None
 
     def design(self, X: Any) -> Any:
         """X in the form that `fit_path` takes; here a float64 array of finite numbers."""

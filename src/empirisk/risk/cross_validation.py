@@ -10,7 +10,7 @@ from empirisk.losses import Loss
 from empirisk.risk.estimate import RiskEstimate
 from empirisk.risk.fingerprints import data_key
 from empirisk.risk.foreign import foreign_prediction
-from empirisk.risk.intervals import LossTable
+from empirisk.risk.loss_table import LossTable
 from empirisk.risk.out_of_fold import out_of_fold
 from empirisk.risk.problem import Problem
 from empirisk.runtime.streams import settled
@@ -41,7 +41,8 @@ def evaluate(
     level : float
         Of the confidence interval.
     method : str
-        How the interval is found; "auto" takes the one that is valid.
+        How the interval is found; "auto" takes the one that is valid: that of Clopper and Pearson
+        for losses of 0 or 1, one on the log scale for other losses.
 
     Examples
     --------
@@ -52,7 +53,7 @@ def evaluate(
     >>> y = X[:, 0] + rng.normal(size=300)
     >>> model = LinearRegression().fit(X[:100], y[:100])
     >>> print(evaluate(model, X[100:], y[100:]))
-    The squared risk of this model is 1.015, 95 % interval 0.7921 to 1.238 ...
+    The squared risk of this model is 1.015, 95 % interval 0.8139 to 1.267 ...
     """
     problem = Problem.of(
         predictor,
@@ -108,8 +109,13 @@ def cross_validate(
         A row of weight w counts as w copies; a group is never on both sides of a split.
     cv : None, int, splitter, splits or Plan
         See `Plan.of`; None is ten shuffled folds, stratified for a classifier.
-    loss, level, method
+    loss, level
         As in `evaluate`.
+    method : str
+        How the interval is found. "auto" takes the error of independent rows times a factor for
+        the training rows that the folds share (see `empirisk.risk.intervals`). By name also
+        "per_row_normal" and "corrected_t", and, fitting many times more, "nested" (nested
+        cross-validation, which moves the value too) and "conservative_z".
     n_jobs, random_state
 
     Examples

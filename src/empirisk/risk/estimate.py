@@ -6,7 +6,8 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from empirisk.charts.intervals import draw_intervals
-from empirisk.risk.intervals import LossTable, interval
+from empirisk.risk.intervals import Interval, interval
+from empirisk.risk.loss_table import LossTable
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import DataError, PlanError
 
@@ -20,7 +21,7 @@ class RiskEstimate:
     Attributes
     ----------
     value : float
-        The mean held-out loss.
+        The mean held-out loss, or what is to be expected after a choice.
     standard_error : float or None
     interval : (float, float) or None
         Confidence interval at `level`; None where no valid one is known, and `reason` says why.
@@ -33,8 +34,12 @@ class RiskEstimate:
     corrected : bool
         Whether `value` is corrected for that choice. A chosen, uncorrected risk is too good, and
         comes without an interval.
+    uncorrected : float or None
+        What it looked like before that correction, the mean held-out loss.
     method, reason : str
         How the interval was found and why so.
+    cautions : tuple of str
+        What the interval does not guarantee, such as its level where a few rows dominate.
     loss : str
     table : LossTable or None
         The held-out losses; also as `losses`, `weight` and `unit`. None in an estimate that was
@@ -58,6 +63,8 @@ class RiskEstimate:
     table: LossTable | None
     fingerprint: str
     is_difference: bool = False
+    cautions: tuple[str, ...] = ()
+    uncorrected: float | None = None
 
     @classmethod
     def of(
@@ -69,12 +76,12 @@ class RiskEstimate:
         fingerprint: str,
         level: float = 0.95,
         method: str = "auto",
-        chosen_among: int = 1,
+        found: Interval | None = None,
     ) -> Self:
-        """The estimate that a table of held-out losses supports."""
-        found = interval(table, level, method)
-        estimate = cls(
-            value=table.mean(),
+        """The estimate that a table of held-out losses supports, or the one that was `found`."""
+        found = interval(table, level, method) if found is None else found
+        return cls(
+            value=found.centre,
             standard_error=found.standard_error,
             interval=found.ends,
             level=level,
@@ -86,8 +93,8 @@ class RiskEstimate:
             loss=loss,
             table=table,
             fingerprint=fingerprint,
+            cautions=found.cautions,
         )
-        return estimate.chosen(chosen_among)
 
     def chosen(self, among: int) -> Self:
         """The same estimate, known to be the best of so many: it loses its interval."""
@@ -95,7 +102,29 @@ class RiskEstimate:
             return self
         reason = f"it is the best of {among} on these losses and too good: only untouched rows tell"
         return replace(
-            self, interval=None, chosen_among=among, corrected=False, method="none", reason=reason
+            self,
+            interval=None,
+            chosen_among=among,
+            corrected=False,
+            method="none",
+            reason=reason,
+            cautions=(),
+        )
+
+    def expected(self, value: float, among: int) -> Self:
+        """What is to be expected of the best of so many: `value`, and the interval around it."""
+        found = interval(self._rows, self.level, centre=value)
+        return replace(
+            self,
+            value=value,
+            standard_error=found.standard_error,
+            interval=found.ends,
+            chosen_among=among,
+            corrected=True,
+            method=found.method,
+            reason=found.reason,
+            cautions=found.cautions,
+            uncorrected=self.value,
         )
 
     def of_the_procedure(self) -> Self:
@@ -107,6 +136,7 @@ class RiskEstimate:
             estimates="the procedure at this n",
             method="none",
             reason=reason,
+            cautions=(),
         )
 
     @property
@@ -122,11 +152,16 @@ class RiskEstimate:
         return self._rows.unit
 
     @property
+    def bounds(self) -> tuple[float, float]:
+        """The range of the loss, or of the difference."""
+        return self._rows.bounds
+
+    @property
     def _rows(self) -> LossTable:
         if self.table is None:
             raise DataError(
-                "this estimate was read from a model file, which keeps no losses row by row: "
-                "estimate the risk again on the data"
+                "this estimate keeps no losses row by row: it is exact, or was read from a model "
+                "file; estimate the risk on the data to have them"
             )
         return self.table
 
@@ -143,32 +178,40 @@ class RiskEstimate:
             )
         if not (np.isfinite(self.losses).all() and np.isfinite(other.losses).all()):
             raise DataError("some losses are infinite, so they have no differences")
-        table = replace(self._rows, losses=self.losses - other.losses, bounds=(-np.inf, np.inf))
         difference = type(self).of(
-            table,
+            self._rows.minus(other._rows),
             loss=self.loss,
             estimates=self.estimates,
             fingerprint=self.fingerprint,
             level=self.level,
-            chosen_among=max(self.chosen_among, other.chosen_among),
         )
-        return replace(difference, is_difference=True)
+        difference = replace(difference, is_difference=True)
+        return difference.chosen(max(self.chosen_among, other.chosen_among))
 
     @property
     def sentence(self) -> str:
         """The estimate in words that can be read out."""
-        what = "difference in risk" if self.is_difference else "risk"
-        text = f"The {self.loss} {what} of {self.estimates} is {self.value:.4g}"
-        if self.interval is not None:
-            low, high = self.interval
-            share = f"{100 * self.level:g} %"
-            return (
-                f"{text}, {share} interval {low:.4g} to {high:.4g} ({self.method}: {self.reason})."
+        what = f"{self.loss} risk"
+        text = f"The {f'difference in {what}' if self.is_difference else what} of {self.estimates}"
+        if self.uncorrected is None:
+            text += f" is {self.value:.4g}"
+        else:
+            text += (
+                f": the best of {self.chosen_among} looked like {self.uncorrected:.4g}; "
+                f"expect {self.value:.4g}"
             )
-        return f"{text}, without an interval: {self.reason}."
+        if self.interval is None:
+            return f"{text}, without an interval: {self.reason}."
+        low, high = self.interval
+        text += f", {100 * self.level:g} % interval {low:.4g} to {high:.4g}"
+        text += f" ({self.method}: {self.reason})"
+        return f"{text}; but {', and '.join(self.cautions)}." if self.cautions else f"{text}."
 
     def __str__(self) -> str:
         return self.sentence
+
+    def __float__(self) -> float:
+        return float(self.value)
 
     def __repr__(self) -> str:
         ends = "no interval" if self.interval is None else "[{:.4g}, {:.4g}]".format(*self.interval)

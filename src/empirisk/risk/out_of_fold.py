@@ -6,26 +6,24 @@ another path through the data.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any, Literal
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
 from empirisk.risk.axis import Axis, Path
+from empirisk.risk.choosing import Rule, check_rule, simplest_within
+from empirisk.risk.degrees_of_freedom import freedom_by_name, freedom_of, smoother_freedom
 from empirisk.risk.estimate import Estimand, RiskEstimate
-from empirisk.risk.intervals import LossTable, standard_errors
+from empirisk.risk.loss_table import LossTable, standard_errors
 from empirisk.risk.plans import Plan
 from empirisk.risk.problem import Problem, declared_axis, learner_of
-from empirisk.risk.work import Rung, Work
+from empirisk.risk.refits import REFITTING, Refits, refitted
+from empirisk.risk.work import Rung, Whole, Work
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.deadlines import check_deadline
-from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.errors import DataError
 from empirisk.runtime.parallel import one_blas_thread
-
-Rule = Literal["best", "one_se"]
-
-# Two rungs agree to 1e-10; risks closer than that are a tie, so that both choose the same value.
-TIE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,56 +68,86 @@ class OutOfFold:
     @cached_property
     def standard_error(self) -> Floats:
         """Per-row standard error at each value; NaN where it is unknown."""
-        return standard_errors(self.losses, self.weight, self._unit)
+        return standard_errors(self.losses, self.weight, self.unit)
 
     @property
-    def _unit(self) -> Ints:
+    def unit(self) -> Ints:
+        """The group of each entry's row, or the row itself: what was sampled independently."""
         return self.row if self.plan.groups is None else self.plan.groups[self.row]
+
+    @cached_property
+    def _whole(self) -> Whole | None:
+        """The path on all rows; None of a foreign estimator."""
+        return self.work.whole(self.values, self.path) if self.work.has_path else None
+
+    def degrees_of_freedom(self, j: int) -> float | None:
+        """Of the learner at the j-th value when all rows train; None where they are not known."""
+        estimator, problem = self.work.estimator, self.work.problem
+        freedom = freedom_of(estimator)
+        if freedom == "smoother":
+            return smoother_freedom(self.plan.n)
+        if freedom is None or not self.work.has_path:
+            return freedom_by_name(estimator, problem.X)
+        if freedom == "columns" and self.rung == "plan" and problem.design is not None:
+            # Without a fit: a plan-wide rung declines columns that depend on one another.
+            return problem.design.shape[1] + float(getattr(estimator, "fit_intercept", True))
+        assert self._whole is not None
+        return float(self._whole.path.degrees_of_freedom[j])
 
     def table(self, j: int) -> LossTable:
         """The losses at the j-th value as intervals want them."""
+        once = self.plan.kind == "holdout"
         return LossTable(
             losses=np.ascontiguousarray(self.losses[:, j]),
             weight=self.weight,
-            unit=self._unit,
+            unit=self.unit,
             split=self.split,
             n_train=self.plan.n_train,
             kind=self.plan.kind,
             bounds=self.work.problem.loss.bounds,
+            degrees_of_freedom=None if once else self.degrees_of_freedom(j),
         )
 
-    def estimate(
-        self, j: int = 0, method: str = "auto", *, level: float = 0.95, chosen_among: int = 1
-    ) -> RiskEstimate:
+    def estimate(self, j: int = 0, method: str = "auto", *, level: float = 0.95) -> RiskEstimate:
         """The risk at the j-th value."""
-        held_out_once = self.plan.kind == "holdout"
-        estimand: Estimand = "this model" if held_out_once else "the procedure at this n"
+        table = self.table(j)
+        estimand: Estimand = "this model" if table.is_model else "the procedure at this n"
+        found = None
+        if method in REFITTING:
+            again = partial(self._losses_again, self.values[j])
+            work = self.work
+            refits = Refits(table, self.plan, work.problem, again, work.random_state)
+            found = refitted(refits, method, level)
         return RiskEstimate.of(
-            self.table(j),
+            table,
             loss=str(self.work.problem.loss),
             estimates=estimand,
             fingerprint=self.plan.fingerprint,
             level=level,
             method=method,
-            chosen_among=chosen_among,
+            found=found,
         )
+
+    def _losses_again(self, value: Any, problem: Problem, plan: Plan) -> Floats:
+        """At one value, on other rows or another plan, in the order of its entries."""
+        work = self.work
+        return out_of_fold(
+            work.estimator, problem, plan,
+            values=[value], axis=work.axis, rung=work.rung,
+            random_state=work.random_state, n_jobs=work.n_jobs,
+        ).losses[:, 0]  # fmt: skip
 
     def choose(self, rule: Rule = "best") -> int:
         """The value with the least risk, or the simplest within one standard error of it.
 
         Ties go to the simpler.
         """
-        if rule not in ("best", "one_se"):
-            raise ParameterError(f"rule is {rule!r}; choose 'best' or 'one_se'")
-        risk = self.risk
-        best = int(np.argmin(risk))
-        if not np.isfinite(risk[best]):
+        check_rule(rule)
+        best = int(np.argmin(self.risk))
+        if not np.isfinite(self.risk[best]):
             raise DataError("the risk is infinite at every value: the losses are too large")
-        limit = risk[best] + TIE * abs(risk[best])
-        if rule == "one_se":
-            limit += np.nan_to_num(self.standard_error[best])
-        good = np.flatnonzero(risk <= limit)
-        return int(good[np.argmin(self.complexity[good])])
+        slack = np.nan_to_num(self.standard_error[best]) if rule == "one_se" else 0.0
+        return int(simplest_within(self.risk, self.complexity, slack))
 
     def predictions(self, j: int) -> Array:
         """Held-out predictions at the j-th value, one for each entry, found on the same plan.
@@ -138,7 +166,7 @@ class OutOfFold:
 
     def training_risk(self) -> Floats:
         """The mean loss on the training rows themselves when all rows train: too good."""
-        return self.work.training_risk(self.values, self.path)
+        return self.work.training_risk(self.values, self._whole)
 
 
 def out_of_fold(

@@ -17,6 +17,7 @@ from empirisk.losses import Loss, as_loss, default_loss
 from empirisk.risk.axis import Axis, PathMixin
 from empirisk.risk.plans import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.column_names import column_names, name_columns
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.validation import check_weights
 
@@ -129,7 +130,7 @@ class Problem:
             target=None if self.target is None else self.target[index],
             weight=self.weight[index],
             groups=None if self.groups is None else self.groups[index],
-            design=None if self.design is None else _safe_indexing(self.design, index),
+            design=None if self.design is None else _rows_of_design(self.design, index),
         )
 
     def losses(self, rows: Ints, prediction: Array) -> Floats:
@@ -140,6 +141,10 @@ class Problem:
         y = self.target[rows][:, None]
         losses = self.loss(y, prediction)
         return losses if losses.ndim == 2 else losses.mean(axis=2)
+
+
+def _rows_of_design(design: Any, index: Ints) -> Any:
+    return name_columns(_safe_indexing(design, index), column_names(design))
 
 
 def _without_dropped(splits: Iterable[Any], kept: Ints) -> list[tuple[Ints, Ints]]:

@@ -1,14 +1,14 @@
 """What is asked of the engine, and the choice of the fastest rung that is exact."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from empirisk.data.encode import Encoder, FoldDesign
-from empirisk.risk.axis import Axis, CannotSubtractError, HeldOut, Path, PathMixin
+from empirisk.risk.axis import Axis, CannotSubtractError, HeldOut, Output, Path, PathMixin
 from empirisk.risk.foreign import foreign_training_risk, under_deadline
 from empirisk.risk.plans import Plan
 from empirisk.risk.problem import Problem, learner_of
@@ -19,11 +19,18 @@ from empirisk.risk.rungs import (
     plan_rung,
     rows_per_block,
 )
-from empirisk.runtime.arrays import Floats
+from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.parallel import slices
 from empirisk.runtime.streams import spawn
 
 Rung = Literal["plan", "path", "generic"]
+
+
+class Whole(NamedTuple):
+    """The path of a learner when all rows train, and its predictions of some of them."""
+
+    path: Path
+    predict: Callable[[Ints, Output], Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,23 +76,30 @@ class Work:
             problem = replace(problem, design=design)
         return plan_rung(learner, problem, plan, values, problem.loss.output)
 
-    def training_risk(self, values: Sequence[Any], path: Path | None) -> Floats:
-        """The mean loss at each value on the rows that trained; `path` is fitted if not given."""
+    def whole(self, values: Sequence[Any], path: Path | None) -> "Whole":
+        """The path on all rows: the given one, which came along with a plan, or a new fit."""
+        if path is not None:
+            design = self.problem.design
+            return Whole(path, lambda rows, output: path.predict_path(design[rows], output))
+        fitted = fit_all_values(self.estimator, self.problem, values, self._seed)
+        return Whole(fitted.path, fitted.predict)
+
+    def training_risk(self, values: Sequence[Any], whole: "Whole | None") -> Floats:
+        """The mean loss at each value on the rows that trained."""
         problem, output = self.problem, self.problem.loss.output
-        seed = None if self.random_state is None else spawn(self.random_state, 1)[0]
-        if not self.has_path:
-            fit = partial(foreign_training_risk, self.estimator, self.axis, problem, seed)
+        if whole is None:
+            fit = partial(foreign_training_risk, self.estimator, self.axis, problem, self._seed)
             return np.array([under_deadline(fit)(value) for value in values])
-        fitted = fit_all_values(self.estimator, problem, values, seed) if path is None else None
         total = np.zeros(len(values))
         for block in slices(problem.n, rows_per_block(len(values), problem.n_classes)):
             rows = np.arange(problem.n)[block]
-            if fitted is not None:
-                prediction = fitted.predict(rows, output)
-            elif path is not None:
-                prediction = path.predict_path(problem.design[block], output)
-            total += problem.weight[block] @ problem.losses(rows, prediction)
+            losses = problem.losses(rows, whole.predict(rows, output))
+            total += problem.weight[block] @ losses
         return total / problem.weight.sum()
+
+    @property
+    def _seed(self) -> int | None:
+        return None if self.random_state is None else spawn(self.random_state, 1)[0]
 
     def _seeds(self, plan: Plan) -> list[int] | None:
         return None if self.random_state is None else spawn(self.random_state, plan.n_splits)

@@ -20,6 +20,7 @@ from sklearn.utils.validation import (
 )
 
 from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.column_names import column_names, name_columns
 from empirisk.runtime.complaints import (
     explain,
     refuse_dates,
@@ -88,7 +89,8 @@ def check_fit(
     weight = check_weights(sample_weight, len(rows))
     kept = weight > 0
     if not kept.all():
-        rows, target, weight = rows[kept], target[kept], weight[kept]
+        names = column_names(rows)
+        rows, target, weight = name_columns(rows[kept], names), target[kept], weight[kept]
     if not classifier:
         return TrainingSet(rows, target, weight, None)
     classes, codes = np.unique(target, return_inverse=True)
@@ -176,7 +178,7 @@ def _floats(table: Any, subject: str, name: str, convert: Callable[[Any], Array]
     # Aligned, since compiled code would be compiled once more for arrays that are not.
     values = np.require(values, np.float64, ["C", "ALIGNED", "WRITEABLE", "ENSUREARRAY"])
     refuse_not_finite(values, table, subject, name)
-    return values
+    return name_columns(values, column_names(table))
 
 
 def _as_array_like(table: Any) -> Any:

@@ -1,7 +1,10 @@
 """Rivals on one plan: the honest risk of each, and their paired differences."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
+
+import numpy as np
 
 from empirisk.charts.intervals import draw_intervals
 from empirisk.losses import Loss
@@ -9,6 +12,7 @@ from empirisk.risk.estimate import RiskEstimate
 from empirisk.risk.out_of_fold import out_of_fold
 from empirisk.risk.plans import Plan
 from empirisk.risk.problem import Problem
+from empirisk.risk.simultaneous import deviations, simultaneous_level
 from empirisk.runtime.deadlines import deadline
 from empirisk.runtime.errors import DeadlineError, EmpiriskError, ParameterError
 from empirisk.runtime.progress import track
@@ -44,8 +48,38 @@ class Comparison:
                 raise ParameterError(f"no rival {name!r}; there are {list(self.risks)}")
         return self.risks[a] - self.risks[b]
 
+    def differences(self, to: str | None = None) -> dict[str, RiskEstimate]:
+        """The risk of every rival minus that of one, with intervals that hold all at once.
+
+        Parameters
+        ----------
+        to : str, optional
+            The one; None is the one with the least risk. Since that was chosen by the same
+            losses, the intervals are then wide enough for the differences of all pairs.
+        """
+        best = self.ranking()[0] if to is None else to
+        found = {name: self.difference(name, best) for name in self.risks if name != best}
+        names = list(self.risks)
+        tables = [risk.table for risk in self.risks.values() if risk.table is not None]
+        if len(found) < 2 or any(gap.interval is None for gap in found.values()):
+            return found
+        pairs = list(combinations(range(len(names)), 2))
+        if to is not None:
+            pairs = [(names.index(name), names.index(best)) for name in found]
+        level = self.risks[best].level
+        parts = np.stack([deviations(table) for table in tables], axis=1)
+        each = simultaneous_level(parts, pairs, level)
+        why = f"; {len(pairs)} differences at once (max-t)"
+        for name in found:
+            wide = replace(self.risks[name], level=each) - self.risks[best]
+            found[name] = replace(wide, level=level, reason=wide.reason + why)
+        return found
+
     def __str__(self) -> str:
-        lines = [f"{name}: {self.risks[name].sentence}" for name in self.ranking()]
+        ranked = self.ranking()
+        lines = [f"{name}: {self.risks[name].sentence}" for name in ranked]
+        gaps = self.differences() if len(ranked) > 1 else {}
+        lines += [f"{name} minus {ranked[0]}: {gaps[name].sentence}" for name in ranked[1:]]
         return "\n".join([*lines, *(f"{name}: {why}" for name, why in self.failures.items())])
 
     def plot(self, ax: Any = None) -> Any:
@@ -77,7 +111,8 @@ def compare(
 ) -> Comparison:
     """Judge rivals, each taken as it is, on one plan; a baseline is added.
 
-    Nothing is chosen, so every risk keeps its interval. A `Tuned` rival is tuned anew inside every
+    Nothing is chosen, so every risk keeps its interval as it is; `differences` are paired, row by
+    row, and their intervals hold all at once. A `Tuned` rival is tuned anew inside every
     training part (nested cross-validation).
 
     Parameters
@@ -103,6 +138,8 @@ def compare(
     'ridge'
     >>> rivals.difference("ridge", "ols").value < 0
     True
+    >>> sorted(rivals.differences(to="Baseline"))
+    ['ols', 'ridge']
     """
     rivals = named(candidates)
     first = next(iter(rivals.values()))

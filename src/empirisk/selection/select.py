@@ -1,29 +1,32 @@
 """`select`: choose a predictor, fit it, and certify it on rows that took no part (Algorithm 1)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
 from empirisk.losses import Loss
+from empirisk.risk.choosing import Rule, check_rule
 from empirisk.risk.cross_validation import evaluate
 from empirisk.risk.curves import RiskPath
 from empirisk.risk.dealing import copies_of_rows
 from empirisk.risk.estimate import RiskEstimate
 from empirisk.risk.foreign import at_value, fit_foreign, mean_loss
-from empirisk.risk.out_of_fold import Rule, out_of_fold
+from empirisk.risk.out_of_fold import OutOfFold, out_of_fold
 from empirisk.risk.plans import Plan
-from empirisk.risk.problem import Problem, declared_axis
-from empirisk.runtime.deadlines import deadline
-from empirisk.runtime.errors import DeadlineError, EmpiriskError, ParameterError
+from empirisk.risk.problem import Problem
+from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import one_blas_thread
-from empirisk.runtime.progress import track
 from empirisk.runtime.streams import spawn
+from empirisk.selection.after_selection import BunchedLosses, after_choice
 from empirisk.selection.average import average_folds
 from empirisk.selection.candidates import Candidates, named, with_baseline
-from empirisk.selection.tuned import values_of
+from empirisk.selection.judging import Choice, judge, winner_of
+from empirisk.selection.procedure import SelectionProcedure
 
 Refit = Literal["train", "average", "all"]
+Honest = Literal["bootstrap", "nested"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,9 +40,11 @@ class Selection:
     training_risk : float
         Its mean loss on the rows it was fitted on: too good.
     cross_validated_risk : RiskEstimate
-        What it was chosen by: the best of `chosen_among`, therefore without an interval.
+        What is to be expected of it after the choice among all values of all candidates.
     test_risk : RiskEstimate
         On rows that took no part: of this model, or of the procedure where `refit="all"`.
+    risks : dict of RiskEstimate
+        Of every candidate at its chosen value, corrected for the choice along its own axis.
     paths : dict of RiskPath
         Of every candidate, along its axis.
     failures : dict of str
@@ -56,15 +61,16 @@ class Selection:
     training_risk: float
     cross_validated_risk: RiskEstimate
     test_risk: RiskEstimate
+    risks: dict[str, RiskEstimate]
     paths: dict[str, RiskPath]
     failures: dict[str, str]
     plan: Plan
     test_rows: Any
 
     def ranking(self) -> list[tuple[str, Any, float]]:
-        """Each candidate with its chosen value and risk, best first."""
-        rows = [(n, p.values[p.chosen], float(p.risk[p.chosen])) for n, p in self.paths.items()]
-        return sorted(rows, key=lambda row: row[2])
+        """Each candidate with its chosen value and risk: the chosen one, then the best first."""
+        rows = [(n, p.values[p.chosen], self.risks[n].value) for n, p in self.paths.items()]
+        return sorted(rows, key=lambda row: (row[0] != self.name, row[2]))
 
     def __str__(self) -> str:
         number = isinstance(self.value, float)
@@ -86,6 +92,7 @@ def select(
     rule: Rule = "best",
     test_size: float = 0.25,
     refit: Refit = "train",
+    honest: Honest = "bootstrap",
     sample_weight: Any = None,
     groups: Any = None,
     level: float = 0.95,
@@ -114,7 +121,12 @@ def select(
         Fit the winner on all training rows (the model returned is the one certified); or average
         the models of the folds (also certified); or fit on all rows: then the test risk is that of
         the procedure, not of the model returned.
+    honest : {"bootstrap", "nested"}
+        How the cross-validated risk of the winner is corrected for the choice: by resampling the
+        losses that are there, or thoroughly, by choosing anew inside every training part, at the
+        price of so many selections.
     level : float
+        Of the intervals.
     time_limit : float, optional
         Seconds for each candidate; one that needs more is reported as a failure.
     n_jobs, random_state
@@ -133,14 +145,17 @@ def select(
     True
     >>> chosen.test_risk.estimates, chosen.cross_validated_risk.chosen_among
     ('this model', 102)
+    >>> chosen.cross_validated_risk.uncorrected < chosen.cross_validated_risk.value
+    True
     """
-    if refit not in ("train", "average", "all"):
-        raise ParameterError(f"refit is {refit!r}; choose 'train', 'average' or 'all'")
+    _check(rule, refit, honest)
     rivals = named(candidates)
     first = next(iter(rivals.values()))
     problem = Problem.of(first, X, y, loss=loss, sample_weight=sample_weight, groups=groups)
     rivals = with_baseline(rivals, problem.loss)
-    split_seed, fold_seed, fit_seed = spawn(0 if random_state is None else random_state, 3)
+    split_seed, fold_seed, fit_seed, choice_seed = spawn(
+        0 if random_state is None else random_state, 4
+    )
     counted = cv is None or isinstance(cv, int)
     with one_blas_thread():
         together = _copies_stay_together(problem)
@@ -151,81 +166,127 @@ def select(
             random_state=fold_seed if counted else None,
             keep_copies_together=together and counted,
         )
-        judged, failures = _judge(rivals, train, plan, rule, time_limit, n_jobs, fit_seed)
-        name = min(judged, key=lambda rival: judged[rival].path.risk.min())
-        winner = judged[name]
-        model = winner.fit(train, plan, refit, n_jobs, fit_seed)
+        look = partial(_look, rule, level, choice_seed)
+        judged, failures = judge(
+            rivals, train, plan, look, time_limit=time_limit, n_jobs=n_jobs, seed=fit_seed
+        )
+        name = winner_of({rival: each.choice for rival, each in judged.items()})
+        risks, expected = _honest_risks(judged, name, rule, choice_seed, n_jobs)
+        if honest == "nested":
+            procedure = SelectionProcedure(
+                {rival: rivals[rival] for rival in judged},
+                loss=loss, cv=cv if counted else None, rule=rule, random_state=fit_seed,
+            )  # fmt: skip
+            expected = _nested(procedure, expected, train, plan, n_jobs, fit_seed)
+        chosen = judged[name].choice
+        model = _fit(rivals[name], chosen, train, plan, refit, n_jobs, fit_seed)
         certified = evaluate(
             model, test.X, test.y,
             loss=loss, sample_weight=test.weight, groups=test.groups, level=level,
         )  # fmt: skip
         if refit == "all":
-            model = winner.fit(problem, plan, refit, n_jobs, fit_seed)
+            model = _fit(rivals[name], chosen, problem, plan, refit, n_jobs, fit_seed)
             certified = certified.of_the_procedure()
-        seen = problem if refit == "all" else train
-    among = sum(len(rival.path.values) for rival in judged.values())
+        training_risk = mean_loss(model, problem if refit == "all" else train)
     return Selection(
         name=name,
-        value=winner.path.values[winner.path.chosen],
+        value=chosen.value,
         model=model,
-        training_risk=mean_loss(model, seen),
-        cross_validated_risk=winner.risk.chosen(among),
+        training_risk=training_risk,
+        cross_validated_risk=expected,
         test_risk=certified,
-        paths={rival: judged[rival].path for rival in judged},
+        risks=risks,
+        paths={rival: each.path for rival, each in judged.items()},
         failures=failures,
         plan=plan,
         test_rows=outer.test(0),
     )
 
 
+def _check(rule: str, refit: str, honest: str) -> None:
+    check_rule(rule)
+    if refit not in ("train", "average", "all"):
+        raise ParameterError(f"refit is {refit!r}; choose 'train', 'average' or 'all'")
+    if honest not in ("bootstrap", "nested"):
+        raise ParameterError(f"honest is {honest!r}; choose 'bootstrap' or 'nested'")
+
+
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """A candidate after cross-validation: its path, and the risk at the value chosen for it."""
+    """A candidate after cross-validation: its path, and the risk at the value chosen for it.
 
-    estimator: Any
+    `looked` is that risk as it looks; `bunched` are the losses that tell what choosing cost.
+    """
+
     path: RiskPath
-    risk: RiskEstimate
-
-    def fit(self, problem: Problem, plan: Plan, refit: Refit, n_jobs: int | None, seed: int) -> Any:
-        """The candidate at its chosen value, fitted on the problem or averaged over the folds."""
-        value = self.path.values[self.path.chosen]
-        if refit == "average":
-            return average_folds(
-                self.estimator, self.path.axis, value, problem, plan, n_jobs=n_jobs
-            )
-        return fit_foreign(at_value(self.estimator, self.path.axis, value), problem, seed)
+    choice: Choice
+    looked: RiskEstimate
+    bunched: BunchedLosses
 
 
-def _judge(
-    rivals: dict[str, Any],
+def _look(rule: Rule, level: float, seed: int, losses: OutOfFold) -> Judged:
+    j = losses.choose(rule)
+    looked = losses.estimate(j, level=level)
+    return Judged(
+        RiskPath.of(losses, j), Choice.of(losses, j), looked, BunchedLosses.of(losses, seed)
+    )
+
+
+def _honest_risks(
+    judged: dict[str, Judged], name: str, rule: Rule, seed: int, n_jobs: int | None
+) -> tuple[dict[str, RiskEstimate], RiskEstimate]:
+    """Of each candidate after the choice along its axis; of the winner after that among all."""
+
+    def corrected(each: Judged, rivals: list[Judged]) -> RiskEstimate:
+        return after_choice(
+            each.looked,
+            [rival.bunched for rival in rivals],
+            (rivals.index(each), each.path.chosen),
+            rule,
+            random_state=seed,
+            n_jobs=n_jobs,
+        )
+
+    risks = {rival: corrected(each, [each]) for rival, each in judged.items()}
+    return risks, corrected(judged[name], list(judged.values()))
+
+
+def _nested(
+    procedure: SelectionProcedure,
+    expected: RiskEstimate,
     train: Problem,
     plan: Plan,
-    rule: Rule,
-    time_limit: float | None,
     n_jobs: int | None,
     seed: int,
-) -> tuple[dict[str, Judged], dict[str, str]]:
-    """Cross-validate every candidate along its axis on one plan."""
-    judged: dict[str, Judged] = {}
-    failures: dict[str, str] = {}
-    for name in track(list(rivals), "candidates"):
-        estimator = rivals[name]
-        axis = declared_axis(estimator)
-        try:
-            with deadline(time_limit):
-                problem = train.designed(estimator)
-                values = values_of(estimator, axis, None, problem, plan.n_train)
-                losses = out_of_fold(
-                    estimator, problem, plan,
-                    values=values, axis=axis, n_jobs=n_jobs, random_state=seed,
-                )  # fmt: skip
-                j = losses.choose(rule)
-                judged[name] = Judged(estimator, RiskPath.of(losses, j), losses.estimate(j))
-        except DeadlineError as late:
-            failures[name] = str(late)
-    if not judged:
-        raise EmpiriskError(f"no candidate finished: {failures}")
-    return judged, failures
+) -> RiskEstimate:
+    """The risk of choosing anew in every training part, in place of the bootstrap's."""
+    table = out_of_fold(procedure, train, plan, n_jobs=n_jobs, random_state=seed).table(0)
+    assert expected.table is not None
+    table = replace(table, degrees_of_freedom=expected.table.degrees_of_freedom)
+    found = RiskEstimate.of(
+        table,
+        loss=expected.loss,
+        estimates=expected.estimates,
+        fingerprint=expected.fingerprint,
+        level=expected.level,
+    )
+    looked = expected.value if expected.uncorrected is None else expected.uncorrected
+    return replace(found, chosen_among=expected.chosen_among, corrected=True, uncorrected=looked)
+
+
+def _fit(
+    estimator: Any,
+    choice: Choice,
+    problem: Problem,
+    plan: Plan,
+    refit: Refit,
+    n_jobs: int | None,
+    seed: int,
+) -> Any:
+    """The candidate at its chosen value, fitted on the problem or averaged over the folds."""
+    if refit == "average":
+        return average_folds(estimator, choice.axis, choice.value, problem, plan, n_jobs=n_jobs)
+    return fit_foreign(at_value(estimator, choice.axis, choice.value), problem, seed)
 
 
 def _copies_stay_together(problem: Problem, folds: int = 10) -> bool:

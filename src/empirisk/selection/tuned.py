@@ -10,15 +10,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from empirisk.losses import Loss
 from empirisk.risk.axis import Axis, PathMixin
+from empirisk.risk.choosing import Rule
 from empirisk.risk.curves import RiskPath
 from empirisk.risk.foreign import at_value, fit_foreign
-from empirisk.risk.out_of_fold import OutOfFold, Rule, out_of_fold
+from empirisk.risk.out_of_fold import OutOfFold, out_of_fold
 from empirisk.risk.problem import Problem, declared_axis, learner_of
 from empirisk.risk.rungs import fit_steps
 from empirisk.runtime.arrays import Array
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.streams import settled, spawn
+from empirisk.selection.after_selection import BunchedLosses, after_choice
 
 
 def _best_has(method: str) -> Any:
@@ -57,7 +59,7 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):
     ----------
     best_estimator_ : the learner fitted on all rows at the chosen value
     best_value_, best_index_ : the chosen value and its place in `path_.values`
-    risk_ : RiskEstimate of the chosen value; `chosen_among` says how many it won against
+    risk_ : RiskEstimate of the chosen value, corrected for the choice among `chosen_among`
     path_ : RiskPath, V numbers each: values, honest risk, standard error, training risk
 
     Examples
@@ -70,8 +72,8 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):
     >>> model = Tuned(Ridge()).fit(X, y)
     >>> bool(model.path_.risk.min() == model.path_.risk[model.best_index_])
     True
-    >>> model.risk_.chosen_among, model.risk_.interval
-    (100, None)
+    >>> print(model.risk_)
+    The squared risk of the procedure at this n: the best of 100 looked like ...; expect ...
     """
 
     def __init__(
@@ -119,18 +121,23 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):
                 self.estimator, problem, plan,
                 values=values, axis=axis, n_jobs=self.n_jobs, random_state=random_state,
             )  # fmt: skip
-            self._keep(losses)
+            fit_seed, choice_seed = spawn(0 if random_state is None else random_state, 2)
+            self._keep(losses, choice_seed)
             at_best = at_value(self.estimator, axis, self.best_value_)
-            seed = None if random_state is None else spawn(random_state, 1)[0]
-            self.best_estimator_ = fit_foreign(at_best, problem, seed)
+            self.best_estimator_ = fit_foreign(
+                at_best, problem, None if random_state is None else fit_seed
+            )
         return self
 
-    def _keep(self, losses: OutOfFold) -> None:
+    def _keep(self, losses: OutOfFold, seed: int) -> None:
         j = losses.choose(self.rule)
         self.best_index_ = j
         self.best_value_ = losses.values[j]
         self.path_ = RiskPath.of(losses, j)
-        self.risk_ = losses.estimate(j, chosen_among=len(losses.values))
+        self.risk_ = after_choice(
+            losses.estimate(j), [BunchedLosses.of(losses, seed)], (0, j), self.rule,
+            random_state=seed, n_jobs=self.n_jobs,
+        )  # fmt: skip
 
     @_best_has("predict")
     def predict(self, X: Any) -> Array:

@@ -1,7 +1,7 @@
 """Small real tables that come with the library, each with its source and licence.
 
-Each loader returns the table with typed columns; `path` is the file itself, plain CSV in which a
-blank cell is a missing value; `describe` says what the columns mean and whose the data are.
+Each loader returns a `Table`; `path` is the file itself, plain CSV in which a blank cell is a
+missing value; `describe` says what the columns mean and whose the data are.
 """
 
 import atexit
@@ -10,10 +10,9 @@ from functools import cache
 from importlib.resources import as_file, files
 from pathlib import Path
 
-import pyarrow as pa
-from pyarrow import csv
-
-from empirisk.data.datasets.catalogue import CATALOGUE, Description, Kind
+from empirisk.data.datasets.catalogue import CATALOGUE, Description
+from empirisk.data.read import read_table
+from empirisk.data.table import Source, Table
 from empirisk.runtime.errors import ParameterError
 
 __all__ = [
@@ -27,14 +26,6 @@ __all__ = [
     "path",
     "penguins",
 ]
-
-_ARROW: dict[Kind, pa.DataType | None] = {
-    "number": None,  # read as integers where all cells are
-    "category": pa.dictionary(pa.int32(), pa.string()),
-    "boolean": pa.bool_(),
-    "date": pa.date32(),
-    "text": pa.string(),
-}
 
 # A package imported from a zip file has no files: they are unpacked until the process ends.
 _unpacked = ExitStack()
@@ -97,7 +88,7 @@ def path(name: str) -> Path:
     return _unpacked.enter_context(as_file(files(__name__) / describe(name).file))
 
 
-def auto_mpg() -> pa.Table:
+def auto_mpg() -> Table:
     """Fuel consumption of cars: 398 rows, 9 columns, for the regression of `mpg`.
 
     Numbers, one category (`origin`) and one text (`car_name`); `horsepower` is missing 6 times.
@@ -114,7 +105,7 @@ def auto_mpg() -> pa.Table:
     return _load("auto_mpg")
 
 
-def bike_sharing() -> pa.Table:
+def bike_sharing() -> Table:
     """Bicycles hired per day: 731 rows, 10 columns, for the regression of `rentals`.
 
     A date, categories (`season`, `weather`), booleans and numbers; the days follow one another,
@@ -132,10 +123,11 @@ def bike_sharing() -> pa.Table:
     return _load("bike_sharing")
 
 
-def digits() -> pa.Table:
+def digits() -> Table:
     """Images of handwritten digits: 1797 rows, 65 columns, for the classification of `digit`.
 
-    64 pixels from 0 to 16, row by row (`pixel_0_0` to `pixel_7_7`), ten classes, nothing missing.
+    64 pixels from 0 to 16, row by row (`pixel_0_0` to `pixel_7_7`); ten classes, labelled by the
+    words '0' to '9'; nothing missing.
 
     Source: Alpaydin and Kaynak (1998), Optical Recognition of Handwritten Digits, UCI Machine
     Learning Repository, doi 10.24432/C50P49; the test part, as in scikit-learn.
@@ -144,13 +136,14 @@ def digits() -> pa.Table:
     Examples
     --------
     >>> from empirisk.data import datasets
-    >>> datasets.digits().shape
-    (1797, 65)
+    >>> table = datasets.digits()
+    >>> table.shape, table["digit"].levels.tolist()
+    ((1797, 65), ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9'])
     """
     return _load("digits")
 
 
-def faithful() -> pa.Table:
+def faithful() -> Table:
     """Eruptions of the geyser Old Faithful: 272 rows, 2 columns, for the density of either.
 
     The length of an eruption (`eruptions`) and the time to the next (`waiting`), in minutes; each
@@ -168,7 +161,7 @@ def faithful() -> pa.Table:
     return _load("faithful")
 
 
-def heart_disease() -> pa.Table:
+def heart_disease() -> Table:
     """Patients of four hospitals: 920 rows, 15 columns, for the classification of `disease`.
 
     Numbers, categories and booleans with 1932 missing cells: which examinations were made depends
@@ -186,7 +179,7 @@ def heart_disease() -> pa.Table:
     return _load("heart_disease")
 
 
-def penguins() -> pa.Table:
+def penguins() -> Table:
     """Penguins of three species: 344 rows, 8 columns, for the classification of `species`.
 
     Four measurements, three categories and the year; 19 cells are missing.
@@ -197,14 +190,24 @@ def penguins() -> pa.Table:
     Examples
     --------
     >>> from empirisk.data import datasets
-    >>> datasets.penguins().shape
-    (344, 8)
+    >>> datasets.penguins()
+    Table of 344 rows, 8 columns
+      species            category  0 missing   Adelie, Gentoo, Chinstrap
+      island             category  0 missing   Torgersen, Biscoe, Dream
+      bill_length_mm     number    2 missing   39.1, 39.5, 40.3
+      bill_depth_mm      number    2 missing   18.7, 17.4, 18
+      flipper_length_mm  number    2 missing   181, 186, 195
+      body_mass_g        number    2 missing   3750, 3800, 3250
+      sex                category  11 missing  male, female
+      year               number    0 missing   2007, 2008, 2009
     """
     return _load("penguins")
 
 
-def _load(name: str) -> pa.Table:
-    kinds = {column: kind for column, (kind, _) in describe(name).columns.items()}
-    types = {column: _ARROW[kind] for column, kind in kinds.items() if _ARROW[kind] is not None}
-    cells = csv.ConvertOptions(column_types=types, null_values=[""], strings_can_be_null=True)
-    return csv.read_csv(path(name), convert_options=cells).combine_chunks()
+def _load(name: str) -> Table:
+    about = describe(name)
+    kinds = {column: kind for column, (kind, _) in about.columns.items()}
+    # No word is a mark for missing here, only the blank cell.
+    table = read_table(path(name), kinds=kinds, missing=())
+    notes = (f"source: {about.source}", f"licence: {about.licence}")
+    return Table(table.columns, Source(f"the bundled table {name}", notes=notes))

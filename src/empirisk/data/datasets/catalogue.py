@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-Kind = Literal["number", "category", "boolean", "date", "text"]
+from empirisk.data.column import Kind
+
 Task = Literal["classification", "regression", "density"]
 
 CC_BY = "CC BY 4.0 (https://creativecommons.org/licenses/by/4.0/)"

@@ -30,6 +30,7 @@ class DiscriminantPath:
         blocks: Blocks,
         values: Sequence[float | None],
         n_classes: int,
+        names: Sequence[str] | None,
     ) -> None:
         self.learner, self.values = learner, values
         shrinkages = [checked_shrinkage(value) for value in values]
@@ -44,11 +45,16 @@ class DiscriminantPath:
             rule = tied_discriminants(self.covariance, self.priors, shrinkages)
         self.rule = rule.in_units(self.units.column)
         if 0 in shrinkages:
-            self._warn_if_singular()
+            self._warn_if_singular(names)
 
     def predict_path(self, X: Floats, output: Output) -> Array:
         with one_blas_thread():
             return self.rule.predict(X, output)
+
+    @property
+    def degrees_of_freedom(self) -> Floats:
+        """A coefficient for each column and one for the intercept, shrunken or not."""
+        return np.full(len(self.values), len(self.units.column) + 1.0)
 
     def at(self, j: int) -> Any:
         learner = clone(self.learner).set_params(shrinkage=self.values[j])
@@ -70,8 +76,7 @@ class DiscriminantPath:
             learner.covariance_ = self.covariance.shrunken(checked_shrinkage(self.values[j]))
         return learner
 
-    def _warn_if_singular(self) -> None:
-        names = getattr(self.learner, "feature_names_in_", None)
+    def _warn_if_singular(self, names: Sequence[str] | None) -> None:
         why = self.covariance.why_singular(names)
         if why is not None:
             warnings.warn(

@@ -25,9 +25,10 @@ from empirisk.learners.generative.discriminants import (
 )
 from empirisk.learners.generative.held_out import TrainingParts, predict_folds
 from empirisk.learners.generative.leave_one_out import predict_left_out
-from empirisk.risk.axis import Axis, CannotSubtractError, HeldOut, Output, PathMixin
+from empirisk.risk.axis import Axis, CannotSubtractError, Freedom, HeldOut, Output, PathMixin
 from empirisk.risk.plans import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.column_names import column_names
 from empirisk.runtime.errors import DataError
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.validation import check_fit, check_predict
@@ -100,6 +101,7 @@ class LinearDiscriminantAnalysis(PathMixin, ClassifierMixin, BaseEstimator):
     axis: ClassVar[Axis | None] = Axis(("shrinkage",), larger="simpler", scale="linear")
     feature_scaling: ClassVar[Literal["each", "common"] | None] = "each"
     takes_fold_design: ClassVar[bool] = True
+    freedom: ClassVar[Freedom] = "columns"
 
     def __init__(
         self,
@@ -131,7 +133,8 @@ class LinearDiscriminantAnalysis(PathMixin, ClassifierMixin, BaseEstimator):
         """
         data = check_fit(self, X, y, sample_weight, classifier=True)
         assert data.classes is not None
-        return self._fit(Blocks.of_arrays(data.X, data.y, data.sample_weight), data.classes)
+        blocks = Blocks.of_arrays(data.X, data.y, data.sample_weight)
+        return self._fit(blocks, data.classes, column_names(data.X))
 
     def fit_blocks(self, source: Any) -> Self:
         """Learn from pieces (X, y) or (X, y, sample_weight): the same bits as `fit` on all rows.
@@ -145,15 +148,16 @@ class LinearDiscriminantAnalysis(PathMixin, ClassifierMixin, BaseEstimator):
         blocks = Blocks.of_pieces(source, self)
         classes = np.unique(np.concatenate([np.unique(block.y) for block in blocks]))
         check_classification_targets(classes)
-        return self._fit(blocks.map(partial(_coded, classes)), classes)
+        names = getattr(self, "feature_names_in_", None)
+        return self._fit(blocks.map(partial(_coded, classes)), classes, names)
 
-    def _fit(self, blocks: Blocks, classes: Array) -> Self:
+    def _fit(self, blocks: Blocks, classes: Array, names: Sequence[str] | None) -> Self:
         if len(classes) < 2:
             raise DataError(
                 f"y has one class only, {classes[0]!r}; LinearDiscriminantAnalysis needs rows of "
                 "at least two classes"
             )
-        path = DiscriminantPath(self, blocks, [self.shrinkage], len(classes))
+        path = DiscriminantPath(self, blocks, [self.shrinkage], len(classes), names)
         return path.write(0, self, classes)
 
     def axis_values(
@@ -168,7 +172,7 @@ class LinearDiscriminantAnalysis(PathMixin, ClassifierMixin, BaseEstimator):
     ) -> DiscriminantPath:
         """All shrinkages from one eigendecomposition, and one more for shrinkage 0."""
         blocks = Blocks.of_arrays(X, y, sample_weight)
-        return DiscriminantPath(self, blocks, values, n_classes)
+        return DiscriminantPath(self, blocks, values, n_classes, column_names(X))
 
     def out_of_fold(
         self,

@@ -7,10 +7,17 @@ import numpy as np
 
 from empirisk.data.blocks import Blocks
 from empirisk.learners.linear.held_out import held_out
-from empirisk.learners.linear.linear_rule import LinearPath, LinearRule, as_columns, warn_of
-from empirisk.risk.axis import HeldOut, Output
+from empirisk.learners.linear.linear_rule import (
+    LinearPath,
+    LinearRule,
+    Names,
+    as_columns,
+    warn_of,
+)
+from empirisk.risk.axis import Freedom, HeldOut, Output
 from empirisk.risk.plans import Plan
 from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.column_names import column_names
 from empirisk.solvers.least_squares import Solution, least_squares
 
 
@@ -52,6 +59,7 @@ class LinearRegression(LinearRule):
     """
 
     feature_scaling: ClassVar[Literal["each", "common"] | None] = "each"
+    freedom: ClassVar[Freedom] = "columns"
 
     def __init__(self, *, fit_intercept: bool = True, n_jobs: int | None = None) -> None:
         self.fit_intercept = fit_intercept
@@ -62,7 +70,7 @@ class LinearRegression(LinearRule):
     ) -> LinearPath:
         """The one fit there is, as a path of one value."""
         solution = self._solve(Blocks.of_arrays(X, as_columns(y), sample_weight))
-        warn_of(solution, self)
+        warn_of(solution, self, column_names(X))
         return LinearPath(
             self,
             values,
@@ -92,9 +100,9 @@ class LinearRegression(LinearRule):
     def _solve(self, blocks: Blocks) -> Solution:
         return least_squares(blocks, fit_intercept=self.fit_intercept, n_jobs=self.n_jobs)
 
-    def _learn(self, solution: Solution, *, flat: bool) -> Self:
-        warn_of(solution, self)
-        return super()._learn(solution, flat=flat)
+    def _learn(self, solution: Solution, *, flat: bool, names: Names) -> Self:
+        warn_of(solution, self, names)
+        return super()._learn(solution, flat=flat, names=names)
 
     def _take(
         self, coef: Floats, intercept: Floats, degrees_of_freedom: float, *, flat: bool

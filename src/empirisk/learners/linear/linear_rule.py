@@ -9,13 +9,15 @@ import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, clone
 
 from empirisk.data.blocks import Blocks, Rows
-from empirisk.risk.axis import Output, PathMixin
+from empirisk.risk.axis import Freedom, Output, PathMixin
 from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.column_names import column_names
 from empirisk.runtime.errors import ConvergenceWarning, RankWarning
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.validation import check_fit, check_predict
 from empirisk.solvers.least_squares import Solution
 
+Names = Sequence[str] | None
 NAMED = 5  # dependent columns, and columns that one depends on, that a warning names
 
 
@@ -27,6 +29,7 @@ class LinearRule(PathMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
     """
 
     takes_fold_design: ClassVar[bool] = True
+    freedom: ClassVar[Freedom] = "path"
     coef_: Floats
     intercept_: Any
     degrees_of_freedom_: float
@@ -47,7 +50,8 @@ class LinearRule(PathMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
         """
         data = check_fit(self, X, y, sample_weight, multi_output=True)
         blocks = Blocks.of_arrays(data.X, as_columns(data.y), data.sample_weight)
-        return self._learn(self._solve(blocks), flat=data.y.ndim == 1)
+        names = column_names(data.X)
+        return self._learn(self._solve(blocks), flat=data.y.ndim == 1, names=names)
 
     def fit_blocks(self, source: Any) -> Self:
         """Fit to data that come in pieces; the result has the same bits as that of `fit`.
@@ -64,7 +68,8 @@ class LinearRule(PathMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
         """
         blocks = Blocks.of_pieces(source, self)
         flat = next(iter(blocks)).y.ndim == 1
-        return self._learn(self._solve(blocks.map(_with_columns)), flat=flat)
+        solution = self._solve(blocks.map(_with_columns))
+        return self._learn(solution, flat=flat, names=getattr(self, "feature_names_in_", None))
 
     def predict(self, X: Any) -> Floats:
         """Predictions of shape (m,) or (m, outputs).
@@ -80,7 +85,7 @@ class LinearRule(PathMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _solve(self, blocks: Blocks) -> Solution:
         raise NotImplementedError
 
-    def _learn(self, solution: Solution, *, flat: bool) -> Self:
+    def _learn(self, solution: Solution, *, flat: bool, names: Names) -> Self:
         return self._take(solution.coef, solution.intercept, solution.degrees_of_freedom, flat=flat)
 
     def _take(
@@ -139,8 +144,11 @@ def _with_columns(rows: Rows) -> Rows:
     return Rows(rows.X, as_columns(rows.y), rows.weight)
 
 
-def warn_of(solution: Solution, learner: LinearRule) -> None:
-    """Say that the coefficients are not unique, and because of which columns."""
+def warn_of(solution: Solution, learner: LinearRule, names: Names) -> None:
+    """Say that the coefficients are not unique, and because of which columns.
+
+    Columns without names are told by their numbers.
+    """
     p = solution.coef.shape[1]
     if solution.wide:
         warn(
@@ -149,7 +157,7 @@ def warn_of(solution: Solution, learner: LinearRule) -> None:
             stacklevel=4,
         )
     elif solution.dependent:
-        warn(_dependence(solution, learner), RankWarning, stacklevel=4)
+        warn(_dependence(solution, learner, names), RankWarning, stacklevel=4)
     if not solution.settled:
         warn(
             "the columns of X are so close to dependent that the coefficients may have no correct "
@@ -159,12 +167,9 @@ def warn_of(solution: Solution, learner: LinearRule) -> None:
         )
 
 
-def _dependence(solution: Solution, learner: LinearRule) -> str:
-    names = getattr(learner, "feature_names_in_", None)
-    label = [repr(str(name)) for name in names] if names is not None else None
-
+def _dependence(solution: Solution, learner: LinearRule, names: Names) -> str:
     def name(j: int) -> str:
-        return label[j] if label is not None else str(j)
+        return str(j) if names is None else repr(str(names[j]))
 
     clauses = []
     for j, parts in list(solution.dependent.items())[:NAMED]:

@@ -1,0 +1,60 @@
+"""The regions of a plane in which a classifier predicts each class."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from empirisk.charts.axes import axes
+from empirisk.runtime.arrays import Bools, Floats, Ints
+
+
+def draw_regions(
+    x: Floats,
+    y: Floats,
+    codes: Ints,
+    classes: Sequence[str],
+    labels: tuple[str, str],
+    *,
+    ax: Any = None,
+) -> Any:
+    """Colour the points of a grid by class code, codes[i, j] at (x[j], y[i]); boundaries black."""
+    ax = axes(ax)
+    colours = class_colours(len(classes))
+    picture = np.array(colours)[codes]
+    edges = _cell_edges(x), _cell_edges(y)
+    ax.pcolormesh(*edges, picture, alpha=0.3, rasterized=True, linewidth=0)
+    for k in np.unique(codes)[1:]:
+        ax.contour(x, y, (codes >= k).astype(float), [0.5], colors="black", linewidths=0.8)
+    ax.set_xlim(x[0], x[-1])
+    ax.set_ylim(y[0], y[-1])
+    ax.set_xlabel(labels[0])
+    ax.set_ylabel(labels[1])
+    return ax
+
+
+def draw_points(
+    points: Floats, codes: Ints, right: Bools, classes: Sequence[str], *, ax: Any
+) -> Any:
+    """Rows in the colour of their class; crosses where the classifier is wrong."""
+    for k, (name, colour) in enumerate(zip(classes, class_colours(len(classes)), strict=True)):
+        for chosen, marker in (((codes == k) & right, "o"), ((codes == k) & ~right, "x")):
+            label = name if marker == "o" else None
+            style = {"edgecolors": "white", "linewidths": 0.5} if marker == "o" else {}
+            ax.scatter(*points[chosen].T, s=20, marker=marker, color=[colour], label=label, **style)
+    ax.legend()
+    return ax
+
+
+def class_colours(n: int) -> list[tuple[float, float, float]]:
+    """Colours that can be told apart: those of Matplotlib's cycle, or around the circle of hues."""
+    from matplotlib import colormaps
+
+    if n <= 10:
+        return [tuple(colour[:3]) for colour in colormaps["tab10"](range(n))]
+    return [tuple(colour[:3]) for colour in colormaps["hsv"](np.arange(n) / n)]
+
+
+def _cell_edges(centres: Floats) -> Floats:
+    middle = centres[:-1] / 2 + centres[1:] / 2
+    return np.r_[centres[0], middle, centres[-1]]

@@ -1,0 +1,115 @@
+"""The members of a bagged ensemble in scikit-learn's form, and what they say of rows they lack.
+
+The ensemble has its members in `estimators_`, the rows that each drew in `estimators_samples_`
+(numbers, with repeats) and their columns, if not all, in `estimators_features_`. Members of a
+classifier know the classes by their codes, the places in the ensemble's `classes_`.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils import _safe_indexing
+
+from empirisk.data.table import Table
+from empirisk.risk.problem import Problem
+from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.errors import DataError, ParameterError
+
+
+@dataclass(frozen=True, eq=False)
+class BaggedMembers:
+    """Members, the rows each drew (numbers among the n rows of the fit) and the columns it sees.
+
+    `kept` are the rows of the fit that the problem still has, `codes` the codes that the problem
+    gives to the classes of the ensemble, None for regression.
+    """
+
+    estimators: list[Any]
+    samples: list[Ints]
+    columns: list[Ints] | None
+    X: Any
+    n: int
+    kept: Ints | None
+    codes: Ints | None
+    n_classes: int
+
+    @classmethod
+    def of(cls, ensemble: Any, problem: Problem, n: int) -> Self:
+        """The members of a fitted ensemble, to judge the rows of a problem."""
+        name = type(ensemble).__name__
+        if not (hasattr(ensemble, "estimators_") and hasattr(ensemble, "estimators_samples_")):
+            raise ParameterError(
+                f"{name} does not tell which rows its members drew (estimators_samples_): give a "
+                "bagged ensemble or a random forest, or use risk.cross_validate"
+            )
+        samples = list(ensemble.estimators_samples_)
+        _refuse_other_rows(samples, n, getattr(ensemble, "max_samples", None), name)
+        codes = None
+        if problem.classes is not None:
+            codes = np.searchsorted(problem.classes, ensemble.classes_)
+        return cls(
+            estimators=list(ensemble.estimators_),
+            samples=samples,
+            columns=getattr(ensemble, "estimators_features_", None),
+            X=_as_members_saw(problem.X, getattr(ensemble, "feature_names_in_", None)),
+            n=n,
+            kept=problem.kept,
+            codes=codes,
+            n_classes=problem.n_classes,
+        )
+
+    def __len__(self) -> int:
+        return len(self.estimators)
+
+    def counts(self, b: int) -> Ints:
+        """How often member b drew each row of the problem."""
+        counts = np.bincount(self.samples[b], minlength=self.n)
+        return counts if self.kept is None else counts[self.kept]
+
+    def scores(self, b: int, rows: Ints) -> Array:
+        """Member b's predictions of these rows; of classes, probabilities or else its vote."""
+        member = self.estimators[b]
+        X = _safe_indexing(self.X, rows)
+        if self.columns is not None:
+            X = X[:, self.columns[b]]
+        if not len(rows):
+            return np.zeros(0)
+        if self.codes is None:
+            return np.asarray(member.predict(X), dtype=float)
+        return self._of_classes(member, X)
+
+    def _of_classes(self, member: Any, X: Any) -> Floats:
+        assert self.codes is not None
+        found = np.zeros((X.shape[0], self.n_classes))
+        if hasattr(member, "predict_proba"):
+            found[:, self.codes[np.asarray(member.classes_, dtype=np.int64)]] = (
+                member.predict_proba(X)
+            )
+        else:
+            votes = np.asarray(member.predict(X), dtype=np.int64)
+            found[np.arange(len(found)), self.codes[votes]] = 1.0
+        return found
+
+
+def _as_members_saw(X: Any, names: Any) -> Any:
+    """Frames as the arrays that scikit-learn's ensembles hand on to their members."""
+    if isinstance(X, Table):
+        X = X if names is None else X.select(list(names))
+        return np.column_stack([column.values() for column in X.columns])
+    if hasattr(X, "toarray"):
+        return X
+    if names is not None and hasattr(X, "columns"):
+        X = X[list(names)]
+    return np.asarray(X)
+
+
+def _refuse_other_rows(samples: list[Ints], n: int, max_samples: Any, name: str) -> None:
+    last = max(int(np.max(sample, initial=-1)) for sample in samples)
+    as_many = max_samples is None or (isinstance(max_samples, float) and max_samples == 1.0)
+    if last >= n or (as_many and len(samples[0]) != n):
+        raise DataError(
+            f"{n} rows came, and {name} was fitted on "
+            f"{len(samples[0]) if as_many else f'at least {last + 1}'}: give the rows it was "
+            "fitted on, all of them and in the same order"
+        )

@@ -1,0 +1,153 @@
+"""Bounds for a model on its own training rows, from how many labellings its class can make.
+
+If the class makes at most G(n) different labellings of n rows, then with probability 1 - delta, for
+all models h of the class at once,
+
+    R(h) <= training error + sqrt(2 log G(n) / n) + sqrt(log(1/delta) / 2n)
+
+(Mohri, Rostamizadeh and Talwalkar 2018, Corollary 3.9: symmetrisation, Massart's lemma, and
+McDiarmid's inequality). Unequal weights w_i make n (sum w)^2 / sum w^2 in both terms.
+
+Growth functions, as logarithms:
+    linear    2 sum_{i <= p} C(n-1, i), exact for half-spaces (Cover 1965; VC dimension p + 1)
+    Sauer     sum_{i <= d} C(n, i), any class of VC dimension d
+    trees     K^J prod_{j < J} (1 + p (n - j)): partitions of n rows by p features, and labels
+"""
+
+from math import log, sqrt
+from typing import Any, Literal
+
+import numpy as np
+from scipy.special import gammaln, logsumexp
+
+from empirisk.losses import ZeroOne
+from empirisk.risk.bounds.bounded import Sides, bounded, error_probability
+from empirisk.risk.estimate import RiskEstimate
+from empirisk.risk.foreign import foreign_prediction
+from empirisk.risk.problem import Problem
+from empirisk.risk.training_error import TrainingFit
+from empirisk.runtime.errors import ParameterError
+
+Family = Literal["linear", "tree"]
+
+
+def linear_growth(n: int, p: int, n_classes: int = 2) -> float:
+    """log of the labellings of n points in p dimensions by linear rules with an intercept.
+
+    For K classes each pair has its half-space, so that the number is at most the K(K-1)/2-th power.
+
+    Examples
+    --------
+    >>> round(float(np.exp(linear_growth(3, 2)))), round(float(np.exp(linear_growth(4, 2))))
+    (8, 14)
+    """
+    half_spaces = log(2) + _log_sum_of_binomials(n - 1, p)
+    return min(n_classes * (n_classes - 1) / 2 * half_spaces, n * log(n_classes))
+
+
+def sauer_growth(n: int, dimension: int) -> float:
+    """log of the largest number of labellings in two classes at this VC dimension (Sauer 1972)."""
+    return _log_sum_of_binomials(n, dimension)
+
+
+def tree_growth(n: int, p: int, leaves: int, n_classes: int = 2) -> float:
+    """log of a bound of the labellings of n rows by trees of so many leaves on p numbers.
+
+    j leaves with rows n_1 .. n_j can be split in p (n_1 - 1 + .. + n_j - 1) = p (n - j) ways, or
+    stay as they are.
+    """
+    splits = sum(log(1 + p * max(n - j, 0)) for j in range(1, leaves))
+    return min(leaves * log(n_classes) + splits, n * log(n_classes))
+
+
+def vc(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    dimension: int | None = None,
+    level: float = 0.95,
+    sides: Sides = "upper",
+    sample_weight: Any = None,
+) -> RiskEstimate:
+    """A bound of the error rate of a classifier from its training rows alone.
+
+    It holds for every model of the class at once, so that no test rows are needed, and is loose.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        A linear rule (it has `coef_`) or a tree (`get_n_leaves`), or any with `dimension` given.
+    X, y : the rows it was fitted to, independent draws
+    dimension : int, optional
+        VC dimension of a class of two-class rules that was fixed beforehand, by Sauer's lemma.
+    level, sides
+        As in `hoeffding`.
+    sample_weight : array, optional
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(2000, 2))
+    >>> y = X[:, 0] > 0
+    >>> print(vc(LogisticRegression().fit(X, y), X, y))
+    The zero_one risk of this model is ..., 95 % interval 0 to 0.1... (VC bound: ...).
+    """
+    problem = Problem.of(
+        model,
+        X,
+        y,
+        loss=ZeroOne(),
+        sample_weight=sample_weight,
+        classes=getattr(model, "classes_", None),
+    )
+    training = training_mistakes(model, problem)
+    log_growth, delta_share, family = _growth(model, problem, dimension)
+    delta = error_probability(level, sides) * delta_share
+    spread = float(np.square(problem.weight / problem.weight.sum()).sum())
+    half = sqrt(2 * log_growth * spread) + sqrt(log(1 / delta) * spread / 2)
+    lower = max(training.value - half, 0.0) if sides == "both" else 0.0
+    reason = (
+        f"at once for all {family}, if the rows are independent: growth function, Massart's lemma "
+        "and McDiarmid's inequality"
+    )
+    ends = (lower, min(training.value + half, 1.0))
+    return bounded(training, ends, level=level, method="VC bound", reason=reason)
+
+
+def training_mistakes(model: Any, problem: Problem) -> RiskEstimate:
+    """The training error of a fitted classifier."""
+    prediction = foreign_prediction(model, problem.X, problem, "value")
+    losses = problem.losses(np.arange(problem.n), prediction[:, None])[:, 0]
+    return TrainingFit(problem, prediction, losses).training()
+
+
+def _growth(model: Any, problem: Problem, dimension: int | None) -> tuple[float, float, str]:
+    """log G(n), the share of delta that is left for it, and the class in words."""
+    n, K = problem.n, problem.n_classes
+    if dimension is not None:
+        if dimension < 1 or K > 2:
+            raise ParameterError(
+                f"dimension is {dimension} with {K} classes; the VC dimension is 1 or more, of a "
+                "class of two-class rules"
+            )
+        return sauer_growth(n, dimension), 1.0, f"rules of a class of VC dimension {dimension}"
+    if hasattr(model, "get_n_leaves"):
+        J, p = int(model.get_n_leaves()), int(model.n_features_in_)
+        # The data choose the number of leaves: each J gets 1/(J (J+1)) of delta.
+        return tree_growth(n, p, J, K), 1 / (J * (J + 1)), f"trees of {J} leaves on {p} numbers"
+    if hasattr(model, "coef_"):
+        p = int(np.shape(model.coef_)[-1])
+        return linear_growth(n, p, K), 1.0, f"linear rules of {p} columns with an intercept"
+    raise ParameterError(
+        f"{type(model).__name__} is neither a linear rule nor a tree: give dimension=, its VC "
+        "dimension"
+    )
+
+
+def _log_sum_of_binomials(n: int, most: int) -> float:
+    """log sum_{i <= most} C(n, i)."""
+    i = np.arange(min(most, n) + 1)
+    return float(logsumexp(gammaln(n + 1) - gammaln(i + 1) - gammaln(n - i + 1)))

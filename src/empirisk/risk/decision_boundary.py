@@ -1,0 +1,115 @@
+"""The decision regions of any classifier of two features, drawn."""
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from empirisk.charts.decision_boundary import draw_points, draw_regions
+from empirisk.data.table import Table
+from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.errors import DataError, ParameterError
+
+MARGIN = 0.08  # of the range of the data, on each side
+
+
+def draw_decision_boundary(
+    classifier: Any, X: Any, y: Any = None, *, resolution: int = 200, ax: Any = None
+) -> Any:
+    """Draw in which regions of the plane a fitted classifier predicts which class.
+
+    Parameters
+    ----------
+    classifier : fitted classifier of two features
+        Ours or any with scikit-learn's `predict`; any number of classes.
+    X : array, frame or table with two columns of numbers
+        The part of the plane that is drawn; the names of a frame's columns are the labels.
+    y : labels, optional
+        The true classes of the rows of X: these are drawn in their colours, a cross where the
+        classifier is wrong.
+    resolution : int
+        Points on a side of the grid at which the classifier is asked.
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from empirisk import LinearDiscriminantAnalysis
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> X = X.iloc[:, 2:]
+    >>> ax = draw_decision_boundary(LinearDiscriminantAnalysis().fit(X, y), X, y)
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('petal length (cm)', 'petal width (cm)')
+    """
+    check_is_fitted(classifier)
+    if resolution < 2:
+        raise ParameterError(f"resolution is {resolution}; give 2 or more, such as 200")
+    names, points = _two_columns(classifier, X)
+    across, up = (
+        _grid(column, name, resolution) for column, name in zip(points.T, names, strict=True)
+    )
+    plane = np.column_stack([np.tile(across, resolution), np.repeat(up, resolution)])
+    predicted = np.asarray(classifier.predict(_alike(X, plane)))
+    truth, seen = predicted[:0], predicted[:0]
+    if y is not None:
+        truth, seen = _labels(y, len(points)), np.asarray(classifier.predict(X))
+    known = np.asarray(getattr(classifier, "classes_", predicted))
+    classes = np.unique(np.concatenate([known, predicted, truth, seen]))
+    titles = [str(label) for label in classes]
+    codes = np.searchsorted(classes, predicted).reshape(resolution, resolution)
+    ax = draw_regions(across, up, codes, titles, names, ax=ax)
+    if y is None:
+        return ax
+    return draw_points(points, np.searchsorted(classes, truth), truth == seen, titles, ax=ax)
+
+
+def _two_columns(classifier: Any, X: Any) -> tuple[tuple[str, str], Floats]:
+    """The names of the columns, and their numbers."""
+    named = isinstance(X, Table) or hasattr(X, "__arrow_c_stream__")
+    table = Table.of(X if named else np.atleast_2d(np.asarray(X)))
+    expected = getattr(classifier, "n_features_in_", 2)
+    if not len(table.names) == expected == 2:
+        raise DataError(
+            f"X has {len(table.names)} column(s) and {type(classifier).__name__} was fitted to "
+            f"{expected}; regions are drawn of a classifier of two features: fit it to two columns"
+        )
+    for name, kind in table.kinds.items():
+        if kind not in ("number", "boolean"):
+            raise DataError(f"column {name!r} is a {kind}; regions are drawn over numbers")
+    names = table.names if named else getattr(classifier, "feature_names_in_", table.names)
+    columns = [table[name].numbers() for name in table.names]
+    return (str(names[0]), str(names[1])), np.column_stack(columns)
+
+
+def _grid(column: Floats, name: str, resolution: int) -> Floats:
+    """From a little below the least to a little above the largest number."""
+    finite = column[np.isfinite(column)]
+    if len(finite) == 0:
+        raise DataError(f"column {name!r} has no finite number, so there is nothing to draw")
+    low, high = finite.min(), finite.max()
+    margin = MARGIN * (high - low) or MARGIN * abs(high) or 1.0
+    return np.linspace(low - margin, high + margin, resolution)
+
+
+def _alike(X: Any, plane: Floats) -> Any:
+    """The points of the plane as the kind of table that X is, with the same names."""
+    if hasattr(X, "iloc"):
+        return type(X)(plane, columns=X.columns)
+    if isinstance(X, Table):
+        return Table.of(dict(zip(X.names, plane.T, strict=True)))
+    if not hasattr(X, "__arrow_c_stream__"):
+        return plane
+    arrow = pa.table(dict(zip(Table.of(X).names, plane.T, strict=True)))
+    return arrow if isinstance(X, pa.Table) else type(X)(arrow)
+
+
+def _labels(y: Any, n: int) -> Array:
+    labels = np.asarray(column_or_1d(y))
+    if len(labels) != n:
+        raise DataError(f"y has {len(labels)} labels for the {n} rows of X; give one a row")
+    return labels

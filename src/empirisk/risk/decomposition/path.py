@@ -1,0 +1,95 @@
+"""Noise, bias and variance along a complexity axis: the picture of the trade-off."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from empirisk.charts.bias_variance import draw_parts_curves
+from empirisk.risk.axis import Axis
+from empirisk.risk.decomposition.parts import Decomposition
+from empirisk.runtime.arrays import Array, Floats
+
+
+@dataclass(frozen=True, eq=False)
+class DecompositionPath:
+    """A decomposition at each value of an axis, all over the same training sets.
+
+    Attributes
+    ----------
+    steps : tuple of Decomposition
+        One for each value; `path[j]` is the j-th.
+    values : tuple
+    axis : Axis
+    """
+
+    steps: tuple[Decomposition, ...]
+    values: Sequence[Any]
+    axis: Axis
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __getitem__(self, j: int) -> Decomposition:
+        return self.steps[j]
+
+    @property
+    def complexity(self) -> Floats:
+        """Increasing from simple to rich."""
+        return self.axis.complexity(self.values)
+
+    def part(self, name: str) -> Floats:
+        """One part, or "total", at each value."""
+        return np.array([step.parts[name] for step in self.steps])
+
+    def standard_error(self, name: str) -> Floats:
+        """The Monte Carlo error of one part at each value."""
+        return np.array([step.standard_error[name] for step in self.steps])
+
+    @property
+    def best(self) -> int:
+        """Where the expected risk is least."""
+        return int(self.part("total").argmin())
+
+    @property
+    def best_value(self) -> Any:
+        return self.values[self.best]
+
+    @property
+    def sentence(self) -> str:
+        """The trade-off in words that can be read out."""
+        order = np.argsort(self.complexity, kind="stable")
+        first, last = self.steps[order[0]], self.steps[order[-1]]
+        changes = [
+            f"{first.words[name]} goes from {first.parts[name]:.4g} to {last.parts[name]:.4g}"
+            for name in first.summands[1:]
+        ]
+        text = f"From the simplest to the richest {first.learner}, {' and '.join(changes)}; "
+        at = f"{', '.join(self.axis.params)} = {_spelled(self.best_value)}"
+        text += f"the {first.words['risk']} is least, {self[self.best].total:.4g}, at {at}"
+        return f"{text} ({first.setting})."
+
+    def __str__(self) -> str:
+        return self.sentence
+
+    def plot(self, ax: Any = None) -> Any:
+        """The summands and the total against the axis, richer to the right."""
+        number = all(isinstance(value, int | float | np.number) for value in self.values)
+        place: Array = np.array(self.values, dtype=float) if number else self.complexity
+        shown = self.steps[0].shown()
+        return draw_parts_curves(
+            place,
+            {word: self.part(name) for word, name in shown.items()},
+            {word: self.standard_error(name) for word, name in shown.items()},
+            label=", ".join(self.axis.params) if number else "complexity",
+            scale=self.axis.scale if number else "linear",
+            richer_right=not (number and self.axis.larger == "simpler"),
+            best=place[self.best],
+            risk=self.steps[0].words["risk"],
+            ax=ax,
+        )
+
+
+def _spelled(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,83 @@
+"""The points x at which predictions are judged, and what is known of Y there."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import _num_samples
+
+from empirisk.risk.populations.features import Points, as_rows
+from empirisk.risk.populations.population import Population
+from empirisk.risk.populations.regression import RegressionPopulation
+from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.streams import generator
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedAt:
+    """Points, their weights, which sum to one, and y drawn there where the points were drawn.
+
+    `drawn` says that the points are a random sample themselves, which adds to the Monte Carlo
+    error; a grid, a fixed design and all values of a discrete X are not.
+    """
+
+    X: Any
+    weight: Floats
+    y: Array | None
+    drawn: bool
+
+    @classmethod
+    def of(
+        cls,
+        population: Population,
+        given: Any,
+        n_points: int,
+        seed: int,
+        *,
+        discrete: bool = True,
+    ) -> Self:
+        """The points given, all there are of a discrete X, or n_points drawn."""
+        if given is not None:
+            X = as_rows(given)
+            n = _num_samples(X)
+            if n == 0:
+                raise ParameterError("points has no rows; give at least one point")
+            return cls(X, np.full(n, 1 / n), None, drawn=False)
+        features = population.features
+        if discrete and isinstance(features, Points) and len(features.probability) <= n_points:
+            return cls(features.X, features.probability, None, drawn=False)
+        if n_points < 2:
+            raise ParameterError(f"n_points is {n_points}; a mean with its error takes 2 or more")
+        X, y = population.draw(n_points, generator(seed))
+        return cls(X, np.full(n_points, 1 / n_points), y, drawn=True)
+
+    def mean(self, values: Floats) -> Floats:
+        """The weighted mean over the points, the first axis; points without a value left out."""
+        seen = ~np.isnan(values)
+        weight = self.weight.reshape(-1, *[1] * (values.ndim - 1)) * seen
+        start = np.where(np.isfinite(values[0]), values[0], 0.0)  # so that equal values are exact
+        deviation = np.where(seen, values - start, 0.0)
+        with np.errstate(invalid="ignore"):  # NaN where no point has a value
+            return start + (weight * deviation).sum(axis=0) / weight.sum(axis=0)
+
+    def error(self, values: Floats) -> Floats:
+        """The standard error of that mean that the choice of the points adds."""
+        mean = self.mean(values)
+        if not self.drawn:
+            return np.zeros(np.shape(mean))
+        n = len(values)
+        deviation = np.where(np.isnan(values), 0.0, values - mean)
+        return np.sqrt(n / (n - 1) * (self.weight**2) @ np.square(deviation))
+
+    def noise_variance(self, population: RegressionPopulation) -> Floats:
+        """Var(Y | x), or where it is not known the squared deviation of the y drawn."""
+        known = population.noise_variance(self.X)
+        if known is not None:
+            return known
+        if self.y is None:
+            raise ParameterError(
+                "the noise at given points is not known: give the population its noise_variance, "
+                "or leave the points to be drawn"
+            )
+        return np.square(self.y - population.regression_function(self.X))

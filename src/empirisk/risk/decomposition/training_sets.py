@@ -1,0 +1,165 @@
+"""Training sets drawn from a population, and what a learner fitted to each predicts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.utils.validation import _num_samples
+
+from empirisk.losses import Loss
+from empirisk.risk.axis import Axis, PathMixin
+from empirisk.risk.foreign import align, at_value, fit_foreign, foreign_prediction
+from empirisk.risk.populations.population import Population
+from empirisk.risk.problem import Problem, declared_axis, learner_of
+from empirisk.risk.rungs import SplitPath, fit_all_values, fit_steps
+from empirisk.runtime.arrays import Array
+from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.streams import generator, spawn
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingSets:
+    """A learner at some values of its axis, and the population its training sets come from.
+
+    `design` is the X of a fixed design, where only y is drawn; None where rows are drawn.
+    """
+
+    learner: Any
+    axis: Axis | None
+    values: Sequence[Any]
+    population: Population
+    n: int
+    design: Any
+    loss: Loss
+
+    @classmethod
+    def of(
+        cls,
+        learner: Any,
+        population: Population,
+        n: int | None,
+        design: Any,
+        loss: Loss | str | None,
+        *,
+        axis: Axis | None = None,
+        values: Sequence[Any] | None = None,
+    ) -> Self:
+        """Check what goes together."""
+        if is_classifier(learner) != (population.classes is not None):
+            raise ParameterError(
+                f"{type(learner).__name__} is {'' if is_classifier(learner) else 'not '}a "
+                f"classifier, and {type(population).__name__} is a population for "
+                f"{population.task}: give a learner for {population.task}"
+            )
+        if (n is None) == (design is None):
+            raise ParameterError(
+                "give either n, the rows of each training set, or X, a fixed design"
+            )
+        rows = _num_samples(design) if n is None else n
+        if rows < 1:
+            raise ParameterError(f"n is {rows}; a training set has 1 row or more")
+        return cls(
+            learner,
+            axis,
+            [None] if values is None else list(values),
+            population,
+            rows,
+            design,
+            population.loss_of(loss),
+        )
+
+    @property
+    def has_path(self) -> bool:
+        """Whether one fit gives all values."""
+        learner = learner_of(self.learner)
+        return isinstance(learner, PathMixin) and self.axis is declared_axis(self.learner)
+
+    @property
+    def foreign(self) -> bool:
+        """Whether the learner is not one of this library."""
+        return not isinstance(learner_of(self.learner), PathMixin)
+
+    @property
+    def name(self) -> str:
+        return type(learner_of(self.learner)).__name__
+
+    def on_default_grid(self, seed: int) -> Self:
+        """At the values of the learner's own grid, made for one training set."""
+        learner = learner_of(self.learner)
+        if not isinstance(learner, PathMixin) or self.axis is not learner.axis:
+            raise ParameterError(
+                f"{self.name} has no default grid along this axis: give values=[...]"
+            )
+        problem = self.problem(seed)
+        model = clone(self.learner)
+        X = learner.design(fit_steps(model, problem)[1])
+        values = learner.axis_values(X, problem.target, problem.weight, n_train=self.n)
+        return replace(self, values=list(values))
+
+    def draw(self, seed: int) -> tuple[Any, Array]:
+        """One training set."""
+        rng = generator(seed)
+        if self.design is None:
+            return self.population.draw(self.n, rng)
+        return self.design, self.population.draw_targets(self.design, rng)
+
+    def problem(self, seed: int) -> Problem:
+        """One training set as the engine takes it; what a population draws needs no checks."""
+        X, y = self.draw(seed)
+        return Problem(
+            X=X,
+            y=y,
+            target=self.population.codes(y),
+            classes=self.population.classes,
+            weight=np.ones(self.n),
+            weighted=False,
+            groups=None,
+            loss=self.loss,
+        )
+
+    def predictions(self, points: Any, seed: int) -> Array:
+        """At the points, for each value: (points, values), or with classes behind for a loss of
+        probabilities. Labels are codes of the population's classes.
+
+        A training set with rows of one class only predicts this class, whatever the learner.
+        """
+        problem = self.problem(seed)
+        one = self._only_class(problem)
+        if one is not None:
+            shape = (_num_samples(points), len(self.values))
+            if self.loss.output == "value":
+                return np.full(shape, one)
+            return np.broadcast_to(np.eye(problem.n_classes)[one], (*shape, problem.n_classes))
+        inner = spawn(seed, 1)[0]
+        if self.has_path:
+            fitted = fit_all_values(self.learner, problem, self.values, inner)
+            return _predict_path(fitted, points, self.loss)
+        columns = [
+            foreign_prediction(
+                fit_foreign(at_value(self.learner, self.axis, value), problem, inner),
+                points,
+                problem,
+                self.loss.output,
+            )
+            for value in self.values
+        ]
+        return np.stack(columns, axis=1)
+
+    def _only_class(self, problem: Problem) -> int | None:
+        if problem.classes is None or problem.target is None:
+            return None
+        present = np.unique(problem.target)
+        return int(present[0]) if len(present) == 1 else None
+
+
+def _predict_path(fitted: SplitPath, points: Any, loss: Loss) -> Array:
+    """The path's predictions of rows that are not in the problem it was fitted to."""
+    X = points
+    for step in fitted.steps:
+        X = step.transform(X)
+    prediction = fitted.path.predict_path(fitted.learner.design(X), loss.output)
+    if fitted.problem.classes is None:
+        return prediction
+    return align(prediction, fitted.present, fitted.problem.n_classes, loss.output)

@@ -1,0 +1,121 @@
+"""The table of held-out losses that every interval is computed from, and its standard error."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from empirisk.runtime.arrays import Floats, Ints
+from empirisk.runtime.parallel import slices
+
+NUMBERS_AT_ONCE = 2**16  # half a megabyte of float64 stays in the cache
+ROUNDING = 1e-12  # equal losses may come out that far apart, relative to their size
+
+
+@dataclass(frozen=True, eq=False)
+class LossTable:
+    """The losses of held-out rows: one entry for each held-out prediction.
+
+    `unit` counts what was sampled independently (rows, or groups); `split` the split that held
+    the entry out; `n_train` the training rows behind it; `kind` the kind of plan, "test" for a
+    model judged on rows it never saw. `bounds` is the range of the loss. `degrees_of_freedom` are
+    those of the learner when all rows train, None where they are not known.
+    """
+
+    losses: Floats
+    weight: Floats
+    unit: Ints
+    split: Ints
+    n_train: float
+    kind: str
+    bounds: tuple[float, float] = (-np.inf, np.inf)
+    degrees_of_freedom: float | None = None
+
+    @property
+    def share(self) -> Floats:
+        """The weights, made to sum to one."""
+        return self.weight / self.weight.sum()
+
+    def mean(self) -> float:
+        """The weighted mean over all entries: rows are pooled, folds are not averaged."""
+        mean = self.share @ self.losses
+        return float(np.clip(mean, self.losses.min(), self.losses.max()))  # equal losses: exact
+
+    def standard_error(self) -> float | None:
+        """Of the mean, with the unit as the independent observation; None where it is unknown."""
+        error = float(standard_errors(self.losses[:, None], self.weight, self.unit)[0])
+        return None if np.isnan(error) else error
+
+    @cached_property
+    def units(self) -> int:
+        """How many independent observations there are."""
+        return int(np.count_nonzero(np.bincount(self.unit)))
+
+    @property
+    def are_equal(self) -> bool:
+        """Whether all losses are the same number, up to rounding."""
+        largest = np.abs(self.losses).max()
+        return bool(np.ptp(self.losses) <= ROUNDING * largest)
+
+    @property
+    def is_model(self) -> bool:
+        """Whether one model is judged, on rows that took no part in it."""
+        return self.kind in ("test", "holdout")
+
+    @property
+    def is_share(self) -> bool:
+        """Whether every loss is nothing or all there can be, as with the 0-1 loss."""
+        low, high = self.bounds
+        if low != 0 or not 0 < high < np.inf:
+            return False
+        return bool(((self.losses == 0) | (self.losses == high)).all())
+
+    def minus(self, other: Self) -> Self:
+        """The differences of the losses of the same rows."""
+        most = self.bounds[1] - self.bounds[0]
+        one, two = self.degrees_of_freedom, other.degrees_of_freedom
+        return replace(
+            self,
+            losses=self.losses - other.losses,
+            bounds=(-most, most),
+            degrees_of_freedom=None if one is None or two is None else max(one, two),
+        )
+
+    def effective_units(self) -> float:
+        """The number of equal units with the same variance of a mean: (sum w)^2 / sum w^2."""
+        of_unit = np.bincount(self.unit, self.share)
+        return float(1 / np.square(of_unit).sum())
+
+
+def standard_errors(losses: Floats, weight: Floats, unit: Ints) -> Floats:
+    """Of the weighted means of the columns, with the unit as the independent observation:
+
+        Var = U/(U-1) sum_u (sum_{i in u} w_i (l_i - mean))^2 / (sum_i w_i)^2.
+
+    NaN for a single unit, or where a loss is infinite.
+    """
+    units = int(np.count_nonzero(np.bincount(unit)))
+    if units < 2:
+        return np.full(losses.shape[1], np.nan)
+    share = weight / weight.sum()
+    size = np.maximum(np.maximum(losses.max(axis=0), -losses.min(axis=0)), np.finfo(float).tiny)
+    with np.errstate(invalid="ignore"):  # infinite losses end as NaN
+        mean = share @ losses
+        if units < len(unit):
+            sums = csr_array((share, (unit, np.arange(len(unit))))) @ ((losses - mean) / size)
+            square = np.einsum("ij,ij->j", sums, sums)
+        else:
+            square = _weighted_squares(losses, mean, size, share**2)
+        return size * np.sqrt(units / (units - 1) * square)
+
+
+def _weighted_squares(losses: Floats, mean: Floats, size: Floats, weight: Floats) -> Floats:
+    """sum_i weight_i ((losses_i - mean) / size)^2 of each column, block by block of rows."""
+    total = np.zeros(losses.shape[1])
+    for block in slices(len(losses), max(1, NUMBERS_AT_ONCE // losses.shape[1])):
+        deviation = losses[block] - mean
+        deviation /= size
+        total += weight[block] @ np.square(deviation, out=deviation)
+    return total

@@ -1,0 +1,124 @@
+"""Precision against recall as the threshold moves, and the mean precision at the positive rows."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from empirisk.charts.roc import draw_precision_recall
+from empirisk.risk.measures.judged import JudgedRows, count_units
+from empirisk.risk.measures.measure import Linearised, Measure, Part, logit_interval, measured
+from empirisk.risk.measures.ranking import score_of
+from empirisk.risk.measures.roc import passed
+from empirisk.runtime.arrays import Array, Bools, Floats
+from empirisk.runtime.errors import DataError
+
+
+@dataclass(frozen=True, eq=False)
+class PrecisionRecallCurve:
+    """Precision and recall of the rows with score >= threshold, thresholds from the largest on.
+
+    Attributes
+    ----------
+    precision, recall, thresholds : arrays
+    prevalence : float
+        The share of positive rows: the precision of a guess.
+    average_precision : Measure
+    """
+
+    precision: Floats
+    recall: Floats
+    thresholds: Array
+    prevalence: float
+    average_precision: Measure
+
+    def plot(self, ax: Any = None) -> Any:
+        """The curve with its average precision; dotted the precision of a guess."""
+        label = f"{self.average_precision.loss}: {self.average_precision.value:.3f}"
+        return draw_precision_recall(
+            self.recall, self.precision, self.prevalence, label=label, ax=ax
+        )
+
+
+def precision_recall_curve(
+    y: Any,
+    score: Any,
+    *,
+    positive: Any = None,
+    classes: Any = None,
+    sample_weight: Any = None,
+    groups: Any = None,
+    level: float = 0.95,
+) -> PrecisionRecallCurve:
+    """Precision against recall of the positive class at every threshold; parameters as in `auc`.
+
+    Examples
+    --------
+    >>> curve = precision_recall_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    >>> curve.precision.round(3), curve.recall
+    (array([1.   , 0.5  , 0.667, 0.5  ]), array([0.5, 0.5, 1. , 1. ]))
+    """
+    rows = JudgedRows.of(
+        y,
+        score=score,
+        labels=classes,
+        positive=positive,
+        sample_weight=sample_weight,
+        groups=groups,
+    )
+    part, name = mean_precision(rows, positive)
+    k = rows.positive(positive)
+    curve = passed(score_of(rows, k), rows.truth == k, rows.weight)
+    thresholds, found, wrong = (series[1:] for series in curve)
+    return PrecisionRecallCurve(
+        precision=found / (found + wrong),
+        recall=found / found[-1],
+        thresholds=thresholds,
+        prevalence=float(found[-1] / (found[-1] + wrong[-1])),
+        average_precision=measured(rows, part, name, level),
+    )
+
+
+def average_precision(y: Any, score: Any, **options: Any) -> Measure:
+    """The mean, over the positive rows, of the precision at their score; parameters as in `auc`.
+
+    Unlike AUC it depends on how frequent the positive class is, and is for rare ones.
+
+    Examples
+    --------
+    >>> average_precision([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]).value
+    0.8333333333333333
+    """
+    return precision_recall_curve(y, score, **options).average_precision
+
+
+def mean_precision(rows: JudgedRows, positive: Any = None) -> tuple[Part, str]:
+    """The average precision of the rows by their scores, and what it is called."""
+    k = rows.positive(positive)
+    own = rows.truth == k
+    if not own.any():
+        raise DataError(f"no row is of class {rows.name(k)}, so its average precision is undefined")
+    statistic = _linearised(score_of(rows, k), own, rows.weight)
+    table, units = rows.table(statistic.losses), count_units(rows.unit[own])
+    part = Part(statistic, lambda level: logit_interval(table, level, units), units)
+    return part, f"average precision (class {rows.name(k)})"
+
+
+def _linearised(score: Array, positive: Bools, weight: Floats) -> Linearised:
+    """T = sum_i+ w_i P(s_i) / W+ with P(t) = TP(t) / N(t), the weights at or above t.
+
+    A row r moves T as a positive row itself, by (P(s_r) - T) W/W+, and through the precision at
+    all thresholds that it passes, by sum over i+ with s_i <= s_r of
+    w_i (1{r positive} - P(s_i)) / N(s_i) W/W+.
+    """
+    run = np.unique(score, return_inverse=True)[1]
+    of_positive = np.bincount(run, np.where(positive, weight, 0.0))
+    of_all = np.bincount(run, weight)
+    above = np.cumsum(of_all[::-1])[::-1]
+    precision = np.cumsum(of_positive[::-1])[::-1] / above
+    total = of_positive.sum()
+    value = float(of_positive @ precision / total)
+    alike, different = (np.cumsum(of_positive * p / above) for p in (1 - precision, -precision))
+    direct = np.where(positive, precision[run] - value, 0.0)
+    through = np.where(positive, alike[run], different[run])
+    return Linearised(value, (direct + through) / (total / weight.sum()))

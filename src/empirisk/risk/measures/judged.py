@@ -1,0 +1,194 @@
+"""The rows that a classifier is judged on: classes as codes, weights, independent units."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import column_or_1d
+
+from empirisk.risk.fingerprints import data_key
+from empirisk.risk.loss_table import LossTable
+from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.complaints import refuse_missing_labels
+from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.validation import check_weights
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedRows:
+    """True classes, and what a classifier said of them; rows of weight zero are gone.
+
+    `truth` and `predicted` are codes of `classes`, the sorted labels; `score` is one number a row,
+    or one for each class; what did not come is empty or zero. `fingerprint` is that of y, the
+    weights and the groups, so that measures of two classifiers on the same rows subtract.
+    """
+
+    truth: Ints
+    classes: Array
+    weight: Floats
+    unit: Ints
+    fingerprint: str
+    predicted: Ints
+    score: Array
+
+    @classmethod
+    def of(
+        cls,
+        y: Any,
+        *,
+        prediction: Any = None,
+        score: Any = None,
+        labels: Iterable[Any] | None = None,
+        positive: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+    ) -> Self:
+        """Check the rows; `labels` and `positive` are classes that need not occur in them."""
+        truth = _labels(y, "y")
+        predicted = truth[:0] if prediction is None else _labels(prediction, "prediction")
+        scores = np.zeros(len(truth)) if score is None else checked_score(score)
+        for given, what in ((prediction, predicted), (score, scores)):
+            if given is not None and len(what) != len(truth):
+                raise DataError(
+                    f"y has {len(truth)} rows, and what came with it {len(what)}; give one entry "
+                    "a row"
+                )
+        unit = np.arange(len(truth)) if groups is None else _units(groups, len(truth))
+        weight = check_weights(sample_weight, len(truth))
+        kept = slice(None) if (weight > 0).all() else weight > 0
+        truth, predicted = truth[kept], predicted[kept] if len(predicted) else predicted
+        named = [*([] if labels is None else labels), *([] if positive is None else [positive])]
+        classes, codes = _codes([truth, predicted, np.array(named)])
+        n = len(truth)
+        return cls(
+            truth=codes[:n],
+            classes=classes,
+            weight=weight[kept],
+            unit=unit[kept],
+            fingerprint=data_key(y, sample_weight, groups),
+            predicted=codes[n : n + len(predicted)],
+            score=scores[kept],
+        )
+
+    @property
+    def n(self) -> int:
+        return len(self.truth)
+
+    @cached_property
+    def units(self) -> int:
+        """How many independent observations there are."""
+        return count_units(self.unit)
+
+    @property
+    def are_plain(self) -> bool:
+        """Whether rows are the independent observations, with equal weights."""
+        return self.units == self.n and bool((self.weight == self.weight[0]).all())
+
+    @property
+    def effective_units(self) -> float:
+        """The number of equally weighted units with the same variance of a mean."""
+        return self.table(self.weight).effective_units()
+
+    def __getitem__(self, rows: Array) -> Self:
+        """Some of the rows, with all classes."""
+        return replace(
+            self,
+            truth=self.truth[rows],
+            weight=self.weight[rows],
+            unit=self.unit[rows],
+            predicted=self.predicted[rows] if len(self.predicted) else self.predicted,
+            score=self.score[rows],
+        )
+
+    def table(self, losses: Floats, *, bounds: tuple[float, float] = (0.0, 1.0)) -> LossTable:
+        """Losses of these rows as intervals want them."""
+        return LossTable(
+            losses=losses,
+            weight=self.weight,
+            unit=self.unit,
+            split=np.zeros(self.n, dtype=np.int64),
+            n_train=np.inf,
+            kind="test",
+            bounds=bounds,
+        )
+
+    def positive(self, label: Any = None) -> int:
+        """The code of the positive class: the one named, or of two the larger label."""
+        if label is not None:
+            return self.code(label)
+        if len(self.classes) != 2:
+            raise ParameterError(
+                f"the classes are {listed(self.classes)}: with two, the larger label is the "
+                "positive one; here name it, positive=..., or take an average"
+            )
+        return 1
+
+    def code(self, label: Any) -> int:
+        found = [k for k, known in enumerate(self.classes.tolist()) if known == label]
+        if not found:
+            raise ParameterError(f"{label!r} is not one of the classes {listed(self.classes)}")
+        return found[0]
+
+    def name(self, k: int) -> str:
+        return str(self.classes[k])
+
+
+def count_units(unit: Ints) -> int:
+    """How many different units there are."""
+    return int(np.count_nonzero(np.bincount(unit)))
+
+
+def checked_score(score: Any) -> Array:
+    """Numbers that can be put in order, one a row or one for each row and class."""
+    given = np.asarray(score)
+    if given.dtype.kind == "O":
+        given = given.astype(float)
+    if given.dtype.kind not in "iufb" or given.ndim not in (1, 2):
+        raise DataError(
+            f"the scores are an array of {given.dtype} of shape {given.shape}; give a number for "
+            "each row, or for each row and class"
+        )
+    if given.dtype.kind == "f" and np.isnan(given).any():
+        raise DataError(f"{int(np.isnan(given).sum())} scores are NaN; leave out these rows")
+    return given
+
+
+def listed(classes: Array, most: int = 5) -> str:
+    """Labels for a message, not too many of them."""
+    labels = [repr(label) for label in classes.tolist()]
+    return ", ".join(labels[:most]) + (f", ... ({len(labels)})" if len(labels) > most else "")
+
+
+def _labels(labels: Any, what: str) -> Array:
+    found = np.asarray(column_or_1d(labels, warn=False))
+    if len(found) == 0:
+        raise DataError(f"{what} is empty; give at least one row")
+    try:
+        refuse_missing_labels(found, "a measure")
+    except DataError as error:
+        raise DataError(str(error).replace("y has", f"{what} has", 1)) from None
+    return found
+
+
+def _units(groups: Any, n: int) -> Ints:
+    grouping = np.asarray(column_or_1d(groups, warn=False))
+    if len(grouping) != n:
+        raise DataError(f"there are {len(grouping)} groups for {n} rows; give one entry a row")
+    return np.unique(grouping, return_inverse=True)[1]
+
+
+def _codes(parts: list[Array]) -> tuple[Array, Ints]:
+    """The sorted labels of all parts, and the code of each entry, parts one after another."""
+    parts = [part for part in parts if len(part)]
+    kinds = {part.dtype.kind for part in parts}
+    if kinds & set("USOT") and kinds & set("biuf"):
+        raise DataError(
+            "some labels came as text and some as numbers, which are never equal: give y, the "
+            "predictions and named classes in one form"
+        )
+    try:
+        return np.unique(np.concatenate(parts), return_inverse=True)
+    except TypeError as error:
+        raise DataError(f"the labels are of several types ({error}); make them all text") from error

@@ -1,0 +1,99 @@
+"""The true risk of a predictor in a known population, as a `RiskEstimate`: exact or Monte Carlo."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import _num_samples
+
+from empirisk.losses import Loss
+from empirisk.risk.estimate import RiskEstimate
+from empirisk.risk.fingerprints import digest
+from empirisk.risk.foreign import foreign_prediction
+from empirisk.risk.loss_table import LossTable
+from empirisk.risk.problem import Problem
+from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.errors import ParameterError
+
+
+class Known(NamedTuple):
+    """A risk in closed form, and by which."""
+
+    value: float
+    reason: str
+
+
+class Function:
+    """A function of X as a predictor: it gives labels or numbers, or probabilities if asked so."""
+
+    def __init__(self, function: Callable[[Any], Any], classes: Array | None) -> None:
+        self.function = function
+        self.classes_ = classes
+
+    def predict(self, X: Any) -> Array:
+        return np.asarray(self.function(X))
+
+    predict_proba = predict
+
+
+def prediction_of(predictor: Any, X: Any, loss: Loss, classes: Array | None) -> Array:
+    """What the loss asks of a fitted predictor: numbers, class codes or probabilities."""
+    if not hasattr(predictor, "predict"):
+        if not callable(predictor):
+            raise ParameterError(
+                f"the predictor is {predictor!r}; give a fitted estimator or a function of X"
+            )
+        predictor = Function(predictor, classes)
+    n = _num_samples(X)
+    problem = Problem(
+        X=X,
+        y=None,
+        target=np.zeros(n),
+        classes=classes,
+        weight=np.ones(n),
+        weighted=False,
+        groups=None,
+        loss=loss,
+    )
+    return foreign_prediction(predictor, X, problem, loss.output)
+
+
+def exact_risk(known: Known, loss: Loss, level: float) -> RiskEstimate:
+    """A risk without error: the interval is the number itself."""
+    return RiskEstimate(
+        value=known.value,
+        standard_error=0.0,
+        interval=(known.value, known.value),
+        level=level,
+        estimates="this model",
+        chosen_among=1,
+        corrected=False,
+        method="exact",
+        reason=known.reason,
+        loss=str(loss),
+        table=None,
+        fingerprint=digest("exact", str(known.value)),
+    )
+
+
+def monte_carlo_risk(
+    losses: Floats, loss: Loss, level: float, *, reason: str, fingerprint: str
+) -> RiskEstimate:
+    """The mean of independent draws, whose mean is the risk, with its standard error."""
+    n = len(losses)
+    table = LossTable(
+        losses=losses,
+        weight=np.ones(n),
+        unit=np.arange(n),
+        split=np.zeros(n, dtype=np.int64),
+        n_train=np.inf,
+        kind="test",
+        bounds=loss.bounds,
+    )
+    estimate = RiskEstimate.of(
+        table, loss=str(loss), estimates="this model", fingerprint=fingerprint, level=level
+    )
+    if estimate.interval is None:
+        return estimate
+    return replace(estimate, method="Monte Carlo", reason=reason)

@@ -1,0 +1,44 @@
+"""The names of the columns of an array, kept beside it while it lives.
+
+An array has no place for names. Who makes one from named columns, the encoder or the door of a
+learner, notes them here, and who complains of a column can say which it is. A copy or a view is
+another array and has no names, unless someone notes them again.
+"""
+
+import weakref
+from collections.abc import Iterable
+from typing import Any
+
+from empirisk.runtime.arrays import Array
+
+_noted: dict[int, tuple[weakref.ref[Array], tuple[str, ...]]] = {}
+
+
+def name_columns(array: Array, names: Iterable[str] | None) -> Array:
+    """The same array, the names of its columns noted; None notes nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = name_columns(np.zeros((3, 2)), ["height", "weight"])
+    >>> column_names(X)
+    ('height', 'weight')
+    >>> column_names(X[:2]) is None
+    True
+    """
+    if names is not None:
+        key = id(array)
+        _noted[key] = weakref.ref(array, lambda _: _noted.pop(key, None)), tuple(names)
+    return array
+
+
+def column_names(table: Any) -> tuple[str, ...] | None:
+    """The names of the columns of a frame, or those noted for an array; None if it has none."""
+    found = _noted.get(id(table))
+    if found is not None and found[0]() is table:
+        return found[1]
+    for attribute in ("columns", "column_names"):  # pyarrow's `columns` are the data themselves
+        names = getattr(table, attribute, None)
+        if names is not None and all(isinstance(name, str) for name in names):
+            return tuple(names)
+    return None

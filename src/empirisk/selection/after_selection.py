@@ -1,0 +1,168 @@
+"""What to expect of the best of many, whose risk on the losses it was chosen by is too good.
+
+The rows of the loss matrix are resampled (BBC-CV; Tsamardinos, Greasidou & Borboudakis 2018): each
+resample chooses by its own means, and what it chose is judged on the rows left out of it. By how
+much that is worse, on those same rows, than what all rows choose is what choosing cost.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csc_array
+
+from empirisk.risk.choosing import Rule, first_least, simplest_within
+from empirisk.risk.estimate import RiskEstimate
+from empirisk.risk.out_of_fold import OutOfFold
+from empirisk.runtime.arrays import Floats, Ints
+from empirisk.runtime.parallel import parallel, slices
+from empirisk.runtime.streams import generator, spawn
+
+RESAMPLES = 500
+AT_ONCE = 100
+MOST_UNITS = 2000
+"""More rows than that are resampled in random bunches of equal size: means of so many bunches vary
+as means of the rows do, and the matrix is read once."""
+
+
+@dataclass(frozen=True, eq=False)
+class BunchedLosses:
+    """The losses of one candidate, summed over the rows or groups that are resampled together.
+
+    `sums` is (bunches, values), sum of w l; `weight` (bunches,), sum of w; `complexity` (values,).
+    """
+
+    sums: Floats
+    weight: Floats
+    complexity: Floats
+
+    @classmethod
+    def of(cls, losses: OutOfFold, seed: int) -> "BunchedLosses":
+        """The same seed puts the same rows of a plan together, whatever the candidate."""
+        share = losses.weight / losses.weight.sum()
+        held_out = np.bincount(losses.unit) > 0
+        bunch = np.zeros(len(held_out), dtype=np.int64)
+        bunch[held_out] = _bunches(int(held_out.sum()), seed)
+        bunch = bunch[losses.unit]
+        weight = np.bincount(bunch, share).astype(float)
+        shape = len(weight), len(bunch)
+        gather = csc_array((share, bunch, np.arange(len(bunch) + 1)), shape=shape)
+        return cls(gather @ losses.losses, weight, losses.complexity)
+
+    def risk(self, counts: Floats) -> Floats:
+        """Mean losses (resamples, values); infinite where a loss is."""
+        with np.errstate(invalid="ignore"):
+            risk = counts @ self.sums / (counts @ self.weight)[:, None]
+        return np.where(np.isnan(risk), np.inf, risk)
+
+    def choose(self, risk: Floats, counts: Floats, rule: Rule) -> Ints:
+        """The value that each resample chooses."""
+        slack = self._errors(risk.argmin(axis=1), counts) if rule == "one_se" else 0.0
+        return simplest_within(risk, self.complexity, slack)
+
+    def at(self, value: Ints, counts: Floats) -> Floats:
+        """The mean loss of each resample at a value of its own."""
+        total = np.empty(len(counts))
+        for j in np.unique(value):
+            mine = value == j
+            total[mine] = counts[mine] @ self.sums[:, j]
+        return total / (counts @ self.weight)
+
+    def _errors(self, value: Ints, counts: Floats) -> Floats:
+        """The standard error of each resample's mean at a value of its own."""
+        n = len(self.weight)
+        total, mean = counts @ self.weight, self.at(value, counts)
+        errors = np.empty(len(counts))
+        for b, j in enumerate(value):
+            deviation = self.sums[:, j] - mean[b] * self.weight
+            size = float(np.abs(deviation).max()) or 1.0
+            square = counts[b] @ np.square(deviation / size)
+            errors[b] = size * np.sqrt(n / max(n - 1, 1) * square) / total[b]
+        return errors
+
+
+def after_choice(
+    estimate: RiskEstimate,
+    rivals: Sequence[BunchedLosses],
+    chosen: tuple[int, int],
+    rule: Rule,
+    *,
+    random_state: Any,
+    n_jobs: int | None = None,
+) -> RiskEstimate:
+    """The estimate of what was chosen, corrected for the choice.
+
+    Parameters
+    ----------
+    estimate : RiskEstimate
+        Of the chosen value of the chosen rival, as it looked.
+    rivals : sequence of BunchedLosses
+        All that it was chosen among, in order.
+    chosen : (int, int)
+        Which rival, and which of its values.
+    rule : {"best", "one_se"}
+    random_state, n_jobs
+        The result has the same bits for any number of jobs.
+    """
+    among = sum(len(rival.complexity) for rival in rivals)
+    if among == 1:
+        return estimate
+    cost = cost_of_choosing(rivals, chosen, rule, random_state=random_state, n_jobs=n_jobs)
+    low, high = estimate.bounds
+    value = float(np.clip(estimate.value + cost, low, high))
+    return estimate.expected(value, among) if np.isfinite(value) else estimate.chosen(among)
+
+
+def cost_of_choosing(
+    rivals: Sequence[BunchedLosses],
+    chosen: tuple[int, int],
+    rule: Rule,
+    *,
+    random_state: Any,
+    n_jobs: int | None = None,
+    n_resamples: int = RESAMPLES,
+) -> float:
+    """How much greater the risk of what is chosen will be than it looked; NaN where unknown."""
+    starts = slices(n_resamples, AT_ONCE)
+    seeds = spawn(random_state, len(starts))
+    work = partial(_resampled_costs, rivals, chosen, rule)
+    pieces = [(seed, part.stop - part.start) for seed, part in zip(seeds, starts, strict=True)]
+    costs = np.concatenate(parallel(work, pieces, n_jobs=n_jobs))
+    return float(costs.mean()) if len(costs) else np.nan
+
+
+def _resampled_costs(
+    rivals: Sequence[BunchedLosses], chosen: tuple[int, int], rule: Rule, piece: tuple[int, int]
+) -> Floats:
+    """For each resample that leaves some rows out, what its choice costs more on those."""
+    counts = resample_counts(len(rivals[0].weight), *piece)
+    left_out = (counts == 0).astype(float)
+    some = left_out.any(axis=1)
+    counts, left_out = counts[some], left_out[some]
+    risks = [rival.risk(counts) for rival in rivals]
+    winner = first_least(np.stack([risk.min(axis=1) for risk in risks], axis=1))
+    k, j = chosen
+    cost = -rivals[k].at(np.full(len(counts), j), left_out)
+    for k, rival in enumerate(rivals):
+        mine = winner == k
+        if mine.any():
+            value = rival.choose(risks[k][mine], counts[mine], rule)
+            cost[mine] += rival.at(value, left_out[mine])
+    return cost
+
+
+def resample_counts(n: int, seed: int, resamples: int) -> Floats:
+    """How often each of n units is drawn when n are drawn with replacement: (resamples, n)."""
+    drawn = generator(seed).integers(0, n, size=(resamples, n))
+    drawn += n * np.arange(resamples)[:, None]
+    counts = np.bincount(drawn.reshape(-1), minlength=resamples * n)
+    return counts.reshape(resamples, n).astype(float)
+
+
+def _bunches(units: int, seed: int) -> Ints:
+    """The bunch of each unit: its own, or one of MOST_UNITS at random."""
+    if units <= MOST_UNITS:
+        return np.arange(units)
+    return generator(seed).permutation(units) % MOST_UNITS

@@ -1,0 +1,78 @@
+"""Candidates judged on one plan, each along its whole axis, and the one with the least risk."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from empirisk.risk.axis import Axis
+from empirisk.risk.choosing import Rule, first_least
+from empirisk.risk.out_of_fold import OutOfFold, out_of_fold
+from empirisk.risk.plans import Plan
+from empirisk.risk.problem import Problem, declared_axis
+from empirisk.runtime.deadlines import deadline
+from empirisk.runtime.errors import DeadlineError, EmpiriskError
+from empirisk.runtime.progress import track
+from empirisk.selection.tuned import values_of
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The value that was chosen for one candidate, and the least risk along its axis."""
+
+    axis: Axis | None
+    value: Any
+    least: float
+
+    @classmethod
+    def of(cls, losses: OutOfFold, j: int) -> "Choice":
+        return cls(losses.work.axis, losses.values[j], float(losses.risk.min()))
+
+
+def judge(
+    rivals: Mapping[str, Any],
+    problem: Problem,
+    plan: Plan,
+    look: Callable[[OutOfFold], T],
+    *,
+    time_limit: float | None = None,
+    n_jobs: int | None = None,
+    seed: int | None = None,
+) -> tuple[dict[str, T], dict[str, str]]:
+    """What `look` makes of the losses of each candidate, and why some gave none.
+
+    Only one matrix of losses is there at a time.
+    """
+    seen: dict[str, T] = {}
+    failures: dict[str, str] = {}
+    for name in track(list(rivals), "candidates"):
+        estimator = rivals[name]
+        axis = declared_axis(estimator)
+        try:
+            with deadline(time_limit):
+                part = problem.designed(estimator)
+                values = values_of(estimator, axis, None, part, plan.n_train)
+                losses = out_of_fold(
+                    estimator, part, plan,
+                    values=values, axis=axis, n_jobs=n_jobs, random_state=seed,
+                )  # fmt: skip
+                seen[name] = look(losses)
+        except DeadlineError as late:
+            failures[name] = str(late)
+    if not seen:
+        raise EmpiriskError(f"no candidate finished: {failures}")
+    return seen, failures
+
+
+def choice_by(rule: Rule) -> Callable[[OutOfFold], Choice]:
+    """A look at the losses that only chooses."""
+    return lambda losses: Choice.of(losses, losses.choose(rule))
+
+
+def winner_of(choices: Mapping[str, Choice]) -> str:
+    """The candidate with the least risk, the first of equals."""
+    least = np.array([choice.least for choice in choices.values()])
+    return list(choices)[int(first_least(least))]

@@ -1,0 +1,367 @@
+"""Bounds: formulas written out, other systems, what is sharper, what is refused."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import stats
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from empirisk import LinearDiscriminantAnalysis, Plan, Ridge, compare, select
+from empirisk.risk import bounds, cross_validate, evaluate
+from empirisk.risk.estimate import RiskEstimate
+from empirisk.risk.loss_table import LossTable
+from empirisk.runtime.errors import DataError, ParameterError
+
+TEST_SET = (bounds.hoeffding, bounds.chernoff, bounds.empirical_bernstein, bounds.clopper_pearson)
+
+
+def estimate(losses, *, weight=None, unit=None, split=None, kind="test", bounds=(0.0, 1.0)):
+    losses = np.asarray(losses, dtype=float)
+    n = len(losses)
+    table = LossTable(
+        losses=losses,
+        weight=np.ones(n) if weight is None else np.asarray(weight, dtype=float),
+        unit=np.arange(n) if unit is None else np.asarray(unit),
+        split=np.zeros(n, dtype=int) if split is None else np.asarray(split),
+        n_train=100.0,
+        kind=kind,
+        bounds=bounds,
+    )
+    return RiskEstimate.of(table, loss="zero_one", estimates="this model", fingerprint="x")
+
+
+def mistakes(wrong, n):
+    return estimate(np.arange(n) < wrong)
+
+
+def data(n=200, p=3, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    return X, X[:, 0] + 0.7 * rng.normal(size=n) > 0
+
+
+@pytest.mark.parametrize("level", [0.9, 0.99])
+def test_hoeffding_written_out(level):
+    found = bounds.hoeffding(mistakes(10, 80), level=level)
+    assert_allclose(found.interval, (0, 10 / 80 + np.sqrt(np.log(1 / (1 - level)) / 160)))
+    both = bounds.hoeffding(mistakes(40, 80), level=level, sides="both")
+    half = np.sqrt(np.log(2 / (1 - level)) / 160)
+    assert_allclose(both.interval, (0.5 - half, 0.5 + half))
+    assert found.value == 10 / 80
+    assert found.level == level
+    assert "independent" in found.reason
+
+
+def test_empirical_bernstein_written_out():
+    losses = np.random.default_rng(0).beta(1, 9, size=300)
+    logarithm = np.log(2 / 0.05)
+    half = np.sqrt(2 * losses.var(ddof=1) * logarithm / 300) + 7 * logarithm / (3 * 299)
+    found = bounds.empirical_bernstein(estimate(losses))
+    assert_allclose(found.interval, (0, losses.mean() + half), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("wrong", "n"), [(0, 1), (1, 1), (0, 30), (3, 30), (29, 30), (30, 30)])
+def test_clopper_pearson_as_in_scipy(wrong, n):
+    upper = bounds.clopper_pearson(mistakes(wrong, n), level=0.9).interval[1]
+    exact = stats.binomtest(wrong, n, alternative="less").proportion_ci(0.9, method="exact")
+    assert_allclose(upper, exact.high, rtol=1e-10)
+    both = bounds.clopper_pearson(mistakes(wrong, n), level=0.9, sides="both").interval
+    exact = stats.binomtest(wrong, n).proportion_ci(0.9, method="exact")
+    assert_allclose(both, (exact.low, exact.high), rtol=1e-10, atol=1e-15)
+
+
+@pytest.mark.parametrize("mean", [0.0, 0.03, 0.5, 1.0])
+def test_chernoff_is_where_the_relative_entropy_reaches_the_limit(mean):
+    n = 100
+    low, high = bounds.chernoff(estimate(np.full(n, mean)), level=0.9, sides="both").interval
+    for p in (low, high):
+        entropy = stats.entropy([mean, 1 - mean], [p, 1 - p]) if 0 < p < 1 else 0.0
+        assert entropy == pytest.approx(np.log(20) / n, rel=1e-9) or p in (0.0, 1.0)
+    assert low <= mean <= high
+    if mean == 0:
+        assert_allclose(high, 1 - 20 ** (-1 / n), rtol=1e-9)  # (1 - p)^n = 1/20
+
+
+def test_the_sharper_ones_are_sharper():
+    for wrong, n in product((0, 1, 10, 50), (50, 400)):
+        ends = {bound.__name__: bound(mistakes(wrong, n)).interval[1] for bound in TEST_SET}
+        assert ends["clopper_pearson"] <= ends["chernoff"] + 1e-12 <= ends["hoeffding"] + 1e-12
+    few = {bound.__name__: bound(mistakes(5, 5000)).interval[1] for bound in TEST_SET}
+    assert few["empirical_bernstein"] < few["hoeffding"] / 2
+
+
+def test_weights_and_groups_count_by_what_is_independent():
+    rng = np.random.default_rng(0)
+    losses = rng.random(60)
+    w = rng.uniform(0.5, 2, 60)
+    found = bounds.hoeffding(estimate(losses, weight=w))
+    n = w.sum() ** 2 / (w**2).sum()
+    assert_allclose(found.interval[1], w @ losses / w.sum() + np.sqrt(np.log(20) / (2 * n)))
+    group = np.arange(60) // 3
+    found = bounds.hoeffding(estimate(losses, unit=group))
+    assert_allclose(found.interval[1], losses.mean() + np.sqrt(np.log(20) / 40))
+    means = losses.reshape(20, 3).mean(axis=1)
+    assert_allclose(
+        bounds.empirical_bernstein(estimate(losses, unit=group)).interval[1],
+        bounds.empirical_bernstein(estimate(means)).interval[1],
+    )
+    # Equal weights are no weights, whatever they are; unequal ones cost Bernstein a factor.
+    for bound in TEST_SET[:3]:
+        same = bound(estimate(losses, weight=np.full(60, 7.0))).interval
+        assert_allclose(same, bound(estimate(losses)).interval, rtol=1e-12)
+    with pytest.raises(ParameterError, match="equal weight"):
+        bounds.chernoff(estimate(losses, weight=w))
+
+
+def test_weighted_bernstein_is_the_bound_of_the_weighted_losses():
+    rng = np.random.default_rng(0)
+    losses, w = rng.random(60), rng.uniform(0.5, 2, 60)
+    x = w / w.max() * losses  # independent, in [0, 1], with mean R sum(w) / (n max w)
+    plain = bounds.empirical_bernstein(estimate(x)).interval[1]
+    found = bounds.empirical_bernstein(estimate(losses, weight=w)).interval[1]
+    assert_allclose(found, min(plain * 60 * w.max() / w.sum(), 1), rtol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1.0, 1e150])
+def test_the_range_of_the_loss_scales_the_bound(scale):
+    losses = np.random.default_rng(0).random(100)
+    for bound in TEST_SET[:3]:
+        plain = bound(estimate(losses)).interval[1]
+        scaled = bound(estimate(losses * scale, bounds=(0.0, scale))).interval[1]
+        assert_allclose(scaled / scale, plain, rtol=1e-12)
+    shifted = bounds.hoeffding(estimate(losses - 0.5, bounds=(-1.0, 1.0)), sides="both")
+    half = 2 * np.sqrt(np.log(40) / 200)
+    assert_allclose(shifted.interval, (losses.mean() - 0.5 - half, losses.mean() - 0.5 + half))
+
+
+def test_unbounded_losses_need_a_range():
+    X, y = data()
+    model = Ridge().fit(X, y.astype(float))
+    found = evaluate(model, X, y.astype(float))
+    with pytest.raises(ParameterError, match="loss_range"):
+        bounds.hoeffding(found)
+    assert bounds.hoeffding(found, loss_range=(0, 25)).interval[1] <= 25
+    with pytest.raises(DataError, match="outside"):
+        bounds.hoeffding(found, loss_range=(0, 1e-3))
+
+
+def test_cross_validated_losses_have_the_bound_of_one_fold():
+    X, y = data()
+    found = cross_validate(LinearDiscriminantAnalysis(), X, y, cv=5)
+    bound = bounds.hoeffding(found)
+    assert_allclose(bound.interval[1], found.value + np.sqrt(np.log(20) / (2 * 40)))
+    assert "5 splits" in bound.reason
+    for other in TEST_SET[1:]:
+        with pytest.raises(ParameterError, match="took no part"):
+            other(found)
+    with pytest.raises(ParameterError, match="'time'"):
+        bounds.hoeffding(estimate(np.zeros(10), kind="time"))
+    with pytest.raises(ParameterError, match="'training'"):
+        bounds.hoeffding(estimate(np.zeros(10), kind="training"))
+
+
+def test_a_union_shares_the_error_probability():
+    found = bounds.union(mistakes(10, 100), among=50, level=0.9)
+    assert_allclose(found.interval[1], 0.1 + np.sqrt(np.log(50 / 0.1) / 200))
+    assert found.chosen_among == 50
+    assert found.level == 0.9
+    exact = bounds.union(mistakes(10, 100), among=50, bound="clopper_pearson")
+    alone = bounds.clopper_pearson(mistakes(10, 100), level=1 - 0.05 / 50)
+    assert_allclose(exact.interval, alone.interval)
+    one = bounds.union(mistakes(10, 100))
+    assert_allclose(one.interval, bounds.hoeffding(mistakes(10, 100)).interval)
+
+
+def test_the_union_over_those_that_were_compared():
+    X, y = data()
+    plan = Plan.holdout(X, y, test_size=0.5, classifier=True)
+    rivals = compare([LinearDiscriminantAnalysis(), KNeighborsClassifier(3)], X, y, cv=plan)
+    least = min(rivals.risks.values(), key=lambda risk: risk.value)
+    for given in (rivals, rivals.risks):
+        found = bounds.union(given, bound="clopper_pearson")
+        assert found.chosen_among == 3  # the baseline was compared too
+        alone = bounds.clopper_pearson(least, level=1 - 0.05 / 3)
+        assert_allclose(found.interval, alone.interval)
+    chosen = select([LinearDiscriminantAnalysis()], X, y, cv=2, random_state=0)
+    among = chosen.cross_validated_risk.chosen_among
+    found = bounds.union(chosen)
+    mean = np.average(chosen.cross_validated_risk.losses)
+    assert among > 1
+    expected = min(mean + np.sqrt(np.log(among / 0.05) / (2 * 75)), 1)
+    assert_allclose(found.interval[1], expected, rtol=1e-9)
+
+
+def test_a_chosen_estimate_needs_the_union():
+    chosen = mistakes(10, 100).chosen(40)
+    with pytest.raises(ParameterError, match="least of 40"):
+        bounds.hoeffding(chosen)
+    assert bounds.union(chosen).chosen_among == 40
+    with pytest.raises(ParameterError, match="give no less"):
+        bounds.union(chosen, among=3)
+    with pytest.raises(ParameterError, match="rivals is"):
+        bounds.union([1, 2])
+    with pytest.raises(ParameterError, match="bound is"):
+        bounds.union(mistakes(1, 10), bound="magic")
+
+
+def labellings(rules):
+    return len({tuple(rule) for rule in rules})
+
+
+def test_growth_functions_against_enumeration():
+    # Points in general position: half-planes by pairs of points, and stumps one by one.
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6, 2))
+    directions = rng.normal(size=(200_000, 3))
+    signs = np.column_stack([X, np.ones(6)]) @ directions.T > 0
+    assert labellings(signs.T) == round(np.exp(bounds.linear_growth(6, 2)))
+    stumps = [
+        np.where(X[:, j] <= s, a, b)
+        for j in range(2)
+        for s in [-np.inf, *X[:, j]]
+        for a in (0, 1)
+        for b in (0, 1)
+    ]
+    assert labellings(stumps) <= np.exp(bounds.tree_growth(6, 2, 2))
+    intervals = [(X[:, 0] >= a) & (X[:, 0] <= b) for a in X[:, 0] for b in X[:, 0]]
+    assert labellings(intervals) == round(np.exp(bounds.sauer_growth(6, 2)))  # VC dimension 2
+    assert bounds.tree_growth(6, 2, 50) == pytest.approx(6 * np.log(2))
+    assert bounds.linear_growth(6, 10) == pytest.approx(6 * np.log(2))
+    assert bounds.sauer_growth(6, 10) == pytest.approx(6 * np.log(2))
+
+
+def test_vc_written_out():
+    X, y = data(1000)
+    model = LogisticRegression().fit(X, y)
+    wrong = np.mean(model.predict(X) != y)
+    found = bounds.vc(model, X, y, level=0.9)
+    growth = bounds.linear_growth(1000, 3)
+    expected = wrong + np.sqrt(2 * growth / 1000) + np.sqrt(np.log(10) / 2000)
+    assert_allclose(found.interval, (0, expected), rtol=1e-12)
+    assert_allclose(found.value, wrong)
+    given = bounds.vc(model, X, y, dimension=4, level=0.9)
+    assert found.interval[1] < given.interval[1] < 1.1 * found.interval[1]  # Cover's is exact
+    tree = DecisionTreeClassifier(max_leaf_nodes=3, random_state=0).fit(X, y)
+    found = bounds.vc(tree, X, y, level=0.9)
+    growth = bounds.tree_growth(1000, 3, 3)
+    expected = np.sqrt(2 * growth / 1000) + np.sqrt(np.log(10 * 12) / 2000)
+    assert_allclose(found.interval[1], np.mean(tree.predict(X) != y) + expected, rtol=1e-12)
+    both = bounds.vc(model, X, y, sides="both").interval
+    assert 0 <= both[0] <= wrong <= both[1] <= 1
+
+
+def test_vc_with_several_classes_weights_and_strangers():
+    X, y = data(2000)
+    three = np.digitize(X[:, 0], [-1, 1])
+    model = LinearDiscriminantAnalysis().fit(X, three)
+    assert bounds.vc(model, X, three).interval[1] < 1
+    w = np.random.default_rng(0).uniform(0.5, 2, 2000)
+    weighted = bounds.vc(LogisticRegression().fit(X, y), X, y, sample_weight=w).interval[1]
+    assert weighted > bounds.vc(LogisticRegression().fit(X, y), X, y).interval[1] - 0.02
+    with pytest.raises(ParameterError, match="neither a linear rule nor a tree"):
+        bounds.vc(KNeighborsClassifier().fit(X, y), X, y)
+    with pytest.raises(ParameterError, match="dimension is"):
+        bounds.vc(model, X, three, dimension=4)
+
+
+def test_rademacher_complexity_by_enumeration_of_all_signs():
+    X = np.random.default_rng(0).normal(size=(8, 2))
+    signs = np.array(list(product([-1, 1], repeat=8)))
+    exact = 3 * np.linalg.norm(signs @ X, axis=1).mean() / 8
+    found = bounds.rademacher_complexity(X, radius=3, n_draws=4000, random_state=0)
+    # Fails with probability 6e-7.
+    assert abs(found.value - exact) < 5 * found.standard_error
+    assert_allclose(found.bound, 3 * np.sqrt((X**2).sum()) / 8, rtol=1e-12)
+    assert found.value < found.bound
+    for scale in (1e-200, 1e200):
+        scaled = bounds.rademacher_complexity(X * scale, radius=3, n_draws=50, random_state=0)
+        plain = bounds.rademacher_complexity(X, radius=3, n_draws=50, random_state=0)
+        assert_allclose(scaled.value / scale, plain.value, rtol=1e-12)
+
+
+def test_the_supremum_over_the_ball_has_the_closed_form():
+    rng = np.random.default_rng(0)
+    X, signs = rng.normal(size=(8, 2)), rng.choice([-1, 1], 8)
+    angle = np.linspace(0, 2 * np.pi, 100_001)
+    tried = (np.column_stack([np.cos(angle), np.sin(angle)]) @ X.T @ signs / 8).max()
+    assert_allclose(tried, np.linalg.norm(signs @ X) / 8, rtol=1e-8)  # the step of the angle
+
+
+def test_the_margin_bound_written_out():
+    X, y = data(4000, 2)
+    X = X + 3 * np.where(y, 1, -1)[:, None]
+    model = LogisticRegression().fit(X, y)
+    found = bounds.rademacher(model, X, y, margin=2.0, random_state=0)
+    rule = np.append(model.coef_[0], model.intercept_)
+    ones = np.column_stack([X, np.ones(4000)])
+    margins = np.where(y, 1, -1) * (ones @ rule) / np.linalg.norm(rule)
+    complexity = bounds.rademacher_complexity(ones, random_state=0).surely
+    expected = np.clip(1 - margins / 2, 0, 1).mean() + complexity
+    expected += 3 * np.sqrt(np.log(2 / 0.05) / 8000)
+    assert_allclose(found.interval[1], expected, rtol=1e-12)
+    best = bounds.rademacher(model, X, y, random_state=0).interval[1]
+    assert best < expected + 0.02  # it may choose 2, and pays for the choice
+    assert best < 0.5
+
+
+def test_margins_do_not_care_for_the_length_of_the_rule_or_huge_units():
+    X, y = data(500, 2)
+    X = X + 3 * np.where(y, 1, -1)[:, None]
+    model = LogisticRegression().fit(X, y)
+    plain = bounds.rademacher(model, X, y, random_state=0).interval[1]
+    model.coef_ = model.coef_ * 1e200
+    model.intercept_ = model.intercept_ * 1e200
+    assert_allclose(bounds.rademacher(model, X, y, random_state=0).interval[1], plain)
+    X = X * 1e150
+    model.coef_ = model.coef_ / 1e200
+    model.intercept_ = np.zeros(1)
+    assert 0 < bounds.rademacher(model, X, y, random_state=0).interval[1] <= 1
+
+
+def test_the_margin_bound_is_for_two_classes_and_linear_rules():
+    X, y = data()
+    with pytest.raises(ParameterError, match="linear rule of two classes"):
+        bounds.rademacher(DecisionTreeClassifier().fit(X, y), X, y)
+    three = LogisticRegression().fit(X, np.digitize(X[:, 0], [-1, 1]))
+    with pytest.raises(ParameterError, match="linear rule of two classes"):
+        bounds.rademacher(three, X, y)
+    with pytest.raises(ParameterError, match="margin is"):
+        bounds.rademacher(LogisticRegression().fit(X, y), X, y, margin=0.0)
+    with pytest.raises(ParameterError, match="radius"):
+        bounds.rademacher_complexity(X, radius=-1)
+
+
+def test_all_bounds_beside_each_other():
+    X, y = data(600)
+    model = LogisticRegression().fit(X[:400], y[:400])
+    found = evaluate(model, X[400:], y[400:])
+    table = bounds.compare_bounds(found, model=model, X=X[:400], y=y[:400], random_state=0)
+    assert list(table) == [
+        "Hoeffding", "Chernoff", "empirical Bernstein", "Clopper-Pearson", "VC, training rows",
+        "Rademacher, training rows",
+    ]  # fmt: skip
+    assert "The sharpest is Clopper-Pearson" in str(table)
+    ax = table.plot()
+    assert ax.get_xlabel() == "zero_one risk, bounds at 95 %"
+    log = evaluate(model, X[400:], y[400:], loss="log")
+    partly = bounds.compare_bounds(log)
+    assert list(partly) == ["Hoeffding", "Chernoff", "empirical Bernstein"]
+    assert any("Clopper-Pearson:" in note for note in partly.notes)
+    with pytest.raises(ParameterError, match="no bound applies"):
+        bounds.compare_bounds(found.chosen(3))
+
+
+def test_levels_and_sides_that_make_no_sense_are_refused():
+    for bound in TEST_SET:
+        with pytest.raises(ParameterError, match="level"):
+            bound(mistakes(1, 10), level=1.0)
+        with pytest.raises(ParameterError, match="sides"):
+            bound(mistakes(1, 10), sides="lower")
+    with pytest.raises(ParameterError, match="two rows"):
+        bounds.empirical_bernstein(mistakes(0, 1))
+    with pytest.raises(DataError, match="not finite"):
+        bounds.hoeffding(estimate([0.0, np.inf], bounds=(0.0, np.inf)))

@@ -1,0 +1,86 @@
+"""What a learner says of its degrees of freedom reaches the interval."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeRegressor
+
+from empirisk import (
+    Baseline,
+    Encoder,
+    LinearDiscriminantAnalysis,
+    LinearRegression,
+    Ridge,
+    Table,
+    risk,
+)
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(60, 4)) * [1.0, 3.0, 0.5, 2.0]
+y = X[:, 0] + rng.normal(size=60)
+labels = y > 0
+
+
+def freedom(learner, target=y, data=X, **options):
+    return risk.cross_validate(learner, data, target, **options).table.degrees_of_freedom
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("cv", [5, "loo"])
+def test_of_ridge_it_is_the_trace_of_the_hat_matrix(weighted, cv):
+    weight = rng.uniform(0.5, 2, size=60) if weighted else np.ones(60)
+    centred = X - np.average(X, axis=0, weights=weight)
+    gram = centred.T @ (weight[:, None] * centred)
+    expected = np.trace(np.linalg.solve(gram + 20 * np.eye(4), gram)) + 1
+    judge = risk.cross_validate if cv == 5 else risk.leave_one_out
+    found = judge(Ridge(20.0), X, y, sample_weight=weight).table.degrees_of_freedom
+    assert_allclose(found, expected, rtol=1e-9)
+
+
+def test_of_least_squares_it_is_the_rank_and_the_intercept():
+    assert_allclose(freedom(LinearRegression()), 5)
+    assert_allclose(freedom(LinearRegression(fit_intercept=False)), 4)
+
+
+def test_behind_an_encoder_it_is_that_of_the_encoded_columns():
+    table = Table.of({"x": X[:, 0], "side": np.where(rng.random(60) < 0.5, "l", "r")})
+    for learner, target in ((LinearRegression(), y), (LinearDiscriminantAnalysis(), labels)):
+        assert_allclose(freedom(make_pipeline(Encoder(), learner), target, table), 3)
+
+
+def test_others_have_parameters_or_a_share_of_the_rows_or_are_unknown():
+    assert freedom(LinearDiscriminantAnalysis(), labels) == 5
+    assert freedom(LogisticRegression(), labels) == 5
+    assert freedom(Baseline()) == freedom(DummyClassifier(), labels) == 1
+    assert freedom(KNeighborsRegressor()) == 10
+    forest = RandomForestRegressor(2, max_depth=2, random_state=0)
+    assert freedom(forest, np.tile(y, 4), np.tile(X, (4, 1)), cv=2) == 240 / 11
+    assert freedom(DecisionTreeRegressor()) is None
+    assert freedom(make_pipeline(LogisticRegression()), labels) is None
+
+
+def test_a_model_that_is_judged_once_needs_none():
+    assert risk.holdout(Ridge(), X, y).table.degrees_of_freedom is None
+
+
+def test_a_richer_learner_has_a_wider_interval():
+    def widening(learner):
+        estimate = risk.cross_validate(learner, X, y)
+        return estimate.standard_error / estimate.table.standard_error()
+
+    stiff, free = widening(Ridge(1e4)), widening(Ridge(1e-4))
+    assert_allclose(free, np.sqrt(1.44 + 2 * 5 / 55), rtol=1e-3)
+    assert 1.2 < stiff < free
+
+
+def test_a_difference_takes_the_larger_and_an_unknown_one_counts_as_unknown():
+    ours = risk.cross_validate(Ridge(1.0), X, y)
+    constant = risk.cross_validate(Baseline(), X, y)
+    tree = risk.cross_validate(DecisionTreeRegressor(random_state=0), X, y)
+    assert (ours - constant).table.degrees_of_freedom == ours.table.degrees_of_freedom
+    assert (tree - constant).table.degrees_of_freedom is None

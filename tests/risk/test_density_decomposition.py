@@ -1,0 +1,100 @@
+"""Bias and variance of density estimates."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import stats
+from sklearn.base import BaseEstimator
+from sklearn.mixture import GaussianMixture
+from sklearn.neighbors import KernelDensity
+
+from empirisk.risk import Axis
+from empirisk.risk.decomposition import decompose_density_path, density_bias_variance
+from empirisk.risk.decomposition.density_grid import grid_around, grid_of
+from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.streams import generator, spawn
+
+
+class Histogram(BaseEstimator):
+    """Four cells on [0, 1]; it has `pdf`, and no `score_samples`."""
+
+    def fit(self, X):
+        self.share_ = np.histogram(X, bins=4, range=(0, 1))[0] / len(X)
+        return self
+
+    def pdf(self, X):
+        cell = np.clip((4 * np.ravel(X)).astype(int), 0, 3)
+        return 4 * self.share_[cell]
+
+
+def test_a_histogram_has_the_variance_of_its_counts():
+    # Uniform density: no bias, and Var f(x) = 16 (1/4)(3/4)/n at each x.
+    grid = (np.arange(40) + 0.5) / 40
+    found = density_bias_variance(
+        Histogram(), stats.uniform(), 30, grid=grid, n_sets=400, random_state=0
+    )
+    width = grid[-1] - grid[0]  # the trapezoids leave out half a cell on both sides
+    for part, truth in (("variance", 3 / 30 * width), ("bias_squared", 0.0)):
+        # five errors: probability 6e-7
+        assert abs(found.parts[part] - truth) < 5 * found.standard_error[part]
+    assert_allclose(found.bias_squared + found.variance, found.total, rtol=1e-14)
+    assert "97.5 % of the mass" in found.sentence
+
+
+def test_the_parts_are_integrals_of_the_textbook_formulas():
+    grid = np.linspace(-4, 4, 81)
+    found = density_bias_variance(
+        KernelDensity(bandwidth=0.5), stats.norm(), 20, grid=grid, n_sets=15, random_state=2
+    )
+    curves = []
+    for seed in spawn(2, 16)[1:]:
+        x = stats.norm.rvs(size=20, random_state=generator(seed))
+        curves.append(stats.norm.pdf(grid[:, None], x, 0.5).mean(axis=1))
+    variance = np.var(curves, axis=0, ddof=1)
+    bias_squared = (np.mean(curves, axis=0) - stats.norm.pdf(grid)) ** 2 - variance / 15
+    assert_allclose(found.variance, np.trapezoid(variance, grid), rtol=1e-9)
+    assert_allclose(found.bias_squared, np.trapezoid(bias_squared, grid), rtol=1e-9)
+    assert_allclose(found.pointwise["mean_prediction"], np.mean(curves, axis=0), rtol=1e-9)
+    assert found.plot().get_xlabel()
+    assert found.plot_predictions().get_ylabel()
+    assert not hasattr(found, "noise")
+
+
+def test_two_features_and_an_estimator_that_is_right():
+    truth = stats.multivariate_normal([0, 1], [[1, 0.3], [0.3, 2]])
+    found = density_bias_variance(GaussianMixture(), truth, 200, n_sets=10, random_state=0)
+    assert len(found.points) == 64**2
+    assert found.bias_squared < found.variance < 1e-3
+
+
+def test_along_the_bandwidth():
+    bandwidth = Axis(("bandwidth",), larger="simpler", scale="log")
+    path = decompose_density_path(
+        KernelDensity(), [0.05, 0.4, 2.0], stats.norm(), 60, axis=bandwidth, n_sets=20,
+        random_state=0,
+    )  # fmt: skip
+    assert (np.diff(path.part("bias_squared")) > 0).all()
+    assert (np.diff(path.part("variance")) < 0).all()
+    assert path.best_value == 0.4
+    assert path.plot().get_xscale() == "log"
+    with pytest.raises(ParameterError, match="axis"):
+        decompose_density_path(KernelDensity(), [0.1], stats.norm(), 60)
+
+
+def test_grids():
+    grid = grid_of([np.array([0.0, 1.0, 3.0]), np.array([0.0, 2.0])])
+    assert_allclose(grid.volume.sum(), 6)
+    assert_allclose(grid.volume @ grid.points[:, 0], 9)  # the integral of x over [0, 3] x [0, 2]
+    draws = np.random.default_rng(0).normal(size=(5000, 3))
+    assert grid_around(draws).points.shape == (15**3, 3)
+    with pytest.raises(ParameterError, match="too many"):
+        grid_around(np.zeros((5, 4)))
+    with pytest.raises(ParameterError, match="increasing"):
+        grid_of([2.0, 1.0])
+
+
+def test_a_density_that_is_infinite_on_the_grid_is_refused():
+    with pytest.raises(DataError, match="infinite"):
+        density_bias_variance(
+            KernelDensity(), stats.gamma(0.5), 10, grid=np.linspace(0, 1, 5), n_sets=5
+        )

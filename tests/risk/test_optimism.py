@@ -1,0 +1,377 @@
+"""Optimism: against hat matrices written out, against enumeration, and under what must not matter.
+
+Statistical tests fail with probability 1e-6 or less; their seeds are fixed.
+"""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.feature_selection import SelectKBest, f_regression
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Lasso, LogisticRegression
+from sklearn.linear_model import LinearRegression as PeerLinearRegression
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeRegressor
+
+from empirisk import Encoder, LinearDiscriminantAnalysis, LinearRegression, Ridge, Table
+from empirisk.learners.baseline import Baseline
+from empirisk.losses import Absolute, Log, Squared, ZeroOne
+from empirisk.risk.learning_curve import learning_curve
+from empirisk.risk.linear_smoothers import hat_matrix
+from empirisk.risk.noise_model import ClassNoise, GaussianNoise, shrunk
+from empirisk.risk.optimism import effective_degrees_of_freedom, optimism
+from empirisk.runtime.errors import DataError, ParameterError, RankWarning
+
+FIVE_ERRORS = 5  # a normal variable is farther out with probability 6e-7
+
+
+def regression(n=40, p=4, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p)) + 1
+    return X, X[:, 0] - X[:, 1] + rng.normal(size=n)
+
+
+def ridge_hat_matrix(X, alpha, w):
+    """Weighted, with an intercept that is not penalised: written out, without a solver."""
+    Z = np.column_stack([np.ones(len(X)), X])
+    penalty = alpha * np.diag([0.0] + [1.0] * X.shape[1])
+    return Z @ np.linalg.inv(Z.T @ (w[:, None] * Z) + penalty) @ (Z.T * w)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("alpha", [0.0, 3.0])
+def test_the_closed_form_is_two_sigma_squared_trace_over_n(alpha, weighted):
+    X, y = regression()
+    w = np.random.default_rng(1).integers(1, 4, 40).astype(float) if weighted else np.ones(40)
+    H = ridge_hat_matrix(X, alpha, w)
+    rss = w @ (y - H @ y) ** 2
+    df = np.trace(H)
+    found = optimism(Ridge(alpha), X, y, sample_weight=w if weighted else None)
+    assert_allclose(found.degrees_of_freedom, df, rtol=1e-12)
+    assert_allclose(found.noise_variance, rss / (w.sum() - df), rtol=1e-12)
+    assert_allclose(found.value, 2 * found.noise_variance * df / w.sum(), rtol=1e-12)
+    assert_allclose(found.in_sample.value, rss / w.sum() + found.value, rtol=1e-12)
+    assert_allclose(float(found), found.value)
+    given = optimism(Ridge(alpha), X, y, sample_weight=w if weighted else None, noise_variance=2.0)
+    assert_allclose(given.value, 4 * df / w.sum(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("learner", [LinearRegression(), Ridge(2.0)], ids=str)
+def test_a_row_of_weight_w_is_w_copies(learner):
+    X, y = regression()
+    w = np.random.default_rng(1).integers(0, 4, 40)
+    copies = np.repeat(np.arange(40), w)
+    weighted = optimism(learner, X, y, sample_weight=w)
+    repeated = optimism(learner, X[copies], y[copies])
+    for name in ("value", "degrees_of_freedom", "noise_variance"):
+        assert_allclose(getattr(weighted, name), getattr(repeated, name), rtol=1e-11)
+
+
+def test_whole_weights_of_a_classifier_are_copies_to_the_last_bit():
+    X, y = regression(30)
+    w = np.random.default_rng(1).integers(1, 3, 30)
+    copies = np.repeat(np.arange(30), w)
+    options = {"n_resamples": 5, "random_state": 0}
+    weighted = optimism(LogisticRegression(), X, y > 0, sample_weight=w, **options)
+    repeated = optimism(LogisticRegression(), X[copies], y[copies] > 0, **options)
+    assert weighted.training.value == repeated.training.value
+    with pytest.raises(ParameterError, match="whole numbers"):
+        optimism(LogisticRegression(), X, y > 0, sample_weight=w + 0.5, **options)
+
+
+FOREIGN = [
+    (PeerLinearRegression(), lambda X: ridge_hat_matrix(X, 0.0, np.ones(len(X)))),
+    (
+        make_pipeline(StandardScaler(), LinearRegression()),
+        lambda X: ridge_hat_matrix(X, 0.0, np.ones(len(X))),
+    ),
+    (
+        KernelRidge(alpha=1.0, kernel="linear"),
+        lambda X: X @ X.T @ np.linalg.inv(X @ X.T + np.eye(len(X))),
+    ),
+    (
+        KNeighborsRegressor(3),
+        lambda X: np.stack(
+            [(np.argsort(np.argsort(d)) < 3) / 3 for d in np.linalg.norm(X - X[:, None], axis=2)]
+        ),
+    ),
+]
+
+
+@pytest.mark.parametrize(("learner", "written_out"), FOREIGN, ids=lambda x: str(x)[:20])
+def test_the_hat_matrix_of_learners_of_any_origin(learner, written_out):
+    X, y = regression()
+    expected = written_out(X)
+    assert_allclose(hat_matrix(learner, X), expected, atol=1e-9)  # condition number below 1e3
+    found = optimism(learner, X, y)
+    assert found.method == "closed form"
+    assert_allclose(found.degrees_of_freedom, np.trace(expected), rtol=1e-9)
+
+
+def test_rows_of_weight_zero_have_no_column_in_the_hat_matrix():
+    X, y = regression(20)
+    w = np.ones(20)
+    w[3] = 0
+    H = hat_matrix(LinearRegression(), X, sample_weight=w)
+    assert H.shape == (20, 20)
+    assert (H[:, 3] == 0).all()
+    rest = np.delete(np.arange(20), 3)
+    assert_allclose(H @ y, LinearRegression().fit(X[rest], y[rest]).predict(X), rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        DecisionTreeRegressor(max_leaf_nodes=3, random_state=0),
+        Lasso(0.1),
+        make_pipeline(SelectKBest(f_regression, k=1), LinearRegression()),
+        LogisticRegression(),
+        Baseline("absolute"),
+    ],
+    ids=lambda learner: type(learner).__name__,
+)
+def test_learners_that_are_not_linear_in_y_have_no_hat_matrix(learner):
+    X, y = regression()
+    with pytest.raises(ParameterError, match="not linear"):
+        hat_matrix(learner, X)
+    labels = y > 0 if isinstance(learner, LogisticRegression) else y
+    with pytest.raises(ParameterError, match="no closed form"):
+        optimism(learner, X, labels, method="closed_form")
+
+
+def test_several_outputs_at_once_do_not_make_a_tree_linear():
+    # A tree that is grown for all unit vectors together has one structure, and leaf means.
+    X, y = regression()
+    found = optimism(
+        DecisionTreeRegressor(max_leaf_nodes=4, random_state=0), X, y, n_resamples=5, random_state=0
+    )
+    assert found.method == "parametric bootstrap"
+
+
+def test_the_bootstrap_agrees_with_the_closed_form():
+    X, y = regression()
+    for learner in (LinearRegression(), Ridge(20.0)):
+        closed = optimism(learner, X, y, noise_variance=1.5)
+        drawn = optimism(
+            learner, X, y, noise_variance=1.5, method="bootstrap", n_resamples=150, random_state=0
+        )
+        assert drawn.standard_error < 0.15 * closed.value
+        assert abs(drawn.value - closed.value) < FIVE_ERRORS * drawn.standard_error
+        assert_allclose(drawn.degrees_of_freedom, drawn.value * 40 / 3, rtol=1e-12)
+
+
+def test_weights_agree_in_the_bootstrap_too():
+    X, y = regression()
+    w = np.random.default_rng(1).uniform(0.5, 4, 40)
+    closed = optimism(LinearRegression(), X, y, sample_weight=w, noise_variance=1.5)
+    drawn = optimism(
+        LinearRegression(), X, y,
+        sample_weight=w, noise_variance=1.5, method="bootstrap", n_resamples=150, random_state=0,
+    )  # fmt: skip
+    assert abs(drawn.value - closed.value) < FIVE_ERRORS * drawn.standard_error
+
+
+def lookup(cell, y, loss, n_classes):
+    """A classifier of cells: the shares of classes in a cell, or the most frequent class."""
+    share = np.stack([np.bincount(y[cell == c], minlength=n_classes) for c in cell])
+    share = share / share.sum(axis=1, keepdims=True)
+    return share.argmax(axis=1) if loss.output == "value" else share
+
+
+@pytest.mark.parametrize("loss", [ZeroOne(), Log()], ids=str)
+def test_the_optimism_of_classes_by_enumeration_of_all_outcomes(loss):
+    cell = np.array([0, 0, 0, 1, 1])
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet([1.0, 2.0, 1.0], size=5)
+    noise = ClassNoise(p)
+    start = lookup(cell, np.array([0, 1, 2, 1, 1]), loss, 3)
+    gap = scored = 0.0
+    for outcome in product(range(3), repeat=5):
+        y = np.array(outcome)
+        probability = p[np.arange(5), y].prod()
+        prediction = lookup(cell, y, loss, 3)
+        in_sample = sum(p[:, k] @ loss(np.full(5, k), prediction) for k in range(3)) / 5
+        gap += probability * (in_sample - loss(y, prediction).mean())
+        scored += probability * noise.optimism(loss, y, prediction, start, rng).mean()
+    assert gap > 0
+    assert_allclose(scored, gap, rtol=1e-12)
+
+
+@pytest.mark.parametrize("loss", [Squared(), Absolute()], ids=str)
+def test_the_optimism_of_numbers_is_that_of_new_outcomes(loss):
+    # Twin: draw a second outcome and compare, without any of the terms that lower the noise.
+    rng = np.random.default_rng(0)
+    n, draws = 10, 5_000
+    noise = GaussianNoise(np.linspace(0, 3, n), 2.0, np.ones(n))
+    y = np.stack([noise.draw(rng) for _ in range(draws)])
+    new = np.stack([noise.draw(rng) for _ in range(draws)])
+    prediction = 0.5 * y + 0.5 * y.mean(axis=1, keepdims=True)
+    start = np.full(n, 1.5)
+    twin = (loss(new, prediction) - loss(y, prediction)).mean(axis=1)
+    found = np.array(
+        [noise.optimism(loss, a, b, start, rng).mean() for a, b in zip(y, prediction, strict=True)]
+    )
+    error = np.hypot(twin.std(), found.std()) / np.sqrt(draws)
+    assert abs(twin.mean() - found.mean()) < FIVE_ERRORS * error
+    assert found.std() < twin.std()
+
+
+def test_drawn_outcomes_have_the_distribution_that_was_asked_for():
+    rng = np.random.default_rng(0)
+    p = np.tile([[0.5, 0.2, 0.3], [0.0, 1.0, 0.0]], (5000, 1))
+    drawn = ClassNoise(p).draw(rng)
+    assert (drawn[1::2] == 1).all()
+    shares = np.bincount(drawn[::2], minlength=3) / 5000
+    error = np.sqrt(p[0] * (1 - p[0]) / 5000)
+    assert (np.abs(shares - p[0]) < FIVE_ERRORS * error).all()
+    numbers = GaussianNoise(np.full(10_000, 3.0), 4.0, np.full(10_000, 2.0)).draw(rng)
+    assert abs(numbers.mean() - 3) < FIVE_ERRORS * np.sqrt(2 / 10_000)
+    assert_allclose(numbers.var(), 2.0, rtol=FIVE_ERRORS * np.sqrt(2 / 10_000))
+
+
+def test_predictions_are_shrunk_to_the_least_squared_error():
+    rng = np.random.default_rng(0)
+    truth = rng.normal(size=(50, 1))
+    w = rng.uniform(0.5, 2, 50)
+    for prediction in (3 * truth, -truth, truth + rng.normal(size=(50, 1))):
+        found = shrunk(prediction, truth, w)
+        mean = np.average(truth[:, 0], weights=w)
+        best = min(
+            w @ (truth - prediction - a * (mean - prediction))[:, 0] ** 2
+            for a in np.linspace(0, 1, 1001)
+        )
+        assert w @ (truth - found)[:, 0] ** 2 <= best * (1 + 1e-12)
+    assert_allclose(shrunk(-truth, truth, w), mean)
+
+
+def test_one_nearest_neighbour_recites_and_pays_for_it():
+    # Its training error is 0 whatever the outcomes, so all of the in-sample error is optimism.
+    X, y = regression(60)
+    found = optimism(KNeighborsClassifier(1), X, y > 0, n_resamples=50, random_state=0)
+    assert found.training.value == 0
+    assert found.value > 0.2
+    numbers = optimism(KNeighborsRegressor(1), X, y)
+    assert_allclose(numbers.degrees_of_freedom, 60)
+
+
+def test_maximum_likelihood_has_a_degree_of_freedom_for_each_parameter():
+    X, y = regression(400, 3)
+    c = y + np.random.default_rng(1).logistic(size=400) > 0
+    learner = LogisticRegression(C=1e8)
+    found = optimism(learner, X, c, loss="log", n_resamples=80, random_state=0)
+    # 4 parameters at n = 400: the next term of the expansion is about 4 * 4 / 400.
+    margin = FIVE_ERRORS * found.standard_error * 400
+    assert abs(found.degrees_of_freedom - 4) < margin + 0.1
+
+
+def test_learners_without_probabilities_and_with_several_classes():
+    X, y = regression(80)
+    classes = np.array(["a", "b", "c"])[np.digitize(y, [-1, 1])]
+    for learner in (LinearSVC(), LinearDiscriminantAnalysis()):
+        found = optimism(learner, X, classes, n_resamples=20, random_state=0)
+        assert 0 < found.value < 0.5
+        assert found.degrees_of_freedom is None
+        assert found.noise_variance is None
+
+
+def test_draws_of_one_class_only_do_not_stop_it():
+    X = np.arange(12.0)[:, None]
+    y = np.arange(12) >= 10
+    found = optimism(LogisticRegression(), X, y, n_resamples=15, random_state=0)
+    assert np.isfinite(found.value)
+
+
+def test_the_result_does_not_depend_on_the_number_of_workers():
+    X, y = regression(30)
+    tree = DecisionTreeRegressor(max_leaf_nodes=4)
+    one, two = (optimism(tree, X, y, n_resamples=8, random_state=3, n_jobs=jobs) for jobs in (1, 2))
+    assert one.value == two.value
+    assert one.standard_error == two.standard_error
+    one, two = (
+        learning_curve(tree, X, y, sizes=[10, 20], cv=3, random_state=5, n_jobs=jobs)
+        for jobs in (1, 2)
+    )
+    assert (one.risk == two.risk).all()
+    assert (one.standard_error == two.standard_error).all()
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e100])
+def test_the_unit_of_y_does_not_matter(scale):
+    X, y = regression()
+    for method in ("closed_form", "bootstrap"):
+        options = {"method": method, "n_resamples": 4, "random_state": 0}
+        plain = optimism(Ridge(1.0), X, y, **options)
+        scaled = optimism(Ridge(1.0), X, y * scale, **options)
+        assert_allclose(scaled.value / scale**2, plain.value, rtol=1e-9)
+        assert_allclose(scaled.degrees_of_freedom, plain.degrees_of_freedom, rtol=1e-9)
+
+
+def test_squares_beyond_the_range_are_infinite_or_refused_but_never_nan():
+    X, y = regression()
+    found = optimism(LinearRegression(), X, y * 1e200)
+    assert found.value == np.inf
+    assert found.in_sample.value == np.inf
+    with pytest.raises(DataError, match="divide y"):
+        optimism(LinearRegression(), X, y * 1e200, method="bootstrap")
+
+
+def test_without_noise_there_is_no_optimism():
+    X, _ = regression()
+    found = optimism(LinearRegression(), X, np.full(40, 2.0))
+    assert_allclose(found.value, 0, atol=1e-28)
+    drawn = optimism(LinearRegression(), X, np.full(40, 2.0), method="bootstrap", n_resamples=3)
+    assert_allclose(drawn.value, 0, atol=1e-28)
+
+
+def test_a_fit_that_leaves_no_residuals_takes_the_noise_from_held_out_rows():
+    X, y = regression(12, 20)
+    with pytest.warns(RankWarning, match="minimum-norm"):
+        found = optimism(LinearRegression(), X, y)
+    assert "out-of-fold" in found.reason
+    assert_allclose(found.degrees_of_freedom, 12)
+    assert_allclose(found.value, 2 * found.noise_variance)
+    assert found.noise_variance <= np.var(y) * (1 + 1e-12)
+
+
+def test_tables_and_awkward_arrays_give_the_same():
+    X, y = regression()
+    expected = optimism(LinearRegression(), X, y).value
+    frozen = np.asfortranarray(X)
+    frozen.setflags(write=False)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    for given in (frozen, np.repeat(X, 2, axis=0)[::2], frame, X.tolist()):
+        assert_allclose(optimism(LinearRegression(), given, y).value, expected, rtol=1e-13)
+    encoded = make_pipeline(Encoder(), LinearRegression())
+    for given in (frame, Table.of(frame)):
+        assert_allclose(optimism(encoded, given, y).value, expected, rtol=1e-10)
+
+
+def test_the_sentence_and_the_picture():
+    X, y = regression()
+    found = optimism(LinearRegression(), X, y)
+    assert "too good by" in str(found)
+    assert "5 effective degrees of freedom" in str(found)
+    assert found.training.interval is None
+    assert found.in_sample.interval is None
+    ax = found.plot()
+    assert ax.get_xlabel() == "squared risk"
+
+
+def test_what_makes_no_sense_is_refused():
+    X, y = regression()
+    with pytest.raises(ParameterError, match="method"):
+        optimism(Ridge(), X, y, method="magic")
+    with pytest.raises(ParameterError, match="n_resamples"):
+        optimism(Ridge(), X, y, n_resamples=1)
+    with pytest.raises(ParameterError, match="noise_variance"):
+        optimism(Ridge(), X, y, noise_variance=-1.0)
+    with pytest.raises(DataError, match="one column"):
+        optimism(Ridge(), X, np.column_stack([y, y]))
+    with pytest.raises(ParameterError, match="degrees of freedom"):
+        effective_degrees_of_freedom(Ridge(), X, y, loss="absolute", n_resamples=2)

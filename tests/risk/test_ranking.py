@@ -1,0 +1,275 @@
+"""AUC, the ROC curve and average precision: values, DeLong's error, ties, weights, many classes."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
+from sklearn import metrics
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
+
+from empirisk import LinearDiscriminantAnalysis
+from empirisk.risk import measures
+from empirisk.runtime.errors import DataError, ParameterError, PlanError
+
+
+def scored(n=150, seed=0, shift=1.0):
+    """Two classes with tied scores and unequal weights."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(2, size=n)
+    return y, np.round(rng.normal(size=n) + shift * y, 1), rng.integers(1, 4, size=n) / 2
+
+
+def three_classes(n=150, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.choice(["a", "b", "c"], size=n, p=[0.2, 0.3, 0.5])
+    raw = np.exp(rng.normal(size=(n, 3)) + (y[:, None] == ["a", "b", "c"]))
+    return y, raw / raw.sum(axis=1, keepdims=True), rng.uniform(0.5, 2, size=n)
+
+
+def by_all_pairs(y, score):
+    """AUC and DeLong's variance from the matrix of all pairs, as in the paper."""
+    above, below = score[y == 1][:, None], score[y == 0]
+    wins = (above > below) + 0.5 * (above == below)
+    variance = wins.mean(axis=1).var(ddof=1) / len(above)
+    return wins.mean(), variance + wins.mean(axis=0).var(ddof=1) / len(below)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_auc_and_its_error_are_those_of_all_pairs(seed):
+    y, score, _ = scored(seed=seed)
+    found = measures.auc(y, score)
+    value, variance = by_all_pairs(y, score)
+    assert_allclose(found.value, value, rtol=1e-13)
+    assert_allclose(found.standard_error, np.sqrt(variance), rtol=1e-12)
+    assert_allclose(found.table.standard_error(), np.sqrt(variance), rtol=1e-12)
+
+
+def test_the_difference_of_two_areas_has_the_error_of_delong():
+    y, first, _ = scored(seed=1)
+    second = np.round(first + np.random.default_rng(9).normal(size=len(y)), 1)
+    found = measures.auc(y, second) - measures.auc(y, first)
+    parts = []
+    for own, other in ((1, 0), (0, 1)):
+        placement = [
+            ((s[y == own][:, None] > s[y == other]) + 0.5 * (s[y == own][:, None] == s[y == other]))
+            .mean(axis=1)
+            for s in (second, first)
+        ]  # fmt: skip
+        parts.append(np.var(placement[0] - placement[1], ddof=1) / (y == own).sum())
+    assert_allclose(found.standard_error, np.sqrt(sum(parts)), rtol=1e-12)
+
+
+def test_the_interval_is_that_of_the_logit_with_the_degrees_of_the_scarcer_class():
+    y, score, _ = scored()
+    found = measures.auc(y, score, level=0.9)
+    value, variance = by_all_pairs(y, score)
+    t = stats.t.ppf(0.95, np.bincount(y).min() - 1)
+    middle, half = np.log(value / (1 - value)), t * np.sqrt(variance) / (value * (1 - value))
+    expected = [1 / (1 + np.exp(-end)) for end in (middle - half, middle + half)]
+    assert_allclose(found.interval, expected, rtol=1e-12)
+    assert found.method == "DeLong on the logit scale"
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_curves_and_areas_are_those_of_scikit_learn(weighted):
+    y, score, weight = scored()
+    weight = weight if weighted else None
+    curve = measures.roc_curve(y, score, sample_weight=weight)
+    peer = metrics.roc_curve(y, score, sample_weight=weight, drop_intermediate=False)
+    ours = curve.false_positive_rate, curve.true_positive_rate, curve.thresholds
+    for series, other in zip(ours, peer, strict=True):
+        assert_allclose(series, other, rtol=1e-12)
+    peer = metrics.roc_auc_score(y, score, sample_weight=weight)
+    assert_allclose(curve.auc.value, peer, rtol=1e-12)
+    curve = measures.precision_recall_curve(y, score, sample_weight=weight)
+    precision, recall, thresholds = metrics.precision_recall_curve(y, score, sample_weight=weight)
+    whole = len(thresholds)  # scikit-learn goes from the laxest threshold on, and adds (0, 1)
+    assert_allclose(curve.precision[::-1], precision[:whole], rtol=1e-12)
+    assert_allclose(curve.recall[::-1], recall[:whole], rtol=1e-12)
+    assert_array_equal(curve.thresholds[::-1], thresholds)
+    peer = metrics.average_precision_score(y, score, sample_weight=weight)
+    assert_allclose(curve.average_precision.value, peer, rtol=1e-12)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_many_classes_are_averaged_as_scikit_learn_does(weighted):
+    y, probability, weight = three_classes()
+    weight = weight if weighted else None
+    ours = measures.auc(y, probability, sample_weight=weight)
+    peer = metrics.roc_auc_score(y, probability, multi_class="ovr", sample_weight=weight)
+    assert_allclose(ours.value, peer, rtol=1e-12)
+    assert ours.loss == "AUC (each class against the rest)"
+    if not weighted:  # scikit-learn takes no weights here
+        ours = measures.auc(y, probability, multi_class="ovo")
+        peer = metrics.roc_auc_score(y, probability, multi_class="ovo")
+        assert_allclose(ours.value, peer, rtol=1e-12)
+    one = measures.auc(y, probability, positive="b", sample_weight=weight)
+    peer = metrics.roc_auc_score(y == "b", probability[:, 1], sample_weight=weight)
+    assert_allclose(one.value, peer, rtol=1e-12)
+
+
+@pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
+def test_the_error_of_an_average_is_that_of_the_jackknife(multi_class):
+    y, probability, _ = three_classes(n=80)
+    found = measures.auc(y, probability, multi_class=multi_class)
+    left_out = [np.arange(80) != i for i in range(80)]
+    values = [
+        measures.auc(y[rest], probability[rest], multi_class=multi_class).value for rest in left_out
+    ]
+    jackknife = np.sqrt(79 / 80 * np.square(np.array(values) - np.mean(values)).sum())
+    assert_allclose(found.standard_error, jackknife, rtol=0.05)  # both to first order in 1/n
+
+
+def test_the_error_of_average_precision_is_that_of_the_jackknife():
+    y, score, _ = scored(n=120)
+    found = measures.average_precision(y, score)
+    left_out = [np.arange(120) != i for i in range(120)]
+    values = [measures.average_precision(y[rest], score[rest]).value for rest in left_out]
+    jackknife = np.sqrt(119 / 120 * np.square(np.array(values) - np.mean(values)).sum())
+    assert_allclose(found.standard_error, jackknife, rtol=0.05)
+
+
+def test_only_the_order_of_the_scores_counts():
+    y, score, weight = scored()
+    plain = measures.auc(y, score, sample_weight=weight)
+    for moved in (1e200 * score, 1e-200 * score, np.exp(score), score.astype(np.float32)):
+        again = measures.auc(y, moved, sample_weight=weight)
+        assert (again.value, again.interval) == (plain.value, plain.interval)
+    reverse = measures.auc(y, -score, sample_weight=weight)
+    assert_allclose(reverse.value, 1 - plain.value, rtol=1e-13)
+    assert_allclose(reverse.interval, [1 - end for end in plain.interval[::-1]], rtol=1e-12)
+    other = measures.auc(y, -score, positive=0, sample_weight=weight)
+    assert_allclose(other.value, plain.value, rtol=1e-13)
+    infinite = np.where(score == score.max(), np.inf, score)
+    assert measures.auc(y, infinite).value == measures.auc(y, score).value
+
+
+def test_strided_and_read_only_scores_and_a_column_for_each_class():
+    y, score, _ = scored()
+    columns = np.asfortranarray(np.column_stack([-score, score]))
+    columns.setflags(write=False)
+    plain = measures.auc(y, score)
+    assert measures.auc(y, columns).value == plain.value
+    assert measures.auc(y[::-1], columns[::-1, 1]).value == pytest.approx(plain.value, rel=1e-14)
+    assert measures.auc(y, columns, positive=0).value == pytest.approx(plain.value, rel=1e-14)
+
+
+def test_separated_classes_have_the_exact_bound_of_disjoint_pairs():
+    y = np.repeat([0, 1], [30, 12])
+    found = measures.auc(y, np.arange(42.0))
+    assert found.value == 1
+    assert_allclose(found.interval, (0.025 ** (1 / 12), 1), rtol=1e-12)
+    assert "12 pairs without a row in common are all in the right order" in str(found)
+    wrong = measures.auc(y, -np.arange(42.0))
+    assert_allclose(wrong.interval, (0, 1 - 0.025 ** (1 / 12)), rtol=1e-12)
+    weight = np.random.default_rng(0).uniform(1e-3, 1e3, size=42)
+    weighted = measures.auc(y, np.arange(42.0), sample_weight=weight)
+    assert weighted.value == 1
+    assert weighted.interval[0] < found.interval[0]
+    # A group of both classes is used once.
+    grouped = measures.auc(np.tile([0, 1], 12), np.tile([0.0, 1.0], 12), groups=np.arange(24) // 2)
+    assert_allclose(grouped.interval[0], 0.025 ** (1 / 6), rtol=1e-12)
+
+
+def test_few_rows_of_a_class_and_ties_throughout_are_said():
+    single = measures.auc([0, 0, 0, 1], [1.0, 2.0, 3.0, 2.5])
+    assert single.interval is None
+    assert "a class has a single row" in str(single)
+    tied = measures.auc([0, 1] * 30, np.zeros(60))
+    assert (tied.value, tied.interval) == (0.5, None)
+    assert "no spread" in str(tied)
+    few = measures.auc([0] * 50 + [1] * 5, np.r_[np.arange(50.0), 10, 20, 30, 40, 50])
+    assert "5 rows of a class are few" in str(few)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: measures.auc([1, 1], [0.2, 0.3], positive=1), "no row is of any other class"),
+        (lambda: measures.auc([0, 0], [0.2, 0.3], positive=1), "no row is of 1"),
+        (lambda: measures.auc([0, 1], [0.2, np.nan]), "1 scores are NaN"),
+        (lambda: measures.auc([0, 1], ["a", "b"]), "a number for each row"),
+        (lambda: measures.auc([0, 1, 2], np.ones((3, 4))), "4 columns for 3 classes"),
+        (lambda: measures.average_precision([0, 0], [1, 2], positive=1), "no row is of class 1"),
+    ],
+)
+def test_what_cannot_be_ranked_is_an_error_that_says_why(call, words):
+    with pytest.raises(DataError, match=words):
+        call()
+
+
+def test_a_classifier_is_measured_by_name():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    y = np.where(X[:, 0] + rng.normal(size=400) > 0, "yes", "no")
+    train, test = slice(200), slice(200, 400)
+    model = LogisticRegression().fit(X[train], y[train])
+    probability, prediction = model.predict_proba(X[test])[:, 1], model.predict(X[test])
+    for name, found in (
+        ("auc", measures.auc(y[test], probability)),
+        ("average_precision", measures.average_precision(y[test], probability)),
+        ("accuracy", measures.accuracy(y[test], prediction)),
+        ("precision", measures.precision(y[test], prediction)),
+        ("specificity", measures.specificity(y[test], prediction)),
+    ):
+        by_name = measures.evaluate(model, X[test], y[test], name)
+        assert by_name.value == pytest.approx(found.value, rel=1e-14)
+        assert_allclose(by_name.interval, found.interval, rtol=1e-12)
+        assert by_name.loss == found.loss
+        assert (by_name - found).value == pytest.approx(0, abs=1e-15)  # the same rows
+    f2 = measures.evaluate(model, X[test], y[test], "f_score", beta=2, positive="no")
+    assert f2.value == measures.f_score(y[test], prediction, beta=2, positive="no").value
+    margin = LinearSVC().fit(X[train], y[train])
+    by_margin = measures.evaluate(margin, X[test], y[test], positive="no")
+    peer = metrics.roc_auc_score(y[test] == "no", -margin.decision_function(X[test]))
+    assert_allclose(by_margin.value, peer, rtol=1e-12)
+    with pytest.raises(ParameterError, match="there is no measure 'kappa'"):
+        measures.evaluate(model, X, y, "kappa")
+
+
+def test_cross_validated_measures_are_pooled_or_averaged_over_the_splits():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    y = (X[:, 0] + rng.normal(size=120) > 0).astype(int)
+    splits = [(np.flatnonzero(np.arange(120) % 4 != s), np.arange(s, 120, 4)) for s in range(4)]
+    ours, foreign = LinearDiscriminantAnalysis(), LogisticRegression()
+    for estimator in (ours, foreign):
+        areas, prediction = [], np.empty(120, dtype=int)
+        for train, test in splits:
+            model = type(estimator)().fit(X[train], y[train])
+            areas.append(metrics.roc_auc_score(y[test], model.predict_proba(X[test])[:, 1]))
+            prediction[test] = model.predict(X[test])
+        found = measures.cross_validate(estimator, X, y, "auc", cv=splits)
+        assert_allclose(found.value, np.mean(areas), rtol=1e-10)  # equal parts; two rungs
+        assert found.interval is None  # the splits were given
+        pooled = measures.cross_validate(estimator, X, y, "f_score", cv=splits)
+        assert_allclose(pooled.value, metrics.f1_score(y, prediction), rtol=1e-12)
+    found = measures.cross_validate(ours, X, y, "auc", random_state=0)
+    assert found.estimates == "the procedure at this n"
+    assert found.interval[0] < found.value < found.interval[1] < 1
+    assert "the folds share training rows" in found.reason
+    again = measures.cross_validate(ours, X, y, "auc", random_state=0, n_jobs=2)
+    assert (again.value, again.interval) == (found.value, found.interval)
+    one_class = [(np.arange(60), 60 + np.flatnonzero(y[60:] == 1))]
+    with pytest.raises(PlanError, match="use fewer or stratified folds"):
+        measures.cross_validate(ours, X, y, "auc", cv=one_class)
+    with pytest.raises(ParameterError, match="no predict_proba"):
+        measures.cross_validate(LinearSVC(), X, y, "auc")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("m", "n", "shift"), [(15, 15, 1.0), (30, 100, 1.5), (100, 100, 2.5)])
+def test_the_interval_of_auc_covers(m, n, shift):
+    """At 90 %: of 4,000 samples between 87 % and 95 %, where the truth is AUC = Phi(shift/sqrt 2).
+
+    At a true coverage of 90 % fewer than 87 % are seen with probability 2e-10.
+    """
+    rng = np.random.default_rng(0)
+    truth = stats.norm.cdf(shift / np.sqrt(2))
+    y = np.repeat([1, 0], [m, n])
+    covered = 0
+    for _ in range(4000):
+        low, high = measures.auc(y, rng.normal(size=m + n) + shift * y, level=0.9).interval
+        covered += low <= truth <= high
+    assert 0.87 < covered / 4000 < 0.95
