@@ -19,7 +19,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 import empirisk
 from empirisk.losses import Absolute, Costs, Log, Squared, ZeroOne
-from empirisk.risk.bootstrap_risk import Mixture, bootstrap_632
+from empirisk.risk.bootstrap_risk import Mixture, bootstrap_632, bootstrap_632plus
 from empirisk.risk.leave_one_out_bootstrap import Moments
 from empirisk.risk.no_information import no_information_rate
 from empirisk.risk.problem import Problem
@@ -110,7 +110,7 @@ def test_both_estimates_equal_their_definitions(learner, data, loss, output):
     parts = by_hand(learner, X, y, loss, output, 60, 3)
     plain, plus = mixed(*parts)
     for value, is_plus in ((plain, False), (plus, True)):
-        found = bootstrap_632(
+        found = bootstrap_632plus(
             learner, X, y, loss=loss, plus=is_plus, n_resamples=60, random_state=3
         )
         assert_allclose(found.value, value, rtol=1e-9)  # fits on weights and on repeated rows
@@ -125,7 +125,7 @@ def test_weights_and_groups():
     weight, groups = rng.uniform(0.5, 2, size=30), rng.integers(0, 12, size=30)
     for options in ({"weight": weight}, {"groups": groups}, {"weight": weight, "groups": groups}):
         parts = by_hand(LinearRegression(), X, y, Squared(), None, 80, 4, **options)
-        found = bootstrap_632(
+        found = bootstrap_632plus(
             LinearRegression(),
             X,
             y,
@@ -142,8 +142,8 @@ def test_rows_of_weight_zero_are_not_there():
     X, y = regression()
     weight = np.repeat([1.0, 0.0], 15)
     options = {"n_resamples": 50, "random_state": 0}
-    found = bootstrap_632(LinearRegression(), X, y, sample_weight=weight, **options)
-    alone = bootstrap_632(LinearRegression(), X[:15], y[:15], **options)
+    found = bootstrap_632plus(LinearRegression(), X, y, sample_weight=weight, **options)
+    alone = bootstrap_632plus(LinearRegression(), X[:15], y[:15], **options)
     assert_allclose(found.value, alone.value, rtol=1e-12)
     assert_allclose(found.standard_error, alone.standard_error, rtol=1e-9)
 
@@ -165,7 +165,7 @@ class Recorder(RegressorMixin, BaseEstimator):
 def test_resamples_reach_a_learner_as_counts():
     X, y = regression(20)
     Recorder.seen = []
-    bootstrap_632(Recorder(), X, y, n_resamples=50, random_state=0)
+    bootstrap_632plus(Recorder(), X, y, n_resamples=50, random_state=0)
     whole, *resamples = Recorder.seen
     assert whole == (20, None)
     assert all(total == 20 for _, total in resamples)
@@ -188,17 +188,17 @@ class TwoClasses(ClassifierMixin, BaseEstimator):
 
 def test_a_resample_of_one_class_predicts_that_class():
     X, y = np.arange(8.0)[:, None], np.array([0, 0, 0, 0, 0, 0, 0, 1])
-    found = bootstrap_632(TwoClasses(), X, y, n_resamples=100, random_state=0)
+    found = bootstrap_632plus(TwoClasses(), X, y, n_resamples=100, random_state=0)
     assert 0 < found.value < 1
     # The one row of class 1 is left out only by resamples of class 0 alone: always wrong.
-    parts = bootstrap_632(TwoClasses(), X, y, n_resamples=100, random_state=0, plus=False)
+    parts = bootstrap_632plus(TwoClasses(), X, y, n_resamples=100, random_state=0, plus=False)
     training = float(TwoClasses().fit(X, y).predict(X)[-1] != 1)
     assert_allclose(parts.losses[-1], 0.368 * training + 0.632)
 
 
 def test_pipelines_strings_and_our_own_learners():
     X, y = classes()
-    found = bootstrap_632(
+    found = bootstrap_632plus(
         make_pipeline(StandardScaler(), LogisticRegression()),
         X,
         y,
@@ -207,11 +207,13 @@ def test_pipelines_strings_and_our_own_learners():
         random_state=0,
     )
     assert 0 < found.value < np.log(3) * 1.5
-    ours = bootstrap_632(empirisk.LinearRegression(), *regression(), n_resamples=50, random_state=0)
-    peer = bootstrap_632(LinearRegression(), *regression(), n_resamples=50, random_state=0)
+    ours = bootstrap_632plus(
+        empirisk.LinearRegression(), *regression(), n_resamples=50, random_state=0
+    )
+    peer = bootstrap_632plus(LinearRegression(), *regression(), n_resamples=50, random_state=0)
     assert_allclose(ours.losses, peer.losses, rtol=1e-8)
     table = empirisk.Table.of({"a": ["x", "y"] * 15, "b": np.arange(30.0)})
-    encoded = bootstrap_632(
+    encoded = bootstrap_632plus(
         make_pipeline(empirisk.Encoder(), empirisk.Ridge()), table, regression()[1], n_resamples=50
     )
     assert encoded.value > 0
@@ -222,7 +224,7 @@ def test_a_pipeline_takes_counts_only_if_every_step_does():
     # Of the second step a copy of a row changes the fit, and it takes no weights.
     for step in (StandardScaler(), PCA(1)):
         model = make_pipeline(step, LinearRegression())
-        found = bootstrap_632(model, X, y, plus=False, n_resamples=40, random_state=3)
+        found = bootstrap_632plus(model, X, y, plus=False, n_resamples=40, random_state=3)
         draw = spawn(3, 1)[0]
         total, times = np.zeros((2, 25))
         for b in range(40):
@@ -239,10 +241,10 @@ def test_a_pipeline_takes_counts_only_if_every_step_does():
 def test_estimates_subtract_on_the_same_resamples():
     X, y = regression(60)
     options = {"n_resamples": 60, "random_state": 0}
-    linear = bootstrap_632(LinearRegression(), X, y, **options)
-    neighbour = bootstrap_632(KNeighborsRegressor(1), X, y, **options)
+    linear = bootstrap_632plus(LinearRegression(), X, y, **options)
+    neighbour = bootstrap_632plus(KNeighborsRegressor(1), X, y, **options)
     assert_allclose((linear - neighbour).value, linear.value - neighbour.value, rtol=1e-9)
-    other = bootstrap_632(LinearRegression(), X, y, n_resamples=60, random_state=1)
+    other = bootstrap_632plus(LinearRegression(), X, y, n_resamples=60, random_state=1)
     with pytest.raises(empirisk.runtime.errors.PlanError):
         _ = linear - other
 
@@ -250,8 +252,8 @@ def test_estimates_subtract_on_the_same_resamples():
 def test_the_result_does_not_depend_on_the_number_of_workers():
     X, y = classes()
     learner = DecisionTreeClassifier(max_features=1)
-    one = bootstrap_632(learner, X, y, n_resamples=40, random_state=2)
-    two = bootstrap_632(learner, X, y, n_resamples=40, random_state=2, n_jobs=2)
+    one = bootstrap_632plus(learner, X, y, n_resamples=40, random_state=2)
+    two = bootstrap_632plus(learner, X, y, n_resamples=40, random_state=2, n_jobs=2)
     assert_array_equal(one.losses, two.losses)
     assert one.standard_error == two.standard_error
 
@@ -307,8 +309,8 @@ def test_a_rule_that_learns_nothing_has_the_no_information_rate():
     rng = np.random.default_rng(5)
     X, y = rng.normal(size=(60, 3)), rng.integers(0, 2, size=60)
     options = {"n_resamples": 60, "random_state": 0}
-    plain = bootstrap_632(KNeighborsClassifier(1), X, y, plus=False, **options)
-    plus = bootstrap_632(KNeighborsClassifier(1), X, y, **options)
+    plain = bootstrap_632(KNeighborsClassifier(1), X, y, **options)
+    plus = bootstrap_632plus(KNeighborsClassifier(1), X, y, **options)
     assert plain.value < 0.36  # the training risk is 0, and the truth 0.5
     assert 0.4 < plus.value <= 0.5
     assert "overfits" in plus.sentence
@@ -329,14 +331,14 @@ def test_no_information_rates_from_a_sample_of_pairs_are_close(monkeypatch):
 @pytest.mark.parametrize("scale", [1e120, 1e-120])
 def test_the_unit_of_the_target_does_not_matter(scale):
     X, y = regression()
-    one = bootstrap_632(LinearRegression(), X, y, n_resamples=50, random_state=0)
-    other = bootstrap_632(LinearRegression(), X, y * scale, n_resamples=50, random_state=0)
+    one = bootstrap_632plus(LinearRegression(), X, y, n_resamples=50, random_state=0)
+    other = bootstrap_632plus(LinearRegression(), X, y * scale, n_resamples=50, random_state=0)
     assert_allclose(other.interval, np.multiply(one.interval, scale**2), rtol=1e-9)
 
 
 def test_losses_that_overflow_give_no_interval_and_no_nan():
     X, y = regression()
-    found = bootstrap_632(LinearRegression(), X, y * 1e200, n_resamples=50, random_state=0)
+    found = bootstrap_632plus(LinearRegression(), X, y * 1e200, n_resamples=50, random_state=0)
     assert found.value == np.inf
     assert found.interval is None
     assert "not finite" in found.sentence
@@ -345,7 +347,7 @@ def test_losses_that_overflow_give_no_interval_and_no_nan():
 def test_a_perfect_rule_has_no_interval():
     X = np.repeat([[0.0], [1.0]], 10, axis=0)
     y = X[:, 0].astype(int)
-    found = bootstrap_632(KNeighborsClassifier(1), X, y, n_resamples=60, random_state=0)
+    found = bootstrap_632plus(KNeighborsClassifier(1), X, y, n_resamples=60, random_state=0)
     assert found.value == 0
     assert found.interval is None
 
@@ -353,15 +355,15 @@ def test_a_perfect_rule_has_no_interval():
 def test_what_cannot_be_done_is_refused():
     X, y = regression()
     with pytest.raises(ParameterError, match="take more resamples"):
-        bootstrap_632(LinearRegression(), X, y, n_resamples=3, random_state=0)
+        bootstrap_632plus(LinearRegression(), X, y, n_resamples=3, random_state=0)
     with pytest.raises(DataError, match="two or more"):
-        bootstrap_632(LinearRegression(), X, y, groups=np.zeros(30))
+        bootstrap_632plus(LinearRegression(), X, y, groups=np.zeros(30))
     with pytest.raises(ParameterError, match=r"n_resamples is 2\.5"):
-        bootstrap_632(LinearRegression(), X, y, n_resamples=2.5)
+        bootstrap_632plus(LinearRegression(), X, y, n_resamples=2.5)
     with pytest.raises(ParameterError, match="level is 2"):
-        bootstrap_632(LinearRegression(), X, y, n_resamples=50, level=2)
+        bootstrap_632plus(LinearRegression(), X, y, n_resamples=50, level=2)
     with pytest.raises(DataError, match="y is None"):
-        bootstrap_632(LinearRegression(), X, None)
+        bootstrap_632plus(LinearRegression(), X, None)
 
 
 @pytest.mark.slow
@@ -374,7 +376,7 @@ def test_the_standard_error_is_the_spread_over_training_sets_and_the_interval_co
     for _ in range(200):
         X = rng.normal(size=(60, 2))
         y = X.sum(axis=1) + rng.normal(size=60)
-        found = bootstrap_632(
+        found = bootstrap_632plus(
             LinearRegression(fit_intercept=False), X, y, n_resamples=100, level=0.9
         )
         values.append(found.value)

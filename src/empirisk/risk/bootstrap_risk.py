@@ -27,7 +27,7 @@ LACKED = 0.368
 OVERFITTED = 0.5  # where rules that fit their training rows well made .632+ too low, as simulated
 
 
-def bootstrap_632(
+def bootstrap_632plus(
     estimator: Any,
     X: Any,
     y: Any,
@@ -77,7 +77,7 @@ def bootstrap_632(
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(100, 3))
     >>> y = X[:, 0] + rng.normal(size=100)
-    >>> print(bootstrap_632(LinearRegression(), X, y, random_state=0))
+    >>> print(bootstrap_632plus(LinearRegression(), X, y, random_state=0))
     The squared risk of the procedure at this n is ..., 95 % interval ... to ... (.632+ bootstrap:
     0.3... of the training risk ... and 0.6... of the risk of rows left out ...).
     """
@@ -118,6 +118,11 @@ def bootstrap_632(
         level=level,
         found=_interval(mixture, table, _standard_error(mixture, table, training, left_out), level),
     )
+
+
+def bootstrap_632(estimator: Any, X: Any, y: Any, **options: Any) -> RiskEstimate:
+    """`bootstrap_632plus` with the weight 0.632 whatever the overfitting."""
+    return bootstrap_632plus(estimator, X, y, plus=False, **options)
 
 
 @dataclass(frozen=True)

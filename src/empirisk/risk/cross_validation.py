@@ -140,6 +140,15 @@ def leave_one_out(estimator: Any, X: Any, y: Any, **options: Any) -> RiskEstimat
     return cross_validate(estimator, X, y, cv=LeaveOneOut(), **options)
 
 
+def nested_cross_validate(estimator: Any, X: Any, y: Any, **options: Any) -> RiskEstimate:
+    """`cross_validate` with its error by nested cross-validation, which also corrects the value.
+
+    The learner is fitted on pairs of folds, 50 times over (Bates, Hastie and Tibshirani 2024): fast
+    for learners that subtract folds, long for others.
+    """
+    return cross_validate(estimator, X, y, method="nested", **options)
+
+
 def holdout(
     estimator: Any,
     X: Any,
