@@ -46,10 +46,9 @@ def test_every_two_folds_are_held_out_together_once(folds):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_nested_cross_validation_is_its_definition(folds, weighted):
     weight = rng.uniform(0.5, 2, size=63) if weighted else np.ones(63)
-    found = risk.cross_validate(
-        LinearRegression(), X, y,
-        cv=folds, sample_weight=weight, method="nested", level=0.9, random_state=5,
-    )  # fmt: skip
+    found = risk.nested_cross_validate(
+        LinearRegression(), X, y, cv=folds, sample_weight=weight, level=0.9, random_state=5
+    )
     squares, inside, outside = [], [], []
     for seed in spawn(5, 2):
         plan = Plan.of(folds, X, y, sample_weight=weight, random_state=seed)
