@@ -1,5 +1,6 @@
 """Run benchmarks: `python -m benchmarks [NAME ...] [--list] [--json FILE] [--repeats N] [--quick]`.
 
+`python -m benchmarks coverage` makes the certificate of the intervals, with options of its own.
 The exit status is 1 if an answer was wrong or none came; a target missed is no error.
 """
 
@@ -12,6 +13,7 @@ from rich.console import Console
 
 from benchmarks.accuracy import ACCURACY
 from benchmarks.cold import cold_timing
+from benchmarks.coverage.command import main as coverage
 from benchmarks.families import load_families
 from benchmarks.harness import run_benchmark
 from benchmarks.report import AnyOutcome, summary_table, table_of, write_json
@@ -19,6 +21,9 @@ from benchmarks.report import AnyOutcome, summary_table, table_of, write_json
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run what was asked for, print each table as it is ready, then the summary."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if list(arguments[:1]) == ["coverage"]:
+        return coverage(arguments[1:])
     everything = load_families() | ACCURACY
     options = parse(arguments, list(everything))
     console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)

@@ -70,4 +70,5 @@ def ridge_kfold_encoded(quick: bool) -> Case:
                 ours.path_.risk, -peer.cv_results_["mean_test_score"]
             ),
         ),
+        peer_threads=(2,),  # a run of the peer takes five minutes
     )

@@ -29,6 +29,7 @@ _HOME = {
     "bootstrap_632": "empirisk.risk.bootstrap_risk",
     "bootstrap_632plus": "empirisk.risk.bootstrap_risk",
     "bootstrap_bias_variance": "empirisk.risk.decomposition",
+    "certify": "empirisk.risk.certify",
     "cross_validate": "empirisk.risk.cross_validation",
     "decompose_density_path": "empirisk.risk.decomposition",
     "decompose_path": "empirisk.risk.decomposition",

@@ -1,0 +1,1 @@
+"""The coverage certificate: how often intervals contain the true risk, setting by setting."""
