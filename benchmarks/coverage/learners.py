@@ -161,22 +161,21 @@ def foreign() -> Iterator[Setting]:
             "squared",
             sets=1000,
         )
-    for n in (100, 200):
-        yield CrossValidated(
-            f"forest-zero_one-n{n}",
-            "30 trees of scikit-learn's forest, two Gaussian classes, 5 features",
-            Sampled(two_classes(5), "zero_one"),
-            ensembles.RandomForestClassifier(30),
-            n,
-            "zero_one",
-            sets=500,
-        )
-        yield CrossValidated(
-            f"forest-squared-n{n}",
-            "30 trees of scikit-learn's forest, Friedman's function",
-            Sampled(friedman(), "squared"),
-            ensembles.RandomForestRegressor(30),
-            n,
-            "squared",
-            sets=500,
-        )
+    yield CrossValidated(
+        "forest-zero_one-n100",
+        "30 trees of scikit-learn's forest, two Gaussian classes, 5 features",
+        Sampled(two_classes(5), "zero_one"),
+        ensembles.RandomForestClassifier(30),
+        100,
+        "zero_one",
+        sets=500,
+    )
+    yield CrossValidated(
+        "forest-squared-n100",
+        "30 trees of scikit-learn's forest, Friedman's function",
+        Sampled(friedman(), "squared"),
+        ensembles.RandomForestRegressor(30),
+        100,
+        "squared",
+        sets=500,
+    )

@@ -6,7 +6,7 @@ of the best of many by cross-validation.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from time import process_time
 from typing import Any, NamedTuple
@@ -22,9 +22,11 @@ from empirisk.risk.out_of_fold import OutOfFold, out_of_fold
 from empirisk.risk.problem import Problem, declared_axis
 from empirisk.runtime.streams import generator, spawn
 from empirisk.selection.after_selection import BunchedLosses, after_choice
+from empirisk.selection.tuned import Tuned
 
 LEVEL = 0.9
-AUTO, ALONE, PER_ROW, NAIVE = "auto", "auto, leave-one-out", "per_row_normal", "naive minimum"
+AUTO, ALONE, PER_ROW = "auto", "auto, leave-one-out", "per_row_normal"
+NESTED, NAIVE = "nested selection", "naive minimum"
 
 
 class Found(NamedTuple):
@@ -156,13 +158,17 @@ class Locked(Setting):
 
 @dataclass(frozen=True, eq=False)
 class BestOf(Setting):
-    """The best value of the learner's axis by ten folds."""
+    """The best value of the learner's axis by ten folds, as `Tuned` chooses it.
+
+    With `nested` the choice is also made anew in every training part.
+    """
 
     values: tuple[float, ...] = field(default=(), kw_only=True)
+    nested: bool = field(default=False, kw_only=True)
 
     @property
     def methods(self) -> Sequence[str]:
-        return (AUTO, NAIVE)
+        return (AUTO, *((NESTED,) if self.nested else ()), NAIVE)
 
     def judge(self, seed: int) -> Judged:
         draw_seed, seed = spawn(seed, 2)
@@ -176,8 +182,23 @@ class BestOf(Setting):
             AUTO: timed(partial(corrected, losses, j, seed), taken),
             NAIVE: timed(partial(losses.estimate, j, PER_ROW, level=LEVEL), taken),
         }
+        if self.nested:
+            found[NESTED] = timed(partial(self.chosen_anew, problem, losses, j, seed), taken)
         learner = at_value(self.learner, declared_axis(self.learner), self.values[j])
         return Judged(self.source.risk(fit_foreign(learner, problem, seed)), found)
+
+    def chosen_anew(self, problem: Problem, losses: OutOfFold, j: int, seed: int) -> RiskEstimate:
+        """Of the procedure that chooses; the interval is widened as that of what was chosen."""
+        procedure = Tuned(self.learner, values=self.values, loss=self.loss)
+        table = out_of_fold(procedure, problem, losses.plan, random_state=seed).table(0)
+        table = replace(table, degrees_of_freedom=losses.degrees_of_freedom(j))
+        return RiskEstimate.of(
+            table,
+            loss=self.loss,
+            estimates="the procedure at this n",
+            fingerprint=losses.plan.fingerprint,
+            level=LEVEL,
+        )
 
 
 def corrected(losses: OutOfFold, j: int, seed: int) -> RiskEstimate:
