@@ -229,9 +229,9 @@ def test_a_child_that_nobody_needs_is_ended_after_a_while(monkeypatch):
 
 
 @posix
-def test_an_interrupt_ends_the_child():
+def test_an_interrupt_ends_the_child(interrupt_soon):
     child = started_child()
-    threading.Timer(0.3, os.kill, [os.getpid(), signal.SIGINT]).start()
+    interrupt_soon()
     with pytest.raises(KeyboardInterrupt):
         call_with_timeout(time.sleep, LONG, seconds=LONG)
     assert_nothing_is_left_of(child)

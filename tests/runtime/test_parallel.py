@@ -1,7 +1,6 @@
 """Sharing out work changes nothing but the time it takes."""
 
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -133,14 +132,14 @@ def test_after_an_exception_no_item_is_begun_and_work_under_way_stops_at_its_nex
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-def test_an_interrupt_gets_through_while_the_workers_are_busy():
+def test_an_interrupt_gets_through_while_the_workers_are_busy(interrupt_soon):
     free, waited_in_vain = threading.Event(), []
 
     def work(i):
         if not free.wait(timeout=10):
             waited_in_vain.append(i)
 
-    threading.Timer(0.3, os.kill, [os.getpid(), signal.SIGINT]).start()
+    interrupt_soon()
     try:
         with pytest.raises(KeyboardInterrupt):
             parallel(work, range(2), n_jobs=2)
