@@ -4,7 +4,16 @@ from importlib import import_module
 
 from benchmarks.case import BENCHMARKS, Benchmark
 
-FAMILIES = ("linear", "discriminants", "encoding", "reading", "measures", "bootstrap", "imports")
+FAMILIES = (
+    "linear",
+    "discriminants",
+    "encoding",
+    "reading",
+    "measures",
+    "bootstrap",
+    "risk_room",
+    "imports",
+)
 
 
 def load_families() -> dict[str, Benchmark]:

@@ -109,7 +109,7 @@ def logistic() -> Iterator[Setting]:
 
 
 def foreign() -> Iterator[Setting]:
-    for n in (100, 500):
+    for n in (50, 100, 500):
         for k in (1, 15):
             yield CrossValidated(
                 f"knn-k{k}-zero_one-n{n}",

@@ -62,3 +62,10 @@ def some_informative(distance: float) -> GaussianClasses:
     means = np.zeros((2, 40))
     means[1, :10] = distance * np.linspace(1.0, 0.5, 10)
     return GaussianClasses(means)
+
+
+def few_informative(distance: float) -> GaussianClasses:
+    """20 features, of which the means of the first four differ by `distance`."""
+    means = np.zeros((2, 20))
+    means[1, :4] = distance
+    return GaussianClasses(means)

@@ -5,8 +5,10 @@ from collections.abc import Iterator
 import numpy as np
 import sklearn.linear_model as peers
 
+from benchmarks.coverage.few_features import FewFeaturesClassifier
 from benchmarks.coverage.one_feature import OneFeatureClassifier, OneFeatureRegressor
 from benchmarks.coverage.populations import (
+    few_informative,
     linear,
     logit,
     some_informative,
@@ -188,8 +190,29 @@ def best_of_forty() -> Iterator[Setting]:
                 n,
                 "zero_one",
                 values=features,
-                nested=n == 100,
             )
+    for signal, distance, _ in SIGNALS:
+        yield BestOf(
+            f"best_of_40-chosen_anew-{signal}-n100",
+            f"as best_of_40-lda-{signal}, also with the choice made anew in every training part",
+            Exact(some_informative(distance), "zero_one"),
+            OneFeatureClassifier(),
+            100,
+            "zero_one",
+            values=features,
+            nested=True,
+            sets=500,
+        )
+    for signal, distance, says in (("noise", 0.0, "none"), ("signal", 0.7, "4 of 20")):
+        yield BestOf(
+            f"best_of_40-subsets-{signal}-n100",
+            f"the best of 40 LDA of five features each; of the features {says} say something",
+            Exact(few_informative(distance), "zero_one"),
+            FewFeaturesClassifier(),
+            100,
+            "zero_one",
+            values=features,
+        )
     for n in (50, 100, 500):
         yield BestOf(
             f"best_of_40-least_squares-n{n}",

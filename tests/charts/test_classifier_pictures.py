@@ -1,9 +1,13 @@
 """Pictures of classifiers show the numbers they are given, with both axes labelled."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.cluster import KMeans
+from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
@@ -130,6 +134,21 @@ def test_huge_and_tiny_numbers_and_a_constant_column(scale, tmp_path):
     assert low < 3 < high
 
 
+def test_functions_untagged_objects_and_clusters_are_drawn_too():
+    X, labels = plane()
+    model = KNeighborsClassifier(1).fit(X[:40], labels[:40])
+    pictures = [
+        draw_decision_boundary(given, X, labels, resolution=10).collections[0].get_array()
+        for given in (model, model.predict, SimpleNamespace(predict=model.predict))
+    ]
+    assert_array_equal(pictures[0], pictures[1])
+    assert_array_equal(pictures[0], pictures[2])
+    signs = draw_decision_boundary(lambda X: np.sign(X[:, 0]), X, resolution=10)
+    assert len(np.unique(signs.collections[0].get_array().reshape(-1, 3), axis=0)) == 2
+    clusters = KMeans(3, n_init=1, random_state=0).fit(X)
+    assert draw_decision_boundary(clusters, X, resolution=5).get_xlabel() == "x0"
+
+
 def test_what_cannot_be_drawn_is_refused():
     X, labels = plane()
     three = np.column_stack([X, X[:, 0]])
@@ -143,6 +162,21 @@ def test_what_cannot_be_drawn_is_refused():
         draw_decision_boundary(model, X, labels[:2])
     with pytest.raises(ParameterError, match="resolution"):
         draw_decision_boundary(model, X, resolution=1)
+    numbers = np.linspace(0, 1, 60)
+    line = LinearRegression().fit(X, numbers)
+    for regressor in (line, line.predict):
+        with pytest.raises(ParameterError, match="give a classifier"):
+            draw_decision_boundary(regressor, X, numbers)
+    with pytest.raises(ParameterError, match="predicts 900 different values"):
+        draw_decision_boundary(lambda X: np.arange(len(X)), X, resolution=30)
+    with pytest.raises(DataError, match=r"shape \(100, 2\) for 100 points; a label"):
+        draw_decision_boundary(lambda X: X, X, resolution=10)
+    whole = KNeighborsClassifier(1).fit(X, labels == "ash")
+    for given in (labels, labels.astype(object)):
+        with pytest.raises(DataError, match="one is text and one a number"):
+            draw_decision_boundary(whole, X, given, resolution=5)
+    with pytest.raises(DataError, match="y has 1 missing"):
+        draw_decision_boundary(model, X, [None, *labels[1:]], resolution=5)
     words = Table.of({"x": X[:, 0], "colour": ["red", "green"] * 30})
     model = make_pipeline(Encoder(), LinearDiscriminantAnalysis()).fit(words, labels)
     with pytest.raises(DataError, match="column 'colour' is a category"):

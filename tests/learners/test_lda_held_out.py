@@ -216,7 +216,8 @@ def test_a_row_with_nearly_all_the_weight_of_its_class_is_refused(cv):
     X, y = sample()
     weight = np.ones(60)
     weight[3] = 1e7
-    assert "weight" in refuse(X, y, Plan.of(cv, X, y, sample_weight=weight), weight=weight)
+    plan = Plan.of(cv, X, y, sample_weight=weight)
+    assert "weight" in refuse(X, y, plan, VALUES, weight=weight)
 
 
 @pytest.mark.parametrize("cv", [KFold(2), LeaveOneOut()], ids=str)

@@ -47,7 +47,7 @@ from empirisk import (
 from empirisk.model_file.load import load, read_model_file
 from empirisk.model_file.registry import HOMES, NOT_KEPT, registered
 from empirisk.model_file.save import save, summary
-from empirisk.risk.plans import KINDS
+from empirisk.risk.splitters import KINDS
 from empirisk.runtime.errors import ParameterError
 from empirisk.selection.average import FoldAverageClassifier, FoldAverageRegressor
 from model_file.exactness import assert_same

@@ -197,7 +197,7 @@ def test_the_union_over_those_that_were_compared():
 
 def test_a_chosen_estimate_needs_the_union():
     chosen = mistakes(10, 100).chosen(40)
-    with pytest.raises(ParameterError, match="least of 40"):
+    with pytest.raises(ParameterError, match="best of 40"):
         bounds.hoeffding(chosen)
     assert bounds.union(chosen).chosen_among == 40
     with pytest.raises(ParameterError, match="give no less"):
@@ -360,7 +360,7 @@ def test_levels_and_sides_that_make_no_sense_are_refused():
         with pytest.raises(ParameterError, match="level"):
             bound(mistakes(1, 10), level=1.0)
         with pytest.raises(ParameterError, match="sides"):
-            bound(mistakes(1, 10), sides="lower")
+            bound(mistakes(1, 10), sides="sideways")
     with pytest.raises(ParameterError, match="two rows"):
         bounds.empirical_bernstein(mistakes(0, 1))
     with pytest.raises(DataError, match="not finite"):

@@ -1,12 +1,15 @@
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import log_loss, mean_absolute_error, mean_squared_error
+from sklearn.model_selection import GroupKFold, GroupShuffleSplit, KFold, LeaveOneOut
+from sklearn.neighbors import KNeighborsClassifier
 
-from empirisk import risk
+from empirisk import LinearDiscriminantAnalysis, risk
 from empirisk.losses import Costs
-from empirisk.runtime.errors import DataError
+from empirisk.runtime.errors import DataError, PlanError
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(120, 3))
@@ -64,6 +67,87 @@ def test_leave_one_out_holds_each_row_out_once():
         rest = np.delete(np.arange(20), i)
         expected.append((y[i] - LinearRegression().fit(X[rest], y[rest]).predict(X[[i]])[0]) ** 2)
     assert_allclose(found.losses, expected, rtol=1e-10)
+
+
+def test_groups_do_not_leak_whatever_the_way():
+    # 40 groups of near-copies with labels by coin: the honest risk is 1/2, reciting gives 0. Of 40
+    # coins, 5 standard errors are 0.4.
+    G = np.repeat(np.arange(40), 5)
+    stream = np.random.default_rng(1)
+    copies = stream.normal(size=(40, 3))[G] + 1e-3 * stream.normal(size=(200, 3))
+    coin = stream.integers(0, 2, 40)[G]
+    nearest = KNeighborsClassifier(1)
+    honest = [
+        risk.cross_validate(nearest, copies, coin, groups=G),
+        risk.cross_validate(nearest, copies, coin, groups=G, cv=GroupKFold(5)),
+        risk.cross_validate(nearest, copies, coin, groups=G, cv=GroupShuffleSplit(5)),
+        risk.leave_one_out(nearest, copies, coin, groups=G),
+        risk.holdout(nearest, copies, coin, groups=G, test_size=0.5),
+    ]
+    for found in honest:
+        assert 0.1 < found.value < 0.9
+    assert risk.leave_one_out(nearest, copies, coin).value == 0
+    for cv in (KFold(5, shuffle=True), LeaveOneOut()):
+        with pytest.raises(PlanError, match="group on both sides"):
+            risk.cross_validate(nearest, copies, coin, groups=G, cv=cv)
+
+
+def test_leaving_one_group_out_is_refitting_without_it():
+    groups = np.arange(24) % 6
+    found = risk.leave_one_out(LinearRegression(), X[:24], y[:24], groups=groups)
+    expected = np.empty(24)
+    for g in range(6):
+        out = groups == g
+        model = LinearRegression().fit(X[:24][~out], y[:24][~out])
+        expected[out] = (y[:24][out] - model.predict(X[:24][out])) ** 2
+    assert_allclose(found.value, expected.mean(), rtol=1e-10)
+    assert len(set(found.unit)) == 6
+
+
+def test_a_group_is_asked_of_every_row_that_counts():
+    groups = np.array(["a", "b"] * 30, dtype=object)
+    groups[4] = None
+    for way in (risk.cross_validate, risk.leave_one_out, risk.holdout):
+        with pytest.raises(DataError, match="row 4 has no group"):
+            way(LinearRegression(), X[:60], y[:60], groups=groups)
+    with pytest.raises(DataError, match="row 4 has no group"):
+        risk.evaluate(regressor, X[:60], y[:60], groups=groups)
+    weight = np.ones(60)
+    weight[4] = 0
+    some = risk.evaluate(regressor, X[:60], y[:60], groups=groups, sample_weight=weight)
+    assert len(some.losses) == 59
+
+
+def test_groups_may_be_a_list_or_a_series_of_any_index():
+    groups = np.arange(60) // 6
+    weight = np.arange(60) % 5  # some rows go, and the groups with them
+    expected = risk.cross_validate(LinearRegression(), X[:60], y[:60], groups=groups,
+                                   sample_weight=weight)  # fmt: skip
+    for given in (groups.tolist(), pd.Series(groups, index=np.arange(60)[::-1])):
+        found = risk.cross_validate(LinearRegression(), X[:60], y[:60], groups=given,
+                                    sample_weight=weight)  # fmt: skip
+        np.testing.assert_array_equal(found.losses, expected.losses)
+
+
+@pytest.mark.parametrize("kind", [int, float, str, bool])
+def test_a_training_part_of_one_class_names_it_plainly(kind):
+    label = np.where(np.arange(20) < 10, 0, 1).astype(kind)
+    cv = [(np.arange(5), np.arange(5, 20))]
+    for learner in (LogisticRegression(), LinearDiscriminantAnalysis()):
+        with pytest.raises(PlanError, match=rf"one class only \({label.tolist()[0]!r}\)"):
+            risk.cross_validate(learner, X[:20], label, cv=cv)
+
+
+def test_holdout_in_time_order_judges_this_model_on_the_last_rows():
+    found = risk.holdout(LinearRegression(), X, y, test_size=0.25, time_order=True)
+    model = LinearRegression().fit(X[:90], y[:90])
+    assert_allclose(found.losses, (y[90:] - model.predict(X[90:])) ** 2, rtol=1e-10)
+    assert found.estimates == "this model"
+    assert found.interval is None
+    assert "ordered in time" in str(found)
+    marked = risk.holdout(LinearRegression(), X, y, time_order=True, method="per_row_normal")
+    assert marked.interval is not None
+    assert "time order" in marked.cautions[-1]
 
 
 def test_holdout_judges_this_model():

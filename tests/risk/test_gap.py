@@ -51,6 +51,17 @@ def test_any_predictor_and_loss_with_weights_and_groups():
     assert ax.get_xlabel() == "absolute risk"
 
 
+def test_what_the_interval_does_not_guarantee_is_said():
+    model = LinearRegression().fit(X[train], y[train])
+    found = train_test_gap(model, X[train], y[train], X[80:100], y[80:100])
+    assert found.test.cautions == found.gap.cautions != ()
+    for caution in found.gap.cautions:
+        assert caution in found.sentence
+    many = train_test_gap(model, X[train], y[train], X[test], y[test])
+    assert many.gap.cautions == ()
+    assert "but" not in many.sentence
+
+
 def test_no_interval_for_the_test_risk_is_none_for_the_gap():
     model = LinearRegression().fit(X[train], y[train])
     found = train_test_gap(model, X[train], y[train], X[80:81], y[80:81])

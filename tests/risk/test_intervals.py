@@ -63,7 +63,7 @@ def test_a_locked_test_set_has_the_exact_interval_of_a_share(wrong, n, level):
 @pytest.mark.parametrize(("wrong", "n"), [(0, 40), (1, 40), (20, 40), (40, 40)])
 def test_cross_validated_mistakes_have_wilsons_interval_of_fewer_rows(wrong, n):
     found = interval(table(errors(wrong, n), bounds=SHARE, degrees_of_freedom=8.0), 0.9)
-    fewer = n / (1.44 + 8 / (n - 8))
+    fewer = n / (1.25 + 1.5 * 8 / (n - 8))
     # SciPy knows whole numbers only: the quadratic whose roots the ends are, written out.
     p, z = wrong / n, stats.norm.ppf(0.95)
     roots = np.roots([1 + z**2 / fewer, -2 * p - z**2 / fewer, p**2])
@@ -80,7 +80,7 @@ def test_without_widening_wilson_is_that_of_scipy():
 def test_squared_losses_have_an_interval_on_the_log_scale():
     losses = rng.chisquare(1, size=80)
     found = interval(table(losses, bounds=POSITIVE, degrees_of_freedom=6.0), 0.9)
-    lam = np.sqrt(1.44 + 2 * 6 / 74)
+    lam = np.sqrt(1.25 + 2.5 * 6 / 74 + 3 * stats.skew(losses) ** 2 / 80)
     T, s = losses.mean(), losses.std(ddof=1)
     half = stats.t.ppf(0.95, 79) * lam * s / (T * np.sqrt(80))
     assert_allclose(found.ends, (T * np.exp(-half), T * np.exp(half)), rtol=1e-12)
@@ -90,7 +90,8 @@ def test_squared_losses_have_an_interval_on_the_log_scale():
 def test_differences_have_a_symmetric_interval():
     losses = rng.normal(size=80)
     found = interval(table(losses, degrees_of_freedom=6.0), 0.9)
-    half = stats.t.ppf(0.95, 79) * np.sqrt(1.44 + 2 * 6 / 74) * losses.std(ddof=1) / np.sqrt(80)
+    lam = np.sqrt(1.25 + 2.5 * 6 / 74)
+    half = stats.t.ppf(0.95, 79) * lam * losses.std(ddof=1) / np.sqrt(80)
     assert_allclose(found.ends, (losses.mean() - half, losses.mean() + half), rtol=1e-12)
 
 
@@ -98,13 +99,30 @@ def test_the_widening_grows_with_the_degrees_of_freedom_up_to_two():
     def lam(df, **rest):
         return widening(table(np.ones(100), degrees_of_freedom=df, **rest))
 
-    assert_allclose(lam(1.0), np.sqrt(1.44 + 2 / 99))
-    assert_allclose(lam(1.0, bounds=SHARE), np.sqrt(1.44 + 1 / 99))
-    assert_allclose(lam(None), lam(20.0))  # unknown: df / (n - df) = 1/4
+    assert_allclose(lam(1.0), np.sqrt(1.25 + 2.5 / 99))
+    assert_allclose(lam(1.0, bounds=SHARE), np.sqrt(1.25 + 1.5 / 99))
+    assert_allclose(lam(None), lam(25.0))  # unknown: df / (n - df) = 1/3
+    assert_allclose(lam(1.0, is_best=True), np.sqrt(1.45 + 2.5 / 99))
     assert lam(90.0) == lam(100.0) == lam(500.0) == 2.0
     assert lam(50.0, kind="test") == lam(None, kind="holdout") == 1.0
     freedoms = [1.0, 5.0, 30.0, 60.0]
     assert sorted(map(lam, freedoms)) == list(map(lam, freedoms))
+
+
+def test_skew_losses_widen_the_interval_of_their_mean():
+    losses = rng.exponential(size=60)
+    g = stats.skew(losses) / np.sqrt(60)
+    once = table(losses, kind="test", bounds=POSITIVE)
+    assert_allclose(widening(once), np.sqrt(1 + 3 * g**2), rtol=1e-10)
+    for scale in (1e-200, 1e200):
+        scaled = table(scale * losses, kind="test", bounds=POSITIVE)
+        assert_allclose(widening(scaled), widening(once), rtol=1e-10)
+    # Copies in a group are one unit; as a weight they are that unit, too.
+    units = np.repeat(np.arange(60), 3)
+    grouped = table(np.repeat(losses, 3), kind="test", bounds=POSITIVE, unit=units)
+    assert_allclose(widening(grouped), widening(once), rtol=1e-10)
+    assert widening(table(errors(2, 60), kind="test", bounds=SHARE)) == 1.0
+    assert widening(table(np.append(np.zeros(199), 1.0), bounds=POSITIVE)) == 2.0
 
 
 def test_a_corrected_centre_keeps_the_relative_width():
@@ -229,9 +247,11 @@ def test_cautions_name_what_is_not_guaranteed():
 
     normal = np.random.default_rng(1).normal(size=400) ** 2
     assert said(normal, degrees_of_freedom=3.0) == ""
-    assert "40 rows are few" in said(normal[:40])
-    assert "400 rows are few for 90 parameters" in said(normal, degrees_of_freedom=90.0)
-    assert "worth 20 independent ones" in said(normal, unit=np.arange(400) // 20)
+    assert "with 40 rows the interval is approximate" in said(normal[:40])
+    assert "400 rows are few for 90 effective parameters" in said(normal, degrees_of_freedom=90.0)
+    assert "with 20 groups the" in said(normal, unit=np.arange(400) // 20)
+    uneven = np.where(np.arange(400) < 20, 100.0, 1.0)
+    assert "with rows worth 28 of equal weight the" in said(normal, weight=uneven)
     assert said(normal, degrees_of_freedom=90.0, kind="test") == ""
     assert "dominate" in said(np.random.default_rng(1).standard_cauchy(size=400) ** 2)
 

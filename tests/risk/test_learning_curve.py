@@ -14,7 +14,7 @@ from sklearn.linear_model import LinearRegression as PeerLinearRegression
 from sklearn.model_selection import TimeSeriesSplit
 from sklearn.pipeline import make_pipeline
 
-from empirisk import Encoder, LinearDiscriminantAnalysis, LinearRegression, Plan, Table
+from empirisk import Encoder, LinearDiscriminantAnalysis, LinearRegression, Plan, Ridge, Table
 from empirisk.risk.cross_validation import cross_validate
 from empirisk.risk.crossed_errors import errors_of_means
 from empirisk.risk.extrapolation import extrapolate
@@ -233,16 +233,108 @@ def test_a_power_law_is_found_again(a, b, c):
     assert found.asymptote.value == found.a
 
 
-def test_the_verdict():
+def test_the_verdict_without_the_bayes_risk():
     n = default_sizes(1000)
     falling = known_curve(1 + 300 / n, n)
     assert falling.verdict == "more data"
-    flat = known_curve(1 + 0.001 / n, n)
-    assert flat.verdict == "a better model"
-    assert known_curve(1 + 10 / n, n, bayes_risk=1.0).verdict == "more data"
-    assert known_curve(1 + 10 / n, n, bayes_risk=0.5).verdict == "a better model"
     assert "what it needs is more data" in str(falling)
-    assert "a model without error" in str(known_curve(1 + 10 / n, n, bayes_risk=0.5))
+    flat = known_curve(1 + 0.001 / n, n)
+    assert flat.verdict == "not more data"
+    assert "more rows will hardly help" in str(flat)
+    assert "not known without the Bayes risk" in str(flat)
+    for slope in (5, 10):  # the risk seems to fall by 2 % or by 4 %, and may by 12 % or not at all
+        noisy = known_curve(1 + slope * n**-0.5, n, error=1.0)
+        assert noisy.verdict == "open"
+        assert "do not tell" in str(noisy)
+
+
+def test_the_verdict_with_the_bayes_risk():
+    n = default_sizes(1000)
+
+    def curve(b, bayes_risk, **options):
+        return known_curve(1 + b / n, n, bayes_risk=bayes_risk, **options)
+
+    assert curve(100, 1.0).verdict == "more data"
+    assert curve(10, 0.5).verdict == "a better model"
+    assert "what it needs is a better model" in str(curve(10, 0.5))
+    assert curve(0.001, 1.0).verdict == "neither"
+    assert "near the Bayes risk" in str(curve(0.001, 1.0))
+    unsure = curve(10, 0.8, error=0.3)
+    assert unsure.verdict == "open"
+    assert "which of the two" in str(unsure)
+    for wrong in (-0.1, np.nan, np.inf):
+        with pytest.raises(ParameterError, match="bayes_risk is"):
+            curve(10, wrong)
+
+
+def test_a_bayes_risk_above_the_limit_is_said_and_gives_no_negative_gap():
+    n = default_sizes(1000)
+    above = known_curve(1 + 100 / n, n, bayes_risk=5.13)
+    assert above.verdict == "open"
+    text = str(above)
+    assert "The Bayes risk given, 5.13, lies above the estimated limit and its band" in text
+    assert "what it needs" not in text
+    low, value, high = above.asymptote.interval[0], above.a, above.asymptote.interval[1]
+    inside = known_curve(1 + 100 / n, n, bayes_risk=(value + high) / 2)
+    assert low < value < inside.bayes_risk < high
+    assert "lies above the estimated limit, though inside its band" in str(inside)
+    assert inside.verdict == "more data"  # the limit is no less than the Bayes risk
+    assert "a model without error 0 (0 to" in str(inside)
+
+
+def test_a_model_at_the_bayes_risk_is_not_said_to_need_a_better_one():
+    X, _ = regression(300)
+    noise = np.random.default_rng(1).normal(size=300)
+    curve = learning_curve(LinearRegression(), X, noise, random_state=0)
+    assert curve.extrapolate().verdict == "not more data"
+    assert curve.extrapolate(bayes_risk=1.0).verdict in ("neither", "open")
+    for text in (str(curve), str(curve.extrapolate(bayes_risk=1.0))):
+        assert "what it needs" not in text
+        assert "-" not in text.replace("n^-c", "")  # nor is there a negative number
+
+
+def test_no_gain_is_zero_and_not_minus_zero():
+    n = default_sizes(1000)
+    for bayes_risk in (None, 0.0):
+        text = str(known_curve(np.zeros(len(n)), n, bayes_risk=bayes_risk))
+        assert "0 (0 to" in text
+        assert "(-0" not in text
+        assert " -0" not in text
+
+
+def test_an_estimate_says_at_which_n_it_is():
+    X, y = regression()
+    curve = learning_curve(LinearRegression(), X, y, sizes=[15, 30, 50, 80], cv=5, repeats=1)
+    assert "of the procedure at n = 15 is" in str(curve.estimates[0])
+    further = curve.extrapolate()
+    assert "of the procedure at n = 1000 is" in str(further.at(1000))
+    assert "of the procedure in the limit of many rows is" in str(further.asymptote)
+    for estimate in (*curve.estimates, further.at(1000)):
+        assert estimate.estimates == "the procedure at this n"
+        assert "at n =" in repr(estimate)
+    other = learning_curve(Ridge(1.0), X, y, sizes=[15, 30, 50, 80], cv=5, repeats=1)
+    difference = other.estimates[0] - curve.estimates[0]
+    assert "difference in squared risk of the procedure at n = 15" in str(difference)
+
+
+def test_time_order_and_few_rows_are_said():
+    X, y = regression(120)
+    time = learning_curve(LinearRegression(), X, y, cv=TimeSeriesSplit(4), repeats=1)
+    few = learning_curve(LinearRegression(), X[:12, :1], y[:12], random_state=0)
+    given = learning_curve(
+        LinearRegression(), X, y, cv=[(np.arange(60), np.arange(60, 120))], repeats=1
+    )
+    plain = learning_curve(LinearRegression(), X, y, random_state=0)
+    for curve, words in ((time, "time order"), (few, "with 12 rows"), (given, "splits given")):
+        further = curve.extrapolate()
+        assert words in str(curve)
+        assert words in further.sentence
+        for n in (200, np.inf):
+            assert any(words in caution for caution in further.at(n).cautions)
+    assert plain.extrapolate().cautions == plain.extrapolate().at(200).cautions == ()
+    short = learning_curve(LinearRegression(), X[:12, :1], y[:12], sizes=[5, 10], random_state=0)
+    assert "not carried on" in str(short)
+    assert "with 12 rows" in str(short)
 
 
 def test_no_law_is_made_of_what_does_not_follow_one():

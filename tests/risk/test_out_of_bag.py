@@ -162,6 +162,9 @@ def test_what_cannot_be_judged_is_refused():
     X, y = IRIS
     with pytest.raises(DataError, match="bootstrap=True"):
         out_of_bag(ExtraTreesClassifier(3).fit(X, y), X, y)
+    large = np.arange(150) // 50  # a member draws none of 50 of 150 rows with probability 4e-27
+    with pytest.raises(DataError, match=r"a row of every group.*misses a group of 50; use"):
+        out_of_bag(RandomForestClassifier(3, random_state=0).fit(X, y), X, y, groups=large)
     with pytest.raises(ParameterError, match="estimators_samples_"):
         out_of_bag(AdaBoostClassifier(n_estimators=3).fit(X, y), X, y)
     with pytest.raises(NotFittedError):

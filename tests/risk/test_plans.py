@@ -175,6 +175,29 @@ def test_a_holdout_part_has_its_share(n, share, seed):
     assert held == round(min(max(share * n, 1), n - 1))
 
 
+@given(st.integers(2, 200), st.floats(0.05, 0.95))
+def test_a_holdout_part_in_time_order_is_the_last_share(n, share):
+    plan = Plan.holdout(np.zeros((n, 1)), np.arange(n), test_size=share, time_order=True)
+    held = round(min(max(share * n, 1), n - 1))
+    assert (plan.kind, plan.seed, plan.judges_one_model) == ("time", None, True)
+    np.testing.assert_array_equal(plan.train(0), np.arange(n - held))
+    np.testing.assert_array_equal(plan.test(0), np.arange(n - held, n))
+
+
+@given(st.lists(st.integers(0, 6), min_size=2, max_size=25), st.floats(0.05, 0.95))
+def test_in_time_order_the_cut_is_the_nearest_between_groups(groups, share):
+    n = len(groups)
+    clean = [c for c in range(1, n) if not set(groups[:c]) & set(groups[c:])]
+    if not clean:
+        with pytest.raises(PlanError, match=r"both sides|to part"):
+            Plan.holdout(np.zeros((n, 1)), groups, test_size=share, groups=groups, time_order=True)
+        return
+    plan = Plan.holdout(np.zeros((n, 1)), groups, test_size=share, groups=groups, time_order=True)
+    wanted = n - round(min(max(share * n, 1), n - 1))
+    assert len(plan.train(0)) == min(clean, key=lambda c: abs(c - wanted))
+    np.testing.assert_array_equal(plan.test(0), np.arange(len(plan.train(0)), n))
+
+
 def test_a_holdout_part_is_stratified_and_keeps_groups():
     plan = Plan.holdout(X, labels, test_size=0.3, classifier=True, random_state=0)
     assert np.bincount(labels[plan.test(0)]).tolist() == [3, 3, 3]

@@ -8,9 +8,8 @@ from sklearn import metrics
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
-from empirisk import LinearDiscriminantAnalysis
 from empirisk.risk import measures
-from empirisk.runtime.errors import DataError, ParameterError, PlanError
+from empirisk.runtime.errors import DataError, ParameterError
 
 
 def scored(n=150, seed=0, shift=1.0):
@@ -187,11 +186,19 @@ def test_few_rows_of_a_class_and_ties_throughout_are_said():
     ("call", "words"),
     [
         (lambda: measures.auc([1, 1], [0.2, 0.3], positive=1), "no row is of any other class"),
-        (lambda: measures.auc([0, 0], [0.2, 0.3], positive=1), "no row is of 1"),
+        (lambda: measures.auc([0, 0], [0.2, 0.3], positive=1), "of class 1, .* give rows of it"),
         (lambda: measures.auc([0, 1], [0.2, np.nan]), "1 scores are NaN"),
         (lambda: measures.auc([0, 1], ["a", "b"]), "a number for each row"),
         (lambda: measures.auc([0, 1, 2], np.ones((3, 4))), "4 columns for 3 classes"),
         (lambda: measures.average_precision([0, 0], [1, 2], positive=1), "no row is of class 1"),
+        (
+            lambda: measures.auc([0, 1, 1], np.ones((3, 3)), classes=[0, 1, 2]),
+            "no row is of class 2.*name another class, positive=",
+        ),
+        (
+            lambda: measures.auc([0, 1, 1], np.ones((3, 3)), classes=[0, 1, 2], multi_class="ovo"),
+            "no row is of class 2, so the AUC of class 0 is undefined: give rows",
+        ),
     ],
 )
 def test_what_cannot_be_ranked_is_an_error_that_says_why(call, words):
@@ -226,36 +233,6 @@ def test_a_classifier_is_measured_by_name():
     assert_allclose(by_margin.value, peer, rtol=1e-12)
     with pytest.raises(ParameterError, match="there is no measure 'kappa'"):
         measures.evaluate(model, X, y, "kappa")
-
-
-def test_cross_validated_measures_are_pooled_or_averaged_over_the_splits():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(120, 3))
-    y = (X[:, 0] + rng.normal(size=120) > 0).astype(int)
-    splits = [(np.flatnonzero(np.arange(120) % 4 != s), np.arange(s, 120, 4)) for s in range(4)]
-    ours, foreign = LinearDiscriminantAnalysis(), LogisticRegression()
-    for estimator in (ours, foreign):
-        areas, prediction = [], np.empty(120, dtype=int)
-        for train, test in splits:
-            model = type(estimator)().fit(X[train], y[train])
-            areas.append(metrics.roc_auc_score(y[test], model.predict_proba(X[test])[:, 1]))
-            prediction[test] = model.predict(X[test])
-        found = measures.cross_validate(estimator, X, y, "auc", cv=splits)
-        assert_allclose(found.value, np.mean(areas), rtol=1e-10)  # equal parts; two rungs
-        assert found.interval is None  # the splits were given
-        pooled = measures.cross_validate(estimator, X, y, "f_score", cv=splits)
-        assert_allclose(pooled.value, metrics.f1_score(y, prediction), rtol=1e-12)
-    found = measures.cross_validate(ours, X, y, "auc", random_state=0)
-    assert found.estimates == "the procedure at this n"
-    assert found.interval[0] < found.value < found.interval[1] < 1
-    assert "the folds share training rows" in found.reason
-    again = measures.cross_validate(ours, X, y, "auc", random_state=0, n_jobs=2)
-    assert (again.value, again.interval) == (found.value, found.interval)
-    one_class = [(np.arange(60), 60 + np.flatnonzero(y[60:] == 1))]
-    with pytest.raises(PlanError, match="use fewer or stratified folds"):
-        measures.cross_validate(ours, X, y, "auc", cv=one_class)
-    with pytest.raises(ParameterError, match="no predict_proba"):
-        measures.cross_validate(LinearSVC(), X, y, "auc")
 
 
 @pytest.mark.slow

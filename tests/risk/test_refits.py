@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import LinearRegression as Foreign
 from sklearn.model_selection import TimeSeriesSplit
 
@@ -34,18 +35,21 @@ def losses_without(out, test, weight):
 @pytest.mark.parametrize("folds", [3, 4, 5, 10])
 def test_every_two_folds_are_held_out_together_once(folds):
     plan = Plan.of(folds, X, y, random_state=0)
-    pairs = paired(plan)
+    pairs, partner = paired(plan)
     assert pairs.is_partition
     fold = plan.fold[0]
-    held = sorted(tuple(np.unique(fold[pairs.test(s)])) for s in range(pairs.n_splits))
+    held = [tuple(np.unique(fold[pairs.test(s)])) for s in range(pairs.n_splits)]
     alone = [(k,) for k in range(folds)]
-    assert held == sorted([*alone, *combinations(range(folds), 2)])
+    assert sorted(held) == sorted([*alone, *combinations(range(folds), 2)])
+    for s, together in enumerate(held):
+        assert {*partner[pairs.repeat(s), list(together)]} == {*together}
 
 
 @pytest.mark.parametrize("folds", [4, 5])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_nested_cross_validation_is_its_definition(folds, weighted):
-    weight = rng.uniform(0.5, 2, size=63) if weighted else np.ones(63)
+@pytest.mark.parametrize("heaviest", [None, 1.0, 1e20])
+def test_nested_cross_validation_is_its_definition(folds, heaviest):
+    weight = np.ones(63) if heaviest is None else rng.uniform(0.5, 2, size=63)
+    weight[7] *= heaviest or 1.0
     found = risk.nested_cross_validate(
         LinearRegression(), X, y, cv=folds, sample_weight=weight, level=0.9, random_state=5
     )
@@ -124,6 +128,25 @@ def test_refits_scale_with_the_target_and_keep_groups_and_classes(method):
         groups=np.arange(63) // 3, cv=5, method=method, random_state=0,
     )  # fmt: skip
     assert 0 <= found.interval[0] < found.value < found.interval[1] <= 1
+
+
+class Hasty(RegressorMixin, BaseEstimator):
+    """The mean; of less than 50 rows, a number whose square is none."""
+
+    def fit(self, X, y):
+        self.level_ = np.mean(y) if len(y) >= 50 else 1e200
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.level_)
+
+
+@pytest.mark.parametrize("method", ["nested", "conservative_z"])
+def test_losses_that_are_infinite_in_smaller_training_parts_give_no_interval(method):
+    found = risk.cross_validate(Hasty(), X, y, cv=5, method=method, random_state=0)
+    assert found.interval is None
+    assert np.isfinite(found.value)
+    assert "not finite" in found.reason
 
 
 def test_plans_that_cannot_be_dealt_anew_are_refused():

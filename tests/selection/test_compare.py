@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import TimeSeriesSplit
 from sklearn.tree import DecisionTreeRegressor
 
 from empirisk import (
@@ -17,7 +18,7 @@ from empirisk import (
     risk,
 )
 from empirisk.losses import Asymmetric
-from empirisk.runtime.errors import EmpiriskError, ParameterError
+from empirisk.runtime.errors import DataError, EmpiriskError, ParameterError
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 10))
@@ -30,6 +31,17 @@ class Sleeper(RegressorMixin, BaseEstimator):
 
     def predict(self, X):
         return np.zeros(len(X))
+
+
+class Thrown(RegressorMixin, BaseEstimator):
+    """Predicts so far away that the squared loss overflows."""
+
+    def fit(self, X, y):
+        self.fitted_ = True
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), 1e200)
 
 
 def test_rivals_share_one_plan_and_keep_their_intervals():
@@ -74,6 +86,57 @@ def test_differences_hold_all_at_once_and_to_the_best_for_all_pairs():
         (to_baseline, best), (to_best, "Baseline"))]  # fmt: skip
     assert width[0] < width[1]
     assert f"Baseline minus {best}" in str(found)
+
+
+def test_a_copy_of_the_best_does_not_take_the_correction_from_the_others():
+    rivals = {"a": Ridge(alpha=30.0), "b": Ridge(alpha=300.0), "ols": LinearRegression()}
+    alone = compare(rivals, X, y).differences()
+    best = compare(rivals, X, y).ranking()[0]
+    copied = compare({**rivals, "copy": rivals[best]}, X, y)
+    found = copied.differences(best)
+    assert found["copy"].value == 0
+    assert found["copy"].interval is None
+    for name in ("Baseline", *(name for name in rivals if name != best)):
+        plain = copied.difference(name, best).interval
+        assert found[name].interval[0] < plain[0] < plain[1] < found[name].interval[1]
+        assert "3 differences at once" in found[name].reason
+    to_best = copied.differences()
+    for name, gap in alone.items():
+        assert to_best[name].interval == gap.interval
+
+
+def test_all_differences_without_an_interval_are_left_as_they_are():
+    found = compare([LinearRegression(), Ridge()], X, y, cv=TimeSeriesSplit(4)).differences()
+    assert len(found) == 2
+    assert all(gap.interval is None for gap in found.values())
+
+
+def test_rivals_of_infinite_risk_have_no_difference():
+    found = compare({"far": Thrown(), "ridge": Ridge()}, X, y)
+    assert found.risks["far"].value == np.inf
+    assert list(found.differences("Baseline")) == ["ridge"]
+    assert "far: The squared risk" in str(found)
+    assert "far minus" not in str(found)
+    with pytest.raises(DataError, match="infinite"):
+        found.difference("far", "ridge")
+
+
+def test_differences_by_nested_cross_validation_are_those_of_the_values():
+    found = compare({"ridge": Ridge(), "ols": LinearRegression()}, X, y, method="nested", cv=5)
+    assert found.risks["ols"].value != found.risks["ols"].losses.mean()
+    for gaps in (found.differences(), found.differences("Baseline")):
+        to = next(name for name in found.risks if name not in gaps)
+        for name, gap in gaps.items():
+            assert_allclose(gap.value, found.risks[name].value - found.risks[to].value, rtol=1e-12)
+            assert_allclose(np.mean(gap.interval), gap.value, rtol=1e-9)
+            assert "nested cross-validation corrects" in gap.reason
+            assert "at once" in gap.reason
+    # The interval is that of the differences of the losses, moved.
+    usual = compare({"ridge": Ridge(), "ols": LinearRegression()}, X, y, cv=5)
+    moved, plain = (each.difference("ols", "ridge") for each in (found, usual))
+    assert_allclose(np.diff(moved.interval), np.diff(plain.interval), rtol=1e-9)
+    assert moved.value != plain.value
+    assert "nested" not in plain.reason
 
 
 def test_one_difference_needs_no_correction():

@@ -1,12 +1,13 @@
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.model_selection import TimeSeriesSplit
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from empirisk import LinearDiscriminantAnalysis, LinearRegression, Plan, Ridge, Tuned, risk, select
 from empirisk.losses import Squared
-from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.errors import ParameterError, PlanError
 from empirisk.selection.candidates import with_baseline
 from empirisk.selection.procedure import SelectionProcedure
 
@@ -154,6 +155,76 @@ def test_groups_stay_on_one_side_of_both_splits():
     train = np.setdiff1d(np.arange(160), chosen.test_rows)
     assert not set(groups[chosen.test_rows]) & set(groups[train])
     assert chosen.plan.kind == "grouped"
+
+
+@pytest.mark.parametrize("honest", ["bootstrap", "nested"])
+@pytest.mark.parametrize("refit", ["train", "average"])
+def test_in_time_order_the_test_part_is_the_last_rows(honest, refit):
+    few = X[:, :3]  # the first training part of a training part has 8 rows
+    chosen = select(
+        [Ridge(), LinearRegression()], few, y,
+        cv=TimeSeriesSplit(3), honest=honest, refit=refit, test_size=0.2, random_state=0,
+    )  # fmt: skip
+    assert_array_equal(chosen.test_rows, np.arange(128, 160))
+    for s, (train, test) in enumerate(TimeSeriesSplit(3).split(X[:128])):
+        assert_array_equal(chosen.plan.train(s), train)
+        assert_array_equal(chosen.plan.test(s), test)
+    assert_allclose(chosen.test_risk.losses, (y[128:] - chosen.model.predict(few[128:])) ** 2)
+    assert chosen.test_risk.estimates == "this model"
+    for found in (chosen.test_risk, chosen.cross_validated_risk, *chosen.risks.values()):
+        assert found.interval is None
+        assert "ordered in time" in str(found)
+
+
+def test_in_time_order_copies_do_not_move_the_test_part():
+    rows = np.arange(160) % 120
+    chosen = select(Ridge(), X[rows], y, cv=TimeSeriesSplit(3), random_state=0)
+    assert_array_equal(chosen.test_rows, np.arange(120, 160))
+
+
+def test_nested_selection_in_time_order_never_looks_ahead():
+    # Inner folds of every training part: each trains on rows before those it judges.
+    rows_seen = []
+
+    class Noting(LinearRegression):
+        axis = None
+
+        def fit_path(self, X, *args, **options):
+            rows_seen.append(X[:, 0])
+            return super().fit_path(X, *args, **options)
+
+    time = np.arange(160.0)
+    stamped = np.column_stack([time, X[:, 0]])
+    select({"line": Noting()}, stamped, y, cv=TimeSeriesSplit(3), honest="nested")
+    assert len(rows_seen) > 3 * 3
+    for seen in rows_seen:
+        assert_array_equal(seen, time[: len(seen)])
+
+
+def test_in_time_order_a_plan_of_the_first_rows_may_be_given():
+    plan = Plan.of(TimeSeriesSplit(4), X[:120], y[:120])
+    for honest in ("bootstrap", "nested"):
+        chosen = select(Ridge(), X, y, cv=plan, honest=honest)
+        assert chosen.plan is plan
+        assert_array_equal(chosen.test_rows, np.arange(120, 160))
+        assert chosen.test_risk.interval is None
+
+
+def test_groups_follow_one_another_in_time_or_are_refused():
+    chosen = select(Ridge(), X, y, groups=np.arange(160) // 10, cv=TimeSeriesSplit(5))
+    assert_array_equal(chosen.test_rows, np.arange(120, 160))
+    with pytest.raises(PlanError, match="every cut in time"):
+        select(Ridge(), X, y, groups=np.arange(160) % 10, cv=TimeSeriesSplit(5))
+
+
+def test_rows_of_weight_zero_keep_the_numbers_of_the_others():
+    weight = np.where(np.arange(160) < 40, 0.0, 1.0)
+    chosen = select(Ridge(), X, y, sample_weight=weight, random_state=0)
+    assert chosen.test_rows.min() >= 40
+    assert_allclose(
+        chosen.test_risk.losses,
+        (y[chosen.test_rows] - chosen.model.predict(X[chosen.test_rows])) ** 2,
+    )
 
 
 def test_a_plan_of_the_training_rows_may_be_given():

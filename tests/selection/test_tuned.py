@@ -7,9 +7,10 @@ from sklearn.base import clone
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import Ridge as ForeignRidge
 from sklearn.model_selection import GridSearchCV, GroupKFold, LeaveOneOut
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeRegressor
 
 from empirisk import Axis, LinearRegression, Ridge, Tuned, risk
 from empirisk.runtime.errors import ParameterError
@@ -42,7 +43,7 @@ def test_a_tuned_learner_keeps_its_path_and_the_winners_losses():
     assert (np.diff(path.training_risk) > 0).all()  # a larger penalty fits the training rows worse
     assert len(model.risk_.losses) == 80
     assert (model.risk_.chosen_among, model.risk_.corrected) == (4, True)
-    assert model.risk_.uncorrected < model.risk_.value < model.risk_.interval[1]
+    assert model.risk_.uncorrected <= model.risk_.value < model.risk_.interval[1]
 
 
 def test_one_se_is_never_richer_than_best():
@@ -51,6 +52,38 @@ def test_one_se_is_never_richer_than_best():
     assert simple.best_value_ >= best.best_value_
     limit = best.risk_.value + best.path_.standard_error[best.best_index_]
     assert simple.risk_.value <= limit * (1 + 1e-8)
+
+
+DEPTH = Axis(("max_depth",), "richer", "integer")
+NEIGHBOURS = Axis(("n_neighbors",), "simpler", "integer")
+
+
+@pytest.mark.parametrize("order", [1, -1], ids=["as given", "reversed"])
+@pytest.mark.parametrize(
+    ("estimator", "axis", "values", "simplest"),
+    [
+        (DecisionTreeRegressor(random_state=0), DEPTH, [1, 2, 3, 4, 6, 9], min),
+        (KNeighborsRegressor(), NEIGHBOURS, [1, 2, 3, 5, 8, 12, 20, 50], max),
+        (Ridge(), None, [1e-3, 0.1, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0], max),
+        (ForeignRidge(), ALPHA, [1e-3, 0.1, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0], max),
+    ],
+    ids=["tree", "neighbours", "ridge", "foreign ridge"],
+)
+def test_one_se_goes_to_the_simpler_side_of_the_axis(estimator, axis, values, simplest, order):
+    values = values[::order]
+    step = np.where(X[:, 0] > 0, 1.0, -1.0) + X[:, 1] + np.random.default_rng(1).normal(size=80)
+    best, simple = (
+        Tuned(estimator, axis=axis, values=values, cv=5, rule=rule).fit(X, step)
+        for rule in ("best", "one_se")
+    )
+    risk, error = best.path_.risk, best.path_.standard_error
+    limit = risk.min() + error[np.argmin(risk)]
+    within = [value for value, each in zip(values, risk, strict=True) if each <= limit]
+    assert simple.best_value_ == simplest(within)
+    assert simple.path_.values[simple.best_index_] == simple.best_value_
+    # A rule in the wrong direction would be seen: the best is not the only one within the limit.
+    assert simple.best_value_ != best.best_value_ == values[np.argmin(risk)]
+    assert simplest([simple.best_value_, best.best_value_]) == simple.best_value_
 
 
 def test_without_an_axis_there_is_nothing_to_choose():

@@ -66,6 +66,25 @@ def test_the_bound_holds_at_its_level(bound, name, sides):
     assert failures <= most_failures(trials)
 
 
+@pytest.mark.parametrize("even", [True, False], ids=["even", "uneven"])
+@pytest.mark.parametrize("bound", [bounds.hoeffding, bounds.chernoff, bounds.empirical_bernstein])
+def test_of_groups_the_bound_holds_where_that_of_their_rows_does_not(bound, even):
+    """All rows of a group have one loss, 1 with probability 0.5."""
+    if bound is bounds.chernoff and not even:
+        pytest.skip("it is for units of equal weight")
+    rng = np.random.default_rng(0)
+    trials, by_groups, by_rows = 150, 0, 0
+    size = np.full(30, 100) if even else np.tile([20, 40, 200], 10)
+    group = np.repeat(np.arange(30), size)
+    for _ in range(trials):
+        plain = estimate((rng.random(30) < 0.5)[group])
+        grouped = replace(plain, table=replace(plain.table, unit=group))
+        by_groups += bound(grouped, level=LEVEL).interval[1] < 0.5
+        by_rows += bound(plain, level=LEVEL).interval[1] < 0.5
+    assert by_groups <= most_failures(trials)
+    assert by_rows > most_failures(trials)
+
+
 def test_the_sharpest_bound_fails_about_as_often_as_it_may():
     # Clopper-Pearson at p = 0.5, n = 41: of the failures allowed, most happen.
     upper = [bounds.clopper_pearson(estimate(np.arange(41) < k), level=LEVEL) for k in range(42)]

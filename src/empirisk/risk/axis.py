@@ -20,8 +20,9 @@ from empirisk.runtime.validation import numbers
 if TYPE_CHECKING:
     from empirisk.risk.plans import Plan
 
-Output = Literal["value", "probability", "density", "reconstruction"]
-"""What a loss asks of a learner. Of the last two a path gives the loss of each row itself."""
+Output = Literal["value", "probability", "density", "reconstruction", "score"]
+"""What a loss asks of a learner. Of densities and reconstructions a path gives the loss of each row
+itself. Scores, a column for each class, order the rows of one model; no path is asked for them."""
 
 Block = tuple[int, Ints, Array]
 """Held-out predictions: the repeat of the plan, rows, and the rows' predictions for all values.

@@ -21,13 +21,15 @@ def cautions(table: LossTable) -> tuple[str, ...]:
     """Each a clause that can follow "but"; none where the interval covers as simulated."""
     found = []
     n = table.effective_units()
-    equal = n > 0.99 * len(table.unit)
-    what = f"{n:.0f} rows" if equal else f"rows worth {n:.0f} independent ones"
+    kind = "group" if table.is_grouped else "row"
+    what = f"{n:.0f} {kind}{'s' * (n > 1.5)}"
+    if n < 0.99 * table.units:
+        what = f"{kind}s worth {n:.0f} of equal weight"
     if n < FEW - 0.5:
-        found.append(f"{what} are few, and the interval is approximate")
+        found.append(f"with {what} the interval is approximate")
     df = table.degrees_of_freedom
-    if df is not None and not table.is_model and n < PER_PARAMETER * df:
-        found.append(f"{what} are few for {df:.3g} parameters")
+    if df is not None and not table.is_model and n < 0.999 * PER_PARAMETER * df:
+        found.append(f"{what} are few for {df:.3g} effective parameters")
     if np.isinf(table.bounds[1]) and has_heavy_tail(table.losses):
         found.append(HEAVY_TAIL)
     if table.kind == "time":

@@ -1,4 +1,4 @@
-"""Dealing rows to folds: shuffled, stratified, with whole groups (and copies) kept together."""
+"""Dealing rows to folds: shuffled, stratified or in time order, groups and copies kept together."""
 
 from typing import Any
 
@@ -8,6 +8,7 @@ from scipy.sparse.csgraph import connected_components
 
 from empirisk.data.table import Table
 from empirisk.runtime.arrays import Array, Bools, Floats, Int32s, Ints
+from empirisk.runtime.errors import PlanError
 
 
 def deal(
@@ -71,6 +72,23 @@ def hold_out(
     if held.all() or not held.any():  # two large units: one to either side
         held[order[-1]] ^= True
     return held[units]
+
+
+def latest(n: int, share: float, *, units: Ints | None = None) -> Bools:
+    """Which rows are held out in time order: the last, about the share, cut between units."""
+    cut = n - round(min(max(share * n, 1), n - 1))
+    if units is not None:
+        first = np.unique(units, return_index=True)[1]
+        last = n - 1 - np.unique(units[::-1], return_index=True)[1]
+        opened, closed = (np.bincount(edge + 1, minlength=n + 1) for edge in (first, last))
+        clean = np.flatnonzero(np.cumsum(opened - closed)[1:n] == 0) + 1
+        if not len(clean):
+            raise PlanError(
+                "every cut in time has rows of one group before and after it: leave groups out, if "
+                "a group may be on both sides, or hold out whole groups without time order"
+            )
+        cut = int(clean[np.argmin(np.abs(clean - cut))])
+    return np.arange(n) >= cut
 
 
 def units_of(X: Any, groups: Ints | None, keep_copies_together: bool) -> Ints | None:

@@ -4,14 +4,19 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from sklearn.base import is_regressor
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from empirisk.charts.decision_boundary import draw_points, draw_regions
 from empirisk.data.table import Table
+from empirisk.risk.predictor import AnyPredictor, as_predictor, name_of
+from empirisk.risk.target import are_text
 from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.complaints import refuse_missing_labels
 from empirisk.runtime.errors import DataError, ParameterError
 
 MARGIN = 0.08  # of the range of the data, on each side
+MOST_CLASSES = 100  # more than colours can tell apart; numbers rather than classes
 
 
 def draw_decision_boundary(
@@ -21,8 +26,8 @@ def draw_decision_boundary(
 
     Parameters
     ----------
-    classifier : fitted classifier of two features
-        Ours or any with scikit-learn's `predict`; any number of classes.
+    classifier : fitted classifier of two features, object with `predict`, or function of X
+        Ours or any other; up to 100 classes.
     X : array, frame or table with two columns of numbers
         The part of the plane that is drawn; the names of a frame's columns are the labels.
     y : labels, optional
@@ -46,26 +51,72 @@ def draw_decision_boundary(
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('petal length (cm)', 'petal width (cm)')
     """
-    check_is_fitted(classifier)
     if resolution < 2:
         raise ParameterError(f"resolution is {resolution}; give 2 or more, such as 200")
+    classifier = as_predictor(classifier, y, task="classification")
+    _refuse_no_classifier(classifier)
     names, points = _two_columns(classifier, X)
     across, up = (
         _grid(column, name, resolution) for column, name in zip(points.T, names, strict=True)
     )
     plane = np.column_stack([np.tile(across, resolution), np.repeat(up, resolution)])
-    predicted = np.asarray(classifier.predict(_alike(X, plane)))
+    predicted = _predicted(classifier, _alike(X, plane), len(plane))
     truth, seen = predicted[:0], predicted[:0]
     if y is not None:
-        truth, seen = _labels(y, len(points)), np.asarray(classifier.predict(X))
-    known = np.asarray(getattr(classifier, "classes_", predicted))
-    classes = np.unique(np.concatenate([known, predicted, truth, seen]))
+        truth, seen = _labels(y, len(points)), _predicted(classifier, X, len(points))
+    known = np.asarray(getattr(classifier, "classes_", predicted[:0]))
+    said = _said(known, np.concatenate([predicted, seen]), name_of(classifier))
+    _refuse_other_labels(truth, said, name_of(classifier))
+    classes = np.unique(np.concatenate([said, truth]))
     titles = [str(label) for label in classes]
     codes = np.searchsorted(classes, predicted).reshape(resolution, resolution)
     ax = draw_regions(across, up, codes, titles, names, ax=ax)
     if y is None:
         return ax
     return draw_points(points, np.searchsorted(classes, truth), truth == seen, titles, ax=ax)
+
+
+def _refuse_no_classifier(classifier: Any) -> None:
+    if isinstance(classifier, AnyPredictor):
+        return
+    check_is_fitted(classifier)
+    if is_regressor(classifier):
+        raise ParameterError(
+            f"{name_of(classifier)} predicts numbers, and regions are those in which a class is "
+            "predicted: give a classifier"
+        )
+
+
+def _predicted(classifier: Any, X: Any, n: int) -> Array:
+    """A label for each row of X."""
+    labels = np.asarray(classifier.predict(X))
+    if labels.size != n:
+        raise DataError(
+            f"{name_of(classifier)} predicts an array of shape {labels.shape} for {n} points; a "
+            "label is wanted for each"
+        )
+    return labels.reshape(-1)
+
+
+def _said(known: Array, predicted: Array, name: str) -> Array:
+    """The classes of a classifier, sorted; numbers that are none are refused."""
+    said = np.unique(np.concatenate([known, predicted]) if len(known) else predicted)
+    broken = len(known) == 0 and said.dtype.kind == "f" and not np.isin(said, np.rint(said)).all()
+    if broken or len(said) > MOST_CLASSES:
+        raise ParameterError(
+            f"{name} predicts {len(said)} different values such as {said.tolist()[0]!r}: regions "
+            f"are drawn of classes, {MOST_CLASSES} at most; give a classifier"
+        )
+    return said
+
+
+def _refuse_other_labels(truth: Array, said: Array, name: str) -> None:
+    if len(truth) and are_text(truth) != are_text(said):
+        raise DataError(
+            f"y has labels such as {truth.tolist()[0]!r}, and {name} predicts such as "
+            f"{said.tolist()[0]!r}: one is text and one a number, which are never equal; give y "
+            "with the labels that are predicted"
+        )
 
 
 def _two_columns(classifier: Any, X: Any) -> tuple[tuple[str, str], Floats]:
@@ -75,7 +126,7 @@ def _two_columns(classifier: Any, X: Any) -> tuple[tuple[str, str], Floats]:
     expected = getattr(classifier, "n_features_in_", 2)
     if not len(table.names) == expected == 2:
         raise DataError(
-            f"X has {len(table.names)} column(s) and {type(classifier).__name__} was fitted to "
+            f"X has {len(table.names)} column(s) and {name_of(classifier)} was fitted to "
             f"{expected}; regions are drawn of a classifier of two features: fit it to two columns"
         )
     for name, kind in table.kinds.items():
@@ -112,4 +163,5 @@ def _labels(y: Any, n: int) -> Array:
     labels = np.asarray(column_or_1d(y))
     if len(labels) != n:
         raise DataError(f"y has {len(labels)} labels for the {n} rows of X; give one a row")
+    refuse_missing_labels(labels, "the picture")
     return labels

@@ -16,11 +16,10 @@ SMOOTHERS = (
     "BaggingRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
-    "KNeighborsClassifier",
-    "KNeighborsRegressor",
     "RandomForestClassifier",
     "RandomForestRegressor",
 )
+NEIGHBOURS = ("KNeighborsClassifier", "KNeighborsRegressor")
 LINEAR = ("LinearDiscriminantAnalysis", "LinearRegression", "LogisticRegression")
 CONSTANT = ("DummyClassifier", "DummyRegressor")
 
@@ -34,14 +33,20 @@ def freedom_of(estimator: Any) -> Freedom:
 
 
 def smoother_freedom(n: int) -> float:
-    """Of nearest neighbours and bagged trees: 10, and at least one for 11 rows, as simulated."""
+    """Of bagged trees, and of five neighbours: 10, and at least one for 11 rows, as simulated."""
     return max(10.0, n / 11)
 
 
-def freedom_by_name(estimator: Any, X: Any) -> float | None:
-    """Of scikit-learn's linear rules a parameter for each column and one for the intercept."""
-    name = type(learner_of(estimator)).__name__
+def freedom_by_name(estimator: Any, X: Any, n: int) -> float | None:
+    """Of scikit-learn's linear rules a parameter for each column and one for the intercept.
+
+    Of k nearest neighbours 10, and at least one for 2k + 1 rows, as simulated.
+    """
+    learner = learner_of(estimator)
+    name = type(learner).__name__
     if name in CONSTANT:
         return 1.0
+    if name in NEIGHBOURS:
+        return max(10.0, n / (2 * learner.n_neighbors + 1))
     plain = not isinstance(estimator, Pipeline) and len(getattr(X, "shape", ())) == 2
     return X.shape[1] + 1.0 if name in LINEAR and plain else None

@@ -8,11 +8,11 @@ from typing import Any, Literal
 import numpy as np
 
 from empirisk.charts.double_descent import draw_double_descent
-from empirisk.risk.estimate import RiskEstimate
 from empirisk.risk.fingerprints import digest
 from empirisk.risk.intervals import interval, none
 from empirisk.risk.loss_table import LossTable
 from empirisk.risk.minimum_norm import LinearModel, Pairs, RandomFeatures
+from empirisk.risk.risk_at_size import RiskAtSize
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import parallel
@@ -34,7 +34,8 @@ class DoubleDescent:
         What `values` are; the other number is `fixed`.
     values : int array
     fixed : int
-    estimates : tuple of RiskEstimate
+    estimates : tuple of RiskAtSize
+        Of the training sets that were drawn.
     training_risk : array
     theory : array or None
         The expected risk where it is known.
@@ -45,7 +46,7 @@ class DoubleDescent:
     along: Literal["features", "rows"]
     values: Ints
     fixed: int
-    estimates: tuple[RiskEstimate, ...]
+    estimates: tuple[RiskAtSize, ...]
     training_risk: Floats
     theory: Floats | None
     what: str
@@ -142,7 +143,7 @@ def linear_double_descent(
     risk, training = _draws(partial(model.draw, pairs), n_draws, n_jobs, random_state)
     theory = np.array([model.expected_risk(*pair) for pair in pairs])
     estimates = tuple(
-        _estimate(risk[:, j], level, "" if np.isfinite(theory[j]) else INFINITE)
+        _estimate(risk[:, j], pairs[j][0], level, "" if np.isfinite(theory[j]) else INFINITE)
         for j in range(len(pairs))
     )
     return DoubleDescent(along, values, fixed, estimates, training, theory, "features")
@@ -195,7 +196,9 @@ def double_descent(
     if max(n for n, _ in pairs) > table.n_train:
         raise ParameterError(f"rows is {rows}; {table.n_train} are left beside the test rows")
     risk, training = _draws(partial(table.draw, pairs), n_draws, n_jobs, random_state)
-    estimates = tuple(_estimate(column, level, ONE_TABLE) for column in risk.T)
+    estimates = tuple(
+        _estimate(column, n, level, ONE_TABLE) for column, (n, _) in zip(risk.T, pairs, strict=True)
+    )
     return DoubleDescent(along, values, fixed, estimates, training, None, "random features")
 
 
@@ -236,8 +239,8 @@ def _draws(
     return found[:, 0], found[:, 1].mean(axis=0)
 
 
-def _estimate(risks: Floats, level: float, no_interval: str) -> RiskEstimate:
-    """The mean over draws; they are independent, unless a reason says why not."""
+def _estimate(risks: Floats, n: int, level: float, no_interval: str) -> RiskAtSize:
+    """The mean over draws of n rows; they are independent, unless a reason says why not."""
     draws = np.arange(len(risks))
     table = LossTable(
         losses=np.ascontiguousarray(risks),
@@ -254,7 +257,7 @@ def _estimate(risks: Floats, level: float, no_interval: str) -> RiskEstimate:
         found = interval(table, level)
         if found.ends is not None:
             found = replace(found, reason=f"{len(risks)} training sets were drawn")
-    return RiskEstimate.of(
+    estimate = RiskAtSize.of(
         table,
         loss="squared",
         estimates="the procedure at this n",
@@ -262,3 +265,4 @@ def _estimate(risks: Floats, level: float, no_interval: str) -> RiskEstimate:
         level=level,
         found=found,
     )
+    return replace(estimate, rows=n)

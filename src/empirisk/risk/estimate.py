@@ -113,7 +113,7 @@ class RiskEstimate:
 
     def expected(self, value: float, among: int) -> Self:
         """What is to be expected of the best of so many: `value`, and the interval around it."""
-        found = interval(self._rows, self.level, centre=value)
+        found = interval(replace(self._rows, is_best=True), self.level, centre=value)
         return replace(
             self,
             value=value,
@@ -173,7 +173,7 @@ class RiskEstimate:
             )
         if self.loss != other.loss or self.estimates != other.estimates:
             raise PlanError(
-                f"the {self.loss} risk of {self.estimates} and the {other.loss} risk of "
+                f"the {self.quantity} of {self.estimates} and the {other.quantity} of "
                 f"{other.estimates} are different quantities"
             )
         if not (np.isfinite(self.losses).all() and np.isfinite(other.losses).all()):
@@ -189,10 +189,25 @@ class RiskEstimate:
         return difference.chosen(max(self.chosen_among, other.chosen_among))
 
     @property
+    def quantity(self) -> str:
+        """What is estimated, as a sentence calls it."""
+        return f"{self.loss} risk"
+
+    @property
+    def subject(self) -> str:
+        """What it is the risk of, as a sentence calls it."""
+        return self.estimates
+
+    @property
+    def ends(self) -> str:
+        """The ends of the interval, for a table."""
+        return "no interval" if self.interval is None else "[{:.4g}, {:.4g}]".format(*self.interval)
+
+    @property
     def sentence(self) -> str:
         """The estimate in words that can be read out."""
-        what = f"{self.loss} risk"
-        text = f"The {f'difference in {what}' if self.is_difference else what} of {self.estimates}"
+        what = f"difference in {self.quantity}" if self.is_difference else self.quantity
+        text = f"The {what} of {self.subject}"
         if self.uncorrected is None:
             text += f" is {self.value:.4g}"
         else:
@@ -214,9 +229,9 @@ class RiskEstimate:
         return float(self.value)
 
     def __repr__(self) -> str:
-        ends = "no interval" if self.interval is None else "[{:.4g}, {:.4g}]".format(*self.interval)
-        return f"RiskEstimate({self.loss}: {self.value:.4g}, {ends}, {self.estimates})"
+        what = f"{self.loss}: {self.value:.4g}, {self.ends}, {self.subject}"
+        return f"{type(self).__name__}({what})"
 
     def plot(self, ax: Any = None) -> Any:
-        """The losses of the rows, their mean and its interval."""
+        """The risk and its interval."""
         return draw_intervals([self.loss], [self.value], [self.interval], ax=ax)

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import has_fit_parameter
+from sklearn.utils.validation import _num_samples, has_fit_parameter
 
 from empirisk.risk.axis import Axis, Output
+from empirisk.risk.predictor import name_of
 from empirisk.risk.problem import Problem, learner_of
 from empirisk.runtime.arrays import Array, Ints
 from empirisk.runtime.deadlines import call_with_timeout, time_left
@@ -34,19 +35,30 @@ def fit_foreign(estimator: Any, problem: Problem, seed: int | None) -> Any:
 def foreign_prediction(model: Any, X: Any, problem: Problem, output: Output) -> Array:
     """Predictions (rows,) or (rows, classes), in the codes of the problem."""
     if output == "value":
-        prediction = np.asarray(model.predict(X))
+        prediction = _for_each_row(model.predict(X), X, model)
         if problem.classes is None:
             return _shaped(_checked(prediction, model), model, problem)
-        return _codes(prediction, problem.classes, model)
+        return _codes(_labels(prediction, model), problem.classes, model)
+    if output == "score" and not hasattr(model, "predict_proba"):
+        return _scores(model, X, problem)
     if not hasattr(model, "predict_proba"):
         raise ParameterError(
             f"the loss {problem.loss.name!r} needs class probabilities, and "
-            f"{type(model).__name__} has no predict_proba: use the loss 'zero_one'"
+            f"{name_of(model)} has no predict_proba: use the loss 'zero_one'"
         )
-    probabilities = _checked(np.asarray(model.predict_proba(X)), model)
-    assert problem.classes is not None
-    present = _codes(model.classes_, problem.classes, model)
-    return align(probabilities, present, problem.n_classes, output)
+    probabilities = _checked(_for_each_row(model.predict_proba(X), X, model), model)
+    return _columns(probabilities, 1 - probabilities, model, problem)
+
+
+def _scores(model: Any, X: Any, problem: Problem) -> Array:
+    """Scores by the decision function, whose sign tells two classes apart."""
+    if not hasattr(model, "decision_function"):
+        raise ParameterError(
+            f"{name_of(model)} has neither predict_proba nor decision_function, and so no scores "
+            "to put the rows in order"
+        )
+    scores = _checked(_for_each_row(model.decision_function(X), X, model), model)
+    return _columns(scores, -scores, model, problem)
 
 
 def mean_loss(model: Any, problem: Problem) -> float:
@@ -113,25 +125,62 @@ def _fit_arguments(model: Any, problem: Problem) -> dict[str, Any]:
 
 def _refuse_weights(model: Any) -> None:
     raise ParameterError(
-        f"{type(model).__name__} takes no sample_weight: leave the weights out, or repeat the rows"
+        f"{name_of(model)} takes no sample_weight: leave the weights out, or repeat the rows"
     )
+
+
+def _columns(found: Array, opposite: Array, model: Any, problem: Problem) -> Array:
+    """A column for each class of the problem; a function has them in the order of the labels.
+
+    Of two classes one column will do, that of the second: the first is its opposite.
+    """
+    assert problem.classes is not None
+    known = np.asarray(getattr(model, "classes_", problem.classes))
+    if len(known) == 2 and found.size == len(found):
+        found = np.column_stack([opposite, found])
+    if found.ndim != 2 or found.shape[1] != len(known):
+        raise DataError(
+            f"{name_of(model)} gives an array of shape {found.shape} for {len(known)} classes "
+            f"({known.tolist()[0]!r} to {known.tolist()[-1]!r}): a column is wanted for each, in "
+            "sorted order"
+        )
+    present = _codes(known, problem.classes, model)
+    return align(found, present, problem.n_classes, "probability")
+
+
+def _for_each_row(prediction: Any, X: Any, model: Any) -> Array:
+    prediction, n = np.asarray(prediction), _num_samples(X)
+    if prediction.ndim == 0 or len(prediction) != n:
+        raise DataError(
+            f"{name_of(model)} gives an array of shape {prediction.shape} for {n} rows of X; an "
+            "entry is wanted for each row"
+        )
+    return prediction
+
+
+def _labels(prediction: Array, model: Any) -> Array:
+    if prediction.size != len(prediction):
+        raise DataError(
+            f"{name_of(model)} predicts an array of shape {prediction.shape} where a label is "
+            "wanted for each row: return labels, such as classes[scores.argmax(axis=1)]"
+        )
+    return prediction.reshape(-1)
 
 
 def _codes(labels: Any, classes: Array, model: Any) -> Ints:
     labels = np.asarray(labels)
     codes = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
-    if (classes[codes] != labels).any():
-        stranger = labels[classes[codes] != labels][0]
-        raise DataError(f"{type(model).__name__} knows a class {stranger!r} that y does not have")
+    strange = classes[codes] != labels
+    if strange.any():
+        stranger = labels[strange].tolist()[0]
+        raise DataError(f"{name_of(model)} knows a class {stranger!r} that y does not have")
     return codes
 
 
 def _checked(prediction: Array, model: Any) -> Array:
     if not np.isfinite(prediction).all():
         row = int(np.flatnonzero(~np.isfinite(prediction).reshape(len(prediction), -1).all(1))[0])
-        raise DataError(
-            f"{type(model).__name__} predicted NaN or infinity, first for held-out row {row}"
-        )
+        raise DataError(f"{name_of(model)} predicted NaN or infinity, first for held-out row {row}")
     return prediction
 
 
@@ -141,7 +190,7 @@ def _shaped(prediction: Array, model: Any, problem: Problem) -> Array:
     shape = (len(prediction), *problem.target.shape[1:])
     if prediction.size != np.prod(shape):
         raise DataError(
-            f"{type(model).__name__} predicts an array of shape {prediction.shape}; the target "
+            f"{name_of(model)} predicts an array of shape {prediction.shape}; the target "
             f"asks for {shape}"
         )
     return prediction.reshape(shape)

@@ -37,13 +37,15 @@ class Gap:
     def sentence(self) -> str:
         """The three numbers in words that can be read out."""
         text = (
-            f"The {self.test.loss} risk of this model is {self.training.value:.4g} on the rows it "
+            f"The {self.test.quantity} of this model is {self.training.value:.4g} on the rows it "
             f"was fitted to and {self.test.value:.4g} on others, a gap of {self.gap.value:.4g}"
         )
         if self.gap.interval is None:
             return f"{text}, without an interval: {self.gap.reason}."
         low, high = self.gap.interval
-        return f"{text}, {100 * self.gap.level:g} % interval {low:.4g} to {high:.4g}."
+        text += f", {100 * self.gap.level:g} % interval {low:.4g} to {high:.4g}"
+        cautions = self.gap.cautions
+        return f"{text}; but {', and '.join(cautions)}." if cautions else f"{text}."
 
     def __str__(self) -> str:
         return self.sentence
@@ -55,7 +57,7 @@ class Gap:
             ["training", "test"],
             [risk.value for risk in both],
             [risk.interval for risk in both],
-            label=f"{self.test.loss} risk",
+            label=self.test.quantity,
             ax=ax,
         )
 
@@ -81,7 +83,7 @@ def train_test_gap(
 
     Parameters
     ----------
-    predictor : fitted estimator
+    predictor : fitted estimator, object with `predict`, or function of X
         Ours or any with scikit-learn's `predict` (and `predict_proba` where the loss needs it).
     X_train, y_train : the rows it was fitted to
     X_test, y_test : rows that took no part in fitting or choosing it

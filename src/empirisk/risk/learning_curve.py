@@ -12,7 +12,6 @@ from sklearn.utils import _safe_indexing
 from empirisk.charts.learning_curve import draw_learning_curve
 from empirisk.losses import Loss
 from empirisk.risk.crossed_errors import errors_of_means
-from empirisk.risk.estimate import RiskEstimate
 from empirisk.risk.extrapolation import Extrapolation, extrapolate
 from empirisk.risk.fingerprints import digest
 from empirisk.risk.foreign import fit_foreign, foreign_prediction, under_deadline
@@ -21,6 +20,7 @@ from empirisk.risk.loss_table import LossTable
 from empirisk.risk.nested_subsets import Split, checked_sizes, plans_of, splits_of
 from empirisk.risk.plans import Plan
 from empirisk.risk.problem import Problem
+from empirisk.risk.risk_at_size import RiskAtSize
 from empirisk.risk.rungs import refuse_one_class
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.deadlines import check_deadline
@@ -38,7 +38,7 @@ class LearningCurve:
     ----------
     sizes : array
         Training rows; with groups the mean number, since groups stay whole.
-    estimates : tuple of RiskEstimate
+    estimates : tuple of RiskAtSize
         The honest risk of the procedure at each size.
     training_risk : array
         The mean loss on the rows that trained: too good.
@@ -49,7 +49,7 @@ class LearningCurve:
     """
 
     sizes: Floats
-    estimates: tuple[RiskEstimate, ...]
+    estimates: tuple[RiskAtSize, ...]
     training_risk: Floats
     standard_error: Floats
     correlation: Floats
@@ -101,7 +101,9 @@ class LearningCurve:
         try:
             return f"{text} {self.extrapolate().sentence}"
         except DataError as refusal:
-            return f"{text} It is not carried on: {refusal}."
+            text = f"{text} It is not carried on: {refusal}."
+        heard = last.cautions
+        return f"{text} Each risk has an interval; but {', and '.join(heard)}." if heard else text
 
     def __str__(self) -> str:
         return self.sentence
@@ -169,12 +171,12 @@ def learning_curve(
     >>> from empirisk import LinearRegression
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(300, 5))
-    >>> y = X[:, 0] + rng.normal(size=300)
+    >>> y = X[:, 0] + np.abs(X[:, 1]) + 0.5 * rng.normal(size=300)
     >>> curve = learning_curve(LinearRegression(), X, y, sizes=[20, 40, 80, 160, 270])
     >>> print(curve.risk.round(2), curve.training_risk.round(2))
-    [1.75 1.4  1.19 1.14 1.11] [0.78 0.94 1.03 1.05 1.06]
-    >>> print(curve.extrapolate(bayes_risk=1.0).verdict)
-    a better model
+    [0.9  0.75 0.65 0.6  0.59] [0.44 0.5  0.55 0.56 0.55]
+    >>> print(curve.extrapolate().verdict, "|", curve.extrapolate(bayes_risk=0.25).verdict)
+    not more data | a better model
     """
     if repeats < 1:
         raise ParameterError(f"repeats is {repeats}; give 1 or more")
@@ -238,23 +240,28 @@ def _curve(
         )
         for j in range(len(sizes))
     ]
+    with np.errstate(invalid="ignore"):  # infinite losses: their error is infinite all the same
+        widths = np.array([widening(table) for table in tables])
     error, correlation = errors_of_means(
         losses,
         problem.weight[row],
         units,
         split,
-        np.array([widening(table) for table in tables]),
+        widths,
         same_rows=kind == "holdout",
     )
     key = digest(*(plan.fingerprint for plan in plans))
     estimates = tuple(
-        RiskEstimate.of(
-            table,
-            loss=str(problem.loss),
-            estimates="the procedure at this n",
-            fingerprint=digest(key, sizes[j : j + 1]),
-            level=level,
-            found=_interval(table, level, float(error[j])),
+        replace(
+            RiskAtSize.of(
+                table,
+                loss=str(problem.loss),
+                estimates="the procedure at this n",
+                fingerprint=digest(key, sizes[j : j + 1]),
+                level=level,
+                found=_interval(table, level, float(error[j])),
+            ),
+            rows=float(sizes[j]),
         )
         for j, table in enumerate(tables)
     )

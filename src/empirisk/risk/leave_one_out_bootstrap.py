@@ -145,19 +145,20 @@ def _left_out_losses(
     losses = np.zeros(problem.n)
     if len(rows):
         seed = None if seeds is None else seeds[b]
-        prediction = _prediction(estimator, problem, copies, rows, seed)
+        prediction = predict_left_out(estimator, problem, copies, rows, seed)
         losses[rows] = problem.losses(rows, prediction[:, None])[:, 0]
     if np.isnan(losses).any():
         raise DataError(f"the loss of row {int(np.argmax(np.isnan(losses)))} is not a number")
     return losses
 
 
-def _prediction(
+def predict_left_out(
     estimator: Any, problem: Problem, copies: Ints, rows: Ints, seed: int | None
 ) -> Array:
-    """Of these rows, by the model of a resample: copies as weights where the learner takes them.
+    """Predictions of these rows by the model of a resample, which has so many copies of each row.
 
-    A resample of one class predicts that class: many learners refuse it.
+    They reach the learner as weights, or repeated where it takes none. A resample of one class
+    predicts that class: many learners refuse it.
     """
     drawn, output = np.flatnonzero(copies), problem.loss.output
     if problem.classes is not None:

@@ -11,6 +11,7 @@ from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.parallel import slices
 
 NUMBERS_AT_ONCE = 2**16  # half a megabyte of float64 stays in the cache
+ROWS_ONCE = ("test", "holdout", "kfold", "grouped", "leave_one_out", "out_of_bag")
 ROUNDING = 1e-12  # equal losses may come out that far apart, relative to their size
 
 
@@ -21,7 +22,8 @@ class LossTable:
     `unit` counts what was sampled independently (rows, or groups); `split` the split that held
     the entry out; `n_train` the training rows behind it; `kind` the kind of plan, "test" for a
     model judged on rows it never saw. `bounds` is the range of the loss. `degrees_of_freedom` are
-    those of the learner when all rows train, None where they are not known.
+    those of the learner when all rows train, None where they are not known. `is_best` says that it
+    is the best of many, whose mean is corrected by an estimate.
     """
 
     losses: Floats
@@ -32,6 +34,7 @@ class LossTable:
     kind: str
     bounds: tuple[float, float] = (-np.inf, np.inf)
     degrees_of_freedom: float | None = None
+    is_best: bool = False
 
     @property
     def share(self) -> Floats:
@@ -54,6 +57,11 @@ class LossTable:
         return int(np.count_nonzero(np.bincount(self.unit)))
 
     @property
+    def is_grouped(self) -> bool:
+        """Whether groups of rows were sampled, as far as the table tells: not after repeats."""
+        return self.kind in ROWS_ONCE and self.units < len(self.unit)
+
+    @property
     def are_equal(self) -> bool:
         """Whether all losses are the same number, up to rounding."""
         largest = np.abs(self.losses).max()
@@ -62,7 +70,7 @@ class LossTable:
     @property
     def is_model(self) -> bool:
         """Whether one model is judged, on rows that took no part in it."""
-        return self.kind in ("test", "holdout")
+        return self.kind in ("test", "holdout") or (self.kind == "time" and not self.split.any())
 
     @property
     def is_share(self) -> bool:

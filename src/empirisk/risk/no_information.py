@@ -27,6 +27,25 @@ def no_information_rate(problem: Problem, prediction: Array, seed: int) -> float
     return _of_pairs(problem, prediction, share, seed)
 
 
+def guessing_risk(problem: Problem) -> float:
+    """The mean loss of guesses that know how targets are distributed, but not the features.
+
+    Classes are guessed as often as they occur, numbers and probabilities are the best constant;
+    infinite where nothing is to be predicted.
+    """
+    target, loss = problem.target, problem.loss
+    if target is None or loss.output not in ("value", "probability"):
+        return np.inf
+    share = problem.weight / problem.weight.sum()
+    if problem.classes is not None and loss.output == "value":
+        codes = np.arange(problem.n_classes)
+        frequency = np.bincount(target, share, minlength=problem.n_classes)
+        return float(frequency @ loss(codes[:, None], codes[None, :]) @ frequency)
+    outputs = target.reshape(problem.n, -1).T
+    best = [loss.best_constant(y, share, n_classes=problem.n_classes) for y in outputs]
+    return float(np.mean([share @ loss(y, c) for y, c in zip(outputs, best, strict=True)]))
+
+
 def _of_classes(problem: Problem, prediction: Array, share: Floats) -> float:
     """sum_k p_k mean_j L(k, prediction_j): the loss knows y only by its class."""
     assert problem.target is not None

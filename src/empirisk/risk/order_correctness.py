@@ -11,17 +11,17 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.utils import _safe_indexing
 
 from empirisk.charts.intervals import draw_intervals
 from empirisk.losses.probabilities import checked_probabilities
 from empirisk.risk.estimate import RiskEstimate
 from empirisk.risk.fingerprints import data_key
-from empirisk.risk.foreign import fit_foreign, foreign_prediction, takes_weights, under_deadline
+from empirisk.risk.foreign import under_deadline
 from empirisk.risk.intervals import Interval, interval
+from empirisk.risk.leave_one_out_bootstrap import predict_left_out
 from empirisk.risk.loss_table import LossTable
 from empirisk.risk.measures.measure import Measure
-from empirisk.risk.problem import Problem, learner_of
+from empirisk.risk.problem import Problem
 from empirisk.runtime.arrays import Array, Bools, Floats, Ints
 from empirisk.runtime.deadlines import check_deadline, time_left
 from empirisk.runtime.errors import DataError, ParameterError
@@ -247,18 +247,14 @@ def _votes(estimator: Any, problem: Problem, seeds: Sequence[int], n_jobs: int |
 def _one_vote(estimator: Any, problem: Problem, seed: int) -> tuple[Ints, Ints]:
     """The rows left out of a resample, and their predicted classes."""
     check_deadline()
-    times = _times_drawn(problem, seed)
-    out = np.flatnonzero(times == 0)
-    assert problem.target is not None
-    present = np.unique(problem.target[times > 0])
-    if len(present) == 1 or len(out) == 0:
-        return out, np.full(len(out), present[0])
-    model = fit_foreign(estimator, _resample(estimator, problem, times), seed)
-    held_out = _safe_indexing(problem.X, out)
-    return out, foreign_prediction(model, held_out, problem, "value")
+    copies = _copies(problem, seed)
+    out = np.flatnonzero(copies == 0)
+    if len(out) == 0:
+        return out, out
+    return out, predict_left_out(estimator, problem, copies, out, seed)
 
 
-def _times_drawn(problem: Problem, seed: int) -> Ints:
+def _copies(problem: Problem, seed: int) -> Ints:
     """How often each row is drawn, with its group where there are groups."""
     unit = np.arange(problem.n)
     if problem.groups is not None:
@@ -266,13 +262,6 @@ def _times_drawn(problem: Problem, seed: int) -> Ints:
     units = int(unit.max()) + 1
     drawn = generator(seed).integers(units, size=units)
     return np.bincount(drawn, minlength=units)[unit]
-
-
-def _resample(estimator: Any, problem: Problem, times: Ints) -> Problem:
-    if not takes_weights(learner_of(estimator)):
-        return problem.rows(np.repeat(np.arange(problem.n), times))
-    part = problem.rows(np.flatnonzero(times))
-    return replace(part, weight=part.weight * times[times > 0], weighted=True)
 
 
 def _probabilities(probability: Any, problem: Problem) -> Floats:

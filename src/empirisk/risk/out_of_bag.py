@@ -89,12 +89,22 @@ class OutOfBag:
     def scores(self) -> Floats:
         """The mean over the members of each row; 0 for a row that every member drew."""
         if self._total is None:
-            raise DataError(
+            raise DataError(self._none_out_of_bag())
+        members = np.maximum(self.members, 1)
+        return self._total / members.reshape(-1, *[1] * (self._total.ndim - 1))
+
+    def _none_out_of_bag(self) -> str:
+        if self.groups is None:
+            return (
                 "every member of the ensemble drew every row, and none is out of bag: fit it with "
                 "bootstrap=True, or use risk.cross_validate"
             )
-        members = np.maximum(self.members, 1)
-        return self._total / members.reshape(-1, *[1] * (self._total.ndim - 1))
+        size = len(self.groups) / (int(self.groups.max()) + 1)
+        return (
+            "every member of the ensemble drew a row of every group, and none is out of bag: a "
+            f"member that draws its rows one by one hardly misses a group of {size:.3g}; use "
+            "risk.cross_validate with these groups, or fit it to smaller samples (max_samples)"
+        )
 
     def estimate(
         self, problem: Problem, *, level: float = 0.95, method: str = "auto"
@@ -132,7 +142,8 @@ class OutOfBag:
         )
         never = int((~self.judged).sum())
         if never:
-            how += f", without {never} row{'s' * (never != 1)} that all drew"
+            what = "all drew" if self.groups is None else "are in groups of which all drew"
+            how += f", without {never} row{'s' * (never != 1)} that {what}"
         if found.ends is None:
             return replace(found, reason=f"{found.reason}; {how}")
         doubts = found.cautions

@@ -87,7 +87,7 @@ class OutOfFold:
         if freedom == "smoother":
             return smoother_freedom(self.plan.n)
         if freedom is None or not self.work.has_path:
-            return freedom_by_name(estimator, problem.X)
+            return freedom_by_name(estimator, problem.X, self.plan.n)
         if freedom == "columns" and self.rung == "plan" and problem.design is not None:
             # Without a fit: a plan-wide rung declines columns that depend on one another.
             return problem.design.shape[1] + float(getattr(estimator, "fit_intercept", True))
@@ -96,7 +96,7 @@ class OutOfFold:
 
     def table(self, j: int) -> LossTable:
         """The losses at the j-th value as intervals want them."""
-        once = self.plan.kind == "holdout"
+        once = self.plan.judges_one_model
         return LossTable(
             losses=np.ascontiguousarray(self.losses[:, j]),
             weight=self.weight,
@@ -111,7 +111,8 @@ class OutOfFold:
     def estimate(self, j: int = 0, method: str = "auto", *, level: float = 0.95) -> RiskEstimate:
         """The risk at the j-th value."""
         table = self.table(j)
-        estimand: Estimand = "this model" if table.is_model else "the procedure at this n"
+        once = self.plan.judges_one_model
+        estimand: Estimand = "this model" if once else "the procedure at this n"
         found = None
         if method in REFITTING:
             again = partial(self._losses_again, self.values[j])
@@ -129,13 +130,15 @@ class OutOfFold:
         )
 
     def _losses_again(self, value: Any, problem: Problem, plan: Plan) -> Floats:
-        """At one value, on other rows or another plan, in the order of its entries."""
-        work = self.work
-        return out_of_fold(
-            work.estimator, problem, plan,
-            values=[value], axis=work.axis, rung=work.rung,
-            random_state=work.random_state, n_jobs=work.n_jobs,
-        ).losses[:, 0]  # fmt: skip
+        """At one value, on other rows or another plan that is a partition: (repeats, rows)."""
+        losses = np.empty((plan.repeats, plan.n))
+        with one_blas_thread():
+            held_out = replace(self.work, problem=problem).held_out(plan, [value])[0]
+            for r, rows, prediction in held_out.blocks:
+                check_deadline()
+                losses[r, rows] = problem.losses(rows, prediction)[:, 0]
+        _refuse_nan(losses.T, [value] * plan.repeats, np.arange(plan.n))
+        return losses
 
     def choose(self, rule: Rule = "best") -> int:
         """The value with the least risk, or the simplest within one standard error of it.

@@ -11,32 +11,19 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from sklearn.model_selection import LeaveOneOut, check_cv
+from sklearn.model_selection import LeaveOneGroupOut, LeaveOneOut, check_cv
+from sklearn.utils.validation import _num_samples
 
-from empirisk.risk.dealing import deal, hold_out, units_of
+from empirisk.risk.dealing import deal, hold_out, latest, units_of
 from empirisk.risk.fingerprints import data_key, digest
-from empirisk.risk.splits import checked_split
+from empirisk.risk.groups import group_codes
+from empirisk.risk.splits import folds_of_splits
+from empirisk.risk.splitters import kind_of, split_by
 from empirisk.runtime.arrays import Array, Floats, Int32s, Ints
 from empirisk.runtime.errors import ParameterError, PlanError
 from empirisk.runtime.streams import generator, spawn
 
 DEFAULT_FOLDS = 10
-
-# What is known of scikit-learn's splitters: the kind decides which intervals are valid.
-KINDS = {
-    "KFold": "kfold",
-    "StratifiedKFold": "kfold",
-    "GroupKFold": "grouped",
-    "StratifiedGroupKFold": "grouped",
-    "LeaveOneGroupOut": "grouped",
-    "RepeatedKFold": "repeated",
-    "RepeatedStratifiedKFold": "repeated",
-    "ShuffleSplit": "shuffled",
-    "StratifiedShuffleSplit": "shuffled",
-    "GroupShuffleSplit": "shuffled",
-    "TimeSeriesSplit": "time",
-    "LeaveOneOut": "leave_one_out",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +106,11 @@ class Plan:
         """Each row is held out once per repeat and trains in all other splits of that repeat."""
         return self.trains is None and bool((self.fold >= 0).all())
 
+    @property
+    def judges_one_model(self) -> bool:
+        """A hold-out split: of rows at random, or of the latest."""
+        return self.n_splits == 1 and self.kind in ("holdout", "time")
+
     @cached_property
     def fingerprint(self) -> str:
         trains = self.trains or ()
@@ -178,7 +170,8 @@ class Plan:
         ----------
         cv : None, int, scikit-learn splitter, iterable of (train, test), or Plan
             None is ten folds, shuffled and, for a classifier, stratified. A number is that many
-            folds with scikit-learn's meaning: shuffled only if `random_state` is given.
+            folds with scikit-learn's meaning: shuffled only if `random_state` is given. Both keep
+            groups whole; a splitter or splits that do not are refused.
         X, y, sample_weight, groups
             The data the plan is for.
         classifier : bool
@@ -189,14 +182,15 @@ class Plan:
             Rows that are equal in every column of X go to the same fold: a copy on both sides of
             a split would let a learner recite instead of predict.
         """
-        n = len(y) if y is not None else _rows(X)
+        n = _num_samples(X if y is None else y)
         key = data_key(y, sample_weight, groups)
         if isinstance(cv, Plan):
             cv._refuse_other_data(n, key)
             return cv  # type: ignore[return-value]
-        codes = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
-        if isinstance(cv, LeaveOneOut) and not keep_copies_together:
-            return cls._leave_one_out(n, codes, key)
+        codes = group_codes(groups, n)
+        each_alone = LeaveOneOut if codes is None else LeaveOneGroupOut
+        if isinstance(cv, each_alone) and not keep_copies_together:
+            return cls._each_alone(n, codes, key)
         counted = cv is None or isinstance(cv, int | np.integer)
         drawn = cv is None or random_state is not None or keep_copies_together or codes is not None
         if counted and drawn:
@@ -209,20 +203,20 @@ class Plan:
         splitter = cv
         if not isinstance(cv, Iterable) or isinstance(cv, str):
             splitter = check_cv(cv, y, classifier=classifier)
-        kind, seed = "given", None
+        kind, seed = kind_of(splitter), getattr(splitter, "random_state", None)
         if hasattr(splitter, "split"):
-            kind = KINDS.get(type(splitter).__name__, "given")
-            seed = getattr(splitter, "random_state", None)
-            splitter = splitter.split(np.zeros((n, 1)) if X is None else X, y, groups)
+            splitter = split_by(splitter, n, X, y, groups)
         seed = int(seed) if isinstance(seed, int | np.integer) else None
-        return cls._given(n, splitter, kind, seed, codes, key)
+        fold, trains = folds_of_splits(splitter, n, codes)
+        return cls(kind, n, len(fold), seed, fold, trains, codes, key)
 
     @classmethod
     def leave_one_out(
         cls, X: Any, y: Any, *, sample_weight: Floats | None = None, groups: Any = None
     ) -> Self:
-        """Each row held out once."""
-        return cls.of(LeaveOneOut(), X, y, sample_weight=sample_weight, groups=groups)
+        """Each row held out once, alone; with groups, each group as a whole."""
+        cv = LeaveOneOut() if groups is None else LeaveOneGroupOut()
+        return cls.of(cv, X, y, sample_weight=sample_weight, groups=groups)
 
     @classmethod
     def holdout(
@@ -236,28 +230,37 @@ class Plan:
         classifier: bool = False,
         random_state: Any = None,
         keep_copies_together: bool = False,
+        time_order: bool = False,
     ) -> Self:
-        """One split: the share `test_size` of the rows is held out (at least one row or group)."""
+        """One split: the share `test_size` of the rows is held out (at least one row or group).
+
+        In time order these are the last rows, and nothing is drawn: the plan is of kind "time".
+        """
         if not 0 < test_size < 1:
             raise ParameterError(f"test_size is {test_size}; it must lie between 0 and 1")
         n = len(y)
-        codes = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
+        codes = group_codes(groups, n)
         units = units_of(X, codes, keep_copies_together)
-        seed = _seed(random_state)
         if n < 2 or (units is not None and units.max() < 1):
             raise PlanError("a hold-out split needs at least two rows (or groups) to part")
-        strata = np.asarray(y) if classifier else None
-        held = hold_out(n, test_size, strata=strata, units=units, rng=generator(seed))
+        if time_order:
+            kind, seed, held = "time", None, latest(n, test_size, units=units)
+        else:
+            kind, seed = "holdout", _seed(random_state)
+            strata = np.asarray(y) if classifier else None
+            held = hold_out(n, test_size, strata=strata, units=units, rng=generator(seed))
         fold = np.where(held, 0, -1).astype(np.int32)[None]
-        key = data_key(y, sample_weight, groups)
-        return cls("holdout", n, 1, seed, fold, None, codes, key)
+        return cls(kind, n, 1, seed, fold, None, codes, data_key(y, sample_weight, groups))
 
     @classmethod
-    def _leave_one_out(cls, n: int, groups: Ints | None, key: str) -> Self:
-        if n < 2:
-            raise PlanError(f"leave-one-out needs at least two rows, and n_samples = {n}")
-        fold = np.arange(n, dtype=np.int32)[None]
-        return cls("leave_one_out", n, 1, None, fold, None, groups, key)
+    def _each_alone(cls, n: int, groups: Ints | None, key: str) -> Self:
+        """Each row, or each group, is a fold."""
+        fold = np.arange(n) if groups is None else groups
+        if len(fold) == 0 or fold.max() < 1:
+            what = f"rows, and n_samples = {n}" if groups is None else "groups, and there is one"
+            raise PlanError(f"leave-one-out needs at least two {what}")
+        kind = "leave_one_out" if groups is None else "grouped"
+        return cls(kind, n, 1, None, fold.astype(np.int32)[None], None, groups, key)
 
     @classmethod
     def _dealt(
@@ -282,32 +285,6 @@ class Plan:
         kind = "kfold" if groups is None else "grouped"
         return cls(kind, n, 1, seed, fold, None, groups, key)
 
-    @classmethod
-    def _given(
-        cls,
-        n: int,
-        splits: Iterable[tuple[Any, Any]],
-        kind: str,
-        seed: int | None,
-        groups: Ints | None,
-        key: str,
-    ) -> Self:
-        """A plan from explicit splits; successive disjoint test parts share a repeat."""
-        folds: list[Int32s] = []
-        trains: list[Ints] = []
-        complement = True
-        for s, (train, test) in enumerate(splits):
-            train, test = checked_split(train, test, n, s)
-            if not folds or (folds[-1][test] >= 0).any():
-                folds.append(np.full(n, -1, np.int32))
-            folds[-1][test] = folds[-1].max() + 1
-            trains.append(train)
-            complement &= len(train) + len(test) == n
-        if not folds:
-            raise PlanError("cv gave no splits")
-        kept = None if complement else tuple(trains)
-        return cls(kind, n, len(folds), seed, np.stack(folds), kept, groups, key)
-
     def _refuse_other_data(self, n: int, key: str) -> None:
         if n != self.n:
             raise PlanError(f"the plan is for {self.n} rows and the data have {n}")
@@ -320,7 +297,3 @@ class Plan:
 
 def _seed(random_state: Any) -> int:
     return spawn(0 if random_state is None else random_state, 1)[0]
-
-
-def _rows(X: Any) -> int:
-    return X.shape[0] if hasattr(X, "shape") else len(X)

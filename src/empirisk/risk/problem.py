@@ -1,6 +1,6 @@
 """A learning problem as the engine sees it: rows, targets as numbers or codes, weights, a loss."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -8,14 +8,17 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, get_tags
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_y, _num_samples, check_consistent_length
+from sklearn.utils.validation import _num_samples, check_consistent_length
 
 from empirisk.data.encode import Encoder
 from empirisk.data.table import Table
 from empirisk.losses import Loss, as_loss, default_loss
 from empirisk.risk.axis import Axis, PathMixin
+from empirisk.risk.groups import group_labels
+from empirisk.risk.measure_names import MEASURES
 from empirisk.risk.plans import Plan
+from empirisk.risk.predictor import name_of
+from empirisk.risk.target import codes_of, numbers_of
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.column_names import column_names, name_columns
 from empirisk.runtime.errors import DataError, ParameterError
@@ -53,23 +56,35 @@ class Problem:
         loss: Loss | str | None = None,
         sample_weight: Any = None,
         groups: Any = None,
-        classes: Array | None = None,
+        classes: Array | Callable[[Any], Array | None] | None = None,
     ) -> Self:
-        """Check the data; `classes` are those the estimator knows beside the ones in y."""
+        """Check the data; `classes` are those the estimator knows beside the ones in y.
+
+        They may be a function of X, of a predictor that shows its classes by predicting them.
+        """
+        _refuse_no_estimator(estimator)
+        _refuse_measure(loss)
         classifier = is_classifier(estimator)
         given = default_loss(classifier) if loss is None else as_loss(loss)
         _refuse_wrong_task(given, estimator, classifier)
-        _refuse_no_target(y, estimator)
+        _refuse_no_target(y, estimator, given)
         X, y, groups = _indexable(X), _indexable(y), _indexable(groups)
         check_consistent_length(X, y, groups)
+        if _num_samples(X) == 0:
+            raise DataError("X has 0 samples: give at least one row")
         weight = check_weights(sample_weight, _num_samples(X))
+        groups = None if groups is None else group_labels(groups, weight)
         problem = cls(X, y, None, None, weight, sample_weight is not None, groups, given)
         if not (weight > 0).all():
             kept = np.flatnonzero(weight > 0)
             problem = replace(problem.rows(kept), kept=kept)
-        target, classes = _target(problem.y, classifier, classes)
-        loss = given if classes is None else given.for_classes(classes)
-        return replace(problem, target=target, classes=classes, loss=loss)
+        if y is None:
+            return problem
+        if not classifier:
+            return replace(problem, target=numbers_of(problem.y, problem.kept))
+        known = classes(problem.X) if callable(classes) else classes
+        target, known = codes_of(problem.y, known, problem.kept)
+        return replace(problem, target=target, classes=known, loss=given.for_classes(known))
 
     @property
     def n(self) -> int:
@@ -94,6 +109,11 @@ class Problem:
         self, cv: Any, *, random_state: Any = None, keep_copies_together: bool = False
     ) -> Plan:
         """The plan that `cv` describes, for these data; given splits count the user's rows."""
+        if isinstance(cv, str):
+            raise ParameterError(
+                f"cv is {cv!r}; give a number of folds, a splitter of scikit-learn (for "
+                "leave-one-out LeaveOneOut()), a list of (train, test) splits, or a Plan"
+            )
         given = isinstance(cv, Iterable) and not hasattr(cv, "split")
         return Plan.of(
             _without_dropped(cv, self.kept) if given and self.kept is not None else cv,
@@ -107,7 +127,12 @@ class Problem:
         )
 
     def holdout(
-        self, test_size: float, *, random_state: Any = None, keep_copies_together: bool = False
+        self,
+        test_size: float,
+        *,
+        random_state: Any = None,
+        keep_copies_together: bool = False,
+        time_order: bool = False,
     ) -> Plan:
         """One split of these data, a share `test_size` held out."""
         return Plan.holdout(
@@ -119,6 +144,7 @@ class Problem:
             classifier=self.classes is not None,
             random_state=random_state,
             keep_copies_together=keep_copies_together,
+            time_order=time_order,
         )
 
     def rows(self, index: Ints) -> Self:
@@ -165,10 +191,38 @@ def _indexable(data: Any) -> Any:
     return data if known or hasattr(data, "shape") else np.asarray(data)
 
 
-def _refuse_no_target(y: Any, estimator: Any) -> None:
-    if y is None and get_tags(estimator).target_tags.required:
+def _refuse_no_estimator(estimator: Any) -> None:
+    if not hasattr(estimator, "__sklearn_tags__"):
+        raise ParameterError(
+            f"{name_of(estimator)} is no estimator that can be fitted: derive it from "
+            "sklearn.base.BaseEstimator; a predictor that is fitted already, be it a function of "
+            "X, is judged by risk.evaluate"
+        )
+
+
+def _refuse_measure(loss: Any) -> None:
+    """What is no mean of losses has no loss row by row to choose or to compare by."""
+    if loss == "accuracy":
+        raise ParameterError("the accuracy is 1 minus the risk of a loss: give that, 'zero_one'")
+    if isinstance(loss, str) and loss in MEASURES:
+        raise ParameterError(
+            f"{loss!r} is a measure of many rows together, not the mean of a loss of each, so it "
+            "cannot steer a choice or a comparison row by row: give a loss, such as 'log', and "
+            "measure the result with risk.measures.evaluate or risk.measures.cross_validate"
+        )
+
+
+def _refuse_no_target(y: Any, estimator: Any, loss: Loss) -> None:
+    name, kind = name_of(estimator), get_tags(estimator)
+    if y is None and kind.target_tags.required:
+        raise DataError(f"{name} requires y to be passed, but the target y is None")
+    if loss.output not in ("value", "probability"):
+        return
+    if y is None or kind.estimator_type in ("clusterer", "density_estimator"):
         raise DataError(
-            f"{type(estimator).__name__} requires y to be passed, but the target y is None"
+            f"the loss {loss.name!r} compares predictions with a target y, and "
+            f"{'y is None' if y is None else f'{name} predicts none'}: give a classifier or a "
+            "regressor, and y"
         )
 
 
@@ -183,27 +237,9 @@ def declared_axis(estimator: Any) -> Axis | None:
     return learner.axis if isinstance(learner, PathMixin) else None
 
 
-def _target(y: Any, classifier: bool, known: Array | None) -> tuple[Array | None, Array | None]:
-    if y is None:
-        return None, None
-    if classifier:
-        check_classification_targets(y)
-        labels = np.asarray(
-            _check_y(y, multi_output=False, y_numeric=False, estimator="the target")
-        )
-        classes = np.unique(labels) if known is None else np.union1d(labels, known)
-        return np.searchsorted(classes, labels), classes
-    y = np.asarray(y)
-    values = _check_y(y, multi_output=y.ndim > 1, y_numeric=True, estimator="the target")
-    if not np.isfinite(np.asarray(values, dtype=float)).all():
-        raise DataError("the target y has values that are NaN or infinite: drop those rows")
-    return np.asarray(values, dtype=float), None
-
-
 def _refuse_wrong_task(loss: Loss, estimator: Any, classifier: bool) -> None:
     task = "classification" if classifier else "regression"
     if loss.task in ("classification", "regression") and loss.task != task:
         raise ParameterError(
-            f"the loss {loss.name!r} is for {loss.task}, and {type(estimator).__name__} "
-            f"is for {task}"
+            f"the loss {loss.name!r} is for {loss.task}, and {name_of(estimator)} is for {task}"
         )

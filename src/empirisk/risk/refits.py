@@ -4,7 +4,7 @@ They are called by name: `cross_validate(..., method="nested")` or `method="cons
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Any
 
@@ -16,18 +16,19 @@ from empirisk.risk.intervals import Interval, none
 from empirisk.risk.loss_table import LossTable
 from empirisk.risk.plans import DEFAULT_FOLDS, Plan
 from empirisk.risk.problem import Problem
-from empirisk.runtime.arrays import Floats, Int32s, Ints
+from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import PlanError
 from empirisk.runtime.progress import track
 from empirisk.runtime.streams import spawn
 
 REPETITIONS = 50
 HALVINGS = 10
+INFINITE = "some losses are not finite"
 
 
 @dataclass(frozen=True, eq=False)
 class Refits:
-    """A learner that can be judged on any plan: `losses` are in the order of the plan's entries."""
+    """A learner that can be judged on any partition: `losses` are (repeats, rows)."""
 
     table: LossTable
     plan: Plan
@@ -72,6 +73,8 @@ def nested(refits: Refits, level: float) -> Interval:
         squares.append(found.square)
         inside.append(found.inside)
         outside.append(found.outside)
+    if not np.isfinite([*squares, *inside]).all():
+        return none(table, table.mean(), INFINITE)
     square = (K - 1) / K * float(np.mean(squares))
     factor = min(max(sqrt(max(square, 0.0)), 1.0), sqrt(K))
     gap = float(np.mean(inside)) - float(np.mean(outside))
@@ -93,63 +96,47 @@ class Nesting:
 
 
 def _one_nesting(refits: Refits, plan: Plan, unit: float) -> Nesting:
-    pairs = paired(plan)
-    row, split = pairs.entries
+    pairs, partner = paired(plan)
     losses = refits.losses(refits.problem, pairs) / unit
-    weight = refits.problem.weight[row]
-    own, partner = plan.fold[0][row], _partner(pairs, plan.fold[0], row, split)
-    alone = partner < 0
-    gaps, errors = [], []
-    for k in range(plan.n_splits):
-        out, inner = alone & (own == k), partner == k
-        fold = _table(refits, losses[out], weight[out], row[out])
-        gaps.append(np.average(losses[inner], weights=weight[inner]) - fold.mean())
-        errors.append(fold.standard_error() or 0.0)
-    square = float(np.mean(np.square(gaps)) - np.mean(np.square(errors)))
-    inside = float(np.average(losses[~alone], weights=weight[~alone]))
-    outside = float(np.average(losses[alone], weights=weight[alone]))
-    return Nesting(square, inside, outside)
+    fold, rows, K = plan.fold[0], np.arange(plan.n), plan.n_splits
+    weight = refits.problem.weight / refits.problem.weight.sum()
+    of_fold = np.zeros((plan.n, K))
+    of_fold[rows, fold] = weight
+    alone = partner == np.arange(K)
+    with np.errstate(invalid="ignore"):  # infinite losses end as NaN
+        share, total = of_fold.sum(axis=0), losses @ of_fold
+        others = np.bincount(partner[~alone], np.tile(share, (K, 1))[~alone])
+        inside = np.bincount(partner[~alone], total[~alone])
+        outside = np.bincount(partner[alone], total[alone])
+        gaps = inside / others - outside / share
+        rest = losses[alone.argmax(axis=0)[fold], rows] - (outside / share)[fold]
+        errors = _squared_errors(weight / share[fold] * rest, plan)
+    square = float(np.mean(np.square(gaps) - errors))
+    return Nesting(square, float(inside.sum() / (K - 1)), float(outside.sum()))
 
 
-def paired(plan: Plan) -> Plan:
-    """Each fold once alone and once with every other fold: a repeat holds out every row once.
+def _squared_errors(deviation: Floats, plan: Plan) -> Floats:
+    """Of the mean of each fold, from the weighted deviations of its rows; 0 for a single unit."""
+    unit = np.arange(plan.n) if plan.groups is None else plan.groups
+    fold = np.zeros(int(unit.max()) + 1, dtype=np.int64)
+    fold[unit] = plan.fold[0]
+    units = np.bincount(fold)
+    squares = np.bincount(fold, np.bincount(unit, deviation) ** 2)
+    return np.where(units > 1, squares * units / np.maximum(units - 1, 1), 0.0)
 
-    The pairs meet as the teams of a league do, so that learners can subtract whole partitions.
+
+def paired(plan: Plan) -> tuple[Plan, Ints]:
+    """Each fold once alone and once with every other fold, and the partners (repeats, folds).
+
+    In repeat t the fold i meets (t - i) mod K, which is itself once: a repeat holds out every row
+    once, and the folds are parts that no split divides.
     """
-    fold, K = plan.fold[0], plan.n_splits
-    rounds = [_numbered(teams[fold]) for teams in _league(K)]
-    if K % 2 == 0:
-        rounds.append(fold)
-    return Plan(
-        "repeated", plan.n, len(rounds), plan.seed, np.stack(rounds), None, plan.groups,
-        plan.data_key,
-    )  # fmt: skip
-
-
-def _league(K: int) -> list[Ints]:
-    """Rounds in which each two of K teams meet once: for each team the number of its match."""
-    places = K + K % 2  # with an odd number one rests
-    rounds = []
-    for t in range(places - 1):
-        match = np.empty(places, dtype=np.int64)
-        match[[places - 1, t]] = 0
-        for i in range(1, places // 2):
-            match[[(t + i) % (places - 1), (t - i) % (places - 1)]] = i
-        rounds.append(match[:K])
-    return rounds
-
-
-def _numbered(match: Ints) -> Int32s:
-    return np.unique(match, return_inverse=True)[1].reshape(-1).astype(np.int32)
-
-
-def _partner(pairs: Plan, fold: Int32s, row: Ints, split: Ints) -> Ints:
-    """The fold that was held out together with the one of each entry; -1 for none."""
-    K = int(fold.max()) + 1
-    present = np.zeros((pairs.n_splits, K), dtype=bool)
-    present[split, fold[row]] = True
-    numbers = np.where(present, np.arange(K), 0).sum(axis=1)
-    return np.where(present.sum(axis=1)[split] == 2, numbers[split] - fold[row], -1)
+    fold, own = plan.fold[0], np.arange(plan.n_splits)
+    partner = (own[:, np.newaxis] - own) % len(own)
+    number = np.cumsum(own <= partner, axis=1) - 1
+    match = np.take_along_axis(number, np.minimum(own, partner), axis=1).astype(np.int32)
+    pairs = replace(plan, kind="repeated", repeats=len(own), fold=match[:, fold])
+    return pairs, partner
 
 
 def conservative_z(refits: Refits, level: float) -> Interval:
@@ -170,8 +157,9 @@ def conservative_z(refits: Refits, level: float) -> Interval:
         for h in range(2):
             part = refits.problem.rows(halves.test(h))
             plan = part.plan(K, random_state=seeds[2 * m + 1])
-            losses = refits.losses(part, plan)
-            risks.append(np.average(losses, weights=part.weight[plan.entries[0]]))
+            risks.append(np.average(refits.losses(part, plan)[0], weights=part.weight))
+        if not np.isfinite(risks).all():
+            return none(table, table.mean(), INFINITE)
         gaps.append(risks[0] - risks[1])
     size = float(np.abs(gaps).max())
     if not size > 0:
@@ -195,14 +183,8 @@ def refitted(refits: Refits, method: str, level: float) -> Interval:
             f"{refits.plan.kind!r} does not allow: give cv as a number of folds"
         )
     if not np.isfinite(refits.table.losses).all():
-        return none(refits.table, refits.table.mean(), "some losses are not finite")
+        return none(refits.table, refits.table.mean(), INFINITE)
     return REFITTING[method](refits, level)
-
-
-def _table(refits: Refits, losses: Floats, weight: Floats, row: Ints) -> LossTable:
-    groups = refits.plan.groups
-    unit = row if groups is None else groups[row]
-    return LossTable(losses, weight, unit, np.zeros(len(row), np.int64), np.inf, "test")
 
 
 def _normal(

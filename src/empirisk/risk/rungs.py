@@ -163,7 +163,7 @@ def fit_steps(estimator: Any, problem: Problem) -> tuple[list[Any], Any]:
 
 def refuse_one_class(present: Ints, problem: Problem) -> None:
     if len(present) < 2:
-        label = problem.classes[present[0]]  # type: ignore[index]
+        label = problem.classes.tolist()[present[0]]  # type: ignore[union-attr]
         raise PlanError(
             f"a training part has rows of one class only ({label!r}): use fewer or stratified "
             "folds, or more rows of the other classes"

@@ -49,8 +49,7 @@ class SideBySide:
         width = max(len(name) for name in self.estimates)
         lines = [f"{self.label}:"]
         for name, estimate in self.estimates.items():
-            ends = estimate.interval
-            interval = "" if ends is None else f"[{ends[0]:.4g}, {ends[1]:.4g}]"
+            interval = "" if estimate.interval is None else estimate.ends
             what = "" if estimate.method == "none" else estimate.method
             lines.append(f"  {name:{width}}  {estimate.value:<9.4g} {interval:20}  {what}".rstrip())
         return "\n".join(lines)

@@ -1,11 +1,36 @@
 """Splits as a user gives them, checked: rows there are, two parts, and nothing in both."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from empirisk.runtime.arrays import Bools, Ints
+from empirisk.runtime.arrays import Bools, Int32s, Ints
 from empirisk.runtime.errors import PlanError
+
+
+def folds_of_splits(
+    splits: Iterable[tuple[Any, Any]], n: int, groups: Ints | None
+) -> tuple[Int32s, tuple[Ints, ...] | None]:
+    """The fold of each row in each repeat, and the training rows unless they are all others.
+
+    Successive disjoint test parts share a repeat; -1 is a row that is not held out in it.
+    """
+    folds: list[Int32s] = []
+    trains: list[Ints] = []
+    complement = True
+    for s, (train, test) in enumerate(splits):
+        train, test = checked_split(train, test, n, s)
+        if groups is not None:
+            _refuse_shared_group(train, test, groups, s)
+        if not folds or (folds[-1][test] >= 0).any():
+            folds.append(np.full(n, -1, np.int32))
+        folds[-1][test] = folds[-1].max() + 1
+        trains.append(train)
+        complement &= len(train) + len(test) == n
+    if not folds:
+        raise PlanError("cv gave no splits")
+    return np.stack(folds), None if complement else tuple(trains)
 
 
 def checked_split(train: Any, test: Any, n: int, s: int) -> tuple[Ints, Ints]:
@@ -21,6 +46,20 @@ def checked_split(train: Any, test: Any, n: int, s: int) -> tuple[Ints, Ints]:
             "first): its risk would not be honest"
         )
     return np.flatnonzero(in_train), np.flatnonzero(in_test)
+
+
+def _refuse_shared_group(train: Ints, test: Ints, groups: Ints, s: int) -> None:
+    held_out = np.zeros(int(groups.max()) + 1, dtype=bool)
+    held_out[groups[test]] = True
+    both = train[held_out[groups[train]]]
+    if len(both):
+        other = test[groups[test] == groups[both[0]]][0]
+        raise PlanError(
+            f"split {s} has a group on both sides: row {both[0]} trains and row {other} of the "
+            "same group is held out, so its risk would not be honest. Give cv as a number of "
+            "folds, GroupKFold, StratifiedGroupKFold or LeaveOneGroupOut; or leave groups out, if "
+            "a group may be on both sides"
+        )
 
 
 def _mask(part: Any, n: int, s: int) -> Bools:

@@ -61,7 +61,7 @@ def refuse_missing_labels(labels: Array, name: str) -> None:
         if np.isinf(labels).any():
             raise DataError(f"y has infinite values (inf); {name} needs labels: correct them")
     elif labels.dtype.kind == "O":
-        missing = sum(_is_missing(label) for label in labels)
+        missing = sum(is_missing(label) for label in labels)
     else:
         missing = 0
     if missing:
@@ -97,8 +97,8 @@ def _refuse_value(
     column: str, wrong: list[Any], subject: str, name: str, error: Exception
 ) -> NoReturn:
     value, remedy = wrong[0], _REMEDIES[subject, "other"]
-    if _is_missing(value):
-        _refuse_missing(column, len([v for v in wrong if _is_missing(v)]), "", subject, name)
+    if is_missing(value):
+        _refuse_missing(column, len([v for v in wrong if is_missing(v)]), "", subject, name)
     if isinstance(value, str | bytes):
         raise DataError(
             f"{column} holds text ({value!r}); {name} needs numbers: {remedy}"
@@ -158,7 +158,8 @@ def _is_number(value: Any) -> bool:
     return True
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """None, NaN, no date, or the marks of pandas."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
-    return isinstance(value, float) and value != value
+    return isinstance(value, float | np.datetime64) and bool(value != value)

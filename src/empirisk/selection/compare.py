@@ -9,6 +9,7 @@ import numpy as np
 from empirisk.charts.intervals import draw_intervals
 from empirisk.losses import Loss
 from empirisk.risk.estimate import RiskEstimate
+from empirisk.risk.intervals import interval
 from empirisk.risk.out_of_fold import out_of_fold
 from empirisk.risk.plans import Plan
 from empirisk.risk.problem import Problem
@@ -18,6 +19,8 @@ from empirisk.runtime.errors import DeadlineError, EmpiriskError, ParameterError
 from empirisk.runtime.progress import track
 from empirisk.runtime.streams import settled
 from empirisk.selection.candidates import Candidates, named, with_baseline
+
+MOVED = "around the difference of the values as nested cross-validation corrects them"
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,10 +49,13 @@ class Comparison:
         for name in (a, b):
             if name not in self.risks:
                 raise ParameterError(f"no rival {name!r}; there are {list(self.risks)}")
-        return self.risks[a] - self.risks[b]
+        return _paired(self.risks[a], self.risks[b])
 
     def differences(self, to: str | None = None) -> dict[str, RiskEstimate]:
         """The risk of every rival minus that of one, with intervals that hold all at once.
+
+        A difference without an interval, as to a copy of the same rival, does not widen the others;
+        a rival of infinite risk has none.
 
         Parameters
         ----------
@@ -58,28 +64,35 @@ class Comparison:
             losses, the intervals are then wide enough for the differences of all pairs.
         """
         best = self.ranking()[0] if to is None else to
-        found = {name: self.difference(name, best) for name in self.risks if name != best}
-        names = list(self.risks)
-        tables = [risk.table for risk in self.risks.values() if risk.table is not None]
-        if len(found) < 2 or any(gap.interval is None for gap in found.values()):
+        others = [name for name in self.risks if name != best and self._is_finite(name)]
+        found = {name: self.difference(name, best) for name in others}
+        varied = [name for name in found if found[name].interval is not None]
+        if len(varied) < 2:
             return found
+        names = [name for name in self.risks if name == best or name in varied]
         pairs = list(combinations(range(len(names)), 2))
         if to is not None:
-            pairs = [(names.index(name), names.index(best)) for name in found]
+            pairs = [pair for pair in pairs if names.index(best) in pair]
         level = self.risks[best].level
-        parts = np.stack([deviations(table) for table in tables], axis=1)
+        tables = (self.risks[name].table for name in names)
+        parts = np.stack([deviations(table) for table in tables if table is not None], axis=1)
         each = simultaneous_level(parts, pairs, level)
         why = f"; {len(pairs)} differences at once (max-t)"
-        for name in found:
-            wide = replace(self.risks[name], level=each) - self.risks[best]
+        for name in varied:
+            wide = _paired(replace(self.risks[name], level=each), self.risks[best])
             found[name] = replace(wide, level=level, reason=wide.reason + why)
         return found
+
+    def _is_finite(self, name: str) -> bool:
+        return bool(np.isfinite(self.risks[name].value))
 
     def __str__(self) -> str:
         ranked = self.ranking()
         lines = [f"{name}: {self.risks[name].sentence}" for name in ranked]
         gaps = self.differences() if len(ranked) > 1 else {}
-        lines += [f"{name} minus {ranked[0]}: {gaps[name].sentence}" for name in ranked[1:]]
+        lines += [
+            f"{name} minus {ranked[0]}: {gaps[name].sentence}" for name in ranked if name in gaps
+        ]
         return "\n".join([*lines, *(f"{name}: {why}" for name, why in self.failures.items())])
 
     def plot(self, ax: Any = None) -> Any:
@@ -162,3 +175,26 @@ def compare(
     if not risks:
         raise EmpiriskError(f"no rival finished: {failures}")
     return Comparison(risks, failures, plan)
+
+
+def _paired(a: RiskEstimate, b: RiskEstimate) -> RiskEstimate:
+    """Risk of a minus risk of b, from the differences row by row.
+
+    Where a value is not the mean of its losses but corrected, as by nested cross-validation, the
+    difference is that of the values, and the interval of the differences of the losses is moved
+    there.
+    """
+    plain = a - b
+    if all(risk.table is None or risk.value == risk.table.mean() for risk in (a, b)):
+        return plain
+    assert plain.table is not None
+    found = interval(plain.table, plain.level, centre=a.value - b.value)
+    return replace(
+        plain,
+        value=found.centre,
+        standard_error=found.standard_error,
+        interval=found.ends,
+        method=found.method,
+        reason=found.reason if found.ends is None else f"{found.reason}; {MOVED}",
+        cautions=found.cautions,
+    )

@@ -3,13 +3,16 @@
 from collections.abc import Mapping
 from typing import Any, Self
 
+import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.model_selection import TimeSeriesSplit
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
 from empirisk.losses import Loss
 from empirisk.risk.choosing import Rule
 from empirisk.risk.foreign import at_value, fit_foreign
+from empirisk.risk.plans import Plan
 from empirisk.risk.problem import Problem
 from empirisk.runtime.arrays import Array
 from empirisk.runtime.streams import spawn
@@ -77,3 +80,10 @@ class SelectionProcedure(MetaEstimatorMixin, BaseEstimator):
         tags.input_tags = inner.input_tags
         tags.target_tags = inner.target_tags
         return tags
+
+
+def inner_folds(cv: Any, plan: Plan) -> Any:
+    """The folds of each training part of a plan that `cv` made: in time order where it is."""
+    if plan.kind == "time":
+        return TimeSeriesSplit(max(plan.n_splits, 2)) if isinstance(cv, Plan) else cv
+    return cv if isinstance(cv, int | np.integer) else None

@@ -8,9 +8,7 @@ import numpy as np
 
 from empirisk.losses import Loss
 from empirisk.risk.choosing import Rule, check_rule
-from empirisk.risk.cross_validation import evaluate
 from empirisk.risk.curves import RiskPath
-from empirisk.risk.dealing import copies_of_rows
 from empirisk.risk.estimate import RiskEstimate
 from empirisk.risk.foreign import at_value, fit_foreign, mean_loss
 from empirisk.risk.out_of_fold import OutOfFold, out_of_fold
@@ -23,7 +21,8 @@ from empirisk.selection.after_selection import BunchedLosses, after_choice
 from empirisk.selection.average import average_folds
 from empirisk.selection.candidates import Candidates, named, with_baseline
 from empirisk.selection.judging import Choice, judge, winner_of
-from empirisk.selection.procedure import SelectionProcedure
+from empirisk.selection.procedure import SelectionProcedure, inner_folds
+from empirisk.selection.set_aside import certify, copies_stay_together, is_in_time_order
 
 Refit = Literal["train", "average", "all"]
 Honest = Literal["bootstrap", "nested"]
@@ -100,7 +99,7 @@ def select(
     n_jobs: int | None = None,
     random_state: Any = None,
 ) -> Selection:
-    """Split off a test part, cross-validate all candidates, choose, fit, and certify.
+    """Set a test part aside, cross-validate all candidates, choose, fit, and certify.
 
     Every candidate is judged along its whole axis on one plan; the candidate with the least risk
     wins, at the value that `rule` chooses. Copies of a row stay together.
@@ -113,7 +112,9 @@ def select(
     X, y, sample_weight, groups
     loss : Loss or str, optional
     cv : as in `Plan.of`
-        The folds of the training part; a number or None, since the rows are split first.
+        The folds of the training part; a number, None or a splitter, since the rows are split
+        first. With a `TimeSeriesSplit` the test part is the last rows, not rows at random, and its
+        risk comes without an interval: rows in time order may depend on one another.
     rule : {"best", "one_se"}
     test_size : float
         Share of the rows that take no part until the end.
@@ -156,10 +157,16 @@ def select(
     split_seed, fold_seed, fit_seed, choice_seed = spawn(
         0 if random_state is None else random_state, 4
     )
-    counted = cv is None or isinstance(cv, int)
+    counted = cv is None or isinstance(cv, int | np.integer)
+    time_order = is_in_time_order(cv)
     with one_blas_thread():
-        together = _copies_stay_together(problem)
-        outer = problem.holdout(test_size, random_state=split_seed, keep_copies_together=together)
+        together = not time_order and copies_stay_together(problem)
+        outer = problem.holdout(
+            test_size,
+            random_state=split_seed,
+            keep_copies_together=together,
+            time_order=time_order,
+        )
         train, test = problem.rows(outer.train(0)), problem.rows(outer.test(0))
         plan = train.plan(
             cv,
@@ -175,15 +182,12 @@ def select(
         if honest == "nested":
             procedure = SelectionProcedure(
                 {rival: rivals[rival] for rival in judged},
-                loss=loss, cv=cv if counted else None, rule=rule, random_state=fit_seed,
+                loss=loss, cv=inner_folds(cv, plan), rule=rule, random_state=fit_seed,
             )  # fmt: skip
             expected = _nested(procedure, expected, train, plan, n_jobs, fit_seed)
         chosen = judged[name].choice
         model = _fit(rivals[name], chosen, train, plan, refit, n_jobs, fit_seed)
-        certified = evaluate(
-            model, test.X, test.y,
-            loss=loss, sample_weight=test.weight, groups=test.groups, level=level,
-        )  # fmt: skip
+        certified = certify(model, test, loss=loss, level=level, time_order=time_order)
         if refit == "all":
             model = _fit(rivals[name], chosen, problem, plan, refit, n_jobs, fit_seed)
             certified = certified.of_the_procedure()
@@ -199,7 +203,7 @@ def select(
         paths={rival: each.path for rival, each in judged.items()},
         failures=failures,
         plan=plan,
-        test_rows=outer.test(0),
+        test_rows=outer.test(0) if problem.kept is None else problem.kept[outer.test(0)],
     )
 
 
@@ -287,13 +291,3 @@ def _fit(
     if refit == "average":
         return average_folds(estimator, choice.axis, choice.value, problem, plan, n_jobs=n_jobs)
     return fit_foreign(at_value(estimator, choice.axis, choice.value), problem, seed)
-
-
-def _copies_stay_together(problem: Problem, folds: int = 10) -> bool:
-    """Equal rows stay in one fold, unless the table is so coarse that they are all there is.
-
-    With fewer than ten distinct rows a fold, keeping them together would leave whole cells of the
-    table unseen in training.
-    """
-    distinct = len(np.unique(copies_of_rows(problem.X)))
-    return 10 * folds <= distinct < problem.n

@@ -154,8 +154,8 @@ class LinearDiscriminantAnalysis(PathMixin, ClassifierMixin, BaseEstimator):
     def _fit(self, blocks: Blocks, classes: Array, names: Sequence[str] | None) -> Self:
         if len(classes) < 2:
             raise DataError(
-                f"y has one class only, {classes[0]!r}; LinearDiscriminantAnalysis needs rows of "
-                "at least two classes"
+                f"y has one class only, {classes.tolist()[0]!r}; LinearDiscriminantAnalysis needs "
+                "rows of at least two classes"
             )
         path = DiscriminantPath(self, blocks, [self.shrinkage], len(classes), names)
         return path.write(0, self, classes)

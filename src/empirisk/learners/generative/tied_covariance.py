@@ -16,7 +16,7 @@ and it decides almost alone, as when the scaled columns are shrunken less and le
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh
@@ -66,7 +66,7 @@ class TiedCovariance:
         self.freedom = int((moments.rows - 1).sum())
         self.mean = moments.mean
         self.unit = unit
-        self.least_variance = max(tol**2, 10 * len(unit) * EPS)
+        self.least_variance = least_variance(tol, len(unit))
 
     def condition(self, s: float) -> float:
         """The condition number of Sigma(s); at s = 0, after scaling the columns."""
@@ -214,29 +214,50 @@ def _named(columns: Ints, names: Sequence[Any] | None) -> str:
     return f"column {listed} is" if len(columns) == 1 else f"columns {listed} are"
 
 
+def least_variance(tol: float, p: int) -> float:
+    """The least that counts as variation of columns with unit variance."""
+    return max(tol**2, 10 * p * EPS)
+
+
 def shares(priors: Floats | None, moments: ClassMoments) -> Floats:
     """Of the classes that have rows: the given priors, or else their shares of the weight."""
     share = moments.weight if priors is None else np.where(moments.rows > 0, priors, 0.0)
     return share / share.sum()
 
 
+class ClassMeans(NamedTuple):
+    """What class means m_k and shares pi_k enter the functions with, of one or many training sets.
+
+    Means and x are taken about the common mean sum_k pi_k m_k, which changes all f_k alike. Of two
+    classes there is the difference f_1 - f_0 only.
+    """
+
+    directions: Floats  # (..., K or 1, p), to be multiplied by Sigma^-1
+    halfway: Floats  # (..., K or 1, p), where the functions have the value log_prior
+    log_prior: Floats  # (..., K or 1)
+    common: Floats  # (..., p)
+
+    @classmethod
+    def of(cls, mean: Floats, priors: Floats) -> "ClassMeans":
+        """From means (..., K, p) and shares (..., K)."""
+        # Differences first: where the class means are equal they are exactly 0.
+        apart = mean - mean[..., :1, :]
+        common = np.einsum("...k,...kj->...j", priors, apart)
+        about = apart - common[..., None, :]
+        with np.errstate(divide="ignore"):
+            log_prior = np.log(priors)
+        common = mean[..., 0, :] + common
+        if mean.shape[-2] == 2:
+            halfway = about.mean(axis=-2, keepdims=True)
+            return cls(apart[..., 1:, :], halfway, np.diff(log_prior), common)
+        return cls(about, about / 2, log_prior, common)
+
+
 def tied_discriminants(
     covariance: TiedCovariance, priors: Floats, shrinkages: Sequence[float]
 ) -> LinearDiscriminants:
-    """f_k(x) = log pi_k - m_k' Sigma(s)^-1 m_k / 2 + m_k' Sigma(s)^-1 x, for all s.
-
-    Means and x are taken about the common mean sum_k pi_k m_k, which changes all f_k alike.
-    """
-    # Differences first: where the class means are equal they are exactly 0.
-    apart = covariance.mean - covariance.mean[0]
-    common = priors @ apart
-    about = apart - common
-    with np.errstate(divide="ignore"):
-        log_prior = np.log(priors)
-    if len(priors) == 2:
-        directions, halfway, log_prior = apart[1:], about.mean(axis=0)[None], np.diff(log_prior)
-    else:
-        directions, halfway = about, about / 2
-    coef = np.stack([covariance.solve(s, directions) for s in shrinkages], axis=1)
-    offset = log_prior[:, None] - np.einsum("kj,kvj->kv", halfway, coef)
-    return LinearDiscriminants(coef, offset, covariance.mean[0] + common)
+    """f_k(x) = log pi_k - m_k' Sigma(s)^-1 m_k / 2 + m_k' Sigma(s)^-1 x, for all s."""
+    means = ClassMeans.of(covariance.mean, priors)
+    coef = np.stack([covariance.solve(s, means.directions) for s in shrinkages], axis=1)
+    offset = means.log_prior[:, None] - np.einsum("kj,kvj->kv", means.halfway, coef)
+    return LinearDiscriminants(coef, offset, means.common)

@@ -6,7 +6,7 @@ element of the hat matrix, weights and intercept included) and the residual r_i,
     y_i - prediction without row i = r_i / (1 - h_i)
 
 Other partitions: the moments of a training part are those of all rows less those of the fold, and
-one spectral decomposition gives all penalties.
+one spectral decomposition gives all penalties. One penalty goes without it: see `fold_sums`.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -20,8 +20,10 @@ from empirisk.data.blocks import Rows
 from empirisk.data.encode import FoldDesign, FoldMap
 from empirisk.data.moments import Moments
 from empirisk.data.scaling import ordinary_rows, scaled_penalty
+from empirisk.learners.linear.fold_sums import trained_rules
 from empirisk.learners.linear.linear_rule import LinearPath, LinearRule, as_columns, predict_all
 from empirisk.risk.axis import Block, CannotSubtractError, HeldOut
+from empirisk.risk.parts import parts_of
 from empirisk.risk.plans import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.deadlines import check_deadline
@@ -64,7 +66,7 @@ def held_out(
             "not every row is held out once and in training otherwise, so there is nothing to "
             "subtract from"
         )
-    intercept = learner.fit_intercept
+    intercept, flat = learner.fit_intercept, y.ndim == 1
     alone = plan.n_splits == plan.n * plan.repeats
     Z, fold_map = (X.Z, X.fold_map) if isinstance(X, FoldDesign) else (X, None)
     if alone and fold_map is not None:
@@ -81,8 +83,11 @@ def held_out(
             predict, whole = _leave_one_out(rows, penalties, intercept)
             parts = [(repeat, np.arange(plan.n), predict) for repeat in range(plan.repeats)]
         else:
+            if len(penalties) == 1 and fold_map is None:
+                found = _by_parts(rows, plan, float(penalties[0]), intercept, rows_per_block)
+                if found is not None:
+                    return HeldOut(_scaled(found, scales.y, flat))
             parts, whole = _folds(rows, plan, penalties, intercept, fold_map), None
-    flat = y.ndim == 1
     path = None
     exact = whole is not None and whole.condition(float(penalties.min())) <= CONDITION_LIMIT
     if whole is not None and exact and rows.X.shape == Z.shape:
@@ -90,6 +95,26 @@ def held_out(
         freedom = whole.degrees_of_freedom(penalties) + intercept
         path = LinearPath(learner, values, coef, level, freedom, flat=flat)
     return HeldOut(_blocks(parts, scales.y, flat, rows_per_block), path)
+
+
+Values = Iterator[tuple[int, Ints, Floats]]
+
+
+def _by_parts(
+    rows: Rows, plan: Plan, penalty: float, intercept: bool, rows_per_block: int
+) -> Values | None:
+    """All splits at once, at one penalty; None where there is no exact way."""
+    parts = parts_of(plan)
+    if parts is None:
+        return None
+    rules = trained_rules(rows, parts, penalty, intercept, CONDITION_LIMIT)
+    return None if rules is None else parts.linear(rows.X, *rules, rows_per_block)
+
+
+def _scaled(values: Values, scale: Floats, flat: bool) -> Iterator[Block]:
+    for repeat, rows, value in values:
+        prediction = value * scale
+        yield repeat, rows, prediction if flat else prediction[:, np.newaxis]
 
 
 Predict = Callable[[Ints], Floats]

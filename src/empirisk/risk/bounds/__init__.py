@@ -1,9 +1,11 @@
 """Bounds of a risk that hold at their stated probability, whatever the distribution.
 
-Each states its assumptions and returns a `RiskEstimate` whose interval reaches from the least loss
-there can be to the bound (`sides="both"`: from bound to bound).
+Each states its assumptions and returns a `Bound`, a `RiskEstimate` whose interval reaches from the
+least loss there can be to the bound; of an accuracy, from the bound to 1; with `sides="both"`, from
+bound to bound.
 """
 
+from empirisk.risk.bounds.bounded import Bound
 from empirisk.risk.bounds.comparison import compare_bounds
 from empirisk.risk.bounds.independent_rows import (
     chernoff,
@@ -16,6 +18,7 @@ from empirisk.risk.bounds.union import union
 from empirisk.risk.bounds.vc import linear_growth, sauer_growth, tree_growth, vc
 
 __all__ = [
+    "Bound",
     "chernoff",
     "clopper_pearson",
     "compare_bounds",

@@ -1,8 +1,9 @@
 """All bounds that apply to the same data, beside each other."""
 
+from collections.abc import Callable
 from typing import Any
 
-from empirisk.risk.bounds.bounded import Range, Sides
+from empirisk.risk.bounds.bounded import Bound, Range, Sides, larger_is_better
 from empirisk.risk.bounds.rademacher import rademacher
 from empirisk.risk.bounds.union import BOUNDS
 from empirisk.risk.bounds.vc import vc
@@ -15,7 +16,7 @@ def compare_bounds(
     estimate: RiskEstimate,
     *,
     level: float = 0.95,
-    sides: Sides = "upper",
+    sides: Sides | None = None,
     loss_range: Range | None = None,
     model: Any = None,
     X: Any = None,
@@ -31,7 +32,7 @@ def compare_bounds(
     level, sides, loss_range
         As in `hoeffding`.
     model, X, y : optional
-        The model and its training rows, for the bounds that need no test rows.
+        The model and its training rows, for the bounds of the 0-1 risk that need no test rows.
     random_state
         Of the Rademacher complexity.
 
@@ -47,39 +48,40 @@ def compare_bounds(
     >>> estimate = risk.evaluate(model, X[2000:], y[2000:])
     >>> print(compare_bounds(estimate, model=model, X=X[:2000], y=y[:2000], random_state=0).table)
     zero_one risk, bounds at 95 %:
-      Hoeffding                  0.136     [0, 0.1747]           Hoeffding bound
-      Chernoff                   0.136     [0, 0.164]            Chernoff bound
-      empirical Bernstein        0.136     [0, 0.1741]           empirical Bernstein bound
-      Clopper-Pearson            0.136     [0, 0.1551]           Clopper-Pearson bound
-      VC, training rows          0.1475    [0, 0.2982]           VC bound
-      Rademacher, training rows  0.1475    [0, 0.5237]           Rademacher margin bound
+      Hoeffding                  0.136     <= 0.1747             Hoeffding bound
+      Chernoff                   0.136     <= 0.164              Chernoff bound
+      empirical Bernstein        0.136     <= 0.1741             empirical Bernstein bound
+      Clopper-Pearson            0.136     <= 0.1551             Clopper-Pearson bound
+      VC, training rows          0.1475    <= 0.2982             VC bound
+      Rademacher, training rows  0.1475    <= 0.5237             Rademacher margin bound
     """
     found: dict[str, RiskEstimate] = {}
     notes: list[str] = []
+
+    def add(name: str, bound: Callable[..., Bound], *given: Any, **options: Any) -> None:
+        try:
+            found[name] = bound(*given, level=level, **options)
+        except EmpiriskError as refusal:
+            notes.append(f"{name}: {refusal}.")
+
     for name, bound in BOUNDS.items():
-        options: dict[str, Any] = {"level": level, "sides": sides}
-        if name != "clopper_pearson":
-            options["loss_range"] = loss_range
-        try:
-            found[NAMES[name]] = bound(estimate, **options)
-        except EmpiriskError as refusal:
-            notes.append(f"{NAMES[name]}: {refusal}.")
-    if model is not None:
-        try:
-            found["VC, training rows"] = vc(model, X, y, level=level, sides=sides)
-        except EmpiriskError as refusal:
-            notes.append(f"VC: {refusal}.")
-        try:
-            found["Rademacher, training rows"] = rademacher(
-                model, X, y, level=level, random_state=random_state
-            )
-        except EmpiriskError as refusal:
-            notes.append(f"Rademacher: {refusal}.")
+        options = {} if name == "clopper_pearson" else {"loss_range": loss_range}
+        add(NAMES[name], bound, estimate, sides=sides, **options)
+    if model is not None and larger_is_better(estimate):
+        notes.append(f"VC and Rademacher bound the 0-1 risk, and this is the {estimate.loss}.")
+    elif model is not None:
+        add("VC, training rows", vc, model, X, y, sides=sides or "upper")
+        add("Rademacher, training rows", rademacher, model, X, y, random_state=random_state)
     if not found:
         raise ParameterError(f"no bound applies: {' '.join(notes)}")
-    least = min(found, key=lambda name: found[name].interval[1])  # type: ignore[index]
-    notes.insert(0, f"The sharpest is {least}. {found[least].sentence}")
-    return SideBySide(found, tuple(notes), f"{estimate.loss} risk, bounds at {100 * level:g} %")
+    sharpest = min(found, key=lambda name: _width(found[name]))
+    notes.insert(0, f"The sharpest is {sharpest}. {found[sharpest].sentence}")
+    return SideBySide(found, tuple(notes), f"{estimate.quantity}, bounds at {100 * level:g} %")
+
+
+def _width(bound: RiskEstimate) -> float:
+    assert bound.interval is not None
+    return bound.interval[1] - bound.interval[0]
 
 
 NAMES = {

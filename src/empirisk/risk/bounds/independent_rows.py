@@ -7,8 +7,11 @@ With n independent losses in [0, 1], mean m and error probability delta, R is at
     m + sqrt(2 V log(2/delta) / n) + 7 log(2/delta) / 3(n - 1)      (Maurer and Pontil 2009)
     the p at which so few mistakes have probability delta   (Clopper and Pearson 1934, 0-1)
 
-V is the sample variance. Groups are the units; weights w_i make n (sum w)^2 / sum w^2 in the first
-and cost the third a factor n max w / sum w.
+V is the sample variance. Of groups, n is their number and a loss the mean loss of a group, whose
+weight is its size. Weights w_i make n (sum w)^2 / sum w^2 in the first and cost the third a factor
+n max w / sum w. Losses of different distributions, such as those of groups of different sizes, obey
+the first three too, and R is then the mean of their expectations. A lower bound is the upper one of
+1 - loss.
 """
 
 from math import log, sqrt
@@ -18,27 +21,27 @@ from scipy import stats
 from scipy.special import rel_entr
 
 from empirisk.risk.bounds.bounded import (
+    Bound,
     BoundedLosses,
     Range,
     Sides,
+    are_groups,
     checked_table,
-    error_probability,
+    judges_one_model,
     refuse_not_independent,
 )
 from empirisk.risk.estimate import RiskEstimate
 from empirisk.risk.loss_table import LossTable
 from empirisk.runtime.errors import ParameterError
 
-INDEPENDENT = "for any distribution, if the rows are independent and took no part in the model"
-
 
 def hoeffding(
     estimate: RiskEstimate,
     *,
     level: float = 0.95,
-    sides: Sides = "upper",
+    sides: Sides | None = None,
     loss_range: Range | None = None,
-) -> RiskEstimate:
+) -> Bound:
     """Hoeffding's bound: R <= mean + range sqrt(log(1/delta) / 2n).
 
     Of cross-validated losses too, for the mean risk of the models of the folds: the mean of K
@@ -51,7 +54,8 @@ def hoeffding(
         From `evaluate`, `holdout` or `cross_validate`.
     level : float
         The probability that the bound holds, over the rows.
-    sides : {"upper", "both"}
+    sides : {"upper", "lower", "both"}, optional
+        Unless given "upper", of accuracy "lower": how bad it can be.
     loss_range : (float, float), optional
         The least and the largest loss there can be, where the loss itself does not say.
 
@@ -66,106 +70,102 @@ def hoeffding(
     >>> model = LinearDiscriminantAnalysis().fit(X[::2], y[::2])
     >>> estimate = risk.evaluate(model, X[1::2], y[1::2])
     >>> hoeffding(estimate), clopper_pearson(estimate)
-    (RiskEstimate(zero_one: ..., [0, ...], this model),
-     RiskEstimate(zero_one: ..., [0, ...], this model))
+    (Bound(zero_one: ..., <= ..., this model), Bound(zero_one: ..., <= ..., this model))
+    >>> print(clopper_pearson(estimate))
+    The zero_one risk of this model is at most ... with probability 95 % (Clopper-Pearson bound: for
+    any distribution, if the rows are independent and took no part in the model); it is ... on the
+    held-out rows.
     """
-    losses, delta = BoundedLosses.of(estimate, loss_range), error_probability(level, sides)
-    table = checked_table(estimate)
-    if table.is_model:
-        n, reason = float(1 / np.square(losses.share).sum()), INDEPENDENT
+    losses = BoundedLosses.of(estimate, loss_range, level, sides)
+    table, reason = losses.table, ""
+    if judges_one_model(table):
+        n = float(1 / np.square(losses.share).sum())
     else:
         n, splits = smallest_split(table)
+        units = "groups" if are_groups(table) else "rows"
         reason = (
             f"of the mean risk of the models of {splits} splits, for any distribution of "
-            f"independent rows: their dependent means are bounded like one of {n:.0f} rows"
+            f"independent {units}: their dependent means are bounded like one of {n:.0f} {units}"
         )
-    half = sqrt(log(1 / delta) / (2 * n))
-    return losses.result(
-        losses.mean - half, losses.mean + half,
-        level=level, sides=sides, method="Hoeffding bound", reason=reason,
-    )  # fmt: skip
+    half = sqrt(log(1 / losses.delta) / (2 * n))
+    mean = losses.mean
+    return losses.result(mean - half, mean + half, method="Hoeffding bound", reason=reason)
 
 
 def chernoff(
     estimate: RiskEstimate,
     *,
     level: float = 0.95,
-    sides: Sides = "upper",
+    sides: Sides | None = None,
     loss_range: Range | None = None,
-) -> RiskEstimate:
+) -> Bound:
     """Chernoff's bound by relative entropy, never above Hoeffding's; for equal weights.
 
     The parameters are those of `hoeffding`, on a test set.
     """
-    losses, delta = BoundedLosses.of(estimate, loss_range), error_probability(level, sides)
-    refuse_not_independent(checked_table(estimate), "Chernoff's bound")
+    losses = BoundedLosses.of(estimate, loss_range, level, sides)
+    refuse_not_independent(losses.table, "Chernoff's bound")
     _refuse_weights(losses, "Chernoff's bound")
-    most = log(1 / delta) / len(losses.share)
+    most = log(1 / losses.delta) / len(losses.share)
     upper = _farthest(losses.mean, 1.0, most)
     lower = _farthest(losses.mean, 0.0, most)
-    return losses.result(
-        lower, upper, level=level, sides=sides, method="Chernoff bound", reason=INDEPENDENT
-    )
+    return losses.result(lower, upper, method="Chernoff bound")
 
 
 def empirical_bernstein(
     estimate: RiskEstimate,
     *,
     level: float = 0.95,
-    sides: Sides = "upper",
+    sides: Sides | None = None,
     loss_range: Range | None = None,
-) -> RiskEstimate:
+) -> Bound:
     """Maurer and Pontil's bound, which gains from losses that vary little.
 
     The parameters are those of `hoeffding`, on a test set.
     """
-    losses, delta = BoundedLosses.of(estimate, loss_range), error_probability(level, sides)
-    refuse_not_independent(checked_table(estimate), "the empirical Bernstein bound")
+    losses = BoundedLosses.of(estimate, loss_range, level, sides)
+    refuse_not_independent(losses.table, "the empirical Bernstein bound")
     n = len(losses.share)
     if n < 2:
         raise ParameterError("the empirical Bernstein bound needs two rows (or groups) or more")
     heaviest = float(losses.share.max())
     variance = float(np.var(losses.share / heaviest * losses.losses, ddof=1))
-    logarithm = log(2 / delta)
+    logarithm = log(2 / losses.delta)
     half = sqrt(2 * variance * logarithm / n) + 7 * logarithm / (3 * (n - 1))
     half *= n * heaviest
-    return losses.result(
-        losses.mean - half, losses.mean + half,
-        level=level, sides=sides, method="empirical Bernstein bound", reason=INDEPENDENT,
-    )  # fmt: skip
+    mean = losses.mean
+    return losses.result(mean - half, mean + half, method="empirical Bernstein bound")
 
 
 def clopper_pearson(
-    estimate: RiskEstimate, *, level: float = 0.95, sides: Sides = "upper"
-) -> RiskEstimate:
+    estimate: RiskEstimate, *, level: float = 0.95, sides: Sides | None = None
+) -> Bound:
     """The exact bound of a share of mistakes, the sharpest that there is for 0-1 losses.
 
     The parameters are those of `hoeffding`, on a test set of rows of equal weight.
     """
     table = checked_table(estimate)
     refuse_not_independent(table, "Clopper and Pearson's bound")
-    if not table.is_share or table.units < len(table.unit):
+    if not table.is_share or are_groups(table):
         raise ParameterError(
             "Clopper and Pearson's bound is for losses that are 0 or 1 (or a single cost) of "
             "independent rows: take hoeffding or empirical_bernstein"
         )
-    losses, delta = BoundedLosses.of(estimate, None), error_probability(level, sides)
+    losses = BoundedLosses.of(estimate, None, level, sides)
     _refuse_weights(losses, "Clopper and Pearson's bound")
     wrong = int(np.count_nonzero(table.losses))
     right = len(table.losses) - wrong
-    upper = float(stats.beta.isf(delta, wrong + 1, right)) if right else 1.0
-    lower = float(stats.beta.ppf(delta, wrong, right + 1)) if wrong else 0.0
-    return losses.result(
-        lower, upper, level=level, sides=sides, method="Clopper-Pearson bound", reason=INDEPENDENT
-    )
+    upper = float(stats.beta.isf(losses.delta, wrong + 1, right)) if right else 1.0
+    lower = float(stats.beta.ppf(losses.delta, wrong, right + 1)) if wrong else 0.0
+    return losses.result(lower, upper, method="Clopper-Pearson bound")
 
 
 def smallest_split(table: LossTable) -> tuple[float, int]:
     """The number of equal units that the least of all splits is worth, and how many there are."""
     if table.kind not in ("kfold", "grouped", "repeated", "leave_one_out", "shuffled", "given"):
         raise ParameterError(
-            f"losses of kind {table.kind!r} are not independent of the models that made them: "
-            "judge the model on a test set"
+            f"losses of kind {table.kind!r} are not independent of one another, or of the models "
+            "that made them: judge the model on a test set of independent rows"
         )
     codes = np.unique(table.split, return_inverse=True)[1].reshape(-1)
     least, splits = np.inf, int(codes.max()) + 1

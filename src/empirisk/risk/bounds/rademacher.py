@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from empirisk.losses import ZeroOne
-from empirisk.risk.bounds.bounded import bounded, error_probability
+from empirisk.risk.bounds.bounded import Bound, bounded, error_probability
+from empirisk.risk.bounds.linear_columns import Parts
 from empirisk.risk.bounds.vc import training_mistakes
-from empirisk.risk.estimate import RiskEstimate
 from empirisk.risk.problem import Problem
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.deadlines import check_deadline
@@ -107,7 +107,7 @@ def rademacher(
     sample_weight: Any = None,
     n_draws: int = 1000,
     random_state: Any = None,
-) -> RiskEstimate:
+) -> Bound:
     """A bound of the error rate of a linear two-class rule from its margins on the training rows.
 
     The rule is scaled to norm 1, with the intercept as the coefficient of a further column of
@@ -116,6 +116,8 @@ def rademacher(
     Parameters
     ----------
     model : fitted linear classifier of two classes, with `coef_` and `intercept_`
+        It may stand behind the steps of a pipeline that `vc` allows; norm and margins are those of
+        the rule in the columns that it is linear in, scaled back.
     X, y : the rows it was fitted to, independent draws
     margin : float, optional
         rho, if it was fixed beforehand. Else the best power of two, for which 2^k pays with the
@@ -133,17 +135,19 @@ def rademacher(
     >>> X = rng.normal(size=(5000, 2)) + 4 * np.repeat([[1], [-1]], 2500, axis=0)
     >>> y = np.repeat([0, 1], 2500)
     >>> print(rademacher(LogisticRegression().fit(X, y), X, y, random_state=0))
-    The zero_one risk of this model is 0, 95 % interval 0 to 0.1193 (Rademacher margin
+    The zero_one risk of this model is at most 0.1193 with probability 95 % (Rademacher margin
     bound: at once for all linear rules, from the ramp loss at margin 4 of a rule of norm 1, if the
-    rows are independent).
+    rows are independent); it is 0 on the training rows.
     """
-    _refuse_not_linear(model)
+    parts = Parts.of(model)
+    _refuse_not_linear(parts.learner)
     problem = Problem.of(
         model, X, y, loss=ZeroOne(), sample_weight=sample_weight, classes=model.classes_
     )
     training = training_mistakes(model, problem)
-    rows = np.column_stack([numbers(problem.X, model), np.ones(problem.n)])
-    margins = _margins(model, rows, problem)
+    columns = parts.columns(problem.X)
+    rows = np.column_stack([columns, np.ones(problem.n)])
+    margins = _margins(np.append(*parts.rule(columns)), rows, problem)
     complexity = rademacher_complexity(
         rows, sample_weight=problem.weight, n_draws=n_draws, random_state=random_state
     ).surely
@@ -163,14 +167,15 @@ def rademacher(
         f"at once for all linear rules, from the ramp loss at margin {rho:.3g} of a rule of norm "
         "1, if the rows are independent"
     )
-    ends = (0.0, min(upper, 1.0))
-    method = "Rademacher margin bound"
-    return bounded(training, ends, level=level, method=method, reason=reason)
+    assert training.table is not None
+    return bounded(
+        training, training.table, (0.0, min(upper, 1.0)),
+        level=level, sides="upper", method="Rademacher margin bound", reason=reason,
+    )  # fmt: skip
 
 
-def _margins(model: Any, rows: Floats, problem: Problem) -> Floats:
+def _margins(rule: Floats, rows: Floats, problem: Problem) -> Floats:
     """y w'x / |w|, y in {-1, +1}."""
-    rule = np.append(np.ravel(model.coef_), np.ravel(model.intercept_)).astype(float)
     size = float(np.abs(rule).max()) or 1.0
     rule = rule / size
     length = float(np.linalg.norm(rule)) or 1.0

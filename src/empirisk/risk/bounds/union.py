@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from empirisk.risk.bounds.bounded import Range, Sides
+from empirisk.risk.bounds.bounded import Bound, Range, Sides, larger_is_better
 from empirisk.risk.bounds.independent_rows import (
     chernoff,
     clopper_pearson,
@@ -18,7 +18,7 @@ from empirisk.risk.bounds.independent_rows import (
 from empirisk.risk.estimate import RiskEstimate
 from empirisk.runtime.errors import ParameterError
 
-BOUNDS: dict[str, Callable[..., RiskEstimate]] = {
+BOUNDS: dict[str, Callable[..., Bound]] = {
     "hoeffding": hoeffding,
     "chernoff": chernoff,
     "empirical_bernstein": empirical_bernstein,
@@ -32,17 +32,17 @@ def union(
     among: int | None = None,
     bound: str = "hoeffding",
     level: float = 0.95,
-    sides: Sides = "upper",
+    sides: Sides | None = None,
     loss_range: Range | None = None,
-) -> RiskEstimate:
+) -> Bound:
     """A bound for the best of M candidates that holds although it was chosen for being the best.
 
     Parameters
     ----------
     rivals : Comparison, Selection, dict of RiskEstimate, or RiskEstimate
         Of a selection, the cross-validated risk of its winner among all candidates and all values
-        of their axes. Of a comparison or a dict, the least of the risks. A single estimate is the
-        best of `among`.
+        of their axes. Of a comparison or a dict, the least of the risks, or the largest accuracy. A
+        single estimate is the best of `among`.
     among : int, optional
         M, where it is not the number of the rivals.
     bound : {"hoeffding", "chernoff", "empirical_bernstein", "clopper_pearson"}
@@ -60,8 +60,8 @@ def union(
     >>> plan = Plan.holdout(X, y, test_size=0.5, classifier=True)
     >>> rivals = compare([LinearDiscriminantAnalysis()], X, y, cv=plan)
     >>> print(union(rivals))
-    The zero_one risk of this model is ..., 95 % interval 0 to ... (union bound over 2, Hoeffding
-    bound: ...).
+    The zero_one risk of this model is at most ... with probability 95 % (union bound over 2,
+    Hoeffding bound: ...); it is ... on the held-out rows.
     """
     best, M = _best(rivals, among)
     if bound not in BOUNDS:
@@ -95,7 +95,9 @@ def _best(rivals: Any, among: int | None) -> tuple[RiskEstimate, int]:
                 f"rivals is {type(rivals).__name__}; give a Comparison, a Selection, a dict of "
                 "RiskEstimates, or a RiskEstimate and among=M"
             )
-        best, M = min(risks.values(), key=lambda risk: risk.value), len(risks)
+        found = list(risks.values())
+        choose = max if larger_is_better(found[0]) else min
+        best, M = choose(found, key=lambda risk: risk.value), len(found)
     if among is not None and among < M:
         raise ParameterError(f"among is {among}, and there are {M} rivals: give no less")
     return best, M if among is None else int(among)

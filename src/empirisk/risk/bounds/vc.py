@@ -21,7 +21,8 @@ import numpy as np
 from scipy.special import gammaln, logsumexp
 
 from empirisk.losses import ZeroOne
-from empirisk.risk.bounds.bounded import Sides, bounded, error_probability
+from empirisk.risk.bounds.bounded import Bound, Sides, bounded, error_probability, one_sided
+from empirisk.risk.bounds.linear_columns import Parts
 from empirisk.risk.estimate import RiskEstimate
 from empirisk.risk.foreign import foreign_prediction
 from empirisk.risk.problem import Problem
@@ -69,7 +70,7 @@ def vc(
     level: float = 0.95,
     sides: Sides = "upper",
     sample_weight: Any = None,
-) -> RiskEstimate:
+) -> Bound:
     """A bound of the error rate of a classifier from its training rows alone.
 
     It holds for every model of the class at once, so that no test rows are needed, and is loose.
@@ -78,6 +79,8 @@ def vc(
     ----------
     model : fitted classifier
         A linear rule (it has `coef_`) or a tree (`get_n_leaves`), or any with `dimension` given.
+        A linear rule may stand behind scalers, PCA and selections of columns, and those behind
+        PolynomialFeatures: it is linear in the columns that the former take.
     X, y : the rows it was fitted to, independent draws
     dimension : int, optional
         VC dimension of a class of two-class rules that was fixed beforehand, by Sauer's lemma.
@@ -93,7 +96,8 @@ def vc(
     >>> X = rng.normal(size=(2000, 2))
     >>> y = X[:, 0] > 0
     >>> print(vc(LogisticRegression().fit(X, y), X, y))
-    The zero_one risk of this model is ..., 95 % interval 0 to 0.1... (VC bound: ...).
+    The zero_one risk of this model is at most 0.1... with probability 95 % (VC bound: ...); it is
+    0... on the training rows.
     """
     problem = Problem.of(
         model,
@@ -108,13 +112,16 @@ def vc(
     delta = error_probability(level, sides) * delta_share
     spread = float(np.square(problem.weight / problem.weight.sum()).sum())
     half = sqrt(2 * log_growth * spread) + sqrt(log(1 / delta) * spread / 2)
-    lower = max(training.value - half, 0.0) if sides == "both" else 0.0
+    ends = (max(training.value - half, 0.0), min(training.value + half, 1.0))
     reason = (
         f"at once for all {family}, if the rows are independent: growth function, Massart's lemma "
         "and McDiarmid's inequality"
     )
-    ends = (lower, min(training.value + half, 1.0))
-    return bounded(training, ends, level=level, method="VC bound", reason=reason)
+    assert training.table is not None
+    return bounded(
+        training, training.table, one_sided(ends, (0.0, 1.0), sides),
+        level=level, sides=sides, method="VC bound", reason=reason,
+    )  # fmt: skip
 
 
 def training_mistakes(model: Any, problem: Problem) -> RiskEstimate:
@@ -138,12 +145,18 @@ def _growth(model: Any, problem: Problem, dimension: int | None) -> tuple[float,
         J, p = int(model.get_n_leaves()), int(model.n_features_in_)
         # The data choose the number of leaves: each J gets 1/(J (J+1)) of delta.
         return tree_growth(n, p, J, K), 1 / (J * (J + 1)), f"trees of {J} leaves on {p} numbers"
-    if hasattr(model, "coef_"):
-        p = int(np.shape(model.coef_)[-1])
+    parts = Parts.of(model)
+    if hasattr(parts.learner, "coef_"):
+        p = parts.n_columns
         return linear_growth(n, p, K), 1.0, f"linear rules of {p} columns with an intercept"
+    name = type(parts.learner).__name__
+    if hasattr(parts.learner, "get_n_leaves"):
+        raise ParameterError(
+            f"{name} stands behind steps of a pipeline; the number of trees is known for the "
+            "columns that it is given: fit the tree to X itself, which needs no scaling"
+        )
     raise ParameterError(
-        f"{type(model).__name__} is neither a linear rule nor a tree: give dimension=, its VC "
-        "dimension"
+        f"{name} is neither a linear rule nor a tree: give dimension=, its VC dimension"
     )
 
 

@@ -1,13 +1,24 @@
 """Precision against recall as the threshold moves, and the mean precision at the positive rows."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, Unpack
 
 import numpy as np
 
 from empirisk.charts.roc import draw_precision_recall
+from empirisk.risk.measures.bootstrapped import Drawing, interval_by
 from empirisk.risk.measures.judged import JudgedRows, count_units
-from empirisk.risk.measures.measure import Linearised, Measure, Part, logit_interval, measured
+from empirisk.risk.measures.measure import (
+    Linearised,
+    Measure,
+    Part,
+    logit_interval,
+    measured,
+    quotient,
+    within_splits,
+)
 from empirisk.risk.measures.ranking import score_of
 from empirisk.risk.measures.roc import passed
 from empirisk.runtime.arrays import Array, Bools, Floats
@@ -49,6 +60,7 @@ def precision_recall_curve(
     sample_weight: Any = None,
     groups: Any = None,
     level: float = 0.95,
+    **drawing: Unpack[Drawing],
 ) -> PrecisionRecallCurve:
     """Precision against recall of the positive class at every threshold; parameters as in `auc`.
 
@@ -75,14 +87,15 @@ def precision_recall_curve(
         recall=found / found[-1],
         thresholds=thresholds,
         prevalence=float(found[-1] / (found[-1] + wrong[-1])),
-        average_precision=measured(rows, part, name, level),
+        average_precision=measured(rows, part, name, level, interval_by(**drawing)),
     )
 
 
 def average_precision(y: Any, score: Any, **options: Any) -> Measure:
     """The mean, over the positive rows, of the precision at their score; parameters as in `auc`.
 
-    Unlike AUC it depends on how frequent the positive class is, and is for rare ones.
+    Unlike AUC it depends on how frequent the positive class is, and is for rare ones. The interval
+    is that of the delta method on the logit scale, or with method="bootstrap" of resamples.
 
     Examples
     --------
@@ -95,13 +108,20 @@ def average_precision(y: Any, score: Any, **options: Any) -> Measure:
 def mean_precision(rows: JudgedRows, positive: Any = None) -> tuple[Part, str]:
     """The average precision of the rows by their scores, and what it is called."""
     k = rows.positive(positive)
-    own = rows.truth == k
-    if not own.any():
-        raise DataError(f"no row is of class {rows.name(k)}, so its average precision is undefined")
-    statistic = _linearised(score_of(rows, k), own, rows.weight)
-    table, units = rows.table(statistic.losses), count_units(rows.unit[own])
+    statistic = within_splits(rows, partial(_of_one_model, k=k))
+    table, units = rows.table(statistic.losses), count_units(rows.unit[rows.truth == k])
     part = Part(statistic, lambda level: logit_interval(table, level, units), units)
     return part, f"average precision (class {rows.name(k)})"
+
+
+def _of_one_model(rows: JudgedRows, k: int) -> Linearised:
+    own = rows.truth == k
+    if not own.any():
+        raise DataError(
+            f"no row is of class {rows.name(k)}, so its average precision is undefined: give rows "
+            "of it, or name another class, positive=..."
+        )
+    return _linearised(score_of(rows, k), own, rows.weight)
 
 
 def _linearised(score: Array, positive: Bools, weight: Floats) -> Linearised:
@@ -121,4 +141,22 @@ def _linearised(score: Array, positive: Bools, weight: Floats) -> Linearised:
     alike, different = (np.cumsum(of_positive * p / above) for p in (1 - precision, -precision))
     direct = np.where(positive, precision[run] - value, 0.0)
     through = np.where(positive, alike[run], different[run])
-    return Linearised(value, (direct + through) / (total / weight.sum()))
+    influence = (direct + through) / (total / weight.sum())
+    return Linearised(value, influence, mean_precision_under(score, positive))
+
+
+def mean_precision_under(score: Array, positive: Bools) -> Callable[[Floats], Floats]:
+    """The average precision under many weightings of the rows; scores are put in order once."""
+    run = np.unique(score, return_inverse=True)[1]
+    order = np.argsort(-run, kind="stable")  # the largest score first
+    first = np.flatnonzero(np.diff(run[order], prepend=-1))
+    own = positive[order]
+
+    def under(weights: Floats) -> Floats:
+        ordered = weights[:, order]
+        of_positive = np.add.reduceat(ordered * own, first, axis=1)
+        above = np.cumsum(np.add.reduceat(ordered, first, axis=1), axis=1)
+        precision = np.cumsum(of_positive, axis=1) / np.maximum(above, np.finfo(float).tiny)
+        return quotient(np.einsum("br,br->b", of_positive, precision), of_positive.sum(axis=1))
+
+    return under

@@ -1,24 +1,28 @@
 """Measures of a procedure that fits a classifier, by cross-validation."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from empirisk.risk.axis import HeldOut
 from empirisk.risk.intervals import NO_INTERVAL, none
+from empirisk.risk.measure_names import Name
+from empirisk.risk.measures.bootstrapped import interval_by
 from empirisk.risk.measures.judged import JudgedRows
-from empirisk.risk.measures.measure import Measure, logit_interval
-from empirisk.risk.measures.of_classifier import Kind, Name, kind_of, rows_of
+from empirisk.risk.measures.measure import Measure, measured
+from empirisk.risk.measures.of_classifier import Kind, kind_of, refuse_no_classifier, rows_of
 from empirisk.risk.out_of_fold import OutOfFold, current_value
 from empirisk.risk.plans import Plan
 from empirisk.risk.problem import Problem, declared_axis
-from empirisk.risk.work import Work
-from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.risk.rungs import generic_rung
+from empirisk.risk.work import Rung, Work
+from empirisk.runtime.arrays import Array
 from empirisk.runtime.deadlines import check_deadline
-from empirisk.runtime.errors import DataError, ParameterError, PlanError
 from empirisk.runtime.parallel import one_blas_thread
-from empirisk.runtime.streams import settled
+from empirisk.runtime.streams import settled, spawn
 
 
 def cross_validate(
@@ -31,15 +35,18 @@ def cross_validate(
     sample_weight: Any = None,
     groups: Any = None,
     level: float = 0.95,
+    method: str = "auto",
+    n_resamples: int = 1999,
     n_jobs: int | None = None,
     random_state: Any = None,
     **options: Any,
 ) -> Measure:
-    """A measure of a procedure by cross-validation.
+    """A measure of a procedure by cross-validation; also `risk.cross_validate(loss=...)`.
 
     Predicted classes are pooled over the splits (Forman and Scholz 2010). Scores of different
     models are not comparable, so AUC and average precision are found within each split and
-    averaged with the weight of its rows. The standard error is that of the influences (LeDell,
+    averaged with the weight of its rows. Shares such as accuracy have the interval of the 0-1 risk,
+    on the rows that count. For the others the standard error is that of the influences (LeDell,
     Petersen and van der Laan 2015), widened as for other cross-validated risks.
 
     Parameters
@@ -48,7 +55,9 @@ def cross_validate(
     X, y, cv, sample_weight, groups, level, n_jobs, random_state
         As in `risk.cross_validate`.
     measure, **options
-        As in `evaluate`; AUC and average precision take `predict_proba`.
+        As in `evaluate`.
+    method, n_resamples
+        "auto"; the "bootstrap" is for the rows of one model, those of `risk.holdout`.
 
     Examples
     --------
@@ -58,47 +67,60 @@ def cross_validate(
     >>> print(cross_validate(LinearDiscriminantAnalysis(), X, y, "auc", random_state=0))
     The AUC (class 1) of the procedure at this n is 0.9906, 95 % interval 0.96... to 0.99...
     """
-    kind = kind_of(measure)
-    if kind.output == "probability" and not hasattr(estimator, "predict_proba"):
-        raise ParameterError(
-            f"the cross-validated {measure} takes class probabilities, and "
-            f"{type(estimator).__name__} has no predict_proba"
-        )
-    loss = "zero_one" if kind.output == "value" else "log"
-    problem = Problem.of(estimator, X, y, loss=loss, sample_weight=sample_weight, groups=groups)
+    kind = kind_of(measure, options)
     random_state = settled(random_state)
+    seed = None if random_state is None else spawn(random_state, 2)[1]  # the first is a split's
+    by = interval_by(method, n_resamples, seed)
+    refuse_no_classifier(estimator, measure)
+    loss = "log" if kind.asks == "score" and hasattr(estimator, "predict_proba") else "zero_one"
+    problem = Problem.of(estimator, X, y, loss=loss, sample_weight=sample_weight, groups=groups)
     plan = problem.plan(cv, random_state=random_state)
-    losses, prediction = _held_out(estimator, problem, plan, n_jobs, random_state)
-    rows = rows_of(problem, prediction, losses.row, plan.fingerprint)
-    pseudo_losses, name, units = _by_split(kind, rows, losses.split, options)
-    table = replace(losses.table(0), losses=pseudo_losses, bounds=(0.0, 1.0))
-    found = logit_interval(table, level, units)
-    if table.kind in NO_INTERVAL:
-        found = none(table, found.centre, NO_INTERVAL[table.kind])
-    return Measure.of(
-        table,
-        loss=name,
-        estimates="this model" if table.is_model else "the procedure at this n",
-        fingerprint=plan.fingerprint,
-        level=level,
-        found=found,
+    losses, prediction = _held_out(estimator, problem, plan, kind, n_jobs, random_state)
+    rows = _held_out_rows(losses, prediction)
+    part, name = kind.of(rows, **options)
+    if plan.kind in NO_INTERVAL:
+        table = rows.table(part.statistic.losses)
+        part = replace(part, interval=lambda _: none(table, table.mean(), NO_INTERVAL[plan.kind]))
+    once = plan.judges_one_model
+    return measured(
+        rows, part, name, level, by, "this model" if once else "the procedure at this n"
+    )
+
+
+def _held_out_rows(losses: OutOfFold, prediction: Array) -> JudgedRows:
+    """The held-out rows, with what intervals must know of the models behind them."""
+    table = losses.table(0)
+    freedom = table.degrees_of_freedom
+    return replace(
+        rows_of(losses.work.problem, prediction, losses.row, losses.plan.fingerprint),
+        split=table.split,
+        kind=table.kind,
+        n_train=table.n_train,
+        freedom=None if freedom is None else freedom / table.effective_units(),
     )
 
 
 def _held_out(
-    estimator: Any, problem: Problem, plan: Plan, n_jobs: int | None, random_state: int | None
+    estimator: Any,
+    problem: Problem,
+    plan: Plan,
+    kind: Kind,
+    n_jobs: int | None,
+    random_state: int | None,
 ) -> tuple[OutOfFold, Array]:
     """The losses of a plan with the predictions that they come from, one for each entry."""
     values, axis = current_value(estimator, declared_axis(estimator))
-    work = Work(estimator, axis, problem, None, random_state, n_jobs)
+    by_margin = kind.asks == "score" and problem.loss.output == "value"
+    work = Work(estimator, axis, problem, "generic" if by_margin else None, random_state, n_jobs)
     if work.has_path:
         work = replace(work, problem=problem.designed(estimator))
     row, split = plan.entries
-    shape = (len(row),) if problem.loss.output == "value" else (len(row), problem.n_classes)
-    prediction = np.zeros(shape, dtype=np.int64 if problem.loss.output == "value" else float)
+    shape = (len(row), problem.n_classes) if kind.asks == "score" else (len(row),)
+    prediction = np.zeros(shape, dtype=np.int64 if kind.asks == "value" else float)
     check_deadline()
     with one_blas_thread():
-        held_out, rung, why = work.held_out(plan, values)
+        by = partial(_margins, work) if by_margin else work.held_out
+        held_out, rung, why = by(plan, values)
         for r, rows, block in held_out.blocks:
             check_deadline()
             prediction[plan.place[r, rows]] = block[:, 0]
@@ -108,7 +130,7 @@ def _held_out(
         plan=plan,
         row=row,
         split=split,
-        losses=problem.losses(row, prediction[:, None]),
+        losses=np.zeros((len(row), 1)),
         weight=problem.weight[row],
         rung=rung,
         why=why,
@@ -118,21 +140,11 @@ def _held_out(
     return losses, prediction
 
 
-def _by_split(
-    kind: Kind, rows: JudgedRows, split: Ints, options: Mapping[str, Any]
-) -> tuple[Floats, str, int]:
-    """Value + influence of every entry, what is measured, and on how many units it rests."""
-    if kind.output == "value":
-        part, name = kind.of(rows, **options)
-        return part.statistic.losses, name, part.units
-    pseudo_losses = np.empty(rows.n)
-    units = 0
-    for s in np.unique(split):
-        own = split == s
-        try:
-            part, name = kind.of(rows[own], **options)
-        except DataError as error:
-            raise PlanError(f"in split {s} {error}: use fewer or stratified folds") from error
-        pseudo_losses[own] = part.statistic.losses
-        units += part.units
-    return pseudo_losses, name, min(units, rows.units)
+def _margins(work: Work, plan: Plan, values: Sequence[Any]) -> tuple[HeldOut, Rung, str]:
+    """Scores by the decision functions of the models, which have no probabilities."""
+    seeds = None if work.random_state is None else spawn(work.random_state, plan.n_splits)
+    blocks = generic_rung(
+        work.estimator, work.axis, work.problem, plan, values, "score",
+        seeds=seeds, n_jobs=work.n_jobs,
+    )  # fmt: skip
+    return HeldOut(blocks), "generic", "no path has margins"

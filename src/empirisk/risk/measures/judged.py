@@ -23,6 +23,10 @@ class JudgedRows:
     `truth` and `predicted` are codes of `classes`, the sorted labels; `score` is one number a row,
     or one for each class; what did not come is empty or zero. `fingerprint` is that of y, the
     weights and the groups, so that measures of two classifiers on the same rows subtract.
+
+    Rows that several models were judged on have the `split` that held each out, the `kind` of plan,
+    `n_train` rows behind each model, and the learner's degrees of freedom for each unit, `freedom`,
+    where they are known; without a split all is the word of one model that never saw them.
     """
 
     truth: Ints
@@ -32,6 +36,10 @@ class JudgedRows:
     fingerprint: str
     predicted: Ints
     score: Array
+    split: Ints | None = None
+    kind: str = "test"
+    n_train: float = np.inf
+    freedom: float | None = None
 
     @classmethod
     def of(
@@ -100,19 +108,23 @@ class JudgedRows:
             unit=self.unit[rows],
             predicted=self.predicted[rows] if len(self.predicted) else self.predicted,
             score=self.score[rows],
+            split=None if self.split is None else self.split[rows],
         )
 
     def table(self, losses: Floats, *, bounds: tuple[float, float] = (0.0, 1.0)) -> LossTable:
-        """Losses of these rows as intervals want them."""
-        return LossTable(
+        """Losses of these rows as intervals want them; to a part of them, a part of the freedom."""
+        table = LossTable(
             losses=losses,
             weight=self.weight,
             unit=self.unit,
-            split=np.zeros(self.n, dtype=np.int64),
-            n_train=np.inf,
-            kind="test",
+            split=np.zeros(self.n, dtype=np.int64) if self.split is None else self.split,
+            n_train=self.n_train,
+            kind=self.kind,
             bounds=bounds,
         )
+        if self.freedom is None:
+            return table
+        return replace(table, degrees_of_freedom=self.freedom * table.effective_units())
 
     def positive(self, label: Any = None) -> int:
         """The code of the positive class: the one named, or of two the larger label."""

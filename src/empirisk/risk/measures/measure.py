@@ -15,12 +15,12 @@ from scipy.special import expit, logit
 
 from empirisk.charts.intervals import draw_intervals
 from empirisk.risk.cautions import cautions
-from empirisk.risk.estimate import RiskEstimate
-from empirisk.risk.intervals import Interval, none, widening
+from empirisk.risk.estimate import Estimand, RiskEstimate
+from empirisk.risk.intervals import Interval, none, shared_training
 from empirisk.risk.loss_table import LossTable
 from empirisk.risk.measures.judged import JudgedRows
 from empirisk.runtime.arrays import Floats
-from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.errors import DataError, ParameterError, PlanError
 
 FEW_OF_A_CLASS = 20  # below, simulated 95 % intervals of AUC covered 92 to 100 %
 NO_SPREAD = "the rows show no spread"
@@ -34,12 +34,9 @@ class Measure(RiskEstimate):
     """
 
     @property
-    def sentence(self) -> str:
-        """The measure in words that can be read out."""
-        return super().sentence.replace(f"{self.loss} risk", self.loss, 1)
-
-    def __repr__(self) -> str:
-        return super().__repr__().replace("RiskEstimate", "Measure", 1)
+    def quantity(self) -> str:
+        """The name of the measure, as a sentence calls it."""
+        return self.loss
 
     def plot(self, ax: Any = None) -> Any:
         """The value and its interval."""
@@ -50,15 +47,22 @@ class Measure(RiskEstimate):
 class Linearised:
     """A statistic of the rows, and how it moves when a row gets more weight.
 
-    The influences have the weighted mean zero.
+    The influences have the weighted mean zero. `under` is the statistic under other weights of the
+    rows, (resamples, rows) -> (resamples,), NaN where it is undefined.
     """
 
     value: float
     influence: Floats
+    under: Callable[[Floats], Floats] | None = None
 
     @property
     def losses(self) -> Floats:
         return self.value + self.influence
+
+    def at(self, weights: Floats) -> Floats:
+        """The statistic of each resample."""
+        assert self.under is not None
+        return self.under(weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,20 +79,56 @@ def ratio(numerator: Floats, denominator: Floats, weight: Floats) -> Linearised:
     total = float(weight @ denominator)
     value = float(weight @ numerator) / total
     influence = (numerator - value * denominator) / (total / float(weight.sum()))
-    return Linearised(value, influence)
+
+    def under(weights: Floats) -> Floats:
+        return quotient(weights @ numerator, weights @ denominator)
+
+    return Linearised(value, influence, under)
 
 
-def measured(rows: JudgedRows, part: Part, name: str, level: float) -> Measure:
-    """The part as an estimate of the model that was judged."""
+def quotient(numerator: Floats, denominator: Floats) -> Floats:
+    """NaN where it is undefined."""
+    undefined = np.full(np.shape(numerator), np.nan)
+    return np.divide(numerator, denominator, out=undefined, where=denominator > 0)
+
+
+def within_splits(rows: JudgedRows, of: Callable[[JudgedRows], Linearised]) -> Linearised:
+    """The mean over the splits by weight, since scores of different models do not compare."""
+    if rows.split is None:
+        return of(rows)
+    losses = np.empty(rows.n)
+    for s in np.unique(rows.split):
+        own = rows.split == s
+        try:
+            part = of(rows[own])
+        except DataError as error:
+            raise PlanError(f"in split {s} {error}, or use fewer or stratified folds") from error
+        if own.all():
+            return part
+        losses[own] = part.losses
+    value = rows.table(losses).mean()
+    return Linearised(value, losses - value)
+
+
+def measured(
+    rows: JudgedRows,
+    part: Part,
+    name: str,
+    level: float,
+    by: Callable[[JudgedRows, Part, float], Interval] | None = None,
+    estimates: Estimand = "this model",
+) -> Measure:
+    """The part as an estimate; its interval is its own, or found `by` another way."""
     if not 0 < level < 1:
         raise ParameterError(f"level is {level}; it must lie between 0 and 1, such as 0.95")
+    found = part.interval(level) if by is None else by(rows, part, level)
     return Measure.of(
         rows.table(part.statistic.losses),
         loss=name,
-        estimates="this model",
+        estimates=estimates,
         fingerprint=rows.fingerprint,
         level=level,
-        found=replace(part.interval(level), centre=part.statistic.value),
+        found=replace(found, centre=part.statistic.value),
     )
 
 
@@ -104,7 +144,16 @@ def mean_of(rows: JudgedRows, parts: Sequence[Part], share: Floats | None = None
     influence = of_part @ np.array([part.statistic.influence for part in parts])
     if share is not None:
         influence += values[rows.truth] - share @ values
-    statistic = Linearised(float(of_part @ values), influence)
+
+    def under(weights: Floats) -> Floats:
+        each = np.stack([part.statistic.at(weights) for part in parts], axis=1)
+        if share is None:
+            return each @ of_part
+        of_class = weights @ (rows.truth[:, None] == np.arange(len(parts)))
+        there = of_class > 0  # a class that was not drawn has no measure, and no share
+        return np.where(there, of_class * each, 0.0).sum(axis=1) / of_class.sum(axis=1)
+
+    statistic = Linearised(float(of_part @ values), influence, under)
     table = rows.table(statistic.losses)
     units = min(part.units for part in parts)
 
@@ -135,12 +184,17 @@ def logit_interval(
         return none(table, value, NO_SPREAD)
     if units < 2:
         return none(table, value, "a class has a single row, which shows no spread")
-    lam = widening(table)
+    lam = float(np.sqrt(shared_training(table)))
     half = float(stats.t.ppf((1 + level) / 2, units - 1)) * lam * error / (value * (1 - value))
     ends = float(expit(logit(value) - half)), float(expit(logit(value) + half))
     reason = "the rows took no part in the model"
     if not table.is_model:
         reason = f"the folds share training rows, so {lam:.2f} times the error of independent rows"
-    few = f"{units} rows of a class are few, and the interval is approximate"
-    heard = (few,) if units < FEW_OF_A_CLASS else cautions(table)
+    heard = few_of_a_class(table, units)
     return Interval(value, ends, lam * error, f"{method} on the logit scale", reason, heard)
+
+
+def few_of_a_class(table: LossTable, units: int) -> tuple[str, ...]:
+    """What an interval does not guarantee that rests on so many units of the scarcest class."""
+    few = f"{units} rows of a class are few, and the interval is approximate"
+    return (few,) if units < FEW_OF_A_CLASS else cautions(table)

@@ -44,7 +44,7 @@ def log_loss(
     >>> rng = np.random.default_rng(0)
     >>> p = rng.uniform(size=400)
     >>> print(log_loss(rng.random(400) < p, p))
-    The log risk of this model is 0.4793, 95 % interval 0.4311 to 0.5328 ...
+    The log risk of this model is 0.4793, 95 % interval 0.4301 to 0.5342 ...
     """
     rows = JudgedRows.of(
         y,

@@ -4,12 +4,15 @@ AUC = P(S+ > S-) + P(S+ = S-)/2 for the scores of a positive and of a negative r
 the rank statistic of Mann and Whitney, and the area under the ROC curve.
 """
 
+from collections.abc import Callable
+from functools import partial
 from itertools import permutations
 from typing import Any, Literal
 
 import numpy as np
 
-from empirisk.risk.intervals import Interval
+from empirisk.risk.intervals import Interval, shared_training
+from empirisk.risk.measures.bootstrapped import Method, interval_by
 from empirisk.risk.measures.judged import JudgedRows, count_units
 from empirisk.risk.measures.measure import (
     Linearised,
@@ -18,6 +21,8 @@ from empirisk.risk.measures.measure import (
     logit_interval,
     mean_of,
     measured,
+    quotient,
+    within_splits,
 )
 from empirisk.runtime.arrays import Array, Bools, Floats
 from empirisk.runtime.errors import DataError, ParameterError
@@ -33,6 +38,9 @@ def auc(
     sample_weight: Any = None,
     groups: Any = None,
     level: float = 0.95,
+    method: Method = "auto",
+    n_resamples: int = 1999,
+    random_state: Any = None,
 ) -> Measure:
     """The area under the ROC curve, with the interval of DeLong (1988) on the logit scale.
 
@@ -52,6 +60,11 @@ def auc(
     sample_weight, groups : arrays, optional
         A group is one independent observation.
     level : float
+    method : {"auto", "bootstrap"}
+        "auto" takes the formula; "bootstrap" draws the rows, or the groups, with replacement and
+        takes the BCa interval of the resamples. See the notes.
+    n_resamples, random_state
+        Of the bootstrap.
 
     Notes
     -----
@@ -59,6 +72,11 @@ def auc(
     negative one, are the placements V: Var AUC = s^2(V+)/m + s^2(V-)/n. Where every positive row
     beats every negative one that is 0, and shows nothing; then min(m, n) pairs that have no row in
     common are all in the right order, and the exact bound for their share is given.
+
+    Take "auto": it is quick, and repeats itself exactly. The bootstrap needs no formula and no
+    normal limit, and so is a check on it, in particular for averages over classes and few groups;
+    where no resample differs from the rows, it falls back on "auto". At 90 %, from 20 to 200 rows
+    with normal scores, both covered 90 to 98 % of 400 samples, their lengths within 5 %.
 
     Examples
     --------
@@ -79,21 +97,22 @@ def auc(
         sample_weight=sample_weight,
         groups=groups,
     )
-    return measured(rows, *area(rows, positive, multi_class), level)
+    by = interval_by(method, n_resamples, random_state)
+    return measured(rows, *area(rows, positive, multi_class), level, by)
 
 
 def area(rows: JudgedRows, positive: Any = None, multi_class: str = "ovr") -> tuple[Part, str]:
     """AUC of the rows by their scores, and what it is called."""
     if rows.score.ndim == 1 or rows.score.shape[1] <= 2 or positive is not None:
         k = rows.positive(positive)
-        return _against(rows, score_of(rows, k), k), f"AUC (class {rows.name(k)})"
+        return _against(rows, k), f"AUC (class {rows.name(k)})"
     check_columns(rows)
     codes = range(len(rows.classes))
     if multi_class == "ovr":
-        parts = [_against(rows, rows.score[:, k], k) for k in codes]
+        parts = [_against(rows, k) for k in codes]
         return mean_of(rows, parts), "AUC (each class against the rest)"
     if multi_class == "ovo":
-        parts = [_against(rows, rows.score[:, k], k, other) for k, other in permutations(codes, 2)]
+        parts = [_against(rows, k, other) for k, other in permutations(codes, 2)]
         return mean_of(rows, parts), "AUC (each class against each other)"
     raise ParameterError(f"multi_class is {multi_class!r}; choose 'ovr' or 'ovo'")
 
@@ -139,28 +158,57 @@ def rank_statistic(score: Array, positive: Bools, weight: Floats) -> Linearised:
     return Linearised(value, influence)
 
 
-def _against(rows: JudgedRows, score: Array, k: int, other: int | None = None) -> Part:
+def _against(rows: JudgedRows, k: int, other: int | None = None) -> Part:
     """AUC of class k against another class or, with None, all others."""
-    positive = rows.truth == k
-    negative = ~positive if other is None else rows.truth == other
+    statistic = within_splits(rows, partial(_placed, k=k, other=other))
+    table = rows.table(statistic.losses)
+    units = min(count_units(rows.unit[which]) for which in _sides(rows, k, other))
+
+    def interval(level: float) -> Interval:
+        if statistic.value in (0, 1):
+            return _in_order(statistic.value, _pairs(rows, k, other), shared_training(table), level)
+        return logit_interval(table, level, units, method="DeLong")
+
+    return Part(statistic, interval, units)
+
+
+def _placed(rows: JudgedRows, k: int, other: int | None) -> Linearised:
+    """AUC by the scores of one model."""
+    positive, negative = _sides(rows, k, other)
     _refuse_empty(rows, positive, negative, k, other)
-    own = positive | negative
+    own, score = positive | negative, score_of(rows, k)
     found = rank_statistic(score[own], positive[own], rows.weight[own])
     influence = np.zeros(rows.n)
     influence[own] = found.influence * (rows.weight.sum() / rows.weight[own].sum())
     if rows.units == rows.n:
         for which in (positive, negative):
             influence[which] *= _unbiased(int(which.sum()), rows.n)
-    table = rows.table(found.value + influence)
-    units = min(count_units(rows.unit[which]) for which in (positive, negative))
+    return Linearised(found.value, influence, area_under(score, positive, negative))
 
-    def interval(level: float) -> Interval:
-        if found.value in (0, 1):
-            pairs = min(rows[which].effective_units for which in (positive, negative))
-            return _in_order(found.value, min(pairs, rows[own].effective_units / 2), level)
-        return logit_interval(table, level, units, method="DeLong")
 
-    return Part(Linearised(found.value, influence), interval, units)
+def _sides(rows: JudgedRows, k: int, other: int | None) -> tuple[Bools, Bools]:
+    """The rows of class k, and those it is set against."""
+    positive = rows.truth == k
+    return positive, ~positive if other is None else rows.truth == other
+
+
+def area_under(score: Array, positive: Bools, negative: Bools) -> Callable[[Floats], Floats]:
+    """AUC under many weightings of the rows; the scores are put in order once."""
+    own = np.flatnonzero(positive | negative)
+    run = np.unique(score[own], return_inverse=True)[1]  # ties share a number
+    order = np.argsort(run, kind="stable")
+    own, first = own[order], np.flatnonzero(np.diff(run[order], prepend=-1))
+    above, below = positive[own], negative[own]
+
+    def under(weights: Floats) -> Floats:
+        ordered = weights[:, own]
+        of_positive = np.add.reduceat(ordered * above, first, axis=1)
+        of_negative = np.add.reduceat(ordered * below, first, axis=1)
+        beaten = np.cumsum(of_negative, axis=1) - of_negative / 2
+        wins = np.einsum("br,br->b", of_positive, beaten)
+        return quotient(wins, of_positive.sum(axis=1) * of_negative.sum(axis=1))
+
+    return under
 
 
 def _unbiased(m: int, n: int) -> float:
@@ -168,19 +216,38 @@ def _unbiased(m: int, n: int) -> float:
     return float(np.sqrt(m / (m - 1) * (n - 1) / n)) if m > 1 else 1.0
 
 
-def _in_order(value: float, pairs: float, level: float) -> Interval:
+def _pairs(rows: JudgedRows, k: int, other: int | None) -> float:
+    """How many pairs of the two sides, judged by one model, have no row in common."""
+    both = [rows] if rows.split is None else [rows[rows.split == s] for s in np.unique(rows.split)]
+    within = 0.0
+    for part in both:
+        sides = _sides(part, k, other)
+        each = [part[which].effective_units for which in sides]
+        within += min(*each, part[sides[0] | sides[1]].effective_units / 2)
+    # With repeats each row is judged several times, and counts once.
+    return min(within, *(rows[which].effective_units for which in _sides(rows, k, other)))
+
+
+def _in_order(value: float, pairs: float, shared: float, level: float) -> Interval:
     """All pairs in the right order, or all in the wrong one, some of them independent."""
-    furthest = ((1 - level) / 2) ** (1 / pairs)
+    furthest = ((1 - level) / 2) ** (shared / pairs)
     ends = (furthest, 1.0) if value == 1 else (0.0, 1 - furthest)
     order = "right" if value == 1 else "wrong"
     reason = f"{pairs:.3g} pairs without a row in common are all in the {order} order"
+    if shared > 1:
+        reason += f", worth {pairs / shared:.3g}, since the folds share training rows"
     return Interval(value, ends, None, "Clopper-Pearson", reason)
 
 
 def _refuse_empty(
     rows: JudgedRows, positive: Bools, negative: Bools, k: int, other: int | None
 ) -> None:
-    names = rows.name(k), "any other class" if other is None else rows.name(other)
-    for which, name in zip((positive, negative), names, strict=True):
-        if not which.any():
-            raise DataError(f"no row is of {name}, so the AUC of class {names[0]} is undefined")
+    names = rows.name(k), "any other class" if other is None else f"class {rows.name(other)}"
+    if not positive.any():
+        remedy = "give rows of it, or name another class, positive=..., to set against the rest"
+        raise DataError(f"no row is of class {names[0]}, so its AUC is undefined: {remedy}")
+    if not negative.any():
+        raise DataError(
+            f"no row is of {names[1]}, so the AUC of class {names[0]} is undefined: give rows of "
+            "both sides"
+        )

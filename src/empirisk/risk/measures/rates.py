@@ -7,8 +7,9 @@ With classes predicted for rows of known class, and one class called positive,
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Literal, TypedDict, Unpack
+from typing import Any, Literal, Unpack
 
+from empirisk.risk.measures.bootstrapped import Drawing, interval_by
 from empirisk.risk.measures.judged import JudgedRows
 from empirisk.risk.measures.measure import Measure, Part, mean_of, measured
 from empirisk.risk.measures.shares import (
@@ -23,7 +24,7 @@ from empirisk.runtime.errors import ParameterError
 Average = Literal["macro", "micro", "weighted"]
 
 
-class Options(TypedDict, total=False):
+class Options(Drawing, total=False):
     """What all measures of predicted classes take; see `recall`."""
 
     positive: Any
@@ -35,9 +36,15 @@ class Options(TypedDict, total=False):
 
 
 def accuracy(
-    y: Any, prediction: Any, *, sample_weight: Any = None, groups: Any = None, level: float = 0.95
+    y: Any,
+    prediction: Any,
+    *,
+    sample_weight: Any = None,
+    groups: Any = None,
+    level: float = 0.95,
+    **drawing: Unpack[Drawing],
 ) -> Measure:
-    """The share of rows whose class is predicted rightly, 1 - the 0-1 risk.
+    """The share of rows whose class is predicted rightly, 1 - the 0-1 risk; as in `recall`.
 
     Examples
     --------
@@ -45,7 +52,7 @@ def accuracy(
     The accuracy of this model is 0.6667, 95 % interval 0.5331 to 0.7831 (Clopper-Pearson: ...).
     """
     rows = JudgedRows.of(y, prediction=prediction, sample_weight=sample_weight, groups=groups)
-    return measured(rows, share_right(rows), "accuracy", level)
+    return measured(rows, share_right(rows), "accuracy", level, interval_by(**drawing))
 
 
 def precision(y: Any, prediction: Any, **options: Unpack[Options]) -> Measure:
@@ -83,6 +90,9 @@ def recall(y: Any, prediction: Any, **options: Unpack[Options]) -> Measure:
     level : float
         Of the interval: Clopper-Pearson on the rows that count for one class, the delta method on
         the logit scale for an average.
+    method, n_resamples, random_state
+        With "bootstrap" the interval of resamples instead, as in `auc`: a check on the delta method
+        of an average; for one class the exact interval is the better one.
 
     Examples
     --------
@@ -118,7 +128,8 @@ def f_score(y: Any, prediction: Any, *, beta: float = 1.0, **options: Unpack[Opt
     -----
     At beta 1 it is 2J/(1 + J) of the share J = TP/(TP + FN + FP) of the rows that are positive or
     predicted to be, so the interval is that of Clopper and Pearson for J. At another beta it is
-    that of the delta method, and at F = 0 or 1 a bound by J.
+    that of the delta method, and at F = 0 or 1 a bound by J. With method="bootstrap" it is that of
+    resamples, some per cent shorter than the exact one.
 
     Examples
     --------
@@ -141,6 +152,7 @@ def _measured(
     sample_weight: Any = None,
     groups: Any = None,
     level: float = 0.95,
+    **drawing: Unpack[Drawing],
 ) -> Measure:
     rows = JudgedRows.of(
         y,
@@ -151,7 +163,7 @@ def _measured(
         groups=groups,
     )
     part, title = rate(rows, name, beta=beta, positive=positive, average=average, labels=labels)
-    return measured(rows, part, title, level)
+    return measured(rows, part, title, level, interval_by(**drawing))
 
 
 def rate(

@@ -1,11 +1,12 @@
 """The ROC curve: what a classifier finds, and what it takes wrongly, as its threshold moves."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from empirisk.charts.roc import draw_roc
+from empirisk.risk.measures.bootstrapped import Drawing, interval_by
 from empirisk.risk.measures.judged import JudgedRows
 from empirisk.risk.measures.measure import Measure, measured
 from empirisk.risk.measures.ranking import area, score_of
@@ -49,6 +50,7 @@ def roc_curve(
     sample_weight: Any = None,
     groups: Any = None,
     level: float = 0.95,
+    **drawing: Unpack[Drawing],
 ) -> RocCurve:
     """The ROC curve of the positive class against all others; parameters as in `auc`.
 
@@ -77,7 +79,7 @@ def roc_curve(
         false_positive_rate=wrong / wrong[-1],
         true_positive_rate=found / found[-1],
         thresholds=thresholds,
-        auc=measured(rows, part, name, level),
+        auc=measured(rows, part, name, level, interval_by(**drawing)),
     )
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from empirisk.risk.intervals import Interval
+from empirisk.risk.intervals import Interval, shared_training
 from empirisk.risk.intervals import interval as interval_of
 from empirisk.risk.measures.judged import JudgedRows
 from empirisk.risk.measures.measure import Linearised, Part, logit_interval, mean_of, ratio
@@ -47,7 +47,8 @@ def _share(rows: JudgedRows, right: Bools, counted: Bools) -> Part:
 
     def interval(level: float) -> Interval:
         found = interval_of(table, level)
-        return replace(found, cautions=()) if own.are_plain else found  # exact then
+        exact = own.are_plain and table.is_model
+        return replace(found, cautions=()) if exact else found
 
     return Part(statistic, interval, own.units)
 
@@ -67,9 +68,10 @@ def f_of(rows: JudgedRows, k: int, beta: float = 1.0) -> Part:
 
     def interval(level: float) -> Interval:
         found = jaccard.interval(level)
-        error = table.standard_error() or None
+        error = (table.standard_error() or 0.0) * float(np.sqrt(shared_training(table)))
         if c == 0.5:
-            return replace(found, ends=_through_jaccard(found, (c, c)), standard_error=error)
+            ends = _through_jaccard(found, (c, c))
+            return replace(found, ends=ends, standard_error=error or None)
         if 0 < statistic.value < 1:
             return logit_interval(table, level, jaccard.units)
         reason = "a bound by the share of hits among hits, misses and false alarms"
@@ -117,9 +119,16 @@ def pooled_specificity(rows: JudgedRows) -> Part:
         error = found.standard_error and found.standard_error / others
         return replace(found, ends=(low, high), standard_error=error)
 
-    return Part(Linearised(value, right.statistic.influence / others), interval, right.units)
+    def under(weights: Floats) -> Floats:
+        return 1 - (1 - right.statistic.at(weights)) / others
+
+    statistic = Linearised(value, right.statistic.influence / others, under)
+    return Part(statistic, interval, right.units)
 
 
 def _refuse_none(counted: Bools, what: str, name: str) -> None:
     if not counted.any():
-        raise DataError(f"{what}, so its {name} is undefined")
+        raise DataError(
+            f"{what}, so its {name} is undefined: give rows that have it, name another class, "
+            "positive=..., or for average='macro' the classes, labels=[...]"
+        )

@@ -1,6 +1,5 @@
 """The true risk of a predictor in a known population, as a `RiskEstimate`: exact or Monte Carlo."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -12,6 +11,7 @@ from empirisk.risk.estimate import RiskEstimate
 from empirisk.risk.fingerprints import digest
 from empirisk.risk.foreign import foreign_prediction
 from empirisk.risk.loss_table import LossTable
+from empirisk.risk.predictor import AnyPredictor, Task
 from empirisk.risk.problem import Problem
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ParameterError
@@ -24,19 +24,6 @@ class Known(NamedTuple):
     reason: str
 
 
-class Function:
-    """A function of X as a predictor: it gives labels or numbers, or probabilities if asked so."""
-
-    def __init__(self, function: Callable[[Any], Any], classes: Array | None) -> None:
-        self.function = function
-        self.classes_ = classes
-
-    def predict(self, X: Any) -> Array:
-        return np.asarray(self.function(X))
-
-    predict_proba = predict
-
-
 def prediction_of(predictor: Any, X: Any, loss: Loss, classes: Array | None) -> Array:
     """What the loss asks of a fitted predictor: numbers, class codes or probabilities."""
     if not hasattr(predictor, "predict"):
@@ -44,7 +31,8 @@ def prediction_of(predictor: Any, X: Any, loss: Loss, classes: Array | None) -> 
             raise ParameterError(
                 f"the predictor is {predictor!r}; give a fitted estimator or a function of X"
             )
-        predictor = Function(predictor, classes)
+        task: Task = "regression" if classes is None else "classification"
+        predictor = AnyPredictor(predictor, task, loss.output)
     n = _num_samples(X)
     problem = Problem(
         X=X,

@@ -1,0 +1,99 @@
+"""The bootstrap interval of a measure: rows, or groups, are drawn again and measured again."""
+
+from collections.abc import Callable
+from typing import Any, Literal, TypedDict
+
+import numpy as np
+
+from empirisk.risk.intervals import Interval, none
+from empirisk.risk.measures.judged import JudgedRows
+from empirisk.risk.measures.measure import Linearised, Part, few_of_a_class
+from empirisk.risk.resampling.intervals import bca, mean_and_spread
+from empirisk.risk.resampling.sample import Resamples, Sample, whole_number
+from empirisk.risk.resampling.statistic import Statistic
+from empirisk.runtime.arrays import Floats
+from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.streams import spawn
+
+Method = Literal["auto", "bootstrap"]
+Way = Callable[[JudgedRows, Part, float], Interval]
+ENOUGH = 0.5  # of the resamples must have the classes that the measure is about
+
+
+class Drawing(TypedDict, total=False):
+    """How the interval of a measure is found; see `auc`."""
+
+    method: Method
+    n_resamples: int
+    random_state: Any
+
+
+def interval_by(method: str = "auto", n_resamples: int = 1999, random_state: Any = None) -> Way:
+    """The way to the interval of a part: its own, or by drawing so many resamples."""
+    if method == "auto":
+        return lambda rows, part, level: part.interval(level)
+    if method != "bootstrap":
+        raise ParameterError(f"method is {method!r}; a measure takes 'auto' or 'bootstrap'")
+    n_resamples = whole_number(n_resamples, "n_resamples", 2)
+    return lambda rows, part, level: bootstrapped(rows, part, level, n_resamples, random_state)
+
+
+def bootstrapped(
+    rows: JudgedRows, part: Part, level: float, n_resamples: int, random_state: Any
+) -> Interval:
+    """The BCa interval (Efron 1987), its acceleration from the influences of the units.
+
+    Where all resamples agree, every row being right for instance, they show nothing, and the
+    interval is the part's own.
+    """
+    table, value = rows.table(part.statistic.losses), part.statistic.value
+    if not table.is_model:
+        raise ParameterError(
+            "the bootstrap is for the rows of one model; cross-validated predictions come from "
+            "models that share training rows: take method='auto'"
+        )
+    if part.units < 2:
+        return none(table, value, "a class has a single row, which shows no spread")
+    statistic = OfCopies(rows, part.statistic)
+    resamples = Resamples(statistic.sample.n, statistic.sample.n, n_resamples, _seed(random_state))
+    drawn = statistic.replicates(resamples)
+    replicates = drawn[np.isfinite(drawn[:, 0])]
+    if len(replicates) < ENOUGH * n_resamples:
+        return none(table, value, f"{n_resamples - len(replicates):,} resamples lack a class")
+    if np.ptp(replicates) == 0:
+        return part.interval(level)
+    try:
+        low, high = bca(np.array([value]), replicates, statistic.left_out(), level)
+    except DataError:
+        return none(table, value, "all resamples lie on one side of it")
+    doubts = few_of_a_class(table, part.units)
+    if len(replicates) < n_resamples:
+        doubts += (f"{n_resamples - len(replicates):,} resamples that lack a class are left out",)
+    reason = f"{n_resamples:,} resamples of the {statistic.sample.unit_name}"
+    error = float(mean_and_spread(replicates)[1][0])
+    return Interval(value, (float(low[0]), float(high[0])), error, "BCa bootstrap", reason, doubts)
+
+
+class OfCopies(Statistic):
+    """A measure as a function of how many copies of each unit there are."""
+
+    def __init__(self, rows: JudgedRows, statistic: Linearised) -> None:
+        plain = rows.units == rows.n
+        self.sample = Sample.of(np.arange(rows.n), None, None if plain else rows.unit)
+        self.name, self.shape, self.statistic = "measure", (), statistic
+        # Scaled, so that products of their sums stay in range.
+        self.weight: Floats = rows.weight / rows.weight.max()
+
+    def of(self, copies: Floats) -> Floats:
+        weights: Floats = copies[:, self.sample.units] * self.weight
+        return self.statistic.at(weights)[:, None]
+
+    def left_out(self) -> Floats:
+        """Without each unit in turn, to first order: value - sum_{i in u} w_i influence_i / W."""
+        share = self.weight / self.weight.sum()
+        moves = np.bincount(self.sample.units, share * self.statistic.influence).astype(float)
+        return (self.statistic.value - moves)[:, None]
+
+
+def _seed(random_state: Any) -> int:
+    return spawn(random_state, 1)[0]

@@ -1,0 +1,43 @@
+"""What is known of scikit-learn's splitters: the kind decides which intervals are valid."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import TimeSeriesSplit
+
+KINDS = {
+    "KFold": "kfold",
+    "StratifiedKFold": "kfold",
+    "GroupKFold": "grouped",
+    "StratifiedGroupKFold": "grouped",
+    "LeaveOneGroupOut": "grouped",
+    "RepeatedKFold": "repeated",
+    "RepeatedStratifiedKFold": "repeated",
+    "ShuffleSplit": "shuffled",
+    "StratifiedShuffleSplit": "shuffled",
+    "GroupShuffleSplit": "shuffled",
+    "TimeSeriesSplit": "time",
+    "LeaveOneOut": "leave_one_out",
+}
+
+
+def kind_of(cv: Any) -> str:
+    """The kind of plan that `cv` makes; "given" where that is not known.
+
+    Examples
+    --------
+    >>> kind_of(TimeSeriesSplit()), kind_of([([0, 1], [2])])
+    ('time', 'given')
+    """
+    return "time" if isinstance(cv, TimeSeriesSplit) else KINDS.get(type(cv).__name__, "given")
+
+
+def split_by(splitter: Any, n: int, X: Any, y: Any, groups: Any) -> Iterable[tuple[Any, Any]]:
+    """Its splits; the groups go to those that use them, and the others of scikit-learn would warn.
+
+    Whether groups stay whole is seen from the splits.
+    """
+    name = type(splitter).__name__
+    takes_groups = "Group" in name or name not in KINDS
+    return splitter.split(np.zeros((n, 1)) if X is None else X, y, groups if takes_groups else None)

@@ -1,0 +1,37 @@
+"""Many small systems at once, against one at a time."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from empirisk.solvers.many_systems import solve_each
+
+rng = np.random.default_rng(0)
+
+
+def positive_definite(m, p):
+    Z = rng.normal(size=(m, 3 * p, p))
+    return Z.transpose(0, 2, 1) @ Z
+
+
+@pytest.mark.parametrize(("m", "p", "k"), [(1, 1, 1), (4, 3, 2), (7, 12, 1)])
+@pytest.mark.parametrize("unit", [1e-60, 1.0, 1e60])
+def test_solutions_and_condition_numbers_are_those_of_each_system(m, p, k, unit):
+    A, b = positive_definite(m, p), rng.normal(size=(m, p, k))
+    units = np.where(np.arange(p) % 2, unit, 1.0)
+    found, condition = solve_each(A * units * units[:, None], b * units[:, None])
+    for i in range(m):
+        # Condition numbers below 1e3.
+        assert_allclose(found[i] * units[:, None], np.linalg.solve(A[i], b[i]), rtol=1e-11)
+        length = np.sqrt(np.diagonal(A[i]))
+        scaled = np.linalg.cond(A[i] / np.outer(length, length), 1)
+        # An estimate from below, nearly always within a factor of 3 (Higham 2002, section 15.3).
+        assert scaled / 3 <= condition[i] <= scaled * (1 + 1e-10)
+
+
+def test_what_is_not_positive_definite_has_an_infinite_condition_number():
+    A = np.array([[[1.0, 2.0], [2.0, 1.0]], [[0.0, 0.0], [0.0, 1.0]], [[2.0, 1.0], [1.0, 2.0]]])
+    found, condition = solve_each(A.copy(), np.ones((3, 2, 1)))
+    assert np.isinf(condition[:2]).all()
+    assert_allclose(condition[2], 3.0, rtol=1e-12)
+    assert_allclose(found[2, :, 0], 1 / 3, rtol=1e-12)
