@@ -27,7 +27,7 @@ import numpy as np
 from scipy import stats
 
 from empirisk.risk.cautions import cautions
-from empirisk.risk.loss_table import ROWS_ONCE, LossTable
+from empirisk.risk.loss_table import LossTable
 from empirisk.runtime.errors import ParameterError
 
 MARGIN = 1.25
@@ -193,6 +193,7 @@ METHODS: dict[str, Method] = {
     "corrected_t": corrected_t,
 }
 
+ROWS_ONCE = ("test", "holdout", "kfold", "grouped", "leave_one_out", "out_of_bag")
 NO_INTERVAL = {
     "time": "the rows are ordered in time, and no valid interval is known for dependent rows",
     "training": "the rows trained the model themselves",

@@ -11,7 +11,6 @@ from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.parallel import slices
 
 NUMBERS_AT_ONCE = 2**16  # half a megabyte of float64 stays in the cache
-ROWS_ONCE = ("test", "holdout", "kfold", "grouped", "leave_one_out", "out_of_bag")
 ROUNDING = 1e-12  # equal losses may come out that far apart, relative to their size
 
 
@@ -58,8 +57,9 @@ class LossTable:
 
     @property
     def is_grouped(self) -> bool:
-        """Whether groups of rows were sampled, as far as the table tells: not after repeats."""
-        return self.kind in ROWS_ONCE and self.units < len(self.unit)
+        """Whether some split holds out several rows of one unit."""
+        pairs = self.split.astype(np.int64) * (int(self.unit.max()) + 1) + self.unit
+        return len(np.unique(pairs)) < len(pairs)
 
     @property
     def are_equal(self) -> bool:

@@ -136,7 +136,7 @@ class BoundedLosses:
     def assumptions(self) -> str:
         """What a bound for one model takes for granted."""
         units, sizes = "rows", "weights"
-        if are_groups(self.table):
+        if self.table.is_grouped:
             units, sizes = f"{len(self.share)} groups", "sizes"
         text = f"for any distribution, if the {units} are independent and took no part in the model"
         return text if self.are_equal else f"{text}, and their {sizes} are taken as given"
@@ -223,12 +223,6 @@ def refuse_not_independent(table: LossTable, name: str) -> None:
 def judges_one_model(table: LossTable) -> bool:
     """Whether one model is judged on rows drawn independently: not the last ones in time."""
     return table.is_model and table.kind != "time"
-
-
-def are_groups(table: LossTable) -> bool:
-    """Whether some split holds out several rows of one unit."""
-    pairs = table.split.astype(np.int64) * (int(table.unit.max()) + 1) + table.unit
-    return len(np.unique(pairs)) < len(pairs)
 
 
 def unit_means(table: LossTable) -> tuple[Floats, Floats]:

@@ -25,7 +25,6 @@ from empirisk.risk.bounds.bounded import (
     BoundedLosses,
     Range,
     Sides,
-    are_groups,
     checked_table,
     judges_one_model,
     refuse_not_independent,
@@ -82,7 +81,7 @@ def hoeffding(
         n = float(1 / np.square(losses.share).sum())
     else:
         n, splits = smallest_split(table)
-        units = "groups" if are_groups(table) else "rows"
+        units = "groups" if table.is_grouped else "rows"
         reason = (
             f"of the mean risk of the models of {splits} splits, for any distribution of "
             f"independent {units}: their dependent means are bounded like one of {n:.0f} {units}"
@@ -146,7 +145,7 @@ def clopper_pearson(
     """
     table = checked_table(estimate)
     refuse_not_independent(table, "Clopper and Pearson's bound")
-    if not table.is_share or are_groups(table):
+    if not table.is_share or table.is_grouped:
         raise ParameterError(
             "Clopper and Pearson's bound is for losses that are 0 or 1 (or a single cost) of "
             "independent rows: take hoeffding or empirical_bernstein"
