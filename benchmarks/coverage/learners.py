@@ -70,6 +70,7 @@ def discriminants() -> Iterator[Setting]:
             n,
             "zero_one",
         )
+    for n in (200, 500):
         yield CrossValidated(
             f"lda-rare-n{n}",
             "LDA, one class in ten",
@@ -118,6 +119,7 @@ def foreign() -> Iterator[Setting]:
                 neighbours.KNeighborsClassifier(k),
                 n,
                 "zero_one",
+                sets=1000,
             )
         yield CrossValidated(
             f"knn-k5-squared-n{n}",
@@ -126,6 +128,7 @@ def foreign() -> Iterator[Setting]:
             neighbours.KNeighborsRegressor(5),
             n,
             "squared",
+            sets=1000,
         )
         yield CrossValidated(
             f"tree-zero_one-n{n}",
@@ -134,6 +137,7 @@ def foreign() -> Iterator[Setting]:
             trees.DecisionTreeClassifier(),
             n,
             "zero_one",
+            sets=1000,
         )
         yield CrossValidated(
             f"tree-squared-n{n}",
@@ -142,6 +146,7 @@ def foreign() -> Iterator[Setting]:
             trees.DecisionTreeRegressor(),
             n,
             "squared",
+            sets=1000,
         )
     for n in (100, 500):
         yield CrossValidated(
@@ -151,6 +156,7 @@ def foreign() -> Iterator[Setting]:
             machines.SVC(),
             n,
             "zero_one",
+            sets=1000,
         )
         yield CrossValidated(
             f"boosting-squared-n{n}",
@@ -159,7 +165,7 @@ def foreign() -> Iterator[Setting]:
             ensembles.GradientBoostingRegressor(n_estimators=50),
             n,
             "squared",
-            sets=1000,
+            sets=500,
         )
     yield CrossValidated(
         "forest-zero_one-n100",
