@@ -83,6 +83,7 @@ def test_every_candidate_is_corrected_for_its_own_axis_alone():
 def test_nested_selection_chooses_anew_in_every_training_part():
     rivals = {"none": LinearRegression(), "ridge": Ridge()}
     chosen = select(rivals, X, y, honest="nested", cv=4, random_state=0)
+    assert any("covered 76 to 82 %" in each for each in chosen.cross_validated_risk.cautions)
     usual = select(rivals, X, y, cv=4, random_state=0)
     assert (chosen.name, chosen.value) == (usual.name, usual.value)
     assert chosen.test_risk.value == usual.test_risk.value
