@@ -1,6 +1,7 @@
 """`import empirisk` is instant because it imports nothing heavy; names come when first used."""
 
 import importlib.util
+import pkgutil
 import subprocess
 import sys
 
@@ -20,6 +21,13 @@ def test_importing_the_library_imports_nothing_heavy():
 @pytest.mark.parametrize("name", empirisk.__all__)
 def test_every_public_name_resolves(name):
     assert getattr(empirisk, name) is not None
+
+
+def test_the_lazy_names_of_every_room_resolve():
+    for room in pkgutil.walk_packages(empirisk.__path__, "empirisk."):
+        package = importlib.import_module(room.name) if room.ispkg else empirisk
+        for name in getattr(package, "__all__", ()):
+            assert getattr(package, name) is not None
 
 
 @pytest.mark.parametrize("name", risk.__all__)
