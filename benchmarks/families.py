@@ -6,6 +6,10 @@ from benchmarks.case import BENCHMARKS, Benchmark
 
 FAMILIES = (
     "linear",
+    "bases",
+    "lasso",
+    "logistic",
+    "margin",
     "discriminants",
     "encoding",
     "reading",

@@ -9,9 +9,15 @@ __version__ = "0.1.0"
 _HOME = {
     "Axis": "empirisk.risk.axis",
     "Baseline": "empirisk.learners.baseline",
+    "BasisExpansion": "empirisk.learners.linear.basis_expansion",
+    "BasisRegression": "empirisk.learners.linear.basis_regression",
+    "ElasticNet": "empirisk.learners.linear.elastic_net",
     "Encoder": "empirisk.data.encode",
+    "Lasso": "empirisk.learners.linear.lasso",
     "LinearDiscriminantAnalysis": "empirisk.learners.generative.lda",
     "LinearRegression": "empirisk.learners.linear.least_squares",
+    "LogisticRegression": "empirisk.learners.linear.logistic",
+    "MarginClassifier": "empirisk.learners.linear.margin_classifier",
     "Plan": "empirisk.risk.plans",
     "Ridge": "empirisk.learners.linear.ridge",
     "RiskEstimate": "empirisk.risk.estimate",
@@ -32,6 +38,7 @@ _ROOMS = {
     "datasets": "empirisk.data.datasets",
     "losses": "empirisk.losses",
     "risk": "empirisk.risk",
+    "solvers": "empirisk.solvers",
 }
 
 __getattr__, __dir__, __all__ = lazy_names("empirisk", _HOME, _ROOMS)

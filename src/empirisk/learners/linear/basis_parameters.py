@@ -1,0 +1,67 @@
+"""What the parameters of a basis may be."""
+
+from collections.abc import Callable, Sequence
+from numbers import Integral
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from empirisk.learners.linear.bases import Extrapolation
+from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.errors import ParameterError
+
+Function = Callable[[Floats], Array]
+Basis = Literal["polynomial", "spline", "natural_spline", "steps"] | Sequence[Function]
+DEFAULT_DEGREE = 3
+OUTSIDE: dict[str, Extrapolation] = {
+    "polynomial": "continue",
+    "spline": "constant",
+    "natural_spline": "linear",
+    "steps": "constant",
+}
+"""What each basis does outside of the training range, unless told otherwise."""
+
+
+def check_basis(basis: Any, extrapolation: Any) -> None:
+    """A known name or callables; a known way to extrapolate."""
+    if isinstance(basis, str):
+        if basis not in OUTSIDE:
+            raise ParameterError(
+                f"basis is {basis!r}; give one of {list(OUTSIDE)}, or a list of callables"
+            )
+    elif not (isinstance(basis, Sequence) and len(basis) and all(map(callable, basis))):
+        raise ParameterError(
+            f"basis is {basis!r}; give one of {list(OUTSIDE)}, or a list of callables, not empty"
+        )
+    if extrapolation not in (None, *get_args(Extrapolation)):
+        raise ParameterError(
+            f"extrapolation is {extrapolation!r}; give one of {get_args(Extrapolation)}"
+        )
+
+
+def check_degree(degree: Any, basis: Basis) -> int:
+    """A whole number from 1 on, at most as many as there are callables; None is the default."""
+    if degree is None:
+        return DEFAULT_DEGREE if isinstance(basis, str) else len(basis)
+    if not isinstance(degree, Integral) or isinstance(degree, bool) or degree < 1:
+        raise ParameterError(f"degree is {degree!r}; it must be a whole number, 1 or more")
+    if not isinstance(basis, str) and degree > len(basis):
+        raise ParameterError(f"degree is {degree}, and there are only {len(basis)} callables")
+    return int(degree)
+
+
+def check_knots(knots: Any, low: Floats, high: Floats) -> list[Floats]:
+    """The knots of each feature, in order, inside of its training range."""
+    lists = [knots] if all(np.ndim(knot) == 0 for knot in knots) else list(knots)
+    if len(lists) != len(low):
+        raise ParameterError(
+            f"knots has {len(lists)} list(s) for {len(low)} feature(s); give a list for each"
+        )
+    found = [np.unique(np.asarray(own, dtype=float)) for own in lists]
+    for j, own in enumerate(found):
+        if not ((own > low[j]) & (own < high[j])).all():
+            raise ParameterError(
+                f"the knots of feature {j} are {own.tolist()}; they must lie inside of its "
+                f"training range, {low[j]} to {high[j]}"
+            )
+    return found

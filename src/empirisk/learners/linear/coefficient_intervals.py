@@ -1,0 +1,253 @@
+"""Standard errors and confidence intervals of the coefficients of logistic regression.
+
+With the Hessian H of the objective at its minimum, a coefficient a'theta has the variance
+a'H^-1 a (Wald). Its profile interval are the values t that a likelihood-ratio test does not reject:
+
+    2 (min {F(theta) : a'theta = t} - min F) <= z^2,    z the normal quantile.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+from scipy.stats import norm
+
+from empirisk.data.blocks import Rows
+from empirisk.learners.linear.logistic_fit import (
+    MOST_COEFFICIENTS,
+    LogisticProblem,
+    Penalty,
+)
+from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.deadlines import check_deadline
+from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.parallel import one_blas_thread
+from empirisk.solvers.inverse_hessian import InverseHessian
+from empirisk.solvers.quasi_newton import Inverse, quasi_newton
+
+ELSEWHERE = 0.1
+"""Standard errors between a fit and the minimum at which the rows must be others."""
+EXACT = 1e-9  # of the root of twice the difference of objectives
+ROUNDS = 60
+
+
+@dataclass(frozen=True, eq=False)
+class CoefficientIntervals:
+    """One line for each coefficient, and for each class where there are more than two.
+
+    Attributes
+    ----------
+    name : tuple of str
+        The column, or "intercept".
+    of_class : tuple
+        The class whose score it is part of.
+    estimate, standard_error, lower, upper : arrays
+    level : float
+    method : {"wald", "profile"}
+    """
+
+    name: tuple[str, ...]
+    of_class: tuple[Any, ...]
+    estimate: Floats
+    standard_error: Floats
+    lower: Floats
+    upper: Floats
+    level: float
+    method: Literal["wald", "profile"]
+
+    def __str__(self) -> str:
+        several = len(set(self.of_class)) > 1
+        heads = [f"{c} of {k}" for c, k in zip(self.name, self.of_class, strict=True)]
+        first = heads if several else list(self.name)
+        wide = max(map(len, [*first, "coefficient"]))
+        lines = [
+            f"{'coefficient':<{wide}} {'estimate':>12} {'std. error':>12} "
+            f"{f'{100 * self.level:g} % interval':>27}"
+        ]
+        columns = (self.estimate, self.standard_error, self.lower, self.upper)
+        for head, *numbers in zip(first, *columns, strict=True):
+            estimate, error, lower, upper = numbers
+            lines.append(
+                f"{head:<{wide}} {estimate:>12.5g} {error:>12.5g} {lower:>13.5g} {upper:>13.5g}"
+            )
+        return "\n".join(lines)
+
+
+def coefficient_intervals(
+    learner: Any,
+    rows: Rows,
+    classes: Array,
+    names: Sequence[str] | None,
+    level: float,
+    method: Literal["wald", "profile"],
+) -> CoefficientIntervals:
+    """The intervals of a fitted learner, from the rows that it was fitted to."""
+    _check(learner, level, method)
+    problem = LogisticProblem(
+        rows,
+        len(classes),
+        fit_intercept=learner.fit_intercept,
+        l1_ratio=0.0,
+        penalised=bool(np.isfinite(learner.C)),
+        rotate=False,
+    )
+    if problem.loss.size > MOST_COEFFICIENTS:
+        raise DataError(
+            f"{problem.loss.size} coefficients are too many for intervals, "
+            f"which need the inverse of a Hessian; at most {MOST_COEFFICIENTS}: use fewer columns"
+        )
+    with one_blas_thread():
+        profile = Profile.of(problem, learner)
+        lines = list(_functionals(problem))
+        found = [profile.interval(a, level, method) for _, _, a in lines]
+    estimate, error, lower, upper = np.array(found).T
+    named = [column_name(names, j, problem) for _, j, _ in lines]
+    of_class = tuple(classes.tolist()[k] for k, _, _ in lines)
+    return CoefficientIntervals(
+        tuple(named), of_class, estimate, error, lower, upper, level, method
+    )
+
+
+def column_name(names: Sequence[str] | None, j: int, problem: LogisticProblem) -> str:
+    if j == len(problem.centre):
+        return "intercept"
+    return f"x{j}" if names is None else str(names[j])
+
+
+def _functionals(problem: LogisticProblem) -> Iterator[tuple[int, int, Floats]]:
+    """(class, column, a) such that a'theta is the coefficient of the columns as given."""
+    loss = problem.loss
+    p = len(problem.centre)
+    scores = [(1, np.ones(1))] if loss.n_classes == 2 else list(enumerate(loss.basis))
+    for k, score in scores:
+        for j in range(loss.width):
+            column = np.zeros(loss.width)
+            if j < p:
+                column[j] = 1.0 / problem.scales.X[j]
+            else:
+                column[:p], column[p] = -problem.centre, 1.0
+            yield k, j, np.outer(score, column).reshape(-1)
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """The objective around its minimum."""
+
+    problem: LogisticProblem
+    penalty: Penalty
+    theta: Floats
+    value: float
+    inverse: InverseHessian
+
+    @classmethod
+    def of(cls, problem: LogisticProblem, learner: Any) -> "Profile":
+        """At the exact minimum, which must be the fitted one."""
+        penalty = problem.penalty(learner.C)
+        fitted = problem.theta(
+            learner.coef_, learner.intercept_ + learner.coef_ @ problem.raw_centre
+        )
+        _, gradient = penalty.smooth(problem.loss, fitted)
+        inverse = penalty.inverse(problem.loss, fitted)
+        away = np.sqrt(gradient @ inverse.solve(gradient) * problem.scales.weight)
+        if not away < ELSEWHERE:
+            raise DataError(
+                f"the fit is {away:.2g} standard errors away from the best one for these rows: "
+                "give the rows and weights that it was fitted to, or fit to convergence"
+            )
+        if inverse.null.shape[1]:
+            raise DataError(
+                "columns of X depend on one another, so their coefficients have no intervals: "
+                "drop some, or set C to a finite value"
+            )
+        best = problem.fit(learner.C, fitted, tol=1e-12, max_iter=50).theta
+        value, _ = penalty.smooth(problem.loss, best)
+        return cls(problem, penalty, best, value, penalty.inverse(problem.loss, best))
+
+    def interval(self, a: Floats, level: float, method: str) -> tuple[float, float, float, float]:
+        """Estimate, standard error and both ends."""
+        estimate, along = float(a @ self.theta), self.inverse.solve(a)
+        error = float(np.sqrt(a @ along))
+        z = float(norm.isf((1 - level) / 2))
+        # Weights were divided by a power of two with the objective: errors are those of the rows.
+        unit = 1.0 / np.sqrt(self.problem.scales.weight)
+        if method == "wald":
+            reach = z * error * unit
+            return estimate, error * unit, estimate - reach, estimate + reach
+        ends = [self._end(a, along, error, sign * z * unit) for sign in (-1.0, 1.0)]
+        return estimate, error * unit, ends[0], ends[1]
+
+    def _end(self, a: Floats, along: Floats, error: float, z: float) -> float:
+        """The t on one side where the root of twice the rise of the objective is |z|.
+
+        That root is nearly linear in t: Newton's method from Wald's end.
+        """
+        estimate = float(a @ self.theta)
+        t, theta = estimate, self.theta
+        move = z * error
+        inside, outside = estimate, np.inf * z  # the end lies between
+        for _ in range(ROUNDS):
+            check_deadline()
+            theta = theta + along * (move / (error * error))
+            t += move
+            theta, rise, slope = self._constrained(a, theta)
+            root = np.sqrt(max(2 * rise, 0.0))
+            if abs(root - abs(z)) <= EXACT * abs(z):
+                break
+            if root < abs(z):
+                inside = t
+            else:
+                outside = t
+            move = (abs(z) - root) * root / slope if slope != 0 else z * error
+            if not min(inside, outside) < t + move < max(inside, outside):
+                to = 0.5 * (inside + outside) if np.isfinite(outside) else t + z * error
+                move = to - t
+        return t
+
+    def _constrained(self, a: Floats, start: Floats) -> tuple[Floats, float, float]:
+        """The best point with the same a'theta, the objective above the best, its slope in t."""
+        loss, penalty = self.problem.loss, self.penalty
+        found = quasi_newton(
+            partial(penalty.smooth, loss),
+            start,
+            lambda theta: Level(penalty.inverse(loss, theta), a),
+            cost=1.0,
+            tol=1e-10,
+            max_iter=100,
+        )
+        inverse = found.inverse
+        assert isinstance(inverse, Level)
+        along = inverse.inverse.solve(a)
+        slope = float(along @ found.gradient) / float(along @ a)
+        return found.point, found.value - self.value, slope
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """The inverse Hessian on the plane where a'theta does not change."""
+
+    inverse: Inverse
+    a: Floats
+
+    def solve(self, gradient: Floats) -> Floats:
+        along = self.inverse.solve(self.a)
+        step = self.inverse.solve(gradient)
+        return step - along * (float(self.a @ step) / float(self.a @ along))
+
+
+def _check(learner: Any, level: float, method: str) -> None:
+    if method not in ("wald", "profile"):
+        raise ParameterError(f"method is {method!r}; it must be 'wald' or 'profile'")
+    if not 0 < level < 1:
+        raise ParameterError(f"level is {level!r}; it must lie between 0 and 1")
+    if learner.l1_ratio > 0:
+        raise ParameterError(
+            f"l1_ratio is {learner.l1_ratio}: coefficients that an L1 penalty chose have no "
+            "standard errors; fit with l1_ratio=0"
+        )
+    if learner.separation_ is not None:
+        raise DataError(
+            f"the classes are separated ({learner.separation_.kind}): coefficients without penalty "
+            "are infinite and have no intervals; set C to a finite value"
+        )

@@ -1,0 +1,72 @@
+"""The elastic net: least squares with a penalty between those of the lasso and of ridge."""
+
+from typing import Any, ClassVar, Literal
+
+from empirisk.learners.linear.sparse_rule import SparseRule
+
+
+class ElasticNet(SparseRule):
+    """Least squares with L1 and L2 penalties (Zou & Hastie 2005).
+
+    Minimise sum_i w_i (y_i - intercept - x_i'b)^2 / 2n
+    + alpha sum_j f_j (l1_ratio |b_j| + (1 - l1_ratio) b_j^2 / 2), where n is the sum of the weights
+    and the intercept is not penalised: scikit-learn's objective. In the form with
+    |y - Xb|^2 + lambda (2 delta |b|_1 + (1 - delta) |b|^2) it is alpha = lambda / n,
+    l1_ratio = delta.
+
+    Complexity axis: `alpha`; `Tuned(ElasticNet())` chooses it.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        The penalty; 0 or more.
+    l1_ratio : float, default=0.5
+        From 0, where all of the penalty is on squares, to 1, the lasso.
+    fit_intercept, max_iter, tol, warm_start, positive, penalty_factor
+        As in `Lasso`.
+
+    Attributes
+    ----------
+    coef_, intercept_, dual_gap_, n_iter_
+        As in `Lasso`.
+    degrees_of_freedom_ : float
+        Trace of the hat matrix on the columns whose coefficients are not zero (mean over outputs),
+        and the intercept.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> X, y = [[1.0, 1.0], [2.0, 0.0], [3.0, 0.0], [4.0, 1.0]], [1.0, 3.0, 2.0, 4.0]
+    >>> model = ElasticNet(alpha=0.5, l1_ratio=0.5).fit(X, y)
+    >>> print(model.coef_, model.intercept_)
+    [0.5 0. ] 1.25
+    """
+
+    # In other units the two parts of the penalty have other proportions.
+    feature_scaling: ClassVar[Literal["each", "common"] | None] = None
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        l1_ratio: float = 0.5,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        positive: bool = False,
+        penalty_factor: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.warm_start = warm_start
+        self.positive = positive
+        self.penalty_factor = penalty_factor
+
+    @property
+    def _l1_ratio(self) -> float:
+        return self.l1_ratio

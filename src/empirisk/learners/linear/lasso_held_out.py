@@ -1,0 +1,146 @@
+"""Held-out predictions of the lasso and the elastic net for a whole plan, from Gram matrices.
+
+Each fold is summarised once by its moments. Those of a training part are the sum of the moments of
+the folds before and of the folds after its own, so that nothing is subtracted and nothing cancels;
+they hold all that the path of penalties needs.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import accumulate
+from operator import add
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from empirisk.data.blocks import ROWS_PER_BLOCK, Blocks, Rows
+from empirisk.data.encode import FoldDesign, FoldMap
+from empirisk.data.moments import Moments, total_moments
+from empirisk.data.scaling import Scales, ordinary_rows
+from empirisk.learners.linear.lasso_path import (
+    MANY_COLUMNS,
+    SparsePath,
+    Task,
+    fit_all,
+)
+from empirisk.learners.linear.linear_rule import as_columns, predict_all
+from empirisk.risk.axis import Block, CannotSubtractError, HeldOut
+from empirisk.risk.plans import Plan
+from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.deadlines import check_deadline
+from empirisk.runtime.parallel import one_blas_thread, slices
+
+if TYPE_CHECKING:
+    from empirisk.learners.linear.sparse_rule import SparseRule
+
+MOST_NUMBERS = 2**27
+"""Statistics and coefficients of all folds that are held in memory together: 1 GB."""
+
+
+class Part(NamedTuple):
+    """A split: the rows it holds out, and coefficients and intercepts of the path without them."""
+
+    repeat: int
+    test: Ints
+    coef: Floats
+    intercept: Floats
+
+
+def lasso_held_out(
+    learner: "SparseRule",
+    X: Floats | FoldDesign,
+    y: Array,
+    sample_weight: Floats,
+    plan: Plan,
+    values: Sequence[Any],
+    alphas: Floats,
+    rows_per_block: int,
+) -> HeldOut:
+    """Predictions (rows, alphas[, outputs]) of held-out rows.
+
+    Raises `CannotSubtractError` at once where fitting each fold costs less.
+    """
+    Z, fold_map = (X.Z, X.fold_map) if isinstance(X, FoldDesign) else (X, None)
+    rows = Rows(Z, as_columns(y), sample_weight)
+    _refuse(plan, Z.shape[1], rows.y.shape[1], len(alphas))
+    flat = y.ndim == 1
+    scaled, scales = ordinary_rows(rows, each=True)
+    if fold_map is not None and scaled is not rows:
+        raise CannotSubtractError("the numbers are too large or too small to be encoded by sums")
+    find = partial(_trained, learner, alphas, fold_map, scales)
+    parts: list[Part] = []
+    for repeat, tests in _repeats(plan):
+        with one_blas_thread():
+            folds = [_moments(scaled, test) for test in tests]
+            before = list(accumulate(folds, add))
+            after = list(accumulate(reversed(folds), add))[::-1]
+            for k, test in enumerate(tests):
+                parts.append(Part(repeat, test, *find(_other_folds(before, after, k))))
+    path = None
+    if fold_map is None:
+        task = Task.of_moments(learner._terms(Z.shape[1]), after[0], scales)
+        path = SparsePath.of(learner, values, task, fit_all(task, alphas), flat=flat)
+    return HeldOut(_blocks(parts, Z, flat, rows_per_block), path)
+
+
+def _refuse(plan: Plan, p: int, outputs: int, n_alphas: int) -> None:
+    if not plan.is_partition:
+        raise CannotSubtractError(
+            "not every row is held out once and in training otherwise, so that sums over folds "
+            "are not those of training parts"
+        )
+    if p > MANY_COLUMNS:
+        raise CannotSubtractError(f"{p} columns: each fold is best solved through its columns")
+    if plan.n_splits * p * (3 * p + n_alphas * outputs) > MOST_NUMBERS:
+        raise CannotSubtractError(f"the moments of {plan.n_splits} folds do not fit into memory")
+
+
+def _repeats(plan: Plan) -> Iterator[tuple[int, list[Ints]]]:
+    splits = range(plan.n_splits)
+    for repeat in range(plan.repeats):
+        yield repeat, [plan.test(s) for s in splits if plan.repeat(s) == repeat]
+
+
+def _moments(rows: Rows, test: Ints) -> Moments:
+    if len(test) <= ROWS_PER_BLOCK:
+        return Moments.of(*(column[test] for column in rows))
+    cuts = slices(len(test), ROWS_PER_BLOCK)
+    return total_moments(
+        Blocks(lambda: (Rows(*(column[test[cut]] for column in rows)) for cut in cuts))
+    )
+
+
+def _other_folds(before: list[Moments], after: list[Moments], k: int) -> Moments:
+    if k == 0:
+        return after[1]
+    return before[k - 1] if k + 1 == len(after) else before[k - 1] + after[k + 1]
+
+
+def _trained(
+    learner: "SparseRule",
+    alphas: Floats,
+    fold_map: FoldMap | None,
+    scales: Scales,
+    training: Moments,
+) -> tuple[Floats, Floats]:
+    """Coefficients (alphas, outputs, p) and intercepts of one training part."""
+    if fold_map is None:
+        task = Task.of_moments(learner._terms(len(scales.X)), training, scales)
+        fits = fit_all(task, alphas)
+        learner._warn(fits)
+        return fits.coef, fits.intercept
+    A, b = fold_map(training.of_first(len(scales.X)))
+    width = A.shape[1]
+    encoded = Scales(np.ones(width), scales.y, scales.weight)
+    task = Task.of_moments(learner._terms(width), training.mapped(A, b), encoded)
+    fits = fit_all(task, alphas)
+    learner._warn(fits)
+    return fits.coef @ A.T, fits.intercept + fits.coef @ b
+
+
+def _blocks(parts: list[Part], Z: Floats, flat: bool, rows_per_block: int) -> Iterator[Block]:
+    for part in parts:
+        for cut in slices(len(part.test), rows_per_block):
+            check_deadline()
+            some = part.test[cut]
+            yield part.repeat, some, predict_all(Z[some], part.coef, part.intercept, flat)

@@ -1,0 +1,297 @@
+"""Logistic regression, of two classes and of more."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.class_weight import compute_class_weight
+
+from empirisk.data.blocks import Rows
+from empirisk.learners.generative.discriminants import (
+    LinearDiscriminants,
+    largest,
+    log_posterior,
+    posterior,
+)
+from empirisk.learners.linear.coefficient_intervals import (
+    CoefficientIntervals,
+    coefficient_intervals,
+)
+from empirisk.learners.linear.logistic_grid import grid_of_C
+from empirisk.learners.linear.logistic_path import LogisticPath, checked_ratio
+from empirisk.risk.axis import Axis, PathMixin
+from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.column_names import column_names
+from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.parallel import one_blas_thread
+from empirisk.runtime.validation import TrainingSet, check_fit, check_predict
+
+SOLVERS = ("auto", "newton-cholesky", "lbfgs", "coordinate", "gradient", "stochastic")
+SAME = ("newton-cg", "sag", "saga")
+"""Solvers of scikit-learn's for the same problem, which has one solution: they mean "auto"."""
+
+
+class LogisticRegression(PathMixin, ClassifierMixin, BaseEstimator):
+    """Classes with log-odds that are linear in x: minimise over coefficients b and intercepts
+
+        sum_i w_i log-loss_i + (1/C) ((1 - l1_ratio) |b|^2 / 2 + l1_ratio |b|_1).
+
+    Two classes have one score f(x) = intercept + x'b and P(1 | x) = 1 / (1 + exp(-f(x))); more
+    classes have a score each and P(k | x) = exp f_k / sum_l exp f_l. The intercept is not
+    penalised. The objective, parameters and attributes are scikit-learn's.
+
+    Complexity axis: `C`; `Tuned(LogisticRegression())` chooses it.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        The inverse of the penalty. `np.inf` is maximum likelihood. That has no solution where a
+        linear rule separates the classes: a `SeparationWarning` says so, and `separation_` has
+        the direction.
+    l1_ratio : float between 0 and 1, default=0.0
+        0 is the L2 penalty (ridge), 1 the L1 penalty (lasso).
+    tol : float, default=1e-10
+        A fit ends when the Newton decrement, the length of the next step in the metric of the
+        Hessian, is at most tol times the root of the objective: about the relative error of the
+        scores. For the solver "gradient", the largest partial derivative of the mean objective;
+        for "stochastic", the relative change of the objective in an epoch.
+    fit_intercept : bool, default=True
+    class_weight : dict, "balanced" or None
+        Factors of the weights of the rows of each class; "balanced" makes all classes weigh the
+        same.
+    random_state : int, RandomState, Generator or None
+        The order of rows of the solver "stochastic".
+    solver : str, default="auto"
+        "auto": Newton's method with Hessians when they pay, coordinate descent within Newton
+        steps where l1_ratio > 0. "newton-cholesky": a Hessian at each step (iteratively
+        reweighted least squares). "lbfgs": none. "coordinate": "auto", for an L1 penalty.
+        "gradient" and "stochastic" keep the way they took in `solution_`. "newton-cg", "sag" and
+        "saga" are read as "auto": the problem is the same, and its solution is unique.
+    max_iter : int, default=1000
+        Iterations, or epochs.
+    warm_start : bool, default=False
+        Begin at the last fit's solution.
+    n_jobs : int, optional
+        Threads over rows; the result has the same bits for any number.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    coef_, intercept_ : arrays of shape (1, p) and (1,), or (n_classes, p) and (n_classes,)
+    n_iter_ : array of shape (1,)
+    separation_ : Separation or None
+        Of a fit without penalty: the direction in which the likelihood grows for ever.
+    solution_ : Descent
+        With the solvers "gradient" and "stochastic": their trajectory.
+
+    Notes
+    -----
+    tol and max_iter are stricter than scikit-learn's 1e-4 and 100: solutions are exact, so that
+    a path with warm starts equals single fits. One unit for all columns does not change the
+    predictions of a tuned rule (`feature_scaling = "common"`).
+
+    References
+    ----------
+    J. Berkson (1944), Application of the logistic function to bio-assay.
+    J. Friedman, T. Hastie & R. Tibshirani (2010), Regularization paths for generalized linear
+    models via coordinate descent.
+
+    Examples
+    --------
+    >>> X = [[-3.0, -1], [-2, 0], [1, -2], [-1, 1], [2, 3], [3, 2]]
+    >>> model = LogisticRegression().fit(X, ["a", "a", "a", "b", "b", "b"])
+    >>> model.predict([[-0.5, 0], [1, 0.5]])
+    array(['a', 'b'], dtype='<U1')
+    >>> model.predict_proba([[0, 0.5]]).round(3)
+    array([[0.454, 0.546]])
+    """
+
+    axis: ClassVar[Axis | None] = Axis(("C",), larger="richer", scale="log")
+    feature_scaling: ClassVar[Literal["each", "common"] | None] = "common"
+
+    def __init__(
+        self,
+        *,
+        C: float = 1.0,
+        l1_ratio: float = 0.0,
+        tol: float = 1e-10,
+        fit_intercept: bool = True,
+        class_weight: Any = None,
+        random_state: Any = None,
+        solver: str = "auto",
+        max_iter: int = 1000,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.C = C
+        self.l1_ratio = l1_ratio
+        self.tol = tol
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.solver = solver
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from rows in memory.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+        y : array-like of shape (n,)
+            Labels of at least two classes.
+        sample_weight : array-like of shape (n,), optional
+            A row of weight w counts as w copies of it.
+
+        Returns
+        -------
+        self
+        """
+        rows, data = self._rows(X, y, sample_weight)
+        assert data.classes is not None
+        start = self._last_solution(data.classes) if self.warm_start else None
+        names = column_names(data.X)
+        path = LogisticPath(self, rows, [self.C], len(data.classes), names, start)
+        return path.write(0, self, data.classes)
+
+    def axis_values(
+        self, X: Floats, y: Ints, sample_weight: Floats, *, n_train: int
+    ) -> Sequence[float]:
+        """50 log steps, from all but constant probabilities to all but no penalty."""
+        n_classes = int(y.max()) + 1
+        weight = sample_weight * self._class_factors(np.arange(n_classes), y, sample_weight)[y]
+        ratio = checked_ratio(self.l1_ratio)
+        return grid_of_C(Rows(X, y, weight), n_classes, bool(self.fit_intercept), ratio)
+
+    def fit_path(
+        self, X: Floats, y: Ints, sample_weight: Floats, values: Sequence[Any], *, n_classes: int
+    ) -> LogisticPath:
+        """All values of C, each from the solution of the last one."""
+        weight = sample_weight * self._class_factors(np.arange(n_classes), y, sample_weight)[y]
+        kept = weight > 0
+        rows = Rows(X, y, weight) if kept.all() else Rows(X[kept], y[kept], weight[kept])
+        return LogisticPath(self, rows, values, n_classes, column_names(X))
+
+    def decision_function(self, X: Any) -> Floats:
+        """The score of each class; with two classes that of the second, of shape (n_rows,)."""
+        values = self._values(X)[:, :, 0]
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    def predict(self, X: Any) -> Array:
+        """The most probable class of each row."""
+        codes = largest(self._values(X))[:, 0]
+        return self.classes_[codes]
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The probabilities of the classes, in the order of `classes_`."""
+        return posterior(self._values(X))[:, 0]
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """The logarithms of the probabilities, accurate where these underflow."""
+        return log_posterior(self._values(X))[:, 0]
+
+    def coefficient_intervals(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        level: float = 0.95,
+        method: Literal["wald", "profile"] = "wald",
+    ) -> CoefficientIntervals:
+        """Standard errors and confidence intervals of coefficients and intercepts.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The rows that it was fitted to: a model keeps none.
+        level : float
+            The share of data sets of which the interval is to hold the true coefficient.
+        method : {"wald", "profile"}
+            "wald": estimate -+ z standard errors, these from the inverse Hessian of the
+            objective. "profile": the values that a likelihood-ratio test does not reject, for
+            which the others are fitted anew; better with few rows, or near separation.
+
+        Returns
+        -------
+        CoefficientIntervals
+
+        Notes
+        -----
+        With an L2 penalty Hessian and likelihood are those of the penalised objective: the
+        intervals of a Gaussian prior with variance C. With an L1 penalty there are none.
+        """
+        check_predict(self, X)
+        rows, data = self._rows(X, y, sample_weight, again=True)
+        assert data.classes is not None
+        names = getattr(self, "feature_names_in_", None)
+        return coefficient_intervals(self, rows, data.classes, names, level, method)
+
+    @property
+    def _smooth_solver(self) -> str:
+        if self.solver in SAME or self.solver == "coordinate":
+            return "auto"
+        if self.solver not in SOLVERS:
+            raise ParameterError(
+                f"solver is {self.solver!r}; it must be one of {', '.join(SOLVERS)}"
+            )
+        return self.solver
+
+    def _rows(
+        self, X: Any, y: Any, sample_weight: Any, again: bool = False
+    ) -> tuple[Rows, TrainingSet]:
+        """What is fitted: rows of positive weight, with the factors of the classes."""
+        door = clone(self) if again else self  # the door notes the columns it sees
+        data = check_fit(door, X, y, sample_weight, classifier=True)
+        assert data.classes is not None
+        if len(data.classes) < 2:
+            raise DataError(
+                f"y has one class only, {data.classes.tolist()[0]!r}; LogisticRegression needs "
+                "rows of at least two classes"
+            )
+        if again and not np.array_equal(data.classes, self.classes_):
+            raise DataError("y has other classes than the rows that the model was fitted to")
+        weight = data.sample_weight
+        weight = weight * self._class_factors(data.classes, data.y, weight)[data.y]
+        kept = weight > 0
+        rows = Rows(data.X, data.y, weight)
+        return (rows if kept.all() else Rows(data.X[kept], data.y[kept], weight[kept])), data
+
+    def _class_factors(self, classes: Array, codes: Ints, weight: Floats) -> Floats:
+        if self.class_weight is None:
+            return np.ones(len(classes))
+        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
+            total = np.bincount(codes, weight, len(classes))
+            return total.sum() / (len(classes) * total)
+        if not isinstance(self.class_weight, dict):
+            raise ParameterError(
+                f"class_weight is {self.class_weight!r}; it must be None, 'balanced', or a dict "
+                "of factors by class label"
+            )
+        unknown = [key for key in self.class_weight if key not in classes.tolist()]
+        if unknown:
+            raise ParameterError(
+                f"class_weight has {unknown[0]!r}, which is not among the classes "
+                f"{classes.tolist()}; along a path classes are numbers from 0: give sample_weight"
+            )
+        factors = compute_class_weight(self.class_weight, classes=classes, y=classes)
+        if not (np.isfinite(factors).all() and (factors > 0).all()):
+            raise ParameterError("class_weight must be finite and above 0 for every class")
+        return factors
+
+    def _last_solution(self, classes: Array) -> Any:
+        """From a problem to the last solution in its coordinates; None if there is none."""
+        same = hasattr(self, "coef_") and np.array_equal(self.classes_, classes)
+        if not same or self.coef_.shape[1] != self.n_features_in_:
+            return None
+        coef, intercept = self.coef_, self.intercept_
+        return lambda problem: problem.theta(coef, intercept + coef @ problem.raw_centre)
+
+    def _values(self, X: Any) -> Floats:
+        X = check_predict(self, X)
+        rule = LinearDiscriminants(self.coef_[:, None], self._offset[:, None], self._centre)
+        with one_blas_thread():
+            return rule.values(X)

@@ -1,0 +1,74 @@
+"""Which products of powers a polynomial in several features has, lowest degree first."""
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations_with_replacement
+from math import comb
+
+import numpy as np
+
+from empirisk.runtime.arrays import Floats, Ints
+from empirisk.runtime.errors import ParameterError
+
+MOST_COLUMNS = 1_000_000
+
+
+def number_of_terms(features: int, degree: int, interactions: bool) -> int:
+    """How many terms of degree 1 to `degree` there are, the constant not counted.
+
+    Examples
+    --------
+    >>> number_of_terms(2, 2, interactions=True)  # x, y, x^2, xy, y^2
+    5
+    """
+    return comb(features + degree, degree) - 1 if interactions else features * degree
+
+
+def polynomial_terms(largest: Sequence[int], degree: int, interactions: bool) -> Ints:
+    """The powers (terms, features) of each term, by total degree.
+
+    The terms of a lower degree come first, so they are the first columns of every higher one.
+    `largest` is the highest power that each feature may have.
+
+    Examples
+    --------
+    >>> polynomial_terms([2, 1], 2, interactions=True).tolist()
+    [[1, 0], [0, 1], [2, 0], [1, 1]]
+    """
+    features = len(largest)
+    wanted = number_of_terms(features, degree, interactions)
+    if wanted > MOST_COLUMNS:
+        raise ParameterError(
+            f"degree={degree} of {features} features gives {wanted:,} columns; at most "
+            f"{MOST_COLUMNS:,} are made: take a lower degree, or interactions=False"
+        )
+    terms = [
+        np.bincount(term, minlength=features)
+        for d in range(1, degree + 1)
+        for term in _of_degree(features, d, interactions)
+    ]
+    powers = np.array(terms, dtype=np.int64)
+    return powers[(powers <= np.asarray(largest)).all(axis=1)]
+
+
+def _of_degree(features: int, degree: int, interactions: bool) -> Iterator[tuple[int, ...]]:
+    if interactions:
+        return combinations_with_replacement(range(features), degree)
+    return ((j,) * degree for j in range(features))
+
+
+def multiply_out(powers: Ints, values: Sequence[Floats], out: Floats) -> None:
+    """Row r of `out` becomes the product over the features j of values[j][powers[r, j] - 1].
+
+    A term without its last factor is a term of lower degree, and stands above: one product each.
+    """
+    place: dict[bytes, int] = {}
+    for r, term in enumerate(powers):
+        last = int(np.flatnonzero(term)[-1])
+        factor = values[last][term[last] - 1]
+        place[term.tobytes()] = r
+        if not term[:last].any():
+            out[r] = factor
+            continue
+        rest = term.copy()
+        rest[last] = 0
+        np.multiply(out[place[rest.tobytes()]], factor, out=out[r])

@@ -1,0 +1,198 @@
+"""What the lasso and the elastic net share: penalties on |b_j|, and the whole path of them.
+
+Weights are copies, so with n = sum_i w_i the objective is
+
+    sum_i w_i (y_i - intercept - x_i'b)^2 / 2n + alpha sum_j f_j (r |b_j| + (1 - r) b_j^2 / 2)
+
+with r the `l1_ratio` and f_j the penalty factors. The notes' form, without 1 / 2n and with penalty
+lambda (2 d |b|_1 + (1 - d) |b|^2), is alpha = lambda / n and r = d.
+"""
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+from warnings import warn
+
+import numpy as np
+
+from empirisk.data.blocks import Blocks
+from empirisk.learners.linear.lasso_held_out import lasso_held_out
+from empirisk.learners.linear.lasso_path import Fits, SparsePath, Task, Terms, fit_all
+from empirisk.learners.linear.linear_rule import LinearRule, as_columns
+from empirisk.learners.linear.ridge import check_alpha
+from empirisk.risk.axis import Axis, HeldOut, Output
+from empirisk.risk.plans import Plan
+from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.errors import ConvergenceWarning, DataError, ParameterError
+from empirisk.runtime.validation import check_fit
+from empirisk.solvers.lasso import Stopping
+
+STEPS = 100
+LEAST = 1e-3  # the default grid goes down to this part of its largest value, as in scikit-learn
+RIDGE_LIKE = 1e-3  # with a smaller l1_ratio no penalty of ordinary size makes all coefficients zero
+RANGE = (1e-300, 1e300)
+
+
+class SparseRule(LinearRule):
+    """A linear rule of which many coefficients are exactly zero."""
+
+    axis: ClassVar[Axis | None] = Axis(("alpha",), larger="simpler", scale="log")
+
+    alpha: Any
+    fit_intercept: bool
+    max_iter: Any
+    tol: Any
+    warm_start: bool
+    positive: bool
+    penalty_factor: Any
+
+    @property
+    def _l1_ratio(self) -> Any:
+        raise NotImplementedError
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit to data in memory.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+        y : array-like of shape (n,) or (n, outputs)
+        sample_weight : array-like of shape (n,), optional
+            A row of weight w counts as w copies of it.
+
+        Returns
+        -------
+        self
+        """
+        data = check_fit(self, X, y, sample_weight, multi_output=True)
+        return self._fit(Blocks.of_arrays(data.X, as_columns(data.y), data.sample_weight), data.y)
+
+    def fit_blocks(self, source: Any) -> Self:
+        """Fit to data that come in pieces; the result has the same bits as that of `fit`.
+
+        Parameters
+        ----------
+        source : callable, or iterable that can be gone through several times
+            Gives pieces (X, y) or (X, y, sample_weight) of any number of rows. A callable is
+            called once for each pass over the data.
+
+        Returns
+        -------
+        self
+        """
+        blocks = Blocks.of_pieces(source, self)
+        some = next(iter(blocks)).y
+        return self._fit(blocks.map(lambda rows: rows._replace(y=as_columns(rows.y))), some)
+
+    def path(
+        self, X: Any, y: Any, sample_weight: Any = None, *, values: Sequence[float] | None = None
+    ) -> SparsePath:
+        """The coefficients at many penalties.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+        y : array-like of shape (n,) or (n, outputs)
+        sample_weight : array-like of shape (n,), optional
+        values : sequence of float, optional
+            Penalties; by default 100 from the least at which all coefficients are zero down to a
+            thousandth of it.
+
+        Returns
+        -------
+        SparsePath
+            With `coef`, `intercept`, `dual_gap`, `norm`, `plot()` and, for one penalty, `at(j)`.
+        """
+        data = check_fit(self, X, y, sample_weight, multi_output=True)
+        if values is None:
+            values = self.axis_values(data.X, data.y, data.sample_weight, n_train=len(data.X))
+        return self.fit_path(data.X, data.y, data.sample_weight, values)
+
+    def axis_values(
+        self, X: Any, y: Array, sample_weight: Floats, *, n_train: int
+    ) -> Sequence[float]:
+        """100 log steps from the least alpha at which all is zero to a thousandth of it."""
+        terms = self._terms(X.shape[1])
+        terms = terms._replace(l1_ratio=max(terms.l1_ratio, RIDGE_LIKE))
+        task = Task.of(terms, Blocks.of_arrays(X, as_columns(y), sample_weight))
+        high = float(np.clip(task.largest_alpha() or 1.0, RANGE[0] / LEAST, RANGE[1]))
+        return [float(alpha) for alpha in np.geomspace(high, high * LEAST, STEPS)]
+
+    def fit_path(
+        self, X: Any, y: Array, sample_weight: Floats, values: Sequence[Any], *, n_classes: int = 0
+    ) -> SparsePath:
+        """All penalties, each from where the last one ended."""
+        blocks = Blocks.of_arrays(X, as_columns(y), sample_weight)
+        task = Task.of(self._terms(X.shape[1]), blocks)
+        fits = fit_all(task, np.array([check_alpha(alpha) for alpha in values]))
+        self._warn(fits)
+        return SparsePath.of(self, values, task, fits, flat=y.ndim == 1)
+
+    def out_of_fold(
+        self,
+        X: Any,
+        y: Array,
+        sample_weight: Floats,
+        plan: Plan,
+        values: Sequence[Any],
+        *,
+        n_classes: int,
+        output: Output,
+        rows_per_block: int,
+    ) -> HeldOut:
+        """All held-out predictions from Gram matrices less each fold's."""
+        alphas = np.array([check_alpha(alpha) for alpha in values])
+        return lasso_held_out(self, X, y, sample_weight, plan, values, alphas, rows_per_block)
+
+    def _fit(self, blocks: Blocks, y: Array) -> Self:
+        task = Task.of(self._terms(blocks.n_columns), blocks)
+        flat = y.ndim == 1
+        alphas = np.array([check_alpha(self.alpha)])
+        fits = fit_all(task, alphas, self._start(blocks.n_columns, len(task.scales.y)))
+        self._warn(fits)
+        return SparsePath.of(self, [self.alpha], task, fits, flat=flat).teach(self, 0)
+
+    def _terms(self, p: int) -> Terms:
+        """What is minimised, with checked parameters."""
+        if not (isinstance(self.tol, Real) and float(self.tol) >= 0):
+            raise ParameterError(f"tol is {self.tol!r}; it must be a number, 0 or more")
+        if not (isinstance(self.max_iter, Integral) and int(self.max_iter) >= 1):
+            raise ParameterError(f"max_iter is {self.max_iter!r}; it must be a whole number, >= 1")
+        ratio = self._l1_ratio
+        if not (isinstance(ratio, Real) and 0 <= float(ratio) <= 1):
+            raise ParameterError(f"l1_ratio is {ratio!r}; it must be a number from 0 to 1")
+        stopping = Stopping(float(self.tol), int(self.max_iter))
+        intercept, positive = bool(self.fit_intercept), bool(self.positive)
+        return Terms(self._factors(p), float(ratio), intercept, positive, stopping)
+
+    def _factors(self, p: int) -> Floats:
+        if self.penalty_factor is None:
+            return np.ones(p)
+        factors = np.asarray(self.penalty_factor, dtype=float)
+        if factors.shape != (p,) or not ((factors >= 0) & np.isfinite(factors)).all():
+            raise ParameterError(
+                f"penalty_factor has shape {factors.shape}; wanted {p} finite numbers >= 0, one "
+                "for each column of X"
+            )
+        return factors
+
+    def _start(self, p: int, outputs: int) -> Floats | None:
+        if not (self.warm_start and hasattr(self, "coef_")):
+            return None
+        start = np.reshape(self.coef_, (-1, p)) if self.coef_.shape[-1] == p else np.empty((0, p))
+        if len(start) != outputs:
+            raise DataError(
+                f"warm_start has coefficients of shape {self.coef_.shape} to begin with; wanted "
+                f"{outputs} x {p}: fit a fresh learner, or set warm_start=False"
+            )
+        return np.where(start > 0, start, 0.0) if self.positive else start
+
+    def _warn(self, fits: Fits) -> None:
+        if not fits.reached.all():
+            gap, tol = float(fits.relative_gap.max()), self.tol
+            warn(
+                f"{type(self).__name__} stopped after max_iter={self.max_iter} sweeps at a duality "
+                f"gap of {gap:.1e} |y|^2 / n, more than tol={tol:g}: raise max_iter, or alpha",
+                ConvergenceWarning,
+                stacklevel=4,
+            )

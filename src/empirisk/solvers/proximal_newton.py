@@ -1,0 +1,135 @@
+"""Newton's method for a smooth convex function plus an L1 penalty, sum_j penalty_j |b_j|.
+
+Each step minimises the quadratic approximation plus the penalty: first by coordinate descent,
+which finds the coordinates that stay zero, then exactly, as a linear system of the others. Near
+the minimum, where the zeros no longer change, it converges as Newton's method does (Lee, Sun &
+Saunders 2014).
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from empirisk.compiled.quadratic import penalised_quadratic
+from empirisk.runtime.arrays import Floats
+from empirisk.runtime.deadlines import check_deadline
+
+SWEEPS = 100  # between two looks at the clock
+MOST_SWEEPS = 10_000
+COARSE = 1e-3
+"""How exact coordinate descent is at first, relative to the longest step of one coordinate: enough
+to find the zeros, as a rule."""
+SUFFICIENT = 1e-4
+ROUNDING = 1e-14
+
+
+class PenalisedMinimum(NamedTuple):
+    """Where the search ended; `gap` is the decrease that one more step would bring."""
+
+    point: Floats
+    value: float
+    gap: float
+    n_iter: int
+    converged: bool
+
+
+def proximal_newton(
+    function: Callable[[Floats], tuple[float, Floats]],
+    hessian: Callable[[Floats], Floats],
+    penalty: Floats,
+    start: Floats,
+    *,
+    tol: float = 1e-10,
+    max_iter: int = 100,
+) -> PenalisedMinimum:
+    """The minimum of function(b) + sum_j penalty_j |b_j|, value >= 0.
+
+    Converged is where the predicted decrease is at most tol^2 times the value, or rounding.
+
+    Examples
+    --------
+    >>> square = lambda b: ((b - 3) @ (b - 3) / 2 + 1, b - 3)
+    >>> penalty = np.array([1.0, 5.0])
+    >>> proximal_newton(square, lambda b: np.eye(2), penalty, np.zeros(2)).point
+    array([2., 0.])
+    """
+    b = start
+    smooth, gradient = function(b)
+    value = smooth + float(penalty @ np.abs(b))
+    gap = np.inf
+    for t in range(max_iter):
+        check_deadline()
+        step = _penalised_step(hessian(b), gradient, b, penalty, tol * np.sqrt(max(value, 1e-300)))
+        change = float(gradient @ step + penalty @ (np.abs(b + step) - np.abs(b)))
+        gap = max(-change, 0.0)
+        if gap <= tol**2 * value:
+            return PenalisedMinimum(b, value, gap, t, True)
+        found = _line_search(function, penalty, b, value, step, change)
+        if found is None:
+            return PenalisedMinimum(b, value, gap, t, gap <= 1e-10 * value)
+        b, value, gradient = found
+    return PenalisedMinimum(b, value, gap, max_iter, False)
+
+
+def _penalised_step(H: Floats, gradient: Floats, b: Floats, penalty: Floats, tol: float) -> Floats:
+    """The minimiser of the quadratic approximation plus the penalty, as a step from b."""
+    H = np.ascontiguousarray(H)
+    step, slope = np.zeros_like(b), gradient.copy()
+    curvature = np.diagonal(H)
+    longest = np.abs(gradient[curvature > 0]) / np.sqrt(curvature[curvature > 0])
+    exactness = max(tol, COARSE * float(longest.max(initial=0.0)))
+    for _ in range(MOST_SWEEPS // SWEEPS):
+        check_deadline()
+        done = penalised_quadratic(H, gradient, b, penalty, step, slope, exactness, SWEEPS)
+        exact = _on_support(H, gradient, b, penalty, step)
+        if exact is not None:
+            return exact
+        if done >= 0:
+            if exactness <= tol:
+                break
+            exactness = max(exactness * 1e-2, tol)
+    return step
+
+
+def _on_support(
+    H: Floats, gradient: Floats, b: Floats, penalty: Floats, step: Floats
+) -> Floats | None:
+    """The step of the same signs that is exact; None if there is none or it is not optimal."""
+    there = b + step
+    on = (there != 0) | (penalty == 0)
+    on &= np.diagonal(H) > 0
+    exact = np.where(on, 0.0, -b)
+    sign = np.sign(there)
+    right = -(gradient + penalty * sign + H @ exact)[on]
+    try:
+        exact[on] = cho_solve(cho_factor(H[np.ix_(on, on)], lower=True), right)
+    except np.linalg.LinAlgError:
+        return None
+    if (((b + exact) * sign)[on & (penalty > 0)] <= 0).any():
+        return None
+    off = ~on
+    slope = (gradient + H @ exact)[off]
+    slack = penalty[off] * (1 + 1e-10)
+    return exact if (np.abs(slope) <= slack).all() else None
+
+
+def _line_search(
+    function: Callable[[Floats], tuple[float, Floats]],
+    penalty: Floats,
+    b: Floats,
+    value: float,
+    step: Floats,
+    change: float,
+) -> tuple[Floats, float, Floats] | None:
+    length = 1.0
+    for _ in range(30):
+        new = b + length * step
+        smooth, gradient = function(new)
+        new_value = smooth + float(penalty @ np.abs(new))
+        near = abs(change) * length <= 1e-12 * value and new_value <= value + ROUNDING * value
+        if new_value <= value + SUFFICIENT * length * change or near:
+            return new, new_value, gradient
+        length *= 0.5
+    return None

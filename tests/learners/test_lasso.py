@@ -1,0 +1,206 @@
+"""Lasso and ElasticNet: twins, edges of the input, what is reported."""
+
+import warnings
+
+import numpy as np
+import pytest
+import sklearn.linear_model as peers
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.model_selection import KFold
+from sklearn.pipeline import make_pipeline
+
+from empirisk import Encoder, risk
+from empirisk.data.blocks import Rows
+from empirisk.learners.linear.elastic_net import ElasticNet
+from empirisk.learners.linear.lasso import Lasso
+from empirisk.learners.linear.lasso_path import Columns
+from empirisk.runtime.errors import ConvergenceWarning, DataError, ParameterError
+from empirisk.solvers import lasso as solver
+from empirisk.solvers.lasso import Penalty, Stopping, columns_path, gram_path
+
+
+def sample(n=60, p=10, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p)) @ (np.eye(p) + 0.3) * np.geomspace(0.3, 3, p) + 1
+    return X, X[:, :3] @ [2.0, -1.0, 0.5] + rng.normal(size=n)
+
+
+def twin(X, y, alpha, ratio, *, positive=False, rounds=20_000):
+    """Proximal gradient descent with momentum, restarted; X and y are centred."""
+    n, p = X.shape
+    step = 1 / (np.linalg.norm(X, 2) ** 2 / n + alpha * (1 - ratio))
+    coef, ahead, t = np.zeros(p), np.zeros(p), 1.0
+    for _ in range(rounds):
+        slope = X.T @ (y - X @ ahead) / n - alpha * (1 - ratio) * ahead
+        moved = ahead + step * slope
+        new = np.sign(moved) * np.maximum(np.abs(moved) - step * alpha * ratio, 0)
+        new = np.maximum(new, 0) if positive else new
+        if (ahead - new) @ (new - coef) > 0:
+            t = 1.0
+        after = (1 + np.sqrt(1 + 4 * t * t)) / 2
+        ahead, t, coef = new + (t - 1) / after * (new - coef), after, new
+    return coef
+
+
+@pytest.mark.parametrize("positive", [False, True])
+@pytest.mark.parametrize("ratio", [1.0, 0.5])
+@pytest.mark.parametrize("shape", [(30, 6), (10, 15)], ids=["tall", "wide"])
+def test_proximal_gradient_descent_comes_to_the_same_coefficients(shape, ratio, positive):
+    X, y = sample(*shape)
+    X, y = (X - X.mean(axis=0)) / X.std(axis=0), y - y.mean()
+    model = ElasticNet(0.2, l1_ratio=ratio, positive=positive).fit(X, y)
+    wanted = twin(X, y, 0.2, ratio, positive=positive, rounds=5000)
+    assert_allclose(model.coef_, wanted, atol=1e-8)  # the twin's own error
+    assert model.dual_gap_ < 1e-13 * (y @ y)
+
+
+@pytest.mark.parametrize("positive", [False, True])
+def test_the_growing_gram_matrix_gives_the_coefficients_of_the_whole_one(positive):
+    rng = np.random.default_rng(0)
+    columns = rng.normal(size=(80, 30)) + 0.5 * rng.normal(size=30)
+    y = columns[:4].sum(axis=0) + rng.normal(size=30)
+    l1 = np.append(0.0, np.ones(79))  # the first is free
+    penalty, stopping = Penalty(l1, np.zeros(80), positive), Stopping(1e-10, 1000)
+    alphas = np.geomspace(0.8, 0.05, 12) * np.abs(columns @ y).max()
+    whole = gram_path(columns @ columns.T, columns @ y, float(y @ y), alphas, penalty, stopping)
+    grown = columns_path(columns, y, alphas, penalty, stopping)
+    assert np.count_nonzero(whole.coef[-1]) > 5
+    assert_allclose(grown.coef, whole.coef, atol=1e-10)  # condition numbers below 1e3
+
+
+def test_where_the_gram_matrix_does_not_fit_residuals_serve(monkeypatch):
+    rng = np.random.default_rng(0)
+    columns, y = rng.normal(size=(50, 40)), rng.normal(size=40)
+    penalty, stopping = Penalty(np.full(50, 0.7), np.full(50, 0.3), False), Stopping(1e-12, 5000)
+    alphas = np.geomspace(1, 0.1, 5) * np.abs(columns @ y).max()
+    exact = columns_path(columns, y, alphas, penalty, stopping)
+    monkeypatch.setattr(solver, "MOST_COLUMNS", 5)
+    rows = columns_path(columns, y, alphas, penalty, stopping)
+    assert rows.reached.all()
+    # The objective is strongly convex with modulus >= 0.3 alpha: a gap of 1e-12 |y|^2 bounds this.
+    assert_allclose(rows.coef, exact.coef, atol=1e-5)
+
+
+def test_columns_about_their_means():
+    X, y = sample(12, 5)
+    weight = np.arange(1.0, 13)
+    found = Columns.of(Rows(X, y[:, np.newaxis], weight), True)
+    share = weight / weight.sum()
+    centred = (X - share @ X) * np.sqrt(share)[:, np.newaxis]
+    assert_allclose(found.columns.T @ found.columns, centred @ centred.T, atol=1e-12)
+
+
+def test_scikit_learn_at_a_tight_tolerance():
+    X, y = sample()
+    weight = np.random.default_rng(1).uniform(0, 2, size=len(y))
+    ours = Lasso(0.1).fit(X, y, weight)
+    theirs = peers.Lasso(0.1, tol=1e-13, max_iter=100_000).fit(X, y, weight)
+    assert_allclose(ours.coef_, theirs.coef_, atol=1e-8)  # the square root of their gap, and more
+    assert ours.intercept_ == pytest.approx(theirs.intercept_, abs=1e-7)
+
+
+def test_several_outputs_are_so_many_fits():
+    X, y = sample()
+    Y = np.column_stack([y, X[:, 4] ** 2, np.zeros(len(y))])
+    both = ElasticNet(0.05).fit(X, Y)
+    assert both.coef_.shape == (3, 10)
+    assert both.dual_gap_.shape == (3,)
+    for k in range(3):
+        alone = ElasticNet(0.05).fit(X, Y[:, k])
+        assert_allclose(both.coef_[k], alone.coef_, atol=1e-13)
+        assert both.intercept_[k] == pytest.approx(alone.intercept_, abs=1e-12)
+
+
+def test_columns_free_of_penalty_stay_and_the_grid_knows():
+    X, y = sample()
+    learner = Lasso(penalty_factor=[0, 0, *[1] * 8])
+    path = learner.path(X, y)
+    assert (path.coef[:, 0, :2] != 0).all()
+    assert not path.coef[0, 0, 2:].any()
+    assert path.coef[1, 0, 2:].any()
+
+
+def test_the_default_grid_is_that_of_scikit_learn():
+    X, y = sample()
+    theirs = peers.lasso_path(X - X.mean(axis=0), y - y.mean())[0]
+    assert_allclose(Lasso().path(X, y).values, theirs, rtol=1e-12)
+    assert not Lasso().path(X, y).coef[0].any()
+
+
+def test_equal_columns_share_a_coefficient_and_the_gap_is_kept():
+    X, y = sample()
+    twice = np.column_stack([X, X])
+    model = Lasso(0.05).fit(twice, y)
+    one = Lasso(0.05).fit(X, y)
+    assert model.dual_gap_ <= 1e-4 * np.var(y)
+    # A gap of 1e-4 of the variance bounds the mean squared difference of the two fits.
+    assert np.mean((model.predict(twice) - one.predict(X)) ** 2) <= 2e-4 * np.var(y)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1e-6])
+def test_more_columns_than_rows_and_hardly_a_penalty_is_finite(alpha):
+    X, y = sample(8, 20)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = Lasso(alpha, max_iter=20).fit(X, y)
+    assert np.isfinite(model.predict(X)).all()
+    # Never worse than the mean, from which the descent starts.
+    assert np.mean((y - model.predict(X)) ** 2) <= np.var(y)
+
+
+def test_a_descent_that_is_cut_short_says_so():
+    X, y = sample(8, 20)
+    with pytest.warns(ConvergenceWarning, match="max_iter=1 "):
+        Lasso(0.0, max_iter=1, tol=0).fit(X, y)
+
+
+def test_warm_starts_end_where_cold_ones_do():
+    X, y = sample()
+    warm = Lasso(0.5, warm_start=True).fit(X, y)
+    warm.set_params(alpha=0.1).fit(X, y)
+    assert_allclose(warm.coef_, Lasso(0.1).fit(X, y).coef_, atol=1e-13)
+    with pytest.raises(DataError, match="warm_start"):
+        warm.fit(X[:, :4], y)
+
+
+def test_an_encoder_in_each_fold_keeps_the_fast_rung():
+    X, y = sample(40, 4)
+    model = make_pipeline(Encoder(), Lasso())
+    problem = risk.Problem.of(model, X, y, loss="squared")
+    plan = problem.plan(KFold(4))
+    values = [0.5, 0.1, 0.01]
+    fast = risk.out_of_fold(model, problem, plan, values=values)
+    slow = risk.out_of_fold(model, problem, plan, values=values, rung="path")
+    assert fast.rung == "plan", fast.why
+    assert_allclose(fast.losses, slow.losses, rtol=1e-9, atol=1e-12)
+
+
+def test_blocks_give_the_bits_of_fit():
+    X, y = sample(50)
+    pieces = [(X[:20], y[:20]), (X[20:], y[20:])]
+    assert_array_equal(Lasso(0.1).fit_blocks(pieces).coef_, Lasso(0.1).fit(X, y).coef_)
+
+
+def test_the_picture_has_a_line_for_each_coefficient_that_moves():
+    X, y = sample()
+    path = Lasso().path(X, y)
+    ax = path.plot(names=[f"column {j}" for j in range(10)])
+    moving = np.count_nonzero(path.coef[:, 0].any(axis=0))
+    assert len(ax.lines) == moving + 1
+    assert ax.get_xscale() == "log"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "named"),
+    [
+        ({"alpha": -1.0}, "alpha"),
+        ({"tol": -1.0}, "tol"),
+        ({"max_iter": 0}, "max_iter"),
+        ({"l1_ratio": 1.5}, "l1_ratio"),
+        ({"penalty_factor": [1.0, 2.0]}, "penalty_factor"),
+        ({"penalty_factor": [-1.0] * 10}, "penalty_factor"),
+    ],
+)
+def test_parameters_that_make_no_sense_are_named(parameters, named):
+    with pytest.raises(ParameterError, match=named):
+        ElasticNet(**parameters).fit(*sample())

@@ -1,0 +1,347 @@
+"""Linear classifiers by margin losses: twins, references, and what they do at the edges."""
+
+import warnings
+
+import numpy as np
+import pytest
+import sklearn.linear_model as peers
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import minimize
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning as PeerWarning
+from sklearn.svm import SVC, LinearSVC
+
+from empirisk.learners.linear.margin_classifier import MarginClassifier
+from empirisk.losses import Hinge, MarginLoss, as_margin_loss
+from empirisk.losses.margin import NAMED
+from empirisk.runtime.deadlines import deadline
+from empirisk.runtime.errors import (
+    ConvergenceWarning,
+    DataError,
+    DeadlineError,
+    ParameterError,
+)
+from empirisk.solvers import support_vectors
+
+SMOOTH = ["squared_hinge", "logit", "exponential", "square"]
+
+
+def sample(n=80, p=3, seed=0, noise=0.7):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p)) * np.geomspace(0.5, 2, p) + np.arange(p)
+    score = (X - np.arange(p)) @ rng.normal(size=p) + noise * rng.normal(size=n) + 0.3
+    return X, np.where(score > 0, 1, -1)
+
+
+def objective(loss, X, y, C, coef, intercept, penalty="l2", weight=1.0):
+    """The formula of the docstring."""
+    risk = np.sum(weight * as_margin_loss(loss).value(y * (X @ coef + intercept)))
+    return C * risk + (np.abs(coef).sum() if penalty == "l1" else coef @ coef / 2)
+
+
+def value_of(model, X, y, weight=1.0):
+    return objective(
+        model.loss, X, y, model.C, model.coef_[0], model.intercept_[0], model.penalty, weight
+    )
+
+
+class Huberised(MarginLoss):
+    """A user's loss: the squared hinge, linear for z < -1."""
+
+    name = "huberised"
+
+    def value(self, margin):
+        z = np.asarray(margin, dtype=float)
+        return np.where(z >= -1, np.maximum(0, 1 - z) ** 2, -4 * z)
+
+    def derivative(self, margin):
+        return np.where(np.asarray(margin) >= -1, -2 * np.maximum(0, 1 - np.asarray(margin)), -4.0)
+
+
+@pytest.mark.parametrize("loss", [*SMOOTH, "hinge", Huberised()], ids=str)
+@pytest.mark.parametrize("C", [1e-3, 10.0])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_no_generic_solver_finds_anything_lower(loss, C, fit_intercept):
+    X, y = sample()
+    weight = np.random.default_rng(1).uniform(0.2, 3, size=80)
+    model = MarginClassifier(loss, C=C, fit_intercept=fit_intercept).fit(X, y, weight)
+
+    def f(point):
+        return objective(loss, X, y, C, point[:3], point[3] * fit_intercept, weight=weight)
+
+    ours = np.append(model.coef_[0], model.intercept_)
+    for start in (np.zeros(4), ours):
+        found = minimize(f, start, method="Nelder-Mead", options={"maxiter": 400, "xatol": 1e-9})
+        # Objectives summed in another order; the twin itself may stop far above.
+        assert f(ours) <= found.fun + 1e-9 * abs(found.fun)
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "logit", "square", Huberised()], ids=str)
+@pytest.mark.parametrize("C", [0.02, 1.0])
+def test_the_optimality_conditions_of_the_l1_penalty_hold(loss, C):
+    X, y = sample(p=8, noise=3.0)
+    model = MarginClassifier(loss, penalty="l1", C=C).fit(X, y)
+    b = model.coef_[0]
+    slope = C * y * as_margin_loss(loss).derivative(y * (X @ b + model.intercept_[0]))
+    g = slope @ X
+    # Newton leaves rounding; L-BFGS, for the user's loss, stops at about 1e-5.
+    tol = 1e-4 if isinstance(loss, Huberised) else 1e-9
+    assert abs(slope.sum()) < tol
+    assert (np.abs(g) <= 1 + tol).all()
+    assert_allclose(g[b != 0], -np.sign(b[b != 0]), atol=tol)
+    if not isinstance(loss, Huberised) and C < 1:
+        assert (b == 0).any()
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+def test_the_hinge_is_the_support_vector_machine(C):
+    X, y = sample()
+    ours = MarginClassifier("hinge", C=C).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PeerWarning)
+        twin = SVC(kernel="linear", C=C, tol=1e-9).fit(X, y)
+    # Where the gradient of the dual is below 1e-9 the coefficients have about six digits.
+    assert_allclose(ours.coef_, twin.coef_, rtol=1e-4, atol=1e-5)
+    assert_allclose(ours.intercept_, twin.intercept_, rtol=1e-3, atol=1e-4)
+    assert value_of(ours, X, y) <= objective(
+        "hinge", X, y, C, twin.coef_[0], twin.intercept_[0]
+    ) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("loss", "penalty"), [("hinge", "l2"), ("squared_hinge", "l2"), ("squared_hinge", "l1")]
+)
+def test_the_objective_is_that_of_linear_svc(loss, penalty):
+    # Without an intercept, which LinearSVC penalises.
+    X, y = sample()
+    ours = MarginClassifier(loss, penalty=penalty, C=0.3, fit_intercept=False).fit(X, y)
+    twin = LinearSVC(
+        loss=loss, penalty=penalty, C=0.3, fit_intercept=False, dual=penalty == "l2",
+        tol=1e-10, max_iter=100_000, random_state=0,
+    ).fit(X, y)  # fmt: skip
+    assert_allclose(ours.coef_, twin.coef_, rtol=1e-4, atol=1e-6)  # liblinear's stopping rule
+
+
+def test_the_logit_is_logistic_regression_and_the_square_is_ridge():
+    X, y = sample()
+    ours = MarginClassifier("logit", C=0.7).fit(X, y)
+    twin = peers.LogisticRegression(C=0.7 / np.log(2), tol=1e-12, max_iter=10_000).fit(X, y)
+    assert_allclose(ours.coef_, twin.coef_, rtol=1e-5)  # the tolerance of its L-BFGS
+    assert_allclose(ours.predict_proba(X), twin.predict_proba(X), atol=1e-5)
+    ours = MarginClassifier("square", C=0.7).fit(X, y)
+    ridge = peers.Ridge(alpha=1 / 1.4).fit(X, y)
+    assert_allclose(ours.coef_[0], ridge.coef_, rtol=1e-10)  # condition number below 1e2
+    assert_allclose(ours.intercept_[0], ridge.intercept_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logit"])
+def test_never_a_worse_objective_than_stochastic_gradient(loss):
+    X, y = sample(n=150)
+    peer = {"logit": "log_loss"}.get(loss, loss)
+    unit = np.log(2) if loss == "logit" else 1.0  # their log loss is not divided by log 2
+    sgd = peers.SGDClassifier(loss=peer, alpha=1 / 150 / unit, random_state=0, max_iter=2000)
+    sgd.fit(X, y)
+    ours = MarginClassifier(loss).fit(X, y)
+    assert value_of(ours, X, y) <= objective(loss, X, y, 1.0, sgd.coef_[0], sgd.intercept_[0])
+
+
+@pytest.mark.parametrize("shape", [(60, 3), (25, 60), (200, 12)])
+@pytest.mark.parametrize("C", [1e-4, 1e-2, 1.0])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_dual_coordinate_descent_and_interior_points_agree(monkeypatch, shape, C, fit_intercept):
+    X, y = sample(*shape, noise=2.0)
+    model = MarginClassifier("hinge", C=C, fit_intercept=fit_intercept, max_iter=20_000)
+    results = []
+    for strong, columns in ((np.inf, 10**9), (np.inf, 0)):
+        monkeypatch.setattr(support_vectors, "STRONG", strong)
+        monkeypatch.setattr(support_vectors, "MOST_COLUMNS", columns)
+        results.append(clone(model).fit(X, y).decision_function(X))
+    # Both end with the exact solution; condition numbers up to 1e3.
+    assert_allclose(*results, rtol=1e-8, atol=1e-8)
+
+
+def test_of_several_best_intercepts_the_middle_is_taken():
+    X, y = np.array([[-1.0], [1.0], [-2.0], [2.0]]), np.array([-1, 1, -1, 1])
+    # With so small a C all rows are inside the margin, and any |b0| <= 1 - 2 |b| is optimal.
+    model = MarginClassifier("hinge", C=0.01).fit(X + 7, y)
+    assert_allclose(model.coef_, [[0.06]], rtol=1e-12)
+    assert_allclose(model.decision_function([[7.0]]), [0.0], atol=1e-12)
+
+
+@pytest.mark.parametrize("loss", [*NAMED])
+def test_a_weighted_row_is_so_many_copies(loss):
+    X, y = sample()
+    weight = np.random.default_rng(1).integers(0, 4, size=80)
+    copies = np.random.default_rng(2).permutation(np.repeat(np.arange(80), weight))
+    model = MarginClassifier(loss, max_iter=100)
+    weighted = clone(model).fit(X, y, sample_weight=weight)
+    repeated = clone(model).fit(X[copies], y[copies])
+    # Sums of the same terms in another order.
+    assert_allclose(weighted.decision_function(X), repeated.decision_function(X), rtol=1e-8)
+
+
+@pytest.mark.parametrize("loss", [*NAMED])
+@pytest.mark.parametrize("penalty", ["l1", "l2"])
+def test_a_path_is_single_fits(loss, penalty):
+    if (loss, penalty) == ("hinge", "l1"):
+        return
+    X, y = sample(n=60)
+    codes, ones = (y > 0).astype(np.int64), np.ones(60)
+    model = MarginClassifier(loss, penalty=penalty, max_iter=200)
+    values = model.axis_values(X, codes, ones, n_train=60)
+    path = model.fit_path(X, codes, ones, values, n_classes=2)
+    assert np.all(np.diff(values) > 0)
+    for j in range(0, len(values), 9):
+        single = clone(model).set_params(C=values[j]).fit(X, codes)
+        f = single.decision_function(X)
+        # Warm starts change the last digits; the weakest penalties are ill conditioned.
+        assert_allclose(path.at(j).decision_function(X), f, rtol=1e-7, atol=1e-9 * np.abs(f).max())
+        assert_array_equal(path.predict_path(X, "value")[:, j], f > 0)
+
+
+@pytest.mark.parametrize("loss", [*NAMED])
+@pytest.mark.parametrize("power", [-200, 200])
+def test_everything_stays_finite(loss, power):
+    X, y = sample()
+    model = MarginClassifier(loss, max_iter=100).fit(X * 10.0**power, y)
+    assert np.isfinite(model.decision_function(X * 10.0**power)).all()
+    assert np.isfinite(model.predict_proba([[1e308] * 3])).all() if loss in SMOOTH else True
+    model = MarginClassifier(loss).partial_fit(X * 10.0**power, y, classes=[-1, 1])
+    assert np.isfinite(model.decision_function(X * 10.0**power)).all()
+
+
+@pytest.mark.parametrize("loss", [*NAMED])
+@pytest.mark.parametrize(
+    "X",
+    [np.ones((6, 2)), np.zeros((6, 1)), np.arange(6.0)[:, None] // 3, np.full((6, 1), 1e300)],
+    ids=["constant", "zero", "the class itself", "huge constant"],
+)
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_columns_that_say_nothing_or_everything(loss, X, fit_intercept):
+    y = np.array([0, 0, 0, 1, 1, 1])
+    model = MarginClassifier(loss, fit_intercept=fit_intercept, max_iter=50).fit(X, y)
+    assert np.isfinite(model.decision_function(X)).all()
+    if np.ptp(X) > 0 and fit_intercept:
+        assert_array_equal(model.predict(X), y)
+
+
+@pytest.mark.parametrize("loss", [*NAMED])
+@pytest.mark.parametrize("C", [1e-300, 1e-12, 1e12, 1e300])
+def test_extreme_penalties(loss, C):
+    X, y = sample(noise=0.0)  # separable, so that a weak penalty lets the coefficients grow
+    model = MarginClassifier(loss, C=C, max_iter=2000).fit(X, y)
+    assert np.isfinite(model.coef_).all()
+    if C > 1 and loss != "square":
+        assert model.score(X, y) == 1.0
+
+
+def three_classes(n=120):
+    X, _ = sample(n)
+    score = X @ [1.0, -0.5, 0.2] + 0.5 * np.random.default_rng(5).normal(size=n)
+    return X, np.array(["a", "b", "c"])[np.digitize(score, np.quantile(score, [0.3, 0.6]))]
+
+
+@pytest.mark.parametrize("loss", ["hinge", "logit"])
+def test_several_classes_are_one_against_the_rest(loss):
+    X, y = three_classes()
+    model = MarginClassifier(loss).fit(X, y)
+    f = model.decision_function(X)
+    for k, label in enumerate("abc"):
+        alone = MarginClassifier(loss).fit(X, y == label)
+        # One product of matrices or three of vectors.
+        assert_allclose(f[:, k], alone.decision_function(X), rtol=1e-10, atol=1e-13)
+    assert_array_equal(model.predict(X), model.classes_[f.argmax(axis=1)])
+    if loss == "logit":
+        p = 1 / (1 + np.exp(-f))
+        assert_allclose(
+            model.predict_proba(X), p / p.sum(axis=1, keepdims=True), rtol=1e-13
+        )  # the same formula
+
+
+def test_probabilities_are_there_where_the_loss_tells_them():
+    X, y = three_classes()
+    for loss, kind in NAMED.items():
+        model = MarginClassifier(loss, max_iter=50).fit(X, y)
+        assert hasattr(model, "predict_proba") == kind.has_probability
+        if kind.has_probability:
+            assert_allclose(model.predict_proba(X).sum(axis=1), 1.0, rtol=1e-14)
+    codes = np.unique(y, return_inverse=True)[1]
+    path = MarginClassifier().fit_path(X, codes, np.ones(len(y)), [1.0], n_classes=3)
+    with pytest.raises(ParameterError, match="gives no probabilities"):
+        path.predict_path(X, "probability")
+
+
+def test_class_weights_multiply_the_weights():
+    X, y = three_classes()
+    by_hand = np.select([y == "a", y == "c"], [3.0, 0.5], 1.0)
+    model = MarginClassifier(class_weight={"a": 3.0, "c": 0.5}).fit(X, y)
+    assert_array_equal(model.coef_, MarginClassifier().fit(X, y, by_hand).coef_)
+    counts = {label: 120 / 3 / np.sum(y == label) for label in "abc"}
+    balanced = MarginClassifier(class_weight="balanced").fit(X, y)
+    expected = MarginClassifier(class_weight=counts).fit(X, y)
+    assert_allclose(balanced.coef_, expected.coef_, rtol=1e-10)
+    for wrong in ("even", {"z": 1.0}, {"a": -1.0}, 3):
+        with pytest.raises(ParameterError, match="class_weight"):
+            MarginClassifier(class_weight=wrong).fit(X, y)
+
+
+@pytest.mark.parametrize("loss", [*NAMED])
+def test_partial_fit_comes_near_the_fit_as_rows_stream_by(loss):
+    X, y = sample(n=4000, noise=1.0)
+    stream = MarginClassifier(loss, C=0.01)
+    for first in range(0, 4000, 500):
+        rows = slice(first, first + 500)
+        stream.partial_fit(X[rows], y[rows], classes=[-1, 1])
+    whole = MarginClassifier(loss, C=0.01, max_iter=20).fit(X, y)
+    if loss != "perceptron":  # of which any rule may be the last
+        start = objective(loss, X, y, 0.01, np.zeros(3), 0.0)
+        best = value_of(whole, X, y)
+        # 128 steps from zero take away most of the excess over the minimum.
+        assert value_of(stream, X, y) - best < 0.4 * (start - best)
+    assert stream.score(X, y) > 0.65
+
+
+def test_partial_fit_goes_on_from_a_fit_and_knows_its_classes():
+    X, y = three_classes()
+    model = MarginClassifier("logit").fit(X, y)
+    before = model.coef_.copy()
+    model.partial_fit(X[:10], y[:10])
+    assert np.abs(model.coef_ - before).max() > 0
+    assert list(model.classes_) == ["a", "b", "c"]
+    with pytest.raises(DataError, match="'z'"):
+        model.partial_fit(X[:2], ["a", "z"])
+    with pytest.raises(ParameterError, match="first call"):
+        model.partial_fit(X[:2], y[:2], classes=["a", "b"])
+    with pytest.raises(ParameterError, match="first call"):
+        MarginClassifier().partial_fit(X, y)
+    with pytest.raises(ParameterError, match="balanced"):
+        MarginClassifier(class_weight="balanced").partial_fit(X, y, classes=["a", "b", "c"])
+    with pytest.warns(ConvergenceWarning, match="eta0"):
+        MarginClassifier("exponential", eta0=1e6).partial_fit(X, y, classes=["a", "b", "c"])
+
+
+@pytest.mark.parametrize("wrong", [0.0, -1.0, np.nan, np.inf, "1", True])
+def test_wrong_parameters_are_refused(wrong):
+    X, y = sample()
+    with pytest.raises(ParameterError, match="C is"):
+        MarginClassifier(C=wrong).fit(X, y)
+    with pytest.raises(ParameterError, match="penalty"):
+        MarginClassifier(penalty=wrong).fit(X, y)
+    with pytest.raises(ParameterError, match="margin loss"):
+        MarginClassifier(wrong).fit(X, y)
+    with pytest.raises(ParameterError, match="squared_hinge"):
+        MarginClassifier(Hinge(), penalty="l1").fit(X, y)
+    with pytest.raises(ParameterError, match="max_iter"):
+        MarginClassifier(max_iter=0).fit(X, y)
+    with pytest.raises(DataError, match="one class"):
+        MarginClassifier().fit(X, np.ones(80))
+
+
+def test_too_few_steps_are_said_aloud_and_the_clock_is_looked_at():
+    X, y = sample()
+    with pytest.warns(ConvergenceWarning, match="raise max_iter"):
+        model = MarginClassifier("logit", C=100.0, max_iter=1).fit(X, y)
+    assert not model.converged_
+    for loss in NAMED:
+        with deadline(0), pytest.raises(DeadlineError):
+            MarginClassifier(loss).fit(X, y)

@@ -1,0 +1,23 @@
+# Least squares on splines, polynomials and step functions in R, written as JSON.
+#   Rscript splines.R > splines.json
+library(splines)
+x <- c(2.4, 2.6, 3.2, 3.6, 4, 6.2, 6.6, 6.8, 7.8, 8.2, 8.8, 9.6, 10, 10.2, 10.6, 11, 11.4, 13.2, 13.6, 13.8, 14.6, 14.8, 15.4, 15.8, 16)
+y <- round(sin(x / 2) * 3 + x / 4 + cos(7 * x) / 2, 4)
+new <- c(2.4, 3, 5.5, 9.1, 12.7, 16, 17.5, 1)
+inside <- new[1:6]
+k <- c(5, 9, 12)
+out <- function(...) paste0("[", paste(sprintf("%.15g", c(...)), collapse=", "), "]")
+fitbs <- lm(y ~ bs(x, knots = k)); fitns <- lm(y ~ ns(x, knots = k)); fitp <- lm(y ~ poly(x, 5))
+w <- rep(c(1, 2, 3, 0.5, 1.5), 5)
+fitw <- lm(y ~ ns(x, knots = k), weights = w)
+fitc <- lm(y ~ cut(x, c(-Inf, k, Inf)))
+B <- bs(x, knots = k)
+cat('{\n "source": "R', as.character(getRversion()), 'stats::lm with splines::bs, splines::ns, stats::poly, base::cut; tests/reference/splines.R",\n')
+cat(' "x":', out(x), ',\n "y":', out(y), ',\n "weight":', out(w), ',\n "knots":', out(k), ',\n "new":', out(new), ',\n')
+cat(' "bs_third_column":', out(B[, 3]), ',\n')
+cat(' "bs":', out(predict(fitbs, data.frame(x = inside))), ',\n')
+cat(' "ns":', out(predict(fitns, data.frame(x = new))), ',\n')
+cat(' "ns_weighted":', out(predict(fitw, data.frame(x = new))), ',\n')
+cat(' "poly5":', out(predict(fitp, data.frame(x = new))), ',\n')
+cat(' "steps":', out(predict(fitc, data.frame(x = new))), ',\n')
+cat(' "rss": {"bs":', out(deviance(fitbs)), ', "ns":', out(deviance(fitns)), ', "poly5":', out(deviance(fitp)), '}\n}\n')
