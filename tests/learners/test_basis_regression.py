@@ -117,7 +117,7 @@ def test_every_rung_gives_the_same_losses(basis, cv, weighted):
         BasisRegression([constant_free, its_square]),
         BasisRegression(extrapolation="constant"),
     ],
-    ids=str,
+    ids=["no interactions", "no intercept", "functions", "constant extrapolation"],
 )
 @pytest.mark.parametrize("cv", PLANS[:2], ids=lambda cv: type(cv).__name__)
 def test_every_rung_of_other_settings(learner, cv):

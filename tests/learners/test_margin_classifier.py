@@ -57,6 +57,9 @@ class Huberised(MarginLoss):
     def derivative(self, margin):
         return np.where(np.asarray(margin) >= -1, -2 * np.maximum(0, 1 - np.asarray(margin)), -4.0)
 
+    def __str__(self):
+        return self.name
+
 
 @pytest.mark.parametrize("loss", [*SMOOTH, "hinge", Huberised()], ids=str)
 @pytest.mark.parametrize("C", [1e-3, 10.0])

@@ -8,7 +8,7 @@ learner offers `out_of_fold` too.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -132,6 +132,14 @@ class PathMixin:
     def design(self, X: Any) -> Any:
         """X in the form that `fit_path` takes; here a float64 array of finite numbers."""
         return numbers(X, self)
+
+    def for_classes(self, labels: Array) -> Self:
+        """This learner for class codes 0..K-1 of these labels.
+
+        What a user gave by label, such as the weights of classes, is given by code in it. Asked
+        before every other method here.
+        """
+        return self
 
     def axis_values(self, X: Any, y: Any, sample_weight: Floats, *, n_train: int) -> Sequence[Any]:
         """The default grid, made once for a plan whose training sets have about n_train rows."""

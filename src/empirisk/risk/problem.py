@@ -105,6 +105,10 @@ class Problem:
             return self
         return replace(self, design=estimator.design(self.X))
 
+    def coded(self, learner: PathMixin) -> Any:
+        """The learner as it is to be fitted to class codes instead of labels."""
+        return learner if self.classes is None else learner.for_classes(self.classes)
+
     def plan(
         self, cv: Any, *, random_state: Any = None, keep_copies_together: bool = False
     ) -> Plan:

@@ -47,7 +47,7 @@ def plan_rung(
     learner: PathMixin, problem: Problem, plan: Plan, values: Sequence[Any], output: Output
 ) -> HeldOut:
     """Ask the learner for the whole plan; raises `CannotSubtractError` where it declines."""
-    return learner.out_of_fold(
+    return problem.coded(learner).out_of_fold(
         problem.design,
         problem.target,
         problem.weight,
@@ -119,12 +119,13 @@ class SplitPath:
         check_deadline()
         part = problem.rows(train)
         self.problem = problem
-        self.learner = seeded(clone(learner_of(estimator)), seed)
+        self.learner = problem.coded(seeded(clone(learner_of(estimator)), seed))
         self.steps, X = fit_steps(estimator, part)
         self.present, y = np.arange(0), part.target
         if part.target is not None and problem.classes is not None:
             self.present, y = np.unique(part.target, return_inverse=True)
             refuse_one_class(self.present, problem)
+            self.learner = self.learner.for_classes(self.present)
         self.path: Path = self.learner.fit_path(
             self.learner.design(X) if part.design is None else part.design,
             y,

@@ -219,7 +219,7 @@ def values_of(
         raise ParameterError(
             f"{type(learner).__name__} has no default grid along {axis.params}: give values=[...]"
         )
-    return learner.axis_values(
+    return problem.coded(learner).axis_values(
         _grid_design(estimator, problem), problem.target, problem.weight, n_train=n_train
     )
 

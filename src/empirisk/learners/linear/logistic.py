@@ -5,7 +5,6 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils.class_weight import compute_class_weight
 
 from empirisk.data.blocks import Rows
 from empirisk.learners.generative.discriminants import (
@@ -14,6 +13,7 @@ from empirisk.learners.generative.discriminants import (
     log_posterior,
     posterior,
 )
+from empirisk.learners.linear.class_weights import ClassWeightMixin
 from empirisk.learners.linear.coefficient_intervals import (
     CoefficientIntervals,
     coefficient_intervals,
@@ -32,7 +32,7 @@ SAME = ("newton-cg", "sag", "saga")
 """Solvers of scikit-learn's for the same problem, which has one solution: they mean "auto"."""
 
 
-class LogisticRegression(PathMixin, ClassifierMixin, BaseEstimator):
+class LogisticRegression(ClassWeightMixin, PathMixin, ClassifierMixin, BaseEstimator):
     """Classes with log-odds that are linear in x: minimise over coefficients b and intercepts
 
         sum_i w_i log-loss_i + (1/C) ((1 - l1_ratio) |b|^2 / 2 + l1_ratio |b|_1).
@@ -162,7 +162,7 @@ class LogisticRegression(PathMixin, ClassifierMixin, BaseEstimator):
     ) -> Sequence[float]:
         """50 log steps, from all but constant probabilities to all but no penalty."""
         n_classes = int(y.max()) + 1
-        weight = sample_weight * self._class_factors(np.arange(n_classes), y, sample_weight)[y]
+        weight = self._class_weighted(y, sample_weight, np.arange(n_classes))
         ratio = checked_ratio(self.l1_ratio)
         return grid_of_C(Rows(X, y, weight), n_classes, bool(self.fit_intercept), ratio)
 
@@ -170,7 +170,7 @@ class LogisticRegression(PathMixin, ClassifierMixin, BaseEstimator):
         self, X: Floats, y: Ints, sample_weight: Floats, values: Sequence[Any], *, n_classes: int
     ) -> LogisticPath:
         """All values of C, each from the solution of the last one."""
-        weight = sample_weight * self._class_factors(np.arange(n_classes), y, sample_weight)[y]
+        weight = self._class_weighted(y, sample_weight, np.arange(n_classes))
         kept = weight > 0
         rows = Rows(X, y, weight) if kept.all() else Rows(X[kept], y[kept], weight[kept])
         return LogisticPath(self, rows, values, n_classes, column_names(X))
@@ -254,33 +254,10 @@ class LogisticRegression(PathMixin, ClassifierMixin, BaseEstimator):
             )
         if again and not np.array_equal(data.classes, self.classes_):
             raise DataError("y has other classes than the rows that the model was fitted to")
-        weight = data.sample_weight
-        weight = weight * self._class_factors(data.classes, data.y, weight)[data.y]
+        weight = self._class_weighted(data.y, data.sample_weight, data.classes)
         kept = weight > 0
         rows = Rows(data.X, data.y, weight)
         return (rows if kept.all() else Rows(data.X[kept], data.y[kept], weight[kept])), data
-
-    def _class_factors(self, classes: Array, codes: Ints, weight: Floats) -> Floats:
-        if self.class_weight is None:
-            return np.ones(len(classes))
-        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
-            total = np.bincount(codes, weight, len(classes))
-            return total.sum() / (len(classes) * total)
-        if not isinstance(self.class_weight, dict):
-            raise ParameterError(
-                f"class_weight is {self.class_weight!r}; it must be None, 'balanced', or a dict "
-                "of factors by class label"
-            )
-        unknown = [key for key in self.class_weight if key not in classes.tolist()]
-        if unknown:
-            raise ParameterError(
-                f"class_weight has {unknown[0]!r}, which is not among the classes "
-                f"{classes.tolist()}; along a path classes are numbers from 0: give sample_weight"
-            )
-        factors = compute_class_weight(self.class_weight, classes=classes, y=classes)
-        if not (np.isfinite(factors).all() and (factors > 0).all()):
-            raise ParameterError("class_weight must be finite and above 0 for every class")
-        return factors
 
     def _last_solution(self, classes: Array) -> Any:
         """From a problem to the last solution in its coordinates; None if there is none."""

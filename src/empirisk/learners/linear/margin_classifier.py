@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
 from empirisk.learners.generative.discriminants import LinearDiscriminants, largest
-from empirisk.learners.linear.class_weights import class_weighted
+from empirisk.learners.linear.class_weights import ClassWeightMixin
 from empirisk.learners.linear.margin_path import (
     MarginPath,
     checked_C,
@@ -36,7 +36,7 @@ def _gives_probabilities(learner: Any) -> bool:
     return as_margin_loss(learner.loss).has_probability
 
 
-class MarginClassifier(PathMixin, ClassifierMixin, BaseEstimator):
+class MarginClassifier(ClassWeightMixin, PathMixin, ClassifierMixin, BaseEstimator):
     """The linear rule f(x) = b0 + x'b with the least penalised margin risk: minimise
 
         C sum_i w_i phi(y_i f(x_i)) + |b|^2 / 2    (or + |b|_1),    y_i in {-1, +1}.
@@ -155,9 +155,7 @@ class MarginClassifier(PathMixin, ClassifierMixin, BaseEstimator):
                 "at least two classes"
             )
         self._check_max_iter()
-        weight = class_weighted(
-            self.class_weight, data.y, data.sample_weight, len(classes), classes
-        )
+        weight = self._class_weighted(data.y, data.sample_weight, classes)
         path = MarginPath(self, data.X, data.y, weight, [self.C], len(classes))
         return path.write(0, self, classes)
 
@@ -193,7 +191,7 @@ class MarginClassifier(PathMixin, ClassifierMixin, BaseEstimator):
         if isinstance(loss, Perceptron):
             return (checked_C(self.C),)
         n_classes = int(y.max()) + 1
-        weight = class_weighted(self.class_weight, y, sample_weight, n_classes, None)
+        weight = self._class_weighted(y, sample_weight, np.arange(n_classes))
         with one_blas_thread():
             rows = MarginRows.of(X, weight, fit_intercept=self.fit_intercept, rotate=False)
             if self.penalty == "l2":
@@ -212,7 +210,7 @@ class MarginClassifier(PathMixin, ClassifierMixin, BaseEstimator):
     ) -> MarginPath:
         """All strengths, from the strongest penalty to the weakest."""
         self._check_max_iter()
-        weight = class_weighted(self.class_weight, y, sample_weight, n_classes, None)
+        weight = self._class_weighted(y, sample_weight, np.arange(n_classes))
         return MarginPath(self, X, y, weight, values, n_classes)
 
     def decision_function(self, X: Any) -> Floats:

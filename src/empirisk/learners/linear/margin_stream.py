@@ -8,7 +8,6 @@ from numpy.typing import ArrayLike
 from sklearn.utils.multiclass import check_classification_targets
 
 from empirisk.data.scaling import power_of_two
-from empirisk.learners.linear.class_weights import class_weighted
 from empirisk.learners.linear.margin_path import (
     checked_C,
     checked_loss,
@@ -39,7 +38,7 @@ def learn_more(learner: Any, X: Any, y: Any, classes: ArrayLike | None, sample_w
         raise ParameterError(
             'class_weight="balanced" needs all rows at once; give partial_fit a dict of labels'
         )
-    weight = class_weighted(learner.class_weight, code, weight, len(known), known)
+    weight = learner._class_weighted(code, weight, known)
     if first:
         _begin(learner, known, data.X.shape[1])
     if learner._unit is None:

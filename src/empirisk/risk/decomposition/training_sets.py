@@ -95,7 +95,8 @@ class TrainingSets:
         problem = self.problem(seed)
         model = clone(self.learner)
         X = learner.design(fit_steps(model, problem)[1])
-        values = learner.axis_values(X, problem.target, problem.weight, n_train=self.n)
+        coded = problem.coded(learner)
+        values = coded.axis_values(X, problem.target, problem.weight, n_train=self.n)
         return replace(self, values=list(values))
 
     def draw(self, seed: int) -> tuple[Any, Array]:
