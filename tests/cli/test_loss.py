@@ -167,3 +167,12 @@ def test_a_loss_that_does_not_suit_is_answered_with_those_that_do(
 def test_an_asymmetric_loss_is_for_two_classes(tmp_path):
     table = noise(tmp_path, ["a", "b", "c"])
     assert "for two classes" in refused("fit", table, "-t", "y", "--loss", "asymmetric:1,2")
+
+
+def test_learners_without_probabilities_stay_out_of_the_log_loss(tmp_path):
+    table = noise(tmp_path, ["a", "b"])
+    outcome, _, _ = fit(table, tmp_path, "--loss", "log")
+    assert "MarginClassifier" not in json.dumps(outcome)
+    words = ("--loss", "log", "--learners", "MarginClassifier")
+    result = refused("fit", table, "-t", "y", "-o", tmp_path, *words)
+    assert "MarginClassifier predicts classes without probabilities" in result

@@ -14,6 +14,7 @@ from empirisk.cli.screen import Screen
 from empirisk.data.encode import Encoder
 from empirisk.learners.baseline import Baseline
 from empirisk.losses import Loss
+from empirisk.risk.axis import PathMixin
 from empirisk.runtime.errors import ParameterError
 
 
@@ -36,7 +37,7 @@ def all_learners() -> list[type[BaseEstimator]]:
     found = [
         thing
         for thing in things
-        if inspect.isclass(thing) and thing.__module__.startswith("empirisk.learners.")
+        if inspect.isclass(thing) and issubclass(thing, PathMixin)
     ]
     return sorted(found, key=lambda learner: (learner is not Baseline, learner.__name__))
 
@@ -46,8 +47,24 @@ def candidates(task: str, loss: Loss, asked: str | None) -> dict[str, Pipeline]:
     suits = {learner.__name__: learner for learner in all_learners() if task in _tasks(learner)}
     chosen = list(suits) if asked is None else [_find(word, task, suits) for word in _words(asked)]
     rivals = {name: suits[name]() for name in chosen if name != "Baseline"}
+    if loss.output == "probability":
+        rivals = _with_probabilities(rivals, loss, asked)
     rivals = {"Baseline": Baseline(loss), **rivals}
     return {name: make_pipeline(Encoder(), rival) for name, rival in rivals.items()}
+
+
+def _with_probabilities(
+    rivals: dict[str, BaseEstimator], loss: Loss, asked: str | None
+) -> dict[str, BaseEstimator]:
+    """Those that a loss of probabilities can judge; one that was asked for is refused."""
+    able = {name: rival for name, rival in rivals.items() if hasattr(rival, "predict_proba")}
+    unable = [name for name in rivals if name not in able]
+    if unable and asked is not None:
+        raise ParameterError(
+            f"--learners: {unable[0]} predicts classes without probabilities, which the loss "
+            f"{loss.name!r} judges: leave it out, or choose another --loss"
+        )
+    return able
 
 
 def _words(asked: str) -> list[str]:
