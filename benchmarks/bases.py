@@ -49,10 +49,10 @@ def polynomial_degrees(quick: bool) -> Case:
     )
 
 
-@benchmark("spline_sizes", peer_repeats=1)
+@benchmark("spline_sizes", target=Target(ratio=5), peer_repeats=1)
 def spline_sizes(quick: bool) -> Case:
-    """Cubic splines with 4 to 15 functions at 100,000 rows beside SplineTransformer."""
-    n, sizes = (2_000, [4, 6]) if quick else (100_000, list(range(4, 16)))
+    """Cubic splines with 3 to 17 functions at 100,000 rows beside SplineTransformer."""
+    n, sizes = (2_000, [4, 6]) if quick else (100_000, list(range(3, 18)))
     X, y = curve_data(n)
     peer = SplineTransformer(knots="quantile", include_bias=False)
     grid = {"splinetransformer__n_knots": [size - 1 for size in sizes]}

@@ -47,13 +47,14 @@ def test_check_estimator_of_bases_with_knots(estimator, check):
 
 @every_basis
 @pytest.mark.parametrize("intercept", [True, False])
-def test_it_is_least_squares_behind_an_expansion(basis, intercept):
-    X, y = sample(p=2)
+@pytest.mark.parametrize("p", [1, 2])
+def test_it_is_least_squares_behind_an_expansion(basis, intercept, p):
+    X, y = sample(p=p)
     Y, weight = np.column_stack([y, y**2]), np.random.default_rng(1).uniform(0, 2, 60)
     model = BasisRegression(basis, 3, fit_intercept=intercept).fit(X, Y, weight)
     expansion = BasisExpansion(basis, 3).fit(X, sample_weight=weight)
     twin = LinearRegression(fit_intercept=intercept).fit(expansion.transform(X), Y, weight)
-    new = sample(p=2, seed=2)[0]
+    new = sample(p=p, seed=2)[0]
     # Condition numbers below 1e2, double precision.
     assert_allclose(model.coef_, twin.coef_, rtol=1e-10, atol=1e-12)
     assert_allclose(model.predict(new), twin.predict(expansion.transform(new)), atol=1e-10)
@@ -77,17 +78,6 @@ def test_steps_predict_the_mean_of_each_region():
     region = np.searchsorted(model.expansion_.knots_[0], X[:, 0])
     means = np.array([y[region == k].mean() for k in range(5)])
     assert_allclose(model.predict(X), means[region], rtol=1e-12)
-
-
-@pytest.mark.parametrize("offset", [0.0, 1e6])
-@pytest.mark.parametrize("degree", [10, 20])
-def test_high_degrees_on_raw_data_keep_their_digits(offset, degree):
-    x = np.arange(200) / 4 + offset  # exact in double precision
-    truth = np.polynomial.Legendre(np.random.default_rng(3).normal(size=degree + 1))
-    y = truth((x - x[0]) / (x[-1] / 2 - x[0] / 2) - 1)
-    model = BasisRegression(degree=degree).fit(x[:, None], y)
-    assert_allclose(model.predict(x[:, None]), y, atol=1e-12)
-    assert model.rank_ == degree
 
 
 @every_basis
@@ -139,8 +129,9 @@ def test_every_rung_of_other_settings(learner, cv):
     [
         (LeaveOneOut(), 2200.0, "1 - leverage"),
         (KFold(5), 2600.0, "close to dependent"),
-        (KFold(5), 9000.0, "depend on others"),
+        (KFold(5), 9000.0, "close to dependent"),
     ],
+    ids=["leave one out", "far", "further"],
 )
 def test_a_fold_that_alone_determines_a_function_is_not_subtracted(cv, far, match):
     X, y = sample(n=30)
@@ -152,8 +143,8 @@ def test_a_fold_that_alone_determines_a_function_is_not_subtracted(cv, far, matc
     assert fast.rung == "path"
     assert match in fast.why
     slow = risk.out_of_fold(learner, problem, plan, values=[1, 6], rung="generic")
-    # All rows but one in a hundredth of the range: coefficients of 1e9, predictions to 1e-7.
-    assert_allclose(fast.losses, slow.losses, rtol=1e-3)
+    # Each fold has polynomials of its own, orthogonal on its rows.
+    assert_allclose(fast.losses, slow.losses, rtol=1e-9)
 
 
 def test_the_default_grid_has_two_training_rows_for_each_function():

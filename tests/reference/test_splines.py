@@ -38,6 +38,9 @@ def test_natural_splines_of_ns_inside_and_outside_of_the_range(weight, name):
 
 
 def test_polynomials_of_poly():
+    columns = BasisExpansion("polynomial", 5).fit_transform(X)
+    # R's columns have the sum of squares 1, ours the mean.
+    assert_allclose(columns[:, 4] / 5, R["poly_fifth_column"], atol=1e-13)
     model = BasisRegression("polynomial", 5).fit(X, Y)
     assert_allclose(model.predict(NEW), R["poly5"], rtol=DIGITS)
     assert ((Y - model.predict(X)) ** 2).sum() == pytest.approx(R["rss"]["poly5"][0], rel=DIGITS)

@@ -10,7 +10,7 @@ from sklearn.utils.validation import _num_samples, has_fit_parameter
 
 from empirisk.risk.axis import Axis, Output
 from empirisk.risk.predictor import name_of
-from empirisk.risk.problem import Problem, learner_of
+from empirisk.risk.problem import Problem, owner_of
 from empirisk.runtime.arrays import Array, Ints
 from empirisk.runtime.deadlines import call_with_timeout, time_left
 from empirisk.runtime.errors import DataError, ParameterError
@@ -18,10 +18,13 @@ from empirisk.runtime.streams import seed32
 
 
 def at_value(estimator: Any, axis: Axis | None, value: Any) -> BaseEstimator:
-    """A clone with the axis set to the value; in a pipeline, that of its last step."""
+    """A clone with the axis set to the value; in a pipeline, that of its last step.
+
+    A parameter of another step is named with the step, as in "basisexpansion__degree".
+    """
     model = clone(estimator)
     if axis is not None:
-        learner_of(model).set_params(**axis.settings(value))
+        owner_of(model, axis).set_params(**axis.settings(value))
     return model
 
 

@@ -55,9 +55,11 @@ class LossTable:
         """How many independent observations there are."""
         return int(np.count_nonzero(np.bincount(self.unit)))
 
-    @property
+    @cached_property
     def is_grouped(self) -> bool:
         """Whether some split holds out several rows of one unit."""
+        if np.bincount(self.unit).max() == 1:
+            return False
         pairs = self.split.astype(np.int64) * (int(self.unit.max()) + 1) + self.unit
         return len(np.unique(pairs)) < len(pairs)
 

@@ -17,7 +17,7 @@ from empirisk.risk.degrees_of_freedom import freedom_by_name, freedom_of, smooth
 from empirisk.risk.estimate import Estimand, RiskEstimate
 from empirisk.risk.loss_table import LossTable, standard_errors
 from empirisk.risk.plans import Plan
-from empirisk.risk.problem import Problem, declared_axis, learner_of
+from empirisk.risk.problem import Problem, declared_axis, owner_of
 from empirisk.risk.refits import REFITTING, Refits, refitted
 from empirisk.risk.work import Rung, Whole, Work
 from empirisk.runtime.arrays import Array, Floats, Ints
@@ -226,7 +226,7 @@ def current_value(estimator: Any, axis: Axis | None) -> tuple[Sequence[Any], Axi
     """The one value at which an estimator stands."""
     if axis is None:
         return (None,), None
-    parts = tuple(learner_of(estimator).get_params()[name] for name in axis.params)
+    parts = tuple(owner_of(estimator, axis).get_params()[name] for name in axis.params)
     return (parts if len(parts) > 1 else parts[0],), axis
 
 

@@ -241,6 +241,12 @@ def declared_axis(estimator: Any) -> Axis | None:
     return learner.axis if isinstance(learner, PathMixin) else None
 
 
+def owner_of(estimator: Any, axis: Axis) -> Any:
+    """What has the parameters of an axis: of a pipeline all of it, if they name its steps."""
+    named = all(name in estimator.get_params() for name in axis.params)
+    return estimator if named else learner_of(estimator)
+
+
 def _refuse_wrong_task(loss: Loss, estimator: Any, classifier: bool) -> None:
     task = "classification" if classifier else "regression"
     if loss.task in ("classification", "regression") and loss.task != task:

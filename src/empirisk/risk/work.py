@@ -11,7 +11,7 @@ from empirisk.data.encode import Encoder, FoldDesign
 from empirisk.risk.axis import Axis, CannotSubtractError, HeldOut, Output, Path, PathMixin
 from empirisk.risk.foreign import foreign_training_risk, under_deadline
 from empirisk.risk.plans import Plan
-from empirisk.risk.problem import Problem, learner_of
+from empirisk.risk.problem import Problem, declared_axis, learner_of
 from empirisk.risk.rungs import (
     fit_all_values,
     generic_rung,
@@ -46,7 +46,9 @@ class Work:
 
     @property
     def has_path(self) -> bool:
-        return isinstance(learner_of(self.estimator), PathMixin) and self.rung != "generic"
+        """Whether the learner has a path, along this axis, and may take it."""
+        own = self.axis == declared_axis(self.estimator)
+        return own and isinstance(learner_of(self.estimator), PathMixin) and self.rung != "generic"
 
     def held_out(self, plan: Plan, values: Sequence[Any]) -> tuple[HeldOut, Rung, str]:
         """Held-out predictions by the fastest rung that is exact, which one, and why not faster."""
@@ -54,7 +56,9 @@ class Work:
         shared: dict[str, Any] = {"seeds": self._seeds(plan), "n_jobs": self.n_jobs}
         if not self.has_path:
             name = type(learner_of(estimator)).__name__
-            why = f"{name} declares no path" if self.rung is None else "asked for"
+            along = f" along {self.axis.params}" if self.axis and declared_axis(estimator) else ""
+            why = f"{name} declares no path{along}" if self.rung is None else "asked for"
+            problem = replace(problem, design=None)  # an estimator as it is takes X as it is
             blocks = generic_rung(estimator, self.axis, problem, plan, values, output, **shared)
             return HeldOut(blocks), "generic", why
         why = "asked for"

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Literal, Protocol
 
 import numpy as np
-from numpy.polynomial.legendre import legvander
 from scipy.interpolate import BSpline
 from scipy.linalg import qr
 
@@ -28,21 +27,6 @@ class Family(Protocol):
     def values(self, t: Floats) -> Floats: ...
 
     def slopes(self, t: Floats) -> Floats: ...
-
-
-@dataclass(frozen=True)
-class Legendre:
-    """The Legendre polynomials P_1 ... P_size, orthogonal on -1..1 and at most 1 there."""
-
-    size: int
-
-    def values(self, t: Floats) -> Floats:
-        return legvander(t, self.size).T[1:]
-
-    def slopes(self, t: Floats) -> Floats:
-        """At the ends of the range: P_k'(1) = k (k + 1) / 2 = (-1)^(k+1) P_k'(-1)."""
-        k = np.arange(1, self.size + 1)[:, np.newaxis]
-        return np.sign(t) ** (k + 1) * (k * (k + 1) / 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,17 +115,26 @@ class Nothing:
     slopes = values
 
 
+def with_knots(basis: str, knots: Floats, degree: int) -> Family:
+    """The splines or steps with these knots or cuts; the degree is that of B-splines."""
+    if basis == "steps":
+        return Steps(knots)
+    return NaturalSplines(knots) if basis == "natural_spline" else BSplines(knots, degree)
+
+
 def extended(family: Family, t: Floats, beyond: Extrapolation) -> Floats:
     """The values at t, which may lie outside of -1..1.
 
     Examples
     --------
-    >>> extended(Legendre(2), np.array([0.5, 2.0]), "constant")
-    array([[ 0.5  ,  1.   ],
-           [-0.125,  1.   ]])
-    >>> extended(Legendre(2), np.array([0.5, 2.0]), "linear")
-    array([[ 0.5  ,  2.   ],
-           [-0.125,  4.   ]])
+    >>> square = BSplines(np.array([]), degree=2)
+    >>> t = np.array([0.0, 1.0, 2.0])
+    >>> extended(square, t, "constant")
+    array([[0.5 , 0.  , 0.  ],
+           [0.25, 1.  , 1.  ]])
+    >>> extended(square, t, "linear")
+    array([[ 0.5 ,  0.  , -1.  ],
+           [ 0.25,  1.  ,  2.  ]])
     """
     if beyond == "continue":
         return family.values(t)

@@ -55,6 +55,6 @@ def names_of_family(feature: str, family: Family, knots: Floats) -> list[str]:
     if isinstance(family, Steps):
         cuts = knots.tolist()
         between = [f"{low!r} < {feature} <= {high!r}" for low, high in pairwise(cuts)]
-        return [*between, f"{feature} > {cuts[-1]!r}"]
+        return [*between, *(f"{feature} > {cut!r}" for cut in cuts[-1:])]
     word = "natural" if isinstance(family, NaturalSplines) else "spline"
     return [f"{word}{j + 1}({feature})" for j in range(family.size)]

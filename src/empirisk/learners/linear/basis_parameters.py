@@ -1,7 +1,6 @@
 """What the parameters of a basis may be."""
 
 from collections.abc import Callable, Sequence
-from numbers import Integral
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -43,7 +42,7 @@ def check_degree(degree: Any, basis: Basis) -> int:
     """A whole number from 1 on, at most as many as there are callables; None is the default."""
     if degree is None:
         return DEFAULT_DEGREE if isinstance(basis, str) else len(basis)
-    if not isinstance(degree, Integral) or isinstance(degree, bool) or degree < 1:
+    if isinstance(degree, bool) or not isinstance(degree, int | np.integer) or degree < 1:
         raise ParameterError(f"degree is {degree!r}; it must be a whole number, 1 or more")
     if not isinstance(basis, str) and degree > len(basis):
         raise ParameterError(f"degree is {degree}, and there are only {len(basis)} callables")
@@ -52,12 +51,17 @@ def check_degree(degree: Any, basis: Basis) -> int:
 
 def check_knots(knots: Any, low: Floats, high: Floats) -> list[Floats]:
     """The knots of each feature, in order, inside of its training range."""
-    lists = [knots] if all(np.ndim(knot) == 0 for knot in knots) else list(knots)
-    if len(lists) != len(low):
+    try:
+        flat = all(np.ndim(knot) == 0 for knot in knots)
+        found = [np.unique(np.asarray(own, dtype=float)) for own in ([knots] if flat else knots)]
+    except (TypeError, ValueError):
         raise ParameterError(
-            f"knots has {len(lists)} list(s) for {len(low)} feature(s); give a list for each"
+            f"knots is {knots!r}; give a list of numbers for one feature, or a list of such lists"
+        ) from None
+    if len(found) != len(low):
+        raise ParameterError(
+            f"knots has {len(found)} list(s) for {len(low)} feature(s); give a list for each"
         )
-    found = [np.unique(np.asarray(own, dtype=float)) for own in lists]
     for j, own in enumerate(found):
         if not ((own > low[j]) & (own < high[j])).all():
             raise ParameterError(
@@ -65,3 +69,14 @@ def check_knots(knots: Any, low: Floats, high: Floats) -> list[Floats]:
                 f"training range, {low[j]} to {high[j]}"
             )
     return found
+
+
+def refuse_knots(knots: Any, basis: Basis, degree: Any) -> None:
+    """Knots go to splines or steps, in place of a degree."""
+    if knots is None:
+        return
+    if degree is not None or not isinstance(basis, str) or basis == "polynomial":
+        raise ParameterError(
+            "knots were given together with a degree, or to a basis without knots: give them to "
+            "splines or steps, and no degree"
+        )

@@ -12,6 +12,7 @@ from empirisk.learners.linear.basis_expansion import BasisExpansion
 from empirisk.learners.linear.knots import Spread
 from empirisk.learners.linear.linear_rule import predict_all, warn_of
 from empirisk.learners.linear.nested_columns import Factors, factorise
+from empirisk.learners.linear.piecewise import CONSTANT, CUBIC, Cells
 from empirisk.risk.axis import Output
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.deadlines import check_deadline
@@ -100,17 +101,18 @@ def fit_degrees(
     names: Sequence[str] | None = None,
 ) -> BasisPath:
     """Where the functions of a lower degree are the first of a higher, one basis for all."""
-    distinct = sorted(set(degrees))
-    groups = [distinct] if learner.expansion(None).is_nested else [[d] for d in distinct]
-    spreads = [Spread.of(x, rows.weight) for x in rows.X.T] if len(groups) > 1 else None
+    distinct, nested = sorted(set(degrees)), learner.expansion(None).is_nested
+    groups = [distinct] if nested else [[d] for d in distinct]
+    spreads = None if nested else [Spread.of(x, rows.weight) for x in rows.X.T]
+    expansions = [learner.expansion(g[-1]).learn(rows.X, rows.weight, spreads) for g in groups]
+    cells = None if spreads is None else _cells(expansions, rows, spreads)
     bases = []
-    for group in groups:
+    for group, expansion in zip(groups, expansions, strict=True):
         check_deadline()
-        expansion = learner.expansion(group[-1]).learn(rows.X, rows.weight, spreads)
         if names is not None:
             expansion.feature_names_in_ = np.array(names, dtype=object)
         ends = np.array([expansion.size_at(d) for d in group])
-        bases.append(_fit(learner, expansion, ends, rows))
+        bases.append(_fit(learner, expansion, ends, rows, cells))
     where = {d: (g, k) for g, group in enumerate(groups) for k, d in enumerate(group)}
     return BasisPath(learner, values, bases, [where[d] for d in degrees], flat)
 
@@ -120,17 +122,44 @@ def rules_of(factors: Factors, expansion: BasisExpansion, ends: Ints) -> Rules:
     return Rules(expansion, ends, *factors.coefficients(ends), ends)
 
 
-def _fit(learner: BasisLearner, expansion: BasisExpansion, ends: Ints, rows: Rows) -> Rules:
-    design = Rows(expansion.expand(rows.X), rows.y, rows.weight)
-    factors = factorise(design, bool(learner.fit_intercept))
+def _cells(
+    expansions: Sequence[BasisExpansion], rows: Rows, spreads: Sequence[Spread]
+) -> Cells | None:
+    """The rows between the knots of all splines or steps; None of several features."""
+    one = expansions[0]
+    if rows.X.shape[1] > 1 or not one.training_range.half > 0:
+        return None
+    order = spreads[0].order
+    t = one.training_range.scaled(rows.X[order])[:, 0]
+    knots = np.concatenate([expansion.scaled_knots()[0] for expansion in expansions])
+    places = CONSTANT if one.basis == "steps" else CUBIC
+    return Cells.of(t, rows.y[order], rows.weight[order], knots, places)
+
+
+def _fit(
+    learner: BasisLearner, expansion: BasisExpansion, ends: Ints, rows: Rows, cells: Cells | None
+) -> Rules:
+    intercept = bool(learner.fit_intercept)
+    if cells is not None:
+        factors = cells.factorise(expansion.families()[0], intercept)
+    else:
+        design = Rows(expansion.expand(rows.X), rows.y, rows.weight)
+        factors = factorise(design, intercept)
     if factors is not None:
         return rules_of(factors, expansion, ends)
-    names = expansion.get_feature_names_out()
+    return _fit_dependent(learner, expansion, ends, rows)
+
+
+def _fit_dependent(
+    learner: BasisLearner, expansion: BasisExpansion, ends: Ints, rows: Rows
+) -> Rules:
+    """Each rule by itself: where functions depend on others, that of least norm."""
+    names, design = expansion.get_feature_names_out(), expansion.expand(rows.X)
     outputs, q = rows.y.shape[1], expansion.n_output_features_
     coef, intercept = np.zeros((len(ends), outputs, q)), np.empty((len(ends), outputs))
     rank = np.empty(len(ends), dtype=np.int64)
     for k, m in enumerate(ends):
-        blocks = Blocks.of_arrays(compilable(design.X[:, :m]), rows.y, rows.weight)
+        blocks = Blocks.of_arrays(compilable(design[:, :m]), rows.y, rows.weight)
         solution = least_squares(blocks, fit_intercept=bool(learner.fit_intercept))
         warn_of(solution, learner, list(names))  # type: ignore[arg-type]
         coef[k, :, :m], intercept[k], rank[k] = solution.coef, solution.intercept, solution.rank

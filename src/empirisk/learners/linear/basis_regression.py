@@ -32,13 +32,16 @@ class BasisRegression(PathMixin, MultiOutputMixin, RegressorMixin, BaseEstimator
 
     The same as `LinearRegression` behind a `BasisExpansion`, which describes the bases. The
     functions of the training rows are orthogonalised, so that high degrees do no harm to the
-    digits. Where functions depend on others on the training rows, or there are fewer rows than
-    functions, the coefficients of least norm are returned, with a `RankWarning` that names them.
+    digits: degree 20 on years, or on skew data, has 10 of them and more. Where functions depend on
+    others on the training rows, or there are fewer rows than functions, the coefficients of least
+    norm are returned, with a `RankWarning` that names them.
 
     Complexity axis: `degree`; `Tuned(BasisRegression())` chooses it. All degrees of a polynomial,
-    and all numbers of callables, come from one factorisation: the functions of a lower degree are
-    the first ones of a higher. Splines and steps of each degree have knots of their own and are
-    fitted one by one; of a training part the knots are at its own quantiles.
+    and all numbers of callables, come from one factorisation of all rows, less those of each fold:
+    the functions of a lower degree are the first ones of a higher. Splines and steps of each
+    degree have knots of their own, at the quantiles of each training part. Of one feature, all
+    degrees still come from one factorisation of a training part, cut at the knots of them all; of
+    several features each degree is factorised by itself.
 
     Parameters
     ----------
@@ -52,7 +55,7 @@ class BasisRegression(PathMixin, MultiOutputMixin, RegressorMixin, BaseEstimator
         constant, natural splines are straight lines.
     fit_intercept : bool, default=True
         Without it there is no constant: for callables that have one among them. What the named
-        bases span without a constant depends on the training range.
+        bases span without a constant depends on the training rows.
 
     Attributes
     ----------
@@ -162,7 +165,7 @@ class BasisRegression(PathMixin, MultiOutputMixin, RegressorMixin, BaseEstimator
     def fit_path(
         self, X: Any, y: Array, sample_weight: Floats, values: Sequence[Any], *, n_classes: int = 0
     ) -> BasisPath:
-        """All degrees from one factorisation; splines and steps from one for each degree."""
+        """All degrees from one factorisation; splines of several features one by one."""
         check_basis(self.basis, self.extrapolation)
         degrees = [check_degree(value, self.basis) for value in values]
         rows, names = Rows(X, as_columns(y), sample_weight), column_names(X)

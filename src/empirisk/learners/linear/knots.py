@@ -1,18 +1,23 @@
 """Where the knots of splines and the cuts of step functions lie: at quantiles of the feature."""
 
+from collections.abc import Sequence
 from typing import NamedTuple, Self
 
 import numpy as np
 
 from empirisk.losses.weighted import TIED, midpoint
-from empirisk.runtime.arrays import Floats
+from empirisk.runtime.arrays import Floats, Ints
 
 
 class Spread(NamedTuple):
-    """The distinct values of a feature in order, and the share of the weight up to each."""
+    """The distinct values of a feature, rising, and the share of the weight up to each.
+
+    `order` are the rows, their values rising.
+    """
 
     value: Floats
     share: Floats
+    order: Ints
 
     @classmethod
     def of(cls, x: Floats, weight: Floats) -> Self:
@@ -20,7 +25,7 @@ class Spread(NamedTuple):
         order = np.argsort(x, kind="stable")
         x, total = x[order], np.cumsum(weight[order] / weight.max())
         last = np.append(x[1:] != x[:-1], True)
-        return cls(x[last], total[last] / total[-1])
+        return cls(x[last], total[last] / total[-1], order)
 
     def quantiles(self, number: int) -> Floats:
         """Those that cut the weight into number + 1 equal parts; equal ones are one.
@@ -46,11 +51,15 @@ class Spread(NamedTuple):
         return np.unique(np.minimum(self.quantiles(number), last))
 
 
-def largest_power(x: Floats, degree: int) -> int:
-    """The degree, or one less than there are distinct values: higher powers depend on lower ones.
+def place_knots(basis: str, spreads: Sequence[Spread], degree: int) -> tuple[list[Floats], Ints]:
+    """The knots or cuts of each feature, and of B-splines the degree of the pieces.
 
-    Most often the first rows tell that there are enough.
+    So many that the functions are as many as the degree says, or one less than there are distinct
+    values.
     """
-    if len(np.unique(x[: 4 * degree + 100])) > degree:
-        return degree
-    return min(degree, max(1, len(np.unique(x)) - 1))
+    size = np.array([min(degree, len(spread.value) - 1) for spread in spreads])
+    pieces = np.minimum(size, 3)
+    if basis == "steps":
+        return [s.cuts(int(m)) for s, m in zip(spreads, size, strict=True)], pieces
+    inside = np.maximum(size - (1 if basis == "natural_spline" else pieces), 0)
+    return [s.knots(int(m)) for s, m in zip(spreads, inside, strict=True)], pieces

@@ -51,7 +51,7 @@ def factorise(rows: Rows, intercept: bool) -> Factors | None:
     Z[:, :intercept] = root[:, np.newaxis]
     X = rows.X / scale if (scale != 1.0).any() else rows.X
     np.multiply(X, root[:, np.newaxis], out=Z[:, intercept:])
-    found = _orthogonal(Z)
+    found = orthogonal(Z)
     if found is None:
         return None
     Q, R = found
@@ -60,7 +60,7 @@ def factorise(rows: Rows, intercept: bool) -> Factors | None:
     return Factors(Q, R, along, scale, weight, intercept)
 
 
-def _orthogonal(Z: Floats) -> tuple[Floats, Floats] | None:
+def orthogonal(Z: Floats) -> tuple[Floats, Floats] | None:
     """Q, in the place of Z, and R: a first R, from Z'Z if that is exact enough, and a correction.
 
     Of Z R^-1 each row is exact, be its weight large or small (Yamamoto et al. 2015, "CholeskyQR2").

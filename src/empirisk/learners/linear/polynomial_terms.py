@@ -23,6 +23,16 @@ def number_of_terms(features: int, degree: int, interactions: bool) -> int:
     return comb(features + degree, degree) - 1 if interactions else features * degree
 
 
+def refuse_too_many(features: int, degree: int, interactions: bool) -> None:
+    """A complaint where the columns would fill the memory."""
+    wanted = number_of_terms(features, degree, interactions)
+    if wanted > MOST_COLUMNS:
+        raise ParameterError(
+            f"degree={degree} of {features} features gives {wanted:,} columns; at most "
+            f"{MOST_COLUMNS:,} are made: take a lower degree, or interactions=False"
+        )
+
+
 def polynomial_terms(largest: Sequence[int], degree: int, interactions: bool) -> Ints:
     """The powers (terms, features) of each term, by total degree.
 
@@ -35,12 +45,6 @@ def polynomial_terms(largest: Sequence[int], degree: int, interactions: bool) ->
     [[1, 0], [0, 1], [2, 0], [1, 1]]
     """
     features = len(largest)
-    wanted = number_of_terms(features, degree, interactions)
-    if wanted > MOST_COLUMNS:
-        raise ParameterError(
-            f"degree={degree} of {features} features gives {wanted:,} columns; at most "
-            f"{MOST_COLUMNS:,} are made: take a lower degree, or interactions=False"
-        )
     terms = [
         np.bincount(term, minlength=features)
         for d in range(1, degree + 1)
