@@ -1,0 +1,81 @@
+"""Criteria of splits: what the two sides of a split are worth together, the more the better.
+
+Each criterion is a concave impurity i of a node; the best split has the largest sum of
+-(weight times impurity) of its sides. What is the same for all splits of a node is left out:
+
+squared error    sum_k S_k^2 / W, with S the sums of weight times value (centred in the node)
+Gini index       the same of class indicators: sum_k W_k^2 / W
+entropy          sum_k W_k log(W_k / W)
+Poisson deviance S log(S / W)
+misclassified    max_k W_k
+least cost       -min_i sum_j C(i | j) W_j
+generalised Gini -sum_ij C(i | j) W_i W_j / W
+
+Two classes need only the sums of one, like a regression.
+"""
+
+from math import log
+
+import numpy as np
+
+from empirisk.compiled.decorator import compiled
+
+# One sum beside the weight: regression and two classes.
+SQUARED, GINI_TWO, ENTROPY_TWO, COST_TWO, POISSON = 0, 1, 2, 3, 4
+# A sum for each class, a row has one of them.
+GINI, ENTROPY, COST, GINI_COST = 10, 11, 12, 13
+# A sum for each output.
+SQUARED_MANY, POISSON_MANY = 20, 21
+# Order statistics.
+ABSOLUTE = 30
+
+REFUSED = -np.inf
+
+
+@compiled
+def x_log_share(x, total):
+    """x log(x / total), 0 at x = 0."""
+    return x * log(x / total) if x > 0.0 else 0.0
+
+
+@compiled
+def worth_of_sum(kind, weight, total, costs):
+    """Of one side that has this weight and this sum (of the second of two classes, its weight)."""
+    if kind == ENTROPY_TWO:
+        return x_log_share(total, weight) + x_log_share(weight - total, weight)
+    if kind == COST_TWO:
+        return -min(costs[0, 1] * total, costs[1, 0] * (weight - total))
+    if kind == POISSON:  # a side without any count would be predicted impossible
+        return x_log_share(total, weight) if total > 0.0 else REFUSED
+    return total * total / weight
+
+
+@compiled
+def worth_of_sums(kind, weight, sums, costs):
+    """Of one side that has this weight and these sums of classes or outputs."""
+    worth = 0.0
+    n = sums.size
+    if kind == COST:
+        worth = REFUSED
+        for i in range(n):
+            cost = 0.0
+            for j in range(n):
+                cost += costs[i, j] * sums[j]
+            worth = max(worth, -cost)
+    elif kind == GINI_COST:
+        for i in range(n):
+            cost = 0.0
+            for j in range(n):
+                cost += costs[i, j] * sums[j]
+            worth -= cost * (sums[i] / weight)
+    elif kind == ENTROPY:
+        for k in range(n):
+            worth += x_log_share(sums[k], weight)
+    elif kind == POISSON_MANY:
+        for k in range(n):
+            worth += x_log_share(sums[k], weight) if sums[k] > 0.0 else REFUSED
+    else:
+        for k in range(n):
+            worth += sums[k] * sums[k]
+        worth /= weight
+    return worth

@@ -1,0 +1,110 @@
+"""The rows of a node in the order of a feature.
+
+An entry is 64 bits: the code, counted from the least of the node, in the upper half, the position
+of the row in the node in the lower half. Sorting is by comparing all pairs in small nodes, which
+has no branches, and by distribution (radix sort from the lowest digit) in large ones.
+"""
+
+import numpy as np
+
+from empirisk.compiled.decorator import compiled
+
+HALF = np.uint64(32)
+LOW = np.uint64(0xFFFFFFFF)
+LARGEST = np.uint32(0xFFFFFFFF)
+ONE = np.uint32(1)
+ALL_PAIRS = 32  # rows
+PAIR_BITS = 5  # of a position among them
+KEY_BITS = 31  # of a signed integer
+DIGIT_BITS = 11
+DIGITS = 3  # of 11 bits
+
+
+@compiled
+def gather(small, medium, large, feature, rows, start, m, codes):
+    """codes[i] = the feature's code in row rows[start + i]; returns the least and the largest."""
+    k = feature.place
+    low, high = LARGEST, np.uint32(0)
+    if feature.table == 0:
+        for i in range(m):
+            c = np.uint32(small[k, rows[start + i]])
+            codes[i] = c
+            low, high = min(low, c), max(high, c)
+    elif feature.table == 1:
+        for i in range(m):
+            c = np.uint32(medium[k, rows[start + i]])
+            codes[i] = c
+            low, high = min(low, c), max(high, c)
+    else:
+        for i in range(m):
+            c = large[k, rows[start + i]]
+            codes[i] = c
+            low, high = min(low, c), max(high, c)
+    return low, high
+
+
+@compiled
+def sort_by_pairs(codes, low, m, order, keys):
+    """Sort few rows: the place of a key is the number of smaller keys, and no two are equal."""
+    padded = (m + 7) & ~7
+    for i in range(m):
+        keys[0, i] = np.int32(((codes[i] - low) << np.uint32(PAIR_BITS)) | np.uint32(i))
+    for i in range(padded):
+        keys[1, i] = 0
+    for j in range(m):
+        key = keys[0, j]
+        for i in range(padded):
+            keys[1, i] += np.int32(key < keys[0, i])
+    for i in range(m):
+        order[0, np.uint32(keys[1, i])] = (np.uint64(codes[i] - low) << HALF) | np.uint64(i)
+
+
+@compiled
+def sort_by_digits(codes, low, bits, m, order, counts):
+    """Radix sort of m rows whose codes minus `low` have so many bits; the result is in order[0].
+
+    Digits are short in small nodes, where going through the counts would cost more than a pass.
+    """
+    widest = DIGIT_BITS if m > 2048 else (9 if m > 256 else 7)
+    passes = max(1, -(-bits // widest))
+    width = -(-bits // passes)
+    mask = np.uint32((1 << width) - 1)
+    here = np.uint64((passes - 1) % 2)  # so that the last pass ends in order[0]
+    for d in range(passes):
+        shift = np.uint32(d * width)
+        for b in range(np.int64(mask) + 1):
+            counts[b] = 0
+        for i in range(m):
+            counts[((codes[i] - low) >> shift) & mask] += ONE
+        total = np.uint32(0)
+        for b in range(np.int64(mask) + 1):
+            count = counts[b]
+            counts[b] = total
+            total += count
+        if d == 0:
+            for i in range(m):
+                c = codes[i] - low
+                b = c & mask
+                order[here, counts[b]] = (np.uint64(c) << HALF) | np.uint64(i)
+                counts[b] += ONE
+        else:
+            there = np.uint64(1) - here
+            for i in range(m):
+                entry = order[here, i]
+                b = (np.uint32(entry >> HALF) >> shift) & mask
+                order[there, counts[b]] = entry
+                counts[b] += ONE
+            here = there
+
+
+@compiled
+def sort_codes(codes, low, high, m, order, counts, keys):
+    """Fill order[0, :m]: the rows of a node by their code, then by position."""
+    bits, span = 1, np.uint32(high - low) >> ONE
+    while span > 0:
+        span >>= ONE
+        bits += 1
+    if m <= ALL_PAIRS and bits + PAIR_BITS <= KEY_BITS:
+        sort_by_pairs(codes, low, m, order, keys)
+    else:
+        sort_by_digits(codes, low, bits, m, order, counts)
