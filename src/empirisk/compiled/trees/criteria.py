@@ -51,31 +51,35 @@ def worth_of_sum(kind, weight, total, costs):
 
 
 @compiled
-def worth_of_sums(kind, weight, sums, costs):
-    """Of one side that has this weight and these sums of classes or outputs."""
+def worth_of_sums(kind, weight, totals, side, costs):
+    """Of one side that has this weight and the sums totals[side] of classes or outputs."""
     worth = 0.0
-    n = sums.size
+    n = totals.shape[1]
     if kind == COST:
         worth = REFUSED
         for i in range(n):
-            cost = 0.0
-            for j in range(n):
-                cost += costs[i, j] * sums[j]
-            worth = max(worth, -cost)
+            worth = max(worth, -cost_of(i, totals, side, costs))
     elif kind == GINI_COST:
         for i in range(n):
-            cost = 0.0
-            for j in range(n):
-                cost += costs[i, j] * sums[j]
-            worth -= cost * (sums[i] / weight)
+            worth -= cost_of(i, totals, side, costs) * (totals[side, i] / weight)
     elif kind == ENTROPY:
         for k in range(n):
-            worth += x_log_share(sums[k], weight)
+            worth += x_log_share(totals[side, k], weight)
     elif kind == POISSON_MANY:
         for k in range(n):
-            worth += x_log_share(sums[k], weight) if sums[k] > 0.0 else REFUSED
+            total = totals[side, k]
+            worth += x_log_share(total, weight) if total > 0.0 else REFUSED
     else:
         for k in range(n):
-            worth += sums[k] * sums[k]
+            worth += totals[side, k] * totals[side, k]
         worth /= weight
     return worth
+
+
+@compiled
+def cost_of(i, totals, side, costs):
+    """sum_j C(i | j) W_j: what it costs to predict class i on this side."""
+    cost = 0.0
+    for j in range(totals.shape[1]):
+        cost += costs[i, j] * totals[side, j]
+    return cost

@@ -6,6 +6,8 @@ arguments, and what belongs together lies together.
 
 import numpy as np
 
+UNSEEN = 2
+
 FEATURE = np.dtype(
     [
         ("n_codes", np.uint32),  # codes are 0..n_codes-1 in the order of the values; n_codes: missing
@@ -20,6 +22,7 @@ FEATURE = np.dtype(
 RULES = np.dtype(
     [
         ("kind", np.int64),  # a criterion of `criteria`
+        ("n_sums", np.int64),  # outputs or classes, 1 for two classes
         ("max_depth", np.int64),
         ("max_leaves", np.int64),  # 0: depth first without limit
         ("max_features", np.int64),
@@ -29,6 +32,10 @@ RULES = np.dtype(
         ("min_weight_leaf", np.float64),
         ("min_gain", np.float64),  # of the sum of weight times impurity
         ("bounded", np.int64),  # 1 where there are monotone constraints
+        ("block", np.int64),  # rows of a block that is sorted once, 0 for none
+        ("bins", np.int64),  # where bins begin in `sums`
+        ("first", np.int64),  # where the entries of one feature begin in `entries`
+        ("second", np.int64),  # where there is room to sort them
     ],
     align=True,
 )
@@ -41,8 +48,8 @@ NODE = np.dtype(
         ("rank", np.int32),  # the number of splits made before this one
         ("code", np.uint32),  # codes up to this one go left
         ("next_code", np.uint32),  # the next code in the node, which goes right
-        ("subset", np.int32),  # where the words of the levels that go left begin; -1: no category
-        ("missing_left", np.int32),
+        ("subset", np.int32),  # where its words begin in `subsets`; -1: the feature is a number
+        ("missing_left", np.int32),  # UNSEEN where no value is missing in the node
         ("rows", np.int64),
         ("weight", np.float64),
         ("impurity", np.float64),
@@ -60,17 +67,6 @@ OPEN = np.dtype(
         ("key", np.uint64),  # a hash of the way to the node, from which features are drawn
         ("lower", np.float64),  # bounds of its value, from monotone constraints above
         ("upper", np.float64),
-    ],
-    align=True,
-)
-
-SPLIT = np.dtype(
-    [
-        ("worth", np.float64),  # -inf where there is no split
-        ("feature", np.int64),
-        ("code", np.uint32),
-        ("next_code", np.uint32),
-        ("missing_left", np.int32),
     ],
     align=True,
 )

@@ -1,8 +1,8 @@
 """The rows of a node in the order of a feature.
 
-An entry is 64 bits: the code, counted from the least of the node, in the upper half, the position
-of the row in the node in the lower half. Sorting is by comparing all pairs in small nodes, which
-has no branches, and by distribution (radix sort from the lowest digit) in large ones.
+An entry is 64 bits: a code in the upper half, the position of a row in the node in the lower half.
+Sorting is by comparing all pairs in small nodes, which has no branches, and by distribution (radix
+sort from the lowest digit) in large ones. Rows of the same code keep their order.
 """
 
 import numpy as np
@@ -17,7 +17,6 @@ ALL_PAIRS = 32  # rows
 PAIR_BITS = 5  # of a position among them
 KEY_BITS = 31  # of a signed integer
 DIGIT_BITS = 11
-DIGITS = 3  # of 11 bits
 
 
 @compiled
@@ -44,7 +43,7 @@ def gather(small, medium, large, feature, rows, start, m, codes):
 
 
 @compiled
-def sort_by_pairs(codes, low, m, order, keys):
+def sort_by_pairs(codes, low, m, entries, at, keys):
     """Sort few rows: the place of a key is the number of smaller keys, and no two are equal."""
     padded = (m + 7) & ~7
     for i in range(m):
@@ -56,12 +55,12 @@ def sort_by_pairs(codes, low, m, order, keys):
         for i in range(padded):
             keys[1, i] += np.int32(key < keys[0, i])
     for i in range(m):
-        order[0, np.uint32(keys[1, i])] = (np.uint64(codes[i] - low) << HALF) | np.uint64(i)
+        entries[at + keys[1, i]] = (np.uint64(codes[i]) << HALF) | np.uint64(i)
 
 
 @compiled
-def sort_by_digits(codes, low, bits, m, order, counts):
-    """Radix sort of m rows whose codes minus `low` have so many bits; the result is in order[0].
+def sort_by_digits(codes, low, bits, m, entries, at, spare, counts):
+    """Radix sort of m rows whose codes minus `low` have so many bits.
 
     Digits are short in small nodes, where going through the counts would cost more than a pass.
     """
@@ -69,7 +68,9 @@ def sort_by_digits(codes, low, bits, m, order, counts):
     passes = max(1, -(-bits // widest))
     width = -(-bits // passes)
     mask = np.uint32((1 << width) - 1)
-    here = np.uint64((passes - 1) % 2)  # so that the last pass ends in order[0]
+    here, there = at, spare
+    if passes % 2 == 0:  # the last pass shall end at `at`
+        here, there = spare, at
     for d in range(passes):
         shift = np.uint32(d * width)
         for b in range(np.int64(mask) + 1):
@@ -83,28 +84,27 @@ def sort_by_digits(codes, low, bits, m, order, counts):
             total += count
         if d == 0:
             for i in range(m):
-                c = codes[i] - low
-                b = c & mask
-                order[here, counts[b]] = (np.uint64(c) << HALF) | np.uint64(i)
+                c = codes[i]
+                b = (c - low) & mask
+                entries[here + counts[b]] = (np.uint64(c) << HALF) | np.uint64(i)
                 counts[b] += ONE
-        else:
-            there = np.uint64(1) - here
-            for i in range(m):
-                entry = order[here, i]
-                b = (np.uint32(entry >> HALF) >> shift) & mask
-                order[there, counts[b]] = entry
-                counts[b] += ONE
-            here = there
+            continue
+        for i in range(m):
+            entry = entries[here + i]
+            b = ((np.uint32(entry >> HALF) - low) >> shift) & mask
+            entries[there + counts[b]] = entry
+            counts[b] += ONE
+        here, there = there, here
 
 
 @compiled
-def sort_codes(codes, low, high, m, order, counts, keys):
-    """Fill order[0, :m]: the rows of a node by their code, then by position."""
+def sort_codes(codes, low, high, m, entries, at, spare, counts, keys):
+    """Fill entries[at:at + m]: the rows of a node by their code, then by position."""
     bits, span = 1, np.uint32(high - low) >> ONE
     while span > 0:
         span >>= ONE
         bits += 1
     if m <= ALL_PAIRS and bits + PAIR_BITS <= KEY_BITS:
-        sort_by_pairs(codes, low, m, order, keys)
+        sort_by_pairs(codes, low, m, entries, at, keys)
     else:
-        sort_by_digits(codes, low, bits, m, order, counts)
+        sort_by_digits(codes, low, bits, m, entries, at, spare, counts)
