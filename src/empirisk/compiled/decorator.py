@@ -20,12 +20,15 @@ KERNELS: dict[str, Kernel] = {}
 """Every compiled function by its full name."""
 
 
-def compiled(function=None, *, signatures=1):
+def compiled(function=None, *, signatures=1, inlined=False):
     """Compile a function when it is first called, and keep the code on disk.
 
     `signatures` is for how many combinations of argument types it is meant to be compiled, one
     unless said otherwise: each costs seconds, and one too many is a door that let in an array of
     another type or layout. The test suite ends with a check (`surplus`).
+
+    `inlined` is for a step of one long function, written apart to be read: it becomes a part of its
+    caller. (A called function is optimised once more in each of its callers, and all that it calls.)
 
     The code runs without the interpreter's lock; `function.py_func` is the Python original.
 
@@ -42,11 +45,11 @@ def compiled(function=None, *, signatures=1):
     3.0 3.0
     """
     if function is None:
-        return lambda function: compiled(function, signatures=signatures)
+        return lambda function: compiled(function, signatures=signatures, inlined=inlined)
     if config.DISABLE_JIT:  # for debuggers: NUMBA_DISABLE_JIT=1
         function.py_func = function
         return function
-    kernel = njit(nogil=True)(function)
+    kernel = njit(nogil=True, error_model="numpy", inline="always" if inlined else "never")(function)
     with suppress(RuntimeError, OSError):  # nowhere to keep the code: each process compiles it
         kernel._cache = RoomCache(function)
     KERNELS[f"{function.__module__}.{function.__qualname__}"] = Kernel(kernel, signatures)

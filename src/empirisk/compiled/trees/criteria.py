@@ -31,6 +31,10 @@ ABSOLUTE = 30
 
 REFUSED = -np.inf
 
+# Rows of `totals`: sums of the node, of its missing values, of the sides of a split. They are
+# np.int64, since Numba would compile a function again for each integer that it is called with.
+NODE, MISSING, LEFT, RIGHT = np.int64(0), np.int64(1), np.int64(2), np.int64(3)
+
 
 @compiled
 def x_log_share(x, total):

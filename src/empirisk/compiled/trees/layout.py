@@ -36,6 +36,7 @@ RULES = np.dtype(
         ("bins", np.int64),  # where bins begin in `sums`
         ("first", np.int64),  # where the entries of one feature begin in `entries`
         ("second", np.int64),  # where there is room to sort them
+        ("third", np.int64),  # where there is room for the levels of a category in another order
     ],
     align=True,
 )

@@ -78,12 +78,14 @@ def deviance(weights, values, rows, start, m, mean):
 @compiled
 def scan_sum(
     entries, at, n, last, sums, weight, total, left_weight, left, n_rows, left_rows, kind,
-    min_rows, min_weight, costs,
+    min_rows, min_weight, costs, bounded, sign, lower, upper,
 ):  # fmt: skip
     """Splits by one sum. Returns the best worth and the entry after which it splits, or -1.
 
     The entries are entries[at:at + n]; the first `last` of them may be the last of the left side.
-    left_weight, left and left_rows are of the rows that are on the left from the start.
+    left_weight, left and left_rows are of the rows that are on the left from the start. If
+    `bounded`, the means of both sides must lie between lower and upper, and sign times the left
+    one must not be above sign times the right one.
     """
     best, best_at = REFUSED, -1
     bin_weight, bin_sum = 0.0, 0.0
@@ -102,6 +104,11 @@ def scan_sum(
             continue
         if min(left_rows + i + 1, n_rows - left_rows - i - 1) < min_rows:
             continue
+        if bounded:
+            left_mean, right_mean = left / left_weight, right / right_weight
+            inside = lower <= min(left_mean, right_mean) and max(left_mean, right_mean) <= upper
+            if not inside or sign * (left_mean - right_mean) > 0:
+                continue
         if kind == SQUARED or kind == GINI_TWO:
             squares = left * left * right_weight + right * right * left_weight
             worth = squares / (left_weight * right_weight)
@@ -111,38 +118,4 @@ def scan_sum(
         better = worth > best
         best = worth if better else best
         best_at = i if better else best_at
-    return best, best_at
-
-
-@compiled
-def scan_monotone(
-    entries, at, n, last, sums, weight, total, left_weight, left, n_rows, left_rows, kind,
-    min_rows, min_weight, costs, sign, lower, upper,
-):  # fmt: skip
-    """As `scan_sum`, of splits that keep the means of both sides in order and within bounds."""
-    best, best_at = REFUSED, -1
-    bin_weight, bin_sum = 0.0, 0.0
-    for i in range(last):
-        entry = entries[at + i]
-        place = entry & LOW
-        bin_weight += sums[place, 0]
-        bin_sum += sums[place, 1]
-        if i + 1 < n and entry >> HALF == entries[at + i + 1] >> HALF:
-            continue
-        left_weight += bin_weight
-        left += bin_sum
-        bin_weight, bin_sum = 0.0, 0.0
-        right_weight, right = weight - left_weight, total - left
-        if min(left_weight, right_weight) < min_weight:
-            continue
-        if min(left_rows + i + 1, n_rows - left_rows - i - 1) < min_rows:
-            continue
-        left_mean, right_mean = left / left_weight, right / right_weight
-        inside = lower <= min(left_mean, right_mean) and max(left_mean, right_mean) <= upper
-        if not inside or sign * (left_mean - right_mean) > 0:
-            continue
-        worth = worth_of_sum(kind, left_weight, left, costs)
-        worth += worth_of_sum(kind, right_weight, right, costs)
-        if worth > best:
-            best, best_at = worth, i
     return best, best_at

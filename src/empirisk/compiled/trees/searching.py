@@ -9,36 +9,38 @@ import numpy as np
 
 from empirisk.compiled.decorator import compiled
 from empirisk.compiled.streams import below
+from empirisk.compiled.trees.absolute import scan_absolute
 from empirisk.compiled.trees.binning import BINS_PER_ROW, bin_classes, bin_sum
-from empirisk.compiled.trees.classes import scan_classes
-from empirisk.compiled.trees.criteria import REFUSED
+from empirisk.compiled.trees.categories import note_subset, order_levels
+from empirisk.compiled.trees.criteria import MISSING, NODE, REFUSED
 from empirisk.compiled.trees.layout import UNSEEN
-from empirisk.compiled.trees.one_sum import scan_monotone, scan_sum
+from empirisk.compiled.trees.many_sums import scan_sums
+from empirisk.compiled.trees.one_sum import scan_sum
 from empirisk.compiled.trees.ordering import ALL_PAIRS, HALF, LOW, gather, sort_codes
 from empirisk.compiled.trees.presorting import is_constant, note_constant
 
 ONE = np.uint64(1)
 
 
-@compiled
+@compiled(inlined=True)
 def search(
     small, medium, large, features, rule, costs, rows, start, m, place, constant, begin, key, weight,
-    lower, upper, codes, sums, label, totals, entries, counts, keys, drawn,
+    lower, upper, codes, sums, label, totals, entries, counts, keys, drawn, tree, levels, means,
+    words,
 ):  # fmt: skip
     """The best split of the node open at `place`; notes which features are constant there.
 
     `begin` is where the node begins in its block, -1 if it is in none. Returns the worth (-inf if
     there is no split), the feature, its codes on both sides of the threshold, and the side of
-    missing values.
+    missing values. The levels of a category that go left are in `words`.
     """
     p = features.size
     family = rule.kind // 10
     best, best_f, best_code, best_next, best_missing = REFUSED, -1, np.uint32(0), np.uint32(0), 0
-    drawing = rule.max_features < p
     useful = 0
     for step in range(p):
         f = step
-        if drawing:
+        if rule.max_features < p:
             if step >= rule.max_features and useful > 0:
                 break
             other = step + below(np.int64(key >> ONE), step, p - step)
@@ -50,21 +52,10 @@ def search(
         if begin >= 0:
             at = f * rule.block + begin
         else:
-            low, high = gather(small, medium, large, features[f], rows, start, m, codes)
-            n_bins = (np.int64(high - low) + 1) * (rule.n_sums if family == 1 else 1)
-            few = n_bins <= BINS_PER_ROW * m if m > ALL_PAIRS else 2 * n_bins <= m
-            if low == high:
-                note_constant(constant, place, f)
-                continue
-            if not few or family > 1 or rule.min_rows_leaf > 1:
-                sort_codes(codes, low, high, m, entries, at, rule.second, counts, keys)
-            elif family == 0:
-                n = bin_sum(codes, low, n_bins, m, sums, rule.bins, entries, at)
-            else:
-                n_bins = np.int64(high - low) + 1
-                n = bin_classes(
-                    codes, low, n_bins, rule.n_sums, m, sums, label, rule.bins, entries, at
-                )
+            n = enter_feature(
+                small, medium, large, features[f], rule, rows, start, m, codes, sums, label,
+                entries, counts, keys,
+            )  # fmt: skip
         highest = np.uint32(entries[at + n - 1] >> HALF)
         if np.uint32(entries[at] >> HALF) == highest:
             note_constant(constant, place, f)
@@ -75,27 +66,32 @@ def search(
             n_missing, missing_weight = set_missing_apart(
                 entries, at, n, highest, family, sums, label, totals
             )
-        n_seen = n - n_missing
-        for from_missing in range(1 + (n_missing > 0)):
-            last = n_seen if n_missing > 0 and from_missing == 0 else n_seen - 1
-            left_rows = n_missing * from_missing
-            if family == 0 and rule.bounded == 0:
+        n_seen, n_levels = n - n_missing, 0
+        if features[f].category:
+            n_levels = order_levels(
+                entries, at, n_seen, rule.third, family == 1, sums, label, weight, totals, levels,
+                means,
+            )  # fmt: skip
+            for i in range(n_seen, n):
+                entries[rule.third + i] = entries[at + i]
+            at = rule.third
+        for side in range(1 + (n_missing > 0)):
+            last = n_seen if n_missing > 0 and side == 0 else n_seen - 1
+            if family == 0:
                 worth, i = scan_sum(
-                    entries, at, n_seen, last, sums, weight, totals[0, 0],
-                    missing_weight * from_missing, totals[1, 0] * from_missing, m, left_rows,
-                    rule.kind, rule.min_rows_leaf, rule.min_weight_leaf, costs,
+                    entries, at, n_seen, last, sums, weight, totals[NODE, 0], missing_weight * side,
+                    totals[MISSING, 0] * side, m, n_missing * side, rule.kind, rule.min_rows_leaf,
+                    rule.min_weight_leaf, costs, rule.bounded, features[f].monotone, lower, upper,
                 )  # fmt: skip
-            elif family == 0:
-                worth, i = scan_monotone(
-                    entries, at, n_seen, last, sums, weight, totals[0, 0],
-                    missing_weight * from_missing, totals[1, 0] * from_missing, m, left_rows,
-                    rule.kind, rule.min_rows_leaf, rule.min_weight_leaf, costs,
-                    features[f].monotone, lower, upper,
+            elif family < 3:
+                worth, i = scan_sums(
+                    entries, at, n_seen, last, sums, label, totals, missing_weight * side, weight,
+                    m, n_missing * side, rule.kind, rule.min_rows_leaf, rule.min_weight_leaf, costs,
                 )  # fmt: skip
             else:
-                worth, i = scan_classes(
-                    entries, at, n_seen, last, sums, label, totals, from_missing, weight, m,
-                    left_rows, rule.kind, rule.min_rows_leaf, rule.min_weight_leaf, costs,
+                worth, i = scan_absolute(
+                    entries, at, n_seen, n_missing, last, sums, label, side, m, rule.min_rows_leaf,
+                    rule.min_weight_leaf, weight, tree,
                 )  # fmt: skip
             if worth > best or (worth == best and worth > REFUSED and f < best_f):
                 best, best_f = worth, f
@@ -103,26 +99,51 @@ def search(
                 best_next = features[f].n_codes
                 if i + 1 < n_seen:
                     best_next = np.uint32(entries[at + i + 1] >> HALF)
-                best_missing = from_missing if n_missing > 0 else UNSEEN
-    if drawing:
+                best_missing = side if n_missing > 0 else UNSEEN
+                if n_levels > 0:
+                    note_subset(levels, n_levels, best_code, words)
+    if rule.max_features < p:
         for j in range(p):
             drawn[j] = j
     return best, best_f, best_code, best_next, best_missing
 
 
 @compiled
+def enter_feature(
+    small, medium, large, feature, rule, rows, start, m, codes, sums, label, entries, counts, keys
+):
+    """Entries of a node that is in no block, by bins or by sorting; returns their number."""
+    low, high = gather(small, medium, large, feature, rows, start, m, codes)
+    if low == high:
+        entries[rule.first] = np.uint64(low) << HALF
+        return 1
+    family = rule.kind // 10
+    n_bins = np.int64(high - low) + 1
+    n_cells = n_bins * rule.n_sums if family == 1 else n_bins
+    few = n_cells <= BINS_PER_ROW * m if m > ALL_PAIRS else 2 * n_cells <= m
+    if few and family == 0 and rule.min_rows_leaf <= 1:
+        return bin_sum(codes, low, n_bins, m, sums, rule.bins, entries, rule.first)
+    if few and family == 1 and rule.min_rows_leaf <= 1:
+        return bin_classes(
+            codes, low, n_bins, rule.n_sums, m, sums, label, rule.bins, entries, rule.first
+        )
+    sort_codes(codes, low, high, m, entries, rule.first, rule.second, counts, keys)
+    return m
+
+
+@compiled
 def set_missing_apart(entries, at, n, missing, family, sums, label, totals):
-    """The entries of missing values, which come last: their number, and their sums in totals[1]."""
+    """The entries of missing values, which come last: their number and weight; sums in totals."""
     for k in range(totals.shape[1]):
-        totals[1, k] = 0.0
+        totals[MISSING, k] = 0.0
     n_missing, weight = 0, 0.0
     while n_missing < n and np.uint32(entries[at + n - 1 - n_missing] >> HALF) == missing:
         place = entries[at + n - 1 - n_missing] & LOW
         weight += sums[place, 0]
         if family == 1:
-            totals[1, np.uint32(label[place])] += sums[place, 0]
+            totals[MISSING, np.uint32(label[place])] += sums[place, 0]
         else:
             for k in range(totals.shape[1]):
-                totals[1, k] += sums[place, k + 1]
+                totals[MISSING, k] += sums[place, k + 1]
         n_missing += 1
     return n_missing, weight

@@ -1,0 +1,135 @@
+"""Nodes of a regression by absolute errors: the weighted medians of both sides of every split.
+
+The values of a node are numbered in order. A Fenwick tree holds the weights and the weighted values
+of the rows on one side; a row enters, and the median is found, in log m steps.
+"""
+
+import numpy as np
+
+from empirisk.compiled.decorator import compiled
+from empirisk.compiled.trees.criteria import REFUSED
+from empirisk.compiled.trees.ordering import HALF, LOW, sort_codes
+
+
+@compiled
+def describe_absolute(
+    weights, values, y_codes, rows, start, m, ids, in_block, node, sums, label, codes, entries, at,
+    spare, counts, keys,
+):  # fmt: skip
+    """Fill the node; sums are weight and value minus the median, label the place of the value.
+
+    Returns the median, the worth of the node unsplit, and if it is pure.
+    """
+    weighted = weights.size > 1
+    low, high = np.uint32(0xFFFFFFFF), np.uint32(0)
+    weight = 0.0
+    for i in range(m):
+        c = np.uint32(y_codes[rows[start + i]])
+        codes[i] = c
+        low, high = min(low, c), max(high, c)
+        weight += weights[rows[start + i]] if weighted else 1.0
+    sort_codes(codes, low, high, m, entries, at, spare, counts, keys)
+    below, median = 0.0, 0.0
+    half = 0.5 * weight
+    for j in range(m):
+        row = rows[start + np.int64(entries[at + j] & LOW)]
+        below += weights[row] if weighted else 1.0
+        if below >= half:
+            median = values[row, 0]
+            if below == half and j + 1 < m:
+                other = values[rows[start + np.int64(entries[at + j + 1] & LOW)], 0]
+                median = 0.5 * median + 0.5 * other
+            break
+    loss = 0.0
+    for j in range(m):
+        i = np.int64(entries[at + j] & LOW)
+        row = rows[start + i]
+        place = ids[start + i] if in_block else np.uint32(i)
+        sums[place, 0] = weights[row] if weighted else 1.0
+        sums[place, 1] = values[row, 0] - median
+        label[place] = j
+        loss += sums[place, 0] * abs(sums[place, 1])
+    node.rows = m
+    node.weight = weight
+    node.impurity = loss / weight
+    return median, -loss, low == high
+
+
+@compiled
+def enter(tree, m, j, w, wy):
+    """Add a row whose value has place j to the Fenwick tree."""
+    j += 1
+    while j <= m:
+        tree[j, 0] += w
+        tree[j, 1] += wy
+        j += j & -j
+
+
+@compiled
+def least_loss(tree, m, top, weight, total):
+    """min_c of the sum of w |y - c| over the rows in the tree, of this weight and weighted sum.
+
+    With c the median: sum above - sum below - c (weight above - weight below). The values in order
+    are in the third column.
+    """
+    at, below, sum_below = 0, 0.0, 0.0
+    step = top
+    while step > 0:  # the largest `at` such that the first `at` values weigh less than half
+        j = at + step
+        if j <= m and below + tree[j, 0] < 0.5 * weight:
+            at = j
+            below += tree[j, 0]
+            sum_below += tree[j, 1]
+        step >>= 1
+    median = tree[min(at, m - 1), 2]
+    return total - 2.0 * sum_below - median * (weight - 2.0 * below)
+
+
+@compiled
+def scan_absolute(
+    entries, at, n_seen, n_missing, last, sums, label, from_missing, m, min_rows, min_weight,
+    weight, tree,
+):  # fmt: skip
+    """Splits by absolute errors. Returns the best worth and the entry after which it splits, or -1.
+
+    Forwards for the losses of left sides, then backwards for those of right sides. The missing
+    values are the entries behind those seen; they begin on the side they go to.
+    """
+    top = 1
+    while 2 * top <= m:
+        top *= 2
+    for i in range(at, at + n_seen + n_missing):
+        place = entries[i] & LOW
+        tree[label[place], 2] = sums[place, 1]
+    best, best_at = REFUSED, -1
+    for backwards in range(2):
+        for j in range(m + 1):
+            tree[j, 0] = 0.0
+            tree[j, 1] = 0.0
+        side, total = 0.0, 0.0
+        if (from_missing > 0) != (backwards == 1):
+            for i in range(at + n_seen, at + n_seen + n_missing):
+                place = entries[i] & LOW
+                w, y = sums[place, 0], sums[place, 1]
+                enter(tree, m, np.int64(label[place]), w, w * y)
+                side += w
+                total += w * y
+        for step in range(n_seen):
+            i = n_seen - 1 - step if backwards else step
+            if backwards and i < last and tree[i, 3] > REFUSED and side > 0.0:
+                loss = least_loss(tree, m, top, side, total)
+                light = min(side, weight - side) < min_weight
+                rows_right = n_seen - 1 - i + (0 if from_missing else n_missing)
+                few = min(rows_right, m - rows_right) < min_rows
+                worth = tree[i, 3] - loss
+                if not light and not few and worth >= best:  # of equals, the first in order
+                    best, best_at = worth, i
+            place = entries[at + i] & LOW
+            w, y = sums[place, 0], sums[place, 1]
+            enter(tree, m, np.int64(label[place]), w, w * y)
+            side += w
+            total += w * y
+            if not backwards:
+                same = i + 1 < n_seen and entries[at + i] >> HALF == entries[at + i + 1] >> HALF
+                tree[i, 3] = REFUSED if same else -least_loss(tree, m, top, side, total)
+    return best, best_at

@@ -1,0 +1,152 @@
+"""Nodes of several classes or outputs: a sum for each says all about a side of a split."""
+
+import numpy as np
+
+from empirisk.compiled.decorator import compiled
+from empirisk.compiled.trees.criteria import (
+    GINI,
+    LEFT,
+    MISSING,
+    NODE,
+    REFUSED,
+    RIGHT,
+    SQUARED_MANY,
+    worth_of_sums,
+)
+from empirisk.compiled.trees.ordering import HALF, LOW
+
+
+@compiled
+def describe_classes(
+    weights, labels, kind, costs, rows, start, m, ids, in_block, node, sums, label, totals
+):
+    """Fill the node, its totals, and the weights and classes of its rows.
+
+    Returns the worth of the node unsplit, and if it is pure.
+    """
+    weighted = weights.size > 1
+    n_classes = totals.shape[1]
+    for k in range(n_classes):
+        totals[NODE, k] = 0.0
+    first = labels[rows[start]]
+    pure = True
+    for i in range(m):
+        row = rows[start + i]
+        place = ids[start + i] if in_block else np.uint32(i)
+        w = weights[row] if weighted else 1.0
+        k = labels[row]
+        sums[place, 0] = w
+        label[place] = k
+        totals[NODE, np.uint32(k)] += w
+        pure = pure and k == first
+    weight = 0.0
+    for k in range(n_classes):
+        weight += totals[NODE, k]
+    worth = worth_of_sums(kind, weight, totals, NODE, costs)
+    impurity = -worth / weight
+    if kind == GINI:
+        impurity += 1.0
+    node.rows = m
+    node.weight = weight
+    node.impurity = 0.0 if pure else impurity
+    return worth, pure
+
+
+@compiled
+def describe_outputs(
+    weights, values, kind, costs, rows, start, m, ids, in_block, node, sums, totals, value, at
+):
+    """Fill the node, its totals, its means value[at], and the sums of its rows.
+
+    The squared error is taken of values centred in the node; the impurity is the mean over outputs.
+    """
+    weighted = weights.size > 1
+    n_outputs = totals.shape[1]
+    for k in range(n_outputs):
+        totals[NODE, k] = 0.0
+    weight = 0.0
+    pure = True
+    for i in range(m):
+        row = rows[start + i]
+        place = ids[start + i] if in_block else np.uint32(i)
+        w = weights[row] if weighted else 1.0
+        sums[place, 0] = w
+        weight += w
+        for k in range(n_outputs):
+            sums[place, k + 1] = w * values[row, k]
+            totals[NODE, k] += sums[place, k + 1]
+            pure = pure and values[row, k] == values[rows[start], k]
+    impurity = 0.0
+    for k in range(n_outputs):
+        mean = totals[NODE, k] / weight
+        value[at, k] = mean
+        total = 0.0
+        for i in range(m):
+            row = rows[start + i]
+            place = ids[start + i] if in_block else np.uint32(i)
+            y, w = values[row, k], sums[place, 0]
+            if kind == SQUARED_MANY:
+                sums[place, k + 1] = w * (y - mean)
+                total += sums[place, k + 1]
+                impurity += sums[place, k + 1] * (y - mean)
+            elif y > 0.0:
+                impurity += w * y * np.log(y / mean)
+        if kind == SQUARED_MANY:
+            totals[NODE, k] = total
+    node.rows = m
+    node.weight = weight
+    node.impurity = 0.0 if pure else impurity / (weight * n_outputs)
+    return worth_of_sums(kind, weight, totals, NODE, costs), pure
+
+
+@compiled
+def scan_sums(
+    entries, at, n, last, sums, label, totals, from_missing, weight, n_rows, left_rows, kind,
+    min_rows, min_weight, costs,
+):  # fmt: skip
+    """Splits by several sums. Returns the best worth and the entry after which it splits, or -1.
+
+    The sums of squares of the Gini index change by one class at a time: a row costs the same
+    whatever the number of classes. `from_missing`: the rows of totals[MISSING] are on the left.
+    """
+    classes = kind < SQUARED_MANY
+    left_squares, right_squares = 0.0, 0.0
+    for k in range(totals.shape[1]):
+        begin = totals[MISSING, k] if from_missing > 0.0 else 0.0
+        totals[LEFT, k], totals[RIGHT, k] = begin, totals[NODE, k] - begin
+        left_squares += begin * begin
+        right_squares += totals[RIGHT, k] * totals[RIGHT, k]
+    left_weight = from_missing
+    best, best_at = REFUSED, -1
+    for i in range(last):
+        entry = entries[at + i]
+        place = entry & LOW
+        w = sums[place, 0]
+        left_weight += w
+        if classes:
+            k = np.uint32(label[place])
+            left, right = totals[LEFT, k], totals[RIGHT, k]
+            left_squares += w * (left + left + w)
+            right_squares += w * (w - right - right)
+            totals[LEFT, k] = left + w
+            totals[RIGHT, k] = right - w
+        else:
+            for d in range(totals.shape[1]):
+                totals[LEFT, d] += sums[place, d + 1]
+                totals[RIGHT, d] -= sums[place, d + 1]
+        if i + 1 < n and entry >> HALF == entries[at + i + 1] >> HALF:
+            continue
+        right_weight = weight - left_weight
+        if min(left_weight, right_weight) < min_weight:
+            continue
+        if min(left_rows + i + 1, n_rows - left_rows - i - 1) < min_rows:
+            continue
+        if kind == GINI:
+            squares = left_squares * right_weight + right_squares * left_weight
+            worth = squares / (left_weight * right_weight)
+        else:
+            worth = worth_of_sums(kind, left_weight, totals, LEFT, costs)
+            worth += worth_of_sums(kind, right_weight, totals, RIGHT, costs)
+        if worth > best:
+            best, best_at = worth, i
+    return best, best_at

@@ -1,0 +1,70 @@
+"""Taking the rows of a node apart, each side in its old order."""
+
+import numpy as np
+
+from empirisk.compiled.decorator import compiled
+from empirisk.compiled.trees.ordering import gather
+
+WORD = np.uint32(31)
+FIVE = np.uint32(5)
+ONE = np.uint32(1)
+
+
+@compiled
+def partition(
+    small, medium, large, feature, node, subsets, rows, ids, start, m, in_block, codes, goes_left,
+    other,
+):  # fmt: skip
+    """Put the rows that go left before the others; returns where the others begin.
+
+    The ids of a block go along; goes_left says of each of them where it went.
+    """
+    gather(small, medium, large, feature, rows, start, m, codes)
+    missing = feature.n_codes
+    for i in range(m):
+        c = codes[i]
+        if c == missing:
+            left = node.missing_left == 1
+        elif node.subset >= 0:
+            left = (subsets[node.subset + np.int64(c >> FIVE)] >> (c & WORD)) & ONE != 0
+        else:
+            left = c <= node.code
+        codes[i] = np.uint32(left)
+    n_left = apart(rows, start, m, codes, other)
+    if in_block:
+        for i in range(m):
+            goes_left[ids[start + i]] = np.uint8(codes[i])
+        apart(ids, start, m, codes, other)
+    return start + n_left
+
+
+@compiled
+def apart(numbers, start, m, left, other):
+    """Put those of numbers[start:start + m] with left = 1 before the others; `other` has room."""
+    n_left = n_right = 0
+    for i in range(m):
+        number = numbers[start + i]
+        to_left = np.int64(left[i])
+        numbers[start + n_left] = number
+        other[n_right] = number
+        n_left += to_left
+        n_right += 1 - to_left
+    for i in range(n_right):
+        numbers[start + n_left + i] = other[i]
+    return n_left
+
+
+@compiled
+def middle_value(weights, values, rows, start, middle, end):
+    """Half way between the means of the two sides: a bound for both under a monotone constraint."""
+    weighted = weights.size > 1
+    left_weight, left, right_weight, right = 0.0, 0.0, 0.0, 0.0
+    for i in range(start, middle):
+        w = weights[rows[i]] if weighted else 1.0
+        left_weight += w
+        left += w * values[rows[i], 0]
+    for i in range(middle, end):
+        w = weights[rows[i]] if weighted else 1.0
+        right_weight += w
+        right += w * values[rows[i], 0]
+    return 0.5 * (left / left_weight) + 0.5 * (right / right_weight)

@@ -1,0 +1,102 @@
+"""Rows walk down a tree: 16 of them in lockstep, so that the processor waits for many nodes at once.
+
+A packed node has 16 bytes: the threshold (for a category, where the words of its subset begin), and
+two integers: the feature times 4, plus 2 for a category, plus 1 if missing values go left; and the
+right child. The left child of node i is i + 1. A leaf is its own right child and never goes left.
+"""
+
+import numpy as np
+
+from empirisk.compiled.decorator import compiled
+
+LOCKSTEP = 16
+WORD = np.uint32(31)
+
+
+@compiled
+def preorder(left, right, order):
+    """order[i] = the node that comes i-th when each node is followed by its left, then its right."""
+    stack = np.empty(left.size, np.int32)
+    stack[0] = 0
+    n_open, n = 1, 0
+    while n_open > 0:
+        n_open -= 1
+        node = stack[n_open]
+        order[n] = node
+        n += 1
+        if left[node] >= 0:
+            stack[n_open] = right[node]
+            stack[n_open + 1] = left[node]
+            n_open += 2
+
+
+@compiled
+def goes_left(thresholds, links, subsets, node, x):
+    """Whether a value goes left at a packed node."""
+    kind = links[node, 2]
+    if x != x:
+        return kind & 1 == 1
+    if kind & 2 == 0:
+        return x <= thresholds[node, 0]
+    level = np.uint32(x)
+    word = subsets[np.int64(thresholds[node, 0]) + np.int64(level >> np.uint32(5))]
+    return (word >> (level & WORD)) & np.uint32(1) != 0
+
+
+@compiled
+def find_leaves(thresholds, links, X, leaves):
+    """leaves[i] = the leaf of row i, in a tree without categories.
+
+    thresholds and links are two views of the packed nodes: float64 (nodes, 2), int32 (nodes, 4).
+    """
+    n = X.shape[0]
+    at = np.zeros(LOCKSTEP, np.int32)
+    for first in range(0, n, LOCKSTEP):
+        width = min(LOCKSTEP, n - first)
+        for r in range(width):
+            at[r] = 0
+        moved = True
+        while moved:
+            moved = False
+            for r in range(width):
+                node = np.uint32(at[r])
+                kind = links[node, 2]
+                x = X[first + r, np.uint32(kind) >> np.uint32(2)]
+                left = (x <= thresholds[node, 0]) | ((x != x) & (kind & 1 == 1))
+                following = np.int32(node + np.uint32(1)) if left else links[node, 3]
+                moved |= following != at[r]
+                at[r] = following
+        for r in range(width):
+            leaves[first + r] = at[r]
+
+
+@compiled
+def find_leaves_by_subsets(thresholds, links, subsets, X, leaves):
+    """As `find_leaves`, in a tree with categories, whose values in X are the codes of levels."""
+    for i in range(X.shape[0]):
+        node, last = np.int64(0), np.int64(-1)
+        while node != last:
+            last = node
+            x = X[i, links[node, 2] >> 2]
+            left = goes_left(thresholds, links, subsets, node, x)
+            node = node + 1 if left else np.int64(links[node, 3])
+        leaves[i] = node
+
+
+@compiled
+def find_pruned_leaves(thresholds, links, subsets, alpha, values, X, leaves):
+    """leaves[i, j] = the leaf of row i when nodes with alpha up to values[j] are leaves.
+
+    alpha never grows from a node to its children, and is -inf in leaves; values grow.
+    """
+    for i in range(X.shape[0]):
+        node, j = np.int64(0), values.size - 1
+        while True:
+            while j >= 0 and alpha[node] <= values[j]:
+                leaves[i, j] = node
+                j -= 1
+            if j < 0:
+                break
+            x = X[i, links[node, 2] >> 2]
+            left = goes_left(thresholds, links, subsets, node, x)
+            node = node + 1 if left else np.int64(links[node, 3])

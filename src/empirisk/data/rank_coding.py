@@ -1,0 +1,210 @@
+"""The columns of a table coded once as integer ranks, for trees: nothing is lost.
+
+A split of a tree depends on a feature by the order of its values alone. So each feature becomes
+codes 0..d-1 of its d distinct values in order, as small integers as can hold them, and the values
+are kept beside: a threshold lies half way between two of them. A missing value has the code d; a
+category has the codes of its levels. All folds, trees and rounds share one coding.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from empirisk.compiled.ranking import EXACT, integer_range, rank_integers, rank_ordered
+from empirisk.compiled.trees.layout import FEATURE
+from empirisk.data.raw_columns import RawColumn, as_category, raw_columns
+from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.errors import DataError
+
+Kind = Literal["number", "integer", "category"]
+TABLES = (np.uint8, np.uint16, np.uint32)
+
+
+@dataclass(frozen=True, eq=False)
+class CodedColumn:
+    """What the codes of a column stand for.
+
+    kind
+        "number": distinct float64 values in order. "integer": distinct integers, of which some
+        are beyond 2^53, in order. "category": levels.
+    """
+
+    name: str
+    kind: Kind
+    values: Any
+
+    def places(self, column: RawColumn) -> Floats:
+        """Where the values of another column stand, as trees compare them; NaN where missing.
+
+        A number stands for itself. An integer beyond 2^53 stands at its code, or half way between
+        two codes; a level at its code, one that was never seen at NaN.
+        """
+        if self.kind == "number":
+            return np.asarray(_numbers(column), dtype=np.float64)
+        if self.kind == "integer":
+            return _places_of_integers(_numbers(column), self.values)
+        column = as_category(column, True)
+        known = {level: float(code) for code, level in enumerate(self.values)}
+        place = [known.get(level, np.nan) for level in column.levels]  # type: ignore[union-attr]
+        return np.array([*place, np.nan])[column.codes]
+
+
+@dataclass(frozen=True, eq=False)
+class RankCoding:
+    """A table in codes, or some rows of it.
+
+    Attributes
+    ----------
+    small, medium, large : uint8, uint16 and uint32 arrays of shape (features, rows of the table)
+        The codes of the features that need so many bits.
+    features : record array of shape (p,)
+        Where the codes of each feature are, and how many there are (`compiled.trees.layout`).
+    columns : tuple of CodedColumn
+    rows : uint32 array or None
+        The rows of the table that this is; None for all.
+    """
+
+    small: Array
+    medium: Array
+    large: Array
+    features: Array
+    columns: tuple[CodedColumn, ...]
+    rows: Array | None = None
+
+    @classmethod
+    def of(cls, X: Any, categories: Sequence[bool | None]) -> "RankCoding":
+        """Code a frame or an array of numbers.
+
+        Parameters
+        ----------
+        X : frame or array of shape (n, p)
+        categories : sequence of True, False or None
+            Whether each column is a category; None goes by its type.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> coding = RankCoding.of(np.array([[2.5, 7.0], [np.nan, 7.0], [-1.0, 9.0]]), [None] * 2)
+        >>> coding.small
+        array([[1, 2, 0],
+               [0, 0, 1]], dtype=uint8)
+        >>> coding.columns[0].values
+        array([-1. ,  2.5])
+        """
+        tables: tuple[list[Array], ...] = ([], [], [])
+        features, columns = [], []
+        n = 0
+        for raw, asked in zip(raw_columns(X), categories, strict=True):
+            column, codes = code_column(as_category(raw, asked))
+            n, d = len(codes), len(column.values)
+            table = 0 if d < 2**8 else 1 if d < 2**16 else 2
+            features.append((d, len(tables[table]), table, column.kind == "category", 0))
+            tables[table].append(codes.astype(TABLES[table]))
+            columns.append(column)
+        stacked = [
+            np.stack(codes) if codes else np.empty((0, n), dtype)
+            for codes, dtype in zip(tables, TABLES, strict=True)
+        ]
+        return cls(*stacked, np.array(features, dtype=FEATURE), tuple(columns))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        n = self.small.shape[1] if self.rows is None else len(self.rows)
+        return n, len(self.columns)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, key: Any) -> "RankCoding":
+        """`coding[rows, ...]` are some rows, as scikit-learn asks for them; nothing is copied."""
+        rows = key[0] if isinstance(key, tuple) else key
+        return replace(self, rows=self.row_numbers()[rows])
+
+    def row_numbers(self) -> Array:
+        """The rows of the table that this is."""
+        if self.rows is None:
+            return np.arange(self.small.shape[1], dtype=np.uint32)
+        return self.rows
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the codes."""
+        return self.small.nbytes + self.medium.nbytes + self.large.nbytes
+
+    def codes(self, j: int) -> Array:
+        """The codes of a feature in these rows."""
+        feature = self.features[j]
+        table = (self.small, self.medium, self.large)[feature["table"]]
+        codes = table[feature["place"]]
+        return codes if self.rows is None else codes[self.rows]
+
+    def places(self) -> Floats:
+        """The table as trees compare it when they predict (`CodedColumn.places`)."""
+        X = np.empty(self.shape)
+        for j, column in enumerate(self.columns):
+            values = np.arange(float(len(column.values)))
+            if column.kind == "number":
+                values = column.values
+            X[:, j] = np.append(values, np.nan)[self.codes(j)]
+        return X
+
+
+def code_column(column: RawColumn) -> tuple[CodedColumn, Array]:
+    """What the codes of a column stand for, and the codes."""
+    if column.numbers is None:
+        assert column.levels is not None and column.codes is not None
+        codes = np.where(column.codes < 0, len(column.levels), column.codes)
+        return CodedColumn(column.name, "category", column.levels), codes.astype(np.uint32)
+    if beyond_float64(column.numbers):
+        distinct, codes = np.unique(column.numbers, return_inverse=True)
+        return CodedColumn(column.name, "integer", distinct), codes.astype(np.uint32)
+    distinct, codes = rank_numbers(np.require(column.numbers, np.float64, ["C", "A", "W"]))
+    return CodedColumn(column.name, "number", distinct), codes
+
+
+def rank_numbers(values: Floats) -> tuple[Floats, Array]:
+    """The distinct values in order, and the rank of each value; that of NaN is their number."""
+    codes = np.empty(len(values), np.uint32)
+    low, high = integer_range(values)
+    if low <= high < low + max(2**16, 4 * len(values)):
+        ranks = np.full(int(high - low) + 1, -1, np.int64)
+        rank_integers(values, low, ranks, codes)
+        return np.flatnonzero(ranks >= 0) + low, codes
+    distinct = np.empty(len(values))
+    n = rank_ordered(values, np.argsort(values), codes, distinct)
+    return distinct[:n].copy(), codes
+
+
+def beyond_float64(numbers: Array) -> bool:
+    """Whether these are integers of which float64 would lose the last digits."""
+    if numbers.dtype.kind not in "iu" or numbers.dtype.itemsize < 8 or not numbers.size:
+        return False
+    return int(numbers.max()) >= EXACT or int(numbers.min()) <= -EXACT
+
+
+def places_of(X: Any, columns: Iterable[CodedColumn]) -> Floats:
+    """A frame or array as trees compare it, by the columns they were grown on."""
+    raw = raw_columns(X)
+    return np.column_stack(
+        [column.places(values) for column, values in zip(columns, raw, strict=True)]
+    )
+
+
+def _numbers(column: RawColumn) -> Array:
+    if column.numbers is None:
+        raise DataError(
+            f"column {column.name!r} holds words, such as {column.levels[:1]}, where numbers were "  # type: ignore[index]
+            "in training: give numbers"
+        )
+    return column.numbers
+
+
+def _places_of_integers(numbers: Array, values: Ints) -> Floats:
+    if numbers.dtype.kind == "f":
+        places = np.searchsorted(values.astype(np.float64), numbers).astype(np.float64)
+        return np.where(np.isnan(numbers), np.nan, places)
+    at = np.searchsorted(values, numbers)
+    seen = values[np.minimum(at, len(values) - 1)] == numbers
+    return np.where(seen, at, at - 0.5).astype(np.float64)

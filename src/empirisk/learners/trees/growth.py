@@ -1,0 +1,323 @@
+"""From codes, targets and rules to a grown tree: the room that the compiled grower works in."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from empirisk.compiled.trees import criteria
+from empirisk.compiled.trees.binning import BINS_PER_ROW
+from empirisk.compiled.trees.growing import (
+    AGAIN,
+    FRESH,
+    N_FREE,
+    N_FRESH,
+    N_NODES,
+    N_OPEN,
+    N_WORDS,
+    STATE,
+    grow,
+)
+from empirisk.compiled.trees.layout import NODE, OPEN, RULES, UNSEEN
+from empirisk.compiled.trees.ordering import ALL_PAIRS, DIGIT_BITS
+from empirisk.compiled.trees.walking import preorder
+from empirisk.data.rank_coding import RankCoding
+from empirisk.learners.trees.tree import LEAF, NO_FEATURE, Tree
+from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.deadlines import check_deadline
+
+WORK_AT_ONCE = 2**27  # rows times features between two looks at the clock: about a second
+BLOCK_ENTRIES = 2**18  # of 8 bytes, 2 MB: about what stays in the cache
+BLOCK_SHARE = 0.5  # of the features must be looked at in each node for a block to pay
+NEVER = np.iinfo(np.int32).max
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Where growth ends; the meanings are scikit-learn's, in rows and weights."""
+
+    max_depth: int = NEVER
+    max_leaves: int = 0
+    max_features: int = NEVER
+    min_rows_split: int = 2
+    min_rows_leaf: int = 1
+    min_weight_split: float = 0.0
+    min_weight_leaf: float = 0.0
+    min_gain: float = -np.inf
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """What is to be predicted, for each row of the coding.
+
+    kind
+        A criterion of `compiled.trees.criteria`.
+    values : float64 array of shape (n, outputs)
+        Of a regression; of two classes 0 and 1.
+    labels : int32 array of shape (n,)
+        Class codes, of more than two classes; ranks of the values, for absolute errors.
+    weight : float64 array of shape (n,) or None
+        None where all rows weigh 1.
+    n_sums : int
+        Classes, if they are more than two; else outputs.
+    costs : array of shape (classes, classes)
+        C(i | j), for the criteria that take costs.
+    """
+
+    kind: int
+    values: Floats
+    labels: Array
+    weight: Floats | None
+    n_sums: int = 1
+    costs: Floats | None = None
+
+
+def grow_tree(
+    coding: RankCoding,
+    target: Target,
+    limits: Limits,
+    *,
+    seed: int = 0,
+    monotone: Array | None = None,
+    gain_scale: float = 1.0,
+) -> Tree:
+    """Grow a tree on the rows of a coding; values and weights are by row of its whole table.
+
+    gain_scale is what a gain of the criterion is in units of weight times impurity.
+    """
+    features = coding.features.copy()
+    if monotone is not None:
+        features["monotone"] = monotone
+    rows = coding.row_numbers().astype(np.uint32)
+    growth = _Growth(coding, features, rows, target, limits, seed)
+    while growth.step():
+        check_deadline()
+    return growth.tree(coding, gain_scale)
+
+
+class _Growth:
+    """All arrays of one growth; those of nodes and open nodes grow with the tree."""
+
+    def __init__(
+        self,
+        coding: RankCoding,
+        features: Array,
+        rows: Array,
+        target: Target,
+        limits: Limits,
+        seed: int,
+    ) -> None:
+        self.features, self.rows = features, rows
+        n, p = len(rows), len(features)
+        block = _block_size(n, p, limits)
+        classes = target.n_sums if target.kind // 10 == 1 else 1
+        n_codes = int(features["n_codes"].max(initial=0)) + 1
+        binned = target.kind // 10 <= 1 and limits.min_rows_leaf <= 1
+        n_bins = min(n_codes * classes, BINS_PER_ROW * n) + classes if binned else 0
+        n_sorted = min(n, n_codes * classes // BINS_PER_ROW + ALL_PAIRS) if binned else n
+        categories = features["category"] != 0
+        n_levels = int(features["n_codes"][categories].max(initial=0))
+        first = p * block
+        second = first + n + 1
+        third = second + max(n_sorted, block)
+        self.rules = _rules(target, limits, features, block, n, first, second, third)
+        self.state = np.zeros(STATE, np.int64)
+        self.words = np.zeros((2, -(-n_levels // 32)), np.uint32)
+        self.ids = np.zeros(n, np.uint32)
+        self._start(n, p, target, limits, seed)
+        width = 1 if target.kind // 10 == 1 else 1 + target.n_sums
+        labelled = len(target.labels) > 1
+        self.data = (
+            np.ones(1) if target.weight is None else target.weight,
+            target.values,
+            target.labels,
+            np.zeros((1, 1)) if target.costs is None else np.ascontiguousarray(target.costs),
+        )
+        self.tables = (coding.small, coding.medium, coding.large)
+        self.work = (
+            np.empty(n, np.uint32),
+            np.empty(n, np.uint32),
+            np.empty((n + n_bins, width)),
+            np.empty(n + n_bins if labelled else 1, np.int32),
+            np.zeros((4, target.n_sums)),
+            np.empty(third + (n + 1 if categories.any() else 0), np.uint64),
+            np.empty(2**DIGIT_BITS, np.uint32),
+            np.empty((2, ALL_PAIRS), np.int32),
+            np.arange(p),
+            np.zeros((n + 1 if target.kind == criteria.ABSOLUTE else 1, 4)),
+            np.zeros((4, n_levels), np.uint32),
+            np.zeros((n_levels + target.n_sums + 1, target.n_sums + 2)),
+            self.words,
+            np.zeros(max(block, 1), np.uint8),
+        )
+
+    def _start(self, n: int, p: int, target: Target, limits: Limits, seed: int) -> None:
+        room = 2 * limits.max_leaves + 2 if limits.max_leaves else 256
+        places = limits.max_leaves + 4 if limits.max_leaves else 64
+        self.nodes = np.zeros(room, NODE)
+        self.value = np.zeros((room, target.n_sums))
+        self.opened = np.zeros(places, OPEN)
+        self.constant = np.zeros((places, -(-p // 64)), np.uint64)
+        self.heap, self.free = np.zeros(places, np.int32), np.arange(places, dtype=np.int32)
+        self.subsets = np.zeros(2 * self.words.shape[1] * 16, np.uint32)
+        self.nodes[0]["feature"] = self.nodes[0]["left"] = self.nodes[0]["right"] = LEAF
+        self.nodes[0]["subset"] = self.nodes[0]["rank"] = -1
+        root = places - 1
+        self.opened[root] = (0, 0, 0, n, seed, -np.inf, np.inf)
+        self.state[N_NODES], self.state[N_FREE] = 1, places - 1
+        if limits.max_leaves:
+            self.state[N_FRESH], self.state[FRESH] = 1, root
+        else:
+            self.heap[0], self.state[N_OPEN] = root, 1
+
+    def step(self) -> bool:
+        """Grow on for about a second; returns whether there is more to do."""
+        self._make_room()
+        return AGAIN == grow(
+            *self.tables,
+            self.features,
+            *self.data,
+            self.rules,
+            self.rows,
+            self.ids,
+            self.nodes,
+            self.value,
+            self.subsets,
+            self.opened,
+            self.constant,
+            self.heap,
+            self.free,
+            *self.work,
+            self.state,
+            WORK_AT_ONCE,
+        )
+
+    def _make_room(self) -> None:
+        if self.state[N_NODES] + 2 > len(self.nodes):
+            self.nodes, self.value = _longer(self.nodes), _longer(self.value)
+        if self.state[N_WORDS] + 2 * self.words.shape[1] > len(self.subsets):
+            self.subsets = _longer(self.subsets)
+        if self.state[N_FREE] < 2 or self.state[N_OPEN] + 2 > len(self.heap):
+            n = len(self.opened)
+            self.opened, self.constant = _longer(self.opened), _longer(self.constant)
+            self.heap, self.free = _longer(self.heap), _longer(self.free)
+            self.free[self.state[N_FREE] : self.state[N_FREE] + n] = np.arange(n, 2 * n)
+            self.state[N_FREE] += n
+
+    def tree(self, coding: RankCoding, gain_scale: float) -> Tree:
+        """The nodes in preorder, with thresholds."""
+        n = int(self.state[N_NODES])
+        nodes = self.nodes[:n]
+        order = np.empty(n, np.int32)
+        preorder(
+            np.ascontiguousarray(nodes["left"]), np.ascontiguousarray(nodes["right"]), order
+        )
+        number = np.empty(n, np.int32)
+        number[order] = np.arange(n, dtype=np.int32)
+        nodes, value = nodes[order], self.value[:n][order]
+        leaf = nodes["left"] < 0
+        right = np.where(leaf, LEAF, number[nodes["right"]]).astype(np.int32)
+        to_left = np.zeros(n, bool)
+        inner = np.flatnonzero(~leaf)
+        heavier = nodes["weight"][inner + 1] > nodes["weight"][right[inner]]
+        unseen = nodes["missing_left"][inner] == UNSEEN
+        to_left[inner] = np.where(unseen, heavier, nodes["missing_left"][inner] == 1)
+        threshold, cut = thresholds_of(nodes, coding)
+        total = nodes["weight"][0] * nodes["impurity"][0]
+        gain = np.where(leaf, 0.0, nodes["gain"]) * (gain_scale / total if total > 0 else 0.0)
+        subset, subsets = self._subsets(nodes, to_left)
+        return Tree(
+            children_right=right,
+            feature=np.where(leaf, NO_FEATURE, nodes["feature"]).astype(np.int32),
+            threshold=threshold,
+            cut=cut,
+            missing_go_to_left=to_left,
+            subset=subset,
+            subsets=subsets,
+            n_node_samples=nodes["rows"].copy(),
+            weighted_n_node_samples=nodes["weight"].copy(),
+            impurity=nodes["impurity"].copy(),
+            gain=gain,
+            split_order=nodes["rank"].copy(),
+            value=value,
+            n_features=len(self.features),
+        )
+
+    def _subsets(self, nodes: Array, to_left: Array) -> tuple[Array, Array]:
+        """Words of the levels that go left; levels that a node did not see go as missing values."""
+        width = self.words.shape[1]
+        subset = np.where(nodes["left"] < 0, -1, nodes["subset"]).astype(np.int32)
+        split = np.flatnonzero(subset >= 0)
+        words = np.empty((len(split), width), np.uint32)
+        for k, node in enumerate(split):
+            at = subset[node]
+            left, seen = self.subsets[at : at + width], self.subsets[at + width : at + 2 * width]
+            words[k] = left | ~seen if to_left[node] else left
+        subset[split] = width * np.arange(len(split))
+        return subset, words.reshape(-1)
+
+
+def thresholds_of(nodes: Array, coding: RankCoding) -> tuple[Floats, Floats]:
+    """Half way between neighbouring values of the node, and in terms of places; NaN if neither."""
+    threshold = np.full(len(nodes), np.nan)
+    cut = np.full(len(nodes), np.nan)
+    numeric = (nodes["left"] >= 0) & (nodes["subset"] < 0)
+    for j in np.unique(nodes["feature"][numeric]):
+        at = np.flatnonzero(numeric & (nodes["feature"] == j))
+        column = coding.columns[j]
+        codes, following = nodes["code"][at], nodes["next_code"][at]
+        values = np.append(np.asarray(column.values, dtype=np.float64), np.inf)
+        low, high = values[codes], values[following]
+        middle = low / 2 + high / 2
+        threshold[at] = np.where(middle < high, middle, low)  # rounding may lead up to `high`
+        threshold[at] = np.where(np.isinf(high), np.inf, np.maximum(threshold[at], low))
+        cut[at] = threshold[at]
+        if column.kind == "integer":
+            places = np.append(np.arange(float(len(column.values))), np.inf)
+            cut[at] = places[codes] / 2 + places[following] / 2
+    return threshold, cut
+
+
+def _block_size(n: int, p: int, limits: Limits) -> int:
+    """Rows of a block that is sorted once; 0 where most features are not looked at anyway."""
+    size = min(n, BLOCK_ENTRIES // p)
+    out_of_order = limits.max_leaves > 0 and size < n  # a block must be finished before the next
+    if limits.max_features < BLOCK_SHARE * p or out_of_order or size < 2:
+        return 0
+    return size
+
+
+def _rules(
+    target: Target,
+    limits: Limits,
+    features: Array,
+    block: int,
+    n: int,
+    first: int,
+    second: int,
+    third: int,
+) -> Array:
+    rules = np.zeros(1, RULES)
+    rules[0] = (
+        target.kind,
+        target.n_sums,
+        limits.max_depth,
+        limits.max_leaves,
+        min(limits.max_features, len(features)),
+        limits.min_rows_split,
+        limits.min_rows_leaf,
+        limits.min_weight_split,
+        max(limits.min_weight_leaf, np.finfo(float).tiny),
+        limits.min_gain,
+        features["monotone"].any(),
+        block,
+        n,
+        first,
+        second,
+        third,
+    )
+    return rules
+
+
+def _longer(array: Array) -> Array:
+    return np.concatenate([array, np.zeros_like(array)])
+

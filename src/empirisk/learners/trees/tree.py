@@ -1,0 +1,201 @@
+"""A grown tree: flat arrays, an entry for each node, in preorder."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from empirisk.compiled.trees.walking import (
+    find_leaves,
+    find_leaves_by_subsets,
+    find_pruned_leaves,
+)
+from empirisk.runtime.arrays import Array, Bools, Floats, Ints
+from empirisk.runtime.parallel import parallel, slices
+
+LEAF = -1
+NO_FEATURE = -2  # as in scikit-learn
+ROWS_AT_ONCE = 2**16
+PACKED = np.dtype([("threshold", np.float64), ("kind", np.int32), ("right", np.int32)])
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True)
+class Tree:
+    """Nodes in preorder: node 0 is the root, the left child of an inner node i is i + 1.
+
+    The names of the arrays are those of scikit-learn's trees where they mean the same.
+
+    Attributes
+    ----------
+    children_right : int32 array
+        -1 in a leaf.
+    feature : int32 array
+        -2 in a leaf.
+    threshold : float64 array
+        A value x goes left where x <= threshold; NaN in leaves and in splits of a category.
+    cut : float64 array
+        The same in terms of `CodedColumn.places`: for integers beyond 2^53, of codes.
+    missing_go_to_left : bool array
+        Missing values and levels that the node did not see in training.
+    subset : int32 array
+        Where the words of a split by categories begin in `subsets`, else -1.
+    subsets : uint32 array
+        Bits of the levels that go left: bit `level % 32` of word `level // 32`.
+    n_node_samples, weighted_n_node_samples, impurity : arrays
+        Rows, their weight, and the impurity of each node.
+    gain : float64 array
+        The part of the root's impurity that a split takes away.
+    split_order : int32 array
+        The number of splits that were made before this one, -1 in a leaf.
+    value : float64 array of shape (nodes, outputs, 1) or (nodes, 1, classes)
+        Means, medians, or shares of the classes.
+    n_features : int
+    """
+
+    children_right: Array
+    feature: Array
+    threshold: Floats
+    cut: Floats
+    missing_go_to_left: Bools
+    subset: Array
+    subsets: Array
+    n_node_samples: Ints
+    weighted_n_node_samples: Floats
+    impurity: Floats
+    gain: Floats
+    split_order: Array
+    value: Floats
+    n_features: int
+    _packed: Any = field(init=False, default=None, repr=False)
+
+    @property
+    def node_count(self) -> int:
+        return len(self.feature)
+
+    @property
+    def is_leaf(self) -> Bools:
+        return self.children_right == LEAF
+
+    @property
+    def children_left(self) -> Array:
+        """-1 in a leaf."""
+        return np.where(self.is_leaf, LEAF, np.arange(1, self.node_count + 1)).astype(np.int32)
+
+    @property
+    def n_leaves(self) -> int:
+        return int(self.is_leaf.sum())
+
+    @property
+    def parent(self) -> Array:
+        """-1 for the root."""
+        parent = np.full(self.node_count, -1, np.int32)
+        inner = np.flatnonzero(~self.is_leaf)
+        parent[inner + 1] = inner
+        parent[self.children_right[inner]] = inner
+        return parent
+
+    @property
+    def depth(self) -> Array:
+        """The number of splits above each node."""
+        depth = np.zeros(self.node_count, np.int32)
+        parent = self.parent.tolist()
+        for node in range(1, self.node_count):
+            depth[node] = depth[parent[node]] + 1
+        return depth
+
+    @property
+    def max_depth(self) -> int:
+        return int(self.depth.max())
+
+    def apply(self, places: Floats, *, n_jobs: int | None = None) -> Array:
+        """The leaf of each row; X as `CodedColumn.places` gives it."""
+        thresholds, links = self.packed()
+        leaves = np.empty(len(places), np.int32)
+
+        def walk(part: slice) -> None:
+            if len(self.subsets):
+                find_leaves_by_subsets(
+                    thresholds, links, self.subsets, places[part], leaves[part]
+                )
+            else:
+                find_leaves(thresholds, links, places[part], leaves[part])
+
+        parallel(walk, slices(len(places), ROWS_AT_ONCE), n_jobs=n_jobs)
+        return leaves
+
+    def apply_pruned(self, places: Floats, alpha: Floats, values: Floats) -> Array:
+        """(rows, values): the leaf of each row when nodes with alpha up to a value are leaves."""
+        thresholds, links = self.packed()
+        leaves = np.empty((len(places), len(values)), np.int32)
+        find_pruned_leaves(thresholds, links, self.subsets, alpha, values, places, leaves)
+        return leaves
+
+    def decision_path(self, places: Floats) -> csr_array:
+        """(rows, nodes): 1 where a row passes a node."""
+        leaves, parent, depth = self.apply(places), self.parent, self.depth
+        steps = depth[leaves] + 1
+        ends = np.concatenate([[0], np.cumsum(steps)])
+        nodes, at = np.empty(ends[-1], np.int32), leaves
+        for back in range(self.max_depth + 1):
+            rows = np.flatnonzero(steps > back)
+            nodes[ends[rows + 1] - 1 - back] = at[rows]
+            at = np.where(parent[at] < 0, 0, parent[at])
+        shape = (len(leaves), self.node_count)
+        return csr_array((np.ones(len(nodes), np.int64), nodes, ends), shape=shape)
+
+    def compute_feature_importances(self, normalize: bool = True) -> Floats:
+        """The gains of the splits by each feature, as parts of their sum."""
+        inner = ~self.is_leaf
+        total = np.bincount(self.feature[inner], self.gain[inner], minlength=self.n_features)
+        if normalize and total.sum() > 0:
+            total = total / total.sum()
+        return total if normalize else total * self.impurity[0]
+
+    def packed(self) -> tuple[Floats, Array]:
+        """Thresholds and links as `compiled.trees.walking` reads them, two views of one array."""
+        if self._packed is None:
+            object.__setattr__(self, "_packed", self._pack())
+        return self._packed.view(np.float64).reshape(-1, 2), self._packed.view(np.int32).reshape(-1, 4)
+
+    def _pack(self) -> Array:
+        leaf, category = self.is_leaf, self.subset >= 0
+        packed = np.empty(self.node_count, PACKED)
+        packed["threshold"] = np.where(leaf, -np.inf, np.where(category, self.subset, self.cut))
+        kind = 4 * self.feature + 2 * category + self.missing_go_to_left
+        packed["kind"] = np.where(leaf, 0, kind)
+        packed["right"] = np.where(leaf, np.arange(self.node_count), self.children_right)
+        return packed
+
+    def cut_back(self, leaves: Bools) -> "Tree":
+        """The tree in which these nodes are leaves, and all below them is gone."""
+        gone = np.zeros(self.node_count, bool)
+        end = self.ends()
+        for node in np.flatnonzero(leaves & ~self.is_leaf).tolist():
+            if not gone[node]:
+                gone[node + 1 : end[node]] = True
+        kept = np.flatnonzero(~gone)
+        number = np.cumsum(~gone) - 1
+        leaf = (leaves | self.is_leaf)[kept]
+        return replace(
+            self,
+            children_right=np.where(leaf, LEAF, number[self.children_right[kept]]).astype(np.int32),
+            feature=np.where(leaf, NO_FEATURE, self.feature[kept]).astype(np.int32),
+            threshold=np.where(leaf, np.nan, self.threshold[kept]),
+            cut=np.where(leaf, np.nan, self.cut[kept]),
+            missing_go_to_left=np.where(leaf, False, self.missing_go_to_left[kept]),
+            subset=np.where(leaf, -1, self.subset[kept]).astype(np.int32),
+            gain=np.where(leaf, 0.0, self.gain[kept]),
+            split_order=np.where(leaf, -1, self.split_order[kept]).astype(np.int32),
+            n_node_samples=self.n_node_samples[kept],
+            weighted_n_node_samples=self.weighted_n_node_samples[kept],
+            impurity=self.impurity[kept],
+            value=self.value[kept],
+        )
+
+    def ends(self) -> Ints:
+        """The node after the last one below each node."""
+        end = np.arange(1, self.node_count + 1)
+        for node in np.flatnonzero(~self.is_leaf)[::-1].tolist():
+            end[node] = end[self.children_right[node]]
+        return end
