@@ -49,7 +49,7 @@ def compiled(function=None, *, signatures=1, inlined=False):
     if config.DISABLE_JIT:  # for debuggers: NUMBA_DISABLE_JIT=1
         function.py_func = function
         return function
-    kernel = njit(nogil=True, error_model="numpy", inline="always" if inlined else "never")(function)
+    kernel = njit(nogil=True, inline="always" if inlined else "never")(function)
     with suppress(RuntimeError, OSError):  # nowhere to keep the code: each process compiles it
         kernel._cache = RoomCache(function)
     KERNELS[f"{function.__module__}.{function.__qualname__}"] = Kernel(kernel, signatures)

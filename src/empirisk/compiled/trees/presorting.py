@@ -14,13 +14,13 @@ ONE = np.uint64(1)
 BIT = np.uint64(63)
 
 
-@compiled
+@compiled(inlined=True)
 def is_constant(constant, place, f):
     """Whether feature f is known to have one value in the node that is open at this place."""
     return (constant[place, f >> 6] >> (np.uint64(f) & BIT)) & ONE != 0
 
 
-@compiled
+@compiled(inlined=True)
 def note_constant(constant, place, f):
     constant[place, f >> 6] |= ONE << (np.uint64(f) & BIT)
 
