@@ -11,6 +11,8 @@ _HOME = {
     "Baseline": "empirisk.learners.baseline",
     "BasisExpansion": "empirisk.learners.linear.basis_expansion",
     "BasisRegression": "empirisk.learners.linear.basis_regression",
+    "DecisionTreeClassifier": "empirisk.learners.trees.classifier",
+    "DecisionTreeRegressor": "empirisk.learners.trees.regressor",
     "ElasticNet": "empirisk.learners.linear.elastic_net",
     "Encoder": "empirisk.data.encode",
     "Lasso": "empirisk.learners.linear.lasso",

@@ -161,6 +161,11 @@ def code_column(column: RawColumn) -> tuple[CodedColumn, Array]:
         distinct, codes = np.unique(column.numbers, return_inverse=True)
         return CodedColumn(column.name, "integer", distinct), codes.astype(np.uint32)
     distinct, codes = rank_numbers(np.require(column.numbers, np.float64, ["C", "A", "W"]))
+    if len(distinct) and np.isinf(distinct[[0, -1]]).any():
+        raise DataError(
+            f"column {column.name!r} has infinite values (inf); leave them out, or leave their cells "
+            "empty (NaN)"
+        )
     return CodedColumn(column.name, "number", distinct), codes
 
 
@@ -186,7 +191,8 @@ def beyond_float64(numbers: Array) -> bool:
 
 def places_of(X: Any, columns: Iterable[CodedColumn]) -> Floats:
     """A frame or array as trees compare it, by the columns they were grown on."""
-    raw = raw_columns(X)
+    columns = list(columns)
+    raw = raw_columns(X, {c.name: "category" for c in columns if c.kind == "category"})
     return np.column_stack(
         [column.places(values) for column, values in zip(columns, raw, strict=True)]
     )

@@ -4,14 +4,14 @@ Trees take numbers of any type, categories and missing values as they are. A col
 numbers; a column of a frame is what its type says.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from empirisk.data.column import Column
+from empirisk.data.column import Column, Kind
 from empirisk.data.frames import named_arrays
 from empirisk.data.kinds import column_of
 from empirisk.data.table import Table
@@ -41,14 +41,21 @@ def is_frame(X: Any) -> bool:
     return isinstance(X, Table) or hasattr(X, "__arrow_c_stream__") or hasattr(X, "iloc")
 
 
-def raw_columns(X: Any) -> Iterator[RawColumn]:
-    """The columns of a frame, or of an array of numbers."""
+def raw_columns(X: Any, kinds: Mapping[str, Kind] | None = None) -> Iterator[RawColumn]:
+    """The columns of a frame, or of an array of numbers.
+
+    `kinds` are those of columns of a frame whose type alone does not say it.
+    """
+    kinds = {} if kinds is None else kinds
     if isinstance(X, Table):
-        yield from (_of_column(column) for column in X.columns)
+        yield from (_of_column(column) for column in Table.of(X, kinds).columns)
     elif is_frame(X):
-        for name, array in named_arrays(X, None, {}):
+        for name, array in named_arrays(X, None, kinds):
             whole = pa.types.is_integer(array.type) and array.null_count == 0
-            yield RawColumn(name, array.to_numpy()) if whole else _of_column(column_of(name, array))
+            if whole and name not in kinds:
+                yield RawColumn(name, array.to_numpy())
+            else:
+                yield _of_column(column_of(name, array, kinds.get(name)))
     else:
         X = np.asarray(X)
         for first in range(0, X.shape[1], COLUMNS_AT_ONCE):

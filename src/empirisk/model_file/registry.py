@@ -21,7 +21,10 @@ HOMES = {
     "BasisExpansion": "empirisk.learners.linear.basis_expansion",
     "BasisRegression": "empirisk.learners.linear.basis_regression",
     "Category": "empirisk.data.features",
+    "CodedColumn": "empirisk.data.rank_coding",
     "Costs": "empirisk.losses",
+    "DecisionTreeClassifier": "empirisk.learners.trees.classifier",
+    "DecisionTreeRegressor": "empirisk.learners.trees.regressor",
     "Descent": "empirisk.solvers.descent",
     "ElasticNet": "empirisk.learners.linear.elastic_net",
     "Encoder": "empirisk.data.encode",
@@ -63,6 +66,7 @@ HOMES = {
     "StratifiedKFold": SPLITTERS,
     "StratifiedShuffleSplit": SPLITTERS,
     "TimeSeriesSplit": SPLITTERS,
+    "Tree": "empirisk.learners.trees.tree",
     "Tuned": "empirisk.selection.tuned",
     "ZeroOne": "empirisk.losses",
 }

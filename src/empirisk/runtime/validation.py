@@ -80,13 +80,11 @@ def check_fit(
     >>> learner.n_features_in_
     1
     """
-    name = _name(estimator)
-    if y is None:
-        raise DataError(f"{name} requires y to be passed, but the target y is None")
-    rows = _floats(X, "X", name, lambda X: validate_data(estimator, X, **_DOOR))
-    target = _labels(y, name) if classifier else _target(y, name, multi_output)
-    check_consistent_length(rows, target)
-    weight = check_weights(sample_weight, len(rows))
+    _refuse_no_target(estimator, y)
+    rows = _floats(X, "X", _name(estimator), lambda X: validate_data(estimator, X, **_DOOR))
+    target, weight = check_target(
+        estimator, y, rows, sample_weight, classifier=classifier, multi_output=multi_output
+    )
     kept = weight > 0
     if not kept.all():
         names = column_names(rows)
@@ -95,6 +93,29 @@ def check_fit(
         return TrainingSet(rows, target, weight, None)
     classes, codes = np.unique(target, return_inverse=True)
     return TrainingSet(rows, codes.astype(np.int64), weight, classes)
+
+
+def check_target(
+    estimator: Any,
+    y: Any,
+    X: Any,
+    sample_weight: Any = None,
+    *,
+    classifier: bool = False,
+    multi_output: bool = False,
+) -> tuple[Array, Floats]:
+    """Labels or float64 values, and weights, one for each row of X, which is checked already.
+
+    Examples
+    --------
+    >>> check_target("a tree", ["no", "yes"], [[1], [2]], classifier=True)
+    (array(['no', 'yes'], dtype='<U3'), array([1., 1.]))
+    """
+    _refuse_no_target(estimator, y)
+    name = _name(estimator)
+    target = _labels(y, name) if classifier else _target(y, name, multi_output)
+    check_consistent_length(X, target)
+    return target, check_weights(sample_weight, len(target))
 
 
 def check_predict(estimator: Any, X: Any) -> Floats:
@@ -216,6 +237,11 @@ def _labels(y: Any, name: str) -> Array:
             "turn them all into text"
         ) from error
     return labels
+
+
+def _refuse_no_target(estimator: Any, y: Any) -> None:
+    if y is None:
+        raise DataError(f"{_name(estimator)} requires y to be passed, but the target y is None")
 
 
 def _name(estimator: Any) -> str:

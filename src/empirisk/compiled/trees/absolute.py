@@ -88,7 +88,7 @@ def least_loss(tree, m, top, weight, total):
 @compiled
 def scan_absolute(
     entries, at, n_seen, n_missing, last, sums, label, from_missing, m, min_rows, min_weight,
-    weight, tree,
+    weight, tie, tree,
 ):  # fmt: skip
     """Splits by absolute errors. Returns the best worth and the entry after which it splits, or -1.
 
@@ -101,7 +101,6 @@ def scan_absolute(
     for i in range(at, at + n_seen + n_missing):
         place = entries[i] & LOW
         tree[label[place], 2] = sums[place, 1]
-    best, best_at = REFUSED, -1
     for backwards in range(2):
         for j in range(m + 1):
             tree[j, 0] = 0.0
@@ -116,14 +115,13 @@ def scan_absolute(
                 total += w * y
         for step in range(n_seen):
             i = n_seen - 1 - step if backwards else step
-            if backwards and i < last and tree[i, 3] > REFUSED and side > 0.0:
-                loss = least_loss(tree, m, top, side, total)
+            if backwards:
+                rows_right = step + (0 if from_missing else n_missing)
                 light = min(side, weight - side) < min_weight
-                rows_right = n_seen - 1 - i + (0 if from_missing else n_missing)
-                few = min(rows_right, m - rows_right) < min_rows
-                worth = tree[i, 3] - loss
-                if not light and not few and worth >= best:  # of equals, the first in order
-                    best, best_at = worth, i
+                if light or min(rows_right, m - rows_right) < min_rows:
+                    tree[i, 3] = REFUSED
+                elif tree[i, 3] > REFUSED:
+                    tree[i, 3] -= least_loss(tree, m, top, side, total)
             place = entries[at + i] & LOW
             w, y = sums[place, 0], sums[place, 1]
             enter(tree, m, np.int64(label[place]), w, w * y)
@@ -132,4 +130,8 @@ def scan_absolute(
             if not backwards:
                 same = i + 1 < n_seen and entries[at + i] >> HALF == entries[at + i + 1] >> HALF
                 tree[i, 3] = REFUSED if same else -least_loss(tree, m, top, side, total)
+    best, best_at = REFUSED, -1
+    for i in range(last):
+        if tree[i, 3] > best + tie:
+            best, best_at = tree[i, 3], i
     return best, best_at

@@ -17,7 +17,7 @@ from empirisk.compiled.trees.many_sums import describe_classes, describe_outputs
 from empirisk.compiled.trees.one_sum import describe_sum
 from empirisk.compiled.trees.partitioning import middle_value, partition
 from empirisk.compiled.trees.presorting import sort_block, split_block
-from empirisk.compiled.trees.searching import search
+from empirisk.compiled.trees.searching import TIE, search
 
 # Entries of `state`.
 N_NODES, N_OPEN, N_FREE, N_SPLITS, N_WORDS, BLOCK_START, BLOCK_END, N_FRESH, FRESH = range(9)
@@ -153,8 +153,9 @@ def examine(
     begin = start - state[BLOCK_START] if in_block else -1
     best, f, code, next_code, missing_left = search(
         small, medium, large, features, rule, costs, rows, start, m, place, constant, begin,
-        here.key, node.weight, here.lower - shift, here.upper - shift, codes, sums, label, totals,
-        entries, counts, keys, drawn, tree, levels, means, words,
+        here.key, node.weight, TIE * node.weight * node.impurity, here.lower - shift,
+        here.upper - shift, codes, sums, label, totals, entries, counts, keys, drawn, tree, levels,
+        means, words,
     )  # fmt: skip
     if best == REFUSED or best - worth < rule.min_gain:
         return False

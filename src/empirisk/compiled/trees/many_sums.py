@@ -102,7 +102,7 @@ def describe_outputs(
 @compiled
 def scan_sums(
     entries, at, n, last, sums, label, totals, from_missing, weight, n_rows, left_rows, kind,
-    min_rows, min_weight, costs,
+    min_rows, min_weight, costs, tie,
 ):  # fmt: skip
     """Splits by several sums. Returns the best worth and the entry after which it splits, or -1.
 
@@ -147,6 +147,6 @@ def scan_sums(
         else:
             worth = worth_of_sums(kind, left_weight, totals, LEFT, costs)
             worth += worth_of_sums(kind, right_weight, totals, RIGHT, costs)
-        if worth > best:
+        if worth > best + tie:
             best, best_at = worth, i
     return best, best_at

@@ -78,14 +78,15 @@ def deviance(weights, values, rows, start, m, mean):
 @compiled
 def scan_sum(
     entries, at, n, last, sums, weight, total, left_weight, left, n_rows, left_rows, kind,
-    min_rows, min_weight, costs, bounded, sign, lower, upper,
+    min_rows, min_weight, costs, bounded, sign, lower, upper, tie,
 ):  # fmt: skip
     """Splits by one sum. Returns the best worth and the entry after which it splits, or -1.
 
     The entries are entries[at:at + n]; the first `last` of them may be the last of the left side.
     left_weight, left and left_rows are of the rows that are on the left from the start. If
     `bounded`, the means of both sides must lie between lower and upper, and sign times the left
-    one must not be above sign times the right one.
+    one must not be above sign times the right one. Worths that differ by no more than `tie` are
+    equal: of equals, the first is taken.
     """
     best, best_at = REFUSED, -1
     bin_weight, bin_sum = 0.0, 0.0
@@ -115,7 +116,7 @@ def scan_sum(
         else:
             worth = worth_of_sum(kind, left_weight, left, costs)
             worth += worth_of_sum(kind, right_weight, right, costs)
-        better = worth > best
+        better = worth > best + tie
         best = worth if better else best
         best_at = i if better else best_at
     return best, best_at

@@ -1,7 +1,8 @@
 """The best split of a node: over features, over thresholds, over the side of missing values.
 
-Of equal splits the one of the first feature, then of the lowest threshold, is taken, and missing
-values go to the right. A feature with one value in a node has one value below it too, and is not
+Of splits that are equal to rounding (TIE of the node's impurity) the one of the first feature, then
+of the lowest threshold, is taken, and missing values go to the right: so weights are like copies,
+and the order of rows does not matter, though both round sums in their own way. A feature with one value in a node has one value below it too, and is not
 looked at again.
 """
 
@@ -20,12 +21,13 @@ from empirisk.compiled.trees.ordering import ALL_PAIRS, HALF, LOW, gather, sort_
 from empirisk.compiled.trees.presorting import is_constant, note_constant
 
 ONE = np.uint64(1)
+TIE = 1e-12
 
 
 @compiled(inlined=True)
 def search(
     small, medium, large, features, rule, costs, rows, start, m, place, constant, begin, key, weight,
-    lower, upper, codes, sums, label, totals, entries, counts, keys, drawn, tree, levels, means,
+    tie, lower, upper, codes, sums, label, totals, entries, counts, keys, drawn, tree, levels, means,
     words,
 ):  # fmt: skip
     """The best split of the node open at `place`; notes which features are constant there.
@@ -81,19 +83,20 @@ def search(
                 worth, i = scan_sum(
                     entries, at, n_seen, last, sums, weight, totals[NODE, 0], missing_weight * side,
                     totals[MISSING, 0] * side, m, n_missing * side, rule.kind, rule.min_rows_leaf,
-                    rule.min_weight_leaf, costs, rule.bounded, features[f].monotone, lower, upper,
+                    rule.min_weight_leaf, costs, rule.bounded, features[f].monotone, lower, upper, tie,
                 )  # fmt: skip
             elif family < 3:
                 worth, i = scan_sums(
                     entries, at, n_seen, last, sums, label, totals, missing_weight * side, weight,
                     m, n_missing * side, rule.kind, rule.min_rows_leaf, rule.min_weight_leaf, costs,
+                    tie,
                 )  # fmt: skip
             else:
                 worth, i = scan_absolute(
                     entries, at, n_seen, n_missing, last, sums, label, side, m, rule.min_rows_leaf,
-                    rule.min_weight_leaf, weight, tree,
+                    rule.min_weight_leaf, weight, tie, tree,
                 )  # fmt: skip
-            if worth > best or (worth == best and worth > REFUSED and f < best_f):
+            if worth > best + tie or (worth >= best - tie and worth > REFUSED and f < best_f):
                 best, best_f = worth, f
                 best_code = np.uint32(entries[at + i] >> HALF)
                 best_next = features[f].n_codes

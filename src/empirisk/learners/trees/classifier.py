@@ -1,0 +1,205 @@
+"""Classification trees."""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin, clone
+
+from empirisk.data.rank_coding import RankCoding
+from empirisk.learners.linear.class_weights import ClassWeightMixin
+from empirisk.learners.trees.decision_tree import DecisionTree
+from empirisk.learners.trees.door import check_places
+from empirisk.learners.trees.pruning import cost_risks, impurity_risks
+from empirisk.learners.trees.targets import Problem, checked_costs, classification_problem
+from empirisk.learners.trees.tree import Tree
+from empirisk.losses import Costs
+from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.errors import ParameterError
+
+
+class DecisionTreeClassifier(ClassWeightMixin, ClassifierMixin, DecisionTree):
+    """A tree of splits x_j <= s with the shares of the classes in each leaf (Breiman et al. 1984).
+
+    Grown greedily: each node is split where the impurity of the two sides, each times its weight,
+    is least. With shares p_k of the classes in a node the impurity is
+
+        gini               1 - sum_k p_k^2
+        entropy            -sum_k p_k log p_k
+        misclassification  1 - max_k p_k, or the least expected cost
+
+    Pruned by cost complexity: of all subtrees the one with the least R(T) + ccp_alpha |leaves|.
+
+    Complexity axis: `ccp_alpha`; `Tuned(DecisionTreeClassifier())` chooses it among the whole
+    pruning sequence, with one growth for each fold.
+
+    Parameters
+    ----------
+    criterion : {"gini", "entropy", "log_loss", "misclassification"}
+        "log_loss" is "entropy". The entropy is in nats; scikit-learn's is in bits.
+    splitter, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, \
+max_features, random_state, max_leaf_nodes, min_impurity_decrease, monotonic_cst, \
+categorical_features, early_stopping, validation_fraction, n_iter_no_change
+        As in `DecisionTreeRegressor`. A monotone constraint is on the probability of the second of
+        two classes. The split of a category is the best one for two classes; for more its levels
+        are put in the order of the first principal component of their class shares.
+    class_weight : dict, "balanced" or None
+        Factors of the weights of the rows of each class.
+    ccp_alpha : float
+        The price of a leaf when pruning; 0 prunes nothing.
+    ccp_risk : {"impurity", "cost"}
+        The risk R of pruning: the impurity, as in scikit-learn, or the expected cost of mistakes
+        (the share of them, without `cost_matrix`), as in R's rpart.
+    cost_matrix : array of shape (K, K), Costs or None
+        C(i | j), the cost of predicting class i when j is true, classes in the order of
+        `classes_`. Each leaf has the label of least expected cost.
+    cost_growth : {"priors", "gini"}
+        How costs enter the growth: by altered priors, weights of class j in proportion to
+        sum_i C(i | j), or by the generalised Gini index sum_ij C(i | j) p_i p_j. The criterion
+        "misclassification" takes the costs themselves.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    tree_ : Tree
+        Arrays with an entry for each node.
+    feature_importances_ : array of shape (p,)
+    n_classes_, max_features_, n_outputs_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+    columns_ : list of CodedColumn
+        What the columns are: numbers, or categories with their levels.
+
+    Notes
+    -----
+    See `DecisionTreeRegressor` for missing values, thresholds and ties. Of classes with equal
+    shares, or equal costs, a leaf predicts the first.
+
+    References
+    ----------
+    L. Breiman, J. Friedman, R. Olshen & C. Stone (1984), Classification and Regression Trees.
+
+    Examples
+    --------
+    >>> X = [[1.0], [2.0], [3.0], [4.0], [5.0], [6.0]]
+    >>> tree = DecisionTreeClassifier(max_leaf_nodes=2).fit(X, ["a", "a", "b", "b", "b", "b"])
+    >>> tree.predict([[2.2], [2.8]])
+    array(['a', 'b'], dtype='<U1')
+    >>> careful = DecisionTreeClassifier(max_depth=1, cost_matrix=[[0, 9], [1, 0]])
+    >>> careful.fit(X, ["a", "a", "b", "a", "b", "a"]).predict([[2.0], [4.0]])
+    array(['a', 'b'], dtype='<U1')
+    """
+
+    def __init__(
+        self,
+        *,
+        criterion: str = "gini",
+        splitter: str = "best",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: int | float | str | None = None,
+        random_state: Any = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        class_weight: Any = None,
+        ccp_alpha: float = 0.0,
+        monotonic_cst: Any = None,
+        ccp_risk: str = "impurity",
+        cost_matrix: Any = None,
+        cost_growth: str = "priors",
+        categorical_features: Any = "from_dtype",
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+    ) -> None:
+        self.criterion = criterion
+        self.splitter = splitter
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_features = max_features
+        self.random_state = random_state
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.class_weight = class_weight
+        self.ccp_alpha = ccp_alpha
+        self.monotonic_cst = monotonic_cst
+        self.ccp_risk = ccp_risk
+        self.cost_matrix = cost_matrix
+        self.cost_growth = cost_growth
+        self.categorical_features = categorical_features
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow, and prune at `ccp_alpha`.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n, p)
+            NaN and None are missing values.
+        y : array-like of shape (n,)
+            Labels.
+        sample_weight : array-like of shape (n,), optional
+            A row of weight w counts as w copies of it.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight, classifier=True)
+
+    def for_classes(self, labels: Array) -> Self:
+        """The same learner for codes 0..K-1 of these labels."""
+        learner = super().for_classes(labels)
+        if learner.cost_matrix is None:
+            return learner
+        costs = checked_costs(learner.cost_matrix, labels)
+        bound = Costs(costs, classes=range(len(labels)))
+        return clone(learner).set_params(cost_matrix=bound)
+
+    def predict(self, X: Any) -> Array:
+        """The label of the leaf that each row comes to."""
+        places = check_places(self, X)
+        leaves = self.tree_.apply(places)
+        return self.classes_[self._labels[leaves]]
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The weighted shares of the classes in the leaf that each row comes to."""
+        places = check_places(self, X)
+        return self.tree_.value[:, 0][self.tree_.apply(places)]
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """The logarithms of the shares."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def _problem(self, coding: RankCoding, y: Array, weight: Floats, n_classes: int) -> Problem:
+        weight = self._class_weighted(y, weight, np.arange(n_classes))
+        costs = checked_costs(self.cost_matrix, np.arange(n_classes))
+        return classification_problem(
+            self.criterion, coding, y, weight, n_classes, costs, self.cost_growth
+        )
+
+    def _labels_of(self, tree: Tree, n_classes: int) -> Ints:
+        """The label of each node: the largest share, or the least expected cost."""
+        costs = checked_costs(self.cost_matrix, np.arange(n_classes))
+        shares = tree.value[:, 0]
+        return shares.argmax(axis=1) if costs is None else (shares @ costs.T).argmin(axis=1)
+
+    def _node_risks(self, tree: Tree, n_classes: int) -> Floats:
+        if self.ccp_risk == "impurity":
+            return impurity_risks(tree)
+        if self.ccp_risk != "cost":
+            raise ParameterError(f"ccp_risk is {self.ccp_risk!r}; it must be 'impurity' or 'cost'")
+        return cost_risks(tree, self._labels_of(tree, n_classes), self._costs(n_classes))
+
+    def _losses(self, tree: Tree, nodes: Array, y: Array, n_classes: int) -> Floats:
+        """What each label costs in its node, were it a leaf."""
+        return self._costs(n_classes)[self._labels_of(tree, n_classes)[nodes], y]
+
+    def _costs(self, n_classes: int) -> Floats:
+        costs = checked_costs(self.cost_matrix, np.arange(n_classes))
+        return 1.0 - np.eye(n_classes) if costs is None else costs

@@ -1,0 +1,189 @@
+"""What classification and regression trees share: growing, pruning, walking down."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.utils import Bunch, Tags
+from sklearn.utils.validation import check_is_fitted
+
+from empirisk.data.rank_coding import RankCoding
+from empirisk.learners.trees.door import check_places, code_table, table_of
+from empirisk.learners.trees.early_stopping import stopped_early
+from empirisk.learners.trees.growth import Limits, grow_tree
+from empirisk.learners.trees.limits import features_drawn, limits_of
+from empirisk.learners.trees.monotone import checked_signs
+from empirisk.learners.trees.pruning import PruningSequence
+from empirisk.learners.trees.targets import Problem
+from empirisk.learners.trees.tree import Tree
+from empirisk.learners.trees.tree_path import TreePath
+from empirisk.risk.axis import Axis, PathMixin
+from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.streams import spawn
+from empirisk.runtime.validation import check_target
+
+
+class DecisionTree(PathMixin, BaseEstimator):
+    """A tree of binary splits, grown greedily and pruned by cost complexity."""
+
+    axis: ClassVar[Axis | None] = Axis(("ccp_alpha",), larger="simpler", scale="log")
+    feature_scaling: ClassVar[Literal["each", "common"] | None] = "each"
+
+    criterion: str
+    splitter: str
+    max_features: Any
+    random_state: Any
+    ccp_alpha: float
+    monotonic_cst: Any
+    early_stopping: bool
+    tree_: Tree
+
+    @abstractmethod
+    def _problem(self, coding: RankCoding, y: Array, weight: Floats, n_classes: int) -> Problem:
+        """What the grower is given."""
+
+    @abstractmethod
+    def _node_risks(self, tree: Tree, n_classes: int) -> Floats:
+        """The risk of each node, were it a leaf, as a part of the whole."""
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, *, classifier: bool) -> Self:
+        coding, y, weight, classes = self._training_set(X, y, sample_weight, classifier)
+        n_classes = 0 if classes is None else len(classes)
+        if not isinstance(self.early_stopping, bool | np.bool_):
+            raise ParameterError(f"early_stopping is {self.early_stopping!r}; give True or False")
+        learner = self if classes is None else self.for_classes(classes)
+        if self.early_stopping:
+            path = stopped_early(learner, coding, y, weight, n_classes)
+        else:
+            path = TreePath(learner, coding, y, weight, [self.ccp_alpha], n_classes)
+        return path.write(0, self, classes)
+
+    def _training_set(
+        self, X: Any, y: Any, sample_weight: Any, classifier: bool
+    ) -> tuple[RankCoding, Array, Floats, Array | None]:
+        """Codes, target and weights of the rows of positive weight."""
+        X = table_of(X, self, reset=True)
+        target, weight = check_target(
+            self, y, X, sample_weight, classifier=classifier, multi_output=self._many_outputs(y)
+        )
+        coding = code_table(X, self)
+        kept = np.flatnonzero(weight > 0)
+        if len(kept) < len(weight):
+            coding, target, weight = coding[kept], target[kept], weight[kept]
+        if not classifier:
+            return coding, target, weight, None
+        classes, codes = np.unique(target, return_inverse=True)
+        return coding, codes.astype(np.int64), weight, classes
+
+    def _many_outputs(self, y: Any) -> bool:
+        """Whether y may have two dimensions."""
+        several = np.asarray(y).shape[1:] > (1,)
+        return self.criterion == "squared_error" or (self.criterion == "poisson" and several)
+
+    def _grown(
+        self,
+        coding: RankCoding,
+        y: Array,
+        weight: Floats,
+        n_classes: int,
+        **changes: Any,
+    ) -> Tree:
+        """The tree before pruning; `changes` are made to the limits."""
+        if self.splitter != "best":
+            raise ParameterError(f"splitter is {self.splitter!r}; it must be 'best'")
+        problem = self._problem(coding, y, weight, n_classes)
+        by_rows = problem.factors is not None
+        limits = limits_of(self, weight, len(coding.columns), by_rows=by_rows)
+        scale = problem.unit * (problem.unit if problem.squared else 1.0) * problem.gain_scale
+        if np.isfinite(limits.min_gain):
+            changes = {"min_gain": limits.min_gain / scale, **changes}
+        limits = Limits(**{**vars(limits), **changes})
+        tree = grow_tree(
+            coding,
+            problem.target,
+            limits,
+            seed=spawn(self.random_state, 1)[0] if limits.max_features < len(coding.columns) else 0,
+            monotone=checked_signs(self.monotonic_cst, coding, problem.target.kind),
+            gain_scale=problem.gain_scale,
+        )
+        return problem.in_units(tree)
+
+    def _pruning(self, tree: Tree, n_classes: int) -> PruningSequence:
+        return PruningSequence.of(tree, self._node_risks(tree, n_classes))
+
+    def _features_drawn(self, p: int) -> int:
+        return features_drawn(self.max_features, p)
+
+    def design(self, X: Any) -> RankCoding:
+        """X in codes, which all folds share."""
+        return code_table(table_of(X, self, reset=None), self)
+
+    def axis_values(
+        self, X: Any, y: Array, sample_weight: Floats, *, n_train: int
+    ) -> Sequence[float]:
+        """The pruning sequence of all rows: an alpha for each of its trees, richest first."""
+        coding = X if isinstance(X, RankCoding) else self.design(X)
+        n_classes = int(y.max()) + 1 if is_classifier(self) else 0
+        tree = self._grown(coding, y, sample_weight, n_classes)
+        return self._pruning(tree, n_classes).grid()
+
+    def fit_path(
+        self, X: Any, y: Array, sample_weight: Floats, values: Sequence[Any], *, n_classes: int
+    ) -> TreePath:
+        """All values from one growth; early stopping is off."""
+        coding = X if isinstance(X, RankCoding) else self.design(X)
+        return TreePath(self, coding, y, sample_weight, values, n_classes)
+
+    def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Bunch:
+        """The alphas at which the tree of these data loses a branch, and its risks.
+
+        Returns
+        -------
+        Bunch
+            `ccp_alphas`, from 0, and `impurities`: the risk of the tree from each alpha on.
+        """
+        learner = clone(self)
+        coding, y, weight, classes = learner._training_set(
+            X, y, sample_weight, is_classifier(self)
+        )
+        n_classes = 0 if classes is None else len(classes)
+        learner = learner if classes is None else learner.for_classes(classes)
+        tree = learner._grown(coding, y, weight, n_classes)
+        return learner._pruning(tree, n_classes).path()
+
+    def apply(self, X: Any) -> Ints:
+        """The number of the leaf that each row comes to."""
+        places = check_places(self, X)
+        return self.tree_.apply(places).astype(np.int64)
+
+    def decision_path(self, X: Any) -> csr_array:
+        """Sparse, of shape (rows, nodes): 1 where a row passes a node."""
+        places = check_places(self, X)
+        return self.tree_.decision_path(places)
+
+    def get_depth(self) -> int:
+        """The largest number of splits above a leaf."""
+        check_is_fitted(self)
+        return self.tree_.max_depth
+
+    def get_n_leaves(self) -> int:
+        """The number of leaves."""
+        check_is_fitted(self)
+        return self.tree_.n_leaves
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """The impurity that splits by each feature take away, as parts of the sum."""
+        check_is_fitted(self)
+        return self.tree_.compute_feature_importances()
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.target_tags.required = True
+        return tags

@@ -1,0 +1,116 @@
+"""The door of the trees: frames with categories and missing values, or arrays of numbers."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import _check_feature_names, check_array, check_is_fitted, validate_data
+
+from empirisk.data.rank_coding import CodedColumn, RankCoding, places_of
+from empirisk.data.raw_columns import chosen_categories, is_frame
+from empirisk.data.table import Table
+from empirisk.runtime.arrays import Floats
+from empirisk.runtime.complaints import explain, refuse_dates
+from empirisk.runtime.errors import DataError
+
+
+def table_of(X: Any, learner: Any, *, reset: bool | None) -> Any:
+    """X as a frame or as an array of numbers.
+
+    reset
+        True notes its columns in the learner, False compares them with those of training, None
+        does neither.
+    """
+    if isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 2 and _has_words(X):
+        X = Table.of(X)
+        return _checked_size(_noted(X, learner, reset, named=False), learner)
+    if isinstance(X, Table):
+        return _checked_size(_noted(X, learner, reset, named=True), learner)
+    if is_frame(X):
+        if reset is not None:
+            validate_data(learner, X, reset=reset, skip_check_array=True)
+        return _checked_size(X, learner)
+    if isinstance(X, np.ma.MaskedArray):
+        X = np.ma.filled(X.astype(np.float64), np.nan)
+    door: dict[str, Any] = {"dtype": "numeric", "ensure_all_finite": False}
+    refuse_dates(X, "X", type(learner).__name__)
+    try:
+        if reset is None:
+            return check_array(X, estimator=learner, input_name="X", **door)
+        return validate_data(learner, X, reset=reset, **door)
+    except (ValueError, TypeError, OverflowError) as error:
+        explain(X, "X", type(learner).__name__, error)
+        raise
+
+
+def code_table(X: Any, learner: Any) -> RankCoding:
+    """The codes of what `table_of` gave."""
+    p = X.shape[1]
+    names = [str(name) for name in (X.names if isinstance(X, Table) else getattr(X, "columns", ()))]
+    names = names if len(names) == p else [f"x{j}" for j in range(p)]
+    return RankCoding.of(X, chosen_categories(learner.categorical_features, names, p))
+
+
+def check_places(learner: Any, X: Any) -> Floats:
+    """The door of every prediction: X as the tree compares it."""
+    check_is_fitted(learner)
+    X = table_of(X, learner, reset=False)
+    plain = all(column.kind == "number" for column in learner.columns_)
+    if plain and isinstance(X, np.ndarray):
+        places = np.require(X, np.float64, ["C", "A", "W"])
+    else:
+        places = places_of(X, learner.columns_)
+    with np.errstate(over="ignore", invalid="ignore"):
+        suspicious = not np.isfinite(places.sum())
+    if suspicious and np.isinf(places).any():
+        j = int(np.flatnonzero(np.isinf(places).any(axis=0))[0])
+        raise DataError(
+            f"column {learner.columns_[j].name!r} has infinite values (inf); leave their cells empty "
+            "(NaN)"
+        )
+    return places
+
+
+def without_values(coding: RankCoding) -> list[CodedColumn]:
+    """The columns as a prediction needs them: numbers stand for themselves."""
+    return [
+        CodedColumn(column.name, column.kind, None if column.kind == "number" else column.values)
+        for column in coding.columns
+    ]
+
+
+def _has_words(X: Any) -> bool:
+    return any(isinstance(value, str) for value in X.ravel())
+
+
+def _noted(X: Table, learner: Any, reset: bool | None, *, named: bool) -> Table:
+    if reset is None:
+        return X
+    if named:
+        _check_feature_names(learner, X.to_arrow(), reset=reset)
+    if reset:
+        learner.n_features_in_ = len(X.names)
+        if named:
+            learner.feature_names_in_ = np.array(X.names, dtype=object)
+    elif len(X.names) != learner.n_features_in_:
+        raise DataError(
+            f"X has {len(X.names)} features, but {type(learner).__name__} is expecting "
+            f"{learner.n_features_in_} features as input"
+        )
+    elif named and hasattr(learner, "feature_names_in_"):
+        return X.select(learner.feature_names_in_)
+    return X
+
+
+def _checked_size(X: Any, learner: Any) -> Any:
+    n, p = X.shape
+    if n == 0:
+        raise DataError(
+            f"Found array with 0 sample(s) (shape={(n, p)}) while a minimum of 1 is required by "
+            f"{type(learner).__name__}."
+        )
+    if p == 0:
+        raise DataError(
+            f"Found array with 0 feature(s) (shape={(n, p)}) while a minimum of 1 is required by "
+            f"{type(learner).__name__}."
+        )
+    return X

@@ -1,0 +1,87 @@
+"""Early stopping: growth ends where the loss on a validation part stops falling.
+
+The tree grows best first on the other rows. The number of splits that it keeps is the one with the
+least loss on the validation part; the search for it ends after so many splits without a lower one.
+All numbers of splits are judged in one walk of the validation rows: split s changes only the rows
+that pass its node.
+"""
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import train_test_split
+
+from empirisk.data.rank_coding import RankCoding
+from empirisk.learners.trees.tree import Tree
+from empirisk.learners.trees.tree_path import TreePath
+from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.streams import seed32, spawn
+
+
+def stopped_early(
+    learner: Any, coding: RankCoding, y: Array, weight: Floats, n_classes: int
+) -> TreePath:
+    """The path of a tree that was grown on a part of the rows and judged on the others."""
+    train, held_out = _parts(learner, y, n_classes)
+    path = TreePath(learner, coding[train], y[train], weight[train], [0.0], n_classes)
+    most = path.tree.n_leaves
+    if learner.max_leaf_nodes is None and most > 1:  # the same tree, with the order of best first
+        path.tree = learner._grown(
+            coding[train], y[train], weight[train], n_classes, max_leaves=most
+        )
+    places, y, weight = coding[held_out].places(), y[held_out], weight[held_out]
+    losses = _node_losses(learner, path.tree, places, y, weight, n_classes)
+    kept = best_size(path.tree, losses, learner.n_iter_no_change)
+    path.tree = path.tree.cut_back(path.tree.split_order >= kept)
+    path.values = [learner.ccp_alpha]
+    if learner.ccp_alpha > 0:
+        path.sequence = learner._pruning(path.tree, n_classes)
+    return path
+
+
+def best_size(tree: Tree, losses: Floats, patience: int) -> int:
+    """The number of splits with the least loss, the first of equals.
+
+    losses[t] is the loss of the rows that pass node t, were it a leaf.
+    """
+    order = np.argsort(np.where(tree.is_leaf, tree.node_count, tree.split_order), kind="stable")
+    inner = order[: tree.node_count - tree.n_leaves]
+    right = tree.children_right[inner]
+    change = losses[inner + 1] + losses[right] - losses[inner]
+    path = np.concatenate([[losses[0]], losses[0] + np.cumsum(change)])
+    best = 0
+    for size in range(1, len(path)):
+        if path[size] < path[best]:
+            best = size
+        elif size - best >= patience:
+            break
+    return best
+
+
+def _node_losses(
+    learner: Any, tree: Tree, places: Floats, y: Array, weight: Floats, n_classes: int
+) -> Floats:
+    passed = tree.decision_path(places).tocoo()
+    rows, nodes = passed.coords
+    losses = weight[rows] * learner._losses(tree, nodes, y[rows], n_classes)
+    return np.bincount(nodes, losses, minlength=tree.node_count)
+
+
+def _parts(learner: Any, y: Array, n_classes: int) -> tuple[Array, Array]:
+    share, patience = learner.validation_fraction, learner.n_iter_no_change
+    if not isinstance(share, Real) or not 0 < share < 1:
+        raise ParameterError(f"validation_fraction is {share!r}; it must be between 0 and 1")
+    if not isinstance(patience, Integral) or patience < 1:
+        raise ParameterError(f"n_iter_no_change is {patience!r}; it must be a whole number from 1")
+    if len(y) < 2:
+        raise DataError("early_stopping needs at least 2 rows, this is 1 sample: switch it off")
+    stratified = n_classes > 1 and np.bincount(y).min() > 1
+    enough = stratified and min(share, 1 - share) * len(y) >= n_classes
+    return train_test_split(
+        np.arange(len(y)),
+        test_size=share,
+        random_state=seed32(spawn(learner.random_state, 1)[0]),
+        stratify=y if enough else None,
+    )

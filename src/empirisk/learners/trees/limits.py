@@ -1,0 +1,93 @@
+"""The parameters at which a tree stops growing, checked, in rows and weights."""
+
+from math import ceil, isfinite, log2, sqrt
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from empirisk.learners.trees.growth import NEVER, Limits
+from empirisk.runtime.arrays import Floats
+from empirisk.runtime.errors import ParameterError
+
+EPSILON = float(np.finfo(float).eps)
+
+
+def limits_of(learner: Any, weight: Floats, n_features: int, *, by_rows: bool = False) -> Limits:
+    """The limits that a learner's parameters ask for.
+
+    Where all weights are whole numbers, a row counts as so many rows, unless `by_rows`; else each
+    row counts once, and only `min_weight_fraction_leaf` looks at weights.
+    """
+    total = float(weight.sum())
+    counted = not by_rows and bool((weight == np.floor(weight)).all())
+    n = total if counted else float(len(weight))
+    split = _number(learner, "min_samples_split", least=2, n=n)
+    leaf = _number(learner, "min_samples_leaf", least=1, n=n)
+    share = _real(learner, "min_weight_fraction_leaf", 0.0, 0.5)
+    decrease = _real(learner, "min_impurity_decrease", 0.0, np.inf)
+    leaves = getattr(learner, "max_leaf_nodes", None)
+    return Limits(
+        max_depth=_optional(learner, "max_depth", 1, NEVER),
+        max_leaves=0 if leaves is None else _optional(learner, "max_leaf_nodes", 2, 0),
+        max_features=features_drawn(learner.max_features, n_features),
+        min_rows_split=2 if counted else split,
+        min_rows_leaf=1 if counted else leaf,
+        min_weight_split=float(split) if counted else 0.0,
+        min_weight_leaf=max(share * total, float(leaf) if counted else 0.0),
+        min_gain=(decrease - EPSILON) * total if decrease > 0 else -np.inf,
+    )
+
+
+def features_drawn(max_features: Any, p: int) -> int:
+    """How many features are drawn at each node, as in scikit-learn.
+
+    Examples
+    --------
+    >>> [features_drawn(m, 20) for m in (None, "sqrt", "log2", 0.3, 7)]
+    [20, 4, 4, 6, 7]
+    """
+    if max_features is None:
+        return p
+    if isinstance(max_features, str) and max_features in ("sqrt", "log2"):
+        return max(1, int(sqrt(p) if max_features == "sqrt" else log2(p)))
+    if isinstance(max_features, Integral) and not isinstance(max_features, bool):
+        if 1 <= max_features:
+            return min(int(max_features), p)
+    elif isinstance(max_features, Real) and 0 < max_features <= 1:
+        return max(1, int(float(max_features) * p))
+    raise ParameterError(
+        f"max_features is {max_features!r}; it must be None, 'sqrt', 'log2', a number of features "
+        "from 1, or a share of them between 0 and 1"
+    )
+
+
+def _number(learner: Any, name: str, *, least: int, n: float) -> int:
+    """A number of rows, or a share of n rows."""
+    value = getattr(learner, name)
+    if isinstance(value, Integral) and not isinstance(value, bool) and value >= least:
+        return int(value)
+    if isinstance(value, Real) and not isinstance(value, Integral) and 0 < value <= 1:
+        return max(least, ceil(float(value) * n))
+    raise ParameterError(
+        f"{name} is {value!r}; it must be a number of rows from {least}, or a share of them above 0 "
+        "and up to 1"
+    )
+
+
+def _real(learner: Any, name: str, low: float, high: float) -> float:
+    value = getattr(learner, name)
+    if not isinstance(value, Real) or isinstance(value, bool) or not low <= value <= high:
+        raise ParameterError(f"{name} is {value!r}; it must be a number from {low} to {high}")
+    if not isfinite(value):
+        raise ParameterError(f"{name} is {value!r}; it must be finite")
+    return float(value)
+
+
+def _optional(learner: Any, name: str, least: int, default: int) -> int:
+    value = getattr(learner, name)
+    if value is None:
+        return default
+    if isinstance(value, Integral) and not isinstance(value, bool) and value >= least:
+        return min(int(value), NEVER)
+    raise ParameterError(f"{name} is {value!r}; it must be None or a whole number from {least}")

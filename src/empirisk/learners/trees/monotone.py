@@ -1,0 +1,49 @@
+"""Monotone constraints: checked signs, one for each feature."""
+
+from typing import Any
+
+import numpy as np
+
+from empirisk.compiled.trees import criteria
+from empirisk.data.rank_coding import RankCoding
+from empirisk.runtime.arrays import Array
+from empirisk.runtime.errors import ParameterError
+
+ALLOWED = (
+    criteria.SQUARED,
+    criteria.POISSON,
+    criteria.GINI_TWO,
+    criteria.ENTROPY_TWO,
+    criteria.COST_TWO,
+)
+
+
+def checked_signs(monotonic_cst: Any, coding: RankCoding, kind: int) -> Array | None:
+    """-1, 0 or 1 for each feature: how the value, or the second class, may depend on it."""
+    if monotonic_cst is None:
+        return None
+    p = len(coding.columns)
+    if isinstance(monotonic_cst, dict):
+        names = [column.name for column in coding.columns]
+        strange = [name for name in monotonic_cst if name not in names]
+        if strange:
+            raise ParameterError(f"monotonic_cst names {strange[0]!r}; the columns are {names[:10]}")
+        monotonic_cst = [monotonic_cst.get(name, 0) for name in names]
+    signs = np.asarray(monotonic_cst)
+    if signs.shape != (p,) or not np.isin(signs, (-1, 0, 1)).all():
+        raise ParameterError(
+            f"monotonic_cst has shape {signs.shape} and values {np.unique(signs)[:5]}; give {p} "
+            "values -1, 0 or 1, one for each feature"
+        )
+    if not signs.any():
+        return None
+    if kind not in ALLOWED:
+        raise ParameterError(
+            "monotonic_cst is for one output with criterion 'squared_error' or 'poisson', and for "
+            "two classes: leave it out"
+        )
+    constrained = (coding.features["category"] != 0) & (signs != 0)
+    if constrained.any():
+        name = coding.columns[int(np.flatnonzero(constrained)[0])].name
+        raise ParameterError(f"monotonic_cst constrains {name!r}, a category without an order")
+    return signs.astype(np.int8)

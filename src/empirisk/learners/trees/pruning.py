@@ -1,0 +1,92 @@
+"""Cost-complexity pruning: the nested trees that are best for R(T) + alpha |leaves of T|.
+
+One growth gives the best tree for every alpha (Breiman, Friedman, Olshen & Stone 1984).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.utils import Bunch
+
+from empirisk.compiled.trees.pruning import weakest_links
+from empirisk.learners.trees.tree import Tree
+from empirisk.runtime.arrays import Bools, Floats, Ints
+
+MOST_VALUES = 200
+
+
+@dataclass(frozen=True, eq=False)
+class PruningSequence:
+    """Of a tree: the alpha at which each node becomes a leaf, and the risks on the way.
+
+    Attributes
+    ----------
+    alpha : array of shape (nodes,)
+        From this alpha on an inner node is a leaf, or gone; -inf in leaves. It never grows from a
+        node to its children.
+    steps : array
+        The alphas at which a node becomes a leaf, in order.
+    risks : array
+        The risk R of the tree after each step.
+    risk : float
+        That of the whole tree.
+    """
+
+    alpha: Floats
+    steps: Floats
+    risks: Floats
+    risk: float
+
+    @classmethod
+    def of(cls, tree: Tree, risks: Floats) -> "PruningSequence":
+        """The sequence of a tree whose nodes have these risks, parts of the whole."""
+        n = tree.node_count
+        alpha, steps, after = np.empty(n), np.empty(n), np.empty(n)
+        count = weakest_links(
+            tree.children_right, tree.parent, tree.ends(), risks, alpha, steps, after
+        )
+        whole = float(risks[tree.is_leaf].sum())
+        return cls(alpha, steps[:count].copy(), after[:count].copy(), whole)
+
+    def path(self) -> Bunch:
+        """As scikit-learn's `cost_complexity_pruning_path`: a tree for each step, 0 the whole."""
+        return Bunch(
+            ccp_alphas=np.concatenate([[0.0], self.steps]),
+            impurities=np.concatenate([[self.risk], self.risks]),
+        )
+
+    def leaves(self, ccp_alpha: float) -> Bools:
+        """Which nodes are leaves, or below one, at this alpha; 0 prunes nothing."""
+        return self.alpha <= threshold_of(ccp_alpha)
+
+    def grid(self, sizes: int = MOST_VALUES) -> list[float]:
+        """An alpha within each interval in which one tree is the best, from 0 to the root alone.
+
+        Geometric means of the ends, as in R's rpart: an alpha in the middle stands best for the
+        trees of the folds. Of a long sequence, trees are taken at even steps of log(leaves).
+        """
+        alphas = np.unique(self.steps[self.steps > 0])
+        if len(alphas) > sizes:
+            fewer = np.geomspace(1, len(alphas), sizes)  # steps counted from the root
+            kept = np.unique(len(alphas) - np.unique(np.round(fewer).astype(int)))
+            alphas = alphas[kept]
+        with np.errstate(under="ignore"):
+            between = np.sqrt(alphas[:-1]) * np.sqrt(alphas[1:])
+        return [0.0, *between.tolist(), *alphas[-1:].tolist()]
+
+
+def threshold_of(ccp_alpha: float) -> float:
+    """The largest alpha of nodes that are pruned: none at 0, as in scikit-learn."""
+    return float(ccp_alpha) if ccp_alpha > 0 else -1.0
+
+
+def impurity_risks(tree: Tree) -> Floats:
+    """Each node's impurity times its part of the weight: what scikit-learn prunes by."""
+    weight = tree.weighted_n_node_samples
+    return tree.impurity * (weight / weight[0])
+
+
+def cost_risks(tree: Tree, labels: Ints, costs: Floats) -> Floats:
+    """What the mistakes of each node cost, were it a leaf, as a part of the whole: R's rpart."""
+    weight = tree.weighted_n_node_samples
+    return (costs[labels] * tree.value[:, 0]).sum(axis=1) * (weight / weight[0])

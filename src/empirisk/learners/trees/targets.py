@@ -1,0 +1,175 @@
+"""Criteria by name: what the grower is given, and what its numbers are in the units of the target.
+
+Values are divided by a power of two before growing, so that squares neither overflow nor vanish.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from empirisk.compiled.trees import criteria
+from empirisk.data.rank_coding import RankCoding, rank_numbers
+from empirisk.data.scaling import power_of_two
+from empirisk.learners.trees.growth import Target
+from empirisk.learners.trees.tree import Tree
+from empirisk.losses import Costs
+from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.errors import DataError, ParameterError
+
+REGRESSION = ("squared_error", "absolute_error", "poisson")
+CLASSIFICATION = ("gini", "entropy", "log_loss", "misclassification")
+NOTHING = np.zeros(1, np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A target for the grower, and the way back from its numbers."""
+
+    target: Target
+    gain_scale: float
+    unit: float = 1.0
+    squared: bool = False
+    factors: Floats | None = None
+
+    def in_units(self, tree: Tree) -> Tree:
+        """The tree with values and impurities in the units of the target."""
+        with np.errstate(over="ignore", under="ignore"):
+            impurity = tree.impurity * self.unit * (self.unit if self.squared else 1.0)
+            if self.target.kind not in (*_TWO, *_CLASSES):
+                return replace(tree, impurity=impurity, value=tree.value[:, :, None] * self.unit)
+        shares = tree.value
+        if self.target.kind in _TWO:
+            shares = np.column_stack([1.0 - shares[:, 0], shares[:, 0]])
+        if self.factors is None:
+            return replace(tree, value=shares[:, None, :])
+        weight = shares * tree.weighted_n_node_samples[:, None] / self.factors
+        total = weight.sum(axis=1)
+        value = (weight / total[:, None])[:, None, :]
+        return replace(tree, value=value, weighted_n_node_samples=total)
+
+
+_TWO = (criteria.GINI_TWO, criteria.ENTROPY_TWO, criteria.COST_TWO)
+_CLASSES = (criteria.GINI, criteria.ENTROPY, criteria.COST, criteria.GINI_COST)
+
+
+def regression_problem(criterion: str, coding: RankCoding, y: Floats, weight: Floats) -> Problem:
+    """Of values (rows,) or (rows, outputs), for the rows of a coding."""
+    if criterion not in REGRESSION:
+        raise ParameterError(
+            f"criterion is {criterion!r}; it must be one of {', '.join(REGRESSION)}"
+        )
+    y = y.reshape(len(y), -1)
+    many = y.shape[1] > 1
+    if criterion == "poisson" and ((y < 0).any() or (y.sum(axis=0) <= 0).any()):
+        raise DataError(
+            "the criterion 'poisson' needs values y >= 0 that are not all 0; some value of y is "
+            f"negative, or the sum of y is not positive: y goes from {y.min():g} to {y.max():g}"
+        )
+    if criterion == "absolute_error" and many:
+        raise ParameterError(
+            f"criterion is 'absolute_error' and y has {y.shape[1]} columns; fit a tree for each "
+            "column, or use 'squared_error'"
+        )
+    unit = float(power_of_two(np.array([np.abs(y).max() or 1.0]))[0])
+    scaled = y / unit
+    labels = rank_numbers(scaled[:, 0].copy())[1] if criterion == "absolute_error" else NOTHING
+    kind = {
+        "squared_error": criteria.SQUARED_MANY if many else criteria.SQUARED,
+        "poisson": criteria.POISSON_MANY if many else criteria.POISSON,
+        "absolute_error": criteria.ABSOLUTE,
+    }[criterion]
+    target = Target(
+        kind,
+        _spread(coding, scaled),
+        labels if labels is NOTHING else _spread(coding, labels.astype(np.int32)),
+        _weights(coding, weight),
+        n_sums=y.shape[1],
+    )
+    return Problem(target, 1.0 / y.shape[1], unit, squared=criterion == "squared_error")
+
+
+def classification_problem(
+    criterion: str,
+    coding: RankCoding,
+    y: Ints,
+    weight: Floats,
+    n_classes: int,
+    costs: Floats | None,
+    cost_growth: str,
+) -> Problem:
+    """Of class codes, for the rows of a coding; costs[i, j] = C(i | j)."""
+    if criterion not in CLASSIFICATION:
+        raise ParameterError(
+            f"criterion is {criterion!r}; it must be one of {', '.join(CLASSIFICATION)}"
+        )
+    if cost_growth not in ("priors", "gini"):
+        raise ParameterError(f"cost_growth is {cost_growth!r}; it must be 'priors' or 'gini'")
+    factors, matrix = None, None
+    if criterion == "misclassification":
+        matrix = 1.0 - np.eye(n_classes) if costs is None else costs
+    elif costs is not None and cost_growth == "gini":
+        if criterion != "gini":
+            raise ParameterError(
+                f"cost_growth is 'gini' and criterion is {criterion!r}; the generalised Gini index "
+                "goes with criterion='gini', 'priors' with all"
+            )
+        matrix = (costs + costs.T) / 2
+    elif costs is not None:
+        factors = altered_priors(costs, np.bincount(y, weight, minlength=n_classes))
+        weight = weight * factors[y]
+    two = n_classes <= 2 and not (costs is not None and criterion == "gini" and matrix is not None)
+    kind = _kind(criterion, two, matrix is not None)
+    target = Target(
+        kind,
+        _spread(coding, (y == 1).astype(float)[:, None]) if two else np.zeros((1, 1)),
+        NOTHING if two else _spread(coding, y.astype(np.int32)),
+        _weights(coding, weight),
+        n_sums=1 if two else n_classes,
+        costs=matrix if matrix is None or n_classes > 1 else np.zeros((2, 2)),
+    )
+    return Problem(target, 2.0 if kind == criteria.GINI_TWO else 1.0, factors=factors)
+
+
+def altered_priors(costs: Floats, total: Floats) -> Floats:
+    """Factors of the weights of classes j in proportion to sum_i C(i | j), that keep the total.
+
+    A class whose mistakes cost more counts as if it were more frequent (Breiman et al. 1984, 4.4).
+    """
+    factors = costs.sum(axis=0)
+    if not (factors[total > 0] > 0).all():
+        raise ParameterError(
+            "the cost matrix has a column of zeros: a class whose mistakes cost nothing has no "
+            "altered prior; use cost_growth='gini'"
+        )
+    return factors * (total.sum() / (factors @ total))
+
+
+def _kind(criterion: str, two: bool, matrix: bool) -> int:
+    if matrix:
+        general = criteria.COST if criterion == "misclassification" else criteria.GINI_COST
+        return criteria.COST_TWO if two else general
+    if criterion == "gini":
+        return criteria.GINI_TWO if two else criteria.GINI
+    return criteria.ENTROPY_TWO if two else criteria.ENTROPY
+
+
+def _spread(coding: RankCoding, values: Array) -> Array:
+    """Values of the rows of a coding, by row of its whole table."""
+    if coding.rows is None:
+        return np.ascontiguousarray(values)
+    spread = np.zeros((coding.small.shape[1], *values.shape[1:]), values.dtype)
+    spread[coding.rows] = values
+    return spread
+
+
+def _weights(coding: RankCoding, weight: Floats) -> Floats | None:
+    return None if (weight == 1.0).all() else _spread(coding, weight)
+
+
+def checked_costs(cost_matrix: Any, classes: Array) -> Floats | None:
+    """C(i | j) in the order of the classes; from a matrix or a `Costs` loss."""
+    if cost_matrix is None:
+        return None
+    costs = cost_matrix if isinstance(cost_matrix, Costs) else Costs(cost_matrix)
+    return np.array(costs.for_classes(classes).costs())

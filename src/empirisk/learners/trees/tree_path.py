@@ -1,0 +1,77 @@
+"""A tree at all values of ccp_alpha, from one growth."""
+
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from empirisk.data.rank_coding import RankCoding
+from empirisk.learners.trees.door import without_values
+from empirisk.learners.trees.pruning import PruningSequence, threshold_of
+from empirisk.risk.axis import Output
+from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.errors import ParameterError
+
+
+class TreePath:
+    """The nested trees of one training set; the path of a learner along `ccp_alpha`."""
+
+    def __init__(
+        self,
+        learner: Any,
+        coding: RankCoding,
+        y: Array,
+        weight: Floats,
+        values: Sequence[Any],
+        n_classes: int,
+    ) -> None:
+        self.learner, self.values = learner, [checked_alpha(value) for value in values]
+        self.n_classes, self.coding, self.flat = n_classes, coding, y.ndim == 1
+        self.tree = learner._grown(coding, y, weight, n_classes)
+        self.sequence: PruningSequence | None = None
+        if any(value > 0 for value in self.values):
+            self.sequence = learner._pruning(self.tree, n_classes)
+
+    def predict_path(self, X: RankCoding, output: Output) -> Array:
+        leaves = self._leaves(X.places())
+        if self.n_classes == 0:
+            values = self.tree.value[:, :, 0][leaves]
+            return values[..., 0] if self.flat else values
+        if output == "value":
+            return self.learner._labels_of(self.tree, self.n_classes)[leaves]
+        return self.tree.value[:, 0][leaves]
+
+    def _leaves(self, places: Floats) -> Array:
+        if self.sequence is None:
+            return np.repeat(self.tree.apply(places)[:, None], len(self.values), axis=1)
+        thresholds = np.array([threshold_of(value) for value in self.values])
+        order = np.argsort(thresholds, kind="stable")
+        leaves = self.tree.apply_pruned(places, self.sequence.alpha, thresholds[order])
+        return leaves[:, np.argsort(order, kind="stable")]
+
+    def at(self, j: int) -> Any:
+        classes = np.arange(self.n_classes) if self.n_classes else None
+        return self.write(j, clone(self.learner).set_params(ccp_alpha=self.values[j]), classes)
+
+    def write(self, j: int, learner: Any, classes: Array | None) -> Any:
+        """The fitted attributes at the j-th value."""
+        tree = self.tree
+        if self.sequence is not None and self.values[j] > 0:
+            tree = tree.cut_back(self.sequence.leaves(self.values[j]))
+        learner.tree_ = tree
+        learner.columns_ = without_values(self.coding)
+        learner.n_features_in_ = len(self.coding.columns)
+        learner.max_features_ = learner._features_drawn(len(self.coding.columns))
+        learner.n_outputs_ = 1 if self.flat else tree.value.shape[1]
+        if classes is not None:
+            learner.classes_, learner.n_classes_ = classes, len(classes)
+            learner._labels = self.learner._labels_of(tree, len(classes))
+        return learner
+
+
+def checked_alpha(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or not value >= 0:
+        raise ParameterError(f"ccp_alpha is {value!r}; it must be a number >= 0")
+    return float(value)
