@@ -27,8 +27,8 @@ def compiled(function=None, *, signatures=1, inlined=False):
     unless said otherwise: each costs seconds, and one too many is a door that let in an array of
     another type or layout. The test suite ends with a check (`surplus`).
 
-    `inlined` is for a step of one long function, written apart to be read: it becomes a part of its
-    caller. (A called function is optimised once more in each of its callers, and all that it calls.)
+    `inlined` is for a step of one long function that is written apart to be read: it becomes a
+    part of its caller. (What is called is optimised again in each of its callers.)
 
     The code runs without the interpreter's lock; `function.py_func` is the Python original.
 

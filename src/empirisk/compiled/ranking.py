@@ -43,7 +43,7 @@ def rank_integers(values, low, ranks, codes):
 
 @compiled
 def rank_ordered(values, order, codes, distinct):
-    """Ranks of values that `order` puts in order, NaN last; returns the number of distinct values."""
+    """Ranks of values that `order` puts in order, NaN last; returns how many are distinct."""
     n = 0
     for k in range(values.size):
         x = values[order[k]]

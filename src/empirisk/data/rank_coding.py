@@ -107,7 +107,8 @@ class RankCoding:
             np.stack(codes) if codes else np.empty((0, n), dtype)
             for codes, dtype in zip(tables, TABLES, strict=True)
         ]
-        return cls(*stacked, np.array(features, dtype=FEATURE), tuple(columns))
+        small, medium, large = stacked
+        return cls(small, medium, large, np.array(features, dtype=FEATURE), tuple(columns))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -154,7 +155,8 @@ class RankCoding:
 def code_column(column: RawColumn) -> tuple[CodedColumn, Array]:
     """What the codes of a column stand for, and the codes."""
     if column.numbers is None:
-        assert column.levels is not None and column.codes is not None
+        assert column.levels is not None
+        assert column.codes is not None
         codes = np.where(column.codes < 0, len(column.levels), column.codes)
         return CodedColumn(column.name, "category", column.levels), codes.astype(np.uint32)
     if beyond_float64(column.numbers):
@@ -163,8 +165,8 @@ def code_column(column: RawColumn) -> tuple[CodedColumn, Array]:
     distinct, codes = rank_numbers(np.require(column.numbers, np.float64, ["C", "A", "W"]))
     if len(distinct) and np.isinf(distinct[[0, -1]]).any():
         raise DataError(
-            f"column {column.name!r} has infinite values (inf); leave them out, or leave their cells "
-            "empty (NaN)"
+            f"column {column.name!r} has infinite values (inf); leave them out, or leave their "
+            "cells empty (NaN)"
         )
     return CodedColumn(column.name, "number", distinct), codes
 

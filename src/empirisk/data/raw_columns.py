@@ -59,7 +59,9 @@ def raw_columns(X: Any, kinds: Mapping[str, Kind] | None = None) -> Iterator[Raw
     else:
         X = np.asarray(X)
         for first in range(0, X.shape[1], COLUMNS_AT_ONCE):
-            for j, column in enumerate(np.ascontiguousarray(X[:, first : first + COLUMNS_AT_ONCE].T)):
+            for j, column in enumerate(
+                np.ascontiguousarray(X[:, first : first + COLUMNS_AT_ONCE].T)
+            ):
                 yield RawColumn(f"x{first + j}", column)
 
 
@@ -95,8 +97,8 @@ def chosen_categories(categorical_features: Any, names: list[str], p: int) -> An
     if given.size == 0:
         return [False] * p
     raise ParameterError(
-        f"categorical_features is {categorical_features!r:.60}; it must be 'from_dtype', None, names "
-        f"or numbers of columns from 0 to {p - 1}, or {p} truth values"
+        f"categorical_features is {categorical_features!r:.60}; it must be 'from_dtype', None, "
+        f"names or numbers of columns from 0 to {p - 1}, or {p} truth values"
     )
 
 
@@ -108,9 +110,9 @@ def as_category(column: RawColumn, asked: bool | None) -> RawColumn:
         if missing is not None and missing.any():
             levels, codes = levels[:-1], np.where(missing, -1, codes)  # NaN is the last of them
         return RawColumn(column.name, levels=levels.tolist(), codes=codes.astype(np.int32))
-    if asked is False and column.numbers is None:
+    if asked is False and column.levels is not None:
         raise DataError(
-            f"column {column.name!r} holds words, such as {column.levels[:1]}; a tree needs to know "  # type: ignore[index]
-            "that it is a category: give categorical_features='from_dtype', or name it there"
+            f"column {column.name!r} holds words, such as {column.levels[:1]}; a tree needs to "
+            "know that it is a category: give categorical_features='from_dtype', or name it there"
         )
     return column

@@ -1,7 +1,7 @@
 """Categories: the levels of a node put in an order, along which they are split like a number.
 
 With one sum, by the mean of each level: one of the splits along this order is the best of all
-2^(L-1) - 1 (Fisher 1958, Breiman et al. 1984), for squared error, two classes and Poisson. With
+2^(L-1) - 1, for squared error, two classes and Poisson (Breiman et al. 1984, Chou 1991). With
 several classes or outputs, by the first principal component of the levels' means (Coppersmith,
 Hong & Hosking 1999), which is best or near it; by absolute errors, by the mean too.
 """
@@ -106,7 +106,7 @@ def power_step(means, last, n_sums):
 
 @compiled
 def sort_levels(means, levels, n_levels):
-    """levels[2] = the levels by their score, equal ones in the order of their codes (merge sort)."""
+    """levels[2] = the levels by their score, equal ones by their codes (merge sort)."""
     for j in range(n_levels):
         levels[2, j] = j
     width = 1

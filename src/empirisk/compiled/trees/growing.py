@@ -75,7 +75,8 @@ def grow(
             small, medium, large, features[node.feature], node, subsets, rows, ids, here.start, m,
             in_block, codes, goes_left, other,
         )  # fmt: skip
-        if in_block:
+        largest = max(middle - here.start, here.end - middle)
+        if in_block and largest >= rule.min_rows_split and here.depth + 1 < rule.max_depth:
             split_block(
                 entries, features.size, constant, place, rule.block,
                 here.start - state[BLOCK_START], m, goes_left, rule.second,
@@ -151,9 +152,10 @@ def examine(
         state[BLOCK_START], state[BLOCK_END] = start, here.end
         in_block = True
     begin = start - state[BLOCK_START] if in_block else -1
+    perfect = worth + node.weight * node.impurity / rule.gain_scale
     best, f, code, next_code, missing_left = search(
         small, medium, large, features, rule, costs, rows, start, m, place, constant, begin,
-        here.key, node.weight, TIE * node.weight * node.impurity, here.lower - shift,
+        here.key, node.weight, perfect, TIE * node.weight * node.impurity, here.lower - shift,
         here.upper - shift, codes, sums, label, totals, entries, counts, keys, drawn, tree, levels,
         means, words,
     )  # fmt: skip

@@ -10,7 +10,10 @@ UNSEEN = 2
 
 FEATURE = np.dtype(
     [
-        ("n_codes", np.uint32),  # codes are 0..n_codes-1 in the order of the values; n_codes: missing
+        (
+            "n_codes",
+            np.uint32,
+        ),  # codes are 0..n_codes-1 in order of the values; n_codes: missing
         ("place", np.uint32),  # the row of its table
         ("table", np.uint8),  # codes are uint8 (0), uint16 (1) or uint32 (2)
         ("category", np.uint8),  # 1 where codes have no order
@@ -30,7 +33,8 @@ RULES = np.dtype(
         ("min_rows_leaf", np.int64),
         ("min_weight_split", np.float64),
         ("min_weight_leaf", np.float64),
-        ("min_gain", np.float64),  # of the sum of weight times impurity
+        ("min_gain", np.float64),  # in units of the criterion
+        ("gain_scale", np.float64),  # what these are in units of weight times impurity
         ("bounded", np.int64),  # 1 where there are monotone constraints
         ("block", np.int64),  # rows of a block that is sorted once, 0 for none
         ("bins", np.int64),  # where bins begin in `sums`
@@ -54,7 +58,7 @@ NODE = np.dtype(
         ("rows", np.int64),
         ("weight", np.float64),
         ("impurity", np.float64),
-        ("gain", np.float64),  # decrease of the sum of weight times impurity
+        ("gain", np.float64),  # in units of the criterion
     ],
     align=True,
 )

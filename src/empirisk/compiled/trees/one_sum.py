@@ -19,7 +19,7 @@ from empirisk.compiled.trees.ordering import HALF, LOW
 def describe_sum(weights, values, kind, costs, rows, start, m, ids, in_block, node, sums, totals):
     """Fill the node, its totals, and the sums of its rows.
 
-    Returns the mean, what is taken off the values, the worth of the node unsplit, and if it is pure.
+    Returns the mean, what is taken off the values, the worth of the node unsplit, if it is pure.
     """
     weighted = weights.size > 1
     weight, total = 0.0, 0.0
@@ -50,7 +50,7 @@ def describe_sum(weights, values, kind, costs, rows, start, m, ids, in_block, no
     worth = worth_of_sum(kind, weight, total, costs)
     if kind == GINI_TWO:
         impurity = 2.0 * mean * (1.0 - mean)
-    elif kind == ENTROPY_TWO or kind == COST_TWO:
+    elif kind in (ENTROPY_TWO, COST_TWO):
         impurity = -worth / weight
     elif kind == POISSON:
         impurity = deviance(weights, values, rows, start, m, mean)
@@ -110,7 +110,8 @@ def scan_sum(
             inside = lower <= min(left_mean, right_mean) and max(left_mean, right_mean) <= upper
             if not inside or sign * (left_mean - right_mean) > 0:
                 continue
-        if kind == SQUARED or kind == GINI_TWO:
+        if kind <= GINI_TWO:
+            # The squared error, and with it the Gini index, with one division.
             squares = left * left * right_weight + right * right * left_weight
             worth = squares / (left_weight * right_weight)
         else:

@@ -2,8 +2,8 @@
 
 Of splits that are equal to rounding (TIE of the node's impurity) the one of the first feature, then
 of the lowest threshold, is taken, and missing values go to the right: so weights are like copies,
-and the order of rows does not matter, though both round sums in their own way. A feature with one value in a node has one value below it too, and is not
-looked at again.
+and the order of rows does not matter, though each rounds sums in its own way. A feature with one
+value in a node has one value below it too, and is not looked at again.
 """
 
 import numpy as np
@@ -26,15 +26,17 @@ TIE = 1e-12
 
 @compiled(inlined=True)
 def search(
-    small, medium, large, features, rule, costs, rows, start, m, place, constant, begin, key, weight,
-    tie, lower, upper, codes, sums, label, totals, entries, counts, keys, drawn, tree, levels, means,
-    words,
+    small, medium, large, features, rule, costs, rows, start, m, place, constant, begin, key,
+    weight, perfect, tie, lower, upper, codes, sums, label, totals, entries, counts, keys, drawn,
+    tree, levels, means, words,
 ):  # fmt: skip
     """The best split of the node open at `place`; notes which features are constant there.
 
-    `begin` is where the node begins in its block, -1 if it is in none. Returns the worth (-inf if
-    there is no split), the feature, its codes on both sides of the threshold, and the side of
-    missing values. The levels of a category that go left are in `words`.
+    `begin` is where the node begins in its block, -1 if it is in none. The search ends at a split
+    of worth `perfect`: those of features before it were worse, and no other can be better.
+
+    Returns the worth (-inf if there is no split), the feature, its codes on both sides of the
+    threshold, and the side of missing values. The levels of a category that go left are in `words`.
     """
     p = features.size
     family = rule.kind // 10
@@ -83,7 +85,8 @@ def search(
                 worth, i = scan_sum(
                     entries, at, n_seen, last, sums, weight, totals[NODE, 0], missing_weight * side,
                     totals[MISSING, 0] * side, m, n_missing * side, rule.kind, rule.min_rows_leaf,
-                    rule.min_weight_leaf, costs, rule.bounded, features[f].monotone, lower, upper, tie,
+                    rule.min_weight_leaf, costs, rule.bounded, features[f].monotone, lower, upper,
+                    tie,
                 )  # fmt: skip
             elif family < 3:
                 worth, i = scan_sums(
@@ -105,6 +108,8 @@ def search(
                 best_missing = side if n_missing > 0 else UNSEEN
                 if n_levels > 0:
                     note_subset(levels, n_levels, best_code, words)
+        if best >= perfect - tie and rule.max_features >= p:
+            break
     if rule.max_features < p:
         for j in range(p):
             drawn[j] = j

@@ -1,4 +1,4 @@
-"""Rows walk down a tree: 16 of them in lockstep, so that the processor waits for many nodes at once.
+"""Rows walk down a tree: 16 in lockstep, so that the processor waits for many nodes at once.
 
 A packed node has 16 bytes: the threshold (for a category, where the words of its subset begin), and
 two integers: the feature times 4, plus 2 for a category, plus 1 if missing values go left; and the
@@ -15,7 +15,7 @@ WORD = np.uint32(31)
 
 @compiled
 def preorder(left, right, order):
-    """order[i] = the node that comes i-th when each node is followed by its left, then its right."""
+    """order[i] = the i-th node when each is followed by all below its left, then its right."""
     stack = np.empty(left.size, np.int32)
     stack[0] = 0
     n_open, n = 1, 0
@@ -28,6 +28,19 @@ def preorder(left, right, order):
             stack[n_open] = right[node]
             stack[n_open + 1] = left[node]
             n_open += 2
+
+
+@compiled
+def relatives(right, parent, depth, end):
+    """Of each node in preorder: its parent, its depth, and the node after the last one below it."""
+    parent[0], depth[0] = -1, 0
+    for node in range(right.size):
+        if right[node] >= 0:
+            for child in (node + 1, np.int64(right[node])):
+                parent[child] = node
+                depth[child] = depth[node] + 1
+    for node in range(right.size - 1, -1, -1):
+        end[node] = end[right[node]] if right[node] >= 0 else node + 1
 
 
 @compiled
@@ -48,23 +61,25 @@ def find_leaves(thresholds, links, X, leaves):
     """leaves[i] = the leaf of row i, in a tree without categories.
 
     thresholds and links are two views of the packed nodes: float64 (nodes, 2), int32 (nodes, 4).
+    Arithmetic in place of a branch: which way a row goes cannot be foreseen.
     """
     n = X.shape[0]
-    at = np.zeros(LOCKSTEP, np.int32)
+    at = np.zeros(LOCKSTEP, np.uint32)
     for first in range(0, n, LOCKSTEP):
         width = min(LOCKSTEP, n - first)
         for r in range(width):
             at[r] = 0
-        moved = True
+        moved = np.uint32(1)
         while moved:
-            moved = False
+            moved = np.uint32(0)
             for r in range(width):
-                node = np.uint32(at[r])
-                kind = links[node, 2]
-                x = X[first + r, np.uint32(kind) >> np.uint32(2)]
-                left = (x <= thresholds[node, 0]) | ((x != x) & (kind & 1 == 1))
-                following = np.int32(node + np.uint32(1)) if left else links[node, 3]
-                moved |= following != at[r]
+                node = at[r]
+                kind = np.uint32(links[node, 2])
+                x = X[first + r, kind >> np.uint32(2)]
+                left = np.uint32(x <= thresholds[node, 0]) | (np.uint32(x != x) & kind)
+                right = np.uint32(links[node, 3])
+                following = right + (node + np.uint32(1) - right) * (left & np.uint32(1))
+                moved |= following ^ node
                 at[r] = following
         for r in range(width):
             leaves[first + r] = at[r]

@@ -156,7 +156,7 @@ categorical_features, early_stopping, validation_fraction, n_iter_no_change
         learner = super().for_classes(labels)
         if learner.cost_matrix is None:
             return learner
-        costs = checked_costs(learner.cost_matrix, labels)
+        costs: Any = checked_costs(learner.cost_matrix, labels)
         bound = Costs(costs, classes=range(len(labels)))
         return clone(learner).set_params(cost_matrix=bound)
 

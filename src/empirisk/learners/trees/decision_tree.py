@@ -147,9 +147,7 @@ class DecisionTree(PathMixin, BaseEstimator):
             `ccp_alphas`, from 0, and `impurities`: the risk of the tree from each alpha on.
         """
         learner = clone(self)
-        coding, y, weight, classes = learner._training_set(
-            X, y, sample_weight, is_classifier(self)
-        )
+        coding, y, weight, classes = learner._training_set(X, y, sample_weight, is_classifier(self))
         n_classes = 0 if classes is None else len(classes)
         learner = learner if classes is None else learner.for_classes(classes)
         tree = learner._grown(coding, y, weight, n_classes)

@@ -3,7 +3,12 @@
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import _check_feature_names, check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    _check_feature_names,
+    check_array,
+    check_is_fitted,
+    validate_data,
+)
 
 from empirisk.data.rank_coding import CodedColumn, RankCoding, places_of
 from empirisk.data.raw_columns import chosen_categories, is_frame
@@ -64,8 +69,8 @@ def check_places(learner: Any, X: Any) -> Floats:
     if suspicious and np.isinf(places).any():
         j = int(np.flatnonzero(np.isinf(places).any(axis=0))[0])
         raise DataError(
-            f"column {learner.columns_[j].name!r} has infinite values (inf); leave their cells empty "
-            "(NaN)"
+            f"column {learner.columns_[j].name!r} has infinite values (inf); leave their cells "
+            "empty (NaN)"
         )
     return places
 

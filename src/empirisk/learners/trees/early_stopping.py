@@ -6,13 +6,13 @@ All numbers of splits are judged in one walk of the validation rows: split s cha
 that pass its node.
 """
 
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn.model_selection import train_test_split
 
 from empirisk.data.rank_coding import RankCoding
+from empirisk.learners.trees.limits import real, whole
 from empirisk.learners.trees.tree import Tree
 from empirisk.learners.trees.tree_path import TreePath
 from empirisk.runtime.arrays import Array, Floats
@@ -66,15 +66,19 @@ def _node_losses(
     passed = tree.decision_path(places).tocoo()
     rows, nodes = passed.coords
     losses = weight[rows] * learner._losses(tree, nodes, y[rows], n_classes)
-    return np.bincount(nodes, losses, minlength=tree.node_count)
+    return np.bincount(nodes, losses, minlength=tree.node_count).astype(np.float64)
 
 
 def _parts(learner: Any, y: Array, n_classes: int) -> tuple[Array, Array]:
-    share, patience = learner.validation_fraction, learner.n_iter_no_change
-    if not isinstance(share, Real) or not 0 < share < 1:
-        raise ParameterError(f"validation_fraction is {share!r}; it must be between 0 and 1")
-    if not isinstance(patience, Integral) or patience < 1:
-        raise ParameterError(f"n_iter_no_change is {patience!r}; it must be a whole number from 1")
+    share = real(learner.validation_fraction)
+    if share is None or not 0 < share < 1:
+        raise ParameterError(
+            f"validation_fraction is {learner.validation_fraction!r}; it must be between 0 and 1"
+        )
+    if (whole(learner.n_iter_no_change) or 0) < 1:
+        raise ParameterError(
+            f"n_iter_no_change is {learner.n_iter_no_change!r}; it must be a whole number from 1"
+        )
     if len(y) < 2:
         raise DataError("early_stopping needs at least 2 rows, this is 1 sample: switch it off")
     stratified = n_classes > 1 and np.bincount(y).min() > 1

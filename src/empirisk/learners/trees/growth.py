@@ -17,11 +17,11 @@ from empirisk.compiled.trees.growing import (
     STATE,
     grow,
 )
-from empirisk.compiled.trees.layout import NODE, OPEN, RULES, UNSEEN
+from empirisk.compiled.trees.layout import NODE, OPEN, RULES
 from empirisk.compiled.trees.ordering import ALL_PAIRS, DIGIT_BITS
-from empirisk.compiled.trees.walking import preorder
 from empirisk.data.rank_coding import RankCoding
-from empirisk.learners.trees.tree import LEAF, NO_FEATURE, Tree
+from empirisk.learners.trees.finishing import finished
+from empirisk.learners.trees.tree import LEAF, Tree
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.deadlines import check_deadline
 
@@ -89,6 +89,7 @@ def grow_tree(
         features["monotone"] = monotone
     rows = coding.row_numbers().astype(np.uint32)
     growth = _Growth(coding, features, rows, target, limits, seed)
+    growth.rules["gain_scale"] = gain_scale
     while growth.step():
         check_deadline()
     return growth.tree(coding, gain_scale)
@@ -172,7 +173,7 @@ class _Growth:
     def step(self) -> bool:
         """Grow on for about a second; returns whether there is more to do."""
         self._make_room()
-        return AGAIN == grow(
+        ending = grow(
             *self.tables,
             self.features,
             *self.data,
@@ -190,6 +191,7 @@ class _Growth:
             self.state,
             WORK_AT_ONCE,
         )
+        return bool(ending == AGAIN)
 
     def _make_room(self) -> None:
         if self.state[N_NODES] + 2 > len(self.nodes):
@@ -204,77 +206,11 @@ class _Growth:
             self.state[N_FREE] += n
 
     def tree(self, coding: RankCoding, gain_scale: float) -> Tree:
-        """The nodes in preorder, with thresholds."""
+        """What has grown."""
         n = int(self.state[N_NODES])
-        nodes = self.nodes[:n]
-        order = np.empty(n, np.int32)
-        preorder(
-            np.ascontiguousarray(nodes["left"]), np.ascontiguousarray(nodes["right"]), order
+        return finished(
+            self.nodes[:n], self.value[:n], self.subsets, self.words.shape[1], coding, gain_scale
         )
-        number = np.empty(n, np.int32)
-        number[order] = np.arange(n, dtype=np.int32)
-        nodes, value = nodes[order], self.value[:n][order]
-        leaf = nodes["left"] < 0
-        right = np.where(leaf, LEAF, number[nodes["right"]]).astype(np.int32)
-        to_left = np.zeros(n, bool)
-        inner = np.flatnonzero(~leaf)
-        heavier = nodes["weight"][inner + 1] > nodes["weight"][right[inner]]
-        unseen = nodes["missing_left"][inner] == UNSEEN
-        to_left[inner] = np.where(unseen, heavier, nodes["missing_left"][inner] == 1)
-        threshold, cut = thresholds_of(nodes, coding)
-        total = nodes["weight"][0] * nodes["impurity"][0]
-        gain = np.where(leaf, 0.0, nodes["gain"]) * (gain_scale / total if total > 0 else 0.0)
-        subset, subsets = self._subsets(nodes, to_left)
-        return Tree(
-            children_right=right,
-            feature=np.where(leaf, NO_FEATURE, nodes["feature"]).astype(np.int32),
-            threshold=threshold,
-            cut=cut,
-            missing_go_to_left=to_left,
-            subset=subset,
-            subsets=subsets,
-            n_node_samples=nodes["rows"].copy(),
-            weighted_n_node_samples=nodes["weight"].copy(),
-            impurity=nodes["impurity"].copy(),
-            gain=gain,
-            split_order=nodes["rank"].copy(),
-            value=value,
-            n_features=len(self.features),
-        )
-
-    def _subsets(self, nodes: Array, to_left: Array) -> tuple[Array, Array]:
-        """Words of the levels that go left; levels that a node did not see go as missing values."""
-        width = self.words.shape[1]
-        subset = np.where(nodes["left"] < 0, -1, nodes["subset"]).astype(np.int32)
-        split = np.flatnonzero(subset >= 0)
-        words = np.empty((len(split), width), np.uint32)
-        for k, node in enumerate(split):
-            at = subset[node]
-            left, seen = self.subsets[at : at + width], self.subsets[at + width : at + 2 * width]
-            words[k] = left | ~seen if to_left[node] else left
-        subset[split] = width * np.arange(len(split))
-        return subset, words.reshape(-1)
-
-
-def thresholds_of(nodes: Array, coding: RankCoding) -> tuple[Floats, Floats]:
-    """Half way between neighbouring values of the node, and in terms of places; NaN if neither."""
-    threshold = np.full(len(nodes), np.nan)
-    cut = np.full(len(nodes), np.nan)
-    numeric = (nodes["left"] >= 0) & (nodes["subset"] < 0)
-    for j in np.unique(nodes["feature"][numeric]):
-        at = np.flatnonzero(numeric & (nodes["feature"] == j))
-        column = coding.columns[j]
-        codes, following = nodes["code"][at], nodes["next_code"][at]
-        values = np.append(np.asarray(column.values, dtype=np.float64), np.inf)
-        low, high = values[codes], values[following]
-        middle = low / 2 + high / 2
-        threshold[at] = np.where(middle < high, middle, low)  # rounding may lead up to `high`
-        threshold[at] = np.where(np.isinf(high), np.inf, np.maximum(threshold[at], low))
-        cut[at] = threshold[at]
-        if column.kind == "integer":
-            places = np.append(np.arange(float(len(column.values))), np.inf)
-            cut[at] = places[codes] / 2 + places[following] / 2
-    return threshold, cut
 
 
 def _block_size(n: int, p: int, limits: Limits) -> int:
@@ -308,6 +244,7 @@ def _rules(
         limits.min_weight_split,
         max(limits.min_weight_leaf, np.finfo(float).tiny),
         limits.min_gain,
+        1.0,
         features["monotone"].any(),
         block,
         n,
@@ -320,4 +257,3 @@ def _rules(
 
 def _longer(array: Array) -> Array:
     return np.concatenate([array, np.zeros_like(array)])
-

@@ -51,43 +51,56 @@ def features_drawn(max_features: Any, p: int) -> int:
         return p
     if isinstance(max_features, str) and max_features in ("sqrt", "log2"):
         return max(1, int(sqrt(p) if max_features == "sqrt" else log2(p)))
-    if isinstance(max_features, Integral) and not isinstance(max_features, bool):
-        if 1 <= max_features:
-            return min(int(max_features), p)
-    elif isinstance(max_features, Real) and 0 < max_features <= 1:
-        return max(1, int(float(max_features) * p))
+    number, share = whole(max_features), real(max_features)
+    if number is not None and number >= 1:
+        return min(number, p)
+    if number is None and share is not None and 0 < share <= 1:
+        return max(1, int(share * p))
     raise ParameterError(
         f"max_features is {max_features!r}; it must be None, 'sqrt', 'log2', a number of features "
         "from 1, or a share of them between 0 and 1"
     )
 
 
+def whole(value: Any) -> int | None:
+    """A whole number as an int; None if it is none."""
+    number = isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
+    return int(value) if number else None
+
+
+def real(value: Any) -> float | None:
+    """A number as a float; None if it is none."""
+    number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+    return float(value) if number else None
+
+
 def _number(learner: Any, name: str, *, least: int, n: float) -> int:
     """A number of rows, or a share of n rows."""
     value = getattr(learner, name)
-    if isinstance(value, Integral) and not isinstance(value, bool) and value >= least:
-        return int(value)
-    if isinstance(value, Real) and not isinstance(value, Integral) and 0 < value <= 1:
-        return max(least, ceil(float(value) * n))
+    number, share = whole(value), real(value)
+    if number is not None and number >= least:
+        return number
+    if number is None and share is not None and 0 < share <= 1:
+        return max(least, ceil(share * n))
     raise ParameterError(
-        f"{name} is {value!r}; it must be a number of rows from {least}, or a share of them above 0 "
-        "and up to 1"
+        f"{name} is {value!r}; it must be a number of rows from {least}, or a share of them above "
+        "0 and up to 1"
     )
 
 
 def _real(learner: Any, name: str, low: float, high: float) -> float:
     value = getattr(learner, name)
-    if not isinstance(value, Real) or isinstance(value, bool) or not low <= value <= high:
+    number = real(value)
+    if number is None or not low <= number <= high or not isfinite(number):
         raise ParameterError(f"{name} is {value!r}; it must be a number from {low} to {high}")
-    if not isfinite(value):
-        raise ParameterError(f"{name} is {value!r}; it must be finite")
-    return float(value)
+    return number
 
 
 def _optional(learner: Any, name: str, least: int, default: int) -> int:
     value = getattr(learner, name)
     if value is None:
         return default
-    if isinstance(value, Integral) and not isinstance(value, bool) and value >= least:
-        return min(int(value), NEVER)
+    number = whole(value)
+    if number is not None and number >= least:
+        return min(number, NEVER)
     raise ParameterError(f"{name} is {value!r}; it must be None or a whole number from {least}")

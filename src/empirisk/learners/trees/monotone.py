@@ -27,7 +27,9 @@ def checked_signs(monotonic_cst: Any, coding: RankCoding, kind: int) -> Array | 
         names = [column.name for column in coding.columns]
         strange = [name for name in monotonic_cst if name not in names]
         if strange:
-            raise ParameterError(f"monotonic_cst names {strange[0]!r}; the columns are {names[:10]}")
+            raise ParameterError(
+                f"monotonic_cst names {strange[0]!r}; the columns are {names[:10]}"
+            )
         monotonic_cst = [monotonic_cst.get(name, 0) for name in names]
     signs = np.asarray(monotonic_cst)
     if signs.shape != (p,) or not np.isin(signs, (-1, 0, 1)).all():

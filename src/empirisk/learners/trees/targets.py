@@ -13,7 +13,7 @@ from empirisk.data.rank_coding import RankCoding, rank_numbers
 from empirisk.data.scaling import power_of_two
 from empirisk.learners.trees.growth import Target
 from empirisk.learners.trees.tree import Tree
-from empirisk.losses import Costs
+from empirisk.losses import Costs, class_frequencies
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
 
@@ -116,7 +116,7 @@ def classification_problem(
             )
         matrix = (costs + costs.T) / 2
     elif costs is not None:
-        factors = altered_priors(costs, np.bincount(y, weight, minlength=n_classes))
+        factors = altered_priors(costs, class_frequencies(y, weight, n_classes=n_classes))
         weight = weight * factors[y]
     two = n_classes <= 2 and not (costs is not None and criterion == "gini" and matrix is not None)
     kind = _kind(criterion, two, matrix is not None)
@@ -131,18 +131,18 @@ def classification_problem(
     return Problem(target, 2.0 if kind == criteria.GINI_TWO else 1.0, factors=factors)
 
 
-def altered_priors(costs: Floats, total: Floats) -> Floats:
+def altered_priors(costs: Floats, shares: Floats) -> Floats:
     """Factors of the weights of classes j in proportion to sum_i C(i | j), that keep the total.
 
     A class whose mistakes cost more counts as if it were more frequent (Breiman et al. 1984, 4.4).
     """
     factors = costs.sum(axis=0)
-    if not (factors[total > 0] > 0).all():
+    if not (factors[shares > 0] > 0).all():
         raise ParameterError(
             "the cost matrix has a column of zeros: a class whose mistakes cost nothing has no "
             "altered prior; use cost_growth='gini'"
         )
-    return factors * (total.sum() / (factors @ total))
+    return factors / (factors @ shares)
 
 
 def _kind(criterion: str, two: bool, matrix: bool) -> int:

@@ -10,6 +10,7 @@ from empirisk.compiled.trees.walking import (
     find_leaves,
     find_leaves_by_subsets,
     find_pruned_leaves,
+    relatives,
 )
 from empirisk.runtime.arrays import Array, Bools, Floats, Ints
 from empirisk.runtime.parallel import parallel, slices
@@ -86,23 +87,21 @@ class Tree:
     def n_leaves(self) -> int:
         return int(self.is_leaf.sum())
 
+    def relatives(self) -> tuple[Array, Array, Array]:
+        """Of each node: its parent (-1 for the root), its depth, the node after all below it."""
+        parent, depth, end = np.empty((3, self.node_count), np.int32)
+        relatives(self.children_right, parent, depth, end)
+        return parent, depth, end
+
     @property
     def parent(self) -> Array:
         """-1 for the root."""
-        parent = np.full(self.node_count, -1, np.int32)
-        inner = np.flatnonzero(~self.is_leaf)
-        parent[inner + 1] = inner
-        parent[self.children_right[inner]] = inner
-        return parent
+        return self.relatives()[0]
 
     @property
     def depth(self) -> Array:
         """The number of splits above each node."""
-        depth = np.zeros(self.node_count, np.int32)
-        parent = self.parent.tolist()
-        for node in range(1, self.node_count):
-            depth[node] = depth[parent[node]] + 1
-        return depth
+        return self.relatives()[1]
 
     @property
     def max_depth(self) -> int:
@@ -115,9 +114,7 @@ class Tree:
 
         def walk(part: slice) -> None:
             if len(self.subsets):
-                find_leaves_by_subsets(
-                    thresholds, links, self.subsets, places[part], leaves[part]
-                )
+                find_leaves_by_subsets(thresholds, links, self.subsets, places[part], leaves[part])
             else:
                 find_leaves(thresholds, links, places[part], leaves[part])
 
@@ -133,11 +130,11 @@ class Tree:
 
     def decision_path(self, places: Floats) -> csr_array:
         """(rows, nodes): 1 where a row passes a node."""
-        leaves, parent, depth = self.apply(places), self.parent, self.depth
+        leaves, (parent, depth, _) = self.apply(places), self.relatives()
         steps = depth[leaves] + 1
         ends = np.concatenate([[0], np.cumsum(steps)])
         nodes, at = np.empty(ends[-1], np.int32), leaves
-        for back in range(self.max_depth + 1):
+        for back in range(depth.max() + 1):
             rows = np.flatnonzero(steps > back)
             nodes[ends[rows + 1] - 1 - back] = at[rows]
             at = np.where(parent[at] < 0, 0, parent[at])
@@ -147,7 +144,9 @@ class Tree:
     def compute_feature_importances(self, normalize: bool = True) -> Floats:
         """The gains of the splits by each feature, as parts of their sum."""
         inner = ~self.is_leaf
-        total = np.bincount(self.feature[inner], self.gain[inner], minlength=self.n_features)
+        total: Floats = np.bincount(
+            self.feature[inner], self.gain[inner], minlength=self.n_features
+        ).astype(np.float64)
         if normalize and total.sum() > 0:
             total = total / total.sum()
         return total if normalize else total * self.impurity[0]
@@ -156,7 +155,9 @@ class Tree:
         """Thresholds and links as `compiled.trees.walking` reads them, two views of one array."""
         if self._packed is None:
             object.__setattr__(self, "_packed", self._pack())
-        return self._packed.view(np.float64).reshape(-1, 2), self._packed.view(np.int32).reshape(-1, 4)
+        return self._packed.view(np.float64).reshape(-1, 2), self._packed.view(np.int32).reshape(
+            -1, 4
+        )
 
     def _pack(self) -> Array:
         leaf, category = self.is_leaf, self.subset >= 0
@@ -169,11 +170,10 @@ class Tree:
 
     def cut_back(self, leaves: Bools) -> "Tree":
         """The tree in which these nodes are leaves, and all below them is gone."""
-        gone = np.zeros(self.node_count, bool)
-        end = self.ends()
-        for node in np.flatnonzero(leaves & ~self.is_leaf).tolist():
-            if not gone[node]:
-                gone[node + 1 : end[node]] = True
+        end = self.relatives()[2]
+        opened = np.bincount(np.flatnonzero(leaves) + 1, minlength=self.node_count + 1)
+        closed = np.bincount(end[leaves], minlength=self.node_count + 1)
+        gone = np.cumsum(opened - closed)[:-1] > 0  # below some of them, which are intervals
         kept = np.flatnonzero(~gone)
         number = np.cumsum(~gone) - 1
         leaf = (leaves | self.is_leaf)[kept]
@@ -192,10 +192,3 @@ class Tree:
             impurity=self.impurity[kept],
             value=self.value[kept],
         )
-
-    def ends(self) -> Ints:
-        """The node after the last one below each node."""
-        end = np.arange(1, self.node_count + 1)
-        for node in np.flatnonzero(~self.is_leaf)[::-1].tolist():
-            end[node] = end[self.children_right[node]]
-        return end

@@ -1,7 +1,6 @@
 """A tree at all values of ccp_alpha, from one growth."""
 
 from collections.abc import Sequence
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -9,6 +8,7 @@ from sklearn.base import clone
 
 from empirisk.data.rank_coding import RankCoding
 from empirisk.learners.trees.door import without_values
+from empirisk.learners.trees.limits import real
 from empirisk.learners.trees.pruning import PruningSequence, threshold_of
 from empirisk.risk.axis import Output
 from empirisk.runtime.arrays import Array, Floats
@@ -34,7 +34,7 @@ class TreePath:
         if any(value > 0 for value in self.values):
             self.sequence = learner._pruning(self.tree, n_classes)
 
-    def predict_path(self, X: RankCoding, output: Output) -> Array:
+    def predict_path(self, X: Any, output: Output) -> Array:
         leaves = self._leaves(X.places())
         if self.n_classes == 0:
             values = self.tree.value[:, :, 0][leaves]
@@ -50,6 +50,10 @@ class TreePath:
         order = np.argsort(thresholds, kind="stable")
         leaves = self.tree.apply_pruned(places, self.sequence.alpha, thresholds[order])
         return leaves[:, np.argsort(order, kind="stable")]
+
+    @property
+    def degrees_of_freedom(self) -> Floats:
+        raise NotImplementedError("the degrees of freedom of a tree are not known")
 
     def at(self, j: int) -> Any:
         classes = np.arange(self.n_classes) if self.n_classes else None
@@ -72,6 +76,7 @@ class TreePath:
 
 
 def checked_alpha(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not value >= 0:
+    alpha = real(value)
+    if alpha is None or not alpha >= 0:
         raise ParameterError(f"ccp_alpha is {value!r}; it must be a number >= 0")
-    return float(value)
+    return alpha
