@@ -30,6 +30,7 @@ SQUARED_MANY, POISSON_MANY = 20, 21
 ABSOLUTE = 30
 
 REFUSED = -np.inf
+NO_COUNT = 1e-12
 
 # Rows of `totals`: sums of the node, of its missing values, of the sides of a split. They are
 # np.int64, since Numba would compile a function again for each integer that it is called with.
@@ -43,14 +44,18 @@ def x_log_share(x, total):
 
 
 @compiled
-def worth_of_sum(kind, weight, total, costs):
-    """Of one side that has this weight and this sum (of the second of two classes, its weight)."""
+def worth_of_sum(kind, weight, total, whole, costs):
+    """Of one side that has this weight and this sum (of the second of two classes, its weight).
+
+    `whole` is the sum of the node: what rounding leaves of a side without any count is small
+    beside it.
+    """
     if kind == ENTROPY_TWO:
         return x_log_share(total, weight) + x_log_share(weight - total, weight)
     if kind == COST_TWO:
         return -min(costs[0, 1] * total, costs[1, 0] * (weight - total))
     if kind == POISSON:  # a side without any count would be predicted impossible
-        return x_log_share(total, weight) if total > 0.0 else REFUSED
+        return x_log_share(total, weight) if total > NO_COUNT * whole else REFUSED
     return total * total / weight
 
 
@@ -72,7 +77,8 @@ def worth_of_sums(kind, weight, totals, side, costs):
     elif kind == POISSON_MANY:
         for k in range(n):
             total = totals[side, k]
-            worth += x_log_share(total, weight) if total > 0.0 else REFUSED
+            counted = total > NO_COUNT * totals[NODE, k]
+            worth += x_log_share(total, weight) if counted else REFUSED
     else:
         for k in range(n):
             worth += totals[side, k] * totals[side, k]

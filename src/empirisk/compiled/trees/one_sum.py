@@ -47,7 +47,7 @@ def describe_sum(weights, values, kind, costs, rows, start, m, ids, in_block, no
             impurity += sums[place, 1] * centred
             total += sums[place, 1]
         impurity /= weight
-    worth = worth_of_sum(kind, weight, total, costs)
+    worth = worth_of_sum(kind, weight, total, total, costs)
     if kind == GINI_TWO:
         impurity = 2.0 * mean * (1.0 - mean)
     elif kind in (ENTROPY_TWO, COST_TWO):
@@ -78,14 +78,14 @@ def deviance(weights, values, rows, start, m, mean):
 @compiled
 def scan_sum(
     entries, at, n, last, sums, weight, total, left_weight, left, n_rows, left_rows, kind,
-    min_rows, min_weight, costs, bounded, sign, lower, upper, tie,
+    min_rows, min_weight, costs, sign, lower, upper, tie,
 ):  # fmt: skip
     """Splits by one sum. Returns the best worth and the entry after which it splits, or -1.
 
     The entries are entries[at:at + n]; the first `last` of them may be the last of the left side.
-    left_weight, left and left_rows are of the rows that are on the left from the start. If
-    `bounded`, the means of both sides must lie between lower and upper, and sign times the left
-    one must not be above sign times the right one. Worths that differ by no more than `tie` are
+    left_weight, left and left_rows are of the rows that are on the left from the start. With
+    a `sign`, the means of both sides must lie between lower and upper, and sign times the left one
+    must not be above sign times the right one. Worths that differ by no more than `tie` are
     equal: of equals, the first is taken.
     """
     best, best_at = REFUSED, -1
@@ -105,7 +105,7 @@ def scan_sum(
             continue
         if min(left_rows + i + 1, n_rows - left_rows - i - 1) < min_rows:
             continue
-        if bounded:
+        if sign != 0:
             left_mean, right_mean = left / left_weight, right / right_weight
             inside = lower <= min(left_mean, right_mean) and max(left_mean, right_mean) <= upper
             if not inside or sign * (left_mean - right_mean) > 0:
@@ -115,8 +115,8 @@ def scan_sum(
             squares = left * left * right_weight + right * right * left_weight
             worth = squares / (left_weight * right_weight)
         else:
-            worth = worth_of_sum(kind, left_weight, left, costs)
-            worth += worth_of_sum(kind, right_weight, right, costs)
+            worth = worth_of_sum(kind, left_weight, left, total, costs)
+            worth += worth_of_sum(kind, right_weight, right, total, costs)
         better = worth > best + tie
         best = worth if better else best
         best_at = i if better else best_at

@@ -85,8 +85,7 @@ def search(
                 worth, i = scan_sum(
                     entries, at, n_seen, last, sums, weight, totals[NODE, 0], missing_weight * side,
                     totals[MISSING, 0] * side, m, n_missing * side, rule.kind, rule.min_rows_leaf,
-                    rule.min_weight_leaf, costs, rule.bounded, features[f].monotone, lower, upper,
-                    tie,
+                    rule.min_weight_leaf, costs, features[f].monotone, lower, upper, tie,
                 )  # fmt: skip
             elif family < 3:
                 worth, i = scan_sums(
