@@ -96,8 +96,9 @@ class DecisionTree(PathMixin, BaseEstimator):
         if self.splitter != "best":
             raise ParameterError(f"splitter is {self.splitter!r}; it must be 'best'")
         problem = self._problem(coding, y, weight, n_classes)
-        by_rows = problem.factors is not None
-        limits = limits_of(self, weight, len(coding.columns), by_rows=by_rows)
+        limits = limits_of(
+            self, problem.weight, len(coding.columns), by_rows=problem.weight is not weight
+        )
         scale = problem.unit * (problem.unit if problem.squared else 1.0) * problem.gain_scale
         if np.isfinite(limits.min_gain):
             changes = {"min_gain": limits.min_gain / scale, **changes}

@@ -16,8 +16,9 @@ EPSILON = float(np.finfo(float).eps)
 def limits_of(learner: Any, weight: Floats, n_features: int, *, by_rows: bool = False) -> Limits:
     """The limits that a learner's parameters ask for.
 
-    Where all weights are whole numbers, a row counts as so many rows, unless `by_rows`; else each
-    row counts once, and only `min_weight_fraction_leaf` looks at weights.
+    Where all weights are whole numbers, a row counts as so many rows, unless `by_rows` (classes
+    have weights too); else each row counts once, and only `min_weight_fraction_leaf` looks at
+    weights.
     """
     total = float(weight.sum())
     counted = not by_rows and bool((weight == np.floor(weight)).all())

@@ -24,9 +24,10 @@ NOTHING = np.zeros(1, np.int32)
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A target for the grower, and the way back from its numbers."""
+    """A target for the grower, the weights of its rows, and the way back from its numbers."""
 
     target: Target
+    weight: Floats
     gain_scale: float
     unit: float = 1.0
     squared: bool = False
@@ -86,7 +87,7 @@ def regression_problem(criterion: str, coding: RankCoding, y: Floats, weight: Fl
         _weights(coding, weight),
         n_sums=y.shape[1],
     )
-    return Problem(target, 1.0 / y.shape[1], unit, squared=criterion == "squared_error")
+    return Problem(target, weight, 1.0 / y.shape[1], unit, squared=criterion == "squared_error")
 
 
 def classification_problem(
@@ -128,7 +129,7 @@ def classification_problem(
         n_sums=1 if two else n_classes,
         costs=matrix if matrix is None or n_classes > 1 else np.zeros((2, 2)),
     )
-    return Problem(target, 2.0 if kind == criteria.GINI_TWO else 1.0, factors=factors)
+    return Problem(target, weight, 2.0 if kind == criteria.GINI_TWO else 1.0, factors=factors)
 
 
 def altered_priors(costs: Floats, shares: Floats) -> Floats:

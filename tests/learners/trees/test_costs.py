@@ -1,0 +1,99 @@
+"""Trees under costs C(i | j): i predicted, j true."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from empirisk import DecisionTreeClassifier, risk
+from empirisk.losses import Costs
+from empirisk.runtime.errors import ParameterError
+from tree_twins import audit, class_impurity
+
+
+def sample(seed, n=120, n_classes=3):
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.normal(size=(n, 3)), 1)
+    score = X[:, 0] + 0.5 * rng.normal(size=n)
+    return X, np.digitize(score, np.linspace(-0.7, 0.7, n_classes - 1)), rng
+
+
+COSTS = np.array([[0.0, 1.0, 9.0], [2.0, 0.0, 1.0], [3.0, 4.0, 0.0]])
+
+
+def test_leaves_have_the_label_of_least_expected_cost():
+    X, y, _ = sample(0)
+    model = DecisionTreeClassifier(min_samples_leaf=20, cost_matrix=COSTS).fit(X, y)
+    shares = model.predict_proba(X)
+    assert_array_equal(model.predict(X), (shares @ COSTS.T).argmin(axis=1))
+    leaves = model.apply(X)
+    for leaf in np.unique(leaves):
+        assert_allclose(
+            shares[leaves == leaf][0],
+            np.bincount(y[leaves == leaf], minlength=3) / (leaves == leaf).sum(),
+        )
+
+
+def test_growth_by_the_generalised_gini_index_finds_its_best_splits():
+    X, y, _ = sample(1, n=60)
+    model = DecisionTreeClassifier(cost_matrix=COSTS, cost_growth="gini", max_depth=3).fit(X, y)
+    audit(model.tree_, X, y, np.ones(60), class_impurity("generalised", 3, COSTS))
+
+
+def test_growth_by_the_costs_themselves_finds_its_best_splits():
+    X, y, rng = sample(2, n=60)
+    model = DecisionTreeClassifier(criterion="misclassification", cost_matrix=COSTS, max_depth=3)
+    w = rng.uniform(0.5, 2, size=60)
+    model.fit(X, y, sample_weight=w)
+    audit(model.tree_, X, y, w, class_impurity("misclassification", 3, COSTS))
+    X, y, _ = sample(3, n=60, n_classes=2)
+    two = DecisionTreeClassifier(
+        criterion="misclassification", cost_matrix=COSTS[:2, :2], max_depth=3
+    ).fit(X, y)
+    audit(two.tree_, X, y, np.ones(60), class_impurity("misclassification", 2, COSTS[:2, :2]))
+
+
+def test_equal_costs_change_nothing():
+    X, y, _ = sample(4)
+    plain = DecisionTreeClassifier().fit(X, y)
+    for growth in ("priors", "gini"):
+        equal = DecisionTreeClassifier(cost_matrix=1 - np.eye(3), cost_growth=growth).fit(X, y)
+        assert_array_equal(equal.tree_.feature, plain.tree_.feature)
+        assert_allclose(equal.predict_proba(X), plain.predict_proba(X), atol=1e-12)
+
+
+def test_altered_priors_are_weights_of_classes_by_what_their_mistakes_cost():
+    X, y, _ = sample(5)
+    altered = DecisionTreeClassifier(cost_matrix=COSTS, min_samples_leaf=4).fit(X, y)
+    weighted = DecisionTreeClassifier(
+        class_weight=dict(enumerate(COSTS.sum(axis=0))), min_samples_leaf=4
+    ).fit(X, y)
+    assert_array_equal(altered.tree_.feature, weighted.tree_.feature)
+    assert_allclose(altered.tree_.threshold, weighted.tree_.threshold)
+    assert_allclose(altered.tree_.weighted_n_node_samples, altered.tree_.n_node_samples)
+
+
+def test_costs_by_label_and_in_every_fold():
+    X, y, _ = sample(6)
+    labels = np.array(["c", "a", "b"])[y]
+    by_label = Costs(COSTS, classes=["c", "a", "b"])
+    model = DecisionTreeClassifier(cost_matrix=by_label, min_samples_leaf=9).fit(X, labels)
+    coded = DecisionTreeClassifier(cost_matrix=COSTS, min_samples_leaf=9).fit(X, y)
+    assert_array_equal(model.predict(X), np.array(["c", "a", "b"])[coded.predict(X)])
+    costs = risk.cross_validate(model, X, labels, cv=4, loss=by_label, random_state=0)
+    plain = DecisionTreeClassifier(min_samples_leaf=9)
+    assert (
+        costs.value
+        < risk.cross_validate(plain, X, labels, cv=4, loss=by_label, random_state=0).value
+    )
+
+
+def test_wrong_costs_are_named():
+    X, y, _ = sample(7)
+    with pytest.raises(ParameterError, match="cost matrix is for 2"):
+        DecisionTreeClassifier(cost_matrix=[[0, 1], [1, 0]]).fit(X, y)
+    with pytest.raises(ParameterError, match="cost_growth"):
+        DecisionTreeClassifier(cost_matrix=COSTS, cost_growth="no").fit(X, y)
+    with pytest.raises(ParameterError, match="generalised Gini"):
+        DecisionTreeClassifier(cost_matrix=COSTS, cost_growth="gini", criterion="entropy").fit(X, y)
+    with pytest.raises(ParameterError, match="ccp_risk"):
+        DecisionTreeClassifier(ccp_risk="no", ccp_alpha=0.1).fit(X, y)
