@@ -38,6 +38,8 @@ from empirisk import (
     Baseline,
     BasisExpansion,
     BasisRegression,
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
     ElasticNet,
     Lasso,
     LinearDiscriminantAnalysis,
@@ -72,6 +74,8 @@ REGRESSORS = [
     Tuned(Ridge(), axis=Axis(("alpha",), "simpler", "log"), values=range(1, 4), cv=2),
     make_pipeline(Ridge(alpha=3)),
     BasisRegression(degree=2),
+    DecisionTreeRegressor(max_depth=3),
+    Tuned(DecisionTreeRegressor(categorical_features=[1]), cv=3, rule="one_se"),
     BasisRegression("natural_spline", 4),
     make_pipeline(BasisExpansion("steps", 3), Ridge()),
     Lasso(alpha=0.1),
@@ -80,6 +84,7 @@ REGRESSORS = [
     Tuned(make_pipeline("passthrough", Ridge()), cv=3, values=(1.0, 2.0)),
 ]
 CLASSIFIERS = [
+    DecisionTreeClassifier(cost_matrix=losses.Costs([[0, 5, 1], [1, 0, 2], [1, 1, 0]])),
     Baseline("zero_one"),
     Baseline("log"),
     Baseline(losses.Costs([[0, 5, 1], [1, 0, 1], [2, 1, 0]], classes=["c", "a", "bb"])),

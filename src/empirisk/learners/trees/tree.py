@@ -1,7 +1,7 @@
 """A grown tree: flat arrays, an entry for each node, in preorder."""
 
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -18,10 +18,12 @@ from empirisk.runtime.parallel import parallel, slices
 LEAF = -1
 NO_FEATURE = -2  # as in scikit-learn
 ROWS_AT_ONCE = 2**16
+# No part of a tree: a model file does not keep it.
+_packed: "WeakKeyDictionary[Tree, Array]" = WeakKeyDictionary()
 PACKED = np.dtype([("threshold", np.float64), ("kind", np.int32), ("right", np.int32)])
 
 
-@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True)
+@dataclass(frozen=True, eq=False)
 class Tree:
     """Nodes in preorder: node 0 is the root, the left child of an inner node i is i + 1.
 
@@ -68,7 +70,6 @@ class Tree:
     split_order: Array
     value: Floats
     n_features: int
-    _packed: Any = field(init=False, default=None, repr=False)
 
     @property
     def node_count(self) -> int:
@@ -153,11 +154,10 @@ class Tree:
 
     def packed(self) -> tuple[Floats, Array]:
         """Thresholds and links as `compiled.trees.walking` reads them, two views of one array."""
-        if self._packed is None:
-            object.__setattr__(self, "_packed", self._pack())
-        return self._packed.view(np.float64).reshape(-1, 2), self._packed.view(np.int32).reshape(
-            -1, 4
-        )
+        packed = _packed.get(self)
+        if packed is None:
+            packed = _packed[self] = self._pack()
+        return packed.view(np.float64).reshape(-1, 2), packed.view(np.int32).reshape(-1, 4)
 
     def _pack(self) -> Array:
         leaf, category = self.is_leaf, self.subset >= 0
