@@ -11,6 +11,7 @@ FAMILIES = (
     "logistic",
     "margin",
     "discriminants",
+    "trees",
     "encoding",
     "reading",
     "measures",

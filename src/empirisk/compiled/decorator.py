@@ -20,7 +20,7 @@ KERNELS: dict[str, Kernel] = {}
 """Every compiled function by its full name."""
 
 
-def compiled(function=None, *, signatures=1, inlined=False):
+def compiled(function=None, *, signatures=1, inlined=False, ieee=False):
     """Compile a function when it is first called, and keep the code on disk.
 
     `signatures` is for how many combinations of argument types it is meant to be compiled, one
@@ -29,6 +29,9 @@ def compiled(function=None, *, signatures=1, inlined=False):
 
     `inlined` is for a step of one long function that is written apart to be read: it becomes a
     part of its caller. (What is called is optimised again in each of its callers.)
+
+    With `ieee`, a division by zero gives an infinity or NaN; without, it is an error, and each
+    division costs a branch.
 
     The code runs without the interpreter's lock; `function.py_func` is the Python original.
 
@@ -45,11 +48,16 @@ def compiled(function=None, *, signatures=1, inlined=False):
     3.0 3.0
     """
     if function is None:
-        return lambda function: compiled(function, signatures=signatures, inlined=inlined)
+        options = {"signatures": signatures, "inlined": inlined, "ieee": ieee}
+        return lambda function: compiled(function, **options)
     if config.DISABLE_JIT:  # for debuggers: NUMBA_DISABLE_JIT=1
         function.py_func = function
         return function
-    kernel = njit(nogil=True, inline="always" if inlined else "never")(function)
+    kernel = njit(
+        nogil=True,
+        inline="always" if inlined else "never",
+        error_model="numpy" if ieee else "python",
+    )(function)
     with suppress(RuntimeError, OSError):  # nowhere to keep the code: each process compiles it
         kernel._cache = RoomCache(function)
     KERNELS[f"{function.__module__}.{function.__qualname__}"] = Kernel(kernel, signatures)

@@ -99,9 +99,9 @@ def describe_outputs(
     return worth_of_sums(kind, weight, totals, NODE, costs), pure
 
 
-@compiled
+@compiled(ieee=True)
 def scan_sums(
-    entries, at, n, last, sums, label, totals, from_missing, weight, n_rows, left_rows, kind,
+    entries, at, last, sums, label, totals, from_missing, weight, n_rows, left_rows, kind,
     min_rows, min_weight, costs, tie,
 ):  # fmt: skip
     """Splits by several sums. Returns the best worth and the entry after which it splits, or -1.
@@ -117,9 +117,10 @@ def scan_sums(
         left_squares += begin * begin
         right_squares += totals[RIGHT, k] * totals[RIGHT, k]
     left_weight = from_missing
-    best, best_at = REFUSED, -1
+    best, best_at, bar = REFUSED, -1, REFUSED
+    following = entries[at]
     for i in range(last):
-        entry = entries[at + i]
+        entry, following = following, entries[at + i + 1]
         place = entry & LOW
         w = sums[place, 0]
         left_weight += w
@@ -134,19 +135,21 @@ def scan_sums(
             for d in range(totals.shape[1]):
                 totals[LEFT, d] += sums[place, d + 1]
                 totals[RIGHT, d] -= sums[place, d + 1]
-        if i + 1 < n and entry >> HALF == entries[at + i + 1] >> HALF:
+        if entry >> HALF == following >> HALF:
             continue
         right_weight = weight - left_weight
-        if min(left_weight, right_weight) < min_weight:
-            continue
-        if min(left_rows + i + 1, n_rows - left_rows - i - 1) < min_rows:
-            continue
-        if kind == GINI:
+        if kind == GINI:  # as in `scan_sum`
             squares = left_squares * right_weight + right_squares * left_weight
-            worth = squares / (left_weight * right_weight)
+            product = left_weight * right_weight
+            if not squares > bar * product:
+                continue
+            worth = squares / product
         else:
             worth = worth_of_sums(kind, left_weight, totals, LEFT, costs)
             worth += worth_of_sums(kind, right_weight, totals, RIGHT, costs)
-        if worth > best + tie:
-            best, best_at = worth, i
+        if not worth > bar or min(left_weight, right_weight) < min_weight:
+            continue
+        if min(left_rows + i + 1, n_rows - left_rows - i - 1) < min_rows:
+            continue
+        best, best_at, bar = worth, i, worth + tie
     return best, best_at

@@ -75,32 +75,39 @@ def deviance(weights, values, rows, start, m, mean):
     return loss / weight
 
 
-@compiled
+@compiled(ieee=True)
 def scan_sum(
-    entries, at, n, last, sums, weight, total, left_weight, left, n_rows, left_rows, kind,
+    entries, at, last, sums, weight, total, left_weight, left, n_rows, left_rows, kind,
     min_rows, min_weight, costs, sign, lower, upper, tie,
 ):  # fmt: skip
     """Splits by one sum. Returns the best worth and the entry after which it splits, or -1.
 
-    The entries are entries[at:at + n]; the first `last` of them may be the last of the left side.
+    The entries begin at `at`; the first `last` of them may be the last of the left side, and one
+    more entry follows.
     left_weight, left and left_rows are of the rows that are on the left from the start. With
     a `sign`, the means of both sides must lie between lower and upper, and sign times the left one
     must not be above sign times the right one. Worths that differ by no more than `tie` are
     equal: of equals, the first is taken.
     """
-    best, best_at = REFUSED, -1
-    bin_weight, bin_sum = 0.0, 0.0
+    best, best_at, bar = REFUSED, -1, REFUSED
+    following = entries[at]
     for i in range(last):
-        entry = entries[at + i]
+        entry, following = following, entries[at + i + 1]
         place = entry & LOW
-        bin_weight += sums[place, 0]
-        bin_sum += sums[place, 1]
-        if i + 1 < n and entry >> HALF == entries[at + i + 1] >> HALF:
-            continue
-        left_weight += bin_weight
-        left += bin_sum
-        bin_weight, bin_sum = 0.0, 0.0
+        left_weight += sums[place, 0]
+        left += sums[place, 1]
         right_weight, right = weight - left_weight, total - left
+        if kind <= GINI_TWO:  # the limits are looked at only where something is gained
+            squares = left * left * right_weight + right * right * left_weight
+            product = left_weight * right_weight
+            if not squares > bar * product:
+                continue
+            worth = squares / product
+        else:
+            worth = worth_of_sum(kind, left_weight, left, total, costs)
+            worth += worth_of_sum(kind, right_weight, right, total, costs)
+        if not worth > bar or entry >> HALF == following >> HALF:
+            continue
         if min(left_weight, right_weight) < min_weight:
             continue
         if min(left_rows + i + 1, n_rows - left_rows - i - 1) < min_rows:
@@ -110,14 +117,5 @@ def scan_sum(
             inside = lower <= min(left_mean, right_mean) and max(left_mean, right_mean) <= upper
             if not inside or sign * (left_mean - right_mean) > 0:
                 continue
-        if kind <= GINI_TWO:
-            # The squared error, and with it the Gini index, with one division.
-            squares = left * left * right_weight + right * right * left_weight
-            worth = squares / (left_weight * right_weight)
-        else:
-            worth = worth_of_sum(kind, left_weight, left, total, costs)
-            worth += worth_of_sum(kind, right_weight, right, total, costs)
-        better = worth > best + tie
-        best = worth if better else best
-        best_at = i if better else best_at
+        best, best_at, bar = worth, i, worth + tie
     return best, best_at

@@ -83,13 +83,13 @@ def search(
             last = n_seen if n_missing > 0 and side == 0 else n_seen - 1
             if family == 0:
                 worth, i = scan_sum(
-                    entries, at, n_seen, last, sums, weight, totals[NODE, 0], missing_weight * side,
+                    entries, at, last, sums, weight, totals[NODE, 0], missing_weight * side,
                     totals[MISSING, 0] * side, m, n_missing * side, rule.kind, rule.min_rows_leaf,
                     rule.min_weight_leaf, costs, features[f].monotone, lower, upper, tie,
                 )  # fmt: skip
             elif family < 3:
                 worth, i = scan_sums(
-                    entries, at, n_seen, last, sums, label, totals, missing_weight * side, weight,
+                    entries, at, last, sums, label, totals, missing_weight * side, weight,
                     m, n_missing * side, rule.kind, rule.min_rows_leaf, rule.min_weight_leaf, costs,
                     tie,
                 )  # fmt: skip

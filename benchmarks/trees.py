@@ -1,0 +1,143 @@
+"""Decision trees beside scikit-learn's.
+
+Of equal splits scikit-learn takes one at random, so deep trees differ in small nodes; what must be
+equal is the risk of the training rows (grown to the end: none) and, on new rows, that of prediction.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sklearn.tree as peers
+from sklearn.model_selection import GridSearchCV, KFold
+
+from benchmarks.case import Case, Quality, Target, benchmark
+from empirisk import DecisionTreeClassifier, DecisionTreeRegressor, Tuned, read_table
+from empirisk.runtime.arrays import Array, Floats
+
+COVERTYPE = Path("/work/shared/data/covertype.parquet")
+
+
+def smooth_data(n: int, p: int, *, few: bool = False, seed: int = 0) -> tuple[Floats, Floats]:
+    """A curve, a wave and a product of features, with noise; floats or integers 0..19."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p)).astype(np.float32).astype(np.float64)
+    signal = X[:, 0] + np.sin(2 * X[:, 1]) + X[:, 2] * X[:, 3]
+    if few:
+        X = np.clip(np.round(4 * X + 10), 0, 19)
+    return X, signal + rng.normal(size=n)
+
+
+def fit_case(ours: Any, peer: Any, X: Array, y: Array, new: Array, target: Array) -> Case:
+    """Both are fitted; what they predict of new rows must be as good."""
+    return Case(
+        size=f"{len(X):,} x {X.shape[1]}",
+        ours=lambda: ours.fit(X, y),
+        peers={"scikit-learn": lambda: peer.fit(X, y)},
+        quality=Quality(
+            "score on new rows below the peer's",
+            0.02,  # of 20,000 new rows and trees that differ where splits are equal
+            lambda a, b: float(b.score(new, target) - a.score(new, target)),
+        ),
+        peer_threads=(1,),
+    )
+
+
+@benchmark("tree_classes", target=Target(ratio=3), peer_repeats=1)
+def tree_classes(quick: bool) -> Case:
+    """One deep tree for two classes, 100,000 x 30 floats."""
+    n, p = (3_000, 6) if quick else (100_000, 30)
+    X, y = smooth_data(n, p)
+    new, target = smooth_data(20_000, p, seed=1)
+    ours, peer = DecisionTreeClassifier(), peers.DecisionTreeClassifier(random_state=0)
+    return fit_case(ours, peer, X, y > 0, new, target > 0)
+
+
+@benchmark("tree_regression", target=Target(ratio=3), peer_repeats=1)
+def tree_regression(quick: bool) -> Case:
+    """One deep regression tree, 100,000 x 30 floats."""
+    n, p = (3_000, 6) if quick else (100_000, 30)
+    X, y = smooth_data(n, p)
+    new, target = smooth_data(20_000, p, seed=1)
+    ours, peer = DecisionTreeRegressor(), peers.DecisionTreeRegressor(random_state=0)
+    return fit_case(ours, peer, X, y, new, target)
+
+
+@benchmark("tree_integers", target=Target(ratio=3), peer_repeats=1)
+def tree_integers(quick: bool) -> Case:
+    """One deep regression tree, 100,000 x 30 integers of 20 values."""
+    n, p = (3_000, 6) if quick else (100_000, 30)
+    X, y = smooth_data(n, p, few=True)
+    new, target = smooth_data(20_000, p, few=True, seed=1)
+    ours, peer = DecisionTreeRegressor(), peers.DecisionTreeRegressor(random_state=0)
+    return fit_case(ours, peer, X, y, new, target)
+
+
+@benchmark("tree_covertype", target=Target(ratio=4), peer_repeats=1)
+def tree_covertype(quick: bool) -> Case:
+    """One deep tree for seven classes: Covertype, 581,012 x 54 (made-up integers without it)."""
+    if COVERTYPE.exists() and not quick:
+        table = read_table(COVERTYPE)
+        X = np.column_stack([table[name].numbers() for name in table.names]).astype(np.int16)
+        X, y = X[:, :-1], X[:, -1]
+    else:
+        X, signal = smooth_data(3_000, 8, few=True)
+        y = np.digitize(signal, [-2, -1, 0, 1, 2, 3])
+    rows = np.random.default_rng(0).permutation(len(X))
+    new = rows[: len(X) // 20]
+    ours, peer = DecisionTreeClassifier(), peers.DecisionTreeClassifier(random_state=0)
+    return fit_case(ours, peer, X, y, X[new], y[new])
+
+
+@benchmark("tree_prediction", target=Target(ratio=1.3))
+def tree_prediction(quick: bool) -> Case:
+    """A deep regression tree predicts 1,000,000 rows."""
+    n, m = (2_000, 5_000) if quick else (100_000, 1_000_000)
+    X, y = smooth_data(n, 30)
+    new, _ = smooth_data(m, 30, seed=1)
+    how: dict[str, Any] = {"min_samples_leaf": 20}  # small nodes have splits that are equal
+    ours = DecisionTreeRegressor(**how).fit(X, y)
+    peer = peers.DecisionTreeRegressor(random_state=0, **how).fit(X, y)
+    return Case(
+        size=f"{m:,} x 30, {ours.get_n_leaves():,} leaves",
+        ours=lambda: ours.predict(new),
+        peers={"scikit-learn": lambda: peer.predict(new)},
+        quality=Quality(
+            "rows with another prediction, as a share",
+            1e-2,  # thresholds in float32
+            lambda a, b: float((np.abs(a - b) > 1e-9).mean()),
+        ),
+        peer_threads=(1,),
+    )
+
+
+@benchmark("tree_pruning", target=Target(ratio=40), peer_repeats=1)
+def tree_pruning(quick: bool) -> Case:
+    """10-fold cross-validated pruning, 20,000 x 20, beside GridSearchCV over 10 of its values.
+
+    The grid of ten is a mercy on the peer: ours takes the same time for two hundred.
+    """
+    n, p = (1_500, 5) if quick else (20_000, 20)
+    X, y = smooth_data(n, p)
+    how: dict[str, Any] = {"min_samples_leaf": 15}
+    alphas = np.geomspace(1e-4, 1e-1, 10).tolist()
+    folds = KFold(10, shuffle=True, random_state=0)
+    tuned = Tuned(DecisionTreeRegressor(**how), values=alphas, cv=folds)
+    search = GridSearchCV(
+        peers.DecisionTreeRegressor(random_state=0, **how),
+        {"ccp_alpha": alphas},
+        cv=folds,
+        scoring="neg_mean_squared_error",
+    )
+
+    def difference(ours: Any, peer: Any) -> float:
+        theirs = -peer.cv_results_["mean_test_score"]
+        return float(np.max(np.abs(ours.path_.risk / theirs - 1)))
+
+    return Case(
+        size=f"{n:,} x {p}, 10 folds, {len(alphas)} alphas",
+        ours=lambda: tuned.fit(X, y),
+        peers={"GridSearchCV": lambda: search.fit(X, y)},
+        quality=Quality("relative difference of the risks", 1e-9, difference),
+        peer_threads=(1,),
+    )

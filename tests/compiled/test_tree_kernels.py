@@ -1,0 +1,165 @@
+"""The loops of the trees beside plain NumPy, compiled and as Python runs them."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from empirisk.compiled.trees import absolute, binning, categories, criteria, ordering, pruning
+from empirisk.compiled.trees.frontier import pop, push
+from empirisk.compiled.trees.layout import NODE, OPEN
+
+HALF, LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
+
+
+def room(m):
+    return np.zeros(2 * m + 70, np.uint64), np.zeros(2048, np.uint32), np.zeros((2, 32), np.int32)
+
+
+@pytest.mark.parametrize("m", [1, 2, 7, 8, 31, 32, 33, 64, 257, 3000])
+@pytest.mark.parametrize("span", [1, 3, 200, 70_000, 2**26, 2**31, 2**32 - 5])
+@pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "python"])
+def test_rows_are_sorted_by_code_then_position(m, span, compiled):
+    if not compiled and m > 40:
+        return
+    rng = np.random.default_rng(m)
+    low = rng.integers(0, 4)
+    codes = (low + rng.integers(0, span, size=m)).astype(np.uint32)
+    entries, counts, keys = room(m)
+    if compiled:
+        sort = ordering.sort_codes
+    else:
+        small = m <= ordering.ALL_PAIRS and span < 2**25
+        sort = ordering.sort_by_pairs.py_func if small else None
+    least, most = codes.min(), codes.max()
+    if sort is ordering.sort_codes:
+        sort(codes, least, most, m, entries, 3, m + 5, counts, keys)
+    elif sort is not None:
+        sort(codes, least, m, entries, 3, keys)
+    else:
+        bits = max(1, int(most - least).bit_length())
+        ordering.sort_by_digits.py_func(codes, least, bits, m, entries, 3, m + 5, counts)
+    expected = np.argsort(codes, kind="stable")
+    assert_array_equal(entries[3 : 3 + m] & LOW, expected)
+    assert_array_equal(entries[3 : 3 + m] >> HALF, codes[expected])
+
+
+@pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "python"])
+def test_bins_hold_the_sums_of_their_codes(compiled):
+    rng = np.random.default_rng(0)
+    m, n_bins = 200, 40
+    codes = (5 + rng.choice(n_bins, size=m, p=rng.dirichlet(np.full(n_bins, 0.3)))).astype(
+        np.uint32
+    )
+    sums = np.zeros((m + n_bins, 2))
+    sums[:m] = rng.normal(size=(m, 2))
+    sums[:m, 0] = np.abs(sums[:m, 0]) + 0.1
+    entries = np.zeros(m + n_bins, np.uint64)
+    fill = binning.bin_sum if compiled else binning.bin_sum.py_func
+    n = fill(codes, np.uint32(5), n_bins, m, sums, m, entries, 0)
+    found, places = entries[:n] >> HALF, (entries[:n] & LOW).astype(int)
+    assert_array_equal(found, np.unique(codes))
+    for code, place in zip(found, places, strict=True):
+        assert_allclose(sums[place], sums[:m][codes == code].sum(axis=0), rtol=1e-12)
+
+
+@pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "python"])
+def test_a_fenwick_tree_finds_the_least_sum_of_absolute_errors(compiled):
+    rng = np.random.default_rng(1)
+    y = rng.normal(size=23)
+    order = np.argsort(y)
+    rank = np.argsort(order)
+    w = rng.integers(1, 5, size=23).astype(float)
+    tree = np.zeros((24, 5))
+    tree[rank, 2] = y
+    enter = absolute.enter if compiled else absolute.enter.py_func
+    least_loss = absolute.least_loss if compiled else absolute.least_loss.py_func
+    inside = rng.permutation(23)
+    for k, i in enumerate(inside, start=1):
+        enter(tree, 23, rank[i], w[i], w[i] * y[i])
+        now = inside[:k]
+        loss = least_loss(tree, 23, 16, w[now].sum(), w[now] @ y[now])
+        brute = min((w[now] * abs(y[now] - c)).sum() for c in y[now])
+        assert loss == pytest.approx(brute, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "python"])
+def test_levels_are_sorted_by_score_equal_ones_by_code(compiled):
+    rng = np.random.default_rng(2)
+    for n in (1, 2, 3, 17, 64):
+        means = np.zeros((n, 3))
+        means[:, 1] = rng.integers(0, 5, size=n)
+        levels = np.zeros((4, n), np.uint32)
+        sort = categories.sort_levels if compiled else categories.sort_levels.py_func
+        sort(means, levels, n)
+        assert_array_equal(levels[2], np.argsort(means[:, 1], kind="stable"))
+
+
+def test_the_score_of_levels_is_their_first_principal_component():
+    rng = np.random.default_rng(3)
+    L, K = 9, 4
+    weight, shares = rng.uniform(1, 5, size=L), rng.dirichlet(np.ones(K), size=L)
+    means = np.zeros((L + K + 1, K + 2))
+    means[:L, 0], means[:L, 2:] = weight, shares
+    totals = np.zeros((4, K))
+    totals[0] = weight @ shares
+    categories.score_levels.py_func(means, L, K, weight.sum(), totals)
+    centred = shares - totals[0] / weight.sum()
+    direction = np.linalg.eigh((centred * weight[:, None]).T @ centred)[1][:, -1]
+    expected = shares @ direction
+    correlation = np.corrcoef(means[:L, 1], expected)[0, 1]
+    assert abs(correlation) > 1 - 1e-6  # 60 steps of the power method
+
+
+@pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "python"])
+def test_a_heap_gives_the_largest_gain_then_the_oldest_node(compiled):
+    rng = np.random.default_rng(4)
+    nodes, opened = np.zeros(40, NODE), np.zeros(40, OPEN)
+    nodes["gain"] = rng.integers(0, 8, size=40)
+    opened["node"] = rng.permutation(40)
+    heap = np.zeros(40, np.int32)
+    put, take = (push, pop) if compiled else (push.py_func, pop.py_func)
+    for n in range(40):
+        put(heap, n, opened, nodes, np.int32(n))
+    order = [take(heap, n, opened, nodes) for n in range(40, 0, -1)]
+    number = opened["node"][order]
+    expected = np.lexsort([np.arange(40), -nodes["gain"]])
+    assert_array_equal(number, expected)
+
+
+def test_worths_are_minus_weight_times_impurity_up_to_what_all_splits_share():
+    rng = np.random.default_rng(5)
+    sums = rng.uniform(1, 5, size=3)
+    W = sums.sum()
+    totals, costs = np.zeros((4, 3)), rng.uniform(size=(3, 3))
+    totals[2] = sums
+    p = sums / W
+
+    def worth(kind):
+        return criteria.worth_of_sums(kind, W, totals, criteria.LEFT, costs)
+
+    assert worth(criteria.GINI) == pytest.approx(W * (p**2).sum())
+    assert worth(criteria.ENTROPY) == pytest.approx(W * (p * np.log(p)).sum())
+    assert worth(criteria.COST) == pytest.approx(-W * (costs @ p).min())
+    assert worth(criteria.GINI_COST) == pytest.approx(-W * p @ costs @ p)
+    two = criteria.worth_of_sum.py_func
+    assert two(criteria.ENTROPY_TWO, 5.0, 2.0, 2.0, costs) == pytest.approx(
+        2 * np.log(2 / 5) + 3 * np.log(3 / 5)
+    )
+    assert two(criteria.COST_TWO, 5.0, 2.0, 2.0, costs) == pytest.approx(
+        -min(2 * costs[0, 1], 3 * costs[1, 0])
+    )
+    assert two(criteria.POISSON, 5.0, 1e-14, 2.0, costs) == -np.inf
+
+
+def test_weakest_links_run_uncompiled():
+    # Leaves of risk 1, 1, 2; inner nodes of risk 2.5 and 6 (root): links 0.5, and 1 at first, then
+    # (6 - 4.5) / 1.
+    right = np.array([4, 3, -1, -1, -1], np.int32)
+    parent, end = np.array([-1, 0, 1, 1, 0], np.int32), np.array([5, 4, 3, 4, 5], np.int32)
+    risk = np.array([6.0, 2.5, 1.0, 1.0, 2.0])
+    alpha, steps, after = np.empty(5), np.empty(5), np.empty(5)
+    for run in (pruning.weakest_links, pruning.weakest_links.py_func):
+        n = run(right, parent, end, risk, alpha, steps, after)
+        assert_array_equal(steps[:n], [0.5, 1.5])
+        assert_array_equal(after[:n], [4.5, 6.0])
+        assert_array_equal(alpha, [1.5, 0.5, -np.inf, -np.inf, -np.inf])
