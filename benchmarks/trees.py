@@ -1,7 +1,7 @@
 """Decision trees beside scikit-learn's.
 
-Of equal splits scikit-learn takes one at random, so deep trees differ in small nodes; what must be
-equal is the risk of the training rows (grown to the end: none) and, on new rows, that of prediction.
+Of equal splits scikit-learn takes one at random, so deep trees differ in small nodes: what must be
+equal is how well they predict new rows.
 """
 
 from pathlib import Path
@@ -76,6 +76,8 @@ def tree_integers(quick: bool) -> Case:
 @benchmark("tree_covertype", target=Target(ratio=4), peer_repeats=1)
 def tree_covertype(quick: bool) -> Case:
     """One deep tree for seven classes: Covertype, 581,012 x 54 (made-up integers without it)."""
+    X: Array
+    y: Array
     if COVERTYPE.exists() and not quick:
         table = read_table(COVERTYPE)
         X = np.column_stack([table[name].numbers() for name in table.names]).astype(np.int16)
