@@ -93,21 +93,22 @@ class RankCoding:
         >>> coding.columns[0].values
         array([-1. ,  2.5])
         """
-        tables: tuple[list[Array], ...] = ([], [], [])
+        tables, used = [np.empty((0, 0), dtype) for dtype in TABLES], [0, 0, 0]
         features, columns = [], []
-        n = 0
         for raw, asked in zip(raw_columns(X), categories, strict=True):
             column, codes = code_column(as_category(raw, asked))
-            n, d = len(codes), len(column.values)
+            d = len(column.values)
             table = 0 if d < 2**8 else 1 if d < 2**16 else 2
-            features.append((d, len(tables[table]), table, column.kind == "category", 0))
-            tables[table].append(codes.astype(TABLES[table]))
+            if not used[table]:  # room for all: what is not written to takes no memory
+                tables[table] = np.empty((len(categories), len(codes)), TABLES[table])
+            tables[table][used[table]] = codes
+            features.append((d, used[table], table, column.kind == "category", 0))
+            used[table] += 1
             columns.append(column)
-        stacked = [
-            np.stack(codes) if codes else np.empty((0, n), dtype)
-            for codes, dtype in zip(tables, TABLES, strict=True)
-        ]
-        small, medium, large = stacked
+        small, medium, large = (
+            table[:k] if k else np.empty((0, len(codes)), table.dtype)
+            for table, k in zip(tables, used, strict=True)
+        )
         return cls(small, medium, large, np.array(features, dtype=FEATURE), tuple(columns))
 
     @property
@@ -131,8 +132,9 @@ class RankCoding:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the codes."""
-        return self.small.nbytes + self.medium.nbytes + self.large.nbytes
+        """Bytes of the codes, and of the numbers that they stand for."""
+        values = sum(c.values.nbytes for c in self.columns if isinstance(c.values, np.ndarray))
+        return self.small.nbytes + self.medium.nbytes + self.large.nbytes + values
 
     def codes(self, j: int) -> Array:
         """The codes of a feature in these rows."""

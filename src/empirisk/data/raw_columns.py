@@ -18,7 +18,7 @@ from empirisk.data.table import Table
 from empirisk.runtime.arrays import Array, Int32s
 from empirisk.runtime.errors import DataError, DataTypeError, ParameterError
 
-COLUMNS_AT_ONCE = 16  # of a C-ordered array: so many columns share the cache lines of a row
+COLUMNS_AT_ONCE = 4  # of a C-ordered array: they share the cache lines of a row
 
 
 @dataclass(frozen=True, eq=False)

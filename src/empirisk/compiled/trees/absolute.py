@@ -13,7 +13,7 @@ from empirisk.compiled.trees.ordering import HALF, LOW, sort_codes
 
 @compiled
 def describe_absolute(
-    weights, values, y_codes, rows, start, m, ids, in_block, node, sums, label, codes, entries, at,
+    weights, values, y_codes, rows, start, m, ids, begin, node, sums, label, codes, entries, at,
     spare, counts, keys,
 ):  # fmt: skip
     """Fill the node; sums are weight and value minus the median, label the place of the value.
@@ -44,7 +44,7 @@ def describe_absolute(
     for j in range(m):
         i = np.int64(entries[at + j] & LOW)
         row = rows[start + i]
-        place = ids[start + i] if in_block else np.uint32(i)
+        place = ids[begin + i] if begin >= 0 else np.uint32(i)
         sums[place, 0] = weights[row] if weighted else 1.0
         sums[place, 1] = values[row, 0] - median
         label[place] = j

@@ -25,13 +25,17 @@ STATE = FRESH + 2  # two nodes may be fresh, which is: not yet searched while gr
 DONE, AGAIN = 0, 1
 
 
-@compiled
+@compiled(signatures=6)
 def grow(
     small, medium, large, features, weights, values, labels, costs, rules, rows, ids, nodes, value,
-    subsets, opened, constant, heap, free, codes, other, sums, label, totals, entries, counts, keys,
-    drawn, tree, levels, means, words, goes_left, state, budget,
+    subsets, opened, constant, heap, free, codes, sums, label, totals, entries, counts, keys,
+    drawn, tree, levels, means, words, outputs, goes_left, state, budget,
 ):  # fmt: skip
-    """Go on growing; returns AGAIN when the budget is used up or the arrays are full."""
+    """Go on growing; returns AGAIN when the budget is used up or the arrays are full.
+
+    `tree` is None except for absolute errors, `levels` without categories, `outputs` except for
+    several outputs: what none of these needs is then not compiled.
+    """
     rule = rules[0]
     best_first = rule.max_leaves > 0
     while True:
@@ -58,8 +62,8 @@ def grow(
             budget -= m * features.size
             found = examine(
                 small, medium, large, features, weights, values, labels, costs, rule, rows, ids,
-                nodes, value, subsets, here, place, constant, codes, sums, label, totals, entries,
-                counts, keys, drawn, tree, levels, means, words, state,
+                nodes, value, subsets, here, constant, codes, sums, label, totals, entries,
+                counts, keys, drawn, tree, levels, means, words, outputs, state,
             )  # fmt: skip
             if not found:
                 free[state[N_FREE]] = place
@@ -70,16 +74,16 @@ def grow(
                 state[N_OPEN] += 1
                 continue
         node = nodes[here.node]
-        in_block = state[BLOCK_START] <= here.start and here.end <= state[BLOCK_END]
+        begin = place_in_block(state, here)
         middle = partition(
             small, medium, large, features[node.feature], node, subsets, rows, ids, here.start, m,
-            in_block, codes, goes_left, other,
+            begin, codes, goes_left,
         )  # fmt: skip
         largest = max(middle - here.start, here.end - middle)
-        if in_block and largest >= rule.min_rows_split and here.depth + 1 < rule.max_depth:
+        if begin >= 0 and largest >= rule.min_rows_split and here.depth + 1 < rule.max_depth:
             split_block(
                 entries, features.size, constant, place, rule.block,
-                here.start - state[BLOCK_START], m, goes_left, rule.second,
+                begin, m, goes_left, rule.second,
             )  # fmt: skip
         between = 0.0
         if rule.bounded:
@@ -111,50 +115,49 @@ def grow(
 @compiled(inlined=True)
 def examine(
     small, medium, large, features, weights, values, labels, costs, rule, rows, ids, nodes, value,
-    subsets, here, place, constant, codes, sums, label, totals, entries, counts, keys, drawn, tree,
-    levels, means, words, state,
+    subsets, here, constant, codes, sums, label, totals, entries, counts, keys, drawn, tree,
+    levels, means, words, outputs, state,
 ):  # fmt: skip
     """Describe an open node and search its best split; returns whether it has one."""
     node, start, m = nodes[here.node], here.start, here.end - here.start
-    in_block = state[BLOCK_START] <= start and here.end <= state[BLOCK_END]
+    begin = place_in_block(state, here)
     family, shift = rule.kind // 10, 0.0
     if family == 0:
         mean, shift, worth, pure = describe_sum(
-            weights, values, rule.kind, costs, rows, start, m, ids, in_block, node, sums, totals
+            weights, values, rule.kind, costs, rows, start, m, ids, begin, node, sums, totals
         )
         value[here.node, 0] = min(max(mean, here.lower), here.upper) if rule.bounded else mean
     elif family == 1:
         worth, pure = describe_classes(
-            weights, labels, rule.kind, costs, rows, start, m, ids, in_block, node, sums, label,
+            weights, labels, rule.kind, costs, rows, start, m, ids, begin, node, sums, label,
             totals,
         )  # fmt: skip
         for k in range(value.shape[1]):
             value[here.node, k] = totals[NODE, k] / node.weight
-    elif family == 2:
+    elif outputs is not None and family == 2:
         worth, pure = describe_outputs(
-            weights, values, rule.kind, costs, rows, start, m, ids, in_block, node, sums, totals,
+            weights, values, rule.kind, costs, rows, start, m, ids, begin, node, sums, totals,
             value, here.node,
         )  # fmt: skip
-    else:
+    elif tree is not None:
         value[here.node, 0], worth, pure = describe_absolute(
-            weights, values, labels, rows, start, m, ids, in_block, node, sums, label, codes,
+            weights, values, labels, rows, start, m, ids, begin, node, sums, label, codes,
             entries, rule.first, rule.second, counts, keys,
         )  # fmt: skip
     few = m < rule.min_rows_split or node.weight < rule.min_weight_split
     few = few or m < 2 * rule.min_rows_leaf or node.weight < 2.0 * rule.min_weight_leaf
     if pure or few or here.depth >= rule.max_depth:
         return False
-    if not in_block and m <= rule.block:
+    if begin < 0 and m <= rule.block:
         sort_block(
-            small, medium, large, features, rows, start, m, ids, constant, place, rule.block,
+            small, medium, large, features, rows, start, m, ids, constant, here.place, rule.block,
             rule.second, codes, entries, counts, keys,
         )  # fmt: skip
         state[BLOCK_START], state[BLOCK_END] = start, here.end
-        in_block = True
-    begin = start - state[BLOCK_START] if in_block else -1
+        begin = 0
     perfect = worth + node.weight * node.impurity / rule.gain_scale
     best, f, code, next_code, missing_left = search(
-        small, medium, large, features, rule, costs, rows, start, m, place, constant, begin,
+        small, medium, large, features, rule, costs, rows, start, m, here.place, constant, begin,
         here.key, node.weight, perfect, TIE * node.weight * node.impurity, here.lower - shift,
         here.upper - shift, codes, sums, label, totals, entries, counts, keys, drawn, tree, levels,
         means, words,
@@ -171,6 +174,13 @@ def examine(
             subsets[node.subset + words.shape[1] + w] = words[1, w]
         state[N_WORDS] += 2 * words.shape[1]
     return True
+
+
+@compiled(inlined=True)
+def place_in_block(state, here):
+    """Where a node begins in the block of sorted rows; -1 if it is not in it."""
+    inside = state[BLOCK_START] <= here.start and here.end <= state[BLOCK_END]
+    return here.start - state[BLOCK_START] if inside else np.int64(-1)
 
 
 @compiled

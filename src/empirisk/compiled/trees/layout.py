@@ -65,6 +65,7 @@ NODE = np.dtype(
 
 OPEN = np.dtype(
     [
+        ("place", np.int64),  # its own, in the array of open nodes
         ("node", np.int32),
         ("depth", np.int32),
         ("start", np.int64),  # its rows are rows[start:end]

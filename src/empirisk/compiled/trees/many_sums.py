@@ -18,7 +18,7 @@ from empirisk.compiled.trees.ordering import HALF, LOW
 
 @compiled
 def describe_classes(
-    weights, labels, kind, costs, rows, start, m, ids, in_block, node, sums, label, totals
+    weights, labels, kind, costs, rows, start, m, ids, begin, node, sums, label, totals
 ):
     """Fill the node, its totals, and the weights and classes of its rows.
 
@@ -32,7 +32,7 @@ def describe_classes(
     pure = True
     for i in range(m):
         row = rows[start + i]
-        place = ids[start + i] if in_block else np.uint32(i)
+        place = ids[begin + i] if begin >= 0 else np.uint32(i)
         w = weights[row] if weighted else 1.0
         k = labels[row]
         sums[place, 0] = w
@@ -54,7 +54,7 @@ def describe_classes(
 
 @compiled
 def describe_outputs(
-    weights, values, kind, costs, rows, start, m, ids, in_block, node, sums, totals, value, at
+    weights, values, kind, costs, rows, start, m, ids, begin, node, sums, totals, value, at
 ):
     """Fill the node, its totals, its means value[at], and the sums of its rows.
 
@@ -68,7 +68,7 @@ def describe_outputs(
     pure = True
     for i in range(m):
         row = rows[start + i]
-        place = ids[start + i] if in_block else np.uint32(i)
+        place = ids[begin + i] if begin >= 0 else np.uint32(i)
         w = weights[row] if weighted else 1.0
         sums[place, 0] = w
         weight += w
@@ -83,7 +83,7 @@ def describe_outputs(
         total = 0.0
         for i in range(m):
             row = rows[start + i]
-            place = ids[start + i] if in_block else np.uint32(i)
+            place = ids[begin + i] if begin >= 0 else np.uint32(i)
             y, w = values[row, k], sums[place, 0]
             if kind == SQUARED_MANY:
                 sums[place, k + 1] = w * (y - mean)

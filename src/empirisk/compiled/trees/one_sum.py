@@ -16,10 +16,12 @@ from empirisk.compiled.trees.ordering import HALF, LOW
 
 
 @compiled
-def describe_sum(weights, values, kind, costs, rows, start, m, ids, in_block, node, sums, totals):
+def describe_sum(weights, values, kind, costs, rows, start, m, ids, begin, node, sums, totals):
     """Fill the node, its totals, and the sums of its rows.
 
-    Returns the mean, what is taken off the values, the worth of the node unsplit, if it is pure.
+    The sums of a row stand at its position in the node, or, if that begins at `begin` in a block,
+    at its id. Returns the mean, what is taken off the values, the worth of the node unsplit, and
+    if it is pure.
     """
     weighted = weights.size > 1
     weight, total = 0.0, 0.0
@@ -27,7 +29,7 @@ def describe_sum(weights, values, kind, costs, rows, start, m, ids, in_block, no
     pure = True
     for i in range(m):
         row = rows[start + i]
-        place = ids[start + i] if in_block else np.uint32(i)
+        place = ids[begin + i] if begin >= 0 else np.uint32(i)
         w = weights[row] if weighted else 1.0
         y = values[row, 0]
         sums[place, 0] = w
@@ -41,7 +43,7 @@ def describe_sum(weights, values, kind, costs, rows, start, m, ids, in_block, no
         shift, total = mean, 0.0
         for i in range(m):
             row = rows[start + i]
-            place = ids[start + i] if in_block else np.uint32(i)
+            place = ids[begin + i] if begin >= 0 else np.uint32(i)
             centred = values[row, 0] - mean
             sums[place, 1] = sums[place, 0] * centred
             impurity += sums[place, 1] * centred

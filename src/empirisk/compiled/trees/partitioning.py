@@ -12,9 +12,8 @@ ONE = np.uint32(1)
 
 @compiled
 def partition(
-    small, medium, large, feature, node, subsets, rows, ids, start, m, in_block, codes, goes_left,
-    other,
-):  # fmt: skip
+    small, medium, large, feature, node, subsets, rows, ids, start, m, begin, codes, goes_left
+):
     """Put the rows that go left before the others; returns where the others begin.
 
     The ids of a block go along; goes_left says of each of them where it went.
@@ -30,27 +29,30 @@ def partition(
         else:
             left = c <= node.code
         codes[i] = np.uint32(left)
-    n_left = apart(rows, start, m, codes, other)
-    if in_block:
+    if begin >= 0:
         for i in range(m):
-            goes_left[ids[start + i]] = np.uint8(codes[i])
-        apart(ids, start, m, codes, other)
+            goes_left[ids[begin + i]] = np.uint8(codes[i])
+    n_left = apart(rows, start, m, codes)
+    if begin >= 0:
+        for i in range(m):
+            codes[i] = goes_left[ids[begin + i]]
+        apart(ids, begin, m, codes)
     return start + n_left
 
 
 @compiled
-def apart(numbers, start, m, left, other):
-    """Put those of numbers[start:start + m] with left = 1 before the others; `other` has room."""
+def apart(numbers, start, m, left):
+    """Put those of numbers[start:start + m] with left = 1 before the others; overwrites `left`."""
     n_left = n_right = 0
     for i in range(m):
         number = numbers[start + i]
         to_left = np.int64(left[i])
         numbers[start + n_left] = number
-        other[n_right] = number
+        left[n_right] = number  # what stood there has been read
         n_left += to_left
         n_right += 1 - to_left
     for i in range(n_right):
-        numbers[start + n_left + i] = other[i]
+        numbers[start + n_left + i] = left[i]
     return n_left
 
 

@@ -32,7 +32,7 @@ def sort_block(
 ):  # fmt: skip
     """Make a block of the rows rows[start:start + m], m at most `size`."""
     for i in range(m):
-        ids[start + i] = i
+        ids[i] = i
     for f in range(features.size):
         if is_constant(constant, place, f):
             continue

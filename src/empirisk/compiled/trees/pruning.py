@@ -10,6 +10,8 @@ import numpy as np
 
 from empirisk.compiled.decorator import compiled
 
+TOP = np.int64(0)  # an integer of Python would be compiled for by its value
+
 
 @compiled
 def sift_down(heap, n, key, at):
@@ -43,7 +45,7 @@ def weakest_links(right, parent, end, risk, alpha, steps, step_risk):
     n = right.size
     branch, leaves = np.zeros(n), np.zeros(n, np.int64)
     link, heap = np.full(n, np.inf), np.empty(n, np.int32)
-    n_heap = 0
+    n_heap = TOP
     for t in range(n - 1, -1, -1):
         alpha[t] = -np.inf
         if right[t] < 0:
@@ -63,11 +65,11 @@ def weakest_links(right, parent, end, risk, alpha, steps, step_risk):
         now = (risk[t] - branch[t]) / max(leaves[t] - 1, 1)
         if not gone and now > link[t]:
             link[t] = now
-            sift_down(heap, n_heap, link, 0)
+            sift_down(heap, n_heap, link, TOP)
             continue
         n_heap -= 1
         heap[0] = heap[n_heap]
-        sift_down(heap, n_heap, link, 0)
+        sift_down(heap, n_heap, link, TOP)
         if gone:
             continue
         value = max(now, steps[n_steps - 1]) if n_steps > 0 else max(now, 0.0)

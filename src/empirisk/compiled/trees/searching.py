@@ -71,7 +71,7 @@ def search(
                 entries, at, n, highest, family, sums, label, totals
             )
         n_seen, n_levels = n - n_missing, 0
-        if features[f].category:
+        if levels is not None and features[f].category:
             n_levels = order_levels(
                 entries, at, n_seen, rule.third, family == 1, sums, label, weight, totals, levels,
                 means,
@@ -87,7 +87,7 @@ def search(
                     totals[MISSING, 0] * side, m, n_missing * side, rule.kind, rule.min_rows_leaf,
                     rule.min_weight_leaf, costs, features[f].monotone, lower, upper, tie,
                 )  # fmt: skip
-            elif family < 3:
+            elif tree is None or family < 3:
                 worth, i = scan_sums(
                     entries, at, last, sums, label, totals, missing_weight * side, weight,
                     m, n_missing * side, rule.kind, rule.min_rows_leaf, rule.min_weight_leaf, costs,
@@ -105,7 +105,7 @@ def search(
                 if i + 1 < n_seen:
                     best_next = np.uint32(entries[at + i + 1] >> HALF)
                 best_missing = side if n_missing > 0 else UNSEEN
-                if n_levels > 0:
+                if levels is not None and n_levels > 0:
                     note_subset(levels, n_levels, best_code, words)
         if best >= perfect - tie and rule.max_features >= p:
             break

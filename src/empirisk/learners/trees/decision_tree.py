@@ -71,13 +71,13 @@ class DecisionTree(PathMixin, BaseEstimator):
             self, y, X, sample_weight, classifier=classifier, multi_output=self._many_outputs(y)
         )
         coding = code_table(X, self)
-        kept = np.flatnonzero(weight > 0)
-        if len(kept) < len(weight):
+        if not (weight > 0).all():
+            kept = np.flatnonzero(weight > 0)
             coding, target, weight = coding[kept], target[kept], weight[kept]
         if not classifier:
             return coding, target, weight, None
         classes, codes = np.unique(target, return_inverse=True)
-        return coding, codes.astype(np.int64), weight, classes
+        return coding, codes.astype(np.int64, copy=False), weight, classes
 
     def _many_outputs(self, y: Any) -> bool:
         """Whether y may have two dimensions."""

@@ -24,9 +24,9 @@ def finished(
     order, number = np.empty(n, np.int32), np.empty(n, np.int32)
     preorder(np.ascontiguousarray(nodes["left"]), np.ascontiguousarray(nodes["right"]), order)
     number[order] = np.arange(n, dtype=np.int32)
+    leaf = nodes["left"][order] < 0
+    right = np.where(leaf, LEAF, number[nodes["right"][order]]).astype(np.int32)
     nodes = nodes[order]
-    leaf = nodes["left"] < 0
-    right = np.where(leaf, LEAF, number[nodes["right"]]).astype(np.int32)
     to_left = _missing_to_left(nodes, right)
     subset, subsets = _subsets(nodes, to_left, words, width)
     threshold, cut = thresholds_of(nodes, coding)

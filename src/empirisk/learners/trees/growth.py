@@ -87,11 +87,12 @@ def grow_tree(
     features = coding.features.copy()
     if monotone is not None:
         features["monotone"] = monotone
-    rows = coding.row_numbers().astype(np.uint32)
+    rows = coding.row_numbers() if coding.rows is None else coding.rows.astype(np.uint32)
     growth = _Growth(coding, features, rows, target, limits, seed)
     growth.rules["gain_scale"] = gain_scale
     while growth.step():
         check_deadline()
+    del growth.work  # before the nodes are copied into a tree
     return growth.tree(coding, gain_scale)
 
 
@@ -117,13 +118,14 @@ class _Growth:
         n_sorted = min(n, n_codes * classes // BINS_PER_ROW + ALL_PAIRS) if binned else n
         categories = features["category"] != 0
         n_levels = int(features["n_codes"][categories].max(initial=0))
+        n_entries = max(n_bins, n_sorted, block) + 1
         first = p * block
-        second = first + n + 1
+        second = first + n_entries
         third = second + max(n_sorted, block)
         self.rules = _rules(target, limits, features, block, n, first, second, third)
         self.state = np.zeros(STATE, np.int64)
         self.words = np.zeros((2, -(-n_levels // 32)), np.uint32)
-        self.ids = np.zeros(n, np.uint32)
+        self.ids = np.empty(max(block, 1), np.uint32)
         self._start(n, p, target, limits, seed)
         width = 1 if target.kind // 10 == 1 else 1 + target.n_sums
         labelled = len(target.labels) > 1
@@ -136,18 +138,18 @@ class _Growth:
         self.tables = (coding.small, coding.medium, coding.large)
         self.work = (
             np.empty(n, np.uint32),
-            np.empty(n, np.uint32),
             np.empty((n + n_bins, width)),
             np.empty(n + n_bins if labelled else 1, np.int32),
             np.zeros((4, target.n_sums)),
-            np.empty(third + (n + 1 if categories.any() else 0), np.uint64),
+            np.empty(third + (n_entries if categories.any() else 0), np.uint64),
             np.empty(2**DIGIT_BITS, np.uint32),
             np.empty((2, ALL_PAIRS), np.int32),
             np.arange(p),
-            np.zeros((n + 1 if target.kind == criteria.ABSOLUTE else 1, 4)),
-            np.zeros((4, n_levels), np.uint32),
+            np.zeros((n + 1, 4)) if target.kind == criteria.ABSOLUTE else None,
+            np.zeros((4, n_levels), np.uint32) if n_levels else None,
             np.zeros((n_levels + target.n_sums + 1, target.n_sums + 2)),
             self.words,
+            np.zeros(1) if target.kind // 10 == 2 else None,
             np.zeros(max(block, 1), np.uint8),
         )
 
@@ -163,7 +165,8 @@ class _Growth:
         self.nodes[0]["feature"] = self.nodes[0]["left"] = self.nodes[0]["right"] = LEAF
         self.nodes[0]["subset"] = self.nodes[0]["rank"] = -1
         root = places - 1
-        self.opened[root] = (0, 0, 0, n, seed, -np.inf, np.inf)
+        self.opened[root] = (root, 0, 0, 0, n, seed, -np.inf, np.inf)
+        self.opened["place"] = np.arange(places)
         self.state[N_NODES], self.state[N_FREE] = 1, places - 1
         if limits.max_leaves:
             self.state[N_FRESH], self.state[FRESH] = 1, root
@@ -195,13 +198,14 @@ class _Growth:
 
     def _make_room(self) -> None:
         if self.state[N_NODES] + 2 > len(self.nodes):
-            self.nodes, self.value = _longer(self.nodes), _longer(self.value)
+            self.nodes, self.value = _longer(self.nodes, 1.5), _longer(self.value, 1.5)
         if self.state[N_WORDS] + 2 * self.words.shape[1] > len(self.subsets):
             self.subsets = _longer(self.subsets)
         if self.state[N_FREE] < 2 or self.state[N_OPEN] + 2 > len(self.heap):
             n = len(self.opened)
             self.opened, self.constant = _longer(self.opened), _longer(self.constant)
             self.heap, self.free = _longer(self.heap), _longer(self.free)
+            self.opened["place"] = np.arange(2 * n)
             self.free[self.state[N_FREE] : self.state[N_FREE] + n] = np.arange(n, 2 * n)
             self.state[N_FREE] += n
 
@@ -255,5 +259,7 @@ def _rules(
     return rules
 
 
-def _longer(array: Array) -> Array:
-    return np.concatenate([array, np.zeros_like(array)])
+def _longer(array: Array, factor: float = 2.0) -> Array:
+    longer = np.zeros((int(factor * len(array)), *array.shape[1:]), array.dtype)
+    longer[: len(array)] = array
+    return longer
