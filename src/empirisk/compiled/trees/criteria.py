@@ -86,7 +86,7 @@ def worth_of_sums(kind, weight, totals, side, costs):
     return worth
 
 
-@compiled(inlined=True)
+@compiled(ieee=True)
 def cost_of(i, totals, side, costs):
     """sum_j C(i | j) W_j: what it costs to predict class i on this side."""
     cost = 0.0

@@ -16,7 +16,7 @@ from empirisk.compiled.trees.criteria import (
 from empirisk.compiled.trees.ordering import HALF, LOW
 
 
-@compiled
+@compiled(ieee=True)
 def describe_classes(
     weights, labels, kind, costs, rows, start, m, ids, begin, node, sums, label, totals
 ):
@@ -52,7 +52,7 @@ def describe_classes(
     return worth, pure
 
 
-@compiled
+@compiled(ieee=True)
 def describe_outputs(
     weights, values, kind, costs, rows, start, m, ids, begin, node, sums, totals, value, at
 ):

@@ -15,7 +15,7 @@ from empirisk.compiled.trees.criteria import (
 from empirisk.compiled.trees.ordering import HALF, LOW
 
 
-@compiled
+@compiled(ieee=True)
 def describe_sum(weights, values, kind, costs, rows, start, m, ids, begin, node, sums, totals):
     """Fill the node, its totals, and the sums of its rows.
 
@@ -63,7 +63,7 @@ def describe_sum(weights, values, kind, costs, rows, start, m, ids, begin, node,
     return mean, shift, worth, pure
 
 
-@compiled
+@compiled(ieee=True)
 def deviance(weights, values, rows, start, m, mean):
     """Half the mean Poisson deviance of a node, mean of w (y log(y / mean) - y + mean)."""
     weighted = weights.size > 1
