@@ -141,39 +141,6 @@ def test_newton_does_with_a_singular_hessian():
     assert_allclose(way.minimiser, [1.0, 1.0], rtol=1e-8)  # the least norm, by symmetry
 
 
-@pytest.mark.parametrize("given", [True, False], ids=["updates", "line searches"])
-def test_coordinate_descent_finds_the_bottom_of_a_bowl(given):
-    def update(b, j):
-        return b[j] - bowl_gradient(b)[j] / H[j, j]
-
-    way = coordinate_descent(bowl, [5.0, 5.0], update=update if given else None, tol=1e-7)
-    assert way.converged
-    # Golden section knows a coordinate to the root of the rounding of the objective.
-    assert_allclose(way.minimiser, TARGET, rtol=1e-6 if given else 1e-5)
-
-
-def test_coordinate_descent_solves_a_lasso():
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(40, 3)), rng.normal(size=40)
-    X[:, 2] *= 0.01
-
-    def objective(b):
-        return float(np.sum((y - X @ b) ** 2) / 2 + 5 * np.abs(b).sum())
-
-    way = coordinate_descent(objective, np.ones(3), tol=1e-9)
-    slope = X.T @ (X @ way.minimiser - y)
-    zero = np.abs(way.minimiser) < 1e-6
-    assert (np.abs(slope[zero]) <= 5).all()
-    # The coordinates are known to about 1e-8, the curvatures are about 40.
-    assert_allclose(slope[~zero], -5 * np.sign(way.minimiser[~zero]), atol=1e-4)
-    assert zero[2]
-
-
-def test_an_update_that_goes_up_is_an_error():
-    with pytest.raises(ParameterError, match="raised the objective"):
-        coordinate_descent(bowl, [1.0, -2.0], update=lambda b, j: b[j] + 1)
-
-
 def regression(n=200):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(n, 2))

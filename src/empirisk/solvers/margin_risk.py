@@ -63,7 +63,7 @@ class MarginRisk:
 
     @property
     def zero(self) -> Floats:
-        return np.zeros(self.q + self.rows.fit_intercept)
+        return np.zeros(self.rows.n_coefficients)
 
 
 def ridge_margin(

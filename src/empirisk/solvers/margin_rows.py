@@ -54,7 +54,7 @@ class MarginRows:
         largest = power_of_two(np.maximum(X.max(), -X.min()))
         total = float(weight.sum())
         share = weight / total
-        rows = X / largest
+        rows = np.ascontiguousarray(X / largest)
         centre = np.zeros(X.shape[1])
         if fit_intercept:
             centre = share @ rows
@@ -67,6 +67,11 @@ class MarginRows:
             rows = np.ascontiguousarray(right.T)
         unit = float(largest) * float(scale)
         return cls(rows, share, total, centre * largest, unit, basis, fit_intercept)
+
+    @property
+    def n_coefficients(self) -> int:
+        """Those of the columns and the intercept."""
+        return self.X.shape[1] + self.fit_intercept
 
     def penalty(self, C: float, power: int) -> float:
         """What stands before |b|_1 (power 1) or |b|^2 / 2 (power 2) when the losses have mean 1."""

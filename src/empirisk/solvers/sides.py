@@ -5,6 +5,7 @@ it (z > 1, no multiplier), what is left is a system of linear equations.
 """
 
 import warnings
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, LinAlgWarning, lstsq, solve
@@ -19,13 +20,22 @@ ON_MARGIN = 1e-9  # how well the conditions must hold
 FLAT = 1e-12  # a slope of this size is that of rounded shares, which sum to 1
 
 
+class Sided(NamedTuple):
+    """An optimum [b, b0] (or b), the sides of the rows there, and their multipliers in [0, 1]."""
+
+    point: Floats
+    short: Bools
+    on: Bools
+    multiplier: Floats
+
+
 def from_sides(
     rows: MarginRows, sign: Floats, strength: float, *, short: Bools, on: Bools
-) -> Floats | None:
+) -> Sided | None:
     """The optimum, given which rows lie on the margin (z = 1), and which inside it (z < 1).
 
-    Where the solution puts some of them elsewhere they are moved and it is solved again. None if
-    that does not come to an end soon.
+    Where the solution puts some of them elsewhere they are moved, in place, and it is solved again.
+    None if that does not come to an end soon.
     """
     for _ in range(MOST_REPAIRS):
         if on.sum() > rows.X.shape[1] + SPARE:
@@ -44,9 +54,11 @@ def from_sides(
         enter = (short & (margin > 1 + ON_MARGIN)) | (~short & ~on & (margin < 1 - ON_MARGIN))
         leave, stretched = was_on[multiplier < -ON_MARGIN], was_on[multiplier > 1 + ON_MARGIN]
         if not (enter.any() or len(leave) or len(stretched)):
-            if not rows.fit_intercept:
-                return b
-            return np.append(b, middle_intercept(score, sign, rows.share))
+            if rows.fit_intercept:
+                b = np.append(b, middle_intercept(score, sign, rows.share))
+            every = short.astype(float)
+            every[on] = np.clip(multiplier, 0.0, 1.0)
+            return Sided(b, short, on, every)
         on[leave] = on[stretched] = False
         on |= enter
         short[stretched] = True

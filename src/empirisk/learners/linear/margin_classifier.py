@@ -44,10 +44,11 @@ class MarginClassifier(ClassWeightMixin, PathMixin, ClassifierMixin, BaseEstimat
     The intercept b0 is not penalised. Several classes: one rule for each against the rest, and the
     largest f_k(x) decides. With `loss="hinge"` this is the linear support vector machine.
 
-    The perceptron loss max(0, -y f) is least at b = 0, whatever the data; with it the rule is that
-    of Rosenblatt instead: go through the rows and add y_i x_i to b where y_i f(x_i) <= 0, until
-    there is none. On separable data that comes to an end (Novikoff 1962); on others the best rule
-    seen in `max_iter` passes is kept. It has no penalty: C changes nothing.
+    The perceptron loss max(0, -y f) is least at b = 0, whatever the data and the penalty; with it
+    the rule is that of Rosenblatt instead: go through the rows and add w_i y_i x_i to b where
+    y_i f(x_i) <= 0, until there is none. On separable data that comes to an end (Novikoff 1962);
+    on others the best rule seen in `max_iter` passes is kept. It has no penalty: `C` and `penalty`
+    change nothing.
 
     Complexity axis: `C`; `Tuned(MarginClassifier())` chooses it.
 
@@ -58,7 +59,8 @@ class MarginClassifier(ClassWeightMixin, PathMixin, ClassifierMixin, BaseEstimat
         `MarginLoss` of your own with a derivative. The logit loss is log_2(1 + exp(-z)): its C is
         that of logistic regression times log 2.
     penalty : {"l2", "l1"}
-        "l1" makes many coefficients zero; not for the hinge loss.
+        "l1" makes many coefficients zero. It goes with every loss but the perceptron's, which has
+        no penalty.
     C : float
         The weight of the losses against the penalty, as in scikit-learn's `LinearSVC`: a small C
         is a strong penalty. (`alpha` of its `SGDClassifier` is 1 / (C n).)
@@ -84,13 +86,17 @@ class MarginClassifier(ClassWeightMixin, PathMixin, ClassifierMixin, BaseEstimat
 
     Notes
     -----
-    Hinge: an interior-point method, then the exact solution from the rows on the margin; the
-    others: Newton, or L-BFGS where there are more than 2,000 columns or no second derivative; L1:
-    proximal Newton by coordinate descent. The results are exact to rounding, so a path equals
-    single fits. Where several intercepts are optimal, the hinge loss takes their middle.
+    Hinge: dual coordinate descent or an interior-point method, then the exact solution from the
+    rows on the margin; with L1, a linear programme, from these and the coefficients that are zero.
+    The others: Newton, or L-BFGS where there are more than 2,000 columns or no second derivative;
+    L1: proximal Newton by coordinate descent. The results are exact to rounding, so a path, in
+    which each problem begins at the last one's solution, equals single fits. Where several
+    intercepts are optimal, the hinge loss takes their middle.
 
     References
     ----------
+    P. S. Bradley and O. L. Mangasarian (1998), Feature selection via concave minimization and
+    support vector machines.
     C. Cortes and V. Vapnik (1995), Support-vector networks.
     A. B. Novikoff (1962), On convergence proofs for perceptrons.
 
@@ -165,7 +171,7 @@ class MarginClassifier(ClassWeightMixin, PathMixin, ClassifierMixin, BaseEstimat
         """Learn a little more, by one pass of stochastic gradient descent over these rows.
 
         The objective is that of `fit` on all rows seen so far. The rows come in their order, 32 to
-        a step.
+        a step. With `penalty="l1"` coefficients become small, but hardly ever exactly zero.
 
         Parameters
         ----------
