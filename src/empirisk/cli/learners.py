@@ -34,11 +34,7 @@ def show_learners(*, as_json: bool) -> None:
 def all_learners() -> list[type[BaseEstimator]]:
     """The public learners; the baseline, which every other has to beat, first."""
     things = [getattr(empirisk, name) for name in empirisk.__all__]
-    found = [
-        thing
-        for thing in things
-        if inspect.isclass(thing) and issubclass(thing, PathMixin)
-    ]
+    found = [thing for thing in things if inspect.isclass(thing) and issubclass(thing, PathMixin)]
     return sorted(found, key=lambda learner: (learner is not Baseline, learner.__name__))
 
 
