@@ -31,6 +31,8 @@ class InverseHessian:
         scaled = unit * gradient
         if self.factor is not None:
             return unit * cho_solve((self.factor, True), scaled, check_finite=False)
+        assert self.vectors is not None
+        assert self.values is not None
         values = self.values.reshape(-1, *[1] * (gradient.ndim - 1))
         return unit * (self.vectors @ ((self.vectors.T @ scaled) / values))
 

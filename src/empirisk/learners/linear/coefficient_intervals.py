@@ -15,11 +15,9 @@ import numpy as np
 from scipy.stats import norm
 
 from empirisk.data.blocks import Rows
-from empirisk.learners.linear.logistic_fit import (
-    MOST_COEFFICIENTS,
-    LogisticProblem,
-    Penalty,
-)
+from empirisk.learners.linear.logistic_fit import MOST_COEFFICIENTS
+from empirisk.learners.linear.logistic_objective import Penalty
+from empirisk.learners.linear.logistic_problem import LogisticProblem
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import DataError, ParameterError
@@ -91,7 +89,6 @@ def coefficient_intervals(
         fit_intercept=learner.fit_intercept,
         l1_ratio=0.0,
         penalised=bool(np.isfinite(learner.C)),
-        rotate=False,
     )
     if problem.loss.size > MOST_COEFFICIENTS:
         raise DataError(

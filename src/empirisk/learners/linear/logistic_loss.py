@@ -76,8 +76,9 @@ class LogisticLoss:
 
     def part(self, step: int) -> "LogisticLoss":
         """The loss of every step-th row, for all rows: weights grow by that factor."""
-        X, y, weight = (np.ascontiguousarray(a[::step]) for a in (self.X, self.y, self.weight))
-        return replace(self, X=X, y=y, weight=weight * (self.weight.sum() / weight.sum()))
+        X, y = np.ascontiguousarray(self.X[::step]), np.ascontiguousarray(self.y[::step])
+        weight = self.weight[::step] * (self.weight.sum() / self.weight[::step].sum())
+        return replace(self, X=X, y=y, weight=weight)
 
     def columns(self, which: Ints) -> "LogisticLoss":
         """The loss of rules that use some columns only."""
