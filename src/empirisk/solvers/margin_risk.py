@@ -8,19 +8,23 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize
 
-from empirisk.compiled.l1_quadratic import l1_sweeps
 from empirisk.losses.margin_loss import MarginLoss
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.solvers.margin_rows import MarginRows
 from empirisk.solvers.newton import newton
-from empirisk.solvers.steps import DOUBTFUL, ROUNDING, Backtracking
+from empirisk.solvers.proximal_newton import proximal_newton
+from empirisk.solvers.steps import ROUNDING
 
 MOST_COLUMNS = 2000
 """With more, a Hessian costs more than the gradients of L-BFGS."""
 
-SWEEPS = 1000
-RULE = Backtracking(1.0)
+GAP = 1e-10  # root of the relative decrease that one more step would bring
+ENDINGS = {
+    "converged": "one more step would lower the objective by no more than its rounding error",
+    "rounding": "no step lowers the objective by more than its rounding error",
+    "max_iter": "as many steps were taken as allowed",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +52,12 @@ class MarginRisk:
     def gradient(self, point: Floats) -> Floats:
         margin = self.sign * self.rows.score(point)
         return self.rows.back(self.rows.share * self.sign * self.loss.derivative(margin))
+
+    def both(self, point: Floats) -> tuple[float, Floats]:
+        """Value and gradient."""
+        margin = self.sign * self.rows.score(point)
+        pull = self.rows.share * self.sign * self.loss.derivative(margin)
+        return float(self.rows.share @ self.loss.value(margin)), self.rows.back(pull)
 
     def hessian(self, point: Floats) -> Floats:
         margin = self.sign * self.rows.score(point)
@@ -94,47 +104,19 @@ def ridge_margin(
 def lasso_margin(
     risk: MarginRisk, strength: float, start: Floats, max_iter: int, tol: float
 ) -> Arrival:
-    """The minimum with the penalty strength |b|_1: proximal Newton (Lee, Sun & Saunders 2014).
-
-    Each step minimises the quadratic approximation of the risk plus the penalty, by coordinate
-    descent, and goes as far along as it lowers the objective.
-    """
+    """The minimum with the penalty strength |b|_1."""
     if not (risk.has_hessian and risk.q <= MOST_COLUMNS):
         return _split_signs(risk, strength, start, max_iter, tol)
-    q, point = risk.q, start
 
-    def value(point: Floats) -> float:
-        return risk.value(point) + strength * float(np.abs(point[:q]).sum())
+    def hessian(point: Floats) -> Floats:
+        curvature = risk.hessian(point)  # of the squared hinge it may vanish along some columns
+        curvature[np.diag_indices_from(curvature)] += ROUNDING * float(np.trace(curvature))
+        return curvature
 
-    here = value(point)
-    for t in range(max_iter):
-        check_deadline()
-        slope, curvature = risk.gradient(point), risk.hessian(point)
-        if _violation(slope, point, strength, q) <= tol:
-            return Arrival(point, t, True, f"no optimality condition fails by more than {tol:g}")
-        diagonal = np.arange(len(point))
-        curvature[diagonal, diagonal] += ROUNDING * max(float(np.trace(curvature)), 1e-300)
-        best = point.copy()
-        l1_sweeps(curvature, slope, point, best, strength, q, SWEEPS, 1e-14)
-        direction = best - point
-        fall = float(slope @ direction) + strength * float(
-            np.abs(best[:q]).sum() - np.abs(point[:q]).sum()
-        )
-        taken = RULE.search(value, point, here, direction, fall, 1.0)
-        if taken is None:
-            flat = bool(-fall <= DOUBTFUL * abs(here))
-            last = best if flat and value(best) <= here + DOUBTFUL * abs(here) else point
-            return Arrival(last, t, flat, "no step lowers the objective")
-        # The whole step ends on exact zeros; a sum with the start need not.
-        point, here = (best if taken.length == 1.0 else taken.point), taken.value
-    return Arrival(point, max_iter, False, f"max_iter = {max_iter} step(s) were taken")
-
-
-def _violation(slope: Floats, point: Floats, strength: float, q: int) -> float:
-    """By how much the optimality conditions fail: 0 in grad + strength sign(b)."""
-    b, g = point[:q], slope[:q]
-    fails = np.where(b == 0, np.maximum(np.abs(g) - strength, 0), np.abs(g + strength * np.sign(b)))
-    return float(max(fails.max(initial=0.0), np.abs(slope[q:]).max(initial=0.0)))
+    penalty = np.full(len(start), strength)
+    penalty[risk.q :] = 0.0
+    found = proximal_newton(risk.both, hessian, penalty, start, tol=GAP, max_iter=max_iter)
+    return Arrival(found.point, found.n_iter, found.ending != "max_iter", ENDINGS[found.ending])
 
 
 def _split_signs(
