@@ -17,18 +17,14 @@ from empirisk.data.blocks import ROWS_PER_BLOCK, Blocks, Rows
 from empirisk.data.encode import FoldDesign, FoldMap
 from empirisk.data.moments import Moments, total_moments
 from empirisk.data.scaling import Scales, ordinary_rows
-from empirisk.learners.linear.lasso_path import (
-    MANY_COLUMNS,
-    SparsePath,
-    Task,
-    fit_all,
-)
-from empirisk.learners.linear.linear_rule import as_columns, predict_all
+from empirisk.learners.linear.lasso_path import SparsePath, predict_sparse
+from empirisk.learners.linear.lasso_problem import MANY_COLUMNS, Task, fit_all
+from empirisk.learners.linear.linear_rule import as_columns
 from empirisk.risk.axis import Block, CannotSubtractError, HeldOut
 from empirisk.risk.plans import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.deadlines import check_deadline
-from empirisk.runtime.parallel import one_blas_thread, slices
+from empirisk.runtime.parallel import one_blas_thread, parallel, slices
 
 if TYPE_CHECKING:
     from empirisk.learners.linear.sparse_rule import SparseRule
@@ -71,15 +67,16 @@ def lasso_held_out(
     parts: list[Part] = []
     for repeat, tests in _repeats(plan):
         with one_blas_thread():
-            folds = [_moments(scaled, test) for test in tests]
+            folds = parallel(partial(_moments, scaled), tests, n_jobs=learner.n_jobs)
             before = list(accumulate(folds, add))
             after = list(accumulate(reversed(folds), add))[::-1]
-            for k, test in enumerate(tests):
-                parts.append(Part(repeat, test, *find(_other_folds(before, after, k))))
+            training = [_other_folds(before, after, k) for k in range(len(tests))]
+            fits = parallel(find, training, n_jobs=learner.n_jobs)
+            parts += [Part(repeat, test, *fit) for test, fit in zip(tests, fits, strict=True)]
     path = None
     if fold_map is None:
         task = Task.of_moments(learner._terms(Z.shape[1]), after[0], scales)
-        path = SparsePath.of(learner, values, task, fit_all(task, alphas), flat=flat)
+        path = SparsePath(learner, values, task, fit_all(task, alphas), flat=flat)
     return HeldOut(_blocks(parts, Z, flat, rows_per_block), path)
 
 
@@ -143,4 +140,4 @@ def _blocks(parts: list[Part], Z: Floats, flat: bool, rows_per_block: int) -> It
         for cut in slices(len(part.test), rows_per_block):
             check_deadline()
             some = part.test[cut]
-            yield part.repeat, some, predict_all(Z[some], part.coef, part.intercept, flat)
+            yield part.repeat, some, predict_sparse(Z[some], part.coef, part.intercept, flat)
