@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 
-from empirisk import Encoder, load, risk, save
+from empirisk import Encoder, Tuned, load, losses, risk, save
 from empirisk.data.blocks import Rows
 from empirisk.learners.linear.elastic_net import ElasticNet
 from empirisk.learners.linear.lasso import Lasso
@@ -319,3 +319,28 @@ def test_the_picture_has_a_line_for_each_coefficient_that_moves():
 def test_parameters_that_make_no_sense_are_named(parameters, named):
     with pytest.raises(ParameterError, match=named):
         ElasticNet(**parameters).fit(*sample())
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@pytest.mark.parametrize("learner", [Lasso(), ElasticNet(), Lasso(fit_intercept=False)], ids=str)
+def test_the_training_risk_from_sums_is_that_of_the_predictions(learner, weighted):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 4)) * [1, 100, 1e-3, 1] + [5, 0, 0, 0]
+    Y = np.column_stack([X[:, 0] + rng.normal(size=50), 1e3 * rng.normal(size=50)])
+    weight = rng.uniform(0.1, 3, 50) if weighted else np.ones(50)
+    values = learner.axis_values(X, Y, weight, n_train=50)[::10]
+    path = learner.fit_path(X, Y, weight, values)
+    twin = weight @ ((path.predict_path(X) - Y[:, None]) ** 2).mean(axis=2) / weight.sum()
+    assert_allclose(path.training_risk(losses.Squared()), twin, rtol=1e-9)  # 1e-16 / LEAST_LEFT
+    assert path.training_risk(losses.Absolute()) is None
+    perfect = learner.fit_path(X, X[:, 0] * 1e-9 + X[:, 1], weight, [1e-12])
+    assert perfect.training_risk(losses.Squared()) is None
+
+
+def test_the_grid_of_the_elastic_net_reaches_small_penalties_whatever_the_unit_of_y():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 5))
+    y = X @ [3.0, -2, 1, 0, 0] + rng.normal(size=200)
+    one, large = (Tuned(ElasticNet(), cv=5).fit(X, unit * y).path_.risk for unit in (1.0, 1e6))
+    # At 1e6 the grid of the lasso would end with all coefficients shrunk to nearly nothing.
+    assert large.min() / 1e12 < 1.01 * one.min()

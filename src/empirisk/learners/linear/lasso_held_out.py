@@ -71,12 +71,14 @@ def lasso_held_out(
             before = list(accumulate(folds, add))
             after = list(accumulate(reversed(folds), add))[::-1]
             training = [_other_folds(before, after, k) for k in range(len(tests))]
-            fits = parallel(find, training, n_jobs=learner.n_jobs)
-            parts += [Part(repeat, test, *fit) for test, fit in zip(tests, fits, strict=True)]
+            found = parallel(find, training, n_jobs=learner.n_jobs)
+            parts += [Part(repeat, test, *fit) for test, fit in zip(tests, found, strict=True)]
     path = None
     if fold_map is None:
         task = Task.of_moments(learner._terms(Z.shape[1]), after[0], scales)
-        path = SparsePath(learner, values, task, fit_all(task, alphas), flat=flat)
+        fits = fit_all(task, alphas)
+        learner._warn(fits)
+        path = SparsePath(learner, values, task, fits, flat=flat)
     return HeldOut(_blocks(parts, Z, flat, rows_per_block), path)
 
 

@@ -10,6 +10,7 @@ from sklearn.base import clone
 from empirisk.charts.coefficient_path import draw_coefficient_path
 from empirisk.learners.linear.lasso_problem import Fits, Task
 from empirisk.learners.linear.linear_rule import LinearPath
+from empirisk.losses import Loss, Squared
 from empirisk.risk.axis import Output
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.parallel import one_blas_thread, slices
@@ -56,7 +57,7 @@ class SparsePath(LinearPath):
             dual_gap=fits.gap,
             n_iter=fits.sweeps,
             flat=flat,
-            _task=None if task.terms.l1_ratio == 1 else task,
+            _task=task if task.is_summed or task.terms.l1_ratio < 1 else None,
         )
 
     @cached_property
@@ -64,11 +65,21 @@ class SparsePath(LinearPath):
         return np.array([self._freedom(j) for j in range(len(self.values))])
 
     def _freedom(self, j: int) -> float:
-        if self._task is None:
+        if self._task is None or self._task.terms.l1_ratio == 1:
             fitted = float(np.count_nonzero(self.coef[j], axis=1).mean())
         else:
             fitted = self._task.degrees_of_freedom(float(self.values[j]), self.coef[j])
         return fitted + bool(self.learner.fit_intercept)
+
+    def training_risk(self, loss: Loss) -> Floats | None:
+        """The mean squared residual at each value, from sums of squares and products.
+
+        None for another loss, or where it must be taken from predictions.
+        """
+        if self._task is None or not isinstance(loss, Squared):
+            return None
+        found = self._task.mean_squared_residuals(self.coef)
+        return None if found is None else found.mean(axis=1)
 
     @property
     def norm(self) -> Floats:

@@ -28,6 +28,7 @@ MANY_COLUMNS = 2000
 """Up to here the whole Gram matrix costs less than to look at all columns for each penalty."""
 MANY_ROWS = 4  # times as many rows as columns: the same
 COLUMNS_AT_ONCE = 128  # transposed together: they stay in the cache
+LEAST_LEFT = 1e-6  # of the mean square of y, for ten digits of what a fit leaves of it
 DATA_NOISE = 1e-15  # what rounding of the data leaves of a constant column, relative to it
 
 
@@ -116,6 +117,11 @@ class Task:
     def of_moments(cls, terms: Terms, moments: Moments, scales: Scales) -> "Task":
         return cls(terms, Sums.of(moments, len(terms.factors), terms.fit_intercept), scales)
 
+    @property
+    def is_summed(self) -> bool:
+        """Whether it is known by sums over the rows, instead of by the rows."""
+        return isinstance(self.data, Sums)
+
     def penalty(self, output: int) -> Penalty:
         """For the columns as they were scaled: b of a column divided by c is c times as large."""
         terms, scale, unit = self.terms, self.scales.X, self.scales.y[output]
@@ -140,6 +146,16 @@ class Task:
             found.append(largest_alpha(right, penalty))
         return max(found)
 
+    def mean_square(self) -> float:
+        """Of all numbers of X about their columns' means, in the unit of X."""
+        data = self.data
+        if isinstance(data, Sums):
+            squares = np.diagonal(data.gram)
+        else:
+            squares = np.einsum("ji,ji->j", data.columns, data.columns)
+        with np.errstate(over="ignore", under="ignore"):
+            return min(float(np.mean(squares * self.scales.X * self.scales.X)), ENORMOUS)
+
     def _without_free_columns(self, output: int) -> Floats:
         """y less its fit on the columns that are free of penalty."""
         assert isinstance(self.data, Columns)
@@ -157,6 +173,25 @@ class Task:
             return gram_path(
                 data.gram, data.right[output], square, alphas, penalty, stopping, start
             )
+
+    def mean_squared_residuals(self, coef: Floats) -> Floats | None:
+        """(values, outputs) of coefficients of the columns as given, and the best intercepts.
+
+        None where there are no sums, or one residual square is so small that it would be rounding.
+        """
+        data = self.data
+        if not isinstance(data, Sums):
+            return None
+        found = np.empty(coef.shape[:2])
+        with np.errstate(over="ignore"), one_blas_thread():
+            for k, unit in enumerate(self.scales.y):
+                b = coef[:, k] * self.scales.X / unit
+                fitted = b @ data.right[k] * 2 - np.einsum("vi,vi->v", b @ data.gram, b)
+                left = data.square[k] - fitted
+                if not (left >= LEAST_LEFT * data.square[k]).all():
+                    return None
+                found[:, k] = left * unit * unit
+        return found
 
     def degrees_of_freedom(self, alpha: float, coef: Floats) -> float:
         """The trace of the hat matrix on the columns in use, mean over outputs (outputs, p).

@@ -101,8 +101,7 @@ class SparseRule(LinearRule):
         y : array-like of shape (n,) or (n, outputs)
         sample_weight : array-like of shape (n,), optional
         values : sequence of float, optional
-            Penalties; by default 100 from the least at which all coefficients are zero down to a
-            thousandth of it.
+            Penalties; by default those of `axis_values`.
 
         Returns
         -------
@@ -117,7 +116,11 @@ class SparseRule(LinearRule):
     def axis_values(
         self, X: Any, y: Array, sample_weight: Floats, *, n_train: int
     ) -> Sequence[float]:
-        """100 log steps from the least alpha at which all is zero to a thousandth of it."""
+        """100 log steps from the least alpha at which all is zero to a thousandth of it.
+
+        Where the squared part of the penalty still is large there, as it is when the numbers of y
+        are, on to where that is a thousandth of the mean square of the columns.
+        """
         return self._grid(self._task(X, y, sample_weight))
 
     def fit_path(
@@ -197,7 +200,11 @@ class SparseRule(LinearRule):
         terms = task.terms._replace(l1_ratio=max(task.terms.l1_ratio, RIDGE_LIKE))
         largest = replace(task, terms=terms).largest_alpha()
         high = float(np.clip(largest or 1.0, RANGE[0] / LEAST, RANGE[1]))
-        return [float(alpha) for alpha in np.geomspace(high, high * LEAST, STEPS)]
+        low = high * LEAST
+        if task.terms.l1_ratio < 1:
+            ridge = LEAST * task.mean_square() / (1 - task.terms.l1_ratio)
+            low = max(min(low, ridge or low), RANGE[0])
+        return [float(alpha) for alpha in np.geomspace(high, low, STEPS)]
 
     def _path(self, task: Task, values: Sequence[Any], *, flat: bool) -> SparsePath:
         fits = fit_all(task, np.array([check_alpha(alpha) for alpha in values]))
