@@ -108,6 +108,10 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):
         groups : array, optional
             Rows of one group are never on both sides of a split.
         """
+        if not (self.axis is None or isinstance(self.axis, Axis)):
+            raise ParameterError(
+                f"axis is {self.axis!r}; give an Axis, such as Axis(('C',), 'richer', 'log')"
+            )
         random_state = settled(self.random_state)
         with one_blas_thread():
             axis = self.axis if self.axis is not None else declared_axis(self.estimator)
