@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import sklearn.linear_model as peers
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.optimize import minimize
 
 from empirisk import LogisticRegression, Tuned, load, risk, save
 from empirisk.learners.linear.separation import SeparationWarning
@@ -310,6 +309,7 @@ def test_a_warm_start_is_at_the_goal_at_once():
         ({"l1_ratio": 2}, "l1_ratio is 2"),
         ({"tol": -1}, "tol is -1"),
         ({"max_iter": 1.5}, "max_iter is 1.5"),
+        ({"max_iter": 0}, "max_iter is 0; it must be an integer, 1 or more"),
         ({"solver": "liblinear"}, "solver is 'liblinear'"),
         ({"solver": "gradient", "l1_ratio": 1}, "smooth penalty"),
         ({"class_weight": {7: 2.0}}, "7"),
@@ -322,79 +322,22 @@ def test_bad_parameters_are_named(parameters, match):
         LogisticRegression(**parameters).fit(X, y)
 
 
-def profile_twin(X, y, j, t, C):
-    """The penalised likelihood with one coefficient held, by a general minimiser."""
-    Z = np.column_stack([X, np.ones(len(y))])
-    free = [k for k in range(Z.shape[1]) if k != j]
-
-    def value(b):
-        full = np.insert(b, j, t)
-        loss = np.logaddexp(0, -(2 * y - 1) * (Z @ full)).sum()
-        return loss + (full[:-1] ** 2).sum() / (2 * C)
-
-    return minimize(value, np.zeros(len(free)), tol=1e-10).fun
-
-
-@pytest.mark.parametrize("C", [2.0, 1e12])
-@pytest.mark.parametrize("j", [0, 2])
-def test_profile_intervals_end_where_the_likelihood_ratio_rejects(C, j):
-    X, y = sample(n=60, p=2)
-    model = LogisticRegression(C=C).fit(X, y)
-    found = model.coefficient_intervals(X, y, level=0.9, method="profile")
-    best = objective(model, X, y)
-    for end in (found.lower[j], found.upper[j]):
-        rise = 2 * (profile_twin(X, y, j, end, C) - best)
-        assert_allclose(rise, 2.7055434540954, rtol=1e-6)  # chi-squared; the twin has 1e-8
-    assert found.name == ("x0", "x1", "intercept")
-    assert "90 % interval" in str(found)
-
-
-def test_wald_intervals_of_many_classes_agree_with_the_inverse_hessian():
-    X, y = sample(n=300, p=2, n_classes=3)
-    model = LogisticRegression(C=np.inf).fit(X, y)
-    found = model.coefficient_intervals(X, y)
-    P = model.predict_proba(X)
-    Z = np.column_stack([X, np.ones(len(y))])
-    blocks = [
-        [Z.T @ ((P[:, k] * ((k == m) - P[:, m]))[:, None] * Z) for m in range(3)] for k in range(3)
-    ]
-    covariance = np.linalg.pinv(np.block(blocks), rcond=1e-10)
-    assert_allclose(found.standard_error, np.sqrt(np.diag(covariance)), rtol=1e-7)
-    assert found.of_class == (0, 0, 0, 1, 1, 1, 2, 2, 2)
-
-
-def test_wald_intervals_of_a_ridge_fit_come_from_the_penalised_hessian():
-    X, y = sample(n=80, p=3)
-    weight = np.linspace(0.5, 3, 80)
-    model = LogisticRegression(C=0.3).fit(X, y, sample_weight=weight)
-    found = model.coefficient_intervals(X, y, weight)
-    share = model.predict_proba(X)[:, 1]
-    Z = np.column_stack([X, np.ones(80)])
-    H = Z.T @ ((weight * share * (1 - share))[:, None] * Z) + np.diag([1 / 0.3] * 3 + [0])
-    assert_allclose(found.standard_error, np.sqrt(np.diag(np.linalg.inv(H))), rtol=1e-9)
-    copies = np.repeat(np.arange(80), 2)
-    model = LogisticRegression(C=0.3).fit(X, y, sample_weight=np.full(80, 2.0))
-    twice = LogisticRegression(C=0.3).fit(X[copies], y[copies])
-    for method in ("wald", "profile"):
-        one = model.coefficient_intervals(X, y, np.full(80, 2.0), method=method)
-        two = twice.coefficient_intervals(X[copies], y[copies], method=method)
-        assert_allclose(one.lower, two.lower, rtol=1e-7)  # ends are found to 1e-9 of z
-        assert_allclose(one.upper, two.upper, rtol=1e-7)
-
-
-def test_intervals_of_other_rows_are_refused():
-    X, y = sample()
-    model = LogisticRegression().fit(X, y)
-    with pytest.raises(DataError, match="standard errors away"):
-        model.coefficient_intervals(X, 1 - y)
-    with pytest.raises(ParameterError, match="method"):
-        model.coefficient_intervals(X, y, method="bootstrap")
-    with pytest.raises(ParameterError, match="L1"):
-        LogisticRegression(l1_ratio=1).fit(X, y).coefficient_intervals(X, y)
-
-
 def test_extreme_weights_and_units_change_what_they_must():
     X, y = sample()
     model = LogisticRegression(C=np.inf).fit(X, y)
     tiny = LogisticRegression(C=np.inf).fit(X * [1e-200, 1e200, 1, 1], y, sample_weight=1e-150)
     assert_allclose(tiny.coef_ * [1e-200, 1e200, 1, 1], model.coef_, rtol=1e-9)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_logarithms_of_probabilities_are_finite_for_all_finite_rows(n_classes):
+    X, y = sample(n_classes=n_classes)
+    model = LogisticRegression().fit(X, y)
+    far = 1e308 * np.vstack([np.eye(4), -np.eye(4), np.ones((1, 4))])
+    logarithms = model.predict_log_proba(far)
+    assert np.isfinite(logarithms).all()
+    assert_array_equal(logarithms.argmax(axis=1), model.predict(far))
+    assert_allclose(np.exp(logarithms).sum(axis=1), 1, rtol=1e-12)
+    near = model.predict_log_proba(X)
+    assert_allclose(near, np.log(model.predict_proba(X)), rtol=1e-9)  # log p near p = 1

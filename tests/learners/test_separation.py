@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from scipy.optimize import linprog
+from sklearn.datasets import load_iris
 
 import empirisk.learners.linear.separation as module
 from empirisk import LogisticRegression
@@ -40,7 +41,7 @@ def konis(X, y, n_classes, fit_intercept=True):
     )
     ahead = found.x[d:] > 0.5
     kind = "complete" if ahead.all() else "quasi-complete" if ahead.any() else None
-    return kind, len(np.unique(row[ahead]))
+    return kind, sum(ahead[row == i].all() for i in range(len(y)))
 
 
 def fitted(X, y, weight=None, **parameters):
@@ -111,7 +112,7 @@ def test_touching_classes_are_separated_but_for_the_point_where_they_meet():
     assert check(X, y, 2) == "quasi-complete"
     model, _ = fitted(X, y)
     assert model.separation_.n_separated == 4
-    assert "by column 0" in model.separation_.message(None)
+    assert "by column 0" in model.separation_.message(None, [0, 1])
 
 
 def test_copies_and_weights_change_nothing():
@@ -142,8 +143,9 @@ def test_one_class_of_three_may_be_separated_alone():
     y[:30] = 2
     assert check(X, y, 3) == "quasi-complete"
     found = fitted(X, y)[0].separation_
-    # All rows are separated from some class: the 30 from the others, and the others from them.
-    assert found.n_separated == 90
+    assert found.n_separated == 30  # the others are told from class 2, but not from one another
+    assert_array_equal(found.ahead[2], [30, 30, 30])
+    assert_array_equal(found.ahead[:2, :2], np.diag(np.bincount(y)[:2]))
 
 
 @pytest.mark.parametrize("tol", [1e-10, 1e-6, 1e-3, 1e-1])
@@ -215,3 +217,35 @@ def test_directions_are_in_the_units_of_the_columns():
     found = fitted(X, np.array([0, 0, 1, 1]))[0].separation_
     assert_array_equal(np.sign(X @ found.coef[0] + found.intercept), [-1, -1, 1, 1])
     assert np.abs(found.coef * np.abs(X - X.mean(axis=0)).max(axis=0)).max() == pytest.approx(1)
+
+
+def test_the_warning_says_which_classes_are_told_apart():
+    data = load_iris()
+    species = data.target_names[data.target]
+    with pytest.warns(SeparationWarning, match=r"class 'setosa' from 'versicolor' and 'virginica'"):
+        found = LogisticRegression(C=np.inf).fit(data.data, species).separation_
+    assert (found.kind, found.n_separated) == ("quasi-complete", 50)
+
+
+def test_the_warning_tells_classes_that_touch_from_those_that_do_not():
+    X = np.array([0.0, 1, 2, 2, 3, 4, 4, 3.5, 9, 9.5])[:, None]
+    y = np.array(["a", "a", "a", "b", "b", "b", "c", "c", "d", "d"])
+    model, _ = fitted(X, y)
+    message = model.separation_.message(None, model.classes_)
+    # b and c overlap, so that their scores stay level; a meets b at 2; d is apart from all.
+    assert_array_equal(
+        model.separation_.ahead, [[3, 2, 2, 3], [2, 3, 0, 3], [2, 0, 2, 2], [2, 2, 2, 2]]
+    )
+    assert (
+        "separates class 'd' from 'a', 'b' and 'c'; 2 row(s) of class 'a' from 'b' and 'c'; "
+        "2 row(s) of class 'b' from 'a' and 2 row(s) of class 'c' from 'a' (quasi" in message
+    )
+    assert model.separation_.n_separated == 4  # 0 and 1 of a, and both of d
+
+
+def test_long_lists_of_classes_are_cut():
+    X = np.arange(16.0)[:, None]
+    y = np.repeat(np.arange(8), 2)
+    y[1:3] = [1, 0]  # 0 and 1 overlap
+    model, _ = fitted(X, y)
+    assert "class 2 from 0, 1, 3, 4, 5 and 2 more" in model.separation_.message(None, range(8))

@@ -10,13 +10,16 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_solve
 
 from empirisk.compiled.quadratic import penalised_quadratic
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.deadlines import check_deadline
+from empirisk.solvers.inverse_hessian import cholesky_factor
 
-SWEEPS = 100  # between two looks at the clock
+SWEEPS = 100  # between two looks at the signs
+AT_ONCE = 1e9
+"""Products between two looks at the clock: about a second."""
 MOST_SWEEPS = 10_000
 COARSE = 1e-3
 """How exact coordinate descent is at first, relative to the longest step of one coordinate: enough
@@ -102,8 +105,7 @@ def _penalised_step(H: Floats, gradient: Floats, b: Floats, penalty: Floats, tol
     longest = np.abs(gradient[curvature > 0]) / np.sqrt(curvature[curvature > 0])
     exactness = max(tol, COARSE * float(longest.max(initial=0.0)))
     for _ in range(MOST_SWEEPS // SWEEPS):
-        check_deadline()
-        done = penalised_quadratic(H, gradient, b, penalty, step, slope, exactness, SWEEPS)
+        done = _sweeps(H, gradient, b, penalty, step, slope, exactness)
         exact = _on_support(H, gradient, b, penalty, step)
         if exact is not None:
             return exact
@@ -112,6 +114,27 @@ def _penalised_step(H: Floats, gradient: Floats, b: Floats, penalty: Floats, tol
                 break
             exactness = max(exactness * 1e-2, tol)
     return step
+
+
+def _sweeps(
+    H: Floats,
+    gradient: Floats,
+    b: Floats,
+    penalty: Floats,
+    step: Floats,
+    slope: Floats,
+    exactness: float,
+) -> int:
+    """Coordinate descent; below zero if `SWEEPS` passes did not suffice."""
+    at_once = int(np.clip(AT_ONCE / max(len(b), 1) ** 2, 1, SWEEPS))
+    done = -1
+    for first in range(0, SWEEPS, at_once):
+        check_deadline()
+        few = min(at_once, SWEEPS - first)
+        done = penalised_quadratic(H, gradient, b, penalty, step, slope, exactness, few)
+        if done >= 0:
+            break
+    return int(done)
 
 
 def _on_support(
@@ -125,7 +148,7 @@ def _on_support(
     sign = np.sign(there)
     right = -(gradient + penalty * sign + H @ exact)[on]
     try:
-        exact[on] = cho_solve(cho_factor(H[np.ix_(on, on)], lower=True), right)
+        exact[on] = cho_solve((cholesky_factor(H[np.ix_(on, on)]), True), right)
     except np.linalg.LinAlgError:
         return None
     if (((b + exact) * sign)[on & (penalty > 0)] <= 0).any():

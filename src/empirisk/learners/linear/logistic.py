@@ -155,7 +155,7 @@ class LogisticRegression(ClassWeightMixin, PathMixin, ClassifierMixin, BaseEstim
         assert data.classes is not None
         start = self._last_solution(data.classes) if self.warm_start else None
         names = column_names(data.X)
-        path = LogisticPath(self, rows, [self.C], len(data.classes), names, start)
+        path = LogisticPath(self, rows, [self.C], len(data.classes), names, start, data.classes)
         return path.write(0, self, data.classes)
 
     def axis_values(
@@ -192,7 +192,9 @@ class LogisticRegression(ClassWeightMixin, PathMixin, ClassifierMixin, BaseEstim
 
     def predict_log_proba(self, X: Any) -> Floats:
         """The logarithms of the probabilities, accurate where these underflow."""
-        return log_posterior(self._values(X))[:, 0]
+        with np.errstate(over="ignore"):  # differences of scores may be beyond all numbers
+            logarithms = log_posterior(self._values(X))[:, 0]
+        return np.maximum(logarithms, np.finfo(float).min)
 
     def coefficient_intervals(
         self,

@@ -5,7 +5,8 @@
 Newton's method where a Hessian is cheap. Where it costs as much as many gradients, L-BFGS goes
 first, and Newton's method goes on from there if that many gradients did not suffice; where there
 is no room for a Hessian, L-BFGS alone. With many rows, the start is the rule of a part of them,
-and the Hessian there serves for all rows as long as it pays.
+and the Hessian there serves for all rows as long as it pays. So does, along a path, the Hessian of
+the last fit.
 """
 
 from functools import partial
@@ -13,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from empirisk.learners.linear.logistic_cost import Cost
 from empirisk.learners.linear.logistic_loss import LogisticLoss
 from empirisk.learners.linear.logistic_objective import Penalty
 from empirisk.runtime.arrays import Floats
@@ -41,11 +43,6 @@ class Fit(NamedTuple):
     accuracy: float
     """The Newton decrement over the root of the objective, which `tol` bounds."""
     null: Floats  # columns: directions along which the loss does not change
-
-
-def cost_of_hessian(loss: LogisticLoss) -> float:
-    """In evaluations of the gradient."""
-    return 1.0 + loss.size / 15
 
 
 def by_hessians(
@@ -118,7 +115,7 @@ def first_point(
     part = loss.part(step)
     if len(np.unique(part.y)) < loss.n_classes:
         return start, None
-    cost = cost_of_hessian(part)
+    cost = Cost.of(part).hessian
     found = by_hessians(part, penalty, start, cost=cost, tol=1e-4, max_iter=15)
     if loss.value_and_gradient(found.point)[0] > loss.value_and_gradient(start)[0]:
         return start, None

@@ -12,7 +12,7 @@ from empirisk.data.blocks import Rows
 from empirisk.learners.generative.discriminants import LinearDiscriminants
 from empirisk.learners.linear.logistic_descent import fit_by_gradient
 from empirisk.learners.linear.logistic_fit import Fit
-from empirisk.learners.linear.logistic_problem import LogisticProblem
+from empirisk.learners.linear.logistic_problem import Last, LogisticProblem
 from empirisk.learners.linear.separation import FAR, Separation, SeparationWarning, separation_of
 from empirisk.risk.axis import Output
 from empirisk.runtime.arrays import Array, Floats
@@ -41,8 +41,10 @@ class LogisticPath:
         n_classes: int,
         names: Sequence[str] | None,
         start: Any = None,
+        classes: Array | None = None,
     ) -> None:
         self.learner, self.values, self.n_classes = learner, values, n_classes
+        self.classes = np.arange(n_classes) if classes is None else classes
         strengths = [checked_C(value) for value in values]
         self.problem = LogisticProblem(
             rows,
@@ -64,6 +66,7 @@ class LogisticPath:
                 self.separations[j] = self._report(fit, names)
             if self.separations[j] is None:
                 self._say_if_short_of_tol(fit, strengths[j])
+        self.problem.last = Last()  # a large matrix
         rules = [self.problem.rule(fit.theta) for fit in self.fits]
         coef = np.stack([rule[0] for rule in rules], axis=1)
         constant = np.stack([rule[1] for rule in rules], axis=1)
@@ -88,7 +91,7 @@ class LogisticPath:
         far = min(FAR, -2 * np.log(max(fit.accuracy, 1e-300)) - np.log(len(self.problem.loss.X)))
         found = separation_of(self.problem, fit.theta, far)
         if found is not None:
-            warnings.warn(found.message(names), SeparationWarning, stacklevel=4)
+            warnings.warn(found.message(names, self.classes), SeparationWarning, stacklevel=4)
             return found
         loss = self.problem.loss
         null = fit.null.reshape(loss.n_scores, loss.width, -1)
@@ -179,6 +182,6 @@ def checked_tol(value: Any) -> float:
 
 
 def checked_count(value: Any) -> int:
-    if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 0:
+    if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1:
         return int(value)
-    raise ParameterError(f"max_iter is {value!r}; it must be a whole number, 0 or more")
+    raise ParameterError(f"max_iter is {value!r}; it must be an integer, 1 or more")

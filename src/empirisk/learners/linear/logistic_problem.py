@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import qr
@@ -10,13 +10,13 @@ from scipy.linalg import qr
 from empirisk.data.blocks import Rows, compilable
 from empirisk.data.scaling import ordinary_rows, scaled_penalty
 from empirisk.learners.linear.logistic_columns import fit_columns
+from empirisk.learners.linear.logistic_cost import Cost, rotation
 from empirisk.learners.linear.logistic_fit import (
     DEAR,
     MOST_COEFFICIENTS,
     Fit,
     by_gradients,
     by_hessians,
-    cost_of_hessian,
     first_point,
 )
 from empirisk.learners.linear.logistic_loss import LogisticLoss
@@ -28,6 +28,27 @@ from empirisk.solvers.quasi_newton import Inverse, Minimum
 
 FAR = 1e3
 """Distances from 0, in ranges of the column, beyond which columns are centred beforehand."""
+
+
+NEAR = 4.0
+"""Ratios of penalties at which one Hessian serves for both: its decrement errs by the root."""
+
+
+class Last(NamedTuple):
+    """What the last fit leaves to the next one on a path."""
+
+    l2: float = 0.0
+    n_gradients: int = 0
+    inverse: InverseHessian | None = None
+    made_at: float = 0.0  # the penalty of the inverse
+
+    def inverse_near(self, l2: float) -> InverseHessian | None:
+        return self.inverse if near(l2, self.made_at) else None
+
+
+def near(l2: float, other: float) -> bool:
+    """Whether both are penalties, of about the same strength."""
+    return 0 < l2 <= NEAR * other and other <= NEAR * l2
 
 
 class LogisticProblem:
@@ -49,6 +70,7 @@ class LogisticProblem:
         solver: str = "auto",
     ) -> None:
         self.l1_ratio, self.penalised, self.solver = l1_ratio, penalised, solver
+        self.last = Last()
         scaled, self.scales = ordinary_rows(
             Rows(rows.X, np.zeros((len(rows.X), 0)), rows.weight), each=not penalised
         )
@@ -129,21 +151,50 @@ class LogisticProblem:
         if self.solver == "auto" and start is None:
             point, inverse = first_point(loss, penalty, point)
         if self.solver == "auto" and inverse is None and size >= DEAR:
-            calls = size / 10 if size < loss.size else 2 * cost_of_hessian(loss)
-            tried = by_gradients(loss, penalty, point, max_calls=calls, tol=tol, max_iter=max_iter)
-            if tried.ending != "max_iter" or tried.n_iter >= max_iter:
-                return tried
-            point, begun = tried.point, tried.n_iter
+            if start is not None and self._shares(penalty):
+                inverse = self.last.inverse_near(penalty.l2)
+            else:
+                tried = by_gradients(
+                    loss, penalty, point, max_calls=self._trial(penalty), tol=tol, max_iter=max_iter
+                )
+                if tried.ending != "max_iter" or tried.n_iter >= max_iter:
+                    self.last = Last(penalty.l2, tried.n_iter)
+                    return tried
+                point, begun = tried.point, tried.n_iter
         Q = None
         if size < loss.size:
             Q, loss = self.rotated
             penalty, point = self.penalty(C, loss), self._turn(point, Q)
-        cost = -np.inf if self.solver == "newton-cholesky" else cost_of_hessian(loss)
+        cost = -np.inf if self.solver == "newton-cholesky" else Cost.of(loss).hessian
         found = by_hessians(
             loss, penalty, point, inverse, cost=cost, tol=tol, max_iter=max_iter - begun
         )
+        if isinstance(found.inverse, InverseHessian):
+            made = self.last.made_at if found.inverse is self.last.inverse else penalty.l2
+            self.last = Last(penalty.l2, 0, found.inverse, made)
         point = found.point if Q is None else self._turn(found.point, Q.T)
         return found._replace(point=point, n_iter=found.n_iter + begun)
+
+    def _trial(self, penalty: Penalty) -> float:
+        """Steps of L-BFGS that cost as much as Newton's method, which goes on after them."""
+        loss, cost = self.loss, self._least_cost(penalty)
+        turned = cost.size < loss.size and "rotated" not in self.__dict__
+        whole = cost.newton + (rotation(*loss.X.shape) if turned else 0.0)
+        return whole / Cost.of(loss).gradient_step
+
+    def _shares(self, penalty: Penalty) -> bool:
+        """Whether Newton's method goes on from the last fit on the path: a Hessian is there, or
+        L-BFGS took longer."""
+        if not near(penalty.l2, self.last.l2):
+            return False
+        if self.last.inverse is not None:
+            return True
+        by_gradients = self.last.n_gradients * Cost.of(self.loss).gradient_step
+        return by_gradients > self._least_cost(penalty).on_a_path
+
+    def _least_cost(self, penalty: Penalty) -> Cost:
+        size = self._least_size(penalty)
+        return Cost(len(self.loss.X), size // self.loss.n_scores, self.loss.n_classes, size)
 
     def _maybe_singular(self, inverse: Inverse) -> bool:
         if isinstance(inverse, InverseHessian):

@@ -6,6 +6,7 @@ in that direction. If all are > 0 the separation is complete, else quasi-complet
 Anderson 1984).
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -14,7 +15,7 @@ from scipy.optimize import linprog
 
 from empirisk.learners.linear.logistic_loss import LogisticLoss
 from empirisk.runtime.arrays import Bools, Floats, Ints
-from empirisk.runtime.deadlines import check_deadline
+from empirisk.runtime.deadlines import check_deadline, time_left
 from empirisk.runtime.errors import EmpiriskWarning
 
 FAR = 20.0
@@ -42,13 +43,16 @@ class Separation:
         The direction: the rule whose scores are never against a row's own class. Its largest
         coefficient is 1 where each column is measured by its largest deviation from the mean.
     n_separated : int
-        Rows that are strictly on the side of their class.
+        Rows that are strictly on the side of their class, against each of the others.
+    ahead : int array of shape (n_classes, n_classes)
+        How many rows of class k have a larger score for k than for l; on the diagonal, all of k.
     """
 
     kind: Literal["complete", "quasi-complete"]
     coef: Floats
     intercept: Floats
     n_separated: int
+    ahead: Ints
 
     def involved(self, names: Any) -> str:
         """The columns that the direction uses, in words."""
@@ -57,9 +61,13 @@ class Separation:
         more = f" and {len(used) - NAMED} more" if len(used) > NAMED else ""
         return f"column{'s' if len(used) > 1 else ''} {', '.join(shown)}{more}"
 
-    def message(self, names: Any) -> str:
+    def message(self, names: Any, classes: Any) -> str:
         if self.kind == "complete":
             what = "a linear rule separates the classes without error"
+        elif len(classes) > 2:
+            what = (
+                f"a linear rule separates {self._told_apart(classes)} (quasi-complete separation)"
+            )
         else:
             what = (
                 f"a linear rule separates {self.n_separated} row(s) from the other classes and is "
@@ -70,6 +78,37 @@ class Separation:
             "coefficients are those at which the fit stopped. Set C to a finite value; "
             "`separation_` has the direction"
         )
+
+    def _told_apart(self, classes: Any) -> str:
+        """The classes, and the rows of others, that are separated from one another, in words."""
+        names = [repr(name) for name in np.asarray(classes).tolist()]
+        of_class = np.diagonal(self.ahead)
+        whole = self.ahead == of_class[:, np.newaxis]
+        whole &= whole.T
+        phrases = [
+            f"class {names[k]} from {_listed([names[m] for m in others])}"
+            for k, others in _stars(np.argwhere(np.triu(whole, 1)).tolist())
+        ]
+        for k, count in enumerate(np.where(whole, 0, self.ahead)):
+            for n_rows in np.unique(count[count > 0]).tolist():
+                others = [names[m] for m in np.flatnonzero(count == n_rows)]
+                phrases.append(f"{n_rows} row(s) of class {names[k]} from {_listed(others)}")
+        return _listed(phrases, "; ")
+
+
+def _stars(pairs: list[list[int]]) -> Iterator[tuple[int, list[int]]]:
+    """Pairs as (one, its partners), those with the most partners first."""
+    while pairs:
+        ends = [end for pair in pairs for end in pair]
+        hub = max(sorted(set(ends)), key=ends.count)
+        yield hub, [k + m - hub for k, m in pairs if hub in (k, m)]
+        pairs = [pair for pair in pairs if hub not in pair]
+
+
+def _listed(words: list[str], comma: str = ", ") -> str:
+    if len(words) > NAMED:
+        return f"{comma.join(words[:NAMED])} and {len(words) - NAMED} more"
+    return " and ".join([comma.join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def margins(loss: LogisticLoss, theta: Floats) -> Floats:
@@ -132,7 +171,9 @@ def _linear_programme(loss: LogisticLoss, fitted: Floats, level: Bools) -> Float
             b_ub=np.zeros(len(chosen)),
             bounds=(-1, 1),
             method="highs",
+            options={"time_limit": max(time_left(), 0.0)},
         )
+        check_deadline()
         if found.x is None or -found.fun <= LEVEL:
             break
         direction = np.where(np.abs(found.x) > LEVEL, found.x, 0.0) / unit
@@ -178,5 +219,15 @@ def separation_of(problem: Any, theta: Floats, far: float = FAR) -> Separation |
         "complete" if ahead.all() else "quasi-complete",
         coef,
         constant - coef @ problem.raw_centre,
-        int(ahead.any(axis=1).sum()),
+        int(ahead.all(axis=1).sum()),
+        _rows_ahead(loss, ahead),
     )
+
+
+def _rows_ahead(loss: LogisticLoss, ahead: Bools) -> Ints:
+    """Rows of each class that are ahead of each other one; on the diagonal all its rows."""
+    K = loss.n_classes
+    count = np.diag(np.bincount(loss.y, minlength=K))
+    for k in range(K):
+        count[k, np.arange(K) != k] = ahead[loss.y == k].sum(axis=0)
+    return count
