@@ -296,6 +296,13 @@ def test_blocks_give_the_bits_of_fit():
     assert_array_equal(Lasso(0.1).fit_blocks(pieces).coef_, Lasso(0.1).fit(X, y).coef_)
 
 
+def test_a_path_is_printed_in_a_line():
+    X, y = sample()
+    path = Lasso().fit_path(X, np.column_stack([y, y]), np.ones(len(y)), [1.0, 0.25])
+    expected = "<SparsePath of Lasso(): 2 penalties from 1 to 0.25, 10 columns, 2 output(s)>"
+    assert str(path) == repr(path) == expected
+
+
 def test_the_picture_has_a_line_for_each_coefficient_that_moves():
     X, y = sample()
     path = Lasso().path(X, y)

@@ -231,6 +231,16 @@ def test_columns_that_say_nothing_or_everything(loss, penalty, X, fit_intercept)
         assert_array_equal(model.predict(X), y)
 
 
+@pytest.mark.parametrize("value", [0.1, 1.0, np.pi, 1e300])
+@pytest.mark.parametrize("loss", NAMED)
+def test_the_rounding_of_a_mean_is_no_data(loss, value):
+    X, y = np.full((6, 2), value), [0, 1, 0, 1, 1, 1]
+    model = MarginClassifier(loss, max_iter=50).fit(X, y)
+    assert_array_equal(model.coef_, 0.0)
+    assert_array_equal(model.decision_function(X), np.repeat(model.intercept_, 6))
+    assert (model.predict(X) == 1).all()
+
+
 @every_kind
 @pytest.mark.parametrize("C", [1e-300, 1e-12, 1e12, 1e300])
 def test_extreme_penalties(loss, penalty, C):
@@ -304,8 +314,36 @@ def test_wrong_parameters_are_refused(wrong):
         MarginClassifier(wrong).fit(X, y)
     with pytest.raises(ParameterError, match="max_iter"):
         MarginClassifier(max_iter=0).fit(X, y)
+    for fit_intercept in ("no", None, 2, [True]):
+        with pytest.raises(ParameterError, match=r"fit_intercept is .*; it must be True or False"):
+            MarginClassifier(fit_intercept=fit_intercept).fit(X, y)
     with pytest.raises(DataError, match="one class"):
         MarginClassifier().fit(X, np.ones(80))
+
+
+class CopiedHinge(MarginLoss):
+    """A user's loss with a kink, which only "hinge" itself is ready for."""
+
+    name = "copied hinge"
+
+    def value(self, margin):
+        return np.maximum(0, 1 - np.asarray(margin))
+
+    def derivative(self, margin):
+        return np.where(np.asarray(margin) < 1, -1.0, 0.0)
+
+
+@pytest.mark.parametrize("penalty", ["l2", "l1"])
+@pytest.mark.parametrize("C", [0.1, 10.0, 1000.0])
+@pytest.mark.parametrize("noise", [0.0, 0.7])
+def test_a_kink_that_stops_the_solver_is_said_aloud(penalty, C, noise):
+    X, y = sample(noise=noise)
+    with pytest.warns(ConvergenceWarning, match="seems to have a kink; give it a continuous"):
+        model = MarginClassifier(CopiedHinge(), penalty=penalty, C=C).fit(X, y)
+    assert not model.converged_
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        assert MarginClassifier(Huberised(), penalty=penalty, C=C).fit(X, y).converged_
 
 
 def test_too_few_steps_are_said_aloud_and_the_clock_is_looked_at():

@@ -1,5 +1,7 @@
 """Coordinate descent on functions with known minima."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -73,6 +75,41 @@ def test_coordinate_descent_solves_a_lasso():
     # The coordinates are known to about 1e-8, the curvatures are about 40.
     assert_allclose(slope[~zero], -5 * np.sign(way.minimiser[~zero]), atol=1e-4)
     assert zero[2]
+
+
+def test_a_coordinate_that_rested_moves_when_the_others_have():
+    way = coordinate_descent(lambda b: (b[0] - b[1]) ** 2 + (b[1] - 1) ** 2, [0.0, 0.0])
+    assert way.converged
+    # Each sweep halves the distance; the last one moved nothing by more than 1e-8.
+    assert_allclose(way.minimiser, [1.0, 1.0], rtol=1e-7)
+
+
+def lasso_by_enumeration(X, y, strength):
+    """The lowest of the stationary points of all patterns of signs: one of them is the minimum."""
+    found = []
+    for signs in product([-1.0, 0.0, 1.0], repeat=X.shape[1]):
+        used, b = np.flatnonzero(signs), np.zeros(X.shape[1])
+        Z = X[:, used]
+        b[used] = np.linalg.solve(Z.T @ Z, Z.T @ y - strength * np.array(signs)[used])
+        found.append(np.sum((y - X @ b) ** 2) / 2 + strength * np.abs(b).sum())
+    return min(found)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_objective_alone_leads_to_the_minimum_of_every_small_lasso(seed):
+    rng = np.random.default_rng(seed)
+    p = int(rng.integers(2, 5))
+    X = rng.normal(size=(20, p)) @ (np.eye(p) + 0.5 * rng.normal(size=(p, p)))
+    y = X @ rng.normal(size=p) + rng.normal(size=20)
+    strength = rng.uniform() * np.abs(X.T @ y).max()
+
+    def objective(b):
+        return float(np.sum((y - X @ b) ** 2) / 2 + strength * np.abs(b).sum())
+
+    way = coordinate_descent(objective, np.zeros(p) if seed % 2 else rng.normal(size=p))
+    assert way.converged
+    # Moves of 1e-8 are squared in the objective: what is left are its rounding errors.
+    assert way.objective <= lasso_by_enumeration(X, y, strength) * (1 + 1e-12)
 
 
 def test_an_update_that_goes_up_is_an_error():

@@ -350,3 +350,40 @@ def test_wrong_settings_are_refused():
         random_starts(lambda start: None, [])
     with pytest.raises(ParameterError, match="n_starts"):
         random_starts(lambda start: None, lambda g: [0.0], n_starts=0)
+
+
+@pytest.mark.parametrize(
+    "solve",
+    [
+        lambda f: gradient_descent(f, bowl_gradient, [0.0, 0.0]),
+        lambda f: newton(f, bowl_gradient, lambda b: H, [0.0, 0.0]),
+        lambda f: coordinate_descent(f, [0.0, 0.0]),
+        lambda f: stochastic_gradient(
+            lambda b, rows: bowl_gradient(b), [0.0, 0.0], 2, objective=f, max_epochs=3
+        ),
+    ],
+    ids=["gradient", "newton", "coordinates", "stochastic"],
+)
+def test_an_objective_is_a_function_to_a_number(solve):
+    number = solve(bowl)
+    for shape in ((1,), (1, 1), ()):
+        way = solve(lambda b, shape=shape: np.reshape(bowl(b), shape))
+        assert_array_equal(way.minimiser, number.minimiser)
+        assert way.objective == number.objective
+    for wrong in (lambda b: b, lambda b: None, lambda b: "low", lambda b: 1j, lambda b: []):
+        with pytest.raises(ParameterError, match=r"the objective returned .* one real number"):
+            solve(wrong)
+    with pytest.raises(ParameterError, match="objective is 7; it must be a function"):
+        solve(7)
+
+
+def test_functions_that_are_missing_are_named():
+    for objective, gradient, name in ((None, bowl_gradient, "objective"), (bowl, None, "gradient")):
+        with pytest.raises(ParameterError, match=f"{name} is None"):
+            gradient_descent(objective, gradient, [0.0, 0.0])
+        with pytest.raises(ParameterError, match=f"{name} is None"):
+            newton(objective, gradient, lambda b: H, [0.0, 0.0])
+    with pytest.raises(ParameterError, match="hessian is None"):
+        newton(bowl, bowl_gradient, None, [0.0, 0.0])
+    with pytest.raises(ParameterError, match="objective is None"):
+        coordinate_descent(None, [0.0, 0.0])

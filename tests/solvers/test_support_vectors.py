@@ -142,6 +142,29 @@ def test_every_small_problem_is_solved(penalty):
             assert machine.at(strength).converged
 
 
+@pytest.mark.parametrize("penalty", MACHINES)
+@pytest.mark.parametrize("heavy", [1e9, 1e10, 1e12])
+def test_a_few_enormous_weights(penalty, heavy):
+    # Once no heavy row falls short of the margin, more weight on them changes nothing.
+    for seed in range(2, 10):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(200, 3))
+        sign = np.where(X[:, 0] + rng.normal(size=200) > 0, 1.0, -1.0)
+        found = []
+        for weight in (1e5, heavy):
+            weights = np.where(np.arange(200) < 5, weight, 1.0)
+            rows = MarginRows.of(X, weights, fit_intercept=True, rotate=False)
+            power = 1 if penalty == "l1" else 2
+            arrival = MACHINES[penalty](rows, sign, 1000).at(rows.penalty(1.0, power))
+            assert arrival.converged
+            b = rows.raw(arrival.point[:3])
+            found.append(np.append(b, arrival.point[3] - b @ rows.centre))
+        margin = sign[:5] * (X[:5] @ found[0][:3] + found[0][3])
+        assert (margin > 1 - 1e-6).all()
+        # The light rows have shares of 1e-13 of sums that are rounded to 1e-16.
+        assert_allclose(found[1], found[0], rtol=1e-3 if heavy == 1e12 else 1e-5)
+
+
 def test_of_many_columns_those_that_are_needed_join():
     rows, sign = problem(50, 900)
     machine = SparseSupportVectors(rows, sign, 1000)

@@ -11,11 +11,12 @@ from scipy.optimize import brentq, minimize_scalar
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import ParameterError
-from empirisk.solvers.descent import Descent, Way, check_limits
-from empirisk.solvers.steps import ROUNDING, Objective, value_at
+from empirisk.solvers.descent import Descent, Way, check_callables, check_limits
+from empirisk.solvers.steps import ROUNDING, Objective, as_number, value_at
 
 MOST_DOUBLINGS = 1100  # from the least to the largest float64
 LEAST_BRACKET = 1e-9  # relative; a smooth objective tells no finer: its changes are the squares
+NARROWER = 0.1  # the bracket of a coordinate that rests, in units of the one before
 
 Update = Callable[[Floats, int], float]
 """From a point and a coordinate to the value of that coordinate at which the objective is least."""
@@ -53,7 +54,8 @@ def coordinate_descent(
         The most sweeps.
     tol : float
         It has arrived when a sweep moves no coordinate by more than tol times the largest
-        coordinate.
+        coordinate. With the objective alone another sweep, which searches far from the point,
+        must find nothing lower.
 
     Returns
     -------
@@ -72,12 +74,14 @@ def coordinate_descent(
     >>> print(way.minimiser.round(6), way.reason)
     [1. 2.] a sweep moved no coordinate by more than 1e-08 of the largest
     """
+    check_callables(objective=objective)
     check_limits(max_iter, tol)
     if update is not None and derivative is not None:
         raise ParameterError("update and derivative came; give one of them")
     minimum = _rule(objective, update, derivative)
     way = Way(objective, start)
-    sizes = np.maximum(np.abs(way.point), 1.0)
+    sizes = wide = np.maximum(np.abs(way.point), 1.0)
+    is_blind = update is None and derivative is None
     while way.t < max_iter:
         point = way.point.copy()
         for j in range(point.size):
@@ -97,12 +101,30 @@ def coordinate_descent(
                 f"`{name}` does not lead to the least value of a coordinate"
             )
         moves = np.abs(point - way.point)
-        sizes = np.maximum(moves, LEAST_BRACKET * np.maximum(np.abs(point), 1e-300))
+        rests = moves.max() <= tol * np.abs(point).max()
+        lower = way.value - value > ROUNDING * abs(value)
         way.go(point, value)
-        if moves.max() <= tol * np.abs(point).max():
+        if rests and (sizes is wide or not is_blind):
             reason = f"a sweep moved no coordinate by more than {tol:g} of the largest"
             return way.stop(reason, converged=True)
+        if sizes is wide and is_blind and not lower:
+            reason = "a sweep lowered the objective by no more than its rounding error"
+            return way.stop(reason, converged=True)
+        wide = np.maximum(np.abs(point), 1.0)
+        sizes = wide if rests else _brackets(point, moves, sizes)
     return way.stop(f"max_iter = {max_iter} sweep(s) were made", converged=False)
+
+
+def _brackets(point: Floats, moves: Floats, before: Floats) -> Floats:
+    """Where to look in the next sweep: as far as the last one went.
+
+    A coordinate that rested may have to move when the others have: its bracket narrows slowly, and
+    not below the relative move of the others.
+    """
+    size = np.abs(point)
+    relative = max(float(moves.max()) / max(float(size.max()), 1e-300), LEAST_BRACKET)
+    with np.errstate(over="ignore"):
+        return np.maximum.reduce([moves, NARROWER * before, min(relative, 1.0) * size])
 
 
 def _rule(
@@ -110,13 +132,15 @@ def _rule(
 ) -> Callable[[Floats, int, float], float]:
     """From a point, a coordinate and the size of its last move to its best value."""
     if update is not None:
-        return lambda point, j, size: float(update(point, j))
+        return lambda point, j, size: as_number(update(point, j), "`update`")
     if derivative is None:
         return lambda point, j, size: _minimum(
             _along(lambda there: value_at(objective, there), point, j), float(point[j]), size
         )
     return lambda point, j, size: _root(
-        _along(lambda there: float(derivative(there, j)), point, j), float(point[j]), size
+        _along(lambda there: as_number(derivative(there, j), "`derivative`"), point, j),
+        float(point[j]),
+        size,
     )
 
 

@@ -139,6 +139,16 @@ def gradient_at(gradient: Callable[..., Any], point: Floats, *rows: Any) -> Floa
     return slope
 
 
+def check_callables(**functions: Any) -> None:
+    """Everything given by name is a function."""
+    for name, function in functions.items():
+        if not callable(function):
+            raise ParameterError(
+                f"{name} is {function!r}; it must be a function of the point, an array of shape "
+                "(p,)"
+            )
+
+
 def check_limits(max_iter: Any, tol: Any, name: str = "max_iter") -> None:
     """At least 0 steps, and a tolerance of 0 or more."""
     if not (is_number(max_iter) and int(max_iter) == max_iter and max_iter >= 0):

@@ -7,8 +7,10 @@ With slacks s_i = max(0, 1 - z_i) of the margins z_i and multipliers a_i in [0, 
     sum_i v_i a_i y_i x_i is a slope of the penalty at b,   sum_i v_i a_i y_i = 0,
     a_i t_i = 0,  (1 - a_i) s_i = 0,      t_i = z_i - 1 + s_i >= 0.
 
-Newton's method follows the points where these products are mu instead, mu falling to 0 (Mehrotra
-1992); each step is a system of p + 1 equations and costs n p^2, whatever the penalty.
+Newton's method follows the points where v_i a_i t_i and v_i (1 - a_i) s_i are mu / n instead, mu
+falling to 0 (Mehrotra 1992); each step is a system of p + 1 equations and costs n p^2, whatever the
+penalty. That the products are taken with the weights keeps rows of tiny weight away from their
+bounds until the heavy ones are settled.
 """
 
 from dataclasses import dataclass
@@ -24,6 +26,7 @@ from empirisk.solvers.newton import solve_downhill
 TO_BOUNDARY = 0.995
 LEAST_FALL = 0.1  # share of the gap that a whole step must take away
 PLAIN = 0.2  # share of mu that a step without correction aims at
+LEAST_SHARE = 1e-20  # of the mean weight; rows with less are not seen in any sum
 
 
 class HingePenalty(Protocol):
@@ -74,11 +77,12 @@ class InteriorPoint:
         self.rows, self.sign, self.penalty = rows, sign, penalty
         self.point, self.q = start.copy(), rows.X.shape[1]
         self.margin = sign * rows.score(start)
-        # The positive solution of a t = mu, c s = mu, t - s = z - 1.
-        beyond = self.margin - 1
-        root = np.hypot(beyond, 2 * mu)
-        self.s, self.t = mu + 0.5 * (root - beyond), mu + 0.5 * (root + beyond)
-        self.a, self.c = mu / self.t, mu / self.s
+        self.unit = 1 / np.maximum(len(sign) * rows.share, LEAST_SHARE)
+        # The positive solution of a t = m, c s = m, t - s = z - 1.
+        m, beyond = mu * self.unit, self.margin - 1
+        root = np.hypot(beyond, 2 * m)
+        self.s, self.t = m + 0.5 * (root - beyond), m + 0.5 * (root + beyond)
+        self.a, self.c = m / self.t, m / self.s
         self.before = self.a, self.c, self.s, self.t
         penalty.centre(start[: self.q], mu)
 
@@ -128,13 +132,14 @@ class InteriorPoint:
         return True
 
     def _direction(self, system: Floats, pull: Floats, mu: float, guess: Move | None) -> Move:
-        """Towards products mu, and to where the linear conditions hold.
+        """Towards products v a t = mu / n, and to where the linear conditions hold.
 
         A guess of the direction tells the products of changes that the next step will bring.
         """
         a, c, s, t, share = self.a, self.c, self.s, self.t, self.rows.share
-        at = mu if guess is None else mu - guess.a * guess.t
-        cs = mu if guess is None else mu + guess.a * guess.s
+        m = mu * self.unit
+        at = m if guess is None else m - guess.a * guess.t
+        cs = m if guess is None else m + guess.a * guess.s
         own = None if guess is None else guess.own
         off = t - (self.margin - 1 + s)
         drive = (at / a - t) - (cs / c - s) + off

@@ -3,7 +3,7 @@
 J(b, b0) = sum_i v_i phi(y_i (b0 + x_i'b)) + strength |b|^2 / 2  or  strength |b|_1
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import minimize
@@ -14,7 +14,7 @@ from empirisk.runtime.deadlines import check_deadline
 from empirisk.solvers.margin_rows import MarginRows
 from empirisk.solvers.newton import newton
 from empirisk.solvers.proximal_newton import proximal_newton
-from empirisk.solvers.steps import ROUNDING
+from empirisk.solvers.steps import DOUBTFUL, ROUNDING
 
 MOST_COLUMNS = 2000
 """With more, a Hessian costs more than the gradients of L-BFGS."""
@@ -25,16 +25,26 @@ ENDINGS = {
     "rounding": "no step lowers the objective by more than its rounding error",
     "max_iter": "as many steps were taken as allowed",
 }
+SMALL = 1e-5  # of the gradient at zero: what L-BFGS leaves where the derivative is continuous
+STARTS = 3  # of L-BFGS, which forgets a bad curvature when it begins again
+KINK = "no step is found that lowers the objective: the loss seems to have a kink"
+NO_KINK = 'give it a continuous derivative, or take loss="hinge"'
+NEAR = 1e-5  # how far from a margin a jump of the derivative is looked for
+JUMP = 1e-2  # of the largest derivative
 
 
 @dataclass(frozen=True, eq=False)
 class Arrival:
-    """[b, b0] (or b, without an intercept), the number of steps, and whether it is the minimum."""
+    """[b, b0] (or b, without an intercept), the number of steps, and whether it is the minimum.
+
+    If it is not, `advice` says what helps.
+    """
 
     point: Floats
     n_iter: int
     converged: bool
     reason: str
+    advice: str = "raise max_iter, or lower C"
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +108,10 @@ def ridge_margin(
     if risk.has_hessian and q <= MOST_COLUMNS:
         way = newton(value, gradient, hessian, start, max_iter=max_iter, tol=tol)
         return Arrival(way.minimiser, way.n_iter, way.converged, way.reason)
-    return _quasi_newton(lambda point: (value(point), gradient(point)), start, max_iter, tol, None)
+    arrival = _quasi_newton(
+        lambda point: (value(point), gradient(point)), start, max_iter, tol, None
+    )
+    return _unless_kinked(risk, arrival)
 
 
 def lasso_margin(
@@ -134,12 +147,27 @@ def _split_signs(
         return value, np.concatenate([slope[:q] + strength, strength - slope[:q], slope[q:]])
 
     parts = [np.maximum(start[:q], 0), np.maximum(-start[:q], 0), start[q:]]
-    bounds = [(0.0, None)] * (2 * q) + [(None, None)] * (len(start) - q)
+    bounds = [(0.0, None)] * (2 * q) + [(-np.inf, None)] * (len(start) - q)
     arrival = _quasi_newton(both, np.concatenate(parts), max_iter, tol, bounds)
-    return Arrival(joined(arrival.point), arrival.n_iter, arrival.converged, arrival.reason)
+    return _unless_kinked(risk, replace(arrival, point=joined(arrival.point)))
+
+
+def _unless_kinked(risk: MarginRisk, arrival: Arrival) -> Arrival:
+    """A small gradient proves nothing if the derivative of the loss jumps where a row lies."""
+    margin = risk.sign * risk.rows.score(arrival.point)
+    near = NEAR * np.maximum(np.abs(margin), 1.0)
+    before, after, zero = (
+        risk.loss.derivative(z) for z in (margin - near, margin + near, np.zeros(1))
+    )
+    largest = max(float(np.abs(slope).max()) for slope in (before, after, zero))
+    if not arrival.converged or (np.abs(after - before) <= JUMP * largest).all():
+        return arrival
+    return replace(arrival, converged=False, reason=KINK, advice=NO_KINK)
 
 
 def _quasi_newton(both, start, max_iter, tol, bounds) -> Arrival:  # type: ignore[no-untyped-def]
+    """L-BFGS. Where it stalls it has arrived only if the gradient is small."""
+
     def watched(point: Floats) -> tuple[float, Floats]:
         check_deadline()
         with np.errstate(over="ignore", invalid="ignore"):
@@ -147,11 +175,25 @@ def _quasi_newton(both, start, max_iter, tol, bounds) -> Arrival:  # type: ignor
         # SciPy's line search takes large numbers, not infinite ones.
         return min(value, 1e300), np.nan_to_num(slope, posinf=1e300, neginf=-1e300)
 
-    limits = {"maxiter": 20 * max_iter, "maxfun": 50 * max_iter, "maxcor": 20}
-    found = minimize(
-        watched, start, jac=True, method="L-BFGS-B", bounds=bounds,
-        options={**limits, "gtol": tol, "ftol": 1e-16},
-    )  # fmt: skip
-    stalled = found.status == 2  # no lower value is found: the rounding of the objective
-    reason = str(found.message)
-    return Arrival(found.x, int(found.nit), found.status == 0 or stalled, reason)
+    low = np.full(len(start), -np.inf) if bounds is None else np.array([b[0] for b in bounds])
+    nothing = np.zeros_like(start)
+    value, slope = watched(nothing)
+    small = max(SMALL * _steepness(nothing, slope, low), DOUBTFUL * abs(value))
+    t, point = 0, start
+    for _ in range(STARTS):
+        limits = {"maxiter": 20 * max_iter - t, "maxfun": 50 * max_iter, "maxcor": 20}
+        found = minimize(
+            watched, point, jac=True, method="L-BFGS-B", bounds=bounds,
+            options={**limits, "gtol": tol, "ftol": 1e-16},
+        )  # fmt: skip
+        t, point = t + int(found.nit), found.x
+        if found.status == 1:
+            return Arrival(point, t, False, str(found.message))
+        if _steepness(point, found.jac, low) <= small:
+            return Arrival(point, t, True, str(found.message))
+    return Arrival(point, t, False, KINK, NO_KINK)
+
+
+def _steepness(point: Floats, slope: Floats, low: Floats) -> float:
+    """The largest partial derivative along which there is room."""
+    return float(np.abs(point - np.maximum(point - slope, low)).max())

@@ -53,7 +53,7 @@ class SparseSupportVectors:
         if exact and t < self.max_iter:
             return Arrival(whole.point, t, True, OPTIMAL)
         reason = f"the gap between the problem and its dual is {gap:.1e}"
-        return Arrival(whole.point, t, gap <= ENOUGH, reason)
+        return Arrival(whole.point, t, gap <= ENOUGH * self.rows.finest, reason)
 
     def _solve(self, strength: float, max_iter: int) -> tuple[Face, int, bool]:
         """The optimum with these columns, the steps, and whether its conditions hold."""
@@ -65,8 +65,8 @@ class SparseSupportVectors:
             start, mu = self.face.point, WARM
         penalty = SumOfAbsolutes(strength, len(self.columns))
         inside = InteriorPoint(self.part, self.sign, penalty, start, mu)
-        t, look = 0, FIRST_LOOK
-        while t < max_iter and inside.gap() > LEAST_GAP and inside.step():
+        t, look, least = 0, FIRST_LOOK, LEAST_GAP * self.rows.finest
+        while t < max_iter and inside.gap() > least and inside.step():
             check_deadline()
             t += 1
             if inside.gap() <= look:

@@ -22,8 +22,8 @@ from empirisk.solvers.sides import Sided, from_sides
 OPTIMAL = "the conditions of the optimum hold"
 COLD, WARM = 1.0, 0.1  # mu to begin with: at zero, and at the optimum of another strength
 FIRST_LOOK = 2e-5  # gap at which the sides of the rows are first tried
-LEAST_GAP = 2e-15  # in units of the loss
-ENOUGH = 1e-9  # a gap at which the point is good, should the exact solution not be found
+LEAST_GAP = 2e-15  # in units of the loss of the lightest row
+ENOUGH = 1e-9  # in these units: the point is good, should the exact solution not be found
 MOST_COLUMNS = 1000  # with more, the systems cost more than sweeps
 STRONG = 1e-3  # of the mean square of the rows; with such a strength few sweeps are enough
 FEW_SWEEPS = 60
@@ -66,8 +66,8 @@ class SupportVectors:
         start = np.zeros(self.rows.n_coefficients) if self.last is None else self.last.point
         mu = COLD if self.last is None else WARM
         inside = InteriorPoint(self.rows, self.sign, SquaredNorm(strength), start, mu)
-        t, look = 0, FIRST_LOOK
-        while t < self.max_iter and inside.gap() > LEAST_GAP and inside.step():
+        t, look, finest = 0, FIRST_LOOK, self.rows.finest
+        while t < self.max_iter and inside.gap() > LEAST_GAP * finest and inside.step():
             check_deadline()
             t += 1
             if inside.gap() <= look:
@@ -77,7 +77,7 @@ class SupportVectors:
                     return Arrival(found, t, True, OPTIMAL)
         gap = inside.gap()
         reason = f"the gap between the problem and its dual is {gap:.1e}"
-        return Arrival(inside.point, t, gap <= ENOUGH, reason)
+        return Arrival(inside.point, t, gap <= ENOUGH * finest, reason)
 
     def _exact(self, strength: float, short: Bools, on: Bools) -> Floats | None:
         """The optimum, if the sides of the rows are right or soon repaired."""

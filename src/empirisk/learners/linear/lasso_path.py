@@ -60,6 +60,13 @@ class SparsePath(LinearPath):
             _task=task if task.is_summed or task.terms.l1_ratio < 1 else None,
         )
 
+    def __repr__(self) -> str:
+        values, (_, outputs, p) = np.asarray(self.values, dtype=float), self.coef.shape
+        return (
+            f"<{type(self).__name__} of {self.learner!r}: {len(values)} penalties from "
+            f"{values.max():.3g} to {values.min():.3g}, {p} columns, {outputs} output(s)>"
+        )
+
     @cached_property
     def degrees_of_freedom(self) -> Floats:
         return np.array([self._freedom(j) for j in range(len(self.values))])

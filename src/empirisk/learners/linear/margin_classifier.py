@@ -56,8 +56,9 @@ class MarginClassifier(ClassWeightMixin, PathMixin, ClassifierMixin, BaseEstimat
     ----------
     loss : str or MarginLoss
         phi: "hinge", "squared_hinge", "logit", "exponential", "square", "perceptron", or a
-        `MarginLoss` of your own with a derivative. The logit loss is log_2(1 + exp(-z)): its C is
-        that of logistic regression times log 2.
+        `MarginLoss` of your own, whose derivative must be continuous: where it jumps, the minimum
+        may be missed, and `converged_` is then False. The logit loss is log_2(1 + exp(-z)): its C
+        is that of logistic regression times log 2.
     penalty : {"l2", "l1"}
         "l1" makes many coefficients zero. It goes with every loss but the perceptron's, which has
         no penalty.
@@ -160,7 +161,7 @@ class MarginClassifier(ClassWeightMixin, PathMixin, ClassifierMixin, BaseEstimat
                 f"y has one class only, {classes.tolist()[0]!r}; MarginClassifier needs rows of "
                 "at least two classes"
             )
-        self._check_max_iter()
+        self._check_parameters()
         weight = self._class_weighted(data.y, data.sample_weight, classes)
         path = MarginPath(self, data.X, data.y, weight, [self.C], len(classes))
         return path.write(0, self, classes)
@@ -186,13 +187,14 @@ class MarginClassifier(ClassWeightMixin, PathMixin, ClassifierMixin, BaseEstimat
         -------
         self
         """
-        self._check_max_iter()
+        self._check_parameters()
         return learn_more(self, X, y, classes, sample_weight)
 
     def axis_values(
         self, X: Floats, y: Ints, sample_weight: Floats, *, n_train: int
     ) -> Sequence[float]:
         """30 log steps, from coefficients near zero to a penalty that hardly counts."""
+        self._check_parameters()
         loss = checked_loss(self.loss, self.penalty)
         if isinstance(loss, Perceptron):
             return (checked_C(self.C),)
@@ -215,7 +217,7 @@ class MarginClassifier(ClassWeightMixin, PathMixin, ClassifierMixin, BaseEstimat
         self, X: Floats, y: Ints, sample_weight: Floats, values: Sequence[Any], *, n_classes: int
     ) -> MarginPath:
         """All strengths, from the strongest penalty to the weakest."""
-        self._check_max_iter()
+        self._check_parameters()
         weight = self._class_weighted(y, sample_weight, np.arange(n_classes))
         return MarginPath(self, X, y, weight, values, n_classes)
 
@@ -246,6 +248,9 @@ class MarginClassifier(ClassWeightMixin, PathMixin, ClassifierMixin, BaseEstimat
         with one_blas_thread():
             return rule.values(X)
 
-    def _check_max_iter(self) -> None:
+    def _check_parameters(self) -> None:
+        intercept = self.fit_intercept
+        if not (isinstance(intercept, int | np.bool_) and intercept in (0, 1)):
+            raise ParameterError(f"fit_intercept is {intercept!r}; it must be True or False")
         if not isinstance(self.max_iter, int | np.integer) or self.max_iter < 1:
             raise ParameterError(f"max_iter is {self.max_iter!r}; it must be an integer, 1 or more")

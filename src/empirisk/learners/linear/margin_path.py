@@ -126,9 +126,10 @@ class MarginPath:
         if self.converged.all() or isinstance(self.loss, Perceptron):
             return
         k, j = np.argwhere(~self.converged)[0]
+        arrival = solved[k][j]
         warnings.warn(
-            f"the minimum at C = {self.values[j]:g} was not reached: {solved[k][j].reason}; "
-            "raise max_iter, or lower C",
+            f"the minimum at C = {self.values[j]:g} was not reached: {arrival.reason}; "
+            f"{arrival.advice}",
             ConvergenceWarning,
             stacklevel=4,
         )
