@@ -50,7 +50,7 @@ def test_the_baseline_is_the_commonest_class_and_the_chosen_model_beats_it(heart
     baseline, *others = outcome["ranking"]
     # The share of the smaller class; folds and test part are stratified, so one row either way.
     assert abs(baseline["risk"] - min(np.mean(y == 0), np.mean(y == 1))) < 2 / 690
-    assert outcome["chosen"]["name"] == others[0]["name"] == "LinearDiscriminantAnalysis"
+    assert outcome["chosen"]["name"] == others[0]["name"] != "Baseline"
     assert others[0]["risk"] < baseline["risk"] / 2
 
 
