@@ -27,7 +27,9 @@ def compiled(function=None, *, signatures=1):
     unless said otherwise: each costs seconds, and one too many is a door that let in an array of
     another type or layout. The test suite ends with a check (`surplus`).
 
-    The code runs without the interpreter's lock; `function.py_func` is the Python original.
+    The code runs without the interpreter's lock, and a division by zero gives an infinity or NaN,
+    as in NumPy: a check of each would cost time and code. `function.py_func` is the Python
+    original.
 
     Examples
     --------
@@ -46,7 +48,7 @@ def compiled(function=None, *, signatures=1):
     if config.DISABLE_JIT:  # for debuggers: NUMBA_DISABLE_JIT=1
         function.py_func = function
         return function
-    kernel = njit(nogil=True)(function)
+    kernel = njit(nogil=True, error_model="numpy")(function)
     with suppress(RuntimeError, OSError):  # nowhere to keep the code: each process compiles it
         kernel._cache = RoomCache(function)
     KERNELS[f"{function.__module__}.{function.__qualname__}"] = Kernel(kernel, signatures)

@@ -30,6 +30,56 @@ ROUNDING = 1e-14
 
 
 @compiled
+def lasso_path_on_gram(
+    gram,
+    right,
+    ridges,
+    start,
+    thresholds,
+    positive,
+    square,
+    tol,
+    max_iter,
+    coef,
+    gradient,
+    factor,
+    order,
+    size,
+    coefs,
+    gaps,
+    iterations,
+    reached,
+):
+    """Minimise at one penalty after the other, a row of `ridges` and `thresholds` each, in place.
+
+    The minimisers are written to `coefs`; `coef` stays at the last. In one go without the
+    interpreter, for which threads would wait at every penalty.
+    """
+    for v in range(len(thresholds)):
+        for j in range(coef.size):
+            if v > 0 and ridges[v, j] != ridges[v - 1, j]:
+                size[0] = 0  # the factor is that of another matrix
+        iterations[v], gaps[v], reached[v] = lasso_on_gram(
+            gram,
+            right,
+            ridges[v],
+            start if v == 0 else thresholds[v - 1],
+            thresholds[v],
+            positive,
+            square,
+            tol,
+            max_iter,
+            coef,
+            gradient,
+            factor,
+            order,
+            size,
+        )
+        for j in range(coef.size):
+            coefs[v, j] = coef[j]
+
+
+@compiled
 def lasso_on_gram(
     gram,
     right,

@@ -13,11 +13,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from empirisk.compiled.lasso import lasso_on_gram
+from empirisk.compiled.lasso import lasso_path_on_gram
 from empirisk.runtime.arrays import Bools, Floats, Ints
 from empirisk.runtime.deadlines import check_deadline
+from empirisk.runtime.parallel import slices
 
 ENORMOUS = 1e300  # stands for infinity, but times 0 it is 0
+NUMBERS_AT_ONCE = 2**22  # of Gram matrices that are gone through between two looks at the clock
 COARSE = 0.5  # ratio of the penalties on the way to the first one that is wanted
 
 
@@ -85,16 +87,22 @@ class GramProblem:
         self, threshold: Floats, ridge: Floats, positive: bool, stopping: Stopping
     ) -> tuple[int, float, bool]:
         """Move `coef` to the minimiser; iterations, duality gap and whether it was reached."""
-        if ridge is not self.ridge and not np.array_equal(ridge[: len(self.ridge)], self.ridge):
+        found = self.solve_all(threshold[np.newaxis], ridge[np.newaxis], positive, stopping)
+        return int(found.sweeps[0]), float(found.gap[0]), bool(found.reached[0])
+
+    def solve_all(
+        self, thresholds: Floats, ridges: Floats, positive: bool, stopping: Stopping
+    ) -> Solutions:
+        """Move `coef` to the minimiser at one penalty after the other, a row of both for each."""
+        if not np.array_equal(ridges[0, : len(self.ridge)], self.ridge):
             self.size[0] = 0  # the factor is that of another matrix
-        self.ridge = ridge
-        start, self.start = self.start, threshold
-        return lasso_on_gram(
+        found = Solutions.none_yet(*thresholds.shape)
+        lasso_path_on_gram(
             self.gram,
             self.right,
-            ridge,
-            threshold if start is None else start,
-            threshold,
+            ridges,
+            thresholds[0] if self.start is None else self.start,
+            thresholds,
             positive,
             self.square,
             stopping.tol,
@@ -104,7 +112,10 @@ class GramProblem:
             self.factor,
             self.order,
             self.size,
+            *found,
         )
+        self.ridge, self.start = ridges[-1], thresholds[-1]
+        return found
 
     def extend(self, products: Floats, right: Floats, start: Floats) -> None:
         """Let columns in: their products with all columns, themselves last."""
@@ -171,12 +182,16 @@ def gram_path(
     else:
         first = 0.0
         problem.coef[:] = start
-    for at, alpha in downwards(alphas, first, COARSE):
+    steps = list(downwards(alphas, first, COARSE))
+    for some in slices(len(steps), max(1, NUMBERS_AT_ONCE // max(len(right), 1) ** 2)):
         check_deadline()
-        args = penalty.thresholds(alpha), penalty.ridge(alpha), penalty.positive, stopping
-        sweeps, gap, reached = problem.solve(*args)
-        if at is not None:
-            found.enter(at, problem.coef, gap, sweeps, reached)
+        places, penalties = zip(*steps[some], strict=True)
+        thresholds = np.stack([penalty.thresholds(alpha) for alpha in penalties])
+        ridges = np.stack([penalty.ridge(alpha) for alpha in penalties])
+        solved = problem.solve_all(thresholds, ridges, penalty.positive, stopping)
+        for at, *solution in zip(places, *solved, strict=True):
+            if at is not None:
+                found.enter(at, *solution)
     return found
 
 

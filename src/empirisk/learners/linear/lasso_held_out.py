@@ -22,18 +22,14 @@ from empirisk.learners.linear.lasso_problem import MANY_COLUMNS, Task, fit_all
 from empirisk.learners.linear.linear_rule import as_columns
 from empirisk.risk.axis import Block, CannotSubtractError, HeldOut
 from empirisk.risk.plans import Plan
-from empirisk.runtime.arrays import Array, Floats, Ints
-from empirisk.runtime.parallel import one_blas_thread, parallel, slices
+from empirisk.runtime.arrays import Array, Floats, Ints, slice_if_in_a_row
+from empirisk.runtime.parallel import one_blas_thread, parallel, slices, stream
 
 if TYPE_CHECKING:
     from empirisk.learners.linear.sparse_rule import SparseRule
 
 MOST_NUMBERS = 2**27
 """Statistics and coefficients of all folds that are held in memory together: 1 GB."""
-
-
-BLOCKS_AT_ONCE = 8
-"""Of predictions, shared out among threads."""
 
 
 class Part(NamedTuple):
@@ -121,11 +117,9 @@ def _ordinary_folds(
 
 
 def _moments(rows: Rows, test: Ints) -> Moments:
-    if len(test) <= ROWS_PER_BLOCK:
-        return Moments.of(*(column[test] for column in rows))
-    cuts = slices(len(test), ROWS_PER_BLOCK)
+    places = [slice_if_in_a_row(test[cut]) for cut in slices(len(test), ROWS_PER_BLOCK)]
     return total_moments(
-        Blocks(lambda: (Rows(*(column[test[cut]] for column in rows)) for cut in cuts))
+        Blocks(lambda: (Rows(*(column[place] for column in rows)) for place in places))
     )
 
 
@@ -163,8 +157,11 @@ def _blocks(
     def predict(place: tuple[Part, slice]) -> Block:
         part, cut = place
         some = part.test[cut]
-        return part.repeat, some, predict_sparse(Z[some], part.coef, part.intercept, flat)
+        return (
+            part.repeat,
+            some,
+            predict_sparse(Z[slice_if_in_a_row(some)], part.coef, part.intercept, flat),
+        )
 
     places = [(part, cut) for part in parts for cut in slices(len(part.test), rows_per_block)]
-    for batch in slices(len(places), BLOCKS_AT_ONCE):
-        yield from parallel(predict, places[batch], n_jobs=n_jobs)
+    return stream(predict, places, n_jobs=n_jobs)

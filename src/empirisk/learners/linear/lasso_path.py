@@ -13,13 +13,12 @@ from empirisk.learners.linear.linear_rule import LinearPath
 from empirisk.losses import Loss, Squared
 from empirisk.risk.axis import Output
 from empirisk.runtime.arrays import Array, Floats, Ints
-from empirisk.runtime.parallel import one_blas_thread, slices
+from empirisk.runtime.parallel import one_blas_thread
 
 if TYPE_CHECKING:
     from empirisk.learners.linear.sparse_rule import SparseRule
 
 L = TypeVar("L", bound="SparseRule")
-VALUES_AT_ONCE = 20  # penalties whose predictions come from one product
 
 
 class SparsePath(LinearPath):
@@ -134,17 +133,15 @@ class SparsePath(LinearPath):
 def predict_sparse(X: Array, coef: Floats, intercept: Floats, flat: bool) -> Floats:
     """Predictions (rows, values[, outputs]) by coefficients (values, outputs, p), many of them 0.
 
-    Neighbours on the path use nearly the same columns of X, and often few.
+    One product for all values: to leave out the columns that only some of them do not use costs
+    more than it saves.
     """
     n_values, outputs, p = coef.shape
     lines = coef.reshape(-1, p)
-    prediction = np.empty((len(X), len(lines)))
+    used = np.flatnonzero(lines.any(axis=0))
+    if 2 * len(used) < p:
+        X, lines = np.take(X, used, axis=1), lines[:, used]
     with one_blas_thread():
-        for cut in slices(len(lines), VALUES_AT_ONCE):
-            used = np.flatnonzero(lines[cut].any(axis=0))
-            if 2 * len(used) < p:
-                prediction[:, cut] = np.take(X, used, axis=1) @ lines[cut, used].T
-            else:
-                prediction[:, cut] = X @ lines[cut].T
+        prediction = X @ lines.T
     prediction += intercept.reshape(-1)
     return prediction if flat else prediction.reshape(len(X), n_values, outputs)
