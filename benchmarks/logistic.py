@@ -1,4 +1,4 @@
-"""Logistic regression beside scikit-learn's solvers, at the same objective."""
+"""Logistic regression beside scikit-learn's solvers, at the same objective, and at its defaults."""
 
 from collections.abc import Callable
 from typing import Any
@@ -33,14 +33,19 @@ def objective(model: Any, X: Floats, y: Ints) -> float:
 def case(n: int, p: int, n_classes: int, solvers: tuple[str, ...]) -> Case:
     X, y = classification_data(n, p, n_classes)
 
-    def fit(solver: str) -> Callable[[], Any]:
-        peer = peers.LogisticRegression(solver=solver, tol=TIGHT[solver], max_iter=10_000)
+    def fit(**parameters: Any) -> Callable[[], Any]:
+        peer = peers.LogisticRegression(**parameters)
         return lambda: peer.fit(X, y)
+
+    tight = {
+        f"scikit-learn {solver}": fit(solver=solver, tol=TIGHT[solver], max_iter=10_000)
+        for solver in solvers
+    }
 
     return Case(
         size=f"{n:,} x {p}, {n_classes} classes",
         ours=lambda: LogisticRegression().fit(X, y),
-        peers={f"scikit-learn {solver}": fit(solver) for solver in solvers},
+        peers=tight | {"scikit-learn at defaults": fit()},
         quality=Quality(
             "objective above the peer's, relative",
             1e-12,  # sums of 200,000 terms

@@ -255,6 +255,17 @@ def test_callables_are_columns():
     assert list(one.get_feature_names_out()) == ["sin", "cos"]
 
 
+def test_a_function_without_a_name_leaves_the_names_of_the_others():
+    def function3(X):
+        return X[:, 0]
+
+    functions = [function3, first, lambda X: X[:, 0], lambda X: X[:, 0] ** 3, first, its_square]
+    expected = ["function3", "first", "function2", "function3_", "function4", "its_square"]
+    for degree in range(1, 7):  # the names of fewer functions are the first ones
+        expansion = BasisExpansion(functions, degree).fit(rows())
+        assert list(expansion.get_feature_names_out()) == expected[:degree]
+
+
 @pytest.mark.parametrize(
     ("function", "match"),
     [(lambda X: X, "shape"), (lambda X: X[:, 0] * np.nan, "NaN"), (lambda X: 1.0, "shape")],
@@ -325,6 +336,24 @@ def test_the_functions_are_drawn(basis):
     assert expansion.plot(ax=ax) is ax
     knots = getattr(expansion, "knots_", [[]])[0]
     assert len(ax.lines) == 2 + len(knots)
+
+
+@pytest.mark.parametrize("basis", [*BASES, [first, its_square]], ids=[*BASES, "functions"])
+def test_a_feature_is_drawn_by_its_name(basis):
+    table = pd.DataFrame(rows(p=3), columns=["rm", "age", "tax"])
+    expansion = BasisExpansion(basis, 2).fit(table)
+    named, numbered = axes(), axes()
+    for age in (1, -2):
+        expansion.plot("age", ax=named)
+        expansion.plot(age, ax=numbered)
+        assert named.get_xlabel() == numbered.get_xlabel() == "age"
+        for one, other in zip(named.lines, numbered.lines, strict=True):
+            assert_array_equal(one.get_xydata(), other.get_xydata())
+    for wrong in ("lstat", 3, -4, 1.0, None, True):
+        with pytest.raises(ParameterError, match=r"number from 0 to 2, or .* rm, age, tax"):
+            expansion.plot(wrong)
+    unnamed = BasisExpansion(basis, 2).fit(rows())
+    assert unnamed.plot("x1", ax=axes()).get_xlabel() == "x1"
 
 
 @every_basis

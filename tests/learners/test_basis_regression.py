@@ -154,6 +154,9 @@ def test_the_default_grid_has_two_training_rows_for_each_function():
     assert list(BasisRegression("spline").axis_values(X, y, ones, n_train=54)) == [*range(1, 7)]
     assert list(BasisRegression().axis_values(X[:, :1], y, ones, n_train=54)) == [*range(1, 16)]
     assert list(BasisRegression().axis_values(X, y, ones, n_train=2)) == [1]
+    wide = np.zeros((1, 8))  # degree 4 has 494 functions, degree 5 has 1,286
+    assert list(BasisRegression().axis_values(wide, y, ones, n_train=20_000)) == [1, 2, 3, 4]
+    assert list(BasisRegression().axis_values(wide, y, ones, n_train=10**6)) == [1, 2]
     functions = [constant_free, its_square]
     assert list(BasisRegression(functions).axis_values(X, y, ones, n_train=54)) == [1, 2]
 

@@ -1,5 +1,6 @@
 """Lasso and ElasticNet: twins, edges of the input, what is reported."""
 
+import pickle
 import warnings
 
 import numpy as np
@@ -9,14 +10,16 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 
-from empirisk import Encoder, risk
+from empirisk import Encoder, Tuned, load, losses, risk, save
 from empirisk.data.blocks import Rows
 from empirisk.learners.linear.elastic_net import ElasticNet
 from empirisk.learners.linear.lasso import Lasso
-from empirisk.learners.linear.lasso_path import Columns
+from empirisk.learners.linear.lasso_path import predict_sparse
+from empirisk.learners.linear.lasso_problem import Columns
 from empirisk.runtime.errors import ConvergenceWarning, DataError, ParameterError
-from empirisk.solvers import lasso as solver
-from empirisk.solvers.lasso import Penalty, Stopping, columns_path, gram_path
+from empirisk.solvers import lasso_columns as solver
+from empirisk.solvers.lasso import Penalty, Stopping, gram_path
+from empirisk.solvers.lasso_columns import columns_path
 
 
 def sample(n=60, p=10, seed=0):
@@ -81,6 +84,61 @@ def test_where_the_gram_matrix_does_not_fit_residuals_serve(monkeypatch):
     assert_allclose(rows.coef, exact.coef, atol=1e-5)
 
 
+def degenerate_design(seed):
+    """Few distinct values, repeated columns, indicators, sums: many ties and dependent columns."""
+    rng = np.random.default_rng(seed)
+    n, p = int(rng.integers(2, 30)), int(rng.integers(2, 40))
+    few = rng.normal(size=(n, p // 3 + 1))
+    X = [
+        rng.integers(0, 2, size=(n, p)).astype(float),
+        rng.integers(-2, 3, size=(n, p)).astype(float),
+        np.eye(p)[rng.integers(0, p, size=n)],
+        few[:, rng.integers(0, few.shape[1], size=p)],
+        few @ rng.integers(-1, 2, size=(few.shape[1], p)),
+    ][seed % 5]
+    y = np.round(2 * rng.normal(size=n)) if seed % 2 else rng.normal(size=n)
+    factor = rng.integers(0, 3, size=p).astype(float) if seed % 3 else np.ones(p)
+    return X, y, factor
+
+
+@pytest.mark.parametrize("positive", [False, True])
+@pytest.mark.parametrize("ratio", [1.0, 0.5])
+def test_the_optimality_conditions_hold_where_columns_tie_and_depend(ratio, positive):
+    for seed in range(60):
+        X, y, factor = degenerate_design(seed)
+        learner = ElasticNet(
+            l1_ratio=ratio, positive=positive, penalty_factor=factor, fit_intercept=False, tol=0
+        )
+        high = np.abs(X.T @ y).max() / len(y) + 0.1
+        path = learner.path(X, y, values=high * np.geomspace(1, 1e-4, 20))
+        # The objective misses its minimum by rounding errors.
+        assert path.dual_gap.max() <= 1e-13 * (y @ y)
+        for alpha, coef in zip(path.values, path.coef[:, 0], strict=True):
+            slope = X.T @ (y - X @ coef) / len(y) - alpha * (1 - ratio) * factor * coef
+            limit, on = alpha * ratio * factor, coef != 0
+            # Double precision, and factors of which condition numbers may reach 1e5.
+            assert_allclose(slope[on], (limit * np.sign(coef))[on], atol=1e-9)
+            assert ((slope if positive else np.abs(slope)) <= limit + 1e-9).all()
+
+
+@pytest.mark.parametrize("near", [0.75, 1.0])
+def test_columns_that_the_strong_rule_left_out_by_mistake_come_in(near, monkeypatch):
+    """Down to where there are as many coefficients as rows, several penalties between two looks."""
+    monkeypatch.setattr(solver, "NEAR", near)  # at 1 the strong rule and this one err all the time
+    rng = np.random.default_rng(1)
+    columns = rng.normal(size=(300, 40))
+    y = 3 * columns[0] - 2 * columns[1] + rng.normal(size=40)
+    penalty, stopping = Penalty(np.ones(300), np.zeros(300), False), Stopping(0.0, 1000)
+    alphas = np.geomspace(1, 1e-4, 80) * np.abs(columns @ y).max()
+    found = columns_path(columns, y, alphas, penalty, stopping)
+    assert found.reached.all()
+    assert np.count_nonzero(found.coef[-1]) == 40
+    slope = (y - found.coef @ columns) @ columns.T
+    at_limit = alphas[:, np.newaxis] * np.sign(found.coef)
+    assert_allclose(np.where(found.coef != 0, slope, 0), at_limit, atol=1e-11)
+    assert (np.abs(slope) <= alphas[:, np.newaxis] + 1e-11).all()  # sums of 40 numbers of size 10
+
+
 def test_columns_about_their_means():
     X, y = sample(12, 5)
     weight = np.arange(1.0, 13)
@@ -109,6 +167,60 @@ def test_several_outputs_are_so_many_fits():
         alone = ElasticNet(0.05).fit(X, Y[:, k])
         assert_allclose(both.coef_[k], alone.coef_, atol=1e-13)
         assert both.intercept_[k] == pytest.approx(alone.intercept_, abs=1e-12)
+
+
+def test_several_outputs_of_more_columns_than_fit_into_a_gram_matrix():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(20, 2100)), rng.normal(size=(20, 2))
+    both = Lasso(0.3).fit(X, Y)
+    assert np.count_nonzero(both.coef_, axis=1).min() > 3
+    for k in range(2):
+        assert_allclose(both.coef_[k], Lasso(0.3).fit(X, Y[:, k]).coef_, atol=1e-13)
+
+
+@pytest.mark.parametrize("shape", [(9000, 3), (30, 2100)], ids=["blocks", "columns"])
+def test_the_same_bits_for_every_number_of_threads(shape):
+    X, y = np.random.default_rng(0).normal(size=shape), np.arange(shape[0]) % 7.0
+    one, two = (ElasticNet(0.1, n_jobs=n_jobs).fit(X, y) for n_jobs in (None, 2))
+    assert_array_equal(one.coef_, two.coef_)
+    assert one.degrees_of_freedom_ == two.degrees_of_freedom_
+    one, two = (risk.cross_validate(Lasso(0.1, n_jobs=n_jobs), X, y, cv=3) for n_jobs in (None, 2))
+    assert_array_equal(one.losses, two.losses)
+
+
+def test_predictions_use_the_columns_that_have_coefficients():
+    rng = np.random.default_rng(0)
+    X, intercept = rng.normal(size=(7, 30)), rng.normal(size=(45, 2))
+    coef = rng.normal(size=(45, 2, 30))
+    coef[:30, :, 3:] = 0
+    wanted = np.einsum("ij,vkj->ivk", X, coef) + intercept
+    assert_allclose(predict_sparse(X, coef, intercept, False), wanted, atol=1e-13)
+    one = predict_sparse(X, coef[:, :1], intercept[:, :1], True)
+    assert_allclose(one, wanted[:, :, 0], atol=1e-13)
+
+
+@pytest.mark.parametrize("shape", [(40, 10), (20, 2100)], ids=["tall", "wide"])
+def test_the_degrees_of_freedom_are_the_trace_of_the_hat_matrix(shape):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=shape) * rng.uniform(0.5, 2, size=shape[1]), rng.normal(size=shape[0])
+    path = ElasticNet(l1_ratio=0.7).path(X, y, values=[0.3, 0.1])
+    for j, alpha in enumerate(path.values):
+        used = X[:, path.coef[j, 0] != 0]
+        used = used - used.mean(axis=0)
+        ridge = len(y) * alpha * 0.3 * np.eye(used.shape[1])
+        hat = used @ np.linalg.solve(used.T @ used + ridge, used.T)
+        assert path.degrees_of_freedom[j] == pytest.approx(1 + np.trace(hat), rel=1e-10)
+        assert path.at(j).degrees_of_freedom_ == path.degrees_of_freedom[j]
+
+
+def test_a_saved_model_and_a_pickled_one_predict_the_same(tmp_path):
+    X, y = sample()
+    model = ElasticNet(0.1, penalty_factor=np.arange(10.0)).fit(X, np.column_stack([y, -y]))
+    save(model, tmp_path / "model.empirisk")
+    for again in (load(tmp_path / "model.empirisk"), pickle.loads(pickle.dumps(model))):
+        assert_array_equal(again.predict(X), model.predict(X))
+        assert_array_equal(again.dual_gap_, model.dual_gap_)
+        assert repr(again) == repr(model)
 
 
 def test_columns_free_of_penalty_stay_and_the_grid_knows():
@@ -149,9 +261,12 @@ def test_more_columns_than_rows_and_hardly_a_penalty_is_finite(alpha):
 
 
 def test_a_descent_that_is_cut_short_says_so():
-    X, y = sample(8, 20)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 1)) + 0.5 * rng.normal(size=(50, 80))
+    y = X.sum(axis=1)
+    high = Lasso().path(X, y).values[0]
     with pytest.warns(ConvergenceWarning, match="max_iter=1 "):
-        Lasso(0.0, max_iter=1, tol=0).fit(X, y)
+        Lasso(0.6 * high, max_iter=1, tol=0).fit(X, y)
 
 
 def test_warm_starts_end_where_cold_ones_do():
@@ -181,6 +296,13 @@ def test_blocks_give_the_bits_of_fit():
     assert_array_equal(Lasso(0.1).fit_blocks(pieces).coef_, Lasso(0.1).fit(X, y).coef_)
 
 
+def test_a_path_is_printed_in_a_line():
+    X, y = sample()
+    path = Lasso().fit_path(X, np.column_stack([y, y]), np.ones(len(y)), [1.0, 0.25])
+    expected = "<SparsePath of Lasso(): 2 penalties from 1 to 0.25, 10 columns, 2 output(s)>"
+    assert str(path) == repr(path) == expected
+
+
 def test_the_picture_has_a_line_for_each_coefficient_that_moves():
     X, y = sample()
     path = Lasso().path(X, y)
@@ -204,3 +326,28 @@ def test_the_picture_has_a_line_for_each_coefficient_that_moves():
 def test_parameters_that_make_no_sense_are_named(parameters, named):
     with pytest.raises(ParameterError, match=named):
         ElasticNet(**parameters).fit(*sample())
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@pytest.mark.parametrize("learner", [Lasso(), ElasticNet(), Lasso(fit_intercept=False)], ids=str)
+def test_the_training_risk_from_sums_is_that_of_the_predictions(learner, weighted):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 4)) * [1, 100, 1e-3, 1] + [5, 0, 0, 0]
+    Y = np.column_stack([X[:, 0] + rng.normal(size=50), 1e3 * rng.normal(size=50)])
+    weight = rng.uniform(0.1, 3, 50) if weighted else np.ones(50)
+    values = learner.axis_values(X, Y, weight, n_train=50)[::10]
+    path = learner.fit_path(X, Y, weight, values)
+    twin = weight @ ((path.predict_path(X) - Y[:, None]) ** 2).mean(axis=2) / weight.sum()
+    assert_allclose(path.training_risk(losses.Squared()), twin, rtol=1e-9)  # 1e-16 / LEAST_LEFT
+    assert path.training_risk(losses.Absolute()) is None
+    perfect = learner.fit_path(X, X[:, 0] * 1e-9 + X[:, 1], weight, [1e-12])
+    assert perfect.training_risk(losses.Squared()) is None
+
+
+def test_the_grid_of_the_elastic_net_reaches_small_penalties_whatever_the_unit_of_y():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 5))
+    y = X @ [3.0, -2, 1, 0, 0] + rng.normal(size=200)
+    one, large = (Tuned(ElasticNet(), cv=5).fit(X, unit * y).path_.risk for unit in (1.0, 1e6))
+    # At 1e6 the grid of the lasso would end with all coefficients shrunk to nearly nothing.
+    assert large.min() / 1e12 < 1.01 * one.min()

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 import sklearn.linear_model as peers
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.optimize import minimize
 
-from empirisk import LogisticRegression, Tuned, risk
+from empirisk import LogisticRegression, Tuned, load, risk, save
 from empirisk.learners.linear.separation import SeparationWarning
 from empirisk.runtime.errors import ConvergenceWarning, DataError, ParameterError, RankWarning
 
@@ -61,11 +60,28 @@ def test_optimality_conditions_with_an_l1_penalty(n_classes, l1_ratio, shape):
     assert_allclose(residual.sum(axis=0), 0, atol=1e-7)
 
 
-def test_more_columns_than_rows_are_rotated_without_loss():
+@pytest.mark.parametrize("C", [0.5, 1e6])
+def test_more_columns_than_rows_are_rotated_without_loss(C):
     X, y = sample(n=20, p=60, n_classes=3)
-    model = LogisticRegression(C=0.5).fit(X, y)
+    model = LogisticRegression(C=C).fit(X, y)
     residual = model.predict_proba(X) - np.eye(3)[y]
-    assert_allclose(residual.T @ X + model.coef_ / 0.5, 0, atol=1e-9)  # the gradient
+    assert_allclose(residual.T @ X + model.coef_ / C, 0, atol=1e-9)  # the gradient
+
+
+@pytest.mark.parametrize("shape", [(600, 350), (320, 700)])
+@pytest.mark.parametrize("correlation", [0.0, 0.99])
+def test_many_columns_by_gradients_first_reach_the_minimum_of_newtons_method(shape, correlation):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=shape)
+    X = np.sqrt(1 - correlation) * X + np.sqrt(correlation) * X[:, :1]
+    y = (X[:, 1] - X[:, 2] + rng.logistic(size=len(X)) > 0).astype(int)
+    ours = LogisticRegression().fit(X, y)
+    newton = LogisticRegression(solver="newton-cholesky").fit(X, y)
+    scale = np.abs(newton.coef_).max()
+    assert_allclose(ours.coef_, newton.coef_, atol=1e-8 * scale)  # decrements of 1e-10
+    assert_array_equal(LogisticRegression(n_jobs=2).fit(X, y).coef_, ours.coef_)
+    loose = LogisticRegression(tol=1e-2).fit(X, y)
+    assert objective(loose, X, y) <= objective(newton, X, y) * (1 + 1e-3)  # tol^2, and slack
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -95,16 +111,19 @@ def test_class_weights_are_sample_weights():
     by_row = LogisticRegression().fit(X, y, sample_weight=[factor[k] for k in y])
     assert_array_equal(by_class.coef_, by_row.coef_)
     balanced = LogisticRegression(class_weight="balanced").fit(X, y)
-    peer = peers.LogisticRegression(class_weight="balanced", tol=1e-9, max_iter=1000).fit(X, y)
-    assert_allclose(balanced.coef_, peer.coef_, rtol=1e-4)  # the gradient of lbfgs is 1e-9
+    peer = peers.LogisticRegression(
+        class_weight="balanced", solver="newton-cholesky", tol=1e-12
+    ).fit(X, y)
+    assert_allclose(balanced.coef_, peer.coef_, rtol=1e-9)  # its gradient is below 1e-12
 
 
-@pytest.mark.parametrize("l1_ratio", [0.0, 0.5])
-def test_a_path_equals_single_fits_in_any_order(l1_ratio):
-    X, y = sample(n_classes=3)
-    values = [3.0, 0.01, 0.5, 100.0]
+@pytest.mark.parametrize("l1_ratio", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize(("n", "p", "n_classes"), [(200, 4, 3), (200, 4, 4), (40, 60, 2)])
+def test_a_path_equals_single_fits_in_any_order(l1_ratio, n, p, n_classes):
+    X, y = sample(n, p, n_classes)
+    values = [3.0, 0.02, 0.5, 100.0]
     learner = LogisticRegression(l1_ratio=l1_ratio)
-    path = learner.fit_path(X, y, np.ones(len(y)), values, n_classes=3)
+    path = learner.fit_path(X, y, np.ones(len(y)), values, n_classes=n_classes)
     for j, C in enumerate(values):
         alone = LogisticRegression(C=C, l1_ratio=l1_ratio).fit(X, y)
         assert_allclose(path.at(j).coef_, alone.coef_, rtol=1e-8, atol=1e-10)
@@ -164,6 +183,12 @@ def test_a_penalty_ends_separation():
     assert LogisticRegression(C=1e6).fit(X, y).separation_ is None
 
 
+def test_without_penalty_its_kind_does_not_matter():
+    X, y = sample(n_classes=3)
+    ridge, net = (LogisticRegression(C=np.inf, l1_ratio=r).fit(X, y) for r in (0.0, 0.5))
+    assert_allclose(net.coef_, ridge.coef_, rtol=1e-9)  # and no warning of dependent columns
+
+
 def test_dependent_columns_get_the_solution_of_least_norm():
     X, y = sample()
     twice = np.column_stack([X, X[:, 1], np.full(len(y), 3.0)])
@@ -175,12 +200,52 @@ def test_dependent_columns_get_the_solution_of_least_norm():
     assert_allclose(model.coef_[0, 5], 0, atol=1e-12)
 
 
-def test_degrees_of_freedom_fall_from_all_coefficients_to_the_intercept():
-    X, y = sample()
-    path = LogisticRegression().fit_path(X, y, np.ones(200), [1e-9, 1.0, 1e9], n_classes=2)
+@pytest.mark.parametrize(("n", "p", "n_classes"), [(200, 4, 2), (200, 3, 3), (20, 30, 2)])
+def test_degrees_of_freedom_are_the_trace_of_the_smoother(n, p, n_classes):
+    X, y = sample(n, p, n_classes)
+    values = [1e-9, 1.0, 1e9]
+    path = LogisticRegression().fit_path(X, y, np.ones(n), values, n_classes=n_classes)
     freedom = path.degrees_of_freedom
-    assert_allclose(freedom[[0, 2]], [1, 5], atol=1e-6)  # penalties of 1e9 and 1e-9
-    assert freedom[0] < freedom[1] < freedom[2]
+    assert freedom[0] == pytest.approx(n_classes - 1, abs=1e-6)  # the intercepts alone
+    if p < n:
+        assert freedom[2] == pytest.approx((p + 1) * (n_classes - 1), abs=1e-5)  # all
+    P = path.at(1).predict_proba(X)
+    Z = np.column_stack([X, np.ones(n)])
+    K = 1 if n_classes == 2 else n_classes
+    P = P[:, 1:] if n_classes == 2 else P
+    M = np.array([[P[:, k] * ((k == m) - P[:, m]) for m in range(K)] for k in range(K)])
+    H = np.einsum("kmi,ij,il->kjml", M, Z, Z).reshape(K * (p + 1), K * (p + 1))
+    penalised = H + np.diag(np.tile(np.append(np.ones(p), 0.0), K))
+    expected = np.trace(np.linalg.pinv(penalised, rcond=1e-12) @ H)
+    assert_allclose(freedom[1], expected, rtol=1e-8)  # condition numbers below 1e5
+
+
+def test_degrees_of_freedom_with_an_l1_penalty_count_the_coefficients():
+    X, y = sample(p=8)
+    path = LogisticRegression(l1_ratio=1.0).fit_path(X, y, np.ones(200), [0.03], n_classes=2)
+    used = int((path.at(0).coef_ != 0).sum())
+    assert 0 < used < 8
+    assert_allclose(path.degrees_of_freedom, [used + 1])
+
+
+def test_a_saved_model_is_the_same(tmp_path):
+    X, y = sample()
+    X = np.column_stack([X, np.arange(200) % 10 == 0])
+    y[::10] = 1
+    with pytest.warns(SeparationWarning):
+        separated = LogisticRegression(C=np.inf).fit(X, y)
+    descended = LogisticRegression(solver="gradient", max_iter=20, tol=0.1).fit(X, y)
+    loaded = []
+    for model in (separated, descended):
+        save(model, tmp_path / "model.emp")
+        loaded.append(load(tmp_path / "model.emp"))
+        assert_array_equal(loaded[-1].predict_proba(X), model.predict_proba(X))
+    found, way = loaded[0].separation_, loaded[1].solution_
+    assert (found.kind, found.n_separated) == ("quasi-complete", 20)
+    assert_array_equal(found.coef, separated.separation_.coef)
+    assert_array_equal(found.intercept, separated.separation_.intercept)
+    assert_array_equal(way.points, descended.solution_.points)
+    assert way.converged == descended.solution_.converged
 
 
 def test_no_intercept_passes_through_the_origin():
@@ -216,6 +281,10 @@ def test_stochastic_gradient_comes_near_and_repeats():
     exact = LogisticRegression().fit(X, y)
     # The objective is within 1 %: far above the noise of the last of 60 epochs at this seed.
     assert objective(model, X, y) < 1.01 * objective(exact, X, y)
+    way = model.solution_
+    assert way.n_iter == model.n_iter_[0]
+    assert len(way.points) == len(way.objectives) > 10
+    assert_allclose(way.points[-1], np.append(model.coef_, model.intercept_), rtol=1e-12)
     again = LogisticRegression(solver="stochastic", max_iter=60, tol=1e-6, random_state=0)
     assert_array_equal(again.fit(X, y).coef_, model.coef_)
 
@@ -240,6 +309,7 @@ def test_a_warm_start_is_at_the_goal_at_once():
         ({"l1_ratio": 2}, "l1_ratio is 2"),
         ({"tol": -1}, "tol is -1"),
         ({"max_iter": 1.5}, "max_iter is 1.5"),
+        ({"max_iter": 0}, "max_iter is 0; it must be an integer, 1 or more"),
         ({"solver": "liblinear"}, "solver is 'liblinear'"),
         ({"solver": "gradient", "l1_ratio": 1}, "smooth penalty"),
         ({"class_weight": {7: 2.0}}, "7"),
@@ -252,60 +322,22 @@ def test_bad_parameters_are_named(parameters, match):
         LogisticRegression(**parameters).fit(X, y)
 
 
-def profile_twin(X, y, j, t, C):
-    """The penalised likelihood with one coefficient held, by a general minimiser."""
-    Z = np.column_stack([X, np.ones(len(y))])
-    free = [k for k in range(Z.shape[1]) if k != j]
-
-    def value(b):
-        full = np.insert(b, j, t)
-        loss = np.logaddexp(0, -(2 * y - 1) * (Z @ full)).sum()
-        return loss + (full[:-1] ** 2).sum() / (2 * C)
-
-    return minimize(value, np.zeros(len(free)), tol=1e-10).fun
-
-
-@pytest.mark.parametrize("C", [2.0, 1e12])
-@pytest.mark.parametrize("j", [0, 2])
-def test_profile_intervals_end_where_the_likelihood_ratio_rejects(C, j):
-    X, y = sample(n=60, p=2)
-    model = LogisticRegression(C=C).fit(X, y)
-    found = model.coefficient_intervals(X, y, level=0.9, method="profile")
-    best = objective(model, X, y)
-    for end in (found.lower[j], found.upper[j]):
-        rise = 2 * (profile_twin(X, y, j, end, C) - best)
-        assert_allclose(rise, 2.7055434540954, rtol=1e-6)  # chi-squared; the twin has 1e-8
-    assert found.name == ("x0", "x1", "intercept")
-    assert "90 % interval" in str(found)
-
-
-def test_wald_intervals_of_many_classes_agree_with_the_inverse_hessian():
-    X, y = sample(n=300, p=2, n_classes=3)
-    model = LogisticRegression(C=np.inf).fit(X, y)
-    found = model.coefficient_intervals(X, y)
-    P = model.predict_proba(X)
-    Z = np.column_stack([X, np.ones(len(y))])
-    blocks = [
-        [Z.T @ ((P[:, k] * ((k == m) - P[:, m]))[:, None] * Z) for m in range(3)] for k in range(3)
-    ]
-    covariance = np.linalg.pinv(np.block(blocks), rcond=1e-10)
-    assert_allclose(found.standard_error, np.sqrt(np.diag(covariance)), rtol=1e-7)
-    assert found.of_class == (0, 0, 0, 1, 1, 1, 2, 2, 2)
-
-
-def test_intervals_of_other_rows_are_refused():
-    X, y = sample()
-    model = LogisticRegression().fit(X, y)
-    with pytest.raises(DataError, match="standard errors away"):
-        model.coefficient_intervals(X, 1 - y)
-    with pytest.raises(ParameterError, match="method"):
-        model.coefficient_intervals(X, y, method="bootstrap")
-    with pytest.raises(ParameterError, match="L1"):
-        LogisticRegression(l1_ratio=1).fit(X, y).coefficient_intervals(X, y)
-
-
 def test_extreme_weights_and_units_change_what_they_must():
     X, y = sample()
     model = LogisticRegression(C=np.inf).fit(X, y)
     tiny = LogisticRegression(C=np.inf).fit(X * [1e-200, 1e200, 1, 1], y, sample_weight=1e-150)
     assert_allclose(tiny.coef_ * [1e-200, 1e200, 1, 1], model.coef_, rtol=1e-9)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_logarithms_of_probabilities_are_finite_for_all_finite_rows(n_classes):
+    X, y = sample(n_classes=n_classes)
+    model = LogisticRegression().fit(X, y)
+    far = 1e308 * np.vstack([np.eye(4), -np.eye(4), np.ones((1, 4))])
+    logarithms = model.predict_log_proba(far)
+    assert np.isfinite(logarithms).all()
+    assert_array_equal(logarithms.argmax(axis=1), model.predict(far))
+    assert_allclose(np.exp(logarithms).sum(axis=1), 1, rtol=1e-12)
+    near = model.predict_log_proba(X)
+    assert_allclose(near, np.log(model.predict_proba(X)), rtol=1e-9)  # log p near p = 1

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning as PeerWarning
 from sklearn.svm import SVC, LinearSVC
 
 from empirisk.learners.linear.margin_classifier import MarginClassifier
-from empirisk.losses import Hinge, MarginLoss, as_margin_loss
+from empirisk.losses import MarginLoss, as_margin_loss
 from empirisk.losses.margin import NAMED
 from empirisk.runtime.deadlines import deadline
 from empirisk.runtime.errors import (
@@ -24,6 +24,9 @@ from empirisk.runtime.errors import (
 from empirisk.solvers import support_vectors
 
 SMOOTH = ["squared_hinge", "logit", "exponential", "square"]
+every_kind = pytest.mark.parametrize(
+    ("loss", "penalty"), [(loss, penalty) for loss in NAMED for penalty in ("l2", "l1")]
+)
 
 
 def sample(n=80, p=3, seed=0, noise=0.7):
@@ -99,13 +102,14 @@ def test_the_optimality_conditions_of_the_l1_penalty_hold(loss, C):
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 def test_the_hinge_is_the_support_vector_machine(C):
     X, y = sample()
+    X = np.round(16 * X) / 16  # libsvm rounds products of rows to float32; so they are exact
     ours = MarginClassifier("hinge", C=C).fit(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PeerWarning)
         twin = SVC(kernel="linear", C=C, tol=1e-9).fit(X, y)
-    # Where the gradient of the dual is below 1e-9 the coefficients have about six digits.
-    assert_allclose(ours.coef_, twin.coef_, rtol=1e-4, atol=1e-5)
-    assert_allclose(ours.intercept_, twin.intercept_, rtol=1e-3, atol=1e-4)
+    # Where the slopes of its dual differ by 1e-9 the coefficients have about seven digits.
+    assert_allclose(ours.coef_, twin.coef_, rtol=1e-6, atol=1e-7)
+    assert_allclose(ours.intercept_, twin.intercept_, rtol=1e-6, atol=1e-7)
     assert value_of(ours, X, y) <= objective(
         "hinge", X, y, C, twin.coef_[0], twin.intercept_[0]
     ) * (1 + 1e-12)
@@ -171,23 +175,20 @@ def test_of_several_best_intercepts_the_middle_is_taken():
     assert_allclose(model.decision_function([[7.0]]), [0.0], atol=1e-12)
 
 
-@pytest.mark.parametrize("loss", [*NAMED])
-def test_a_weighted_row_is_so_many_copies(loss):
+@every_kind
+def test_a_weighted_row_is_so_many_copies(loss, penalty):
     X, y = sample()
     weight = np.random.default_rng(1).integers(0, 4, size=80)
     copies = np.random.default_rng(2).permutation(np.repeat(np.arange(80), weight))
-    model = MarginClassifier(loss, max_iter=100)
+    model = MarginClassifier(loss, penalty=penalty, max_iter=100)
     weighted = clone(model).fit(X, y, sample_weight=weight)
     repeated = clone(model).fit(X[copies], y[copies])
     # Sums of the same terms in another order.
     assert_allclose(weighted.decision_function(X), repeated.decision_function(X), rtol=1e-8)
 
 
-@pytest.mark.parametrize("loss", [*NAMED])
-@pytest.mark.parametrize("penalty", ["l1", "l2"])
+@every_kind
 def test_a_path_is_single_fits(loss, penalty):
-    if (loss, penalty) == ("hinge", "l1"):
-        return
     X, y = sample(n=60)
     codes, ones = (y > 0).astype(np.int64), np.ones(60)
     model = MarginClassifier(loss, penalty=penalty, max_iter=200)
@@ -202,37 +203,49 @@ def test_a_path_is_single_fits(loss, penalty):
         assert_array_equal(path.predict_path(X, "value")[:, j], f > 0)
 
 
-@pytest.mark.parametrize("loss", [*NAMED])
+@every_kind
 @pytest.mark.parametrize("power", [-200, 200])
-def test_everything_stays_finite(loss, power):
+def test_everything_stays_finite(loss, penalty, power):
     X, y = sample()
-    model = MarginClassifier(loss, max_iter=100).fit(X * 10.0**power, y)
+    model = MarginClassifier(loss, penalty=penalty, max_iter=100).fit(X * 10.0**power, y)
     assert np.isfinite(model.decision_function(X * 10.0**power)).all()
     assert np.isfinite(model.predict_proba([[1e308] * 3])).all() if loss in SMOOTH else True
-    model = MarginClassifier(loss).partial_fit(X * 10.0**power, y, classes=[-1, 1])
+    model = MarginClassifier(loss, penalty=penalty)
+    model.partial_fit(X * 10.0**power, y, classes=[-1, 1])
     assert np.isfinite(model.decision_function(X * 10.0**power)).all()
 
 
-@pytest.mark.parametrize("loss", [*NAMED])
+@every_kind
 @pytest.mark.parametrize(
     "X",
     [np.ones((6, 2)), np.zeros((6, 1)), np.arange(6.0)[:, None] // 3, np.full((6, 1), 1e300)],
     ids=["constant", "zero", "the class itself", "huge constant"],
 )
 @pytest.mark.parametrize("fit_intercept", [True, False])
-def test_columns_that_say_nothing_or_everything(loss, X, fit_intercept):
+def test_columns_that_say_nothing_or_everything(loss, penalty, X, fit_intercept):
     y = np.array([0, 0, 0, 1, 1, 1])
-    model = MarginClassifier(loss, fit_intercept=fit_intercept, max_iter=50).fit(X, y)
+    model = MarginClassifier(loss, penalty=penalty, fit_intercept=fit_intercept, max_iter=50)
+    model.fit(X, y)
     assert np.isfinite(model.decision_function(X)).all()
     if np.ptp(X) > 0 and fit_intercept:
         assert_array_equal(model.predict(X), y)
 
 
-@pytest.mark.parametrize("loss", [*NAMED])
+@pytest.mark.parametrize("value", [0.1, 1.0, np.pi, 1e300])
+@pytest.mark.parametrize("loss", NAMED)
+def test_the_rounding_of_a_mean_is_no_data(loss, value):
+    X, y = np.full((6, 2), value), [0, 1, 0, 1, 1, 1]
+    model = MarginClassifier(loss, max_iter=50).fit(X, y)
+    assert_array_equal(model.coef_, 0.0)
+    assert_array_equal(model.decision_function(X), np.repeat(model.intercept_, 6))
+    assert (model.predict(X) == 1).all()
+
+
+@every_kind
 @pytest.mark.parametrize("C", [1e-300, 1e-12, 1e12, 1e300])
-def test_extreme_penalties(loss, C):
+def test_extreme_penalties(loss, penalty, C):
     X, y = sample(noise=0.0)  # separable, so that a weak penalty lets the coefficients grow
-    model = MarginClassifier(loss, C=C, max_iter=2000).fit(X, y)
+    model = MarginClassifier(loss, penalty=penalty, C=C, max_iter=2000).fit(X, y)
     assert np.isfinite(model.coef_).all()
     if C > 1 and loss != "square":
         assert model.score(X, y) == 1.0
@@ -244,13 +257,13 @@ def three_classes(n=120):
     return X, np.array(["a", "b", "c"])[np.digitize(score, np.quantile(score, [0.3, 0.6]))]
 
 
-@pytest.mark.parametrize("loss", ["hinge", "logit"])
-def test_several_classes_are_one_against_the_rest(loss):
+@pytest.mark.parametrize(("loss", "penalty"), [("hinge", "l2"), ("hinge", "l1"), ("logit", "l2")])
+def test_several_classes_are_one_against_the_rest(loss, penalty):
     X, y = three_classes()
-    model = MarginClassifier(loss).fit(X, y)
+    model = MarginClassifier(loss, penalty=penalty).fit(X, y)
     f = model.decision_function(X)
     for k, label in enumerate("abc"):
-        alone = MarginClassifier(loss).fit(X, y == label)
+        alone = MarginClassifier(loss, penalty=penalty).fit(X, y == label)
         # One product of matrices or three of vectors.
         assert_allclose(f[:, k], alone.decision_function(X), rtol=1e-10, atol=1e-13)
     assert_array_equal(model.predict(X), model.classes_[f.argmax(axis=1)])
@@ -274,11 +287,13 @@ def test_probabilities_are_there_where_the_loss_tells_them():
         path.predict_path(X, "probability")
 
 
-def test_class_weights_multiply_the_weights():
+@pytest.mark.parametrize("penalty", ["l2", "l1"])
+def test_class_weights_multiply_the_weights(penalty):
     X, y = three_classes()
     by_hand = np.select([y == "a", y == "c"], [3.0, 0.5], 1.0)
-    model = MarginClassifier(class_weight={"a": 3.0, "c": 0.5}).fit(X, y)
-    assert_array_equal(model.coef_, MarginClassifier().fit(X, y, by_hand).coef_)
+    model = MarginClassifier(penalty=penalty, class_weight={"a": 3.0, "c": 0.5}).fit(X, y)
+    expected = MarginClassifier(penalty=penalty).fit(X, y, by_hand)
+    assert_array_equal(model.coef_, expected.coef_)
     counts = {label: 120 / 3 / np.sum(y == label) for label in "abc"}
     balanced = MarginClassifier(class_weight="balanced").fit(X, y)
     expected = MarginClassifier(class_weight=counts).fit(X, y)
@@ -286,41 +301,6 @@ def test_class_weights_multiply_the_weights():
     for wrong in ("even", {"z": 1.0}, {"a": -1.0}, 3):
         with pytest.raises(ParameterError, match="class_weight"):
             MarginClassifier(class_weight=wrong).fit(X, y)
-
-
-@pytest.mark.parametrize("loss", [*NAMED])
-def test_partial_fit_comes_near_the_fit_as_rows_stream_by(loss):
-    X, y = sample(n=4000, noise=1.0)
-    stream = MarginClassifier(loss, C=0.01)
-    for first in range(0, 4000, 500):
-        rows = slice(first, first + 500)
-        stream.partial_fit(X[rows], y[rows], classes=[-1, 1])
-    whole = MarginClassifier(loss, C=0.01, max_iter=20).fit(X, y)
-    if loss != "perceptron":  # of which any rule may be the last
-        start = objective(loss, X, y, 0.01, np.zeros(3), 0.0)
-        best = value_of(whole, X, y)
-        # 128 steps from zero take away most of the excess over the minimum.
-        assert value_of(stream, X, y) - best < 0.4 * (start - best)
-    assert stream.score(X, y) > 0.65
-
-
-def test_partial_fit_goes_on_from_a_fit_and_knows_its_classes():
-    X, y = three_classes()
-    model = MarginClassifier("logit").fit(X, y)
-    before = model.coef_.copy()
-    model.partial_fit(X[:10], y[:10])
-    assert np.abs(model.coef_ - before).max() > 0
-    assert list(model.classes_) == ["a", "b", "c"]
-    with pytest.raises(DataError, match="'z'"):
-        model.partial_fit(X[:2], ["a", "z"])
-    with pytest.raises(ParameterError, match="first call"):
-        model.partial_fit(X[:2], y[:2], classes=["a", "b"])
-    with pytest.raises(ParameterError, match="first call"):
-        MarginClassifier().partial_fit(X, y)
-    with pytest.raises(ParameterError, match="balanced"):
-        MarginClassifier(class_weight="balanced").partial_fit(X, y, classes=["a", "b", "c"])
-    with pytest.warns(ConvergenceWarning, match="eta0"):
-        MarginClassifier("exponential", eta0=1e6).partial_fit(X, y, classes=["a", "b", "c"])
 
 
 @pytest.mark.parametrize("wrong", [0.0, -1.0, np.nan, np.inf, "1", True])
@@ -332,12 +312,38 @@ def test_wrong_parameters_are_refused(wrong):
         MarginClassifier(penalty=wrong).fit(X, y)
     with pytest.raises(ParameterError, match="margin loss"):
         MarginClassifier(wrong).fit(X, y)
-    with pytest.raises(ParameterError, match="squared_hinge"):
-        MarginClassifier(Hinge(), penalty="l1").fit(X, y)
     with pytest.raises(ParameterError, match="max_iter"):
         MarginClassifier(max_iter=0).fit(X, y)
+    for fit_intercept in ("no", None, 2, [True]):
+        with pytest.raises(ParameterError, match=r"fit_intercept is .*; it must be True or False"):
+            MarginClassifier(fit_intercept=fit_intercept).fit(X, y)
     with pytest.raises(DataError, match="one class"):
         MarginClassifier().fit(X, np.ones(80))
+
+
+class CopiedHinge(MarginLoss):
+    """A user's loss with a kink, which only "hinge" itself is ready for."""
+
+    name = "copied hinge"
+
+    def value(self, margin):
+        return np.maximum(0, 1 - np.asarray(margin))
+
+    def derivative(self, margin):
+        return np.where(np.asarray(margin) < 1, -1.0, 0.0)
+
+
+@pytest.mark.parametrize("penalty", ["l2", "l1"])
+@pytest.mark.parametrize("C", [0.1, 10.0, 1000.0])
+@pytest.mark.parametrize("noise", [0.0, 0.7])
+def test_a_kink_that_stops_the_solver_is_said_aloud(penalty, C, noise):
+    X, y = sample(noise=noise)
+    with pytest.warns(ConvergenceWarning, match="seems to have a kink; give it a continuous"):
+        model = MarginClassifier(CopiedHinge(), penalty=penalty, C=C).fit(X, y)
+    assert not model.converged_
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        assert MarginClassifier(Huberised(), penalty=penalty, C=C).fit(X, y).converged_
 
 
 def test_too_few_steps_are_said_aloud_and_the_clock_is_looked_at():

@@ -31,6 +31,28 @@ entry("glm profile upper", suppressMessages(confint(fit))[, 2])
 weighted <- glm(low ~ age + lwt + smoke + ht + ui + ptl, binomial, birthwt, weights = weight,
                 control = exact)
 entry("glm weighted coef", coef(weighted))
+entry("glm weighted se", summary(weighted)$coefficients[, 2])
+entry("glm weighted profile lower", suppressMessages(confint(weighted))[, 1])
+entry("glm weighted profile upper", suppressMessages(confint(weighted))[, 2])
+
+# The exact ends of profile intervals: the deviance of the best fit at a held coefficient.
+end <- function(fit, j, side) {
+  Z <- model.matrix(fit)
+  z2 <- qchisq(0.95, 1)
+  rise <- function(t) {
+    held <- glm.fit(Z[, -j], fit$y, weights = fit$prior.weights, offset = Z[, j] * t,
+                    family = binomial(), control = exact)
+    held$deviance - deviance(fit) - z2
+  }
+  error <- summary(fit)$coefficients[j, 2]
+  best <- coef(fit)[j]
+  uniroot(rise, sort(c(best, best + side * 4 * error)), tol = 1e-12 * error)$root
+}
+for (side in c(-1, 1)) {
+  name <- if (side < 0) "lower" else "upper"
+  entry(paste("glm exact", name), sapply(1:7, function(j) end(fit, j, side)))
+  entry(paste("glm weighted exact", name), sapply(1:7, function(j) end(weighted, j, side)))
+}
 
 scaled <- data.frame(unit, race = factor(birthwt$race))
 names(scaled) <- c(columns, "race")

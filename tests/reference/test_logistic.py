@@ -1,6 +1,7 @@
 """Logistic models of R: glm, nnet's multinom, glmnet.
 
-The numbers are in logistic_models.json, made by logistic_models.R.
+The numbers are in logistic_models.json, made by logistic_models.R, and in glm_examples.json: data
+with the coefficients, standard errors and deviances of R's glm.
 """
 
 import json
@@ -19,6 +20,9 @@ UNITS = X / [10, 50, 1, 1, 1, 1]
 LOW, RACE, N = np.array(R["low"]), np.array(R["race"]), R["n"]
 
 
+EXAMPLES = json.loads((Path(__file__).parent / "glm_examples.json").read_text())["models"]
+
+
 def intercept_first(model):
     return np.column_stack([model.intercept_, model.coef_])
 
@@ -33,17 +37,39 @@ def test_glm():
     assert_allclose(intercept_first(weighted)[0], R["glm weighted coef"], rtol=1e-10)
 
 
-def test_standard_errors_and_profile_intervals_of_glm():
-    model = LogisticRegression(C=np.inf).fit(X, LOW)
-    wald = model.coefficient_intervals(X, LOW)
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example["name"])
+def test_examples_of_glm(example):
+    rows = np.array(example["X"]), example["y"], example["weight"]
+    model = LogisticRegression(C=np.inf).fit(*rows)
+    found = model.coefficient_intervals(*rows)
+    printed = example["digits"] < 10
+    # Half a unit of the last printed digit of numbers of size 1; else rounding.
+    half = {"rtol": 0, "atol": 0.51 * 10.0 ** -example["digits"]} if printed else {"rtol": 1e-10}
+    assert_allclose(intercept_first(model)[0], example["coef"], **half)
+    # glm's standard errors are those one step before the end, at its default tolerance if printed.
+    errors = np.roll(found.standard_error, 1)
+    assert_allclose(errors, example["se"], rtol=3e-5 if printed else 1e-7, atol=half.get("atol", 0))
+    if example["deviance"] is not None:
+        own = model.predict_log_proba(rows[0])[np.arange(len(rows[1])), rows[1]]
+        assert_allclose(-2 * own @ rows[2], example["deviance"], rtol=2e-4 if printed else 1e-12)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_standard_errors_and_profile_intervals_of_glm(weighted):
+    name, weight = ("glm weighted", R["weight"]) if weighted else ("glm", None)
+    model = LogisticRegression(C=np.inf).fit(X, LOW, sample_weight=weight)
+    wald = model.coefficient_intervals(X, LOW, weight)
+    scale = np.array(R[f"{name} se"])
     # glm's standard errors are those one step before the end.
-    assert_allclose(np.roll(wald.standard_error, 1), R["glm se"], rtol=1e-7)
-    profile = model.coefficient_intervals(X, LOW, method="profile")
-    # MASS interpolates the profile by a spline through points 0.2 z apart.
-    scale = np.array(R["glm se"])
+    assert_allclose(np.roll(wald.standard_error, 1), scale, rtol=1e-7)
+    assert_allclose(wald.upper - wald.lower, 2 * 1.959963984540054 * wald.standard_error)
+    profile = model.coefficient_intervals(X, LOW, weight, method="profile")
     for ours, theirs in ((profile.lower, "lower"), (profile.upper, "upper")):
-        away = (np.roll(ours, 1) - R[f"glm profile {theirs}"]) / scale
-        assert np.abs(away).max() < 2e-3
+        ours = np.roll(ours, 1)
+        # The root of the deviance of glm with a coefficient held, by R's uniroot.
+        assert np.abs((ours - R[f"{name} exact {theirs}"]) / scale).max() < 1e-6
+        # MASS's confint interpolates the profile by a spline through points 0.2 z apart.
+        assert np.abs((ours - R[f"{name} profile {theirs}"]) / scale).max() < 2e-3
 
 
 def test_multinom():

@@ -7,7 +7,7 @@ import pytest
 
 from empirisk import LinearRegression, Ridge, select
 from empirisk.data.table import Table
-from empirisk.report.findings import findings, verdict
+from empirisk.report.findings import findings, verdict, why_not_the_least
 from empirisk.report.standings import standings
 from empirisk.risk.cautions import HEAVY_TAIL
 
@@ -115,3 +115,17 @@ def test_holes_and_text_in_the_table_are_found(clear):
 def test_a_candidate_without_risk_is_reported(clear):
     failed = replace(clear, failures={"Slow": "out of time"})
     assert titles(failed)["R6"] == "Slow gave no risk"
+
+
+def test_a_choice_that_is_not_the_least_of_the_ranking_is_explained(clear):
+    def with_risk(name, value):
+        risks = {**clear.risks, name: replace(clear.risks[name], value=value)}
+        return replace(clear, risks=risks)
+
+    assert clear.name == "Ridge"
+    least = with_risk("Ridge", 0.0)
+    assert why_not_the_least(least) is None
+    assert "R8" not in titles(least)
+    beaten = with_risk("LinearRegression", 0.0)
+    assert "that of LinearRegression is less" in why_not_the_least(beaten)
+    assert titles(beaten)["R8"] == "The ranking and the choice differ"

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from empirisk.runtime import workers
 from empirisk.runtime.deadlines import check_deadline, deadline, time_left
 from empirisk.runtime.errors import DeadlineError, ParameterError
-from empirisk.runtime.parallel import one_blas_thread, parallel, slices
+from empirisk.runtime.parallel import AHEAD, one_blas_thread, parallel, slices, stream
 from empirisk.runtime.progress import track
 from empirisk.runtime.streams import generator, spawn
 
@@ -129,6 +129,33 @@ def test_after_an_exception_no_item_is_begun_and_work_under_way_stops_at_its_nex
         parallel(work, range(100), n_jobs=2)
     assert sorted(stopped) == sorted(begun)[1:]
     assert len(begun) <= 3  # two at work, and perhaps one taken up while the exception was raised
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2, 4])
+def test_a_stream_gives_the_same_results_in_order_a_few_ahead(n_jobs):
+    begun = []
+
+    def work(i):
+        begun.append(i)
+        return i * i
+
+    results = stream(work, (i for i in range(100)), n_jobs=n_jobs)
+    assert next(results) == 0
+    assert len(begun) <= 1 + (0 if n_jobs is None else AHEAD)
+    assert list(results) == [i * i for i in range(1, 100)]
+    assert list(stream(work, [], n_jobs=n_jobs)) == []
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_a_stream_raises_in_its_turn_and_ends_when_nobody_listens(n_jobs):
+    results = stream(lambda x: 1 / x, [1, 0, 2], n_jobs=n_jobs)
+    assert next(results) == 1
+    with pytest.raises(ZeroDivisionError):
+        next(results)
+    late = stream(lambda _: check_deadline(), range(3), n_jobs=n_jobs)
+    with deadline(0), pytest.raises(DeadlineError):
+        next(late)
+    stream(abs, range(3), n_jobs=n_jobs).close()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")

@@ -146,6 +146,8 @@ def test_weights_are_copies_in_grid_folds_and_fit():
 
 
 def test_a_foreign_learner_needs_an_axis_and_values():
+    with pytest.raises(ParameterError, match="axis is 'alpha'; give an Axis"):
+        Tuned(Ridge(), axis="alpha", values=[1.0]).fit(X, y)
     with pytest.raises(ParameterError, match="declares no axis"):
         Tuned(ForeignRidge(), values=[1.0]).fit(X, y)
     with pytest.raises(ParameterError, match="no default grid"):

@@ -141,39 +141,6 @@ def test_newton_does_with_a_singular_hessian():
     assert_allclose(way.minimiser, [1.0, 1.0], rtol=1e-8)  # the least norm, by symmetry
 
 
-@pytest.mark.parametrize("given", [True, False], ids=["updates", "line searches"])
-def test_coordinate_descent_finds_the_bottom_of_a_bowl(given):
-    def update(b, j):
-        return b[j] - bowl_gradient(b)[j] / H[j, j]
-
-    way = coordinate_descent(bowl, [5.0, 5.0], update=update if given else None, tol=1e-7)
-    assert way.converged
-    # Golden section knows a coordinate to the root of the rounding of the objective.
-    assert_allclose(way.minimiser, TARGET, rtol=1e-6 if given else 1e-5)
-
-
-def test_coordinate_descent_solves_a_lasso():
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(40, 3)), rng.normal(size=40)
-    X[:, 2] *= 0.01
-
-    def objective(b):
-        return float(np.sum((y - X @ b) ** 2) / 2 + 5 * np.abs(b).sum())
-
-    way = coordinate_descent(objective, np.ones(3), tol=1e-9)
-    slope = X.T @ (X @ way.minimiser - y)
-    zero = np.abs(way.minimiser) < 1e-6
-    assert (np.abs(slope[zero]) <= 5).all()
-    # The coordinates are known to about 1e-8, the curvatures are about 40.
-    assert_allclose(slope[~zero], -5 * np.sign(way.minimiser[~zero]), atol=1e-4)
-    assert zero[2]
-
-
-def test_an_update_that_goes_up_is_an_error():
-    with pytest.raises(ParameterError, match="raised the objective"):
-        coordinate_descent(bowl, [1.0, -2.0], update=lambda b, j: b[j] + 1)
-
-
 def regression(n=200):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(n, 2))
@@ -383,3 +350,40 @@ def test_wrong_settings_are_refused():
         random_starts(lambda start: None, [])
     with pytest.raises(ParameterError, match="n_starts"):
         random_starts(lambda start: None, lambda g: [0.0], n_starts=0)
+
+
+@pytest.mark.parametrize(
+    "solve",
+    [
+        lambda f: gradient_descent(f, bowl_gradient, [0.0, 0.0]),
+        lambda f: newton(f, bowl_gradient, lambda b: H, [0.0, 0.0]),
+        lambda f: coordinate_descent(f, [0.0, 0.0]),
+        lambda f: stochastic_gradient(
+            lambda b, rows: bowl_gradient(b), [0.0, 0.0], 2, objective=f, max_epochs=3
+        ),
+    ],
+    ids=["gradient", "newton", "coordinates", "stochastic"],
+)
+def test_an_objective_is_a_function_to_a_number(solve):
+    number = solve(bowl)
+    for shape in ((1,), (1, 1), ()):
+        way = solve(lambda b, shape=shape: np.reshape(bowl(b), shape))
+        assert_array_equal(way.minimiser, number.minimiser)
+        assert way.objective == number.objective
+    for wrong in (lambda b: b, lambda b: None, lambda b: "low", lambda b: 1j, lambda b: []):
+        with pytest.raises(ParameterError, match=r"the objective returned .* one real number"):
+            solve(wrong)
+    with pytest.raises(ParameterError, match="objective is 7; it must be a function"):
+        solve(7)
+
+
+def test_functions_that_are_missing_are_named():
+    for objective, gradient, name in ((None, bowl_gradient, "objective"), (bowl, None, "gradient")):
+        with pytest.raises(ParameterError, match=f"{name} is None"):
+            gradient_descent(objective, gradient, [0.0, 0.0])
+        with pytest.raises(ParameterError, match=f"{name} is None"):
+            newton(objective, gradient, lambda b: H, [0.0, 0.0])
+    with pytest.raises(ParameterError, match="hessian is None"):
+        newton(bowl, bowl_gradient, None, [0.0, 0.0])
+    with pytest.raises(ParameterError, match="objective is None"):
+        coordinate_descent(None, [0.0, 0.0])

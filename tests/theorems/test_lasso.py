@@ -68,6 +68,19 @@ def test_an_elastic_net_without_absolute_values_is_ridge():
     assert net.degrees_of_freedom_ == pytest.approx(ridge.degrees_of_freedom_, rel=1e-10)
 
 
+def test_an_elastic_net_on_scaled_columns_needs_both_parts_of_its_penalty_scaled():
+    """alpha r becomes c times, alpha (1 - r) c^2 times as large; so r changes too."""
+    X, y = sample()
+    alpha, ratio, c = 0.3, 0.6, 8.0
+    absolute, squared = c * alpha * ratio, c**2 * alpha * (1 - ratio)
+    one = ElasticNet(alpha, l1_ratio=ratio).fit(X, y)
+    other = ElasticNet(absolute + squared, l1_ratio=absolute / (absolute + squared)).fit(c * X, y)
+    assert np.count_nonzero(one.coef_) > 3
+    assert_allclose(c * other.coef_, one.coef_, rtol=1e-11)  # condition number below 1e2
+    same = ElasticNet(c * alpha, l1_ratio=ratio).fit(c * X, y)
+    assert not np.allclose(c * same.coef_, one.coef_, rtol=1e-2)
+
+
 def test_the_penalty_of_the_notes_is_n_times_alpha():
     """|y - Xb|^2 + lambda (2 d |b|_1 + (1 - d) |b|^2) is least at alpha = lambda / n."""
     X, y = sample()
@@ -102,6 +115,22 @@ def test_the_multiplier_is_how_fast_the_least_loss_falls_with_t():
     slope = (least_loss(t + h) - least_loss(t - h)) / (2 * h)
     # Quadratic between knots, so that the central difference is exact but for rounding / h.
     assert -slope == pytest.approx(penalty_for_norm(Lasso(), X, y, t), rel=1e-6)
+
+
+def test_no_other_coefficients_within_the_constraint_have_a_smaller_loss():
+    X, y = sample()
+    learner, t = Lasso(), 1.5
+    model = Lasso(learner.penalty_for_norm(X, y, t)).fit(X, y)
+    assert np.abs(model.coef_).sum() == pytest.approx(t, rel=1e-10)
+
+    def loss(coef):
+        return np.var(y - X @ coef)
+
+    others = np.random.default_rng(0).laplace(size=(2000, 8))
+    others *= t / np.abs(others).sum(axis=1, keepdims=True)
+    near = model.coef_ + 1e-3 * others
+    near *= np.minimum(1, t / np.abs(near).sum(axis=1, keepdims=True))
+    assert all(loss(coef) > loss(model.coef_) for coef in np.vstack([others, near]))
 
 
 def test_a_constraint_that_least_squares_keeps_has_multiplier_zero():

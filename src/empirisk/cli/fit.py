@@ -39,6 +39,7 @@ class Request:
     folds: int
     rule: Literal["best", "one_se"]
     seed: int
+    time_limit: float | None
     kinds: tuple[str, ...]
     output: str
     reading: Reading
@@ -66,6 +67,7 @@ def fit_file(request: Request, *, as_json: bool) -> None:
             cv=request.folds,
             rule=request.rule,
             test_size=TEST_SIZE,
+            time_limit=request.time_limit,
             n_jobs=-1,
             random_state=request.seed,
         )

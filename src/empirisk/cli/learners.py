@@ -17,6 +17,10 @@ from empirisk.losses import Loss
 from empirisk.risk.axis import PathMixin
 from empirisk.runtime.errors import ParameterError
 
+AS_CANDIDATE = {"BasisRegression": {"extrapolation": "linear"}}
+"""Polynomials that go on outside of the training range are off by any amount there, and one such
+row then decides the risk."""
+
 
 def show_learners(*, as_json: bool) -> None:
     """Print the learners with their tasks and axes."""
@@ -42,7 +46,9 @@ def candidates(task: str, loss: Loss, asked: str | None) -> dict[str, Pipeline]:
     """Those that take part, by name, each behind an encoder: asked for, or suiting the task."""
     suits = {learner.__name__: learner for learner in all_learners() if task in _tasks(learner)}
     chosen = list(suits) if asked is None else [_find(word, task, suits) for word in _words(asked)]
-    rivals = {name: suits[name]() for name in chosen if name != "Baseline"}
+    rivals = {
+        name: suits[name](**AS_CANDIDATE.get(name, {})) for name in chosen if name != "Baseline"
+    }
     if loss.output == "probability":
         rivals = _with_probabilities(rivals, loss, asked)
     rivals = {"Baseline": Baseline(loss), **rivals}

@@ -141,6 +141,14 @@ def fit(
     seed: Annotated[
         int, typer.Option(min=0, help="The same seed gives the same result to the last bit.")
     ] = 0,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            min=0.0,
+            help="For each learner; one that needs more is left out, and the report says so.",
+        ),
+    ] = None,
     kind: Annotated[
         list[str] | None,
         typer.Option(
@@ -179,6 +187,7 @@ def fit(
                 folds=folds,
                 rule=rule.value,
                 seed=seed,
+                time_limit=time_limit,
                 kinds=tuple(kind or ()),
                 output=output,
                 reading=Reading(

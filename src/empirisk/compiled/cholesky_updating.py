@@ -8,6 +8,40 @@ import numpy as np
 
 from empirisk.compiled.decorator import compiled
 
+PANEL = 64  # rows of the factor that are found together
+
+
+@compiled
+def factorise(matrix, factor, least):
+    """The factor of a whole matrix, which is spent; False if a column all but depends on others.
+
+    In panels of rows, so that most of the work is products of matrices.
+    """
+    k = len(matrix)
+    diagonal = np.empty(k)
+    for i in range(k):
+        diagonal[i] = matrix[i, i]
+    for start in range(0, k, PANEL):
+        end = min(start + PANEL, k)
+        for i in range(start, end):
+            if not matrix[i, i] > least * diagonal[i]:
+                return False
+            root = np.sqrt(matrix[i, i])
+            for c in range(i, k):
+                matrix[i, c] /= root
+            for r in range(i + 1, end):
+                for c in range(r, k):
+                    matrix[r, c] -= matrix[i, r] * matrix[i, c]
+        panel = matrix[start:end, end:].copy()
+        product = np.dot(panel.T, panel)
+        for r in range(end, k):
+            for c in range(r, k):
+                matrix[r, c] -= product[r - end, c - end]
+    for i in range(k):
+        for c in range(i, k):
+            factor[i, c] = matrix[i, c]
+    return True
+
 
 @compiled
 def append_column(factor, k, column, diagonal, least):
@@ -48,9 +82,24 @@ def delete_column(factor, k, i):
 @compiled
 def solve_factored(factor, k, x):
     """Turn x[:k] into the solution of U'U x = what it held, in place."""
+    solve_lower(factor, k, k, x)
+    solve_upper(factor, k, x)
+
+
+@compiled
+def solve_lower(factor, k, new, x):
+    """Turn x[:k] into the solution of U'x = what it held, in place; only the last `new` are not yet
+    the solution."""
+    known = k - new
     for i in range(k):
-        x[i] /= factor[i, i]
-        for c in range(i + 1, k):
+        if i >= known:
+            x[i] /= factor[i, i]
+        for c in range(max(i + 1, known), k):
             x[c] -= x[i] * factor[i, c]
+
+
+@compiled
+def solve_upper(factor, k, x):
+    """Turn x[:k] into the solution of U x = what it held, in place."""
     for i in range(k - 1, -1, -1):
         x[i] = (x[i] - np.dot(factor[i, i + 1 : k], x[i + 1 : k])) / factor[i, i]

@@ -20,20 +20,16 @@ KERNELS: dict[str, Kernel] = {}
 """Every compiled function by its full name."""
 
 
-def compiled(function=None, *, signatures=1, inlined=False, ieee=False):
+def compiled(function=None, *, signatures=1):
     """Compile a function when it is first called, and keep the code on disk.
 
     `signatures` is for how many combinations of argument types it is meant to be compiled, one
     unless said otherwise: each costs seconds, and one too many is a door that let in an array of
     another type or layout. The test suite ends with a check (`surplus`).
 
-    `inlined` is for a step of one long function that is written apart to be read: it becomes a
-    part of its caller. (What is called is optimised again in each of its callers.)
-
-    With `ieee`, a division by zero gives an infinity or NaN; without, it is an error, and each
-    division costs a branch.
-
-    The code runs without the interpreter's lock; `function.py_func` is the Python original.
+    The code runs without the interpreter's lock, and a division by zero gives an infinity or NaN,
+    as in NumPy: a check of each would cost time and code. `function.py_func` is the Python
+    original.
 
     Examples
     --------
@@ -48,16 +44,11 @@ def compiled(function=None, *, signatures=1, inlined=False, ieee=False):
     3.0 3.0
     """
     if function is None:
-        options = {"signatures": signatures, "inlined": inlined, "ieee": ieee}
-        return lambda function: compiled(function, **options)
+        return lambda function: compiled(function, signatures=signatures)
     if config.DISABLE_JIT:  # for debuggers: NUMBA_DISABLE_JIT=1
         function.py_func = function
         return function
-    kernel = njit(
-        nogil=True,
-        inline="always" if inlined else "never",
-        error_model="numpy" if ieee else "python",
-    )(function)
+    kernel = njit(nogil=True, error_model="numpy")(function)
     with suppress(RuntimeError, OSError):  # nowhere to keep the code: each process compiles it
         kernel._cache = RoomCache(function)
     KERNELS[f"{function.__module__}.{function.__qualname__}"] = Kernel(kernel, signatures)

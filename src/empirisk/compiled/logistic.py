@@ -33,14 +33,18 @@ def softmax_rows(scores, y, weight):
         for k in range(1, n_classes):
             top = max(top, row[k])
         own = row[y[i]] - top
-        others = 0.0
+        rest, wrong = -1.0, 0.0  # beside the top class, and beside the own one
         for k in range(n_classes):
             row[k] = np.exp(row[k] - top)
-            others += row[k]
-        total += weight[i] * (np.log(others) - own)
+            rest += row[k]
+            if k != y[i]:
+                wrong += row[k]
+        if own == 0.0:
+            rest = wrong  # which has lost no digits
+        total += weight[i] * (np.log1p(rest) - own)
+        row[y[i]] = -wrong
         for k in range(n_classes):
-            row[k] *= weight[i] / others
-        row[y[i]] -= weight[i]
+            row[k] *= weight[i] / (1.0 + rest)
     return total
 
 

@@ -7,7 +7,6 @@ of any size give the same bits.
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
-from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -16,15 +15,17 @@ from sklearn.utils.validation import check_array, validate_data
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.complaints import refuse_missing_labels, refuse_not_finite
 from empirisk.runtime.errors import DataError
+from empirisk.runtime.parallel import AHEAD, stream
 from empirisk.runtime.validation import check_weights, numbers
 
 ROWS_PER_BLOCK = 4096
 """Large enough for BLAS to run at full speed, small enough for a block to stay in the cache."""
 
 NUMBERS_AT_ONCE = 2**25
-"""What a group of blocks may hold while it is shared out among threads: 256 MB."""
+"""What blocks that threads work ahead on may hold: 256 MB."""
 
 P = TypeVar("P")
+R = TypeVar("R")
 
 
 class Rows(NamedTuple):
@@ -92,12 +93,10 @@ class Blocks:
             gathered.append(rows)
         return _join(gathered)
 
-    def groups(self) -> Iterator[list[Rows]]:
-        """The blocks in order, as many together as may well be in memory at once."""
-        size = max(1, min(64, NUMBERS_AT_ONCE // (ROWS_PER_BLOCK * self.n_columns)))
-        stream = iter(self)
-        while group := list(islice(stream, size)):
-            yield group
+    def each(self, function: Callable[[Rows], R], *, n_jobs: int | None = None) -> Iterator[R]:
+        """What the function makes of each block, in order; threads share the work."""
+        ahead = min(AHEAD, NUMBERS_AT_ONCE // (ROWS_PER_BLOCK * self.n_columns))
+        return stream(function, self, n_jobs=n_jobs, ahead=ahead)
 
     def map(self, change: Callable[[Rows], Rows]) -> "Blocks":
         """The same blocks, each changed in passing."""

@@ -38,14 +38,14 @@ def _plain_numbers(piece: Piece, ways: Sequence[Way]) -> dict[int, Any]:
     types = {j: way.plain[0] for j, way in enumerate(ways) if way.form == "number" and way.plain}
     if all(ways[j].asked for j in types):  # where a number is asked for, 007 is one
         return types
-    zeros = columns_with_leading_zeros(piece)
-    return {j: kind for j, kind in types.items() if ways[j].asked or not zeros[j]}
+    like_names = columns_with_identifiers(piece)
+    return {j: kind for j, kind in types.items() if ways[j].asked or not like_names[j]}
 
 
-def columns_with_leading_zeros(piece: Piece) -> Bools:
-    """Which columns have a field that begins with a zero and another digit, after a minus or not.
+def columns_with_identifiers(piece: Piece) -> Bools:
+    """Which columns have a field that begins with a zero and another digit, or with a plus.
 
-    Arrow would read 007 as 7, and afterwards nobody could tell.
+    Arrow would read 007 as 7 and +49 as 49, and afterwards nobody could tell.
     """
     # Small files, being one piece only, are read without compiled code.
     from empirisk.compiled.leading_zeros import has_candidates, mark_columns

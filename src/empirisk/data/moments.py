@@ -11,13 +11,14 @@ update of Chan, Golub & LeVeque (1983): an offset that is large against the spre
 """
 
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 
 import numpy as np
 
 from empirisk.compiled.centring import centre_rows
 from empirisk.data.blocks import Blocks, Rows, compilable
 from empirisk.runtime.arrays import Floats
-from empirisk.runtime.parallel import parallel
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,12 +97,7 @@ class Moments:
 
 def total_moments(blocks: Blocks, *, n_jobs: int | None = None) -> Moments:
     """Moments of the columns [X, y] of all blocks, added in order: the same bits for any n_jobs."""
-    total: Moments | None = None
-    for group in blocks.groups():
-        for part in parallel(_summarise, group, n_jobs=n_jobs):
-            total = part if total is None else total + part
-    assert total is not None, "blocks hold at least one row"
-    return total
+    return reduce(add, blocks.each(_summarise, n_jobs=n_jobs))
 
 
 def _summarise(rows: Rows) -> Moments:

@@ -27,6 +27,15 @@ class Scales(NamedTuple):
     y: Floats
     weight: float
 
+    @classmethod
+    def ones(cls, p: int, columns: int) -> "Scales":
+        """Of p columns of X, and so many columns [X, y], that were not divided."""
+        return cls(np.ones(p), np.ones(columns - p), 1.0)
+
+    @property
+    def are_ones(self) -> bool:
+        return bool((self.X == 1).all() and (self.y == 1).all() and self.weight == 1)
+
     def raw(self, coef: Floats, intercept: Floats) -> tuple[Floats, Floats]:
         """Coefficients (..., outputs, p) and intercepts (..., outputs) for the columns as given."""
         with np.errstate(over="ignore"):
@@ -58,11 +67,8 @@ def ordinary_moments(
     """Moments of [X, y], of blocks that were scaled if they had to be, with the scales."""
     with np.errstate(over="ignore", invalid="ignore"):
         moments = total_moments(blocks, n_jobs=n_jobs)
-        size = np.hypot(moments.mean, np.sqrt(np.diagonal(moments.scatter) / moments.weight))
-    if _ordinary(np.append(size, moments.weight)):
-        ones = np.ones(len(size))
-        p = blocks.n_columns
-        return moments, blocks, Scales(ones[:p], ones[p:], 1.0)
+    if have_ordinary_sizes(moments):
+        return moments, blocks, Scales.ones(blocks.n_columns, len(moments.mean))
     X, y, weight = (np.max(part, axis=0) for part in zip(*map(_sizes, blocks), strict=True))
     sizes = np.concatenate([X, y, [weight]])
     if _ordinary(sizes[sizes > 0]):  # there was a column of zeros
@@ -70,6 +76,13 @@ def ordinary_moments(
     scales = Scales(power_of_two(X), power_of_two(y), float(power_of_two(weight)))
     blocks = blocks.map(partial(_scaled, scales))
     return total_moments(blocks, n_jobs=n_jobs), blocks, scales
+
+
+def have_ordinary_sizes(moments: Moments) -> bool:
+    """Whether neither the columns nor the weights are so large or small that they were scaled."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        size = np.hypot(moments.mean, np.sqrt(np.diagonal(moments.scatter) / moments.weight))
+    return _ordinary(np.append(size, moments.weight))
 
 
 def ordinary_rows(rows: Rows, *, each: bool = False) -> tuple[Rows, Scales]:

@@ -50,6 +50,22 @@ def verdict(selection: Selection) -> str:
     return f"{text} The best constant prediction {_cost_of(risk.loss, baseline.risk)}."
 
 
+def why_not_the_least(selection: Selection) -> str | None:
+    """Why a learner was chosen although another one's risk in the ranking is less."""
+    ranked = standings(selection)
+    chosen = next(each for each in ranked if each.chosen)
+    less = [each.name for each in ranked if each.risk < chosen.risk]
+    if not less:
+        return None
+    path = selection.paths[selection.name]
+    return (
+        f"{chosen.name} was chosen for the least cross-validated risk of all values, "
+        f"{path.risk.min():.4g}. The ranking allows for how much of it is luck: each risk "
+        f"there is what to expect after the choice along the learner's own axis, and that of "
+        f"{', '.join(less)} is less."
+    )
+
+
 def findings(selection: Selection, table: Table | None = None) -> list[Finding]:
     """What is worth a look, the most important first."""
     found = [*_against_baseline(selection), *_of_choice(selection), *_of_test(selection)]
@@ -132,6 +148,9 @@ def _of_choice(selection: Selection) -> Iterator[Finding]:
     if within:
         text = f"Within one standard error of the chosen risk: {', '.join(within)}."
         yield Finding("R2", "The choice was close", text)
+    why = why_not_the_least(selection)
+    if why is not None:
+        yield Finding("R8", "The ranking and the choice differ", why)
     path = selection.paths[selection.name]
     inner = 0 < path.chosen < len(path.values) - 1
     if path.axis is not None and path.axis.scale == "log" and not inner:

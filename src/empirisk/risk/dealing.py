@@ -52,26 +52,39 @@ def hold_out(
     units: Ints | None = None,
     rng: np.random.Generator,
 ) -> Bools:
-    """Which rows are held out: about the share of each stratum, in whole units."""
+    """Which rows are held out: about the share of each stratum, in whole units.
+
+    Units come in a random order whatever their size, so that rows of large units are held out as
+    often as others.
+    """
     units = np.arange(n) if units is None else units
     size = np.bincount(units)
     stratum = _stratum_of_units(strata, units, len(size))
     rows = np.bincount(stratum, weights=size).astype(float)
     quota = _apportion(share * rows, round(min(max(share * n, 1), n - 1)))
     order = rng.permutation(len(size))
-    order = order[np.argsort(-size[order], kind="stable")]
     held = np.zeros(len(size), dtype=bool)
-    taken = np.zeros(len(rows), dtype=np.int64)
-    for u in order[size[order] > 1]:
-        held[u] = taken[stratum[u]] + size[u] / 2 <= quota[stratum[u]]
-        taken[stratum[u]] += size[u] * held[u]
-    singles = order[size[order] == 1]
-    for h in np.unique(stratum[singles]):
-        mine = singles[stratum[singles] == h]
-        held[mine[: max(quota[h] - taken[h], 0)]] = True
+    for h, wanted in enumerate(quota):
+        mine = order[stratum[order] == h]
+        held[_first_units(mine, size[mine], int(wanted))] = True
     if held.all() or not held.any():  # two large units: one to either side
         held[order[-1]] ^= True
     return held[units]
+
+
+def _first_units(units: Ints, size: Ints, wanted: int) -> Ints:
+    """Of units in this order those that together have as many rows as wanted, or nearly.
+
+    One that would go beyond by more than half of it is left out.
+    """
+    single = size == 1
+    before = np.cumsum(single) - single  # units of one row, all of which are taken until it is full
+    held, taken = np.zeros(len(units), dtype=bool), 0
+    for i in np.flatnonzero(~single):
+        held[i] = before[i] + taken + size[i] / 2 <= wanted
+        taken += int(size[i]) * int(held[i])
+    held[np.flatnonzero(single)[: max(wanted - taken, 0)]] = True
+    return units[held]
 
 
 def latest(n: int, share: float, *, units: Ints | None = None) -> Bools:

@@ -11,6 +11,7 @@ from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.parallel import slices
 
 NUMBERS_AT_ONCE = 2**16  # half a megabyte of float64 stays in the cache
+LEAST_SQUARE = 1e-200  # smaller ones may have lost digits to underflow
 ROUNDING = 1e-12  # equal losses may come out that far apart, relative to their size
 
 
@@ -110,22 +111,30 @@ def standard_errors(losses: Floats, weight: Floats, unit: Ints) -> Floats:
     if units < 2:
         return np.full(losses.shape[1], np.nan)
     share = weight / weight.sum()
-    size = np.maximum(np.maximum(losses.max(axis=0), -losses.min(axis=0)), np.finfo(float).tiny)
-    with np.errstate(invalid="ignore"):  # infinite losses end as NaN
+    with np.errstate(invalid="ignore", over="ignore"):  # infinite losses end as NaN
         mean = share @ losses
+        gather = None
         if units < len(unit):
-            sums = csr_array((share, (unit, np.arange(len(unit))))) @ ((losses - mean) / size)
-            square = np.einsum("ij,ij->j", sums, sums)
-        else:
-            square = _weighted_squares(losses, mean, size, share**2)
+            gather = csr_array((share, (unit, np.arange(len(unit)))))
+        size: Floats | float = 1.0
+        square = _squares(losses, mean, size, share, gather)
+        if not ((square > LEAST_SQUARE) & (square < np.inf)).all():
+            largest = np.maximum(losses.max(axis=0), -losses.min(axis=0))
+            size = np.maximum(largest, np.finfo(float).tiny)
+            square = _squares(losses, mean, size, share, gather)
         return size * np.sqrt(units / (units - 1) * square)
 
 
-def _weighted_squares(losses: Floats, mean: Floats, size: Floats, weight: Floats) -> Floats:
-    """sum_i weight_i ((losses_i - mean) / size)^2 of each column, block by block of rows."""
-    total = np.zeros(losses.shape[1])
+def _squares(
+    losses: Floats, mean: Floats, size: Floats | float, share: Floats, gather: csr_array | None
+) -> Floats:
+    """sum_u (sum_{i in u} share_i (losses_i - mean) / size)^2 of each column."""
+    if gather is not None:
+        sums = gather @ ((losses - mean) / size)
+        return np.einsum("ij,ij->j", sums, sums)
+    total, weight = np.zeros(losses.shape[1]), share**2
     for block in slices(len(losses), max(1, NUMBERS_AT_ONCE // losses.shape[1])):
         deviation = losses[block] - mean
-        deviation /= size
+        deviation *= 1 / size
         total += weight[block] @ np.square(deviation, out=deviation)
     return total

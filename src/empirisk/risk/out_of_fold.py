@@ -20,7 +20,7 @@ from empirisk.risk.plans import Plan
 from empirisk.risk.problem import Problem, declared_axis, owner_of
 from empirisk.risk.refits import REFITTING, Refits, refitted
 from empirisk.risk.work import Rung, Whole, Work
-from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.arrays import Array, Floats, Ints, slice_if_in_a_row
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import DataError
 from empirisk.runtime.parallel import one_blas_thread
@@ -214,12 +214,14 @@ def out_of_fold(
         held_out, used, why = work.held_out(plan, values)
         for r, rows, prediction in held_out.blocks:
             check_deadline()
-            losses[_run(plan.place[r, rows])] = work.problem.losses(rows, prediction)
-    _refuse_nan(losses, values, row)
+            losses[slice_if_in_a_row(plan.place[r, rows])] = work.problem.losses(rows, prediction)
     weight = problem.weight[row]
-    return OutOfFold(
+    found = OutOfFold(
         values, complexity, plan, row, split, losses, weight, used, why, work, held_out.path
     )
+    if np.isnan(found.risk).any():  # as it is where a loss is
+        _refuse_nan(losses, values, row)
+    return found
 
 
 def current_value(estimator: Any, axis: Axis | None) -> tuple[Sequence[Any], Axis | None]:
@@ -228,13 +230,6 @@ def current_value(estimator: Any, axis: Axis | None) -> tuple[Sequence[Any], Axi
         return (None,), None
     parts = tuple(owner_of(estimator, axis).get_params()[name] for name in axis.params)
     return (parts if len(parts) > 1 else parts[0],), axis
-
-
-def _run(places: Ints) -> Ints | slice:
-    """Places that follow one another as a slice, which is written at once."""
-    first = int(places[0])
-    in_a_row = int(places[-1]) - first == len(places) - 1 and bool((np.diff(places) == 1).all())
-    return slice(first, first + len(places)) if in_a_row else places
 
 
 def _refuse_nan(losses: Floats, values: Sequence[Any], row: Ints) -> None:

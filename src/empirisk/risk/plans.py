@@ -277,9 +277,8 @@ class Plan:
         folds = min(DEFAULT_FOLDS, n_units) if cv is None else int(cv)
         if folds < 2 or folds > n_units:
             what = "rows" if units is None else "groups of rows that stay together"
-            raise PlanError(
-                f"{folds} folds of n_samples = {n_units} ({what}): choose 2 to {n_units}"
-            )
+            remedy = f"choose 2 to {n_units}" if n_units > 1 else "bring at least two"
+            raise PlanError(f"{folds} folds of n_samples = {n_units} ({what}): {remedy}")
         rng = None if seed is None else generator(seed)
         fold = deal(n, folds, strata=strata, units=units, rng=rng)[None]
         kind = "kfold" if groups is None else "grouped"

@@ -1,4 +1,4 @@
-"""Names for the kinds of array that signatures speak of."""
+"""Names for the kinds of array that signatures speak of, and places as slices."""
 
 from typing import Any
 
@@ -10,3 +10,18 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Int32s = NDArray[np.int32]
 Bools = NDArray[np.bool_]
+
+
+def slice_if_in_a_row(places: Ints) -> Ints | slice:
+    """Places that follow one another as a slice, by which nothing is copied.
+
+    Examples
+    --------
+    >>> slice_if_in_a_row(np.array([3, 4, 5])), slice_if_in_a_row(np.array([3, 5]))
+    (slice(3, 6, None), array([3, 5]))
+    """
+    if not len(places):
+        return places
+    first = int(places[0])
+    in_a_row = int(places[-1]) - first == len(places) - 1 and bool((np.diff(places) == 1).all())
+    return slice(first, first + len(places)) if in_a_row else places

@@ -4,8 +4,9 @@ Draw all seeds first, in order; cut the work by `slices`, not by the number of w
 it out. Only one level is shared out: inside a worker, `parallel` does its items in turn.
 """
 
-from collections.abc import Callable, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import nullcontext, suppress
 from contextvars import copy_context
 from math import inf
@@ -28,7 +29,10 @@ from empirisk.runtime.workers import (
     repeat_warnings,
 )
 
-__all__ = ["one_blas_thread", "parallel", "slices"]
+__all__ = ["one_blas_thread", "parallel", "slices", "stream"]
+
+AHEAD = 6
+"""Results of `stream` that are under way or wait to be taken."""
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -76,6 +80,43 @@ def parallel(
         if kind == "threads":
             return _in_threads(function, work, workers, advance)
         return _in_processes(function, work, workers, advance)
+
+
+def stream(
+    function: Callable[[T], R],
+    items: Iterable[T],
+    *,
+    n_jobs: int | None = None,
+    ahead: int = AHEAD,
+) -> Iterator[R]:
+    """The results one after the other while threads find the next few: memory stays small.
+
+    As `parallel` otherwise; `ahead` is how many results may be under way or wait to be taken.
+
+    Examples
+    --------
+    >>> list(stream(abs, [-1, 2, -3], n_jobs=2))
+    [1, 2, 3]
+    """
+    workers = _number_of_workers(n_jobs)
+    if workers == 1 or nested.get():
+        for item in items:
+            check_deadline()
+            with one_blas_thread():
+                result = function(item)
+            yield result
+        return
+    config, jobs = sklearn.get_config(), deque[Future[R]]()
+    pool = ThreadPoolExecutor(workers, thread_name_prefix="empirisk")
+    try:
+        for item in items:
+            jobs.append(pool.submit(copy_context().run, _thread, function, item, config))
+            if len(jobs) > max(ahead, workers):
+                yield _result(jobs.popleft())
+        while jobs:
+            yield _result(jobs.popleft())
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def slices(n: int, size: int) -> list[slice]:
@@ -146,6 +187,12 @@ def _next(done: "SimpleQueue[Future[R]]") -> "Future[R]":
     while True:
         with suppress(Empty):
             return done.get(timeout=0.5)
+
+
+def _result(job: "Future[R]") -> R:
+    while not job.done():
+        wait([job], timeout=0.5)  # for the same reason
+    return job.result()
 
 
 def _thread(function: Callable[[T], R], item: T, config: dict[str, Any]) -> R:

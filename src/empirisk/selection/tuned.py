@@ -6,7 +6,7 @@ from typing import Any, Self
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from empirisk.losses import Loss
 from empirisk.risk.axis import Axis, PathMixin
@@ -108,6 +108,10 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):
         groups : array, optional
             Rows of one group are never on both sides of a split.
         """
+        if not (self.axis is None or isinstance(self.axis, Axis)):
+            raise ParameterError(
+                f"axis is {self.axis!r}; give an Axis, such as Axis(('C',), 'richer', 'log')"
+            )
         random_state = settled(self.random_state)
         with one_blas_thread():
             axis = self.axis if self.axis is not None else declared_axis(self.estimator)
@@ -123,10 +127,8 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):
             )  # fmt: skip
             fit_seed, choice_seed = spawn(0 if random_state is None else random_state, 2)
             self._keep(losses, choice_seed)
-            at_best = at_value(self.estimator, axis, self.best_value_)
-            self.best_estimator_ = fit_foreign(
-                at_best, problem, None if random_state is None else fit_seed
-            )
+            seed = None if random_state is None else fit_seed
+            self.best_estimator_ = _fit_best(losses, self.best_index_, X, seed)
         return self
 
     def _keep(self, losses: OutOfFold, seed: int) -> None:
@@ -193,6 +195,22 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):
         tags.target_tags = inner.target_tags
         tags.non_deterministic = inner.non_deterministic
         return tags
+
+
+def _fit_best(losses: OutOfFold, j: int, X: Any, seed: int | None) -> Any:
+    """The estimator at the chosen value, fitted on all rows.
+
+    Where the path on all rows came along with the plan, of a learner of numbers without steps
+    before it, this is one of its models.
+    """
+    work = losses.work
+    if losses.path is None or work.problem.classes is not None:
+        return fit_foreign(
+            at_value(work.estimator, work.axis, losses.values[j]), work.problem, seed
+        )
+    model = losses.path.at(j)
+    validate_data(model, X, skip_check_array=True)  # the names of the columns
+    return model
 
 
 def values_of(

@@ -42,6 +42,15 @@ class Descent:
         Why it stopped, in words.
     starts : array of shape (n_starts,)
         Of `random_starts`: the objective that each start led to. Else empty.
+
+    Examples
+    --------
+    >>> from empirisk.solvers import gradient_descent
+    >>> way = gradient_descent(lambda b: b[0] ** 2, lambda b: 2 * b, [1.0], step=0.25, max_iter=2)
+    >>> print(way)
+    objective 0.0625 after 2 step(s): max_iter = 2 step(s) were taken
+    >>> print(way.points.ravel(), way.objectives)
+    [1.   0.5  0.25] [1.     0.25   0.0625]
     """
 
     minimiser: Floats
@@ -128,6 +137,16 @@ def gradient_at(gradient: Callable[..., Any], point: Floats, *rows: Any) -> Floa
             f"the gradient has shape {slope.shape}; it must be that of the point, {point.shape}"
         )
     return slope
+
+
+def check_callables(**functions: Any) -> None:
+    """Everything given by name is a function."""
+    for name, function in functions.items():
+        if not callable(function):
+            raise ParameterError(
+                f"{name} is {function!r}; it must be a function of the point, an array of shape "
+                "(p,)"
+            )
 
 
 def check_limits(max_iter: Any, tol: Any, name: str = "max_iter") -> None:

@@ -12,10 +12,10 @@ its multiplier, goes on from where it is when the penalised problem is solved.
 import numpy as np
 
 from empirisk.compiled.dual_coordinate import dual_sweep
-from empirisk.runtime.arrays import Floats
+from empirisk.runtime.arrays import Bools, Floats
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.solvers.margin_rows import MarginRows
-from empirisk.solvers.sides import from_sides
+from empirisk.solvers.sides import Sided
 
 SEED = 0  # of the order of the rows: the optimum does not depend on it
 FIRST_TOLERANCE, LEAST_TOLERANCE = 0.1, 1e-8
@@ -24,8 +24,11 @@ FIRST_TOLERANCE, LEAST_TOLERANCE = 0.1, 1e-8
 class DualAscent:
     """The iterate: multipliers, and the b that they give."""
 
-    def __init__(self, rows: MarginRows, sign: Floats, strength: float) -> None:
-        self.rows, self.sign, self.strength = rows, sign, strength
+    def __init__(
+        self, rows: MarginRows, sign: Floats, strength: float, start: Sided | None
+    ) -> None:
+        """Begin with the a_i of another strength: the alpha_i grow or shrink as their box does."""
+        self.rows, self.sign = rows, sign
         n, q = rows.X.shape
         square = np.einsum("ij,ij->i", rows.X, rows.X)
         # So much that one solution can move the intercept as far as it may have to go: by about 1,
@@ -33,34 +36,40 @@ class DualAscent:
         self.kappa = float(rows.share @ square) + strength if rows.fit_intercept else 0.0
         self.square = square + self.kappa
         self.upper = rows.share / strength
-        self.alpha = np.zeros(n)
-        self.b = np.zeros(q + 2)
+        self.alpha, self.b = np.zeros(n), np.zeros(q + 2)
+        if start is not None:
+            self.alpha = start.multiplier * self.upper
+            pull = self.alpha * sign
+            self.b[:q], self.b[-1] = pull @ rows.X, pull.sum()
+            self.b[-2] = start.point[-1] + self.kappa * self.b[-1] if rows.fit_intercept else 0.0
         self.active = np.arange(n)
         self.m, self.high, self.low = n, np.inf, -np.inf
         self.sweeps = self.drawn = 0
         self.tolerance = FIRST_TOLERANCE
 
-    def run(self, most_sweeps: int) -> Floats | None:
-        """Sweep until the rows on the margin are known, and the optimum with them; None if not."""
+    def run(self, most_sweeps: int) -> bool:
+        """Sweep until the penalised problem is solved to the tolerance; False if it is not.
+
+        The next call goes on with a better intercept, or a smaller tolerance.
+        """
+        if self.sweeps:
+            self._move_intercept()
         while self.sweeps < most_sweeps and self.tolerance >= LEAST_TOLERANCE:
             check_deadline()
-            if not self._sweep():
-                continue
-            found = from_sides(
-                self.rows,
-                self.sign,
-                self.strength,
-                short=self.alpha >= self.upper,
-                on=(self.alpha > 0) & (self.alpha < self.upper),
-            )
-            if found is not None:
-                return found
-            self.b[-1] = float(self.alpha @ self.sign)
-            move = self.kappa * self.b[-1]
-            self.b[-2] += move
-            if abs(move) <= self.tolerance:
-                self.tolerance /= 3
-        return None
+            if self._sweep():
+                return True
+        return False
+
+    def sides(self) -> tuple[Bools, Bools]:
+        """Which rows seem to lie inside the margin, and which on it."""
+        return self.alpha >= self.upper, (self.alpha > 0) & (self.alpha < self.upper)
+
+    def _move_intercept(self) -> None:
+        self.b[-1] = float(self.alpha @ self.sign)
+        move = self.kappa * self.b[-1]
+        self.b[-2] += move
+        if abs(move) <= self.tolerance:
+            self.tolerance /= 3
 
     @property
     def point(self) -> Floats:

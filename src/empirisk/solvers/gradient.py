@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.deadlines import check_deadline
-from empirisk.solvers.descent import Descent, Way, check_limits, gradient_at
+from empirisk.solvers.descent import Descent, Way, check_callables, check_limits, gradient_at
 from empirisk.solvers.steps import (
     DOUBTFUL,
     Backtracking,
@@ -61,6 +61,7 @@ def gradient_descent(
     [3.] True no partial derivative is above 1e-06
     """
     lengths = as_step(step)
+    check_callables(objective=objective, gradient=gradient)
     check_limits(max_iter, tol)
     way = Way(objective, start)
     last = lengths.initial if isinstance(lengths, Backtracking) else np.nan

@@ -4,8 +4,8 @@ Minimise for each alpha
 
     |y - Xb|^2 / 2 + alpha sum_j (l1_j |b_j| + l2_j b_j^2 / 2)
 
-from large to small alpha, each starting where the last one ended. Either the whole Gram matrix X'X
-is at hand (`gram_path`), or it grows with the columns that may be needed (`columns_path`).
+from large to small alpha, each starting where the last one ended, from the Gram matrix X'X. Where
+there are too many columns for it, see `lasso_columns`.
 """
 
 from collections.abc import Iterator
@@ -13,17 +13,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from empirisk.compiled.lasso import duality_gap, lasso_on_gram
-from empirisk.compiled.lasso_rows import sweep_rows
+from empirisk.compiled.lasso import lasso_path_on_gram
 from empirisk.runtime.arrays import Bools, Floats, Ints
 from empirisk.runtime.deadlines import check_deadline
+from empirisk.runtime.parallel import slices
 
 ENORMOUS = 1e300  # stands for infinity, but times 0 it is 0
+NUMBERS_AT_ONCE = 2**22  # of Gram matrices that are gone through between two looks at the clock
 COARSE = 0.5  # ratio of the penalties on the way to the first one that is wanted
-NEAR = 0.75
-"""Columns whose correlation with the residual is below this part of alpha wait until asked for."""
-SLACK = 1e-13  # rounding error of a correlation
-MOST_COLUMNS = 4096  # of a Gram matrix that grows
 
 
 class Penalty(NamedTuple):
@@ -38,52 +35,74 @@ class Penalty(NamedTuple):
             return np.minimum(alpha * self.l1, ENORMOUS)
 
     def ridge(self, alpha: float) -> Floats:
+        if not self.l2.any():
+            return self.l2
         with np.errstate(over="ignore", under="ignore"):
             return np.minimum(alpha * self.l2, ENORMOUS)
 
 
 class Stopping(NamedTuple):
-    """At which duality gap, relative to |y|^2, or after how many sweeps."""
+    """At which duality gap, relative to |y|^2, or after how many iterations."""
 
     tol: float
     max_iter: int
 
 
 class Solutions(NamedTuple):
-    """Coefficients (alphas, p); for each alpha duality gap, sweeps, and whether it was solved."""
+    """Coefficients (alphas, p); for each alpha duality gap, iterations, whether it was solved."""
 
     coef: Floats
     gap: Floats
     sweeps: Ints
     reached: Bools
 
+    @classmethod
+    def none_yet(cls, n_alphas: int, p: int) -> "Solutions":
+        return cls(
+            np.zeros((n_alphas, p)),
+            np.zeros(n_alphas),
+            np.zeros(n_alphas, dtype=np.int64),
+            np.zeros(n_alphas, dtype=bool),
+        )
+
+    def enter(self, at: int, coef: Floats, gap: float, sweeps: int, reached: bool) -> None:
+        self.coef[at], self.gap[at], self.sweeps[at], self.reached[at] = coef, gap, sweeps, reached
+
 
 class GramProblem:
-    """The problem for a Gram matrix, and what is kept from one penalty to the next."""
+    """The problem for a Gram matrix, and what is kept from one penalty to the next.
+
+    There may be room for more columns than there are: only gram[:m, :m] counts.
+    """
 
     def __init__(self, gram: Floats, right: Floats, square: float) -> None:
-        m = len(right)
         self.gram, self.right, self.square = gram, right, square
-        self.coef, self.gradient = np.zeros(m), right.copy()
-        self._room()
-
-    def _room(self) -> None:
-        m = len(self.gram)
-        self.factor, self.part = np.empty((m, m)), np.empty((m, m))
-        self.order, self.size = np.empty(m, dtype=np.int64), np.zeros(1, dtype=np.int64)
-        self.place, self.compact = np.empty((2, m), dtype=np.int64), np.empty((5, m))
+        self.coef, self.gradient = np.zeros(len(right)), right.copy()
+        self.start: Floats | None = None
+        self.ridge = np.zeros(len(right))
+        self.factor = np.empty_like(gram)
+        self.order, self.size = np.empty(len(gram), dtype=np.int64), np.zeros(1, dtype=np.int64)
 
     def solve(
         self, threshold: Floats, ridge: Floats, positive: bool, stopping: Stopping
     ) -> tuple[int, float, bool]:
-        """Move `coef` to the minimiser; sweeps, duality gap and whether it was reached."""
-        if ridge.any():  # the matrix itself is another one
-            self.size[0] = 0
-        return lasso_on_gram(
+        """Move `coef` to the minimiser; iterations, duality gap and whether it was reached."""
+        found = self.solve_all(threshold[np.newaxis], ridge[np.newaxis], positive, stopping)
+        return int(found.sweeps[0]), float(found.gap[0]), bool(found.reached[0])
+
+    def solve_all(
+        self, thresholds: Floats, ridges: Floats, positive: bool, stopping: Stopping
+    ) -> Solutions:
+        """Move `coef` to the minimiser at one penalty after the other, a row of both for each."""
+        if not np.array_equal(ridges[0, : len(self.ridge)], self.ridge):
+            self.size[0] = 0  # the factor is that of another matrix
+        found = Solutions.none_yet(*thresholds.shape)
+        lasso_path_on_gram(
             self.gram,
             self.right,
-            ridge,
-            threshold,
+            ridges,
+            thresholds[0] if self.start is None else self.start,
+            thresholds,
             positive,
             self.square,
             stopping.tol,
@@ -93,10 +112,30 @@ class GramProblem:
             self.factor,
             self.order,
             self.size,
-            self.part,
-            self.place,
-            self.compact,
+            *found,
         )
+        self.ridge, self.start = ridges[-1], thresholds[-1]
+        return found
+
+    def extend(self, products: Floats, right: Floats, start: Floats) -> None:
+        """Let columns in: their products with all columns, themselves last."""
+        m, d = len(self.right), len(right)
+        if m + d > len(self.gram):
+            self._make_room(2 * (m + d))
+        self.gram[m : m + d, : m + d] = products
+        self.gram[:m, m : m + d] = products[:, :m].T
+        self.right = np.append(self.right, right)
+        self.coef = np.append(self.coef, np.zeros(d))
+        self.gradient = np.empty(m + d)
+        self.start = start
+
+    def _make_room(self, capacity: int) -> None:
+        m = len(self.gram)
+        for name in ("gram", "factor"):
+            larger = np.empty((capacity, capacity))
+            larger[:m, :m] = getattr(self, name)
+            setattr(self, name, larger)
+        self.order = np.append(self.order, np.empty(capacity - m, dtype=np.int64))
 
 
 def largest_alpha(right: Floats, penalty: Penalty) -> float:
@@ -137,171 +176,31 @@ def gram_path(
            [ 1., -3.]])
     """
     problem = GramProblem(gram, right, square)
-    found = _empty(len(alphas), len(right))
+    found = Solutions.none_yet(len(alphas), len(right))
     if start is None:
         first = largest_alpha(without_penalised(gram, right, square, penalty), penalty)
     else:
         first = 0.0
         problem.coef[:] = start
-    for at, alpha in _downwards(alphas, first):
+    steps = list(downwards(alphas, first, COARSE))
+    for some in slices(len(steps), max(1, NUMBERS_AT_ONCE // max(len(right), 1) ** 2)):
         check_deadline()
-        args = penalty.thresholds(alpha), penalty.ridge(alpha), penalty.positive, stopping
-        sweeps, gap, reached = problem.solve(*args)
-        if at is not None:
-            _enter(found, at, problem.coef, gap, sweeps, reached)
+        places, penalties = zip(*steps[some], strict=True)
+        thresholds = np.stack([penalty.thresholds(alpha) for alpha in penalties])
+        ridges = np.stack([penalty.ridge(alpha) for alpha in penalties])
+        solved = problem.solve_all(thresholds, ridges, penalty.positive, stopping)
+        for at, *solution in zip(places, *solved, strict=True):
+            if at is not None:
+                found.enter(at, *solution)
     return found
 
 
-def columns_path(
-    columns: Floats, y: Floats, alphas: Floats, penalty: Penalty, stopping: Stopping
-) -> Solutions:
-    """The same for a design with many columns, given as the rows of `columns` (p, n).
-
-    The Gram matrix grows by the columns that the strong rule (Tibshirani et al. 2012) lets
-    through: |x_j'r| >= (2 alpha - last alpha) l1_j. The rule may err, so all columns are looked at
-    after each fit, and those that violate the optimality conditions come in.
-    """
-    growing = GrowingProblem(columns, y, np.flatnonzero(penalty.l1 == 0))
-    found = _empty(len(alphas), len(columns))
-    if len(growing.working):
-        everything = np.full(len(columns), ENORMOUS), np.zeros(len(columns))
-        growing.solve(np.where(penalty.l1 > 0, *everything), everything[1], penalty, stopping)
-    last = largest_alpha(growing.correlation, penalty)
-    for at, alpha in _downwards(alphas, last):
-        check_deadline()
-        sweeps, gap, reached = growing.advance(alpha, last, penalty, stopping)
-        last = alpha
-        if at is not None:
-            _enter(found, at, growing.coef(), gap, sweeps, reached)
-    return found
-
-
-class GrowingProblem:
-    """The problem for the columns that have been needed so far: `working` are their indices."""
-
-    def __init__(self, columns: Floats, y: Floats, working: Ints) -> None:
-        self.columns, self.y, self.square = columns, y, float(y @ y)
-        self.length = np.sqrt(np.einsum("ji,ji->j", columns, columns))
-        self.correlation = columns @ y
-        self.right = self.correlation.copy()
-        self.outside = np.ones(len(columns), dtype=bool)
-        self.working = np.empty(0, dtype=np.int64)
-        self.rows = np.empty((0, len(y)))
-        self.problem = GramProblem(np.empty((0, 0)), np.empty(0), self.square)
-        self.whole: Floats | None = None
-        self.grow(working)
-
-    def coef(self) -> Floats:
-        if self.whole is not None:
-            return self.whole
-        coef = np.zeros(len(self.columns))
-        coef[self.working] = self.problem.coef
-        return coef
-
-    def grow(self, new: Ints) -> None:
-        """Let columns in."""
-        if len(new) == 0:
-            return
-        m, d, old = len(self.working), len(new), self.problem
-        rows = self.columns[new]
-        gram = np.empty((m + d, m + d))
-        gram[:m, :m] = old.gram
-        gram[m:, m:] = rows @ rows.T
-        gram[m:, :m] = rows @ self.rows.T
-        gram[:m, m:] = gram[m:, :m].T
-        self.working = np.append(self.working, new)
-        self.outside[new] = False
-        self.rows = np.concatenate([self.rows, rows])
-        self.problem = GramProblem(gram, self.right[self.working], self.square)
-        self.problem.coef[:m] = old.coef
-        self.problem.factor[:m, :m] = old.factor
-        self.problem.order[:m], self.problem.size[0] = old.order, old.size[0]
-
-    def advance(
-        self, alpha: float, last: float, penalty: Penalty, stopping: Stopping
-    ) -> tuple[int, float, bool]:
-        """Solve at the next alpha."""
-        threshold, ridge = penalty.thresholds(alpha), penalty.ridge(alpha)
-        with np.errstate(over="ignore"):
-            let_in = np.maximum(penalty.thresholds(2 * alpha - last), NEAR * threshold)
-        strong = self.outside & (self._slope(penalty) >= let_in) & (self.length > 0)
-        self.grow(np.flatnonzero(strong))
-        return self.solve(threshold, ridge, penalty, stopping)
-
-    def solve(
-        self, threshold: Floats, ridge: Floats, penalty: Penalty, stopping: Stopping
-    ) -> tuple[int, float, bool]:
-        total = 0
-        allowed = threshold + SLACK * self.length * np.sqrt(self.square)
-        while len(self.working) <= MOST_COLUMNS:
-            own = self.working
-            sweeps, gap, reached = self.problem.solve(
-                threshold[own], ridge[own], penalty.positive, stopping
-            )
-            total += sweeps
-            used = np.flatnonzero(self.problem.coef)
-            residual = self.y - self.problem.coef[used] @ self.rows[used]
-            self.correlation = self.columns @ residual
-            wrong = np.flatnonzero(self.outside & (self._slope(penalty) > allowed))
-            if len(wrong) == 0:
-                return total, gap, reached
-            self.grow(wrong)
-        return self._by_rows(threshold, ridge, penalty, stopping)
-
-    def _slope(self, penalty: Penalty) -> Floats:
-        return self.correlation if penalty.positive else np.abs(self.correlation)
-
-    def _by_rows(
-        self, threshold: Floats, ridge: Floats, penalty: Penalty, stopping: Stopping
-    ) -> tuple[int, float, bool]:
-        """Without a Gram matrix: so many columns are needed that it would not fit."""
-        coef = self.coef()
-        self.whole = coef
-        residual = self.y - coef @ self.columns
-        square, gap = self.length**2, np.inf
-        args = self.columns, square, ridge, threshold, penalty.positive
-        sweeps = 0
-        while True:
-            check_deadline()
-            first = sweep_rows(*args, False, coef, residual)
-            sweeps += 1
-            while sweeps < stopping.max_iter:
-                sweeps += 1
-                if sweep_rows(*args, True, coef, residual) <= 0.1 * first:
-                    break
-            self.correlation = self.columns @ residual - ridge * coef
-            gap = duality_gap(
-                square,
-                self.right,
-                threshold,
-                penalty.positive,
-                self.square,
-                coef,
-                self.correlation,
-            )
-            if gap <= stopping.tol * self.square or sweeps >= stopping.max_iter:
-                return sweeps, gap, gap <= stopping.tol * self.square
-
-
-def _empty(n_alphas: int, p: int) -> Solutions:
-    return Solutions(
-        np.zeros((n_alphas, p)),
-        np.zeros(n_alphas),
-        np.zeros(n_alphas, dtype=np.int64),
-        np.zeros(n_alphas, dtype=bool),
-    )
-
-
-def _enter(found: Solutions, at: int, coef: Floats, gap: float, sweeps: int, reached: bool) -> None:
-    found.coef[at], found.gap[at], found.sweeps[at], found.reached[at] = coef, gap, sweeps, reached
-
-
-def _downwards(alphas: Floats, first: float) -> Iterator[tuple[int | None, float]]:
-    """The alphas from large to small with their places; before the first, steps to come there."""
+def downwards(alphas: Floats, first: float, ratio: float) -> Iterator[tuple[int | None, float]]:
+    """The alphas from large to small with their places; before them, steps to come there."""
     order = np.argsort(-alphas, kind="stable")
-    step, least = first * COARSE, max(float(alphas.max(initial=0.0)), first * 1e-6)
+    step, least = first * ratio, max(float(alphas.max(initial=0.0)), first * 1e-6)
     while step > least:
         yield None, step
-        step *= COARSE
+        step *= ratio
     for at in order:
         yield int(at), float(alphas[at])

@@ -3,34 +3,48 @@
 J(b, b0) = sum_i v_i phi(y_i (b0 + x_i'b)) + strength |b|^2 / 2  or  strength |b|_1
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import minimize
 
-from empirisk.compiled.l1_quadratic import l1_sweeps
 from empirisk.losses.margin_loss import MarginLoss
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.solvers.margin_rows import MarginRows
 from empirisk.solvers.newton import newton
-from empirisk.solvers.steps import DOUBTFUL, ROUNDING, Backtracking
+from empirisk.solvers.proximal_newton import proximal_newton
+from empirisk.solvers.steps import DOUBTFUL, ROUNDING
 
 MOST_COLUMNS = 2000
 """With more, a Hessian costs more than the gradients of L-BFGS."""
 
-SWEEPS = 1000
-RULE = Backtracking(1.0)
+GAP = 1e-10  # root of the relative decrease that one more step would bring
+ENDINGS = {
+    "converged": "one more step would lower the objective by no more than its rounding error",
+    "rounding": "no step lowers the objective by more than its rounding error",
+    "max_iter": "as many steps were taken as allowed",
+}
+SMALL = 1e-5  # of the gradient at zero: what L-BFGS leaves where the derivative is continuous
+STARTS = 3  # of L-BFGS, which forgets a bad curvature when it begins again
+KINK = "no step is found that lowers the objective: the loss seems to have a kink"
+NO_KINK = 'give it a continuous derivative, or take loss="hinge"'
+NEAR = 1e-5  # how far from a margin a jump of the derivative is looked for
+JUMP = 1e-2  # of the largest derivative
 
 
 @dataclass(frozen=True, eq=False)
 class Arrival:
-    """[b, b0] (or b, without an intercept), the number of steps, and whether it is the minimum."""
+    """[b, b0] (or b, without an intercept), the number of steps, and whether it is the minimum.
+
+    If it is not, `advice` says what helps.
+    """
 
     point: Floats
     n_iter: int
     converged: bool
     reason: str
+    advice: str = "raise max_iter, or lower C"
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +63,12 @@ class MarginRisk:
         margin = self.sign * self.rows.score(point)
         return self.rows.back(self.rows.share * self.sign * self.loss.derivative(margin))
 
+    def both(self, point: Floats) -> tuple[float, Floats]:
+        """Value and gradient."""
+        margin = self.sign * self.rows.score(point)
+        pull = self.rows.share * self.sign * self.loss.derivative(margin)
+        return float(self.rows.share @ self.loss.value(margin)), self.rows.back(pull)
+
     def hessian(self, point: Floats) -> Floats:
         margin = self.sign * self.rows.score(point)
         return self.rows.scatter(self.rows.share * self.loss.second_derivative(margin))
@@ -63,7 +83,7 @@ class MarginRisk:
 
     @property
     def zero(self) -> Floats:
-        return np.zeros(self.q + self.rows.fit_intercept)
+        return np.zeros(self.rows.n_coefficients)
 
 
 def ridge_margin(
@@ -88,53 +108,28 @@ def ridge_margin(
     if risk.has_hessian and q <= MOST_COLUMNS:
         way = newton(value, gradient, hessian, start, max_iter=max_iter, tol=tol)
         return Arrival(way.minimiser, way.n_iter, way.converged, way.reason)
-    return _quasi_newton(lambda point: (value(point), gradient(point)), start, max_iter, tol, None)
+    arrival = _quasi_newton(
+        lambda point: (value(point), gradient(point)), start, max_iter, tol, None
+    )
+    return _unless_kinked(risk, arrival)
 
 
 def lasso_margin(
     risk: MarginRisk, strength: float, start: Floats, max_iter: int, tol: float
 ) -> Arrival:
-    """The minimum with the penalty strength |b|_1: proximal Newton (Lee, Sun & Saunders 2014).
-
-    Each step minimises the quadratic approximation of the risk plus the penalty, by coordinate
-    descent, and goes as far along as it lowers the objective.
-    """
+    """The minimum with the penalty strength |b|_1."""
     if not (risk.has_hessian and risk.q <= MOST_COLUMNS):
         return _split_signs(risk, strength, start, max_iter, tol)
-    q, point = risk.q, start
 
-    def value(point: Floats) -> float:
-        return risk.value(point) + strength * float(np.abs(point[:q]).sum())
+    def hessian(point: Floats) -> Floats:
+        curvature = risk.hessian(point)  # of the squared hinge it may vanish along some columns
+        curvature[np.diag_indices_from(curvature)] += ROUNDING * float(np.trace(curvature))
+        return curvature
 
-    here = value(point)
-    for t in range(max_iter):
-        check_deadline()
-        slope, curvature = risk.gradient(point), risk.hessian(point)
-        if _violation(slope, point, strength, q) <= tol:
-            return Arrival(point, t, True, f"no optimality condition fails by more than {tol:g}")
-        diagonal = np.arange(len(point))
-        curvature[diagonal, diagonal] += ROUNDING * max(float(np.trace(curvature)), 1e-300)
-        best = point.copy()
-        l1_sweeps(curvature, slope, point, best, strength, q, SWEEPS, 1e-14)
-        direction = best - point
-        fall = float(slope @ direction) + strength * float(
-            np.abs(best[:q]).sum() - np.abs(point[:q]).sum()
-        )
-        taken = RULE.search(value, point, here, direction, fall, 1.0)
-        if taken is None:
-            flat = bool(-fall <= DOUBTFUL * abs(here))
-            last = best if flat and value(best) <= here + DOUBTFUL * abs(here) else point
-            return Arrival(last, t, flat, "no step lowers the objective")
-        # The whole step ends on exact zeros; a sum with the start need not.
-        point, here = (best if taken.length == 1.0 else taken.point), taken.value
-    return Arrival(point, max_iter, False, f"max_iter = {max_iter} step(s) were taken")
-
-
-def _violation(slope: Floats, point: Floats, strength: float, q: int) -> float:
-    """By how much the optimality conditions fail: 0 in grad + strength sign(b)."""
-    b, g = point[:q], slope[:q]
-    fails = np.where(b == 0, np.maximum(np.abs(g) - strength, 0), np.abs(g + strength * np.sign(b)))
-    return float(max(fails.max(initial=0.0), np.abs(slope[q:]).max(initial=0.0)))
+    penalty = np.full(len(start), strength)
+    penalty[risk.q :] = 0.0
+    found = proximal_newton(risk.both, hessian, penalty, start, tol=GAP, max_iter=max_iter)
+    return Arrival(found.point, found.n_iter, found.ending != "max_iter", ENDINGS[found.ending])
 
 
 def _split_signs(
@@ -152,12 +147,27 @@ def _split_signs(
         return value, np.concatenate([slope[:q] + strength, strength - slope[:q], slope[q:]])
 
     parts = [np.maximum(start[:q], 0), np.maximum(-start[:q], 0), start[q:]]
-    bounds = [(0.0, None)] * (2 * q) + [(None, None)] * (len(start) - q)
+    bounds = [(0.0, None)] * (2 * q) + [(-np.inf, None)] * (len(start) - q)
     arrival = _quasi_newton(both, np.concatenate(parts), max_iter, tol, bounds)
-    return Arrival(joined(arrival.point), arrival.n_iter, arrival.converged, arrival.reason)
+    return _unless_kinked(risk, replace(arrival, point=joined(arrival.point)))
+
+
+def _unless_kinked(risk: MarginRisk, arrival: Arrival) -> Arrival:
+    """A small gradient proves nothing if the derivative of the loss jumps where a row lies."""
+    margin = risk.sign * risk.rows.score(arrival.point)
+    near = NEAR * np.maximum(np.abs(margin), 1.0)
+    before, after, zero = (
+        risk.loss.derivative(z) for z in (margin - near, margin + near, np.zeros(1))
+    )
+    largest = max(float(np.abs(slope).max()) for slope in (before, after, zero))
+    if not arrival.converged or (np.abs(after - before) <= JUMP * largest).all():
+        return arrival
+    return replace(arrival, converged=False, reason=KINK, advice=NO_KINK)
 
 
 def _quasi_newton(both, start, max_iter, tol, bounds) -> Arrival:  # type: ignore[no-untyped-def]
+    """L-BFGS. Where it stalls it has arrived only if the gradient is small."""
+
     def watched(point: Floats) -> tuple[float, Floats]:
         check_deadline()
         with np.errstate(over="ignore", invalid="ignore"):
@@ -165,11 +175,25 @@ def _quasi_newton(both, start, max_iter, tol, bounds) -> Arrival:  # type: ignor
         # SciPy's line search takes large numbers, not infinite ones.
         return min(value, 1e300), np.nan_to_num(slope, posinf=1e300, neginf=-1e300)
 
-    limits = {"maxiter": 20 * max_iter, "maxfun": 50 * max_iter, "maxcor": 20}
-    found = minimize(
-        watched, start, jac=True, method="L-BFGS-B", bounds=bounds,
-        options={**limits, "gtol": tol, "ftol": 1e-16},
-    )  # fmt: skip
-    stalled = found.status == 2  # no lower value is found: the rounding of the objective
-    reason = str(found.message)
-    return Arrival(found.x, int(found.nit), found.status == 0 or stalled, reason)
+    low = np.full(len(start), -np.inf) if bounds is None else np.array([b[0] for b in bounds])
+    nothing = np.zeros_like(start)
+    value, slope = watched(nothing)
+    small = max(SMALL * _steepness(nothing, slope, low), DOUBTFUL * abs(value))
+    t, point = 0, start
+    for _ in range(STARTS):
+        limits = {"maxiter": 20 * max_iter - t, "maxfun": 50 * max_iter, "maxcor": 20}
+        found = minimize(
+            watched, point, jac=True, method="L-BFGS-B", bounds=bounds,
+            options={**limits, "gtol": tol, "ftol": 1e-16},
+        )  # fmt: skip
+        t, point = t + int(found.nit), found.x
+        if found.status == 1:
+            return Arrival(point, t, False, str(found.message))
+        if _steepness(point, found.jac, low) <= small:
+            return Arrival(point, t, True, str(found.message))
+    return Arrival(point, t, False, KINK, NO_KINK)
+
+
+def _steepness(point: Floats, slope: Floats, low: Floats) -> float:
+    """The largest partial derivative along which there is room."""
+    return float(np.abs(point - np.maximum(point - slope, low)).max())

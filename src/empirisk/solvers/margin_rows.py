@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from empirisk.data.scaling import LARGEST_PENALTY, power_of_two
-from empirisk.runtime.arrays import Floats
+from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.deadlines import check_deadline
 
 LEAST_PENALTY = 1e-14
@@ -54,10 +54,12 @@ class MarginRows:
         largest = power_of_two(np.maximum(X.max(), -X.min()))
         total = float(weight.sum())
         share = weight / total
-        rows = X / largest
+        rows = np.ascontiguousarray(X / largest)
         centre = np.zeros(X.shape[1])
         if fit_intercept:
             centre = share @ rows
+            constant = _constant(rows)
+            centre[constant] = rows[0, constant]  # else the rounding of the mean looks like data
             rows -= centre
         scale = power_of_two(np.maximum(rows.max(), -rows.min()))
         rows /= scale
@@ -67,6 +69,17 @@ class MarginRows:
             rows = np.ascontiguousarray(right.T)
         unit = float(largest) * float(scale)
         return cls(rows, share, total, centre * largest, unit, basis, fit_intercept)
+
+    @property
+    def n_coefficients(self) -> int:
+        """Those of the columns and the intercept."""
+        return self.X.shape[1] + self.fit_intercept
+
+    @property
+    def finest(self) -> float:
+        """The least weight in units of the mean one: what counts must be known so exactly."""
+        least = float(np.min(self.share, where=self.share > 0, initial=1.0))
+        return min(1.0, max(len(self.share) * least, LEAST_PENALTY))
 
     def penalty(self, C: float, power: int) -> float:
         """What stands before |b|_1 (power 1) or |b|^2 / 2 (power 2) when the losses have mean 1."""
@@ -110,3 +123,9 @@ class MarginRows:
         """[X, 1]' r, the adjoint of `score`."""
         product = per_row @ self.X
         return np.append(product, per_row.sum()) if self.fit_intercept else product
+
+
+def _constant(rows: Floats) -> Ints:
+    """The columns with one value."""
+    maybe = np.flatnonzero(rows[0] == rows[-1])
+    return maybe[(rows[:, maybe] == rows[0, maybe]).all(axis=0)]

@@ -11,7 +11,7 @@ from empirisk.runtime.arrays import Floats
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import one_blas_thread
-from empirisk.solvers.descent import Descent, Way, check_limits, gradient_at
+from empirisk.solvers.descent import Descent, Way, check_callables, check_limits, gradient_at
 from empirisk.solvers.steps import DOUBTFUL, ROUNDING, Backtracking, Objective, value_at
 
 LEAST_CURVATURE = 1e-10
@@ -58,6 +58,7 @@ def newton(
     >>> print(way.minimiser, way.n_iter, way.converged)
     [ 0.6 -0.2] 1 True
     """
+    check_callables(objective=objective, gradient=gradient, hessian=hessian)
     check_limits(max_iter, tol)
     way = Way(objective, start)
     while True:

@@ -12,7 +12,6 @@ from scipy.linalg import qr, solve_triangular
 
 from empirisk.data.blocks import Blocks, Rows
 from empirisk.runtime.arrays import Floats, Ints
-from empirisk.runtime.parallel import parallel
 from empirisk.solvers.normal_equations import DATA_NOISE
 from empirisk.solvers.refinement import ROUNDING
 
@@ -36,10 +35,8 @@ def triangular_factor(
 ) -> Floats:
     """R with R'R = Z'WZ for Z = [1, (X - centre) / scale], or [1, (X - centre) / scale, y]."""
     reduce_rows = partial(_block_factor, centre, scale, intercept, with_y)
-    parts: list[Floats] = []
-    for group in blocks.groups():
-        parts = [reduce(_stack, [*parts, *parallel(reduce_rows, group, n_jobs=n_jobs)])]
-    R = parts[0]  # fewer rows than columns are filled up with zeros
+    R = reduce(_stack, blocks.each(reduce_rows, n_jobs=n_jobs))
+    # Fewer rows than columns are filled up with zeros.
     return np.vstack([R, np.zeros((R.shape[1] - len(R), R.shape[1]))])
 
 

@@ -17,16 +17,19 @@ def perceptron(
 ) -> Arrival:
     """Passes over the distinct rows until none is wrong, or `max_iter` passes.
 
-    Each row that is wrong is added: b <- b + y x. If some b of norm 1 separates the classes by
-    gamma, and no row (with the 1 of the intercept) is longer than R, at most (R / gamma)^2 rows are
-    ever added (Novikoff 1962). Where no b separates them, the best seen at the end of a pass is
-    returned: the one with the least weight of wrong rows (the pocket algorithm, Gallant 1990).
+    Each row that is wrong is added: b <- b + v y x, with its weight v in units of the mean weight
+    (the gradient step of the weighted perceptron loss). If some b of norm 1 separates the classes
+    by gamma, and no row (with the 1 of the intercept) is longer than R, the weights of all rows
+    ever added sum to at most max v (R / gamma)^2 (Novikoff 1962, for v = 1). Where no b separates
+    them, the best seen at the end of a pass is returned: the one with the least weight of wrong
+    rows (the pocket algorithm, Gallant 1990).
 
     `first` are the rows that stand for their copies, `same` says for which of them each row is a
     copy; see `distinct_rows`.
     """
     X = np.ascontiguousarray(rows.X[first])
     y, copies = sign[first], np.bincount(same, weight)
+    share = copies / copies.mean()
     order = generator(0).permutation(len(first))
     b = np.zeros(X.shape[1] + 1)
     best, least = b.copy(), np.inf
@@ -35,12 +38,12 @@ def perceptron(
     while t < max_iter and mistakes > 0:
         check_deadline()
         t += 1
-        mistakes = perceptron_pass(X, y, copies, order, intercept, b)
-        wrong = float(copies @ (y * (X @ b[:-1] + b[-1]) <= 0))
-        if mistakes == 0 or wrong < least - LEAST_SHARE * copies.sum():
+        mistakes = perceptron_pass(X, y, share, order, intercept, b)
+        wrong = float(share @ (y * (X @ b[:-1] + b[-1]) <= 0)) / len(share)
+        if mistakes == 0 or wrong < least - LEAST_SHARE:
             best, least = b.copy(), wrong
     point = best if rows.fit_intercept else best[:-1]
-    reason = f"{least:g} of {copies.sum():g} rows are wrong after {t} pass(es)"
+    reason = f"rows with {least:.3g} of the weight are wrong after {t} pass(es)"
     return Arrival(point, t, least == 0, reason)
 
 

@@ -7,22 +7,28 @@ Saunders 2014).
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_solve
 
 from empirisk.compiled.quadratic import penalised_quadratic
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.deadlines import check_deadline
+from empirisk.solvers.inverse_hessian import cholesky_factor
 
-SWEEPS = 100  # between two looks at the clock
+SWEEPS = 100  # between two looks at the signs
+AT_ONCE = 1e9
+"""Products between two looks at the clock: about a second."""
 MOST_SWEEPS = 10_000
 COARSE = 1e-3
 """How exact coordinate descent is at first, relative to the longest step of one coordinate: enough
 to find the zeros, as a rule."""
 SUFFICIENT = 1e-4
-ROUNDING = 1e-14
+ROUNDING = 1e-13
+"""Relative differences of function values that may be rounding."""
+PATIENCE = 3
+"""Steps without a smaller gap, once values no longer change, that end the search."""
 
 
 class PenalisedMinimum(NamedTuple):
@@ -32,7 +38,7 @@ class PenalisedMinimum(NamedTuple):
     value: float
     gap: float
     n_iter: int
-    converged: bool
+    ending: Literal["converged", "rounding", "max_iter"]
 
 
 def proximal_newton(
@@ -41,12 +47,17 @@ def proximal_newton(
     penalty: Floats,
     start: Floats,
     *,
+    lowered: Callable[[Floats], Floats] | None = None,
     tol: float = 1e-10,
     max_iter: int = 100,
 ) -> PenalisedMinimum:
     """The minimum of function(b) + sum_j penalty_j |b_j|, value >= 0.
 
-    Converged is where the predicted decrease is at most tol^2 times the value, or rounding.
+    `lowered` may give a point where the value is known to be no larger, such as the best one along
+    directions in which the function is level and a Newton step makes little way.
+
+    Converged is where the predicted decrease is at most tol^2 times the value; "rounding", where
+    steps no longer lower it.
 
     Examples
     --------
@@ -55,22 +66,35 @@ def proximal_newton(
     >>> proximal_newton(square, lambda b: np.eye(2), penalty, np.zeros(2)).point
     array([2., 0.])
     """
-    b = start
+    if lowered is None:
+        lowered = np.asarray
+    b = lowered(start)
     smooth, gradient = function(b)
     value = smooth + float(penalty @ np.abs(b))
-    gap = np.inf
+    gap, least, idle = np.inf, np.inf, 0
     for t in range(max_iter):
         check_deadline()
         step = _penalised_step(hessian(b), gradient, b, penalty, tol * np.sqrt(max(value, 1e-300)))
-        change = float(gradient @ step + penalty @ (np.abs(b + step) - np.abs(b)))
+        change = float(gradient @ step + penalty @ _growth(b, step))
         gap = max(-change, 0.0)
-        if gap <= tol**2 * value:
-            return PenalisedMinimum(b, value, gap, t, True)
-        found = _line_search(function, penalty, b, value, step, change)
+        if gap <= tol**2 * value:  # one step more for nothing: its gradient is not needed
+            return PenalisedMinimum(lowered(b + step), value, gap, t, "converged")
+        if gap <= ROUNDING * value:  # values no longer tell, only the gap
+            idle = idle + 1 if gap > 0.25 * least else 0
+            least = least if idle else gap
+            if idle >= PATIENCE:
+                return PenalisedMinimum(b, value, gap, t, "rounding")
+        found = _line_search(function, penalty, b, value, step, change, lowered)
         if found is None:
-            return PenalisedMinimum(b, value, gap, t, gap <= 1e-10 * value)
+            return PenalisedMinimum(b, value, gap, t, "rounding")
         b, value, gradient = found
-    return PenalisedMinimum(b, value, gap, max_iter, False)
+    return PenalisedMinimum(b, value, gap, max_iter, "max_iter")
+
+
+def _growth(b: Floats, step: Floats) -> Floats:
+    """|b + step| - |b|, without rounding where the sign stays."""
+    stays = np.sign(b + step) == np.sign(b)
+    return np.where(stays, np.sign(b) * step, np.abs(b + step) - np.abs(b))
 
 
 def _penalised_step(H: Floats, gradient: Floats, b: Floats, penalty: Floats, tol: float) -> Floats:
@@ -81,8 +105,7 @@ def _penalised_step(H: Floats, gradient: Floats, b: Floats, penalty: Floats, tol
     longest = np.abs(gradient[curvature > 0]) / np.sqrt(curvature[curvature > 0])
     exactness = max(tol, COARSE * float(longest.max(initial=0.0)))
     for _ in range(MOST_SWEEPS // SWEEPS):
-        check_deadline()
-        done = penalised_quadratic(H, gradient, b, penalty, step, slope, exactness, SWEEPS)
+        done = _sweeps(H, gradient, b, penalty, step, slope, exactness)
         exact = _on_support(H, gradient, b, penalty, step)
         if exact is not None:
             return exact
@@ -91,6 +114,27 @@ def _penalised_step(H: Floats, gradient: Floats, b: Floats, penalty: Floats, tol
                 break
             exactness = max(exactness * 1e-2, tol)
     return step
+
+
+def _sweeps(
+    H: Floats,
+    gradient: Floats,
+    b: Floats,
+    penalty: Floats,
+    step: Floats,
+    slope: Floats,
+    exactness: float,
+) -> int:
+    """Coordinate descent; below zero if `SWEEPS` passes did not suffice."""
+    at_once = int(np.clip(AT_ONCE / max(len(b), 1) ** 2, 1, SWEEPS))
+    done = -1
+    for first in range(0, SWEEPS, at_once):
+        check_deadline()
+        few = min(at_once, SWEEPS - first)
+        done = penalised_quadratic(H, gradient, b, penalty, step, slope, exactness, few)
+        if done >= 0:
+            break
+    return int(done)
 
 
 def _on_support(
@@ -104,7 +148,7 @@ def _on_support(
     sign = np.sign(there)
     right = -(gradient + penalty * sign + H @ exact)[on]
     try:
-        exact[on] = cho_solve(cho_factor(H[np.ix_(on, on)], lower=True), right)
+        exact[on] = cho_solve((cholesky_factor(H[np.ix_(on, on)]), True), right)
     except np.linalg.LinAlgError:
         return None
     if (((b + exact) * sign)[on & (penalty > 0)] <= 0).any():
@@ -122,13 +166,14 @@ def _line_search(
     value: float,
     step: Floats,
     change: float,
+    lowered: Callable[[Floats], Floats],
 ) -> tuple[Floats, float, Floats] | None:
     length = 1.0
     for _ in range(30):
-        new = b + length * step
+        new = lowered(b + length * step)
         smooth, gradient = function(new)
         new_value = smooth + float(penalty @ np.abs(new))
-        near = abs(change) * length <= 1e-12 * value and new_value <= value + ROUNDING * value
+        near = max(abs(change), new_value - value) <= ROUNDING * value
         if new_value <= value + SUFFICIENT * length * change or near:
             return new, new_value, gradient
         length *= 0.5

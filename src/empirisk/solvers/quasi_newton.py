@@ -8,7 +8,7 @@ decrement delta = sqrt(g'Bg), measures how far the minimum is: F - min F is abou
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -21,7 +21,8 @@ SUFFICIENT = 1e-4  # share of the predicted decrease that a step must bring
 ROUNDING = 1e-13
 """Relative differences of function values that may be rounding."""
 PATIENCE = 3
-"""Steps without a smaller decrement, once values no longer change, that end the search."""
+"""Steps without a much smaller decrement, once values no longer change, that end the search; if
+there are no Hessians, for each pair that is kept."""
 NEWTON_LEFT = 2.5  # steps that a fresh Hessian is expected to need
 
 Ending = Literal["converged", "rounding", "floor", "max_iter"]
@@ -38,6 +39,22 @@ class Inverse(Protocol):
         """B g."""
 
 
+class Diagonal(NamedTuple):
+    """The inverse of a diagonal matrix."""
+
+    diagonal: Floats
+
+    def solve(self, gradient: Floats) -> Floats:
+        return gradient / self.diagonal
+
+    def fitted_to(self, seen: Pairs) -> "Diagonal":
+        """Times the number that fits the newest change of the gradient (Nocedal & Wright 7.20)."""
+        if not seen:
+            return self
+        moved, change = seen[-1]
+        return Diagonal(self.diagonal * float(change @ self.solve(change) / (moved @ change)))
+
+
 class Minimum(NamedTuple):
     """Where a search ended: the point, the value and decrement there, and why."""
 
@@ -48,7 +65,6 @@ class Minimum(NamedTuple):
     n_iter: int
     ending: Ending
     inverse: Inverse
-    step: Floats  # the last step taken
 
 
 def quasi_newton(
@@ -57,6 +73,7 @@ def quasi_newton(
     inverse_at: Callable[[Floats], Inverse],
     *,
     inverse: Inverse | None = None,
+    seen: Iterable[tuple[Floats, Floats]] = (),
     cost: float = 1.0,
     tol: float = 1e-10,
     floor: float = 0.0,
@@ -73,8 +90,10 @@ def quasi_newton(
         x -> the inverse of the Hessian at x.
     inverse : Inverse, optional
         To begin with; without it the Hessian at the start is computed.
+    seen : pairs of steps and changes of the gradient
+        That correct it, the newest last.
     cost : float
-        What a Hessian costs, in evaluations of the function.
+        What a Hessian costs, in evaluations of the function; infinite where there is none.
     tol : float
         Converged is where delta <= tol sqrt(value).
     floor : float
@@ -101,10 +120,11 @@ def quasi_newton(
     x, (value, gradient) = start, function(start)
     fresh_at = x if inverse is None else None
     inverse = inverse_at(x) if inverse is None else inverse
-    seen: Pairs = deque(maxlen=MEMORY)
-    direction, moved = -inverse.solve(gradient), np.zeros_like(x)
+    pairs: Pairs = deque(seen, maxlen=MEMORY)
+    direction = -_two_loops(inverse, pairs, gradient)
     ending: Ending | None = None
-    t, least, idle = 0, np.inf, 0
+    t, least, idle, fell = 0, np.inf, 0, True
+    patience = PATIENCE if cost < np.inf else PATIENCE * MEMORY
     while True:
         check_deadline()
         squared = max(-float(gradient @ direction), 0.0)
@@ -113,32 +133,33 @@ def quasi_newton(
             x = x + direction  # one step more for nothing: its gradient is not needed
         if ending is not None:
             decrement = float(np.sqrt(squared))
-            return Minimum(x, value, gradient, decrement, t, ending, inverse, moved)
-        if squared <= ROUNDING * value:  # values no longer tell, only the decrement
+            return Minimum(x, value, gradient, decrement, t, ending, inverse)
+        if squared <= ROUNDING * value or not fell:  # values no longer tell, only the decrement
             idle = idle + 1 if squared > 0.25 * least else 0
-            least = min(least, squared)
-            if idle >= PATIENCE:
+            least = least if idle else squared
+            if idle >= patience:
                 ending = "rounding"
                 continue
         found = _line_search(function, x, value, gradient, direction)
         if found is None:
-            if not seen and fresh_at is x:  # Newton's own step leads nowhere
+            if not pairs and fresh_at is x:  # Newton's own step leads nowhere
                 ending = "rounding"
                 continue
             inverse, fresh_at = inverse_at(x), x
-            seen.clear()
+            pairs.clear()
             direction = -inverse.solve(gradient)
             continue
-        new, value, new_gradient = found
+        new, new_value, new_gradient = found
+        fell, value = new_value < value, new_value
         moved, change = new - x, new_gradient - gradient
         if moved @ change > 1e-14 * np.linalg.norm(moved) * np.linalg.norm(change):
-            seen.append((moved, change))
+            pairs.append((moved, change))
         x, gradient, t = new, new_gradient, t + 1
-        direction = -_two_loops(inverse, seen, gradient)
+        direction = -_two_loops(inverse, pairs, gradient)
         left = max(-float(gradient @ direction), 0.0)
         if _worth_a_hessian(squared, left, tol**2 * value, cost):
             inverse, fresh_at = inverse_at(x), x
-            seen.clear()
+            pairs.clear()
             direction = -inverse.solve(gradient)
 
 
@@ -152,7 +173,7 @@ def _ending(value: float, squared: float, tol: float, floor: float, out: bool) -
 
 def _worth_a_hessian(before: float, now: float, target: float, cost: float) -> bool:
     """Whether the steps still to come, at the rate of the last one, cost more than Newton's."""
-    if now <= target:
+    if now <= target or cost == np.inf:
         return False
     if now >= before:
         return True
@@ -182,8 +203,8 @@ def _line_search(
 ) -> tuple[Floats, float, Floats] | None:
     """A point down the direction that is low enough; None if there is none.
 
-    Where values differ by no more than their rounding, the slope decides: it must have fallen
-    (the approximate condition of Hager & Zhang 2005).
+    Where values differ by no more than their rounding, the slope decides: it must be smaller, and
+    beyond the minimum half as large (the approximate condition of Hager & Zhang 2005).
     """
     slope = float(gradient @ direction)
     if not slope < 0:
@@ -194,13 +215,16 @@ def _line_search(
         with np.errstate(over="ignore", invalid="ignore"):
             new_value, new_gradient = function(new)
             new_slope = float(new_gradient @ direction)
-        if np.isfinite(new_value) and np.isfinite(new_slope):
-            if new_value <= value + SUFFICIENT * step * slope:
+        if not (np.isfinite(new_value) and np.isfinite(new_slope)):
+            step *= 0.1
+        elif abs(new_value - value) <= ROUNDING * value:
+            if 0.9 * slope <= new_slope <= -0.5 * slope:
                 return new, new_value, new_gradient
-            if abs(new_value - value) <= ROUNDING * value and abs(new_slope) <= 0.5 * abs(slope):
+            bend = new_slope - slope
+            step *= float(np.clip(-slope / bend, 0.1, 10.0)) if bend > 0 else 10.0
+        else:
+            if new_value <= value + SUFFICIENT * step * slope:
                 return new, new_value, new_gradient
             bend = new_value - value - step * slope
             step *= float(np.clip(-slope * step / (2 * bend), 0.1, 0.5)) if bend > 0 else 0.5
-        else:
-            step *= 0.1
     return None

@@ -31,7 +31,6 @@ from empirisk.compiled.double_double import (
 )
 from empirisk.data.blocks import Blocks, Rows
 from empirisk.runtime.arrays import Floats
-from empirisk.runtime.parallel import parallel
 
 MOST_PASSES = 50
 SETTLED = 1e-12
@@ -135,9 +134,8 @@ def refine(
 def gradient(blocks: Blocks, coef: Pairs, penalty: Floats, *, n_jobs: int | None = None) -> Pairs:
     """[X, 1]'W(y - [X, 1]b) - penalty * b for every output: (outputs, p + 1)."""
     total = Pairs.of(np.zeros(coef.hi.shape))
-    for group in blocks.groups():
-        for part in parallel(partial(_block_gradient, coef), group, n_jobs=n_jobs):
-            total.add(part)
+    for part in blocks.each(partial(_block_gradient, coef), n_jobs=n_jobs):
+        total.add(part)
     if penalty.any():
         total.add_products(-np.append(penalty, 0.0), coef)
     return total

@@ -5,6 +5,7 @@ it (z > 1, no multiplier), what is left is a system of linear equations.
 """
 
 import warnings
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, LinAlgWarning, lstsq, solve
@@ -16,16 +17,26 @@ SPARE = 50  # rows on the margin beyond one for each coefficient: there may be c
 MOST_SINGULAR = 500  # size of a singular system that is worth its singular values
 MOST_REPAIRS = 20
 ON_MARGIN = 1e-9  # how well the conditions must hold
-FLAT = 1e-12  # a slope of this size is that of rounded shares, which sum to 1
+FLAT = 1e-12  # a slope of this size is that of rounded shares, which sum to 1, unless
+LEAST_FLAT = 1e-15  # there are shares as small
+
+
+class Sided(NamedTuple):
+    """An optimum [b, b0] (or b), the sides of the rows there, and their multipliers in [0, 1]."""
+
+    point: Floats
+    short: Bools
+    on: Bools
+    multiplier: Floats
 
 
 def from_sides(
     rows: MarginRows, sign: Floats, strength: float, *, short: Bools, on: Bools
-) -> Floats | None:
+) -> Sided | None:
     """The optimum, given which rows lie on the margin (z = 1), and which inside it (z < 1).
 
-    Where the solution puts some of them elsewhere they are moved and it is solved again. None if
-    that does not come to an end soon.
+    Where the solution puts some of them elsewhere they are moved, in place, and it is solved again.
+    None if that does not come to an end soon.
     """
     for _ in range(MOST_REPAIRS):
         if on.sum() > rows.X.shape[1] + SPARE:
@@ -34,7 +45,7 @@ def from_sides(
         b, b0, multiplier = _solve_sides(rows, sign, strength, on, pulled)
         score = rows.X @ b
         if rows.fit_intercept and not on.any():
-            if abs(pulled[-1]) > ON_MARGIN:
+            if abs(pulled[-1]) > max(ON_MARGIN * rows.finest, LEAST_FLAT):
                 return None
             b0 = middle_intercept(score, sign, rows.share)
         margin = sign * (score + b0)
@@ -42,11 +53,14 @@ def from_sides(
             return None
         was_on = np.flatnonzero(on)
         enter = (short & (margin > 1 + ON_MARGIN)) | (~short & ~on & (margin < 1 - ON_MARGIN))
-        leave, stretched = was_on[multiplier < -ON_MARGIN], was_on[multiplier > 1 + ON_MARGIN]
+        slack = ON_MARGIN + LEAST_FLAT / rows.share[on]  # sums of shares are rounded
+        leave, stretched = was_on[multiplier < -slack], was_on[multiplier > 1 + slack]
         if not (enter.any() or len(leave) or len(stretched)):
-            if not rows.fit_intercept:
-                return b
-            return np.append(b, middle_intercept(score, sign, rows.share))
+            if rows.fit_intercept:
+                b = np.append(b, middle_intercept(score, sign, rows.share))
+            every = short.astype(float)
+            every[on] = np.clip(multiplier, 0.0, 1.0)
+            return Sided(b, short, on, every)
         on[leave] = on[stretched] = False
         on |= enter
         short[stretched] = True
@@ -108,8 +122,9 @@ def middle_intercept(score: Floats, sign: Floats, share: Floats) -> float:
     kink = sign - score
     order = np.argsort(kink, kind="stable")
     slope = np.cumsum(share[order]) - share[sign > 0].sum()
-    j = min(int(np.searchsorted(slope, -FLAT)), len(kink) - 1)
+    flat = max(min(FLAT, 1e-3 * float(share.min())), LEAST_FLAT)
+    j = min(int(np.searchsorted(slope, -flat)), len(kink) - 1)
     least = kink[order[j]]
-    if slope[j] <= FLAT and j + 1 < len(kink):
+    if slope[j] <= flat and j + 1 < len(kink):
         return float(0.5 * least + 0.5 * kink[order[j + 1]])
     return float(least)

@@ -144,8 +144,21 @@ def as_step(step: Any) -> Decaying | Backtracking:
 def value_at(objective: Objective, point: Floats) -> float:
     """The objective as a float; infinite where it is not a number."""
     with np.errstate(over="ignore", invalid="ignore"):
-        value = float(objective(point))
+        value = as_number(objective(point), "the objective")
     return np.inf if np.isnan(value) else value
+
+
+def as_number(value: Any, name: str) -> float:
+    """What a function of the user returned; an array of one number will do."""
+    if not isinstance(value, float):
+        array = np.asarray(value)
+        if array.size != 1 or array.dtype.kind not in "biuf":
+            raise ParameterError(
+                f"{name} returned {type(value).__name__}, of shape {array.shape} and type "
+                f"{array.dtype}; it must return one real number"
+            )
+        value = array.item()
+    return float(value)
 
 
 def is_number(value: Any) -> bool:

@@ -10,7 +10,7 @@ from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.streams import generator, spawn
-from empirisk.solvers.descent import Descent, Way, check_limits, gradient_at
+from empirisk.solvers.descent import Descent, Way, check_callables, check_limits, gradient_at
 from empirisk.solvers.steps import Backtracking, Decaying, Objective, as_step, value_at
 
 DECAYING = Decaying()
@@ -80,6 +80,7 @@ def stochastic_gradient(
         raise ParameterError(
             "step is a line search, which needs all rows; give a number or Decaying(eta, t0, a)"
         )
+    check_callables(gradient=gradient, **({} if objective is None else {"objective": objective}))
     check_limits(max_epochs, tol, "max_epochs")
     _check_counts(n_rows, batch_size, first_step)
     way = Way(objective, start)

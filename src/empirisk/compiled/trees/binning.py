@@ -11,7 +11,7 @@ from empirisk.compiled.trees.ordering import HALF
 BINS_PER_ROW = 2  # sorting a row costs about as much as going through so many bins
 
 
-@compiled(ieee=True)
+@compiled
 def bin_sum(codes, low, n_bins, m, sums, bins, entries, at):
     """Entries of the bins that are not empty, in the order of their codes; returns their number."""
     for c in range(bins, bins + n_bins):
@@ -29,7 +29,7 @@ def bin_sum(codes, low, n_bins, m, sums, bins, entries, at):
     return n
 
 
-@compiled(ieee=True)
+@compiled
 def bin_classes(codes, low, n_bins, n_classes, m, sums, label, bins, entries, at):
     """As `bin_sum`, an entry for each class that a bin has."""
     for c in range(bins, bins + n_bins * n_classes):

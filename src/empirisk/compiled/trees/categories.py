@@ -17,7 +17,7 @@ WORD = np.uint32(31)
 ONE = np.uint32(1)
 
 
-@compiled(ieee=True)
+@compiled
 def order_levels(entries, at, n, third, classes, sums, label, weight, totals, levels, means):
     """Write the entries with the place of their level for a code to entries[third:third + n].
 
@@ -58,7 +58,7 @@ def order_levels(entries, at, n, third, classes, sums, label, weight, totals, le
     return n_levels
 
 
-@compiled(ieee=True)
+@compiled
 def score_levels(means, n_levels, n_sums, weight, totals):
     """means[j, 1] = the score of level j: its mean, or its first principal component."""
     if n_sums == 1:
@@ -89,7 +89,7 @@ def score_levels(means, n_levels, n_sums, weight, totals):
         means[j, 1] = score
 
 
-@compiled(ieee=True)
+@compiled
 def power_step(means, last, n_sums):
     """One step of the power method, in place: direction = covariance direction, of length one."""
     largest = 0.0
@@ -104,7 +104,7 @@ def power_step(means, last, n_sums):
             means[last + n_sums, 2 + a] = means[last + a, 0] / largest
 
 
-@compiled(ieee=True)
+@compiled
 def sort_levels(means, levels, n_levels):
     """levels[2] = the levels by their score, equal ones by their codes (merge sort)."""
     for j in range(n_levels):
@@ -129,7 +129,7 @@ def sort_levels(means, levels, n_levels):
         width *= 2
 
 
-@compiled(ieee=True)
+@compiled
 def note_subset(levels, n_levels, last, words):
     """Bits of the levels with places up to `last` in words[0], of all levels in words[1]."""
     for w in range(words.shape[1]):

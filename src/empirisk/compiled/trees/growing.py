@@ -25,7 +25,7 @@ STATE = FRESH + 2  # two nodes may be fresh, which is: not yet searched while gr
 DONE, AGAIN = 0, 1
 
 
-@compiled(signatures=6, ieee=True)
+@compiled(signatures=6)
 def grow(
     small, medium, large, features, weights, values, labels, costs, rules, rows, ids, nodes, value,
     subsets, opened, constant, heap, free, codes, sums, label, totals, entries, counts, keys,
@@ -112,7 +112,7 @@ def grow(
         state[N_FREE] += 1
 
 
-@compiled(ieee=True, signatures=6)
+@compiled(signatures=6)
 def examine(
     small, medium, large, features, weights, values, labels, costs, rule, rows, ids, nodes, value,
     subsets, here, constant, codes, sums, label, totals, entries, counts, keys, drawn, tree,
@@ -176,14 +176,14 @@ def examine(
     return True
 
 
-@compiled(ieee=True)
+@compiled
 def place_in_block(state, here):
     """Where a node begins in the block of sorted rows; -1 if it is not in it."""
     inside = state[BLOCK_START] <= here.start and here.end <= state[BLOCK_END]
     return here.start - state[BLOCK_START] if inside else np.int64(-1)
 
 
-@compiled(ieee=True)
+@compiled
 def add_child(nodes, opened, constant, parent, place, number, side, middle, between, sign):
     """Open a new leaf, the left (0) or right (1) side of the node open at `parent`."""
     nodes[number].feature, nodes[number].left, nodes[number].right = -1, -1, -1

@@ -16,7 +16,7 @@ from empirisk.compiled.trees.criteria import (
 from empirisk.compiled.trees.ordering import HALF, LOW
 
 
-@compiled(ieee=True)
+@compiled
 def describe_classes(
     weights, labels, kind, costs, rows, start, m, ids, begin, node, sums, label, totals
 ):
@@ -52,7 +52,7 @@ def describe_classes(
     return worth, pure
 
 
-@compiled(ieee=True)
+@compiled
 def describe_outputs(
     weights, values, kind, costs, rows, start, m, ids, begin, node, sums, totals, value, at
 ):
@@ -99,7 +99,7 @@ def describe_outputs(
     return worth_of_sums(kind, weight, totals, NODE, costs), pure
 
 
-@compiled(ieee=True)
+@compiled
 def scan_sums(
     entries, at, last, sums, label, totals, from_missing, weight, n_rows, left_rows, kind,
     min_rows, min_weight, costs, tie,

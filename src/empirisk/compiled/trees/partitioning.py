@@ -10,7 +10,7 @@ FIVE = np.uint32(5)
 ONE = np.uint32(1)
 
 
-@compiled(ieee=True)
+@compiled
 def partition(
     small, medium, large, feature, node, subsets, rows, ids, start, m, begin, codes, goes_left
 ):
@@ -40,7 +40,7 @@ def partition(
     return start + n_left
 
 
-@compiled(ieee=True)
+@compiled
 def apart(numbers, start, m, left):
     """Put those of numbers[start:start + m] with left = 1 before the others; overwrites `left`."""
     n_left = n_right = 0
@@ -56,7 +56,7 @@ def apart(numbers, start, m, left):
     return n_left
 
 
-@compiled(ieee=True)
+@compiled
 def middle_value(weights, values, rows, start, middle, end):
     """Half way between the means of the two sides: a bound for both under a monotone constraint."""
     weighted = weights.size > 1

@@ -13,7 +13,7 @@ from empirisk.compiled.decorator import compiled
 TOP = np.int64(0)  # an integer of Python would be compiled for by its value
 
 
-@compiled(ieee=True)
+@compiled
 def sift_down(heap, n, key, at):
     """Let the entry at a place of the heap sink: least key first, then least node."""
     node = heap[at]
@@ -31,7 +31,7 @@ def sift_down(heap, n, key, at):
     heap[at] = node
 
 
-@compiled(ieee=True)
+@compiled
 def weakest_links(right, parent, end, risk, alpha, steps, step_risk):
     """alpha[t] = the alpha at which inner node t is gone or a leaf; -inf in leaves.
 

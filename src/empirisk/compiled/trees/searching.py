@@ -24,7 +24,7 @@ ONE = np.uint64(1)
 TIE = 1e-12
 
 
-@compiled(ieee=True, signatures=6)
+@compiled(signatures=6)
 def search(
     small, medium, large, features, rule, costs, rows, start, m, place, constant, begin, key,
     weight, perfect, tie, lower, upper, codes, sums, label, totals, entries, counts, keys, drawn,
@@ -115,7 +115,7 @@ def search(
     return best, best_f, best_code, best_next, best_missing
 
 
-@compiled(ieee=True)
+@compiled
 def enter_feature(
     small, medium, large, feature, rule, rows, start, m, codes, sums, label, entries, counts, keys
 ):
@@ -138,7 +138,7 @@ def enter_feature(
     return m
 
 
-@compiled(ieee=True)
+@compiled
 def set_missing_apart(entries, at, n, missing, family, sums, label, totals):
     """The entries of missing values, which come last: their number and weight; sums in totals."""
     for k in range(totals.shape[1]):

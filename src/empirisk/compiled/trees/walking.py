@@ -13,7 +13,7 @@ LOCKSTEP = 16
 WORD = np.uint32(31)
 
 
-@compiled(ieee=True)
+@compiled
 def preorder(left, right, order):
     """order[i] = the i-th node when each is followed by all below its left, then its right."""
     stack = np.empty(left.size, np.int32)
@@ -30,7 +30,7 @@ def preorder(left, right, order):
             n_open += 2
 
 
-@compiled(ieee=True)
+@compiled
 def relatives(right, parent, depth, end):
     """Of each node in preorder: its parent, its depth, and the node after the last one below it."""
     parent[0], depth[0] = -1, 0
@@ -43,7 +43,7 @@ def relatives(right, parent, depth, end):
         end[node] = end[right[node]] if right[node] >= 0 else node + 1
 
 
-@compiled(ieee=True)
+@compiled
 def goes_left(thresholds, links, subsets, node, x):
     """Whether a value goes left at a packed node."""
     kind = links[node, 2]
@@ -56,7 +56,7 @@ def goes_left(thresholds, links, subsets, node, x):
     return (word >> (level & WORD)) & np.uint32(1) != 0
 
 
-@compiled(ieee=True)
+@compiled
 def find_leaves(thresholds, links, X, leaves):
     """leaves[i] = the leaf of row i, in a tree without categories.
 
@@ -85,7 +85,7 @@ def find_leaves(thresholds, links, X, leaves):
             leaves[first + r] = at[r]
 
 
-@compiled(ieee=True)
+@compiled
 def find_leaves_by_subsets(thresholds, links, subsets, X, leaves):
     """As `find_leaves`, in a tree with categories, whose values in X are the codes of levels."""
     for i in range(X.shape[0]):
@@ -98,7 +98,7 @@ def find_leaves_by_subsets(thresholds, links, subsets, X, leaves):
         leaves[i] = node
 
 
-@compiled(ieee=True)
+@compiled
 def find_pruned_leaves(thresholds, links, subsets, alpha, values, X, leaves):
     """leaves[i, j] = the leaf of row i when nodes with alpha up to values[j] are leaves.
 

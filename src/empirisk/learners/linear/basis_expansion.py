@@ -14,6 +14,7 @@ from empirisk.learners.linear.basis_names import (
     names_of_functions,
     names_of_inputs,
     names_of_terms,
+    number_of_feature,
 )
 from empirisk.learners.linear.basis_parameters import Basis
 from empirisk.runtime.arrays import Array, Floats
@@ -145,9 +146,21 @@ class BasisExpansion(BasisFunctions, TransformerMixin, BaseEstimator):
         each = zip(features, self.families(), self.knots_, strict=True)
         return np.array([name for one in each for name in names_of_family(*one)], dtype=object)
 
-    def plot(self, feature: int = 0, ax: Any = None) -> Any:
-        """Draw the basis functions of one feature over its training range, the knots marked."""
+    def plot(self, feature: int | str = 0, ax: Any = None) -> Any:
+        """Draw the basis functions of one feature over its training range, the knots marked.
+
+        Parameters
+        ----------
+        feature : int or str, default=0
+            Its number or its name.
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        matplotlib axes
+        """
         check_is_fitted(self)
+        feature = number_of_feature(self, feature)
         if not isinstance(self.basis, str):
             grid = np.tile(self.low_ / 2 + self.high_ / 2, (500, 1))
             grid[:, feature] = x = np.linspace(self.low_[feature], self.high_[feature], 500)
@@ -156,5 +169,5 @@ class BasisExpansion(BasisFunctions, TransformerMixin, BaseEstimator):
             x = np.linspace(self.low_[feature], self.high_[feature], 500)
             values = self.families()[feature].values(np.linspace(-1.0, 1.0, 500)).T
         knots = self.knots_[feature] if hasattr(self, "knots_") else np.zeros(0)
-        label = str(getattr(self, "feature_names_in_", [f"x{feature}"] * (feature + 1))[feature])
+        label = names_of_inputs(self, None)[feature]
         return draw_basis_functions(x, values, knots, label=label, ax=ax)

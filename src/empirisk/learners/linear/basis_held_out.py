@@ -23,6 +23,7 @@ from empirisk.learners.linear.nested_columns import Factors, beginnings, factori
 from empirisk.risk.axis import Block, CannotSubtractError, HeldOut
 from empirisk.risk.plans import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.column_names import column_names
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.parallel import one_blas_thread, slices
 
@@ -57,6 +58,9 @@ def held_out(
             "subtract from"
         )
     expansion.learn(X, sample_weight)
+    names = column_names(X)
+    if names is not None:
+        expansion.feature_names_in_ = np.array(names, dtype=object)
     ends = np.array([expansion.size_at(degree) for degree in degrees])
     intercept = bool(learner.fit_intercept)
     with one_blas_thread():

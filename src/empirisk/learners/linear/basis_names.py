@@ -8,7 +8,7 @@ import numpy as np
 
 from empirisk.learners.linear.bases import Family, NaturalSplines, Nothing, Steps
 from empirisk.runtime.arrays import Array, Floats, Ints
-from empirisk.runtime.errors import DataError
+from empirisk.runtime.errors import DataError, ParameterError
 
 
 def names_of_inputs(expansion: Any, given: Any) -> list[str]:
@@ -27,11 +27,36 @@ def names_of_inputs(expansion: Any, given: Any) -> list[str]:
 
 
 def names_of_functions(functions: Sequence[Any]) -> Array:
-    """Their own names where all have one and no two the same; else function0, function1, ..."""
-    names = [getattr(function, "__name__", "<") for function in functions]
-    if len(set(names)) < len(names) or any(name.startswith("<") for name in names):
-        names = [f"function{j}" for j in range(len(names))]
+    """Their own names; function2 for the third if it has none, or that of one before it.
+
+    Examples
+    --------
+    >>> names_of_functions([np.sin, lambda X: X[:, 0] ** 2, np.cos, np.sin])
+    array(['sin', 'function1', 'cos', 'function3'], dtype=object)
+    """
+    names: list[str] = []
+    for j, function in enumerate(functions):
+        name = str(getattr(function, "__name__", "<"))
+        if name.startswith("<") or name in names:
+            name = f"function{j}"
+        while name in names:
+            name += "_"
+        names.append(name)
     return np.array(names, dtype=object)
+
+
+def number_of_feature(expansion: Any, feature: Any) -> int:
+    """The number of a feature that is given by name or number; -1 is the last one."""
+    names, p = names_of_inputs(expansion, None), expansion.n_features_in_
+    if isinstance(feature, str) and feature in names:
+        return names.index(feature)
+    whole = isinstance(feature, int | np.integer) and not isinstance(feature, bool)
+    if whole and -p <= feature < p:
+        return int(feature) % p
+    raise ParameterError(
+        f"feature is {feature!r}; give a number from 0 to {p - 1}, or one of the names "
+        f"{', '.join(names)}"
+    )
 
 
 def names_of_terms(powers: Ints, features: list[str]) -> Array:

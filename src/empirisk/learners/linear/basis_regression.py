@@ -25,6 +25,8 @@ from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.validation import check_fit, check_predict
 
 LARGEST = 15  # of the default grid
+MOST_FUNCTIONS = 1000  # of the default grid beyond degree 1, and
+MOST_NUMBERS = 5 * 10**7  # of a design: 400 MB
 
 
 class BasisRegression(PathMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -152,13 +154,18 @@ class BasisRegression(PathMixin, MultiOutputMixin, RegressorMixin, BaseEstimator
         )
 
     def axis_values(self, X: Any, y: Array, sample_weight: Floats, *, n_train: int) -> range:
-        """1 to 15 as far as there are two training rows for each function; or all callables."""
+        """1 to 15 as far as there are two training rows for each function; or all callables.
+
+        Of many features, a degree also ends it that makes more than 1,000 functions, or a design
+        of more than 400 MB: such degrees must be asked for.
+        """
         check_basis(self.basis, self.extrapolation)
         if not isinstance(self.basis, str):
             return range(1, len(self.basis) + 1)
         products = self.basis == "polynomial" and bool(self.interactions)
+        most = min(n_train // 2, MOST_FUNCTIONS, MOST_NUMBERS // n_train)
         features, largest = X.shape[1], 1
-        while largest < LARGEST and 2 * number_of_terms(features, largest + 1, products) <= n_train:
+        while largest < LARGEST and number_of_terms(features, largest + 1, products) <= most:
             largest += 1
         return range(1, largest + 1)
 

@@ -15,11 +15,9 @@ import numpy as np
 from scipy.stats import norm
 
 from empirisk.data.blocks import Rows
-from empirisk.learners.linear.logistic_fit import (
-    MOST_COEFFICIENTS,
-    LogisticProblem,
-    Penalty,
-)
+from empirisk.learners.linear.logistic_fit import MOST_COEFFICIENTS
+from empirisk.learners.linear.logistic_objective import Penalty
+from empirisk.learners.linear.logistic_problem import LogisticProblem
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import DataError, ParameterError
@@ -91,7 +89,6 @@ def coefficient_intervals(
         fit_intercept=learner.fit_intercept,
         l1_ratio=0.0,
         penalised=bool(np.isfinite(learner.C)),
-        rotate=False,
     )
     if problem.loss.size > MOST_COEFFICIENTS:
         raise DataError(
@@ -101,8 +98,8 @@ def coefficient_intervals(
     with one_blas_thread():
         profile = Profile.of(problem, learner)
         lines = list(_functionals(problem))
-        found = [profile.interval(a, level, method) for _, _, a in lines]
-    estimate, error, lower, upper = np.array(found).T
+        found = np.array([profile.interval(a, level, method) for _, _, a in lines])
+    estimate, error, lower, upper = _in_raw_units(found, problem, [j for _, j, _ in lines]).T
     named = [column_name(names, j, problem) for _, j, _ in lines]
     of_class = tuple(classes.tolist()[k] for k, _, _ in lines)
     return CoefficientIntervals(
@@ -117,7 +114,7 @@ def column_name(names: Sequence[str] | None, j: int, problem: LogisticProblem) -
 
 
 def _functionals(problem: LogisticProblem) -> Iterator[tuple[int, int, Floats]]:
-    """(class, column, a) such that a'theta is the coefficient of the columns as given."""
+    """(class, column, a) such that a'theta is the coefficient of the column as it was scaled."""
     loss = problem.loss
     p = len(problem.centre)
     scores = [(1, np.ones(1))] if loss.n_classes == 2 else list(enumerate(loss.basis))
@@ -125,10 +122,21 @@ def _functionals(problem: LogisticProblem) -> Iterator[tuple[int, int, Floats]]:
         for j in range(loss.width):
             column = np.zeros(loss.width)
             if j < p:
-                column[j] = 1.0 / problem.scales.X[j]
+                column[j] = 1.0
             else:
                 column[:p], column[p] = -problem.centre, 1.0
             yield k, j, np.outer(score, column).reshape(-1)
+
+
+def _in_raw_units(found: Floats, problem: LogisticProblem, columns: Sequence[int]) -> Floats:
+    """Lines of numbers for the columns as given, within the range of floating point.
+
+    Squares of errors in these units may overflow or vanish, so they are formed before.
+    """
+    unit = np.append(problem.scales.X, 1.0)[list(columns)]
+    largest = np.finfo(float).max
+    with np.errstate(over="ignore", under="ignore"):
+        return np.clip(found / unit[:, np.newaxis], -largest, largest)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,22 +8,26 @@ P is sum_j f_j |b_j| for the lasso, sum_j f_j (r |b_j| + (1 - r) b_j^2 / 2) for 
 l1_ratio r, and |b|^2 for ridge.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.optimize import brentq
 
+from empirisk.learners.linear.lasso_path import SparsePath
 from empirisk.learners.linear.ridge import Ridge
-from empirisk.learners.linear.sparse_rule import SparseRule
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.validation import check_fit
 
+if TYPE_CHECKING:
+    from empirisk.learners.linear.sparse_rule import SparseRule
+
+NOTHING = 1e-10  # of a small penalty
 EXACT = 1e-14  # of alpha: some roundings
 
 
 def norm_for_penalty(
-    learner: SparseRule | Ridge, X: Any, y: Any, alpha: Any, sample_weight: Any = None
+    learner: "SparseRule | Ridge", X: Any, y: Any, alpha: Any, sample_weight: Any = None
 ) -> Any:
     """P(b) at the minimiser for a penalty: the t of the constraint P(b) <= t.
 
@@ -54,7 +58,7 @@ def norm_for_penalty(
 
 
 def penalty_for_norm(
-    learner: SparseRule | Ridge, X: Any, y: Any, t: float, sample_weight: Any = None
+    learner: "SparseRule | Ridge", X: Any, y: Any, t: float, sample_weight: Any = None
 ) -> float:
     """The multiplier of the constraint P(b) <= t: the alpha whose minimiser has P(b) = t.
 
@@ -74,7 +78,8 @@ def penalty_for_norm(
     -------
     float
     """
-    if not (t > 0 or (t == 0 and isinstance(learner, SparseRule) and learner._l1_ratio > 0)):
+    sparse = not isinstance(learner, Ridge) and learner._l1_ratio > 0
+    if not (t > 0 or (t == 0 and sparse)):
         raise ParameterError(
             f"t is {t!r}; give a number > 0: only a penalty on absolute values comes down to 0"
         )
@@ -86,9 +91,11 @@ def penalty_for_norm(
     norms = _norms(learner, *rows, grid)
     low = int(np.searchsorted(norms, t))  # the norms grow as the penalties shrink
     if low == len(grid):
-        if _norms(learner, *rows, np.zeros(1))[0] <= t:
+        # At 0 itself a design of many columns has many minimisers; the limit has the least norm.
+        least = NOTHING * float(grid[-1])
+        if _norms(learner, *rows, np.array([least]))[0] <= t:
             return 0.0
-        bracket = 0.0, float(grid[-1])
+        bracket = least, float(grid[-1])
     elif low == 0:  # only ridge is not yet at 0 at the largest penalty of its grid
         top = float(grid[0])
         while _norms(learner, *rows, np.array([top]))[0] > t:
@@ -106,9 +113,7 @@ def penalty_for_norm(
 
 
 def _norms(
-    learner: SparseRule | Ridge, X: Floats, y: Floats, weight: Floats, alphas: Floats
+    learner: "SparseRule | Ridge", X: Floats, y: Floats, weight: Floats, alphas: Floats
 ) -> Floats:
     path = learner.fit_path(X, y, weight, [float(alpha) for alpha in alphas])
-    if isinstance(learner, Ridge):
-        return (path.coef[:, 0] ** 2).sum(axis=1)
-    return path.norm[:, 0]  # type: ignore[attr-defined]
+    return path.norm[:, 0] if isinstance(path, SparsePath) else (path.coef[:, 0] ** 2).sum(axis=1)

@@ -10,9 +10,10 @@ class ElasticNet(SparseRule):
 
     Minimise sum_i w_i (y_i - intercept - x_i'b)^2 / 2n
     + alpha sum_j f_j (l1_ratio |b_j| + (1 - l1_ratio) b_j^2 / 2), where n is the sum of the weights
-    and the intercept is not penalised: scikit-learn's objective. In the form with
-    |y - Xb|^2 + lambda (2 delta |b|_1 + (1 - delta) |b|^2) it is alpha = lambda / n,
-    l1_ratio = delta.
+    and the intercept is not penalised: scikit-learn's objective. Many texts minimise
+    sum_i (y_i - intercept - x_i'b)^2 + lambda pen(b) with
+    pen(b) = 2 delta sum_j |b_j| + (1 - delta) sum_j b_j^2. Divided by 2n the two are the same for
+    alpha = lambda / n and l1_ratio = delta; for `Ridge`, which does not divide, alpha = lambda.
 
     Complexity axis: `alpha`; `Tuned(ElasticNet())` chooses it.
 
@@ -22,7 +23,7 @@ class ElasticNet(SparseRule):
         The penalty; 0 or more.
     l1_ratio : float, default=0.5
         From 0, where all of the penalty is on squares, to 1, the lasso.
-    fit_intercept, max_iter, tol, warm_start, positive, penalty_factor
+    fit_intercept, max_iter, tol, warm_start, positive, penalty_factor, n_jobs
         As in `Lasso`.
 
     Attributes
@@ -57,6 +58,7 @@ class ElasticNet(SparseRule):
         warm_start: bool = False,
         positive: bool = False,
         penalty_factor: Any = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.alpha = alpha
         self.l1_ratio = l1_ratio
@@ -66,6 +68,7 @@ class ElasticNet(SparseRule):
         self.warm_start = warm_start
         self.positive = positive
         self.penalty_factor = penalty_factor
+        self.n_jobs = n_jobs
 
     @property
     def _l1_ratio(self) -> float:

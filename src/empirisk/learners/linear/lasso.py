@@ -9,12 +9,15 @@ class Lasso(SparseRule):
     """Least squares with an L1 penalty (Tibshirani 1996).
 
     Minimise sum_i w_i (y_i - intercept - x_i'b)^2 / 2n + alpha sum_j f_j |b_j|, where n is the sum
-    of the weights and the intercept is not penalised: scikit-learn's objective. In the form with
-    |y - Xb|^2 + 2 lambda |b|_1 it is alpha = lambda / n.
+    of the weights and the intercept is not penalised: scikit-learn's objective. Many texts minimise
+    sum_i (y_i - intercept - x_i'b)^2 + lambda pen(b) with pen(b) = 2 sum_j |b_j|. Divided by 2n the
+    two are the same for alpha = lambda / n: with more rows the same alpha is a larger lambda.
 
-    The signs and the zeros are found by coordinate descent, the coefficients then by solving a
-    linear system: they are exact. Where columns depend on one another the descent goes on until
-    the duality gap is at most `tol` times the mean square of y (about its mean).
+    The minimiser moves along straight lines between penalties at which its support changes. These
+    are followed from large penalties down to `alpha`, or through all of a path, so that the
+    coefficients are exact and their duality gap is of the size of rounding errors. With more than
+    2,000 columns and few rows, the columns are screened by strong rules, and those left out are
+    checked by the optimality conditions.
 
     Complexity axis: `alpha`; `Tuned(Lasso())` chooses it.
 
@@ -25,9 +28,11 @@ class Lasso(SparseRule):
     fit_intercept : bool, default=True
         Without it the rule passes through the origin.
     max_iter : int, default=1000
-        Sweeps over the coefficients.
+        Sweeps over the coefficients and walks from one penalty to the next, for each penalty.
     tol : float, default=1e-4
-        The duality gap, relative to the mean square of y, that must be reached.
+        The duality gap, relative to the mean square of y (about its mean), at which coefficients
+        will do that are not exact after `max_iter`, and at which to stop where more than 4,096
+        columns are in use: these are found by coordinate descent.
     warm_start : bool, default=False
         Whether to start from the coefficients of the last fit. With more than 2,000 columns the
         start is always zero: the way down from large penalties costs less.
@@ -35,6 +40,9 @@ class Lasso(SparseRule):
         Whether coefficients must be 0 or more.
     penalty_factor : array-like of shape (p,), optional
         The f_j; by default 1. A column of factor 0 is not penalised.
+    n_jobs : int, optional
+        Threads for sums over the rows and for the folds of a cross-validation; the results do not
+        depend on it.
 
     Attributes
     ----------
@@ -43,7 +51,7 @@ class Lasso(SparseRule):
     dual_gap_ : float or array of shape (outputs,)
         By how much at most the objective misses its minimum.
     n_iter_ : int
-        Sweeps over the coefficients.
+        Sweeps and walks.
     degrees_of_freedom_ : float
         The number of coefficients that are not zero (mean over outputs), and the intercept.
     n_features_in_, feature_names_in_
@@ -58,6 +66,13 @@ class Lasso(SparseRule):
     >>> path = Lasso().path(X, y, values=[2.0, 1.0, 0.5])
     >>> print(path.coef[:, 0, 0], path.norm[:, 0])
     [0.  0.  0.4] [0.  0.  0.4]
+
+    The same fit as a constraint: the loss is least among all b with |b|_1 <= t, and `alpha` is the
+    multiplier.
+
+    >>> t = Lasso().norm_for_penalty(X, y, 0.5)
+    >>> print(round(t, 12), round(Lasso().penalty_for_norm(X, y, t), 12))
+    0.4 0.5
     """
 
     feature_scaling: ClassVar[Literal["each", "common"] | None] = "common"
@@ -72,6 +87,7 @@ class Lasso(SparseRule):
         warm_start: bool = False,
         positive: bool = False,
         penalty_factor: Any = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.alpha = alpha
         self.fit_intercept = fit_intercept
@@ -80,6 +96,7 @@ class Lasso(SparseRule):
         self.warm_start = warm_start
         self.positive = positive
         self.penalty_factor = penalty_factor
+        self.n_jobs = n_jobs
 
     @property
     def _l1_ratio(self) -> float:

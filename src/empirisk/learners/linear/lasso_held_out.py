@@ -6,7 +6,7 @@ they hold all that the path of penalties needs.
 """
 
 from collections.abc import Iterator, Sequence
-from functools import partial
+from functools import partial, reduce
 from itertools import accumulate
 from operator import add
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,19 +16,14 @@ import numpy as np
 from empirisk.data.blocks import ROWS_PER_BLOCK, Blocks, Rows
 from empirisk.data.encode import FoldDesign, FoldMap
 from empirisk.data.moments import Moments, total_moments
-from empirisk.data.scaling import Scales, ordinary_rows
-from empirisk.learners.linear.lasso_path import (
-    MANY_COLUMNS,
-    SparsePath,
-    Task,
-    fit_all,
-)
-from empirisk.learners.linear.linear_rule import as_columns, predict_all
+from empirisk.data.scaling import Scales, have_ordinary_sizes, ordinary_rows
+from empirisk.learners.linear.lasso_path import SparsePath, predict_sparse
+from empirisk.learners.linear.lasso_problem import MANY_COLUMNS, Task, fit_all
+from empirisk.learners.linear.linear_rule import as_columns
 from empirisk.risk.axis import Block, CannotSubtractError, HeldOut
 from empirisk.risk.plans import Plan
-from empirisk.runtime.arrays import Array, Floats, Ints
-from empirisk.runtime.deadlines import check_deadline
-from empirisk.runtime.parallel import one_blas_thread, slices
+from empirisk.runtime.arrays import Array, Floats, Ints, slice_if_in_a_row
+from empirisk.runtime.parallel import one_blas_thread, parallel, slices, stream
 
 if TYPE_CHECKING:
     from empirisk.learners.linear.sparse_rule import SparseRule
@@ -64,23 +59,27 @@ def lasso_held_out(
     rows = Rows(Z, as_columns(y), sample_weight)
     _refuse(plan, Z.shape[1], rows.y.shape[1], len(alphas))
     flat = y.ndim == 1
-    scaled, scales = ordinary_rows(rows, each=True)
-    if fold_map is not None and scaled is not rows:
-        raise CannotSubtractError("the numbers are too large or too small to be encoded by sums")
-    find = partial(_trained, learner, alphas, fold_map, scales)
     parts: list[Part] = []
     for repeat, tests in _repeats(plan):
+        folds, scales = _ordinary_folds(rows, tests, learner.n_jobs)
+        if fold_map is not None and not scales.are_ones:
+            raise CannotSubtractError(
+                "the numbers are too large or too small to be encoded by sums"
+            )
+        find = partial(_trained, learner, alphas, fold_map, scales)
         with one_blas_thread():
-            folds = [_moments(scaled, test) for test in tests]
             before = list(accumulate(folds, add))
             after = list(accumulate(reversed(folds), add))[::-1]
-            for k, test in enumerate(tests):
-                parts.append(Part(repeat, test, *find(_other_folds(before, after, k))))
+            training = [_other_folds(before, after, k) for k in range(len(tests))]
+            found = parallel(find, training, n_jobs=learner.n_jobs)
+            parts += [Part(repeat, test, *fit) for test, fit in zip(tests, found, strict=True)]
     path = None
     if fold_map is None:
         task = Task.of_moments(learner._terms(Z.shape[1]), after[0], scales)
-        path = SparsePath.of(learner, values, task, fit_all(task, alphas), flat=flat)
-    return HeldOut(_blocks(parts, Z, flat, rows_per_block), path)
+        fits = fit_all(task, alphas)
+        learner._warn(fits)
+        path = SparsePath(learner, values, task, fits, flat=flat)
+    return HeldOut(_blocks(parts, Z, flat, rows_per_block, learner.n_jobs), path)
 
 
 def _refuse(plan: Plan, p: int, outputs: int, n_alphas: int) -> None:
@@ -101,12 +100,26 @@ def _repeats(plan: Plan) -> Iterator[tuple[int, list[Ints]]]:
         yield repeat, [plan.test(s) for s in splits if plan.repeat(s) == repeat]
 
 
+def _ordinary_folds(
+    rows: Rows, tests: list[Ints], n_jobs: int | None
+) -> tuple[list[Moments], Scales]:
+    """The moments of each fold, of rows that were scaled if they had to be, with the scales."""
+    with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
+        folds = parallel(partial(_moments, rows), tests, n_jobs=n_jobs)
+        total = reduce(add, folds)
+    if have_ordinary_sizes(total):
+        return folds, Scales.ones(rows.X.shape[1], len(total.mean))
+    scaled, scales = ordinary_rows(rows, each=True)
+    if scaled is rows:
+        return folds, scales
+    with one_blas_thread():
+        return parallel(partial(_moments, scaled), tests, n_jobs=n_jobs), scales
+
+
 def _moments(rows: Rows, test: Ints) -> Moments:
-    if len(test) <= ROWS_PER_BLOCK:
-        return Moments.of(*(column[test] for column in rows))
-    cuts = slices(len(test), ROWS_PER_BLOCK)
+    places = [slice_if_in_a_row(test[cut]) for cut in slices(len(test), ROWS_PER_BLOCK)]
     return total_moments(
-        Blocks(lambda: (Rows(*(column[test[cut]] for column in rows)) for cut in cuts))
+        Blocks(lambda: (Rows(*(column[place] for column in rows)) for place in places))
     )
 
 
@@ -138,9 +151,17 @@ def _trained(
     return fits.coef @ A.T, fits.intercept + fits.coef @ b
 
 
-def _blocks(parts: list[Part], Z: Floats, flat: bool, rows_per_block: int) -> Iterator[Block]:
-    for part in parts:
-        for cut in slices(len(part.test), rows_per_block):
-            check_deadline()
-            some = part.test[cut]
-            yield part.repeat, some, predict_all(Z[some], part.coef, part.intercept, flat)
+def _blocks(
+    parts: list[Part], Z: Floats, flat: bool, rows_per_block: int, n_jobs: int | None
+) -> Iterator[Block]:
+    def predict(place: tuple[Part, slice]) -> Block:
+        part, cut = place
+        some = part.test[cut]
+        return (
+            part.repeat,
+            some,
+            predict_sparse(Z[slice_if_in_a_row(some)], part.coef, part.intercept, flat),
+        )
+
+    places = [(part, cut) for part in parts for cut in slices(len(part.test), rows_per_block)]
+    return stream(predict, places, n_jobs=n_jobs)

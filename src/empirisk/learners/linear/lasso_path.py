@@ -1,196 +1,26 @@
-"""The lasso and the elastic net on given rows, at all penalties."""
+"""The lasso and the elastic net at all penalties: what is kept, and how it predicts."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from sklearn.base import clone
 
 from empirisk.charts.coefficient_path import draw_coefficient_path
-from empirisk.data.blocks import Blocks, Rows
-from empirisk.data.moments import Moments
-from empirisk.data.scaling import Scales, ordinary_moments, ordinary_rows
-from empirisk.learners.linear.linear_rule import LinearPath, LinearRule
+from empirisk.learners.linear.lasso_problem import Fits, Task
+from empirisk.learners.linear.linear_rule import LinearPath
+from empirisk.losses import Loss, Squared
+from empirisk.risk.axis import Output
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.parallel import one_blas_thread
-from empirisk.solvers.lasso import (
-    ENORMOUS,
-    Penalty,
-    Solutions,
-    Stopping,
-    columns_path,
-    gram_path,
-    largest_alpha,
-    without_penalised,
-)
-from empirisk.solvers.normal_equations import NormalEquations
 
 if TYPE_CHECKING:
     from empirisk.learners.linear.sparse_rule import SparseRule
 
-MANY_COLUMNS = 2000
-"""Up to here the whole Gram matrix costs less than to look at all columns for each penalty."""
-MANY_ROWS = 4  # times as many rows as columns: the same
-DATA_NOISE = 1e-15  # what rounding of the data leaves of a constant column, relative to it
-
-L = TypeVar("L", bound=LinearRule)
+L = TypeVar("L", bound="SparseRule")
 
 
-class Sums(NamedTuple):
-    """Mean squares and products about the centres: X'WX, X'Wy and y'Wy, divided by the weight."""
-
-    gram: Floats
-    right: Floats
-    square: Floats
-    centre: Floats
-    level: Floats
-
-    @classmethod
-    def of(cls, moments: Moments, p: int, intercept: bool) -> "Sums":
-        """Of the moments of p columns X and further columns y; constant columns count as zero."""
-        equations = NormalEquations.of(moments, p, intercept)
-        level = equations.level / moments.weight
-        square = np.diagonal(moments.scatter)[p:] / moments.weight
-        varying = equations.varying()
-        gram = equations.gram / moments.weight * np.multiply.outer(varying, varying)
-        right = equations.right / moments.weight * varying[:, np.newaxis]
-        square = square if intercept else square + level**2
-        return cls(
-            np.ascontiguousarray(gram),
-            np.ascontiguousarray(right.T),
-            square,
-            equations.centre,
-            level * intercept,
-        )
-
-
-class Columns(NamedTuple):
-    """The same for many columns: the centred columns as rows, times the roots of the weights."""
-
-    columns: Floats
-    y: Floats
-    centre: Floats
-    level: Floats
-
-    @classmethod
-    def of(cls, rows: Rows, intercept: bool) -> "Columns":
-        share = rows.weight / rows.weight.sum()
-        centre, level = intercept * (share @ rows.X), intercept * (share @ rows.y)
-        root = np.sqrt(share)
-        length = np.sqrt(share @ rows.X**2)
-        columns = np.ascontiguousarray(rows.X.T)
-        columns = (columns - centre[:, np.newaxis]) * root
-        columns[np.sqrt(np.einsum("ji,ji->j", columns, columns)) <= DATA_NOISE * length] = 0.0
-        return cls(columns, np.ascontiguousarray(((rows.y - level) * root[:, np.newaxis]).T),
-                   centre, level)  # fmt: skip
-
-
-class Terms(NamedTuple):
-    """What is minimised, and when to stop; `factors` has a number for each column."""
-
-    factors: Floats
-    l1_ratio: float
-    fit_intercept: bool
-    positive: bool
-    stopping: Stopping
-
-
-@dataclass(frozen=True, eq=False)
-class Task:
-    """A problem in ordinary numbers, and how to come back from them."""
-
-    terms: Terms
-    data: Sums | Columns
-    scales: Scales
-
-    @classmethod
-    def of(cls, terms: Terms, blocks: Blocks) -> "Task":
-        p = len(terms.factors)
-        with one_blas_thread():
-            few = blocks.all_rows(at_most=MANY_ROWS * p) if p > MANY_COLUMNS else None
-            if few is not None:
-                rows, scales = ordinary_rows(few, each=True)
-                return cls(terms, Columns.of(rows, terms.fit_intercept), scales)
-            moments, _, scales = ordinary_moments(blocks)
-            return cls.of_moments(terms, moments, scales)
-
-    @classmethod
-    def of_moments(cls, terms: Terms, moments: Moments, scales: Scales) -> "Task":
-        return cls(terms, Sums.of(moments, len(terms.factors), terms.fit_intercept), scales)
-
-    def penalty(self, output: int) -> Penalty:
-        """For the columns as they were scaled: b of a column divided by c is c times as large."""
-        terms, scale, unit = self.terms, self.scales.X, self.scales.y[output]
-        with np.errstate(over="ignore", under="ignore"):
-            l1 = np.minimum(terms.factors * terms.l1_ratio / unit / scale, ENORMOUS)
-            l2 = np.minimum(terms.factors * (1 - terms.l1_ratio) / scale / scale, ENORMOUS)
-        return Penalty(l1, l2, terms.positive)
-
-    def largest_alpha(self) -> float:
-        """The least alpha at which all penalised coefficients of all outputs are zero."""
-        found = []
-        for k in range(len(self.scales.y)):
-            penalty = self.penalty(k)
-            if isinstance(self.data, Sums):
-                data = self.data
-                with one_blas_thread():
-                    right = without_penalised(
-                        data.gram, data.right[k], float(data.square[k]), penalty
-                    )
-            else:
-                right = self.data.columns @ self._without_free_columns(k)
-            found.append(largest_alpha(right, penalty))
-        return max(found)
-
-    def _without_free_columns(self, output: int) -> Floats:
-        """y less its fit on the columns that are free of penalty."""
-        assert isinstance(self.data, Columns)
-        y, free = self.data.y[output], self.data.columns[self.penalty(output).l1 == 0].T
-        return y - free @ np.linalg.lstsq(free, y)[0] if free.shape[1] else y
-
-    def solve(self, alphas: Floats, output: int, start: Floats | None) -> Solutions:
-        data, penalty, stopping = self.data, self.penalty(output), self.terms.stopping
-        if start is not None:
-            start = np.ascontiguousarray(start * self.scales.X / self.scales.y[output])
-        with one_blas_thread():
-            if isinstance(data, Columns):
-                return columns_path(data.columns, data.y[output], alphas, penalty, stopping)
-            square = float(data.square[output])
-            return gram_path(
-                data.gram, data.right[output], square, alphas, penalty, stopping, start
-            )
-
-
-class Fits(NamedTuple):
-    """Coefficients (values, outputs, p) and intercepts (values, outputs) for the rows as given.
-
-    The others are (values, outputs) too; `relative_gap` is relative to the mean square of y.
-    """
-
-    coef: Floats
-    intercept: Floats
-    gap: Floats
-    relative_gap: Floats
-    sweeps: Ints
-    reached: Array
-
-
-def fit_all(task: Task, alphas: Floats, start: Floats | None = None) -> Fits:
-    """Solve for all outputs."""
-    outputs = len(task.scales.y)
-    solved = [task.solve(alphas, k, None if start is None else start[k]) for k in range(outputs)]
-    coef, gap, sweeps, reached = (np.stack(part, axis=1) for part in zip(*solved, strict=True))
-    square = task.data.square if isinstance(task.data, Sums) else (task.data.y**2).sum(axis=1)
-    relative = gap / np.where(square > 0, square, 1.0)
-    intercept = task.data.level - coef @ task.data.centre
-    coef, intercept = task.scales.raw(coef, intercept)
-    with np.errstate(over="ignore"):
-        gap = np.minimum(gap * task.scales.y * task.scales.y, ENORMOUS)
-    return Fits(coef + 0.0, intercept, gap, relative, sweeps, reached)  # + 0.0: no -0.0
-
-
-@dataclass(frozen=True, eq=False)
 class SparsePath(LinearPath):
     """A lasso or elastic net at all penalties.
 
@@ -203,48 +33,79 @@ class SparsePath(LinearPath):
     dual_gap : array of shape (values, outputs)
         By how much at most each objective misses its minimum.
     n_iter : array of shape (values, outputs)
-        Sweeps over the coefficients.
+        Sweeps over the coefficients and walks from one penalty to the next.
     degrees_of_freedom : array of shape (values,)
         Of the fit, the intercept included, mean over outputs: for the lasso the number of
         coefficients that are not zero (Zou, Hastie & Tibshirani 2007).
     """
 
+    learner: "SparseRule"
     dual_gap: Floats
     n_iter: Ints
+    _task: Task | None
 
-    @classmethod
-    def of(
-        cls, learner: "SparseRule", values: Sequence[Any], task: Task, fits: Fits, *, flat: bool
-    ) -> Self:
-        freedom = (fits.coef != 0).sum(axis=2).mean(axis=1) + bool(learner.fit_intercept)
-        if task.terms.l1_ratio < 1:
-            freedom -= _shrunk(task, np.asarray(values, dtype=float), fits.coef)
-        return cls(
-            learner,
-            values,
-            fits.coef,
-            fits.intercept,
-            freedom.astype(float),
-            flat,
-            fits.gap,
-            fits.sweeps,
+    def __init__(
+        self, learner: "SparseRule", values: Sequence[Any], task: Task, fits: Fits, *, flat: bool
+    ) -> None:
+        # The degrees of freedom of an elastic net cost a factorisation each, so they wait.
+        self.__dict__.update(
+            learner=learner,
+            values=values,
+            coef=fits.coef,
+            intercept=fits.intercept,
+            dual_gap=fits.gap,
+            n_iter=fits.sweeps,
+            flat=flat,
+            _task=task if task.is_summed or task.terms.l1_ratio < 1 else None,
         )
+
+    def __repr__(self) -> str:
+        values, (_, outputs, p) = np.asarray(self.values, dtype=float), self.coef.shape
+        return (
+            f"<{type(self).__name__} of {self.learner!r}: {len(values)} penalties from "
+            f"{values.max():.3g} to {values.min():.3g}, {p} columns, {outputs} output(s)>"
+        )
+
+    @cached_property
+    def degrees_of_freedom(self) -> Floats:
+        return np.array([self._freedom(j) for j in range(len(self.values))])
+
+    def _freedom(self, j: int) -> float:
+        if self._task is None or self._task.terms.l1_ratio == 1:
+            fitted = float(np.count_nonzero(self.coef[j], axis=1).mean())
+        else:
+            fitted = self._task.degrees_of_freedom(float(self.values[j]), self.coef[j])
+        return fitted + bool(self.learner.fit_intercept)
+
+    def training_risk(self, loss: Loss) -> Floats | None:
+        """The mean squared residual at each value, from sums of squares and products.
+
+        None for another loss, or where it must be taken from predictions.
+        """
+        if self._task is None or not isinstance(loss, Squared):
+            return None
+        found = self._task.mean_squared_residuals(self.coef)
+        return None if found is None else found.mean(axis=1)
 
     @property
     def norm(self) -> Floats:
         """What the penalty is on: sum_j f_j (r |b_j| + (1 - r) b_j^2 / 2), (values, outputs)."""
-        learner: Any = self.learner
-        ratio, size = learner._l1_ratio, np.abs(self.coef)
-        return (ratio * size + (1 - ratio) / 2 * size**2) @ learner._factors(size.shape[2])
+        ratio, size = self.learner._l1_ratio, np.abs(self.coef)
+        return (ratio * size + (1 - ratio) / 2 * size**2) @ self.learner._factors(size.shape[2])
 
-    def at(self, j: int) -> LinearRule:
+    def predict_path(self, X: Array, output: Output = "value") -> Floats:
+        """Predictions (rows, values), or (rows, values, outputs)."""
+        return predict_sparse(X, self.coef, self.intercept, self.flat)
+
+    def at(self, j: int) -> "SparseRule":
         """The fitted learner at the j-th penalty."""
-        return self.teach(super().at(j), j)
+        learner = clone(self.learner)
+        return self.teach(learner.set_params(alpha=self.values[j]), j)
 
     def teach(self, learner: L, j: int) -> L:
         """Make a learner the fitted one at the j-th penalty."""
         coef, intercept = self.coef[j].copy(), self.intercept[j].copy()
-        learner._take(coef, intercept, float(self.degrees_of_freedom[j]), flat=self.flat)
+        learner._take(coef, intercept, self._freedom(j), flat=self.flat)
         gap, sweeps = self.dual_gap[j], self.n_iter[j]
         learner.dual_gap_ = float(gap[0]) if self.flat else gap.copy()
         learner.n_iter_ = int(sweeps.max())
@@ -269,22 +130,18 @@ class SparsePath(LinearPath):
         return draw_coefficient_path(alphas, self.coef[:, output], names=names, ax=ax)
 
 
-def _shrunk(task: Task, alphas: Floats, coef: Floats) -> Floats:
-    """By how much the ridge part of the penalty lowers the trace of the hat matrix.
+def predict_sparse(X: Array, coef: Floats, intercept: Floats, flat: bool) -> Floats:
+    """Predictions (rows, values[, outputs]) by coefficients (values, outputs, p), many of them 0.
 
-    With the Gram matrix G of the k active columns, and their ridge penalties on the diagonal of D,
-    the trace of (G + D)^-1 G is k - tr (G + D)^-1 D.
+    One product for all values: to leave out the columns that only some of them do not use costs
+    more than it saves.
     """
-    lost = np.zeros(coef.shape[:2])
-    for v, k in np.ndindex(lost.shape):
-        active = np.flatnonzero(coef[v, k])
-        ridge = task.penalty(k).ridge(float(alphas[v]))[active]
-        if isinstance(task.data, Sums):
-            gram = task.data.gram[np.ix_(active, active)]
-        else:
-            gram = task.data.columns[active] @ task.data.columns[active].T
-        if len(active) and ridge.any():
-            with one_blas_thread():
-                factor = cho_factor(gram + np.diag(ridge))
-                lost[v, k] = np.trace(cho_solve(factor, np.diag(ridge)))
-    return lost.mean(axis=1)
+    n_values, outputs, p = coef.shape
+    lines = coef.reshape(-1, p)
+    used = np.flatnonzero(lines.any(axis=0))
+    if 2 * len(used) < p:
+        X, lines = np.take(X, used, axis=1), lines[:, used]
+    with one_blas_thread():
+        prediction = X @ lines.T
+    prediction += intercept.reshape(-1)
+    return prediction if flat else prediction.reshape(len(X), n_values, outputs)

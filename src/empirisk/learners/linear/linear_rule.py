@@ -183,7 +183,8 @@ def _dependence(solution: Solution, learner: LinearRule, names: Names) -> str:
     if left > 0:
         clauses.append(f"and so for {left} more columns")
     return (
-        f"the {solution.coef.shape[1]} columns of X have rank {solution.rank}: "
+        f"{type(learner).__name__}: the {solution.coef.shape[1]} columns of X have rank "
+        f"{solution.rank}: "
         + "; ".join(clauses)
         + ". The minimum-norm solution is returned; without these columns it would be unique"
     )

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from empirisk.learners.linear.logistic_fit import Fit, LogisticProblem
+from empirisk.learners.linear.logistic_fit import Fit
+from empirisk.learners.linear.logistic_problem import LogisticProblem
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import one_blas_thread
@@ -69,7 +70,8 @@ def fit_by_gradient(
                 random_state=random_state,
             )
     ending = "converged" if way.converged else "max_iter"
-    fit = Fit(way.minimiser, way.n_iter, way.converged, ending, start, np.zeros((len(start), 0)))
+    none = np.zeros((len(start), 0))
+    fit = Fit(way.minimiser, way.n_iter, ending, np.inf, none)  # its accuracy is not known
     raw = np.array([_raw(problem, point) for point in way.points])
     return fit, replace(way, minimiser=_raw(problem, way.minimiser), points=raw)
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from empirisk.data.blocks import Rows
-from empirisk.learners.linear.logistic_fit import LogisticProblem
+from empirisk.learners.linear.logistic_problem import LogisticProblem
 from empirisk.runtime.arrays import Floats
 
 STEPS = 50
@@ -35,7 +35,7 @@ def grid_of_C(rows: Rows, n_classes: int, fit_intercept: bool, l1_ratio: float) 
             trace = float(_spread(loss.X, loss.centre, loss.weight).sum()) / 4
             unit = scale * (scale * weight)
             strongest = L2_RANGE[0] * trace * unit
-            weakest = L2_RANGE[1] * trace / loss.X.shape[1] * unit
+            weakest = L2_RANGE[1] * trace / min(loss.X.shape) * unit
         low = np.clip(1.0 / strongest, C_RANGE[0], C_RANGE[1] / 1e9) if strongest > 0 else 1.0
         high = np.clip(1.0 / weakest, low, C_RANGE[1]) if weakest > 0 else 1e9 * low
     return [float(C) for C in np.geomspace(low, high, STEPS)]

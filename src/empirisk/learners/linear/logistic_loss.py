@@ -76,8 +76,9 @@ class LogisticLoss:
 
     def part(self, step: int) -> "LogisticLoss":
         """The loss of every step-th row, for all rows: weights grow by that factor."""
-        X, y, weight = (np.ascontiguousarray(a[::step]) for a in (self.X, self.y, self.weight))
-        return replace(self, X=X, y=y, weight=weight * (self.weight.sum() / weight.sum()))
+        X, y = np.ascontiguousarray(self.X[::step]), np.ascontiguousarray(self.y[::step])
+        weight = self.weight[::step] * (self.weight.sum() / self.weight[::step].sum())
+        return replace(self, X=X, y=y, weight=weight)
 
     def columns(self, which: Ints) -> "LogisticLoss":
         """The loss of rules that use some columns only."""
@@ -167,6 +168,7 @@ class LogisticLoss:
         for rows in self._blocks(strip):
             check_deadline()
             for gram, root in zip(grams, self._roots(rows, coef, constant), strict=True):
+                check_deadline()
                 part = Z[: len(root)]
                 weigh_rows(self.X[rows], self.centre, root, part)
                 dsyrk(1.0, part.T, beta=1.0, c=gram, lower=1, overwrite_c=1)
@@ -191,13 +193,14 @@ class LogisticLoss:
         The rows of blocks sum to zero, which gives the diagonal ones.
         """
         K, q, width = self.n_classes, self.n_scores, self.width
-        H = np.zeros((q, width, q, width))
-        pair = iter(grams)
-        for k in range(K):
-            for m in range(k + 1, K):
-                difference = self.basis[k] - self.basis[m]
-                H += np.einsum("a,b,ij->aibj", difference, difference, next(pair), optimize=True)
-        return H.reshape(q * width, q * width)
+        H = np.zeros((K, K, width, width))
+        for gram, k, m in zip(grams, *np.triu_indices(K, 1), strict=True):
+            H[k, k] += gram
+            H[m, m] += gram
+            H[k, m] = H[m, k] = -gram
+        if not self.symmetric:
+            H = np.tensordot(self.basis, np.tensordot(self.basis, H, (0, 1)), (0, 1))
+        return np.ascontiguousarray(H.transpose(0, 2, 1, 3)).reshape(q * width, q * width)
 
 
 def zero_sum_basis(n_classes: int) -> Floats:

@@ -11,8 +11,9 @@ from sklearn.base import clone
 from empirisk.data.blocks import Rows
 from empirisk.learners.generative.discriminants import LinearDiscriminants
 from empirisk.learners.linear.logistic_descent import fit_by_gradient
-from empirisk.learners.linear.logistic_fit import Fit, LogisticProblem
-from empirisk.learners.linear.separation import Separation, SeparationWarning, separation_of
+from empirisk.learners.linear.logistic_fit import Fit
+from empirisk.learners.linear.logistic_problem import Last, LogisticProblem
+from empirisk.learners.linear.separation import FAR, Separation, SeparationWarning, separation_of
 from empirisk.risk.axis import Output
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ConvergenceWarning, ParameterError, RankWarning
@@ -20,6 +21,8 @@ from empirisk.runtime.parallel import one_blas_thread
 from empirisk.solvers.descent import Descent
 
 NAMED = 5  # columns that a warning names
+ATTAINABLE = 1e-10
+"""The accuracy that rounding errors allow, as a rule."""
 NOTICEABLE = 1e-6
 """The part that a column must have in a direction without curvature to be named."""
 
@@ -38,8 +41,10 @@ class LogisticPath:
         n_classes: int,
         names: Sequence[str] | None,
         start: Any = None,
+        classes: Array | None = None,
     ) -> None:
         self.learner, self.values, self.n_classes = learner, values, n_classes
+        self.classes = np.arange(n_classes) if classes is None else classes
         strengths = [checked_C(value) for value in values]
         self.problem = LogisticProblem(
             rows,
@@ -59,8 +64,9 @@ class LogisticPath:
             point = fit.theta
             if np.isinf(strengths[j]):
                 self.separations[j] = self._report(fit, names)
-            elif not fit.converged and learner.solver != "stochastic":  # which never comes to rest
-                self._warn_not_converged(f"C = {strengths[j]:g}")
+            if self.separations[j] is None:
+                self._say_if_short_of_tol(fit, strengths[j])
+        self.problem.last = Last()  # a large matrix
         rules = [self.problem.rule(fit.theta) for fit in self.fits]
         coef = np.stack([rule[0] for rule in rules], axis=1)
         constant = np.stack([rule[1] for rule in rules], axis=1)
@@ -81,14 +87,17 @@ class LogisticPath:
 
     def _report(self, fit: Fit, names: Sequence[str] | None) -> Separation | None:
         """Say why a fit without penalty has no solution, if it has none."""
-        found = separation_of(self.problem, fit.theta, fit.step)
+        # Where a loose fit of separated rows ends, its decrement, about exp(-score), meets tol.
+        far = min(FAR, -2 * np.log(max(fit.accuracy, 1e-300)) - np.log(len(self.problem.loss.X)))
+        found = separation_of(self.problem, fit.theta, far)
         if found is not None:
-            warnings.warn(found.message(names), SeparationWarning, stacklevel=4)
+            warnings.warn(found.message(names, self.classes), SeparationWarning, stacklevel=4)
             return found
-        if not fit.converged:
-            self._warn_not_converged("no penalty")
-        used = np.abs(fit.null).reshape(self.problem.loss.n_scores, self.problem.loss.width, -1)
-        dependent = np.flatnonzero(used.max(axis=(0, 2), initial=0.0) > NOTICEABLE)
+        loss = self.problem.loss
+        null = fit.null.reshape(loss.n_scores, loss.width, -1)
+        if loss.n_scores == loss.n_classes:  # what is added to all scores says nothing of columns
+            null = null - null.mean(axis=0)
+        dependent = np.flatnonzero(np.abs(null).max(axis=(0, 2), initial=0.0) > NOTICEABLE)
         dependent = dependent[dependent < len(self.problem.centre)]
         if len(dependent):
             shown = [str(j) if names is None else repr(str(names[j])) for j in dependent[:NAMED]]
@@ -101,13 +110,23 @@ class LogisticPath:
             )
         return None
 
-    def _warn_not_converged(self, at: str) -> None:
-        warnings.warn(
-            f"at {at} the solver did not reach tol = {self.learner.tol:g} in max_iter = "
-            f"{self.learner.max_iter} iterations: scale the columns alike, or raise max_iter",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
+    def _say_if_short_of_tol(self, fit: Fit, C: float) -> None:
+        tol, max_iter = self.learner.tol, self.learner.max_iter
+        at = "no penalty" if np.isinf(C) else f"C = {C:g}"
+        if fit.ending == "max_iter" and self.learner.solver != "stochastic":  # that never rests
+            why = (
+                f"did not reach tol = {tol:g} in max_iter = {max_iter} iterations: "
+                "scale the columns alike, or raise max_iter"
+            )
+        elif fit.ending == "rounding" and fit.accuracy > max(tol, ATTAINABLE):
+            why = (
+                f"came to {fit.accuracy:.0e} instead of tol = {tol:g}, the limit of rounding "
+                "errors for these columns: scale them alike, or drop some that nearly depend on "
+                "others"
+            )
+        else:
+            return
+        warnings.warn(f"at {at} the solver {why}", ConvergenceWarning, stacklevel=4)
 
     def predict_path(self, X: Floats, output: Output) -> Array:
         with one_blas_thread():
@@ -143,7 +162,7 @@ class LogisticPath:
 
 def checked_C(value: Any) -> float:
     """C as a float above 0; infinite is no penalty."""
-    if isinstance(value, Real) and not isinstance(value, bool) and float(value) > 0:
+    if not isinstance(value, bool) and isinstance(value, Real) and float(value) > 0:
         return float(value)
     raise ParameterError(
         f"C is {value!r}; it must be a number above 0, the inverse of the penalty (np.inf: none)"
@@ -163,6 +182,6 @@ def checked_tol(value: Any) -> float:
 
 
 def checked_count(value: Any) -> int:
-    if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 0:
+    if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1:
         return int(value)
-    raise ParameterError(f"max_iter is {value!r}; it must be a whole number, 0 or more")
+    raise ParameterError(f"max_iter is {value!r}; it must be an integer, 1 or more")

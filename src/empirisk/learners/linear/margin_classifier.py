@@ -44,10 +44,11 @@ class MarginClassifier(ClassWeightMixin, PathMixin, ClassifierMixin, BaseEstimat
     The intercept b0 is not penalised. Several classes: one rule for each against the rest, and the
     largest f_k(x) decides. With `loss="hinge"` this is the linear support vector machine.
 
-    The perceptron loss max(0, -y f) is least at b = 0, whatever the data; with it the rule is that
-    of Rosenblatt instead: go through the rows and add y_i x_i to b where y_i f(x_i) <= 0, until
-    there is none. On separable data that comes to an end (Novikoff 1962); on others the best rule
-    seen in `max_iter` passes is kept. It has no penalty: C changes nothing.
+    The perceptron loss max(0, -y f) is least at b = 0, whatever the data and the penalty; with it
+    the rule is that of Rosenblatt instead: go through the rows and add w_i y_i x_i to b where
+    y_i f(x_i) <= 0, until there is none. On separable data that comes to an end (Novikoff 1962);
+    on others the best rule seen in `max_iter` passes is kept. It has no penalty: `C` and `penalty`
+    change nothing.
 
     Complexity axis: `C`; `Tuned(MarginClassifier())` chooses it.
 
@@ -55,10 +56,12 @@ class MarginClassifier(ClassWeightMixin, PathMixin, ClassifierMixin, BaseEstimat
     ----------
     loss : str or MarginLoss
         phi: "hinge", "squared_hinge", "logit", "exponential", "square", "perceptron", or a
-        `MarginLoss` of your own with a derivative. The logit loss is log_2(1 + exp(-z)): its C is
-        that of logistic regression times log 2.
+        `MarginLoss` of your own, whose derivative must be continuous: where it jumps, the minimum
+        may be missed, and `converged_` is then False. The logit loss is log_2(1 + exp(-z)): its C
+        is that of logistic regression times log 2.
     penalty : {"l2", "l1"}
-        "l1" makes many coefficients zero; not for the hinge loss.
+        "l1" makes many coefficients zero. It goes with every loss but the perceptron's, which has
+        no penalty.
     C : float
         The weight of the losses against the penalty, as in scikit-learn's `LinearSVC`: a small C
         is a strong penalty. (`alpha` of its `SGDClassifier` is 1 / (C n).)
@@ -84,13 +87,17 @@ class MarginClassifier(ClassWeightMixin, PathMixin, ClassifierMixin, BaseEstimat
 
     Notes
     -----
-    Hinge: an interior-point method, then the exact solution from the rows on the margin; the
-    others: Newton, or L-BFGS where there are more than 2,000 columns or no second derivative; L1:
-    proximal Newton by coordinate descent. The results are exact to rounding, so a path equals
-    single fits. Where several intercepts are optimal, the hinge loss takes their middle.
+    Hinge: dual coordinate descent or an interior-point method, then the exact solution from the
+    rows on the margin; with L1, a linear programme, from these and the coefficients that are zero.
+    The others: Newton, or L-BFGS where there are more than 2,000 columns or no second derivative;
+    L1: proximal Newton by coordinate descent. The results are exact to rounding, so a path, in
+    which each problem begins at the last one's solution, equals single fits. Where several
+    intercepts are optimal, the hinge loss takes their middle.
 
     References
     ----------
+    P. S. Bradley and O. L. Mangasarian (1998), Feature selection via concave minimization and
+    support vector machines.
     C. Cortes and V. Vapnik (1995), Support-vector networks.
     A. B. Novikoff (1962), On convergence proofs for perceptrons.
 
@@ -154,7 +161,7 @@ class MarginClassifier(ClassWeightMixin, PathMixin, ClassifierMixin, BaseEstimat
                 f"y has one class only, {classes.tolist()[0]!r}; MarginClassifier needs rows of "
                 "at least two classes"
             )
-        self._check_max_iter()
+        self._check_parameters()
         weight = self._class_weighted(data.y, data.sample_weight, classes)
         path = MarginPath(self, data.X, data.y, weight, [self.C], len(classes))
         return path.write(0, self, classes)
@@ -165,7 +172,7 @@ class MarginClassifier(ClassWeightMixin, PathMixin, ClassifierMixin, BaseEstimat
         """Learn a little more, by one pass of stochastic gradient descent over these rows.
 
         The objective is that of `fit` on all rows seen so far. The rows come in their order, 32 to
-        a step.
+        a step. With `penalty="l1"` coefficients become small, but hardly ever exactly zero.
 
         Parameters
         ----------
@@ -180,13 +187,14 @@ class MarginClassifier(ClassWeightMixin, PathMixin, ClassifierMixin, BaseEstimat
         -------
         self
         """
-        self._check_max_iter()
+        self._check_parameters()
         return learn_more(self, X, y, classes, sample_weight)
 
     def axis_values(
         self, X: Floats, y: Ints, sample_weight: Floats, *, n_train: int
     ) -> Sequence[float]:
         """30 log steps, from coefficients near zero to a penalty that hardly counts."""
+        self._check_parameters()
         loss = checked_loss(self.loss, self.penalty)
         if isinstance(loss, Perceptron):
             return (checked_C(self.C),)
@@ -209,7 +217,7 @@ class MarginClassifier(ClassWeightMixin, PathMixin, ClassifierMixin, BaseEstimat
         self, X: Floats, y: Ints, sample_weight: Floats, values: Sequence[Any], *, n_classes: int
     ) -> MarginPath:
         """All strengths, from the strongest penalty to the weakest."""
-        self._check_max_iter()
+        self._check_parameters()
         weight = self._class_weighted(y, sample_weight, np.arange(n_classes))
         return MarginPath(self, X, y, weight, values, n_classes)
 
@@ -240,6 +248,9 @@ class MarginClassifier(ClassWeightMixin, PathMixin, ClassifierMixin, BaseEstimat
         with one_blas_thread():
             return rule.values(X)
 
-    def _check_max_iter(self) -> None:
+    def _check_parameters(self) -> None:
+        intercept = self.fit_intercept
+        if not (isinstance(intercept, int | np.bool_) and intercept in (0, 1)):
+            raise ParameterError(f"fit_intercept is {intercept!r}; it must be True or False")
         if not isinstance(self.max_iter, int | np.integer) or self.max_iter < 1:
             raise ParameterError(f"max_iter is {self.max_iter!r}; it must be an integer, 1 or more")

@@ -1,7 +1,7 @@
 """Linear classifiers by a margin loss at several strengths of the penalty."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,9 @@ from empirisk.runtime.parallel import one_blas_thread
 from empirisk.solvers.margin_risk import Arrival, MarginRisk, lasso_margin, ridge_margin
 from empirisk.solvers.margin_rows import MarginRows
 from empirisk.solvers.perceptron import distinct_rows, perceptron
+from empirisk.solvers.sparse_support_vectors import SparseSupportVectors
 from empirisk.solvers.steps import is_number
-from empirisk.solvers.support_vectors import support_vectors
+from empirisk.solvers.support_vectors import SupportVectors
 
 
 class MarginPath:
@@ -96,27 +97,39 @@ class MarginPath:
             found = perceptron(self.rows, sign, self.weight, *self.distinct, max_iter)
             return [found] * len(self.strengths)
         power = 1 if self.learner.penalty == "l1" else 2
-        risk = MarginRisk(self.rows, sign, self.loss)
         arrivals: list[Any] = [None] * len(self.strengths)
-        start = risk.zero
+        solve = self._solver(sign, power)
         for j in np.argsort(self.strengths, kind="stable"):
-            strength = self.rows.penalty(self.strengths[j], power)
-            if isinstance(self.loss, Hinge):
-                arrivals[j] = support_vectors(self.rows, sign, strength, max_iter)
-            else:
-                solve = lasso_margin if power == 1 else ridge_margin
-                arrivals[j] = solve(risk, strength, start, max_iter, 0.0)
-            start = arrivals[j].point
+            arrivals[j] = solve(self.rows.penalty(self.strengths[j], power))
         return arrivals
+
+    def _solver(self, sign: Floats, power: int) -> Callable[[float], Arrival]:
+        """From a strength to the optimum; the next one begins at the last."""
+        max_iter = self.learner.max_iter
+        if isinstance(self.loss, Hinge):
+            machine = SparseSupportVectors if power == 1 else SupportVectors
+            return machine(self.rows, sign, max_iter).at
+        risk = MarginRisk(self.rows, sign, self.loss)
+        minimum = lasso_margin if power == 1 else ridge_margin
+        last = risk.zero
+
+        def solve(strength: float) -> Arrival:
+            nonlocal last
+            arrival = minimum(risk, strength, last, max_iter, 0.0)
+            last = arrival.point
+            return arrival
+
+        return solve
 
     def _warn(self, solved: list[list[Arrival]]) -> None:
         """Of the perceptron nothing is said: that no rule is without mistakes is no failure."""
         if self.converged.all() or isinstance(self.loss, Perceptron):
             return
         k, j = np.argwhere(~self.converged)[0]
+        arrival = solved[k][j]
         warnings.warn(
-            f"the minimum at C = {self.values[j]:g} was not reached: {solved[k][j].reason}; "
-            "raise max_iter, or lower C",
+            f"the minimum at C = {self.values[j]:g} was not reached: {arrival.reason}; "
+            f"{arrival.advice}",
             ConvergenceWarning,
             stacklevel=4,
         )
@@ -146,16 +159,10 @@ def intercept_of(learner: Any) -> Floats:
 
 
 def checked_loss(loss: Any, penalty: Any) -> MarginLoss:
-    """The loss, one that goes with the penalty."""
+    """The loss, next to a penalty that there is."""
     if not (isinstance(penalty, str) and penalty in ("l1", "l2")):
         raise ParameterError(f'penalty is {penalty!r}; it must be "l1" or "l2"')
-    found = as_margin_loss(loss)
-    if penalty == "l1" and isinstance(found, Hinge):
-        raise ParameterError(
-            'the hinge loss has no derivative at 1 and goes with penalty="l2" only; '
-            'for penalty="l1" use loss="squared_hinge"'
-        )
-    return found
+    return as_margin_loss(loss)
 
 
 def checked_C(C: Any) -> float:

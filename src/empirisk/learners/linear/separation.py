@@ -6,6 +6,7 @@ in that direction. If all are > 0 the separation is complete, else quasi-complet
 Anderson 1984).
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -13,15 +14,17 @@ import numpy as np
 from scipy.optimize import linprog
 
 from empirisk.learners.linear.logistic_loss import LogisticLoss
-from empirisk.runtime.arrays import Floats
+from empirisk.runtime.arrays import Bools, Floats, Ints
+from empirisk.runtime.deadlines import check_deadline, time_left
 from empirisk.runtime.errors import EmpiriskWarning
 
 FAR = 20.0
 """Without separation hardly a score is larger: a probability of 1 - 2e-9."""
-LEVEL = 1e-7
-"""Margins, relative to the largest, that count as 0: the tolerance of the linear programme."""
-MOST_NUMBERS = 2**24
-"""Numbers in the constraints of a linear programme: 128 MB."""
+LEVEL = 1e-6
+"""Margins, relative to the largest, that count as 0: ten tolerances of the linear programme."""
+AT_ONCE = 1000
+"""Constraints that join a linear programme at once, or ten for each coordinate."""
+ROUNDS = 100  # of joining
 NAMED = 5
 
 
@@ -40,13 +43,16 @@ class Separation:
         The direction: the rule whose scores are never against a row's own class. Its largest
         coefficient is 1 where each column is measured by its largest deviation from the mean.
     n_separated : int
-        Rows that are strictly on the side of their class.
+        Rows that are strictly on the side of their class, against each of the others.
+    ahead : int array of shape (n_classes, n_classes)
+        How many rows of class k have a larger score for k than for l; on the diagonal, all of k.
     """
 
     kind: Literal["complete", "quasi-complete"]
     coef: Floats
     intercept: Floats
     n_separated: int
+    ahead: Ints
 
     def involved(self, names: Any) -> str:
         """The columns that the direction uses, in words."""
@@ -55,9 +61,13 @@ class Separation:
         more = f" and {len(used) - NAMED} more" if len(used) > NAMED else ""
         return f"column{'s' if len(used) > 1 else ''} {', '.join(shown)}{more}"
 
-    def message(self, names: Any) -> str:
+    def message(self, names: Any, classes: Any) -> str:
         if self.kind == "complete":
             what = "a linear rule separates the classes without error"
+        elif len(classes) > 2:
+            what = (
+                f"a linear rule separates {self._told_apart(classes)} (quasi-complete separation)"
+            )
         else:
             what = (
                 f"a linear rule separates {self.n_separated} row(s) from the other classes and is "
@@ -69,6 +79,37 @@ class Separation:
             "`separation_` has the direction"
         )
 
+    def _told_apart(self, classes: Any) -> str:
+        """The classes, and the rows of others, that are separated from one another, in words."""
+        names = [repr(name) for name in np.asarray(classes).tolist()]
+        of_class = np.diagonal(self.ahead)
+        whole = self.ahead == of_class[:, np.newaxis]
+        whole &= whole.T
+        phrases = [
+            f"class {names[k]} from {_listed([names[m] for m in others])}"
+            for k, others in _stars(np.argwhere(np.triu(whole, 1)).tolist())
+        ]
+        for k, count in enumerate(np.where(whole, 0, self.ahead)):
+            for n_rows in np.unique(count[count > 0]).tolist():
+                others = [names[m] for m in np.flatnonzero(count == n_rows)]
+                phrases.append(f"{n_rows} row(s) of class {names[k]} from {_listed(others)}")
+        return _listed(phrases, "; ")
+
+
+def _stars(pairs: list[list[int]]) -> Iterator[tuple[int, list[int]]]:
+    """Pairs as (one, its partners), those with the most partners first."""
+    while pairs:
+        ends = [end for pair in pairs for end in pair]
+        hub = max(sorted(set(ends)), key=ends.count)
+        yield hub, [k + m - hub for k, m in pairs if hub in (k, m)]
+        pairs = [pair for pair in pairs if hub not in pair]
+
+
+def _listed(words: list[str], comma: str = ", ") -> str:
+    if len(words) > NAMED:
+        return f"{comma.join(words[:NAMED])} and {len(words) - NAMED} more"
+    return " and ".join([comma.join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
 
 def margins(loss: LogisticLoss, theta: Floats) -> Floats:
     """f_{y_i}(x_i) - f_k(x_i), (rows, classes - 1)."""
@@ -79,47 +120,82 @@ def margins(loss: LogisticLoss, theta: Floats) -> Floats:
     return (own - scores)[others].reshape(len(scores), -1)
 
 
-def separating_direction(loss: LogisticLoss, theta: Floats, step: Floats) -> Floats | None:
-    """A direction that separates, in the coordinates of the loss; None if none was found.
+def separating_direction(
+    loss: LogisticLoss, theta: Floats, far: float = FAR
+) -> tuple[Floats, Bools] | None:
+    """A direction that separates as many rows as any, and the margins that grow along it.
 
-    `theta` is where a fit without penalty ended and `step` its last step, which tends to such a
-    direction. The linear programme (Konis 2007) is exact and tells also that there is none.
+    `theta` is where a fit without penalty ended; without margins beyond `far` nothing is
+    separated.
+
+    A linear programme (Konis 2007) finds a direction within a box, with margins >= 0 and largest
+    in sum. Margins that it leaves level are summed in the next one, until none can be gained: the
+    sum of all directions separates whatever can be.
     """
-    if (margins(loss, theta) > 0).all():
-        return theta
-    if np.abs(loss.scores(theta)).max() < FAR:
+    fitted = margins(loss, theta)
+    if (fitted > 0).all():
+        return theta, fitted > 0
+    if np.abs(fitted).max() < far:
         return None
-    if len(loss.X) * (loss.n_classes - 1) * loss.size <= MOST_NUMBERS:
-        step = _linear_programme(loss)
-    gained = margins(loss, step)
-    largest = gained.max(initial=0.0)
-    separates = largest > 0 and gained.min() >= -LEVEL * 100 * largest
-    return step if separates else None
+    level = np.ones(fitted.shape, bool)
+    total = np.zeros(loss.size)
+    while level.any():
+        direction = _linear_programme(loss, fitted, level)
+        gained = margins(loss, direction)
+        ahead = level & (gained > LEVEL * gained.max())
+        if not ahead.any():
+            break
+        total += direction
+        level &= ~ahead
+    return None if level.all() else (total, ~level)
 
 
-def _linear_programme(loss: LogisticLoss) -> Floats:
-    """The direction within a box whose margins are >= 0 and largest in sum; 0 if there is none."""
-    unit = column_units(loss)
-    n, width = len(loss.X), loss.width
-    Z = (loss.X - loss.centre) / unit
+def _linear_programme(loss: LogisticLoss, fitted: Floats, level: Bools) -> Floats:
+    """The direction whose margins at `level` are largest in sum, all being >= 0.
+
+    The constraints begin with those of the least fitted margins; those that are violated join.
+    """
+    units = np.ones((loss.n_scores, loss.width))
+    units[:, : loss.X.shape[1]] = column_units(loss)
+    unit = units.reshape(-1)
+    aim = _gains(loss, *np.nonzero(level)).sum(axis=0) / unit
+    aim /= max(float(np.abs(aim).max()), 1e-300)
+    at_once = max(AT_ONCE, 10 * loss.size)
+    chosen = np.sort(np.argsort(fitted, axis=None, kind="stable")[:at_once])
+    for _ in range(ROUNDS):
+        check_deadline()
+        rows, others = np.unravel_index(chosen, level.shape)
+        found = linprog(
+            -aim,
+            A_ub=-_gains(loss, rows, others) / unit,
+            b_ub=np.zeros(len(chosen)),
+            bounds=(-1, 1),
+            method="highs",
+            options={"time_limit": max(time_left(), 0.0)},
+        )
+        check_deadline()
+        if found.x is None or -found.fun <= LEVEL:
+            break
+        direction = np.where(np.abs(found.x) > LEVEL, found.x, 0.0) / unit
+        gained = margins(loss, direction).reshape(-1)
+        violated = np.flatnonzero(gained < -LEVEL * gained.max())
+        joining = np.setdiff1d(violated, chosen)
+        if len(joining) == 0:
+            return direction if len(violated) == 0 else np.zeros(loss.size)
+        worst = joining[np.argsort(gained[joining], kind="stable")[:at_once]]
+        chosen = np.union1d(chosen, worst)
+    return np.zeros(loss.size)
+
+
+def _gains(loss: LogisticLoss, rows: Ints, others: Ints) -> Floats:
+    """Margins as functions of the coordinates: of each row over the others-th other class."""
+    Z = loss.X[rows] - loss.centre
     if loss.fit_intercept:
-        Z = np.column_stack([Z, np.ones(n)])
-    own, basis = loss.y[:, np.newaxis], loss.basis
-    others = np.array([[k for k in range(loss.n_classes) if k != y] for y in range(loss.n_classes)])
-    contrast = basis[own] - basis[others[loss.y]]  # (rows, classes - 1, scores)
-    gains = np.einsum("ika,ij->ikaj", contrast, Z).reshape(-1, loss.size)
-    found = linprog(
-        -gains.sum(axis=0) / len(gains),
-        A_ub=-gains,
-        b_ub=np.zeros(len(gains)),
-        bounds=(-1, 1),
-        method="highs",
-    )
-    if found.x is None:
-        return np.zeros(loss.size)
-    direction = np.where(np.abs(found.x) > LEVEL, found.x, 0.0).reshape(loss.n_scores, width)
-    direction[:, : loss.X.shape[1]] /= unit
-    return direction.reshape(-1)
+        Z = np.column_stack([Z, np.ones(len(rows))])
+    own = loss.y[rows]
+    other = others + (others >= own)  # the own class is left out of the count
+    contrast = loss.basis[own] - loss.basis[other]
+    return np.einsum("ia,ij->iaj", contrast, Z).reshape(len(rows), loss.size)
 
 
 def column_units(loss: LogisticLoss) -> Floats:
@@ -128,21 +204,30 @@ def column_units(loss: LogisticLoss) -> Floats:
     return np.where(size > 0, size, 1.0)
 
 
-def separation_of(problem: Any, theta: Floats, step: Floats) -> Separation | None:
+def separation_of(problem: Any, theta: Floats, far: float = FAR) -> Separation | None:
     """What is reported of a fit without penalty that ended at `theta`."""
     loss = problem.loss
-    direction = separating_direction(loss, theta, step)
-    if direction is None:
+    found = separating_direction(loss, theta, far)
+    if found is None:
         return None
-    matrix = direction.reshape(loss.n_scores, loss.width).copy()
+    direction, ahead = found
+    matrix = direction.reshape(loss.n_scores, loss.width)
     p = loss.X.shape[1]
-    largest = np.abs(matrix[:, :p] * column_units(loss)).max()
-    matrix /= largest if largest > 0 else 1.0
-    gained = margins(loss, matrix.reshape(-1))
-    ahead = gained > LEVEL * gained.max()
-    coef, constant = problem.rule(matrix.reshape(-1))
-    intercept = constant - coef @ problem.raw_centre
-    kind: Literal["complete", "quasi-complete"] = "complete" if ahead.all() else "quasi-complete"
-    if (margins(loss, theta) > 0).all():
-        kind = "complete"
-    return Separation(kind, coef, intercept, int(ahead.any(axis=1).sum()))
+    largest = np.abs(matrix[:, :p] * column_units(loss)).max(initial=0.0)
+    coef, constant = problem.rule(direction / (largest if largest > 0 else 1.0))
+    return Separation(
+        "complete" if ahead.all() else "quasi-complete",
+        coef,
+        constant - coef @ problem.raw_centre,
+        int(ahead.all(axis=1).sum()),
+        _rows_ahead(loss, ahead),
+    )
+
+
+def _rows_ahead(loss: LogisticLoss, ahead: Bools) -> Ints:
+    """Rows of each class that are ahead of each other one; on the diagonal all its rows."""
+    K = loss.n_classes
+    count = np.diag(np.bincount(loss.y, minlength=K))
+    for k in range(K):
+        count[k, np.arange(K) != k] = ahead[loss.y == k].sum(axis=0)
+    return count

@@ -5,10 +5,11 @@ Weights are copies, so with n = sum_i w_i the objective is
     sum_i w_i (y_i - intercept - x_i'b)^2 / 2n + alpha sum_j f_j (r |b_j| + (1 - r) b_j^2 / 2)
 
 with r the `l1_ratio` and f_j the penalty factors. The notes' form, without 1 / 2n and with penalty
-lambda (2 d |b|_1 + (1 - d) |b|^2), is alpha = lambda / n and r = d.
+lambda (2 d |b|_1 + (1 - d) |b|^2), is that of alpha = lambda / n and r = d.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 from warnings import warn
@@ -16,8 +17,10 @@ from warnings import warn
 import numpy as np
 
 from empirisk.data.blocks import Blocks
+from empirisk.learners.linear.constraint_form import norm_for_penalty, penalty_for_norm
 from empirisk.learners.linear.lasso_held_out import lasso_held_out
-from empirisk.learners.linear.lasso_path import Fits, SparsePath, Task, Terms, fit_all
+from empirisk.learners.linear.lasso_path import SparsePath
+from empirisk.learners.linear.lasso_problem import Fits, Task, Terms, fit_all
 from empirisk.learners.linear.linear_rule import LinearRule, as_columns
 from empirisk.learners.linear.ridge import check_alpha
 from empirisk.risk.axis import Axis, HeldOut, Output
@@ -45,6 +48,9 @@ class SparseRule(LinearRule):
     warm_start: bool
     positive: bool
     penalty_factor: Any
+    n_jobs: int | None
+    dual_gap_: Any
+    n_iter_: int
 
     @property
     def _l1_ratio(self) -> Any:
@@ -95,8 +101,7 @@ class SparseRule(LinearRule):
         y : array-like of shape (n,) or (n, outputs)
         sample_weight : array-like of shape (n,), optional
         values : sequence of float, optional
-            Penalties; by default 100 from the least at which all coefficients are zero down to a
-            thousandth of it.
+            Penalties; by default those of `axis_values`.
 
         Returns
         -------
@@ -104,29 +109,65 @@ class SparseRule(LinearRule):
             With `coef`, `intercept`, `dual_gap`, `norm`, `plot()` and, for one penalty, `at(j)`.
         """
         data = check_fit(self, X, y, sample_weight, multi_output=True)
-        if values is None:
-            values = self.axis_values(data.X, data.y, data.sample_weight, n_train=len(data.X))
-        return self.fit_path(data.X, data.y, data.sample_weight, values)
+        task = self._task(data.X, data.y, data.sample_weight)
+        values = self._grid(task) if values is None else values
+        return self._path(task, values, flat=data.y.ndim == 1)
 
     def axis_values(
         self, X: Any, y: Array, sample_weight: Floats, *, n_train: int
     ) -> Sequence[float]:
-        """100 log steps from the least alpha at which all is zero to a thousandth of it."""
-        terms = self._terms(X.shape[1])
-        terms = terms._replace(l1_ratio=max(terms.l1_ratio, RIDGE_LIKE))
-        task = Task.of(terms, Blocks.of_arrays(X, as_columns(y), sample_weight))
-        high = float(np.clip(task.largest_alpha() or 1.0, RANGE[0] / LEAST, RANGE[1]))
-        return [float(alpha) for alpha in np.geomspace(high, high * LEAST, STEPS)]
+        """100 log steps from the least alpha at which all is zero to a thousandth of it.
+
+        Where the squared part of the penalty still is large there, as it is when the numbers of y
+        are, on to where that is a thousandth of the mean square of the columns.
+        """
+        return self._grid(self._task(X, y, sample_weight))
 
     def fit_path(
         self, X: Any, y: Array, sample_weight: Floats, values: Sequence[Any], *, n_classes: int = 0
     ) -> SparsePath:
         """All penalties, each from where the last one ended."""
-        blocks = Blocks.of_arrays(X, as_columns(y), sample_weight)
-        task = Task.of(self._terms(X.shape[1]), blocks)
-        fits = fit_all(task, np.array([check_alpha(alpha) for alpha in values]))
-        self._warn(fits)
-        return SparsePath.of(self, values, task, fits, flat=y.ndim == 1)
+        return self._path(self._task(X, y, sample_weight), values, flat=y.ndim == 1)
+
+    def norm_for_penalty(self, X: Any, y: Any, alpha: Any, sample_weight: Any = None) -> Any:
+        """The norm of the minimiser at a penalty: the t of its constraint form.
+
+        Minimising the loss plus alpha times the norm P(b) = sum_j f_j (r |b_j| + (1 - r) b_j^2 / 2)
+        is minimising the loss among all b with P(b) <= t; r is the `l1_ratio`, 1 for the lasso.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+        y : array-like of shape (n,)
+        alpha : float or array-like
+            Penalties; the learner's own `alpha` is not used.
+        sample_weight : array-like of shape (n,), optional
+
+        Returns
+        -------
+        float or array
+        """
+        return norm_for_penalty(self, X, y, alpha, sample_weight)
+
+    def penalty_for_norm(self, X: Any, y: Any, t: float, sample_weight: Any = None) -> float:
+        """The multiplier of the constraint P(b) <= t: the alpha whose minimiser has the norm t.
+
+        It is also how fast the least loss falls as t grows, and 0 where the constraint does not
+        bind. See `norm_for_penalty` for P.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+        y : array-like of shape (n,)
+        t : float
+            0 or more; for 0 it is the least alpha at which P(b) is 0.
+        sample_weight : array-like of shape (n,), optional
+
+        Returns
+        -------
+        float
+        """
+        return penalty_for_norm(self, X, y, t, sample_weight)
 
     def out_of_fold(
         self,
@@ -145,12 +186,30 @@ class SparseRule(LinearRule):
         return lasso_held_out(self, X, y, sample_weight, plan, values, alphas, rows_per_block)
 
     def _fit(self, blocks: Blocks, y: Array) -> Self:
-        task = Task.of(self._terms(blocks.n_columns), blocks)
-        flat = y.ndim == 1
+        task = Task.of(self._terms(blocks.n_columns), blocks, n_jobs=self.n_jobs)
         alphas = np.array([check_alpha(self.alpha)])
         fits = fit_all(task, alphas, self._start(blocks.n_columns, len(task.scales.y)))
         self._warn(fits)
-        return SparsePath.of(self, [self.alpha], task, fits, flat=flat).teach(self, 0)
+        return SparsePath(self, [self.alpha], task, fits, flat=y.ndim == 1).teach(self, 0)
+
+    def _task(self, X: Any, y: Array, sample_weight: Floats) -> Task:
+        blocks = Blocks.of_arrays(X, as_columns(y), sample_weight)
+        return Task.of(self._terms(X.shape[1]), blocks, n_jobs=self.n_jobs)
+
+    def _grid(self, task: Task) -> list[float]:
+        terms = task.terms._replace(l1_ratio=max(task.terms.l1_ratio, RIDGE_LIKE))
+        largest = replace(task, terms=terms).largest_alpha()
+        high = float(np.clip(largest or 1.0, RANGE[0] / LEAST, RANGE[1]))
+        low = high * LEAST
+        if task.terms.l1_ratio < 1:
+            ridge = LEAST * task.mean_square() / (1 - task.terms.l1_ratio)
+            low = max(min(low, ridge or low), RANGE[0])
+        return [float(alpha) for alpha in np.geomspace(high, low, STEPS)]
+
+    def _path(self, task: Task, values: Sequence[Any], *, flat: bool) -> SparsePath:
+        fits = fit_all(task, np.array([check_alpha(alpha) for alpha in values]))
+        self._warn(fits)
+        return SparsePath(self, values, task, fits, flat=flat)
 
     def _terms(self, p: int) -> Terms:
         """What is minimised, with checked parameters."""
@@ -191,8 +250,9 @@ class SparseRule(LinearRule):
         if not fits.reached.all():
             gap, tol = float(fits.relative_gap.max()), self.tol
             warn(
-                f"{type(self).__name__} stopped after max_iter={self.max_iter} sweeps at a duality "
-                f"gap of {gap:.1e} |y|^2 / n, more than tol={tol:g}: raise max_iter, or alpha",
+                f"{type(self).__name__} stopped after max_iter={self.max_iter} iterations at a "
+                f"duality gap of {gap:.1e} |y|^2 / n, more than tol={tol:g}: raise max_iter, or "
+                "alpha",
                 ConvergenceWarning,
                 stacklevel=4,
             )

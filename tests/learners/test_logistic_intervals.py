@@ -1,0 +1,123 @@
+"""Intervals of coefficients of logistic regression beside a general minimiser and inverses."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.optimize import minimize
+
+from empirisk import LogisticRegression
+from empirisk.runtime.errors import DataError, ParameterError
+
+
+def sample(n=200, p=4, n_classes=2, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p)) * np.geomspace(0.5, 2, p) + 1
+    B = rng.normal(size=(p, n_classes))
+    scores = (X - 1) @ B + rng.gumbel(size=(n, n_classes))
+    return X, scores.argmax(axis=1)
+
+
+def objective(model, X, y):
+    """Written out: sum of log losses and the penalty."""
+    own = -model.predict_log_proba(X)[np.arange(len(y)), y]
+    return own.sum() + (model.coef_**2).sum() / (2 * model.C)
+
+
+def profile_twin(X, y, j, t, C):
+    """The penalised likelihood with one coefficient held, by a general minimiser."""
+    Z = np.column_stack([X, np.ones(len(y))])
+    free = [k for k in range(Z.shape[1]) if k != j]
+
+    def value(b):
+        full = np.insert(b, j, t)
+        loss = np.logaddexp(0, -(2 * y - 1) * (Z @ full)).sum()
+        return loss + (full[:-1] ** 2).sum() / (2 * C)
+
+    return minimize(value, np.zeros(len(free)), tol=1e-10).fun
+
+
+@pytest.mark.parametrize("C", [2.0, 1e12])
+@pytest.mark.parametrize("j", [0, 2])
+def test_profile_intervals_end_where_the_likelihood_ratio_rejects(C, j):
+    X, y = sample(n=60, p=2)
+    model = LogisticRegression(C=C).fit(X, y)
+    found = model.coefficient_intervals(X, y, level=0.9, method="profile")
+    best = objective(model, X, y)
+    for end in (found.lower[j], found.upper[j]):
+        rise = 2 * (profile_twin(X, y, j, end, C) - best)
+        assert_allclose(rise, 2.7055434540954, rtol=1e-6)  # chi-squared; the twin has 1e-8
+    assert found.name == ("x0", "x1", "intercept")
+    assert "90 % interval" in str(found)
+
+
+def test_wald_intervals_of_many_classes_agree_with_the_inverse_hessian():
+    X, y = sample(n=300, p=2, n_classes=3)
+    model = LogisticRegression(C=np.inf).fit(X, y)
+    found = model.coefficient_intervals(X, y)
+    P = model.predict_proba(X)
+    Z = np.column_stack([X, np.ones(len(y))])
+    blocks = [
+        [Z.T @ ((P[:, k] * ((k == m) - P[:, m]))[:, None] * Z) for m in range(3)] for k in range(3)
+    ]
+    covariance = np.linalg.pinv(np.block(blocks), rcond=1e-10)
+    assert_allclose(found.standard_error, np.sqrt(np.diag(covariance)), rtol=1e-7)
+    assert found.of_class == (0, 0, 0, 1, 1, 1, 2, 2, 2)
+
+
+def test_wald_intervals_of_a_ridge_fit_come_from_the_penalised_hessian():
+    X, y = sample(n=80, p=3)
+    weight = np.linspace(0.5, 3, 80)
+    model = LogisticRegression(C=0.3).fit(X, y, sample_weight=weight)
+    found = model.coefficient_intervals(X, y, weight)
+    share = model.predict_proba(X)[:, 1]
+    Z = np.column_stack([X, np.ones(80)])
+    H = Z.T @ ((weight * share * (1 - share))[:, None] * Z) + np.diag([1 / 0.3] * 3 + [0])
+    assert_allclose(found.standard_error, np.sqrt(np.diag(np.linalg.inv(H))), rtol=1e-9)
+    copies = np.repeat(np.arange(80), 2)
+    model = LogisticRegression(C=0.3).fit(X, y, sample_weight=np.full(80, 2.0))
+    twice = LogisticRegression(C=0.3).fit(X[copies], y[copies])
+    for method in ("wald", "profile"):
+        one = model.coefficient_intervals(X, y, np.full(80, 2.0), method=method)
+        two = twice.coefficient_intervals(X[copies], y[copies], method=method)
+        assert_allclose(one.lower, two.lower, rtol=1e-7)  # ends are found to 1e-9 of z
+        assert_allclose(one.upper, two.upper, rtol=1e-7)
+
+
+def test_intervals_of_other_rows_are_refused():
+    X, y = sample()
+    model = LogisticRegression().fit(X, y)
+    with pytest.raises(DataError, match="standard errors away"):
+        model.coefficient_intervals(X, 1 - y)
+    with pytest.raises(ParameterError, match="method"):
+        model.coefficient_intervals(X, y, method="bootstrap")
+    with pytest.raises(ParameterError, match="L1"):
+        LogisticRegression(l1_ratio=1).fit(X, y).coefficient_intervals(X, y)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("method", ["wald", "profile"])
+@pytest.mark.parametrize("unit", [[1e200] * 2, [1e-160] * 2, [1e-200, 1e200]], ids=str)
+def test_intervals_are_in_the_units_of_the_columns_however_extreme(n_classes, method, unit):
+    X, y = sample(n=80, p=2, n_classes=n_classes)
+    plain = LogisticRegression(C=np.inf).fit(X, y).coefficient_intervals(X, y, method=method)
+    scaled = LogisticRegression(C=np.inf).fit(X * unit, y)
+    found = scaled.coefficient_intervals(X * unit, y, method=method)
+    raw = np.tile([*unit, 1.0], 1 if n_classes == 2 else n_classes)
+    for name in ("estimate", "standard_error", "lower", "upper"):
+        # Ends are found to 1e-9 of z, and fits to 1e-10 of the scores.
+        assert_allclose(getattr(found, name) * raw, getattr(plain, name), rtol=1e-7, err_msg=name)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("unit", [1e200, 1e-160])
+def test_intervals_of_a_penalised_fit_follow_one_unit_of_all_columns(unit):
+    X, y = sample(n=80, p=2)
+    with np.errstate(over="ignore"):
+        C = np.clip(1 / np.square(unit), 1e-300, 1e300)  # all but no penalty, or all penalty
+    for method in ("wald", "profile"):
+        model = LogisticRegression(C=C).fit(X * unit, y)
+        found = model.coefficient_intervals(X * unit, y, method=method)
+        assert np.isfinite([found.standard_error, found.lower, found.upper]).all()
+        assert (found.lower < found.estimate).all()
+        assert (found.estimate < found.upper).all()

@@ -1,0 +1,102 @@
+"""Margin classifiers from rows that come a few at a time, and from a model file."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from empirisk import MarginClassifier, load, save
+from empirisk.losses import Logit, MarginLoss, as_margin_loss
+from empirisk.losses.margin import NAMED
+from empirisk.runtime.errors import ConvergenceWarning, DataError, ParameterError
+from model_file.exactness import assert_same
+
+
+def sample(n):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 3)) * [0.5, 1.0, 2.0] + [0.0, 1.0, 2.0]
+    score = X @ [1.0, -0.5, 0.8] - 1 + rng.normal(size=n)
+    return X, np.where(score > 0, 1, -1)
+
+
+def three_classes(n=120):
+    X, _ = sample(n)
+    score = X @ [1.0, -0.5, 0.2] + 0.5 * np.random.default_rng(5).normal(size=n)
+    return X, np.array(["a", "b", "c"])[np.digitize(score, np.quantile(score, [0.3, 0.6]))]
+
+
+def objective(model, X, y):
+    """The formula of the docstring."""
+    b = model.coef_[0]
+    loss = as_margin_loss(model.loss).value(y * (X @ b + model.intercept_[0]))
+    return model.C * loss.sum() + b @ b / 2
+
+
+@pytest.mark.parametrize("loss", [*NAMED])
+def test_partial_fit_comes_near_the_fit_as_rows_stream_by(loss):
+    X, y = sample(4000)
+    stream = MarginClassifier(loss, C=0.01)
+    for first in range(0, 4000, 500):
+        rows = slice(first, first + 500)
+        stream.partial_fit(X[rows], y[rows], classes=[-1, 1])
+    whole = MarginClassifier(loss, C=0.01, max_iter=20).fit(X, y)
+    if loss != "perceptron":  # of which any rule may be the last
+        start = 0.01 * len(y)  # of the rule 0, whose margins are 0 and losses 1
+        best = objective(whole, X, y)
+        # 128 steps from zero take away most of the excess over the minimum.
+        assert objective(stream, X, y) - best < 0.4 * (start - best)
+    assert stream.score(X, y) > 0.65
+
+
+def test_partial_fit_goes_on_from_a_fit_and_knows_its_classes():
+    X, y = three_classes()
+    model = MarginClassifier("logit").fit(X, y)
+    before = model.coef_.copy()
+    model.partial_fit(X[:10], y[:10])
+    assert np.abs(model.coef_ - before).max() > 0
+    assert list(model.classes_) == ["a", "b", "c"]
+    with pytest.raises(DataError, match="'z'"):
+        model.partial_fit(X[:2], ["a", "z"])
+    with pytest.raises(ParameterError, match="first call"):
+        model.partial_fit(X[:2], y[:2], classes=["a", "b"])
+    with pytest.raises(ParameterError, match="first call"):
+        MarginClassifier().partial_fit(X, y)
+    with pytest.raises(ParameterError, match="balanced"):
+        MarginClassifier(class_weight="balanced").partial_fit(X, y, classes=["a", "b", "c"])
+    with pytest.warns(ConvergenceWarning, match="eta0"):
+        MarginClassifier("exponential", eta0=1e6).partial_fit(X, y, classes=["a", "b", "c"])
+
+
+@pytest.mark.parametrize("penalty", ["l2", "l1"])
+@pytest.mark.parametrize("loss", [*NAMED, Logit()], ids=str)
+def test_a_saved_rule_says_the_same_and_goes_on_learning(loss, penalty, tmp_path):
+    X, y = three_classes()
+    model = MarginClassifier(loss, penalty=penalty, class_weight={"a": 2.0}, max_iter=50)
+    fitted = model.fit(X, y)
+    again = load(save_to(tmp_path, fitted))
+    assert_same(again, fitted)
+    assert_array_equal(again.decision_function(X), fitted.decision_function(X))
+    for rows in (slice(0, 50), slice(50, 120)):  # as if it had never been away
+        fitted.partial_fit(X[rows], y[rows])
+        again = load(save_to(tmp_path, again.partial_fit(X[rows], y[rows])))
+        assert_same(again, fitted)
+
+
+class Own(MarginLoss):
+    name = "own"
+
+    def value(self, margin):
+        return np.maximum(0, 1 - np.asarray(margin)) ** 3
+
+    def derivative(self, margin):
+        return -3 * np.maximum(0, 1 - np.asarray(margin)) ** 2
+
+
+def test_a_loss_of_your_own_is_not_saved_and_the_message_says_so(tmp_path):
+    X, y = sample(50)
+    with pytest.raises(ParameterError, match=r"loss is a Own; a model file holds only Empirisk's"):
+        save(MarginClassifier(Own()).fit(X, y), tmp_path / "own.empirisk")
+
+
+def save_to(folder, model):
+    save(model, folder / "rule.empirisk")
+    return folder / "rule.empirisk"
