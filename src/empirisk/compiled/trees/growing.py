@@ -82,7 +82,7 @@ def grow(
         largest = max(middle - here.start, here.end - middle)
         if begin >= 0 and largest >= rule.min_rows_split and here.depth + 1 < rule.max_depth:
             split_block(
-                entries, features.size, constant, place, rule.block,
+                entries, features.size, constant, here.place, rule.block,
                 begin, m, goes_left, rule.second,
             )  # fmt: skip
         between = 0.0
