@@ -28,8 +28,8 @@ DONE, AGAIN = 0, 1
 @compiled(signatures=6)
 def grow(
     small, medium, large, features, weights, values, labels, costs, rules, rows, ids, nodes, value,
-    subsets, opened, constant, heap, free, codes, sums, label, totals, entries, counts, keys,
-    drawn, tree, levels, means, words, outputs, goes_left, state, budget,
+    subsets, opened, constant, heap, free, points, point_at, codes, sums, label, totals, entries,
+    counts, keys, drawn, tree, levels, means, words, outputs, goes_left, state, budget,
 ):  # fmt: skip
     """Go on growing; returns AGAIN when the budget is used up or the arrays are full.
 
@@ -62,8 +62,8 @@ def grow(
             budget -= m * features.size
             found = examine(
                 small, medium, large, features, weights, values, labels, costs, rule, rows, ids,
-                nodes, value, subsets, here, constant, codes, sums, label, totals, entries,
-                counts, keys, drawn, tree, levels, means, words, outputs, state,
+                nodes, value, subsets, here, constant, points, point_at, codes, sums, label,
+                totals, entries, counts, keys, drawn, tree, levels, means, words, outputs, state,
             )  # fmt: skip
             if not found:
                 free[state[N_FREE]] = place
@@ -115,8 +115,8 @@ def grow(
 @compiled(signatures=6)
 def examine(
     small, medium, large, features, weights, values, labels, costs, rule, rows, ids, nodes, value,
-    subsets, here, constant, codes, sums, label, totals, entries, counts, keys, drawn, tree,
-    levels, means, words, outputs, state,
+    subsets, here, constant, points, point_at, codes, sums, label, totals, entries, counts, keys,
+    drawn, tree, levels, means, words, outputs, state,
 ):  # fmt: skip
     """Describe an open node and search its best split; returns whether it has one."""
     node, start, m = nodes[here.node], here.start, here.end - here.start
@@ -156,16 +156,16 @@ def examine(
         state[BLOCK_START], state[BLOCK_END] = start, here.end
         begin = 0
     perfect = worth + node.weight * node.impurity / rule.gain_scale
-    best, f, code, next_code, missing_left = search(
+    best, f, code, next_code, threshold, missing_left = search(
         small, medium, large, features, rule, costs, rows, start, m, here.place, constant, begin,
         here.key, node.weight, perfect, TIE * node.weight * node.impurity, here.lower - shift,
-        here.upper - shift, codes, sums, label, totals, entries, counts, keys, drawn, tree, levels,
-        means, words,
+        here.upper - shift, points, point_at, codes, sums, label, totals, entries, counts, keys,
+        drawn, tree, levels, means, words,
     )  # fmt: skip
     if best == REFUSED or best - worth < rule.min_gain:
         return False
     node.feature, node.code, node.next_code = f, code, next_code
-    node.missing_left = missing_left
+    node.missing_left, node.threshold = missing_left, threshold
     node.gain = max(best - worth, 0.0)
     if features[f].category:
         node.subset = state[N_WORDS]

@@ -10,10 +10,7 @@ UNSEEN = 2
 
 FEATURE = np.dtype(
     [
-        (
-            "n_codes",
-            np.uint32,
-        ),  # codes are 0..n_codes-1 in order of the values; n_codes: missing
+        ("n_codes", np.uint32),  # codes are 0..n_codes-1 in order of values; n_codes: missing
         ("place", np.uint32),  # the row of its table
         ("table", np.uint8),  # codes are uint8 (0), uint16 (1) or uint32 (2)
         ("category", np.uint8),  # 1 where codes have no order
@@ -36,6 +33,7 @@ RULES = np.dtype(
         ("min_gain", np.float64),  # in units of the criterion
         ("gain_scale", np.float64),  # what these are in units of weight times impurity
         ("bounded", np.int64),  # 1 where there are monotone constraints
+        ("random", np.int64),  # 1 where thresholds are drawn
         ("block", np.int64),  # rows of a block that is sorted once, 0 for none
         ("bins", np.int64),  # where bins begin in `sums`
         ("first", np.int64),  # where the entries of one feature begin in `entries`
@@ -59,6 +57,7 @@ NODE = np.dtype(
         ("weight", np.float64),
         ("impurity", np.float64),
         ("gain", np.float64),  # in units of the criterion
+        ("threshold", np.float64),  # where it was drawn
     ],
     align=True,
 )

@@ -19,16 +19,18 @@ from empirisk.compiled.trees.many_sums import scan_sums
 from empirisk.compiled.trees.one_sum import scan_sum
 from empirisk.compiled.trees.ordering import ALL_PAIRS, HALF, LOW, gather, sort_codes
 from empirisk.compiled.trees.presorting import is_constant, note_constant
+from empirisk.compiled.trees.random_splits import draw_sides
 
 ONE = np.uint64(1)
+ON_LEFT, ON_RIGHT = np.uint32(0), np.uint32(1)
 TIE = 1e-12
 
 
 @compiled(signatures=6)
 def search(
     small, medium, large, features, rule, costs, rows, start, m, place, constant, begin, key,
-    weight, perfect, tie, lower, upper, codes, sums, label, totals, entries, counts, keys, drawn,
-    tree, levels, means, words,
+    weight, perfect, tie, lower, upper, points, point_at, codes, sums, label, totals, entries,
+    counts, keys, drawn, tree, levels, means, words,
 ):  # fmt: skip
     """The best split of the node open at `place`; notes which features are constant there.
 
@@ -36,10 +38,12 @@ def search(
     of worth `perfect`: those of features before it were worse, and no other can be better.
 
     Returns the worth (-inf if there is no split), the feature, its codes on both sides of the
-    threshold, and the side of missing values. The levels of a category that go left are in `words`.
+    threshold, the threshold if it was drawn, and the side of missing values. The levels of a
+    category that go left are in `words`.
     """
     p = features.size
     family = rule.kind // 10
+    best_threshold = np.nan
     best, best_f, best_code, best_next, best_missing = REFUSED, -1, np.uint32(0), np.uint32(0), 0
     useful = 0
     for step in range(p):
@@ -55,23 +59,28 @@ def search(
         at, n = rule.first, m
         if begin >= 0:
             at = f * rule.block + begin
+            low, high = np.uint32(entries[at] >> HALF), np.uint32(entries[at + m - 1] >> HALF)
         else:
-            n = enter_feature(
-                small, medium, large, features[f], rule, rows, start, m, codes, sums, label,
-                entries, counts, keys,
-            )  # fmt: skip
-        highest = np.uint32(entries[at + n - 1] >> HALF)
-        if np.uint32(entries[at] >> HALF) == highest:
+            low, high = gather(small, medium, large, features[f], rows, start, m, codes)
+        if low == high:
             note_constant(constant, place, f)
             continue
         useful += 1
-        n_missing, missing_weight = 0, 0.0
-        if highest == features[f].n_codes:
-            n_missing, missing_weight = set_missing_apart(
-                entries, at, n, highest, family, sums, label, totals
+        n_missing, n_levels = 0, np.int64(0)
+        missing_weight, some_missing = 0.0, high == features[f].n_codes
+        if rule.random:
+            cut, threshold, missing_left, n_levels = draw_sides(
+                features[f], f, p, key, low, high, points, point_at, m, codes, levels
             )
-        n_seen, n_levels = n - n_missing, 0
-        if levels is not None and features[f].category:
+            low, high = ON_LEFT, ON_RIGHT
+        if begin < 0:
+            n = enter_codes(rule, low, high, m, codes, sums, label, entries, counts, keys)
+        if some_missing and not rule.random:
+            n_missing, missing_weight = set_missing_apart(
+                entries, at, n, high, family, sums, label, totals
+            )
+        n_seen = n - n_missing
+        if levels is not None and features[f].category and not rule.random:
             n_levels = order_levels(
                 entries, at, n_seen, rule.third, family == 1, sums, label, weight, totals, levels,
                 means,
@@ -100,11 +109,16 @@ def search(
                 )  # fmt: skip
             if worth > best + tie or (worth >= best - tie and worth > REFUSED and f < best_f):
                 best, best_f = worth, f
-                best_code = np.uint32(entries[at + i] >> HALF)
-                best_next = features[f].n_codes
-                if i + 1 < n_seen:
-                    best_next = np.uint32(entries[at + i + 1] >> HALF)
-                best_missing = side if n_missing > 0 else UNSEEN
+                if rule.random:
+                    best_code, best_threshold = cut, threshold
+                    best_next = features[f].n_codes if threshold != threshold else cut + ON_RIGHT
+                    best_missing = np.int64(missing_left) if some_missing else UNSEEN
+                else:
+                    best_code = np.uint32(entries[at + i] >> HALF)
+                    best_next = features[f].n_codes
+                    if i + 1 < n_seen:
+                        best_next = np.uint32(entries[at + i + 1] >> HALF)
+                    best_missing = side if n_missing > 0 else UNSEEN
                 if levels is not None and n_levels > 0:
                     note_subset(levels, n_levels, best_code, words)
         if best >= perfect - tie and rule.max_features >= p:
@@ -112,18 +126,12 @@ def search(
     if rule.max_features < p:
         for j in range(p):
             drawn[j] = j
-    return best, best_f, best_code, best_next, best_missing
+    return best, best_f, best_code, best_next, best_threshold, best_missing
 
 
 @compiled
-def enter_feature(
-    small, medium, large, feature, rule, rows, start, m, codes, sums, label, entries, counts, keys
-):
+def enter_codes(rule, low, high, m, codes, sums, label, entries, counts, keys):
     """Entries of a node that is in no block, by bins or by sorting; returns their number."""
-    low, high = gather(small, medium, large, feature, rows, start, m, codes)
-    if low == high:
-        entries[rule.first] = np.uint64(low) << HALF
-        return 1
     family = rule.kind // 10
     n_bins = np.int64(high - low) + 1
     n_cells = n_bins * rule.n_sums if family == 1 else n_bins

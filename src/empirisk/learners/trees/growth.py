@@ -22,13 +22,14 @@ from empirisk.compiled.trees.ordering import ALL_PAIRS, DIGIT_BITS
 from empirisk.data.rank_coding import RankCoding
 from empirisk.learners.trees.finishing import finished
 from empirisk.learners.trees.tree import LEAF, Tree
-from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.deadlines import check_deadline
 
 WORK_AT_ONCE = 2**27  # rows times features between two looks at the clock: about a second
 BLOCK_ENTRIES = 2**18  # of 8 bytes, 2 MB: about what stays in the cache
 BLOCK_SHARE = 0.5  # of the features must be looked at in each node for a block to pay
 NEVER = np.iinfo(np.int32).max
+NO_STARTS = np.zeros(1, np.int64)
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,23 @@ class Target:
     costs: Floats | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class Points:
+    """The values that the codes of a table stand for, where thresholds are drawn between them.
+
+    All trees of a coding share them: those of feature j are values[starts[j]:starts[j + 1]].
+    """
+
+    values: Floats
+    starts: Ints
+
+    @classmethod
+    def of(cls, coding: RankCoding) -> "Points":
+        numbers = [() if c.kind == "category" else c.values for c in coding.columns]
+        ends = np.cumsum([0, *map(len, numbers)])
+        return cls(np.concatenate([*numbers, [0.0]]).astype(np.float64), ends)
+
+
 def grow_tree(
     coding: RankCoding,
     target: Target,
@@ -79,21 +97,25 @@ def grow_tree(
     seed: int = 0,
     monotone: Array | None = None,
     gain_scale: float = 1.0,
+    points: Points | None = None,
 ) -> Tree:
     """Grow a tree on the rows of a coding; values and weights are by row of its whole table.
 
-    gain_scale is what a gain of the criterion is in units of weight times impurity.
+    gain_scale
+        What a gain of the criterion is in units of weight times impurity.
+    points
+        Where thresholds are drawn (`compiled.trees.random_splits`); None: each is the best.
     """
     features = coding.features.copy()
     if monotone is not None:
         features["monotone"] = monotone
     rows = coding.row_numbers() if coding.rows is None else coding.rows.astype(np.uint32)
-    growth = _Growth(coding, features, rows, target, limits, seed)
+    growth = _Growth(coding, features, rows, target, limits, seed, points)
     growth.rules["gain_scale"] = gain_scale
     while growth.step():
         check_deadline()
     del growth.work  # before the nodes are copied into a tree
-    return growth.tree(coding, gain_scale)
+    return growth.tree(coding, gain_scale, drawn=points is not None)
 
 
 class _Growth:
@@ -107,10 +129,11 @@ class _Growth:
         target: Target,
         limits: Limits,
         seed: int,
+        points: Points | None,
     ) -> None:
         self.features, self.rows = features, rows
         n, p = len(rows), len(features)
-        block = _block_size(n, p, limits)
+        block = _block_size(n, p, limits) if points is None else 0
         classes = target.n_sums if target.kind // 10 == 1 else 1
         n_codes = int(features["n_codes"].max(initial=0)) + 1
         binned = target.kind // 10 <= 1 and limits.min_rows_leaf <= 1
@@ -135,6 +158,8 @@ class _Growth:
             target.labels,
             np.zeros((1, 1)) if target.costs is None else np.ascontiguousarray(target.costs),
         )
+        self.points = (np.zeros(1), NO_STARTS) if points is None else (points.values, points.starts)
+        self.rules["random"] = points is not None
         self.tables = (coding.small, coding.medium, coding.large)
         self.work = (
             np.empty(n, np.uint32),
@@ -190,6 +215,7 @@ class _Growth:
             self.constant,
             self.heap,
             self.free,
+            *self.points,
             *self.work,
             self.state,
             WORK_AT_ONCE,
@@ -209,11 +235,11 @@ class _Growth:
             self.free[self.state[N_FREE] : self.state[N_FREE] + n] = np.arange(n, 2 * n)
             self.state[N_FREE] += n
 
-    def tree(self, coding: RankCoding, gain_scale: float) -> Tree:
+    def tree(self, coding: RankCoding, gain_scale: float, *, drawn: bool) -> Tree:
         """What has grown."""
-        n = int(self.state[N_NODES])
+        n, width = int(self.state[N_NODES]), self.words.shape[1]
         return finished(
-            self.nodes[:n], self.value[:n], self.subsets, self.words.shape[1], coding, gain_scale
+            self.nodes[:n], self.value[:n], self.subsets, width, coding, gain_scale, drawn=drawn
         )
 
 
@@ -250,6 +276,7 @@ def _rules(
         limits.min_gain,
         1.0,
         features["monotone"].any(),
+        0,
         block,
         n,
         first,
