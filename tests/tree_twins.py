@@ -29,7 +29,7 @@ def class_impurity(criterion, n_classes, costs=None):
             return p @ costs @ p
         if criterion == "misclassification":
             return ((1 - np.eye(n_classes) if costs is None else costs) @ p).min()
-        return -(p[p > 0] * np.log(p[p > 0])).sum()
+        return -(p[p > 0] * np.log2(p[p > 0])).sum()
 
     return impurity
 
@@ -103,14 +103,16 @@ def rows_of_nodes(tree, places):
     return [np.array(each, int) for each in rows]
 
 
-def audit(tree, places, y, w, impurity, *, rtol=1e-9, stop=0, **how):
+def audit(tree, places, y, w, impurity, *, max_depth=np.inf, rtol=1e-9, **how):
     """Every inner node has the best of all splits, every leaf has none; impurities are right."""
-    total = w.sum()
+    total, depth = w.sum(), tree.depth
     for node, rows in enumerate(rows_of_nodes(tree, places)):
         yn, wn = y[rows], w[rows]
         assert abs(tree.impurity[node] - impurity(yn, wn)) <= 1e-9 * max(impurity(y, w), 1e-300)
         assert tree.n_node_samples[node] == len(rows)
         if tree.is_leaf[node]:
+            one_value = (yn == yn[0]).all() or depth[node] == max_depth
+            assert one_value or best_gain(places[rows], yn, wn, impurity, **how) == -np.inf
             continue
         left = np.isin(rows, rows_of_nodes_below(tree, places, node + 1, rows))
         gain = wn.sum() * impurity(yn, wn) - split_cost(yn, wn, left, impurity)

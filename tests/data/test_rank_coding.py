@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 from empirisk.compiled import ranking
 from empirisk.data.rank_coding import RankCoding, code_column, places_of, rank_numbers
@@ -86,13 +86,21 @@ def test_integers_beyond_float64_keep_their_order():
     column, codes = code_column(RawColumn("id", x))
     assert column.kind == "integer"
     assert_array_equal(codes, [4, 2, 3, 1, 0])
-    places = column.places(RawColumn("id", np.array([2**62, 2**62 + 2, -(2**63), 2**63 - 1])))
-    assert_array_equal(places, [2.0, 3.5, -0.5, 4.0])  # those never seen stand between
+    new = np.array([2**62, 2**62 + 2**61, -(2**63), 2**63 - 1, 0])
+    places = column.places(RawColumn("id", new))
+    # Those never seen stand on the way between.
+    assert_allclose(places, [2.0, 3.5, -1.0, 4.0, 0.5], rtol=1e-15)
+    missing = RawColumn("id", new, missing=new == 0)
+    assert_array_equal(column.places(missing), np.append(places[:4], np.nan))
     unsigned = code_column(RawColumn("id", np.array([2**64 - 1, 2**64 - 2], dtype=np.uint64)))
     assert_array_equal(unsigned[1], [1, 0])
     floats = column.places(RawColumn("id", np.array([np.nan, 0.0])))
     assert np.isnan(floats[0])
-    assert floats[1] == 1.0
+    assert floats[1] == 0.5
+    beyond = column.places(RawColumn("id", np.array([2**64 - 1, 2**62], dtype=np.uint64)))
+    assert_array_equal(beyond, [4.0, 2.0])
+    beyond = column.places(RawColumn("id", np.array([1e300, -1e300])))
+    assert_array_equal(beyond, [4.0, -1.0])
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, Table.of], ids=lambda f: f.__name__)

@@ -29,22 +29,27 @@ class CodedColumn:
     kind
         "number": distinct float64 values in order. "integer": distinct integers, of which some
         are beyond 2^53, in order. "category": levels.
+    missing
+        Whether some value was missing.
     """
 
     name: str
     kind: Kind
     values: Any
+    missing: bool = False
 
     def places(self, column: RawColumn) -> Floats:
         """Where the values of another column stand, as trees compare them; NaN where missing.
 
-        A number stands for itself. An integer beyond 2^53 stands at its code, or half way between
+        A number stands for itself. An integer beyond 2^53 stands at its code, or on the way between
         two codes; a level at its code, one that was never seen at NaN.
         """
         if self.kind == "number":
             return np.asarray(_numbers(column), dtype=np.float64)
         if self.kind == "integer":
-            return _places_of_integers(_numbers(column), self.values)
+            numbers = _numbers(column)
+            missing = numbers != numbers if column.missing is None else column.missing
+            return np.where(missing, np.nan, places_of_integers(numbers, self.values))
         column = as_category(column, True)
         known = {level: float(code) for code, level in enumerate(self.values)}
         place = [known.get(level, np.nan) for level in column.levels]  # type: ignore[union-attr]
@@ -95,7 +100,8 @@ class RankCoding:
         """
         tables, used = [np.empty((0, 0), dtype) for dtype in TABLES], [0, 0, 0]
         features, columns = [], []
-        for raw, asked in zip(raw_columns(X), categories, strict=True):
+        raws = raw_columns(X, [asked is True for asked in categories])
+        for raw, asked in zip(raws, categories, strict=True):
             column, codes = code_column(as_category(raw, asked))
             d = len(column.values)
             table = 0 if d < 2**8 else 1 if d < 2**16 else 2
@@ -159,18 +165,23 @@ def code_column(column: RawColumn) -> tuple[CodedColumn, Array]:
     if column.numbers is None:
         assert column.levels is not None
         assert column.codes is not None
-        codes = np.where(column.codes < 0, len(column.levels), column.codes)
-        return CodedColumn(column.name, "category", column.levels), codes.astype(np.uint32)
+        codes = np.where(column.codes < 0, len(column.levels), column.codes).astype(np.uint32)
+        some = bool((column.codes < 0).any())
+        return CodedColumn(column.name, "category", column.levels, some), codes
     if beyond_float64(column.numbers):
-        distinct, codes = np.unique(column.numbers, return_inverse=True)
-        return CodedColumn(column.name, "integer", distinct), codes.astype(np.uint32)
+        missing = np.zeros(len(column), bool) if column.missing is None else column.missing
+        distinct = np.unique(column.numbers[~missing])
+        codes = np.where(missing, len(distinct), np.searchsorted(distinct, column.numbers))
+        some = bool(missing.any())
+        return CodedColumn(column.name, "integer", distinct, some), codes.astype(np.uint32)
     distinct, codes = rank_numbers(np.require(column.numbers, np.float64, ["C", "A", "W"]))
     if len(distinct) and np.isinf(distinct[[0, -1]]).any():
         raise DataError(
             f"column {column.name!r} has infinite values (inf); leave them out, or leave their "
             "cells empty (NaN)"
         )
-    return CodedColumn(column.name, "number", distinct), codes
+    some = bool(codes.max(initial=0) == len(distinct))
+    return CodedColumn(column.name, "number", distinct, some), codes
 
 
 def rank_numbers(values: Floats) -> tuple[Floats, Array]:
@@ -194,12 +205,49 @@ def beyond_float64(numbers: Array) -> bool:
 
 
 def places_of(X: Any, columns: Iterable[CodedColumn]) -> Floats:
-    """A frame or array as trees compare it, by the columns they were grown on."""
+    """A frame or array as trees compare it, by the columns they were grown on, in their order."""
     columns = list(columns)
-    raw = raw_columns(X, {c.name: "category" for c in columns if c.kind == "category"})
+    raw = raw_columns(X, [column.kind == "category" for column in columns])
     return np.column_stack(
         [column.places(values) for column, values in zip(columns, raw, strict=True)]
     )
+
+
+def places_of_integers(numbers: Array, values: Ints) -> Floats:
+    """The code of the last value up to each number, and how far it is on the way to the next.
+
+    Differences are taken as unsigned integers, which hold them exactly.
+    """
+    numbers = _within(numbers, values.dtype)
+    at = np.searchsorted(values, numbers, side="right") - 1
+    low, high = values[np.maximum(at, 0)], values[np.minimum(at + 1, len(values) - 1)]
+    unsigned = np.uint64
+    passed = numbers.astype(unsigned) - low.astype(unsigned)
+    way = np.maximum(high.astype(unsigned) - low.astype(unsigned), 1)
+    part = np.where(high > low, passed / way, 0.5 * (passed > 0))
+    return np.where(at < 0, -1.0, at + part)
+
+
+def cuts_of_integers(values: Ints, low: Array, high: Array) -> Floats:
+    """The places half way between the values of these codes; infinite where there is no higher."""
+    above = values[np.minimum(high, len(values) - 1)]
+    half = (above.astype(np.uint64) - values[low].astype(np.uint64)) // np.uint64(2)
+    middle = values[low] + half.astype(values.dtype)
+    return np.where(high < len(values), places_of_integers(middle, values), np.inf)
+
+
+def _within(numbers: Array, dtype: Any) -> Ints:
+    """Numbers as integers of another type: rounded down, at its ends where they are beyond."""
+    ends = np.iinfo(dtype)
+    if numbers.dtype.kind == "f":
+        numbers = np.floor(numbers)
+        inside = (numbers >= float(ends.min)) & (numbers < float(ends.max))
+    else:
+        inside = (numbers >= ends.min) & (numbers <= ends.max)
+    whole = np.where(inside, numbers, 0).astype(dtype)
+    whole[~inside & (numbers < 0)] = ends.min
+    whole[~inside & (numbers > 0)] = ends.max
+    return whole
 
 
 def _numbers(column: RawColumn) -> Array:
@@ -209,12 +257,3 @@ def _numbers(column: RawColumn) -> Array:
             "in training: give numbers"
         )
     return column.numbers
-
-
-def _places_of_integers(numbers: Array, values: Ints) -> Floats:
-    if numbers.dtype.kind == "f":
-        places = np.searchsorted(values.astype(np.float64), numbers).astype(np.float64)
-        return np.where(np.isnan(numbers), np.nan, places)
-    at = np.searchsorted(values, numbers)
-    seen = values[np.minimum(at, len(values) - 1)] == numbers
-    return np.where(seen, at, at - 0.5).astype(np.float64)

@@ -4,18 +4,19 @@ Trees take numbers of any type, categories and missing values as they are. A col
 numbers; a column of a frame is what its type says.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from empirisk.data.column import Column, Kind
+from empirisk.data.column import Column
 from empirisk.data.frames import named_arrays
-from empirisk.data.kinds import column_of
+from empirisk.data.kinds import beyond_float64, column_of
 from empirisk.data.table import Table
-from empirisk.runtime.arrays import Array, Int32s
+from empirisk.runtime.arrays import Array, Bools, Int32s
 from empirisk.runtime.errors import DataError, DataTypeError, ParameterError
 
 COLUMNS_AT_ONCE = 4  # of a C-ordered array: they share the cache lines of a row
@@ -23,12 +24,16 @@ COLUMNS_AT_ONCE = 4  # of a C-ordered array: they share the cache lines of a row
 
 @dataclass(frozen=True, eq=False)
 class RawColumn:
-    """Numbers (NaN where missing), or levels and their codes (-1 where missing)."""
+    """Numbers (NaN where missing), or levels and their codes (-1 where missing).
+
+    Integers cannot be NaN: `missing` says where they are.
+    """
 
     name: str
     numbers: Array | None = None
     levels: list[Any] | None = None
     codes: Int32s | None = None
+    missing: Bools | None = None
 
     def __len__(self) -> int:
         column = self.codes if self.numbers is None else self.numbers
@@ -41,37 +46,61 @@ def is_frame(X: Any) -> bool:
     return isinstance(X, Table) or hasattr(X, "__arrow_c_stream__") or hasattr(X, "iloc")
 
 
-def raw_columns(X: Any, kinds: Mapping[str, Kind] | None = None) -> Iterator[RawColumn]:
+def column_names(X: Any) -> list[str]:
+    """The names of the columns of a frame."""
+    if isinstance(X, Table):
+        return list(X.names)
+    named = X.column_names if isinstance(X, pa.Table) else X.columns
+    return [str(name) for name in named]
+
+
+def raw_columns(X: Any, categories: Sequence[bool] | None = None) -> Iterator[RawColumn]:
     """The columns of a frame, or of an array of numbers.
 
-    `kinds` are those of columns of a frame whose type alone does not say it.
+    `categories` says which columns of a frame are categories where they hold words, however few
+    of these are equal; by default the words decide.
     """
-    kinds = {} if kinds is None else kinds
+    if not is_frame(X):
+        yield from _of_array(np.asarray(X))
+        return
+    asked = [False] * X.shape[1] if categories is None else categories
     if isinstance(X, Table):
-        yield from (_of_column(column) for column in Table.of(X, kinds).columns)
-    elif is_frame(X):
-        for name, array in named_arrays(X, None, kinds):
-            whole = pa.types.is_integer(array.type) and array.null_count == 0
-            if whole and name not in kinds:
-                yield RawColumn(name, array.to_numpy())
-            else:
-                yield _of_column(column_of(name, array, kinds.get(name)))
+        yield from map(_of_column, X.columns, asked)
     else:
-        X = np.asarray(X)
-        for first in range(0, X.shape[1], COLUMNS_AT_ONCE):
-            for j, column in enumerate(
-                np.ascontiguousarray(X[:, first : first + COLUMNS_AT_ONCE].T)
-            ):
-                yield RawColumn(f"x{first + j}", column)
+        for (name, array), category in zip(named_arrays(X, None, {}), asked, strict=True):
+            yield _of_arrow(name, array, category)
 
 
-def _of_column(column: Column) -> RawColumn:
+def _of_arrow(name: str, array: Any, category: bool) -> RawColumn:
+    if pa.types.is_integer(array.type):
+        return _of_integers(name, array)
+    return _of_column(column_of(name, array), category)
+
+
+def _of_array(X: Array) -> Iterator[RawColumn]:
+    for first in range(0, X.shape[1], COLUMNS_AT_ONCE):
+        for j, column in enumerate(np.ascontiguousarray(X[:, first : first + COLUMNS_AT_ONCE].T)):
+            yield RawColumn(f"x{first + j}", column)
+
+
+def _of_integers(name: str, array: Any) -> RawColumn:
+    if array.null_count == 0:
+        return RawColumn(name, array.to_numpy())
+    if not beyond_float64(array):
+        return RawColumn(name, array.cast(pa.float64()).to_numpy())
+    missing = np.asarray(pc.is_null(array).combine_chunks())
+    return RawColumn(name, pc.fill_null(array, 0).to_numpy(), missing=missing)
+
+
+def _of_column(column: Column, category: bool) -> RawColumn:
+    if column.kind == "text" and category:
+        column = column_of(column.name, column.arrow, "category")
     if column.kind == "category":
         return RawColumn(column.name, levels=column.levels.tolist(), codes=column.codes())
     if column.kind == "text":
         raise DataTypeError(
             f"column {column.name!r} holds text, of which hardly two are equal; a tree splits "
-            f'numbers and categories: leave it out, or read it as {{{column.name!r}: "category"}}'
+            "numbers and categories: leave it out, or name it in categorical_features"
         )
     return RawColumn(column.name, column.numbers())
 
@@ -105,10 +134,11 @@ def chosen_categories(categorical_features: Any, names: list[str], p: int) -> An
 def as_category(column: RawColumn, asked: bool | None) -> RawColumn:
     """The column as what was asked for: a category (True), numbers (False), or as it is (None)."""
     if asked and column.numbers is not None:
-        missing = np.isnan(column.numbers) if column.numbers.dtype.kind == "f" else None
-        levels, codes = np.unique(column.numbers, return_inverse=True)
-        if missing is not None and missing.any():
-            levels, codes = levels[:-1], np.where(missing, -1, codes)  # NaN is the last of them
+        missing = column.missing
+        if missing is None:
+            missing = column.numbers != column.numbers
+        levels = np.unique(column.numbers[~missing])
+        codes = np.where(missing, -1, np.searchsorted(levels, column.numbers))
         return RawColumn(column.name, levels=levels.tolist(), codes=codes.astype(np.int32))
     if asked is False and column.levels is not None:
         raise DataError(

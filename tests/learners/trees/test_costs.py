@@ -36,7 +36,7 @@ def test_leaves_have_the_label_of_least_expected_cost():
 def test_growth_by_the_generalised_gini_index_finds_its_best_splits():
     X, y, _ = sample(1, n=60)
     model = DecisionTreeClassifier(cost_matrix=COSTS, cost_growth="gini", max_depth=3).fit(X, y)
-    audit(model.tree_, X, y, np.ones(60), class_impurity("generalised", 3, COSTS))
+    audit(model.tree_, X, y, np.ones(60), class_impurity("generalised", 3, COSTS), max_depth=3)
 
 
 def test_growth_by_the_costs_themselves_finds_its_best_splits():
@@ -44,12 +44,19 @@ def test_growth_by_the_costs_themselves_finds_its_best_splits():
     model = DecisionTreeClassifier(criterion="misclassification", cost_matrix=COSTS, max_depth=3)
     w = rng.uniform(0.5, 2, size=60)
     model.fit(X, y, sample_weight=w)
-    audit(model.tree_, X, y, w, class_impurity("misclassification", 3, COSTS))
+    audit(model.tree_, X, y, w, class_impurity("misclassification", 3, COSTS), max_depth=3)
     X, y, _ = sample(3, n=60, n_classes=2)
     two = DecisionTreeClassifier(
         criterion="misclassification", cost_matrix=COSTS[:2, :2], max_depth=3
     ).fit(X, y)
-    audit(two.tree_, X, y, np.ones(60), class_impurity("misclassification", 2, COSTS[:2, :2]))
+    audit(
+        two.tree_,
+        X,
+        y,
+        np.ones(60),
+        class_impurity("misclassification", 2, COSTS[:2, :2]),
+        max_depth=3,
+    )
 
 
 def test_equal_costs_change_nothing():

@@ -61,7 +61,7 @@ def test_the_split_of_a_category_is_the_best_of_all_subsets_in_regression(criter
     model = DecisionTreeRegressor(criterion=criterion, categorical_features=[0], max_depth=3)
     model.fit(X, y)
     places = check_places(model, X)
-    audit(model.tree_, places, y, np.ones(60), IMPURITIES[criterion], categories={0})
+    audit(model.tree_, places, y, np.ones(60), IMPURITIES[criterion], categories={0}, max_depth=3)
 
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])
@@ -72,7 +72,8 @@ def test_the_split_of_a_category_is_the_best_of_all_subsets_for_two_classes(crit
     model = DecisionTreeClassifier(criterion=criterion, categorical_features=[0, 1], max_depth=3)
     model.fit(X, y)
     places = check_places(model, X)
-    audit(model.tree_, places, y, np.ones(80), class_impurity(criterion, 2), categories={0, 1})
+    impurity = class_impurity(criterion, 2)
+    audit(model.tree_, places, y, np.ones(80), impurity, categories={0, 1}, max_depth=3)
 
 
 def test_the_split_of_a_category_is_near_the_best_for_several_classes():
@@ -114,7 +115,7 @@ def test_monotone_splits_are_the_best_of_those_allowed_at_the_root(sign):
     def allowed(j, yl, wl, yr, wr):
         return j > 0 or sign * (np.average(yl, weights=wl) - np.average(yr, weights=wr)) <= 0
 
-    audit(model.tree_, X, y, w, IMPURITIES["squared_error"], allowed=allowed)
+    audit(model.tree_, X, y, w, IMPURITIES["squared_error"], allowed=allowed, max_depth=1)
 
 
 LIKE_PEER = {"random_state": 0, "min_samples_leaf": 20, "max_depth": 5}
@@ -130,11 +131,9 @@ def test_the_same_tree_as_scikit_learn(seed, criterion, missing):
     y = np.nan_to_num(X[:, 0]) + np.sin(3 * np.nan_to_num(X[:, 1])) + rng.normal(size=800)
     w = rng.uniform(0.5, 2, size=800)
     ours, theirs = DecisionTreeRegressor, peer.DecisionTreeRegressor
-    unit = 1.0
     if criterion in ("gini", "entropy"):
         y = np.digitize(y, [-1, 0, 1])
         ours, theirs = DecisionTreeClassifier, peer.DecisionTreeClassifier
-        unit = np.log(2) if criterion == "entropy" else 1.0  # bits
     a = ours(criterion=criterion, **LIKE_PEER).fit(X, y, sample_weight=w)
     b = theirs(criterion=criterion, **LIKE_PEER).fit(X, y, sample_weight=w)
     one, other = a.tree_, b.tree_
@@ -143,7 +142,7 @@ def test_the_same_tree_as_scikit_learn(seed, criterion, missing):
     assert_array_equal(one.feature, other.feature)
     inner = ~one.is_leaf
     assert_allclose(one.threshold[inner], other.threshold[inner], rtol=1e-6)  # theirs are float32
-    assert_allclose(one.impurity, unit * other.impurity, rtol=1e-10, atol=1e-12)
+    assert_allclose(one.impurity, other.impurity, rtol=1e-10, atol=1e-12)
     assert_allclose(one.value.reshape(len(inner), -1), other.value.reshape(len(inner), -1))
     assert_array_equal(one.n_node_samples, other.n_node_samples)
     assert_allclose(a.feature_importances_, b.feature_importances_, atol=1e-12)
@@ -184,7 +183,7 @@ def test_several_counts_are_split_by_the_sum_of_their_deviances():
     def impurity(rows, w):
         return np.mean([IMPURITIES["poisson"](Y[rows, k], w) for k in range(2)])
 
-    audit(model.tree_, X, np.arange(60), np.ones(60), impurity)
+    audit(model.tree_, X, np.arange(60), np.ones(60), impurity, max_depth=2)
 
 
 @pytest.mark.parametrize("sign", [-1, 1])

@@ -24,7 +24,7 @@ class DecisionTreeClassifier(ClassWeightMixin, ClassifierMixin, DecisionTree):
     is least. With shares p_k of the classes in a node the impurity is
 
         gini               1 - sum_k p_k^2
-        entropy            -sum_k p_k log p_k
+        entropy            -sum_k p_k log2 p_k
         misclassification  1 - max_k p_k, or the least expected cost
 
     Pruned by cost complexity: of all subtrees the one with the least R(T) + ccp_alpha |leaves|.
@@ -35,7 +35,7 @@ class DecisionTreeClassifier(ClassWeightMixin, ClassifierMixin, DecisionTree):
     Parameters
     ----------
     criterion : {"gini", "entropy", "log_loss", "misclassification"}
-        "log_loss" is "entropy". The entropy is in nats; scikit-learn's is in bits.
+        "log_loss" is "entropy", in bits as in scikit-learn.
     splitter, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, \
 max_features, random_state, max_leaf_nodes, min_impurity_decrease, monotonic_cst, \
 categorical_features, early_stopping, validation_fraction, n_iter_no_change

@@ -1,5 +1,6 @@
 """The door of the trees: frames with categories and missing values, or arrays of numbers."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,9 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from empirisk.data.frames import default_names
 from empirisk.data.rank_coding import CodedColumn, RankCoding, places_of
-from empirisk.data.raw_columns import chosen_categories, is_frame
+from empirisk.data.raw_columns import chosen_categories, column_names, is_frame
 from empirisk.data.table import Table
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.complaints import explain, refuse_dates
@@ -50,8 +52,7 @@ def table_of(X: Any, learner: Any, *, reset: bool | None) -> Any:
 def code_table(X: Any, learner: Any) -> RankCoding:
     """The codes of what `table_of` gave."""
     p = X.shape[1]
-    names = [str(name) for name in (X.names if isinstance(X, Table) else getattr(X, "columns", ()))]
-    names = names if len(names) == p else [f"x{j}" for j in range(p)]
+    names = column_names(X) if is_frame(X) else default_names(p)
     return RankCoding.of(X, chosen_categories(learner.categorical_features, names, p))
 
 
@@ -78,7 +79,7 @@ def check_places(learner: Any, X: Any) -> Floats:
 def without_values(coding: RankCoding) -> list[CodedColumn]:
     """The columns as a prediction needs them: numbers stand for themselves."""
     return [
-        CodedColumn(column.name, column.kind, None if column.kind == "number" else column.values)
+        replace(column, values=None) if column.kind == "number" else column
         for column in coding.columns
     ]
 

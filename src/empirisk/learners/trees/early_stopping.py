@@ -65,7 +65,7 @@ def _node_losses(
 ) -> Floats:
     passed = tree.decision_path(places).tocoo()
     rows, nodes = passed.coords
-    losses = weight[rows] * learner._losses(tree, nodes, y[rows], n_classes)
+    losses = (weight / weight.max())[rows] * learner._losses(tree, nodes, y[rows], n_classes)
     return np.bincount(nodes, losses, minlength=tree.node_count).astype(np.float64)
 
 

@@ -10,7 +10,7 @@ from empirisk.learners.trees.growth import NEVER, Limits
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import ParameterError
 
-EPSILON = float(np.finfo(float).eps)
+ROUNDING = 1e-12  # a gain that is the least to rounding is enough
 
 
 def limits_of(learner: Any, weight: Floats, n_features: int, *, by_rows: bool = False) -> Limits:
@@ -36,7 +36,7 @@ def limits_of(learner: Any, weight: Floats, n_features: int, *, by_rows: bool = 
         min_rows_leaf=1 if counted else leaf,
         min_weight_split=float(split) if counted else 0.0,
         min_weight_leaf=max(share * total, float(leaf) if counted else 0.0),
-        min_gain=(decrease - EPSILON) * total if decrease > 0 else -np.inf,
+        min_gain=decrease * (1 - ROUNDING) * total if decrease > 0 else -np.inf,
     )
 
 

@@ -7,6 +7,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 
 from empirisk.data.rank_coding import RankCoding
+from empirisk.data.scaling import power_of_two
 from empirisk.learners.trees.decision_tree import DecisionTree
 from empirisk.learners.trees.door import check_places
 from empirisk.learners.trees.pruning import impurity_risks
@@ -33,7 +34,11 @@ class DecisionTreeRegressor(RegressorMixin, DecisionTree):
     criterion : {"squared_error", "absolute_error", "poisson"}
         The loss L: squares about the mean, absolute values about the median (of one output),
         Poisson deviance about the mean.
-    splitter : {"best"}
+    splitter : {"best", "random"}
+        The best threshold of each feature, or one that is drawn uniformly between the least and
+        the largest value in the node, as in extremely randomised trees; of these splits the best is
+        taken. Missing values then go to a side by a fair coin, and of the levels of a category a
+        random subset goes left.
     max_depth : int, optional
     min_samples_split, min_samples_leaf : int or float
         Rows that a node must have to be split, and that each of its sides must have; floats are
@@ -43,7 +48,8 @@ class DecisionTreeRegressor(RegressorMixin, DecisionTree):
     max_features : int, float, "sqrt", "log2" or None
         Features drawn at each node; more, until one of them is not constant.
     random_state : int, RandomState, Generator or None
-        For the draw of features and of the validation part; without these nothing is random.
+        For the draw of features, thresholds and the validation part; without these nothing is
+        random.
     max_leaf_nodes : int, optional
         Growth is best first then: the split with the largest gain of all leaves comes next.
     min_impurity_decrease : float
@@ -159,15 +165,16 @@ class DecisionTreeRegressor(RegressorMixin, DecisionTree):
         return impurity_risks(tree)
 
     def _losses(self, tree: Tree, nodes: Array, y: Array, n_classes: int) -> Floats:
-        """What each value of y costs in its node, were it a leaf."""
+        """What each value of y costs in its node, were it a leaf, up to a common factor."""
         value = tree.value[nodes, :, 0]
         y = y.reshape(value.shape)
-        with np.errstate(over="ignore"):
-            if self.criterion == "absolute_error":
-                return np.abs(y - value).sum(axis=1)
-            if self.criterion == "poisson":
-                return (value - y * np.log(value)).sum(axis=1)
-            return ((y - value) ** 2).sum(axis=1)
+        unit = power_of_two(np.maximum(np.abs(y).max(), np.abs(value).max()))
+        value, y = value / unit, y / unit  # squares neither overflow nor vanish
+        if self.criterion == "absolute_error":
+            return np.abs(y - value).sum(axis=1)
+        if self.criterion == "poisson":
+            return (value - y * np.log(value)).sum(axis=1)
+        return ((y - value) ** 2).sum(axis=1)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

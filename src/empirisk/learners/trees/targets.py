@@ -1,9 +1,11 @@
 """Criteria by name: what the grower is given, and what its numbers are in the units of the target.
 
-Values are divided by a power of two before growing, so that squares neither overflow nor vanish.
+Values are divided by a power of two before growing, and extreme weights too, so that products
+neither overflow nor vanish.
 """
 
 from dataclasses import dataclass, replace
+from math import log
 from typing import Any
 
 import numpy as np
@@ -20,38 +22,58 @@ from empirisk.runtime.errors import DataError, ParameterError
 REGRESSION = ("squared_error", "absolute_error", "poisson")
 CLASSIFICATION = ("gini", "entropy", "log_loss", "misclassification")
 NOTHING = np.zeros(1, np.int32)
+BITS = 1 / log(2)  # the grower has entropies in nats
+ORDINARY = (2.0**-100, 2.0**100)  # products of three sums of such weights are far from overflow
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A target for the grower, the weights of its rows, and the way back from its numbers."""
+    """A target for the grower, the weights of its rows, and the way back from its numbers.
+
+    An impurity of the grower is so many `unit`, or squares of it; a weight so many `weight_unit`.
+    `factors` are those of the classes by altered priors.
+    """
 
     target: Target
     weight: Floats
     gain_scale: float
     unit: float = 1.0
     squared: bool = False
+    weight_unit: float = 1.0
+    n_classes: int = 0
     factors: Floats | None = None
 
     def in_units(self, tree: Tree) -> Tree:
-        """The tree with values and impurities in the units of the target."""
+        """The tree with values, impurities and weights in the units of the target."""
         with np.errstate(over="ignore", under="ignore"):
             impurity = tree.impurity * self.unit * (self.unit if self.squared else 1.0)
-            if self.target.kind not in (*_TWO, *_CLASSES):
-                return replace(tree, impurity=impurity, value=tree.value[:, :, None] * self.unit)
-        shares = tree.value
+            weight = tree.weighted_n_node_samples
+            if self.n_classes == 0:
+                value = tree.value[:, :, None] * self.unit
+            else:
+                shares, weight = self._shares(tree.value, weight)
+                value = shares[:, None, :]
+            weight = weight * self.weight_unit
+        return replace(tree, impurity=impurity, value=value, weighted_n_node_samples=weight)
+
+    def gain_of(self, decrease: float) -> float:
+        """What the grower calls a decrease of weight times impurity."""
+        with np.errstate(over="ignore", under="ignore"):
+            gain = np.float64(decrease) / self.unit / (self.unit if self.squared else 1.0)
+            return float(gain / self.gain_scale)
+
+    def _shares(self, shares: Floats, weight: Floats) -> tuple[Floats, Floats]:
+        """Shares of the classes in the nodes and weights of these, without altered priors."""
         if self.target.kind in _TWO:
-            shares = np.column_stack([1.0 - shares[:, 0], shares[:, 0]])
+            shares = np.column_stack([1.0 - shares[:, 0], shares[:, 0]])[:, : self.n_classes]
         if self.factors is None:
-            return replace(tree, value=shares[:, None, :])
-        weight = shares * tree.weighted_n_node_samples[:, None] / self.factors
-        total = weight.sum(axis=1)
-        value = (weight / total[:, None])[:, None, :]
-        return replace(tree, value=value, weighted_n_node_samples=total)
+            return shares, weight
+        weights = shares * weight[:, None] / self.factors
+        total = weights.sum(axis=1)
+        return weights / total[:, None], total
 
 
 _TWO = (criteria.GINI_TWO, criteria.ENTROPY_TWO, criteria.COST_TWO)
-_CLASSES = (criteria.GINI, criteria.ENTROPY, criteria.COST, criteria.GINI_COST)
 
 
 def regression_problem(criterion: str, coding: RankCoding, y: Floats, weight: Floats) -> Problem:
@@ -80,6 +102,7 @@ def regression_problem(criterion: str, coding: RankCoding, y: Floats, weight: Fl
         "poisson": criteria.POISSON_MANY if many else criteria.POISSON,
         "absolute_error": criteria.ABSOLUTE,
     }[criterion]
+    weight, weight_unit = _ordinary(weight)
     target = Target(
         kind,
         _spread(coding, scaled),
@@ -87,7 +110,8 @@ def regression_problem(criterion: str, coding: RankCoding, y: Floats, weight: Fl
         _weights(coding, weight),
         n_sums=y.shape[1],
     )
-    return Problem(target, weight, 1.0 / y.shape[1], unit, squared=criterion == "squared_error")
+    squared = criterion == "squared_error"
+    return Problem(target, weight, 1.0 / y.shape[1], unit, squared, weight_unit)
 
 
 def classification_problem(
@@ -107,6 +131,7 @@ def classification_problem(
     if cost_growth not in ("priors", "gini"):
         raise ParameterError(f"cost_growth is {cost_growth!r}; it must be 'priors' or 'gini'")
     factors, matrix = None, None
+    weight, weight_unit = _ordinary(weight)
     if criterion == "misclassification":
         matrix = 1.0 - np.eye(n_classes) if costs is None else costs
     elif costs is not None and cost_growth == "gini":
@@ -116,7 +141,7 @@ def classification_problem(
                 "goes with criterion='gini', 'priors' with all"
             )
         matrix = (costs + costs.T) / 2
-    elif costs is not None:
+    elif costs is not None and n_classes > 1:
         factors = altered_priors(costs, class_frequencies(y, weight, n_classes=n_classes))
         weight = weight * factors[y]
     two = n_classes <= 2 and not (costs is not None and criterion == "gini" and matrix is not None)
@@ -129,7 +154,15 @@ def classification_problem(
         n_sums=1 if two else n_classes,
         costs=matrix if matrix is None or n_classes > 1 else np.zeros((2, 2)),
     )
-    return Problem(target, weight, 2.0 if kind == criteria.GINI_TWO else 1.0, factors=factors)
+    return Problem(
+        target,
+        weight,
+        gain_scale=2.0 if kind == criteria.GINI_TWO else 1.0,
+        unit=BITS if kind in (criteria.ENTROPY, criteria.ENTROPY_TWO) else 1.0,
+        weight_unit=weight_unit,
+        n_classes=n_classes,
+        factors=factors,
+    )
 
 
 def altered_priors(costs: Floats, shares: Floats) -> Floats:
@@ -162,6 +195,15 @@ def _spread(coding: RankCoding, values: Array) -> Array:
     spread = np.zeros((coding.small.shape[1], *values.shape[1:]), values.dtype)
     spread[coding.rows] = values
     return spread
+
+
+def _ordinary(weight: Floats) -> tuple[Floats, float]:
+    """Weights that do not overflow in a product, and the power of two they were divided by."""
+    largest = weight.max()
+    if ORDINARY[0] < largest < ORDINARY[1]:
+        return weight, 1.0
+    unit = float(power_of_two(np.array([largest]))[0])
+    return weight / unit, unit
 
 
 def _weights(coding: RankCoding, weight: Floats) -> Floats | None:
