@@ -38,19 +38,23 @@ class Coefficients:
         if not hasattr(learner, "coef_"):
             return None
         values = np.atleast_2d(np.asarray(learner.coef_, dtype=float)).T
-        names = _names(model, len(values))
+        names = names_of_columns(model, len(values))
         order = np.argsort(-np.abs(values).max(axis=1), kind="stable")
-        steps = model.steps if isinstance(model, Pipeline) else []
-        encoders = [step for _, step in steps if isinstance(step, Encoder)]
         return cls(
             names=[names[j] for j in order],
             values=values[order],
             outputs=_outputs(learner, values.shape[1]),
-            standardized=any(encoder.standardize for encoder in encoders),
+            standardized=is_standardized(model),
         )
 
 
-def _names(model: Any, p: int) -> list[str]:
+def is_standardized(model: Any) -> bool:
+    """Whether the learner meets numbers in standard deviations from their mean."""
+    steps = model.steps if isinstance(model, Pipeline) else []
+    return any(step.standardize for _, step in steps if isinstance(step, Encoder))
+
+
+def names_of_columns(model: Any, p: int) -> list[str]:
     names: Any = getattr(model, "feature_names_in_", None)
     if isinstance(model, Pipeline) and len(model.steps) > 1:
         before = model[:-1]

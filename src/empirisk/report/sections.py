@@ -11,6 +11,7 @@ import numpy as np
 from empirisk import __version__
 from empirisk.data.table import Table
 from empirisk.report.chosen_model import Coefficients
+from empirisk.report.chosen_tree import tree_parts
 from empirisk.report.columns import contents
 from empirisk.report.findings import findings, in_words, verdict
 from empirisk.report.pictures import ranking_picture, risk_path_picture
@@ -99,14 +100,15 @@ def paths_section(selection: Selection) -> Html:
 
 
 def model_section(selection: Selection) -> Html:
-    """The coefficients of a linear model, largest first."""
+    """The coefficients of a linear model, largest first; a tree and its rules."""
     facts = [
         element("p", in_words(selection)),
         element("p", f"Training risk: {_risk(selection.training_risk)}", css="soft"),
     ]
     found = Coefficients.of(selection.model)
     if found is None:
-        return section("Chosen model", *facts, *_constant(selection.model))
+        more = (*tree_parts(selection), *_constant(selection.model))
+        return section("Chosen model", *facts, *more)
     p, k = found.values.shape
     unit = (
         "Numbers count in standard deviations from their mean, categories against their commonest "

@@ -13,10 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 from empirisk.data.rank_coding import RankCoding
 from empirisk.learners.trees.door import check_places, code_table, table_of
 from empirisk.learners.trees.early_stopping import stopped_early
-from empirisk.learners.trees.growth import Limits, grow_tree
+from empirisk.learners.trees.growth import Limits, Points, grow_tree
 from empirisk.learners.trees.limits import features_drawn, limits_of
 from empirisk.learners.trees.monotone import checked_signs
 from empirisk.learners.trees.pruning import PruningSequence
+from empirisk.learners.trees.readable import ReadableTree
 from empirisk.learners.trees.targets import Problem
 from empirisk.learners.trees.tree import Tree
 from empirisk.learners.trees.tree_path import TreePath
@@ -27,7 +28,7 @@ from empirisk.runtime.streams import spawn
 from empirisk.runtime.validation import check_target
 
 
-class DecisionTree(PathMixin, BaseEstimator):
+class DecisionTree(ReadableTree, PathMixin, BaseEstimator):
     """A tree of binary splits, grown greedily and pruned by cost complexity."""
 
     axis: ClassVar[Axis | None] = Axis(("ccp_alpha",), larger="simpler", scale="log")
@@ -93,21 +94,22 @@ class DecisionTree(PathMixin, BaseEstimator):
         **changes: Any,
     ) -> Tree:
         """The tree before pruning; `changes` are made to the limits."""
-        if self.splitter != "best":
-            raise ParameterError(f"splitter is {self.splitter!r}; it must be 'best'")
+        if self.splitter not in ("best", "random"):
+            raise ParameterError(f"splitter is {self.splitter!r}; it must be 'best' or 'random'")
         problem = self._problem(coding, y, weight, n_classes)
         limits = limits_of(
             self, problem.weight, len(coding.columns), by_rows=problem.weight is not weight
         )
-        scale = problem.unit * (problem.unit if problem.squared else 1.0) * problem.gain_scale
-        if np.isfinite(limits.min_gain):
-            changes = {"min_gain": limits.min_gain / scale, **changes}
+        changes = {"min_gain": problem.gain_of(limits.min_gain), **changes}
         limits = Limits(**{**vars(limits), **changes})
+        points = Points.of(coding) if self.splitter == "random" else None
+        drawn = points is not None or limits.max_features < len(coding.columns)
         tree = grow_tree(
             coding,
             problem.target,
             limits,
-            seed=spawn(self.random_state, 1)[0] if limits.max_features < len(coding.columns) else 0,
+            seed=spawn(self.random_state, 1)[0] if drawn else 0,
+            points=points,
             monotone=checked_signs(self.monotonic_cst, coding, problem.target.kind),
             gain_scale=problem.gain_scale,
         )

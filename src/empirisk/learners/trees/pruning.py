@@ -57,20 +57,26 @@ class PruningSequence:
         """Which nodes are leaves, or below one, at this alpha; 0 prunes nothing."""
         return self.alpha <= threshold_of(ccp_alpha)
 
+    def split_alphas(self) -> Floats:
+        """The alpha at which each split goes, in order: at alpha those above it are left."""
+        return np.sort(self.alpha[self.alpha > -np.inf])
+
     def grid(self, sizes: int = MOST_VALUES) -> list[float]:
         """An alpha within each interval in which one tree is the best, from 0 to the root alone.
 
         Geometric means of the ends, as in R's rpart: an alpha in the middle stands best for the
-        trees of the folds. Of a long sequence, trees are taken at even steps of log(leaves).
+        trees of the folds. The last is ten times the largest, as there: at it the trees of the
+        folds are their roots too. Of a long sequence, trees are taken at even steps of log(leaves).
         """
         alphas = np.unique(self.steps[self.steps > 0])
         if len(alphas) > sizes:
             fewer = np.geomspace(1, len(alphas), sizes)  # steps counted from the root
             kept = np.unique(len(alphas) - np.unique(np.round(fewer).astype(int)))
             alphas = alphas[kept]
-        with np.errstate(under="ignore"):
+        with np.errstate(under="ignore", over="ignore"):
             between = np.sqrt(alphas[:-1]) * np.sqrt(alphas[1:])
-        return [0.0, *between.tolist(), *alphas[-1:].tolist()]
+            last = np.minimum(10 * alphas[-1:], np.finfo(float).max)
+        return [0.0, *between.tolist(), *last.tolist()]
 
 
 def threshold_of(ccp_alpha: float) -> float:

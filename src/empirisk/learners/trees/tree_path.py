@@ -65,6 +65,7 @@ class TreePath:
         if self.sequence is not None and self.values[j] > 0:
             tree = tree.cut_back(self.sequence.leaves(self.values[j]))
         learner.tree_ = tree
+        learner._split_alphas = None if self.sequence is None else self.sequence.split_alphas()
         learner.columns_ = without_values(self.coding)
         learner.n_features_in_ = len(self.coding.columns)
         learner.max_features_ = learner._features_drawn(len(self.coding.columns))

@@ -1,0 +1,134 @@
+"""A fitted tree drawn: splits with real names and levels, shares of the data, values or classes."""
+
+from collections.abc import Sequence
+from textwrap import wrap
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.utils.validation import check_is_fitted
+
+from empirisk.charts.tree import Box, Direction, draw_boxes
+from empirisk.learners.trees.conditions import Conditions, each_node
+from empirisk.learners.trees.tree import Tree
+from empirisk.learners.trees.wording import Wording, one_line, percent
+from empirisk.runtime.errors import ParameterError
+
+MOST_LEAVES = 64  # of a picture, unless max_depth says otherwise
+LINE_WIDTH, MOST_LINES = 26, 4  # characters and lines of a split
+
+
+def draw_tree(
+    model: Any,
+    *,
+    max_depth: int | None = None,
+    direction: Direction = "down",
+    feature_names: Sequence[str] | None = None,
+    missing: bool | None = None,
+    ax: Any = None,
+) -> Any:
+    """Draw a fitted tree; needs no Graphviz.
+
+    A box shows the split, in bold, and the share of the rows that come to it. Those for whom the
+    split holds go left. A classifier's box has a bar of the shares of the classes, and the label;
+    a regressor's has the value, and its colour is the darker the larger it is. Edges are as wide
+    as the share of the rows.
+
+    Parameters
+    ----------
+    model : fitted DecisionTreeClassifier or DecisionTreeRegressor
+    max_depth : int, optional
+        Branches below this depth become a box that counts their leaves. None draws as deep as 64
+        boxes at the ends of branches allow.
+    direction : {"down", "right"}
+        Where the tree grows. To the right, a tree with many leaves is less wide.
+    feature_names : sequence of str, optional
+        Instead of the names of the columns.
+    missing : bool, optional
+        Whether to say where missing values go: None says it of columns that had some in training.
+    ax : Axes, optional
+        Text becomes as small as it must to fit; without axes the figure is as large as the tree.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> from empirisk import DecisionTreeRegressor
+    >>> tree = DecisionTreeRegressor(max_depth=1).fit([[1.0], [2.0], [3.0]], [1.0, 1.0, 4.0])
+    >>> ax = draw_tree(tree)
+    >>> [text.get_text() for text in ax.texts]
+    ['yes', 'no', 'x0 <= 2.5', '2', '100 %', '1', '67 %', '4', '33 %']
+    """
+    check_is_fitted(model)
+    if direction not in ("down", "right"):
+        raise ParameterError(f"direction is {direction!r}; it must be 'down' or 'right'")
+    tree = model.tree_
+    above, depth, _ = tree.relatives()
+    last = _last_level(tree, max_depth)
+    words = Wording(model, digits=5, names=feature_names, missing=missing)
+    tones = _tones(model)
+    parent, boxes, number = list[int](), list[Box](), dict[int, int]()
+    for node, asked in each_node(tree, model.columns_, deepest=last):
+        number[node] = len(boxes)
+        parent.append(number.get(int(above[node]), -1))
+        boxes.append(_box(words, node, asked, tones, cut=depth[node] == last))
+    classes = [one_line(label) for label in model.classes_] if is_classifier(model) else None
+    return draw_boxes(parent, boxes, classes=classes, direction=direction, ax=ax)
+
+
+def _last_level(tree: Tree, max_depth: int | None) -> int:
+    """The level at which branches are cut."""
+    if max_depth is not None:
+        if not isinstance(max_depth, int | np.integer) or max_depth < 0:
+            raise ParameterError(f"max_depth is {max_depth!r}; it must be a whole number >= 0")
+        return int(max_depth)
+    depth, leaf = tree.depth, tree.is_leaf
+    ends = [
+        np.count_nonzero(leaf & (depth < level)) + np.count_nonzero(depth == level)
+        for level in range(tree.max_depth + 1)
+    ]
+    return int(np.flatnonzero(np.array(ends) <= MOST_LEAVES)[-1])  # they grow with the level
+
+
+def _box(words: Wording, node: int, asked: Conditions, tones: Any, *, cut: bool) -> Box:
+    tree = words.tree
+    share = float(tree.weighted_n_node_samples[node] / tree.weighted_n_node_samples[0])
+    value, leaf = _wrapped(words.value(node)), bool(tree.is_leaf[node])
+    if leaf or cut:
+        title, lines = value, [percent(share)]
+        if not leaf:
+            end = int(tree.relatives()[2][node])
+            lines.append(f"... {int(tree.is_leaf[node:end].sum())} leaves")
+    else:
+        title = _wrapped(words.split(node, asked))
+        lines = [*_way_of_missing(words, node), *value, percent(share)]
+    bar = tree.value[node, 0] if is_classifier(words.model) else None
+    tone = None if tones is None else float(tones[node])
+    return Box(title, lines, share, bar, tone, f"node-{node}")
+
+
+def _way_of_missing(words: Wording, node: int) -> list[str]:
+    tree = words.tree
+    plain = tree.threshold[node] != np.inf  # else the split itself says it
+    if not (plain and words.says_missing(int(tree.feature[node]))):
+        return []
+    return [f"missing: {'yes' if tree.missing_go_to_left[node] else 'no'}"]
+
+
+def _tones(model: Any) -> Any:
+    """Values of one output from 0 to 1; None where there is nothing to compare."""
+    if is_classifier(model) or model.tree_.value.shape[1] != 1:
+        return None
+    value = model.tree_.value[:, 0, 0]
+    low, high = value.min(), value.max()
+    size = max(abs(low), abs(high), np.finfo(float).tiny)
+    width = high / size - low / size  # so that nothing overflows
+    return (value / size - low / size) / width if width > 0 else np.zeros(len(value))
+
+
+def _wrapped(text: str) -> list[str]:
+    """A few lines; what is left out is marked."""
+    lines = wrap(text, LINE_WIDTH) or [text]
+    return lines if len(lines) <= MOST_LINES else [*lines[: MOST_LINES - 1], "..."]

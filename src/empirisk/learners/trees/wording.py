@@ -1,0 +1,208 @@
+"""Splits, conditions and values of a tree in words, with the names that the user gave."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from empirisk.learners.trees.conditions import (
+    Condition,
+    Conditions,
+    bound_of,
+    levels_to_left,
+)
+from empirisk.learners.trees.tree import Tree
+from empirisk.runtime.arrays import Ints
+from empirisk.runtime.errors import ParameterError
+
+MOST_LEVELS = 8
+PLAIN = (1e-4, 1e16)  # numbers of this size are written without an exponent
+
+
+class Wording:
+    """The words for one fitted tree.
+
+    Parameters
+    ----------
+    model : fitted decision tree
+    digits : int
+        Of thresholds and values; more where thresholds of one feature would look the same.
+    names : sequence of str, optional
+        Of the features, instead of those of the columns.
+    missing : bool, optional
+        Whether to say where missing values go: None says it of columns that had some.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        *,
+        digits: int = 6,
+        names: Sequence[str] | None = None,
+        missing: bool | None = None,
+    ) -> None:
+        self.model, self.digits, self.missing = model, digits, missing
+        self.tree: Tree = model.tree_
+        self.columns = model.columns_
+        given = [column.name for column in self.columns] if names is None else names
+        if len(given) != len(self.columns):
+            raise ParameterError(
+                f"feature_names has {len(given)} names; the tree was fitted to "
+                f"{len(self.columns)} features: give a name for each"
+            )
+        self.names = [one_line(name) for name in given]
+
+    def says_missing(self, feature: int) -> bool:
+        """Whether missing values of a feature are spoken of."""
+        return bool(self.columns[feature].missing) if self.missing is None else self.missing
+
+    def bound(self, feature: int, value: Any) -> str:
+        """A threshold of a feature."""
+        if isinstance(value, int):
+            return str(value)
+        return number(value, self._digits[feature])
+
+    @cached_property
+    def _digits(self) -> dict[int, int]:
+        tree = self.tree
+        return {
+            int(j): digits_apart(tree.threshold[tree.feature == j], self.digits)
+            for j in np.unique(tree.feature[tree.feature >= 0])
+        }
+
+    def split(self, node: int, asked: Conditions) -> str:
+        """What a split asks for: those who say yes go left."""
+        j = int(self.tree.feature[node])
+        name = self.names[j]
+        if self.columns[j].kind != "category":
+            bound = bound_of(self.tree, self.columns, node)
+            return f"{name} not missing" if bound == np.inf else f"{name} <= {self.bound(j, bound)}"
+        before = asked.get(j) or Condition.anything(j, self.columns[j])
+        assert before.levels is not None
+        goes = levels_to_left(self.tree, node, len(self.columns[j].values))
+        left = [self.columns[j].values[code] for code in before.levels if goes[code]]
+        right = [self.columns[j].values[code] for code in before.levels if not goes[code]]
+        if not right:
+            return f"{name} not missing"
+        if len(right) < len(left):
+            return f"{name} not in {{{listed(right)}}}"
+        return f"{name} in {{{listed(left)}}}"
+
+    def condition(self, asked: Condition) -> str:
+        """One condition in plain English."""
+        name, says = self.names[asked.feature], self.says_missing(asked.feature)
+        if asked.nothing:
+            return f"{name} is missing"
+        if asked.whole:
+            return "" if asked.missing or not says else f"{name} is not missing"
+        missing = says and asked.missing
+        if asked.levels is not None:
+            return f"{name} is {either([*listed_words(asked.level_names), *_missing(missing)])}"
+        low, high = (self.bound(asked.feature, bound) for bound in (asked.low, asked.high))
+        if asked.low == -np.inf:
+            text = f"{name} <= {high}"
+        elif asked.high == np.inf:
+            text = f"{name} > {low}"
+        else:
+            text = f"{low} < {name} <= {high}"
+        return f"({text} or missing)" if missing else text
+
+    def conditions(self, asked: Conditions) -> str:
+        """All of them; empty where nothing is asked."""
+        return " and ".join(filter(None, map(self.condition, asked.values())))
+
+    def value(self, node: int, digits: int = 4) -> str:
+        """What a node predicts, were it a leaf; of a linear tree, what it has on average."""
+        if is_classifier(self.model):
+            text, rather = one_line(self.model.classes_[labels_of(self.model)[node]]), "mostly"
+        else:
+            text, rather = prediction(self.tree.value[node, :, 0], digits), "about"
+        return f"{rather} {text}" if hasattr(self.model, "models_") else text
+
+
+def labels_of(model: Any) -> Ints:
+    """The class code that each node of a classifier predicts, were it a leaf."""
+    if hasattr(model, "_labels"):
+        return model._labels
+    return model.tree_.value[:, 0].argmax(axis=1)
+
+
+def prediction(value: Any, digits: int) -> str:
+    """A label, a number, or several numbers."""
+    if np.ndim(value) == 0:
+        return number(value, digits) if isinstance(value, float) else one_line(value)
+    if len(value) == 1:
+        return number(value[0], digits)
+    shown = [number(each, digits) for each in value[:3]]
+    return f"({', '.join([*shown, *(['...'] if len(value) > 3 else [])])})"
+
+
+def number(value: float, digits: int) -> str:
+    """A number with some significant digits, none of them a zero at the end.
+
+    Examples
+    --------
+    >>> number(0.25, 4), number(123456.7, 4), number(1.5e200, 4), number(-0.0, 4)
+    ('0.25', '123457', '1.5e+200', '0')
+    """
+    text = f"{value + 0.0:.{digits}g}"
+    if "e" not in text or not PLAIN[0] <= abs(value) < PLAIN[1]:
+        return text
+    decimals = max(0, digits - 1 - int(text.split("e")[1]))
+    return f"{value:.{decimals}f}"
+
+
+def digits_apart(values: Any, least: int) -> int:
+    """Digits at which different values look different."""
+    distinct = np.unique(values[np.isfinite(values)])
+    for digits in range(least, 17):
+        if len({number(value, digits) for value in distinct}) == len(distinct):
+            return digits
+    return 17
+
+
+def percent(share: float) -> str:
+    """A share in percent.
+
+    Examples
+    --------
+    >>> percent(0.5), percent(0.034), percent(0.00012), percent(1.0)
+    ('50 %', '3.4 %', '0.012 %', '100 %')
+    """
+    return f"{100 * share:.2g} %" if share < 0.0995 else f"{100 * share:.0f} %"
+
+
+def one_line(name: Any) -> str:
+    """A name on one line, with what cannot be printed made visible."""
+    text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(name))
+    return " ".join(text.split())
+
+
+def listed_words(levels: Sequence[Any]) -> list[str]:
+    """Levels by name, the last of many as a number of them."""
+    names = [one_line(level) for level in levels]
+    more = len(names) - MOST_LEVELS
+    return names if more <= 1 else [*names[:MOST_LEVELS], f"{more} other levels"]
+
+
+def listed(levels: Sequence[Any]) -> str:
+    return ", ".join(listed_words(levels))
+
+
+def either(words: Sequence[str]) -> str:
+    """`red`, `red or blue`, `red, blue or missing`.
+
+    Examples
+    --------
+    >>> either(["red"]), either(["red", "blue"]), either(["red", "blue", "missing"])
+    ('red', 'red or blue', 'red, blue or missing')
+    """
+    if len(words) == 1:
+        return words[0]
+    return f"{', '.join(words[:-1])} or {words[-1]}"
+
+
+def _missing(said: bool) -> list[str]:
+    return ["missing"] if said else []

@@ -1,0 +1,197 @@
+"""The pruning table is that of R's rpart. Its numbers are in reference/rpart_tables.json, made by
+reference/rpart_tables.R."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import load_iris
+from sklearn.pipeline import make_pipeline
+
+from empirisk import (
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    Encoder,
+    Ridge,
+    Table,
+    Tuned,
+    load,
+    pruning_table,
+    risk,
+    save,
+)
+from empirisk.learners.trees.printed_columns import printed_columns, significant
+from empirisk.losses import Costs
+from empirisk.risk.out_of_fold import out_of_fold
+from empirisk.runtime.errors import ParameterError
+
+R = json.loads((Path(__file__).parents[2] / "reference" / "rpart_tables.json").read_text())
+LOSS = [[0.0, 1, 4], [1, 0, 1], [4, 1, 0]]
+COLUMNS = ("cp", "nsplit", "rel_error", "xerror", "xstd")
+
+
+def rpart_folds(n):
+    fold = np.arange(n) % 10
+    return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(10)]
+
+
+def waves():
+    i = np.arange(1, 301.0)
+    X = np.column_stack([(i * np.sqrt(k)) % 1 for k in (2, 3, 5)])
+    y = np.floor(4 * X[:, 0]) + 3 * X[:, 1] * X[:, 2] + (i * np.sqrt(7)) % 1
+    learner = DecisionTreeRegressor(min_samples_split=20, min_samples_leaf=7)
+    return Tuned(learner, cv=rpart_folds(300)), X, y
+
+
+def iris(how):
+    X, y = load_iris(return_X_y=True)
+    learner = DecisionTreeClassifier(
+        min_samples_split=10, min_samples_leaf=5, ccp_risk="cost", **how
+    )
+    # rpart drops splits that save nothing from the whole tree.
+    grid = learner.axis_values(X, y, np.ones(150), n_train=135)
+    values = [1e-10, *grid[1:]]
+    loss = Costs(LOSS) if "cost_matrix" in how else None
+    return Tuned(learner, values=values, cv=rpart_folds(150), loss=loss), X, y
+
+
+CASES = {
+    "waves": waves,
+    "iris": lambda: iris({}),
+    "iris_information": lambda: iris({"criterion": "entropy"}),
+    "iris_loss": lambda: iris({"cost_matrix": LOSS}),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_numbers_are_those_of_rpart(name):
+    tuned, X, y = CASES[name]()
+    table = pruning_table(tuned.fit(X, y))
+    for column in COLUMNS:
+        # Sums of at most 300 numbers of one size; the file has 15 digits.
+        assert_allclose(getattr(table, column), R[name][column], rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_it_is_printed_as_rpart_prints_it(name):
+    tuned, X, y = CASES[name]()
+    lines = str(pruning_table(tuned.fit(X, y))).splitlines()
+    theirs = [line.rstrip() for line in R[name]["printed"]]
+    start = next(i for i, line in enumerate(theirs) if line.endswith("xstd"))
+    ours = lines[-len(theirs) + start :]
+    assert [line.removesuffix(" *") for line in ours] == theirs[start:]
+    assert sum(line.endswith(" *") for line in ours) == 1
+    kept = [line for line in theirs if line.startswith(("Root node error", "n="))]
+    assert [line for line in lines if line.startswith(("Root node error", "n="))] == kept
+    assert lines[0] == theirs[1].removesuffix(":")
+
+
+def test_the_chosen_row_and_one_standard_error():
+    tuned, X, y = waves()
+    table = pruning_table(tuned.fit(X, y))
+    assert table.chosen == np.argmin(table.xerror)
+    assert table.nsplit[table.chosen] == tuned.best_estimator_.get_n_leaves() - 1
+    smaller = tuned.set_params(rule="one_se").fit(X, y)
+    again = pruning_table(smaller)
+    assert_array_equal(again.xerror, table.xerror)
+    # Our rule has the divisor n - 1; no row lies between the two limits here.
+    assert again.chosen == table.one_se < table.chosen
+
+
+def test_each_row_is_the_tree_at_its_ccp_alpha():
+    tuned, X, y = waves()
+    table = pruning_table(tuned.fit(X, y))
+    for alpha, cp, size, error in zip(
+        table.ccp_alpha, table.cp, table.nsplit, table.rel_error, strict=True
+    ):
+        for value in (alpha, cp * np.var(y) * (1 + 1e-9)):
+            model = DecisionTreeRegressor(
+                min_samples_split=20, min_samples_leaf=7, ccp_alpha=value
+            ).fit(X, y)
+            assert model.get_n_leaves() == size + 1
+            assert ((model.predict(X) - y) ** 2).mean() / np.var(y) == pytest.approx(error)
+
+
+def test_rows_columns_and_a_file(tmp_path):
+    tuned, X, y = waves()
+    table = pruning_table(tuned.fit(X, y))
+    assert list(table.to_dict()) == ["CP", "nsplit", "rel error", "xerror", "xstd"]
+    assert table.rows()[1] == tuple(column[1] for column in table.to_dict().values())
+    save(tuned, tmp_path / "tuned.model")
+    assert str(pruning_table(load(tmp_path / "tuned.model"))) == str(table)
+
+
+def test_out_of_fold_losses_and_pipelines_give_the_same_table():
+    tuned, X, y = waves()
+    table = pruning_table(tuned.fit(X, y))
+    problem = risk.Problem.of(tuned.estimator, X, y)
+    losses = out_of_fold(
+        tuned.estimator, problem, problem.plan(rpart_folds(300)), values=tuned.path_.values
+    )
+    assert_array_equal(pruning_table(losses).xerror, table.xerror)
+    assert_array_equal(pruning_table(losses).nsplit, table.nsplit)
+    names = Table.of({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2]})
+    piped = make_pipeline(Encoder(standardize=False), tuned.estimator)
+    found = pruning_table(Tuned(piped, cv=rpart_folds(300)).fit(names, y))
+    assert_allclose(found.xerror, table.xerror, rtol=1e-12)
+
+
+def test_the_whole_tree_may_be_the_chosen_one():
+    X = np.repeat(np.arange(8.0), 20)[:, None]
+    y = X[:, 0] ** 2 + 1e-3 * np.sin(np.arange(160.0))
+    tuned = Tuned(DecisionTreeRegressor(max_leaf_nodes=6), random_state=0).fit(X, y)
+    table = pruning_table(tuned)
+    assert table.nsplit.tolist() == [0, 1, 2, 3, 4, 5]
+    assert tuned.best_value_ == 0
+    assert table.chosen == 5
+
+
+def test_a_grid_of_ones_own_has_a_row_for_each_tree():
+    tuned, X, y = waves()
+    grid = np.geomspace(1e-5, 10, 200).tolist()
+    table = pruning_table(tuned.set_params(values=grid).fit(X, y))
+    assert len(set(table.nsplit)) == len(table.nsplit)
+    reference = dict(zip(R["waves"]["nsplit"], R["waves"]["cp"], strict=True))
+    for size, cp in zip(table.nsplit[:-1], table.cp[:-1], strict=True):
+        assert cp == pytest.approx(reference[size], rel=1e-10)
+    with pytest.raises(ParameterError, match=r"leaves \d+ split\(s\): leave `values` out"):
+        pruning_table(tuned.set_params(values=[1e-4, 1e-3]).fit(X, y))
+
+
+def test_weights_are_in_the_root_error():
+    tuned, X, y = waves()
+    table = pruning_table(tuned.fit(X, y, sample_weight=np.full(300, 2.5)))
+    assert "Root node error: 1324.9/750 = 1.7666" in str(table)
+    assert_allclose(table.xerror, R["waves"]["xerror"], rtol=1e-10)
+    assert_allclose(table.xstd, R["waves"]["xstd"], rtol=1e-10)
+
+
+def test_the_picture_has_the_errors_and_the_limit(tmp_path):
+    tuned, X, y = waves()
+    table = pruning_table(tuned.fit(X, y))
+    ax = table.plot()
+    assert_array_equal(ax.lines[0].get_ydata(), table.xerror)
+    best = table.chosen
+    limit = [line for line in ax.lines if line.get_label() == "least + one standard error"]
+    assert limit[0].get_ydata()[0] == pytest.approx(table.xerror[best] + table.xstd[best])
+    ax.figure.savefig(tmp_path / "table.png", dpi=30)
+
+
+def test_columns_are_printed_as_r_prints_them():
+    lines = printed_columns({"x": [1.0, 0.123456789, 20.0], "n": [1, 10, 100]}, digits=5)
+    assert lines == ["         x   n", "1  1.00000   1", "2  0.12346  10", "3 20.00000 100"]
+    assert significant(1234567.0, 5) == "1234567"
+    assert significant(1e-300, 5) == "1e-300"
+    assert printed_columns({"x": [np.nan, 2.0]}, digits=3)[1].split() == ["1", "nan"]
+
+
+def test_what_is_no_tuned_tree_is_refused():
+    X, y = np.arange(20.0)[:, None], np.arange(20.0)
+    with pytest.raises(ParameterError, match="made of a decision tree along ccp_alpha"):
+        pruning_table(Tuned(Ridge(), cv=3).fit(X, y))
+    with pytest.raises(ParameterError, match="made of a decision tree along ccp_alpha"):
+        pruning_table(DecisionTreeRegressor().fit(X, y))
+    with pytest.raises(ParameterError, match="the root makes none"):
+        pruning_table(Tuned(DecisionTreeRegressor(), cv=3).fit(X, np.ones(20)))
