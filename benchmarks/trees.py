@@ -166,7 +166,8 @@ class Rpart:
 
     def __call__(self) -> tuple[Floats, Floats]:
         """The complexity of each tree of its table, and the cross-validated error."""
-        assert self.process.stdin and self.process.stdout
+        assert self.process.stdin
+        assert self.process.stdout
         print("again", file=self.process.stdin, flush=True)
         self.process.stdout.readline()  # the seconds that R counted: the tree is there
         complexity, error = np.fromfile(f"{self.folder.name}/table.bin").reshape(2, -1)
