@@ -1,5 +1,7 @@
 """The picture of a tree: every node drawn once, with its words, and no text upon another."""
 
+import re
+
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -43,8 +45,9 @@ def extents(ax, things):
     return [thing.get_window_extent() for thing in things]
 
 
-@pytest.mark.parametrize("leaves", [8, 16, 32])
-@pytest.mark.parametrize("direction", ["down", "right"])
+@pytest.mark.parametrize(
+    ("leaves", "direction"), [(8, "down"), (16, "down"), (16, "right"), (32, "down")]
+)
 @pytest.mark.parametrize("tree", [penguins, cars], ids=["classes", "values"])
 def test_every_node_is_drawn_and_nothing_overlaps(tree, leaves, direction):
     model = tree(leaves)
@@ -64,7 +67,7 @@ def test_every_node_is_drawn_and_nothing_overlaps(tree, leaves, direction):
         )
 
 
-@pytest.mark.parametrize("size", [(5, 4), (9, 6), (16, 9)])
+@pytest.mark.parametrize("size", [(5, 4), (16, 9)])
 def test_text_is_made_to_fit_into_given_axes(size):
     ax = Figure(figsize=size, layout="constrained").add_subplot()
     assert cars(16).plot(ax) is ax
@@ -154,6 +157,7 @@ def test_long_names_and_many_levels_are_wrapped():
     model = DecisionTreeRegressor(max_leaf_nodes=4).fit(X, np.sin(town) + rng.normal(size=600))
     ax = model.plot()
     assert max(map(len, words(ax))) <= 26
+    assert re.search(r"\d+ other levels", " ".join(words(ax)))
     assert overlaps(extents(ax, ax.texts)) == []
 
 

@@ -1,6 +1,6 @@
 """What the path to a node asks of each feature: the splits above it, merged."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from empirisk.data.rank_coding import CodedColumn, places_of_integers
 from empirisk.learners.trees.tree import Tree
-from empirisk.runtime.arrays import Bools, Floats, Ints
+from empirisk.runtime.arrays import Array, Bools, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,17 +91,22 @@ def each_node(
             waiting.append((node + 1, narrowed(tree, columns, node, asked, left=True)))
 
 
-def of_node(tree: Tree, columns: Sequence[CodedColumn], node: int) -> Conditions:
-    """What the path to one node asks."""
-    asked: Conditions = {}
-    for above, left in way_to(tree, node):
-        asked = narrowed(tree, columns, above, asked, left=left)
-    return asked
+def of_nodes(
+    tree: Tree, columns: Sequence[CodedColumn], nodes: Iterable[int]
+) -> dict[int, Conditions]:
+    """What the paths to some nodes ask."""
+    parent, found = tree.parent, dict[int, Conditions]()
+    for node in nodes:
+        asked: Conditions = {}
+        for above, left in way_to(parent, node):
+            asked = narrowed(tree, columns, above, asked, left=left)
+        found[node] = asked
+    return found
 
 
-def way_to(tree: Tree, node: int) -> list[tuple[int, bool]]:
+def way_to(parent: Array, node: int) -> list[tuple[int, bool]]:
     """The nodes above one, from the root, each with whether the way goes left."""
-    parent, way = tree.parent, []
+    way = []
     while parent[node] >= 0:
         above = int(parent[node])
         way.append((above, node == above + 1))

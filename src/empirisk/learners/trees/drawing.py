@@ -15,7 +15,8 @@ from empirisk.learners.trees.wording import Wording, one_line, percent
 from empirisk.runtime.errors import ParameterError
 
 MOST_LEAVES = 64  # of a picture, unless max_depth says otherwise
-LINE_WIDTH, MOST_LINES = 26, 4  # characters and lines of a split
+LINE_WIDTH, MOST_LINES = 26, 5  # characters and lines of a split
+LEVELS = 4  # of a category that are named
 
 
 def draw_tree(
@@ -67,7 +68,7 @@ def draw_tree(
     tree = model.tree_
     above, depth, _ = tree.relatives()
     last = _last_level(tree, max_depth)
-    words = Wording(model, digits=5, names=feature_names, missing=missing)
+    words = Wording(model, digits=5, names=feature_names, missing=missing, levels=LEVELS)
     tones = _tones(model)
     parent, boxes, number = list[int](), list[Box](), dict[int, int]()
     for node, asked in each_node(tree, model.columns_, deepest=last):

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from empirisk.learners.trees.conditions import Condition, Conditions, each_node, of_node
+from empirisk.learners.trees.conditions import Condition, Conditions, each_node, of_nodes
 from empirisk.learners.trees.door import check_places
 from empirisk.learners.trees.wording import (
     Wording,
@@ -122,10 +122,8 @@ def explain(
     leaves, values = model.tree_.apply(places), model.predict(X)
     words = Wording(model, names=feature_names, missing=missing)
     risks = leaf_risks(model)
-    rules = {
-        int(leaf): _rule(words, int(leaf), of_node(model.tree_, model.columns_, int(leaf)), risks)
-        for leaf in np.unique(leaves)
-    }
+    asked_of = of_nodes(model.tree_, model.columns_, np.unique(leaves).tolist())
+    rules = {leaf: _rule(words, leaf, asked, risks) for leaf, asked in asked_of.items()}
     return [
         f"{prediction(value, 4)}, {_reason(words, rules[int(leaf)], row)}"
         for value, leaf, row in zip(values, leaves, places, strict=True)

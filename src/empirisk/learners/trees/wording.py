@@ -33,6 +33,8 @@ class Wording:
         Of the features, instead of those of the columns.
     missing : bool, optional
         Whether to say where missing values go: None says it of columns that had some.
+    levels : int
+        Levels of a category that are named; others are counted.
     """
 
     def __init__(
@@ -42,8 +44,9 @@ class Wording:
         digits: int = 6,
         names: Sequence[str] | None = None,
         missing: bool | None = None,
+        levels: int = MOST_LEVELS,
     ) -> None:
-        self.model, self.digits, self.missing = model, digits, missing
+        self.model, self.digits, self.missing, self.levels = model, digits, missing, levels
         self.tree: Tree = model.tree_
         self.columns = model.columns_
         given = [column.name for column in self.columns] if names is None else names
@@ -87,8 +90,8 @@ class Wording:
         if not right:
             return f"{name} not missing"
         if len(right) < len(left):
-            return f"{name} not in {{{listed(right)}}}"
-        return f"{name} in {{{listed(left)}}}"
+            return f"{name} not in {{{listed(right, self.levels)}}}"
+        return f"{name} in {{{listed(left, self.levels)}}}"
 
     def condition(self, asked: Condition) -> str:
         """One condition in plain English."""
@@ -99,7 +102,8 @@ class Wording:
             return "" if asked.missing or not says else f"{name} is not missing"
         missing = says and asked.missing
         if asked.levels is not None:
-            return f"{name} is {either([*listed_words(asked.level_names), *_missing(missing)])}"
+            levels = listed_words(asked.level_names, self.levels)
+            return f"{name} is {either([*levels, *(['missing'] if missing else [])])}"
         low, high = (self.bound(asked.feature, bound) for bound in (asked.low, asked.high))
         if asked.low == -np.inf:
             text = f"{name} <= {high}"
@@ -180,15 +184,15 @@ def one_line(name: Any) -> str:
     return " ".join(text.split())
 
 
-def listed_words(levels: Sequence[Any]) -> list[str]:
+def listed_words(levels: Sequence[Any], most: int) -> list[str]:
     """Levels by name, the last of many as a number of them."""
     names = [one_line(level) for level in levels]
-    more = len(names) - MOST_LEVELS
-    return names if more <= 1 else [*names[:MOST_LEVELS], f"{more} other levels"]
+    more = len(names) - most
+    return names if more <= 1 else [*names[:most], f"{more} other levels"]
 
 
-def listed(levels: Sequence[Any]) -> str:
-    return ", ".join(listed_words(levels))
+def listed(levels: Sequence[Any], most: int = MOST_LEVELS) -> str:
+    return ", ".join(listed_words(levels, most))
 
 
 def either(words: Sequence[str]) -> str:
@@ -202,7 +206,3 @@ def either(words: Sequence[str]) -> str:
     if len(words) == 1:
         return words[0]
     return f"{', '.join(words[:-1])} or {words[-1]}"
-
-
-def _missing(said: bool) -> list[str]:
-    return ["missing"] if said else []
