@@ -66,8 +66,7 @@ def draw_boxes(
     centre, whole = _places(parent, size, direction)
     strip = 0.0 if classes is None else 2 * LINE * _legend_rows(classes, whole[0])
     ax, scale = _axes(whole + [0.0, strip], ax)
-    across = range(1, len(boxes))
-    for node in across:
+    for node in range(1, len(boxes)):
         _draw_edge(ax, node, parent, boxes, centre, size, direction, scale)
     for node, box in enumerate(boxes):
         _draw_box(ax, box, centre[node], size[node], scale)
