@@ -28,10 +28,9 @@ def table_of(X: Any, learner: Any, *, reset: bool | None) -> Any:
         does neither.
     """
     if isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 2 and _has_words(X):
-        X = Table.of(X)
-        return _checked_size(_noted(X, learner, reset, named=False), learner)
+        return _checked_size(_noted(Table.of(X), X, learner, reset), learner)
     if isinstance(X, Table):
-        return _checked_size(_noted(X, learner, reset, named=True), learner)
+        return _checked_size(_noted(X, X.to_arrow(), learner, reset), learner)
     if is_frame(X):
         if reset is not None:
             validate_data(learner, X, reset=reset, skip_check_array=True)
@@ -88,22 +87,18 @@ def _has_words(X: Any) -> bool:
     return any(isinstance(value, str) for value in X.ravel())
 
 
-def _noted(X: Table, learner: Any, reset: bool | None, *, named: bool) -> Table:
+def _noted(X: Table, given: Any, learner: Any, reset: bool | None) -> Table:
+    """The table; notes or compares the names that were given, if any, and their number."""
     if reset is None:
         return X
-    if named:
-        _check_feature_names(learner, X.to_arrow(), reset=reset)
+    _check_feature_names(learner, given, reset=reset)
     if reset:
         learner.n_features_in_ = len(X.names)
-        if named:
-            learner.feature_names_in_ = np.array(X.names, dtype=object)
     elif len(X.names) != learner.n_features_in_:
         raise DataError(
             f"X has {len(X.names)} features, but {type(learner).__name__} is expecting "
             f"{learner.n_features_in_} features as input"
         )
-    elif named and hasattr(learner, "feature_names_in_"):
-        return X.select(learner.feature_names_in_)
     return X
 
 

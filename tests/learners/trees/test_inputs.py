@@ -1,0 +1,188 @@
+"""What comes in: types and layouts of arrays, frames, few rows, identifiers, missing values."""
+
+import copy
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.base import clone
+
+from empirisk import DecisionTreeClassifier, DecisionTreeRegressor, Table, load, save
+from empirisk.runtime.errors import DataError
+
+LAYOUTS = {
+    "Fortran": np.asfortranarray,
+    "strided": lambda X: np.repeat(X, 2, axis=0)[::2],
+    "turned": lambda X: X[::-1, ::-1][::-1, ::-1],
+    "big endian": lambda X: X.astype(">f8"),
+    "objects": lambda X: X.astype(object),
+    "lists": lambda X: X.tolist(),
+    "long double": lambda X: X.astype(np.longdouble),
+    "masked": lambda X: np.ma.masked_array(X, mask=np.isnan(X)),
+}
+
+
+def sample(seed, n=80):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    X[rng.random(X.shape) < 0.05] = np.nan
+    return X, np.nan_to_num(X[:, 0]) + 0.3 * rng.normal(size=n), rng
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_layouts_of_arrays(layout):
+    X, y, _ = sample(0)
+    plain = DecisionTreeRegressor().fit(X, y)
+    other = LAYOUTS[layout](X)
+    assert_array_equal(DecisionTreeRegressor().fit(other, y).predict(other), plain.predict(X))
+
+
+def test_arrays_that_may_only_be_read():
+    X, y, _ = sample(1)
+    w = np.ones(80)
+    for array in (X, y, w):
+        array.setflags(write=False)
+    model = DecisionTreeRegressor().fit(X, y, sample_weight=w)
+    assert model.score(X, y) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.int8, np.uint16, np.uint64, bool])
+def test_types_of_numbers(dtype):
+    X, y, _ = sample(2)
+    X = (20 + 10 * np.nan_to_num(X)).astype(dtype)
+    exact = DecisionTreeRegressor().fit(X.astype(float), y).predict(X.astype(float))
+    assert_array_equal(DecisionTreeRegressor().fit(X, y).predict(X), exact)
+
+
+@pytest.mark.parametrize("criterion", ["squared_error", "absolute_error", "poisson"])
+def test_one_row_one_value_and_columns_without_any(criterion):
+    X, _, _ = sample(3)
+    learner = DecisionTreeRegressor(criterion=criterion)
+    assert_array_equal(learner.fit([[1.0]], [2.0]).predict([[7.0], [np.nan]]), [2.0, 2.0])
+    assert learner.fit(X, np.full(80, 3.0)).get_n_leaves() == 1
+    assert_array_equal(learner.feature_importances_, [0, 0, 0])
+    nothing = np.full((80, 2), np.nan)
+    assert learner.fit(nothing, np.arange(1.0, 81)).get_n_leaves() == 1
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "misclassification"])
+@pytest.mark.parametrize("cost_matrix", [None, [[0.0]]], ids=["plain", "costs"])
+def test_one_class_has_one_column(criterion, cost_matrix):
+    model = DecisionTreeClassifier(criterion=criterion, cost_matrix=cost_matrix)
+    model.fit([[1.0], [2.0]], ["a", "a"])
+    assert_array_equal(model.predict_proba([[5.0]]), [[1.0]])
+    assert_array_equal(model.predict([[5.0]]), ["a"])
+
+
+def test_values_missing_only_later_go_to_the_larger_child():
+    X = np.array([[0.0], [1.0], [2.0], [3.0], [4.0]])
+    for y, expected in (([0, 0, 5, 5, 5], 5.0), ([0, 0, 0, 5, 5], 0.0)):
+        model = DecisionTreeRegressor(max_depth=1).fit(X, np.array(y, float))
+        assert_array_equal(model.predict([[np.nan]]), [expected])
+    # Larger by weight: one row that counts as nine.
+    heavy = DecisionTreeRegressor(max_depth=1)
+    heavy.fit(X, [0.0, 5, 5, 5, 5], sample_weight=[9.0, 1, 1, 1, 1])
+    assert_array_equal(heavy.predict([[np.nan]]), [0.0])
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
+def test_identifiers_are_compared_as_integers_with_the_middle_of_two(dtype):
+    # Exact integers of Python against places: 40 distinct ones, and fresh ones near and far.
+    rng = np.random.default_rng(4)
+    ends = np.iinfo(dtype)
+    for base in (2**60, 2**62):
+        near = (base + rng.integers(0, 300, size=25)).astype(dtype)
+        far = rng.integers(ends.min, ends.max, size=15, dtype=dtype, endpoint=True)
+        ids = np.unique(np.concatenate([near, far]))
+        model = DecisionTreeRegressor().fit(ids[:, None], np.arange(len(ids)) % 2 * 1.0)
+        assert_array_equal(model.predict(ids[:, None]), np.arange(len(ids)) % 2)
+        known = ids.tolist()
+        fresh = np.concatenate([ids, (base + rng.integers(-50, 350, size=60)).astype(dtype)])
+        for value, leaf in zip(fresh.tolist(), model.apply(fresh[:, None]), strict=True):
+            assert leaf == exact_leaf(model.tree_, known, value)
+
+
+def exact_leaf(tree, known, value):
+    """Down the tree with the integers of each node: left up to the middle of its neighbours."""
+    node = 0
+    while not tree.is_leaf[node]:
+        n_left = int(tree.n_node_samples[node + 1])
+        left = 2 * value <= known[n_left - 1] + known[n_left]
+        known = known[:n_left] if left else known[n_left:]
+        node = node + 1 if left else int(tree.children_right[node])
+    return node
+
+
+def test_identifiers_may_be_missing():
+    y = np.random.default_rng(5).normal(size=60)
+    frame = pd.DataFrame({"id": pd.array([None, *(2**60 + np.arange(1, 60))], dtype="Int64")})
+    model = DecisionTreeRegressor().fit(frame, y)
+    assert_array_equal(model.predict(frame), y)
+    assert_array_equal(model.predict(pl.from_pandas(frame)), y)
+
+
+def mixed(seed):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"a": rng.normal(size=90), "s": rng.choice(list("uvw"), size=90)})
+    return frame, frame["a"] + 3 * (frame["s"] == "v") + 0.1 * rng.normal(size=90)
+
+
+@pytest.mark.parametrize("kind", [pl.from_pandas, pa.Table.from_pandas, Table.of])
+def test_kinds_of_frames_and_names_in_them(kind):
+    frame, y = mixed(6)
+    model = DecisionTreeRegressor().fit(frame, y)
+    expected = model.predict(frame)
+    assert_array_equal(model.predict(kind(frame)), expected)
+    named = DecisionTreeRegressor(categorical_features=["s"]).fit(kind(frame), y)
+    assert_array_equal(named.predict(kind(frame)), expected)
+    assert_array_equal(named.feature_names_in_, ["a", "s"])
+    for wrong in (frame[["s", "a"]], frame.rename(columns={"a": "b"}), frame[["a"]]):
+        with pytest.raises(ValueError, match="feature"):
+            model.predict(kind(wrong))
+
+
+def test_columns_without_names_are_taken_in_order():
+    frame, y = mixed(7)
+    model = DecisionTreeRegressor().fit(frame, y)
+    objects = frame.to_numpy(dtype=object)
+    with pytest.warns(UserWarning, match="feature names"):
+        assert_array_equal(model.predict(objects), model.predict(frame))
+    plain = clone(model).fit(frame, y).fit(objects, y)
+    assert not hasattr(plain, "feature_names_in_")  # those of an earlier fit are gone
+    with pytest.warns(UserWarning, match="feature names"):
+        assert_array_equal(plain.predict(frame), model.predict(frame))
+
+
+def test_copies_of_a_model_predict_alike(tmp_path):
+    frame, y = mixed(8)
+    labels = np.where(y > 1, "high", "low")
+    for learner, target in (
+        (DecisionTreeRegressor(), y),
+        (DecisionTreeRegressor(early_stopping=True, random_state=0), y),
+        (DecisionTreeClassifier(cost_matrix=[[0, 1], [5, 0]], ccp_alpha=0.01), labels),
+    ):
+        model = learner.fit(frame, target)
+        save(model, tmp_path / "tree.empirisk")
+        again = clone(model).fit(frame, target)
+        loaded = load(tmp_path / "tree.empirisk")
+        for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model), again, loaded):
+            assert_array_equal(other.predict(frame), model.predict(frame))
+            assert_array_equal(other.apply(frame), model.apply(frame))
+
+
+def test_infinite_values_are_refused_by_name():
+    X, y, _ = sample(9)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    model = DecisionTreeRegressor().fit(frame, y)
+    for bad in (np.inf, -np.inf):
+        wrong = frame.assign(b=bad)
+        with pytest.raises(DataError, match="'b' has infinite"):
+            DecisionTreeRegressor().fit(wrong, y)
+        with pytest.raises(DataError, match="'b' has infinite"):
+            model.predict(wrong)
+    huge = np.where(np.isnan(X), np.nan, X * 1e300)
+    assert_array_equal(DecisionTreeRegressor().fit(huge, y).predict(huge), model.predict(frame))
