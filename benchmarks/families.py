@@ -11,6 +11,7 @@ FAMILIES = (
     "logistic",
     "margin",
     "discriminants",
+    "linear_trees",
     "trees",
     "encoding",
     "reading",

@@ -28,6 +28,8 @@ from empirisk import (
     Lasso,
     LinearDiscriminantAnalysis,
     LinearRegression,
+    LinearTreeClassifier,
+    LinearTreeRegressor,
     LogisticRegression,
     MarginClassifier,
     Ridge,
@@ -62,6 +64,14 @@ SETTINGS = {
         LinearDiscriminantAnalysis(shrinkage=0.3),
     ],
     "LinearRegression": [LinearRegression(), LinearRegression(fit_intercept=False)],
+    "LinearTreeClassifier": [
+        LinearTreeClassifier(min_samples_leaf=5),
+        LinearTreeClassifier(alpha=0.1, min_samples_leaf=4, max_leaf_nodes=4, ccp_alpha=0.01),
+    ],
+    "LinearTreeRegressor": [
+        LinearTreeRegressor(min_samples_leaf=5),
+        LinearTreeRegressor(alpha=0.1, clip=None, min_samples_leaf=4, max_bins=8, max_leaf_nodes=5),
+    ],
     "LogisticRegression": [LogisticRegression(), LogisticRegression(C=0.5, l1_ratio=0.5)],
     "MarginClassifier": [
         MarginClassifier(),
@@ -142,7 +152,7 @@ def test_weights_of_another_scale_change_nothing_unless_penalised(learner):
     weight = np.random.default_rng(1).uniform(0.5, 2, size=len(y))
     one = clone(learner).fit(X, y, sample_weight=weight)
     thousand = clone(learner)
-    if isinstance(learner, Ridge):
+    if isinstance(learner, Ridge | LinearTreeClassifier | LinearTreeRegressor):
         thousand.set_params(alpha=1000 * learner.alpha)  # the penalty is on the scale of the sum
     if isinstance(learner, LogisticRegression | MarginClassifier):
         thousand.set_params(C=learner.C / 1000)
@@ -320,7 +330,8 @@ def test_one_row_is_fitted_finitely_or_refused_clearly(learner):
 
 @every_estimator
 def test_one_class_is_refused_clearly(learner):
-    one_class_will_do = Baseline | DecisionTreeClassifier  # as in scikit-learn
+    # As in scikit-learn.
+    one_class_will_do = Baseline | DecisionTreeClassifier | LinearTreeClassifier
     if not is_classifier(learner) or isinstance(learner, one_class_will_do):
         return
     X, y = sample(learner)

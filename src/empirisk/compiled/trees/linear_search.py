@@ -1,0 +1,244 @@
+"""The best split of a node when each side has a ridge model of its own.
+
+Rows are added to the left side in the order of a feature; the right side is the rest. At a cut the
+errors of both sides' models follow from their sums. A feature with many values is cut at quantiles
+first; the caller then looks at all cuts between the neighbours of the best one.
+"""
+
+import numpy as np
+
+from empirisk.compiled.decorator import compiled
+from empirisk.compiled.trees.categories import note_subset, order_levels
+from empirisk.compiled.trees.layout import UNSEEN
+from empirisk.compiled.trees.linear_sums import add_rows, clear, combine, mean_error, model_error
+from empirisk.compiled.trees.ordering import HALF, LOW, gather, sort_codes
+
+LINEAR_RULES = np.dtype(
+    [
+        ("alpha", np.float64),
+        ("min_rows_leaf", np.int64),
+        ("min_weight_leaf", np.float64),
+        ("min_rows_model", np.int64),  # a side with fewer rows, or less weight, has the mean
+        ("min_weight_model", np.float64),
+        ("max_bins", np.int64),
+    ],
+    align=True,
+)
+
+SPLIT = np.dtype(
+    [
+        ("error", np.float64),  # of both sides
+        ("tie", np.float64),  # errors that differ by less are equal
+        ("feature", np.int64),  # -1: none
+        ("code", np.uint32),
+        ("next_code", np.uint32),
+        ("missing_left", np.int64),
+        ("cut", np.int64),  # rows on the left, without missing ones
+        ("before", np.int64),  # the cuts next to it: the best of all lies between them
+        ("after", np.int64),
+        ("coarse", np.int64),  # 1 where there are further cuts between them
+    ],
+    align=True,
+)
+
+
+@compiled(signatures=2)
+def search_linear(
+    small, medium, large, features, first, last, window, rows, design, weight, coef, rules, splits,
+    sums, size, matrix, column, codes, entries, counts, keys, cuts, levels, means, products,
+    totals, words,
+):  # fmt: skip
+    """Look for a better split than splits[0] by the features first..last - 1; writes it there.
+
+    window
+        Only cuts from window[0] to window[1] rows on the left are looked at, window[2] surely.
+    sums
+        Those of the node, room for both sides, those of the rows with a missing value, and room.
+    levels
+        None without categories: what they need is then not compiled.
+    """
+    rule, split, m = rules[0], splits[0], rows.size
+    for f in range(first, last):
+        low, high = gather(small, medium, large, features[f], rows, np.int64(0), m, codes)
+        if low == high:
+            continue
+        sort_codes(codes, low, high, m, entries, np.int64(0), m, counts, keys)
+        n_seen = m
+        if high == features[f].n_codes:
+            while np.uint32(entries[n_seen - 1] >> HALF) == high:
+                n_seen -= 1
+        at, n_levels = np.int64(0), np.int64(0)
+        if levels is not None and features[f].category:
+            n_levels = order_by_gradient(
+                design, weight, coef, sums[0], entries, n_seen, 2 * m, levels, means, products,
+                totals,
+            )  # fmt: skip
+            for i in range(n_seen, m):
+                entries[2 * m + i] = entries[i]
+            at = np.int64(2 * m)
+        missing_weight = 0.0
+        if n_seen < m:
+            clear(sums[3])
+            add_rows(design, weight, entries, at + n_seen, at + m, sums[3])
+            for i in range(n_seen, m):
+                missing_weight += weight[entries[at + i] & LOW]
+        n_cuts, thinned = choose_cuts(
+            entries, at, n_seen, m, window, weight, missing_weight, sums[0, 0, 0], rule, cuts
+        )
+        k, to_left = scan_cuts(
+            entries, at, n_seen, m, cuts, n_cuts, design, weight, missing_weight, coef, rule,
+            split, sums, size, matrix, column,
+        )  # fmt: skip
+        if k < 0:
+            continue
+        i = cuts[k]
+        split.feature = f
+        split.code = np.uint32(entries[at + i - 1] >> HALF)
+        split.next_code = features[f].n_codes
+        if i < n_seen:
+            split.next_code = np.uint32(entries[at + i] >> HALF)
+        split.missing_left = to_left if n_seen < m else UNSEEN
+        split.cut = i
+        split.before, split.after = cuts[max(k - 1, 0)], cuts[min(k + 1, n_cuts - 1)]
+        split.coarse = thinned
+        if levels is not None and n_levels > 0:
+            note_subset(levels, n_levels, split.code, words)
+
+
+@compiled
+def choose_cuts(entries, at, n_seen, m, window, weight, missing_weight, total, rule, cuts):
+    """Numbers of rows on the left at which the feature may be cut; how many, and if thinned.
+
+    All of them if they are at most `max_bins`, else about so many, at steps of weight and of number
+    (one heavy value must not hide the others), the first, the last and window[2] among them. With
+    missing values the right side may have none of the others.
+    """
+    end = n_seen if n_seen < m else n_seen - 1
+    n_missing = m - n_seen
+    count, left, first_left, last_left = 0, 0.0, 0.0, 0.0
+    for i in range(1, end + 1):
+        left += weight[entries[at + i - 1] & LOW]
+        if is_cut(entries, at, i, n_seen, m, left, n_missing, missing_weight, total, window, rule):
+            if count < rule.max_bins:
+                cuts[count] = i
+            if count == 0:
+                first_left = left
+            count += 1
+            last_left = left
+    if count <= rule.max_bins:
+        return np.int64(count), np.int64(0)
+    half = rule.max_bins // 2 - 1
+    step, steps = (last_left - first_left) / half, count // half
+    chosen, left, wanted, since, last_cut = 0, 0.0, 0.0, 0, 0
+    for i in range(1, end + 1):
+        left += weight[entries[at + i - 1] & LOW]
+        if is_cut(entries, at, i, n_seen, m, left, n_missing, missing_weight, total, window, rule):
+            last_cut = i
+            since += 1
+            if chosen == 0 or left >= wanted or since >= steps or i == window[2]:
+                cuts[chosen] = i
+                chosen += 1
+                wanted, since = left + step, 0
+    if cuts[chosen - 1] != last_cut:
+        cuts[chosen] = last_cut
+        chosen += 1
+    return np.int64(chosen), np.int64(1)
+
+
+@compiled
+def is_cut(entries, at, i, n_seen, m, left, n_missing, missing_weight, total, window, rule):
+    """Whether rows with other values follow the first i, and neither side must be too small."""
+    if i < window[0] or i > window[1]:
+        return False
+    if i < n_seen and (entries[at + i - 1] >> HALF) == (entries[at + i] >> HALF):
+        return False
+    few = i + n_missing < rule.min_rows_leaf or m - i < rule.min_rows_leaf
+    light = left + missing_weight < rule.min_weight_leaf or total - left < rule.min_weight_leaf
+    return not few and not light
+
+
+@compiled
+def scan_cuts(
+    entries, at, n_seen, m, cuts, n_cuts, design, weight, missing_weight, coef, rule, split, sums,
+    size, matrix, column,
+):  # fmt: skip
+    """The best of the cuts and the side of missing values; -1 if `split` is as good."""
+    whole, seen, right, missing = sums[0], sums[1], sums[2], sums[3]
+    clear(seen)
+    best, best_side, i, left_weight = np.int64(-1), np.int64(0), np.int64(0), 0.0
+    n_missing = m - n_seen
+    for k in range(n_cuts):
+        add_rows(design, weight, entries, at + i, at + cuts[k], seen)
+        while i < cuts[k]:
+            left_weight += weight[entries[at + i] & LOW]
+            i += 1
+        for side in range(1 + (n_missing > 0 and i < n_seen)):
+            rows_left = i + side * n_missing
+            on_left = left_weight + side * missing_weight
+            on_right = whole[0, 0] - on_left
+            few = min(rows_left, m - rows_left) < rule.min_rows_leaf
+            if few or min(on_left, on_right) < rule.min_weight_leaf:
+                continue
+            left = seen
+            if side == 1:
+                left = sums[4]
+                combine(seen, missing, 1.0, left)
+            combine(whole, left, -1.0, right)
+            error = side_error(left, left, rows_left, on_left, coef, rule, size, matrix, column)
+            if error < split.error - split.tie:
+                error += side_error(
+                    right, whole, m - rows_left, on_right, coef, rule, size, matrix, column
+                )
+            if error < split.error - split.tie:
+                split.error = error
+                best, best_side = np.int64(k), np.int64(side)
+    return best, best_side
+
+
+@compiled
+def side_error(sums, source, n_rows, on_side, coef, rule, size, matrix, column):
+    """The penalised error of a side with its own model, or with the mean if it is small.
+
+    source
+        The sums that these were taken from: what was subtracted has rounding errors of their size.
+    """
+    if n_rows < rule.min_rows_model or on_side < rule.min_weight_model:
+        return mean_error(sums, coef)
+    for c in range(size.size):
+        size[c] = source[c, c] + (rule.alpha if c > 0 else 0.0)
+    return model_error(sums, size, coef, rule.alpha, matrix, column)
+
+
+@compiled
+def order_by_gradient(
+    design, weight, coef, whole, entries, n, third, levels, means, products, totals
+):
+    """Put the levels of a category in the order of how their rows would change the model.
+
+    The gradient of the squared error of a row by a and B is r times [1, z]: levels with like means
+    of it want like models. They are ordered by its first principal component.
+    """
+    n_outputs, p = coef.shape
+    clear(totals)
+    for i in range(n):
+        place = entries[i] & LOW
+        w = weight[place]
+        products[place, 0] = w
+        at = 1
+        for k in range(n_outputs):
+            r = w * design[place, 1 + p + k]
+            products[place, at] = r
+            at += 1
+            for j in range(p):
+                spread = np.sqrt(whole[1 + j, 1 + j] / whole[0, 0])
+                products[place, at] = r * design[place, 1 + j] / spread if spread > 0.0 else 0.0
+                at += 1
+        for c in range(1, at):
+            totals[0, c - 1] += products[place, c]
+    seen = 0.0
+    for i in range(n):
+        seen += products[entries[i] & LOW, 0]
+    return order_levels(
+        entries, np.int64(0), n, np.int64(third), False, products, np.zeros(1, np.int32), seen,
+        totals, levels, means,
+    )  # fmt: skip

@@ -1,0 +1,187 @@
+"""What linear trees of both kinds share: growing, pruning, the path along `ccp_alpha`."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from empirisk.data.rank_coding import RankCoding
+from empirisk.learners.linear.ridge import check_alpha
+from empirisk.learners.trees.decision_tree import DecisionTree
+from empirisk.learners.trees.door import check_places
+from empirisk.learners.trees.limits import limits_of, whole
+from empirisk.learners.trees.linear_columns import ModelColumns
+from empirisk.learners.trees.linear_growth import grow_linear_tree
+from empirisk.learners.trees.linear_models import LeafModel, LeafModels
+from empirisk.learners.trees.linear_nodes import LinearTarget
+from empirisk.learners.trees.pruning import impurity_risks
+from empirisk.learners.trees.targets import Problem
+from empirisk.learners.trees.tree import Tree
+from empirisk.learners.trees.tree_path import TreePath, checked_alpha
+from empirisk.risk.axis import Output
+from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.parallel import one_blas_thread
+
+LEAST_BINS = 8
+
+
+class LinearTree(DecisionTree):
+    """A tree with a linear model in each leaf."""
+
+    max_features = None
+    alpha: float
+    max_bins: int
+    models_: LeafModels
+
+    @abstractmethod
+    def _outputs(self, y: Array, weight: Floats, n_classes: int) -> "Outputs":
+        """What the splits are chosen by."""
+
+    @abstractmethod
+    def _node_values(self, means: Floats, outputs: "Outputs") -> Floats:
+        """`Tree.value` from the means (nodes, outputs) of the outputs."""
+
+    @abstractmethod
+    def _leaf_model(self, grown: "Grown", node: int) -> LeafModel:
+        """The model of a node, were it a leaf."""
+
+    @abstractmethod
+    def _decided(self, values: Floats, output: Output) -> Array:
+        """Predictions from the values (rows, values, outputs) of the models."""
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, *, classifier: bool) -> Self:
+        coding, y, weight, classes = self._training_set(X, y, sample_weight, classifier)
+        learner = self if classes is None else self.for_classes(classes)
+        n_classes = 0 if classes is None else len(classes)
+        path = LinearTreePath(learner, coding, y, weight, [self.ccp_alpha], n_classes)
+        return path.write(0, self, classes)
+
+    def _many_outputs(self, y: Any) -> bool:
+        return False
+
+    def _problem(self, coding: RankCoding, y: Array, weight: Floats, n_classes: int) -> Problem:
+        raise NotImplementedError("linear trees have a grower of their own")
+
+    def _grown(
+        self, coding: RankCoding, y: Array, weight: Floats, n_classes: int, **changes: Any
+    ) -> Tree:
+        return Grown(self, coding, y, weight, n_classes).tree
+
+    def _node_risks(self, tree: Tree, n_classes: int) -> Floats:
+        return impurity_risks(tree)
+
+    def fit_path(
+        self, X: Any, y: Array, sample_weight: Floats, values: Sequence[Any], *, n_classes: int
+    ) -> "LinearTreePath":
+        """All values from one growth."""
+        coding = X if isinstance(X, RankCoding) else self.design(X)
+        return LinearTreePath(self, coding, y, sample_weight, values, n_classes)
+
+    def _values(self, X: Any) -> Floats:
+        """The values (rows, 1, outputs) of the models of the leaves that the rows come to."""
+        places = check_places(self, X)
+        return self.models_.values(places, self.tree_.apply(places)[:, None])
+
+
+class Outputs(NamedTuple):
+    """Values (rows, outputs) over a unit, the weights of the rows, and what errors are over."""
+
+    values: Floats
+    weight: Floats
+    unit: float
+    error_units: tuple[float, float]  # their product may be beyond all numbers
+
+
+class Grown:
+    """A tree before pruning, and all that the models of its nodes are made from."""
+
+    def __init__(
+        self, learner: Any, coding: RankCoding, y: Array, weight: Floats, n_classes: int
+    ) -> None:
+        self.learner, self.y, self.n_classes = learner, y, n_classes
+        self.alpha = check_alpha(learner.alpha)
+        max_bins = whole(learner.max_bins)
+        if max_bins is None or max_bins < LEAST_BINS:
+            raise ParameterError(
+                f"max_bins is {learner.max_bins!r}; it must be a whole number from {LEAST_BINS}"
+            )
+        self.places = coding.places()
+        outputs = learner._outputs(y, weight, n_classes)
+        self.weight, self.unit, (one, other) = outputs.weight, outputs.unit, outputs.error_units
+        by_rows = self.weight is not weight
+        limits = limits_of(learner, self.weight, len(coding.columns), by_rows=by_rows)
+        limits = replace(limits, min_gain=limits.min_gain / one / other)
+        self.columns = ModelColumns.of(self.places, self.weight, coding.columns)
+        self.Z = self.columns.standardised(self.places)
+        self.counted = not by_rows and bool((self.weight == np.floor(self.weight)).all())
+        target = LinearTarget(self.Z, outputs.values, self.weight, self.alpha, self.counted)
+        tree, self.ridge = grow_linear_tree(coding, target, limits, max_bins)
+        with np.errstate(over="ignore", under="ignore"):
+            impurity = tree.impurity * one * other
+            value = learner._node_values(tree.value, outputs)
+        self.tree = replace(tree, impurity=impurity, value=value)
+        self._models: dict[int, LeafModel] = {}
+        self._leaves: Array | None = None
+
+    def rows_of(self, node: int) -> Ints:
+        """The training rows that come to a node: in preorder, those of a run of leaves."""
+        if self._leaves is None:
+            self._leaves, self._end = self.tree.apply(self.places), self.tree.relatives()[2]
+        return np.flatnonzero((node <= self._leaves) & (self._leaves < self._end[node]))
+
+    def model(self, node: int) -> LeafModel:
+        """The model of a node; made when it is first asked for."""
+        if node not in self._models:
+            self._models[node] = self.learner._leaf_model(self, node)
+        return self._models[node]
+
+    def models(self, nodes: Array) -> LeafModels:
+        """Those of these nodes, which are in order."""
+        with one_blas_thread():
+            return LeafModels.of(self.columns, nodes.tolist(), self.model, self.unit)
+
+    def enough(self, node: int) -> bool:
+        """Whether a node has more rows than a model has parameters."""
+        tree, least = self.tree, self.Z.shape[1] + 2
+        n = tree.weighted_n_node_samples if self.counted else tree.n_node_samples
+        return bool(n[node] >= least)
+
+
+class LinearTreePath(TreePath):
+    """The nested trees of one training set, with their models; the path along `ccp_alpha`."""
+
+    def __init__(
+        self,
+        learner: Any,
+        coding: RankCoding,
+        y: Array,
+        weight: Floats,
+        values: Sequence[Any],
+        n_classes: int,
+    ) -> None:
+        self.learner, self.values = learner, [checked_alpha(value) for value in values]
+        self.coding, self.n_classes, self.flat = coding, n_classes, True
+        self.grown = Grown(learner, coding, y, weight, n_classes)
+        self.tree = self.grown.tree
+        self.sequence = learner._pruning(self.tree, n_classes)
+
+    def predict_path(self, X: Any, output: Output) -> Array:
+        places = X.places()
+        leaves = self._leaves(places)
+        models = self.grown.models(np.unique(leaves))
+        return self.learner._decided(models.values(places, leaves), output)
+
+    def write(self, j: int, learner: Any, classes: Array | None) -> Any:
+        """The fitted attributes at the j-th value."""
+        assert self.sequence is not None
+        pruned = self.sequence.leaves(self.values[j])
+        parent = self.tree.parent
+        leaves = np.flatnonzero(pruned & ~np.where(parent < 0, False, pruned[parent]))
+        learner = super().write(j, learner, classes)
+        # Both trees are in preorder: their leaves come in the same order.
+        models = self.grown.models(leaves)
+        learner.models_ = replace(models, nodes=np.flatnonzero(learner.tree_.is_leaf))
+        return learner
