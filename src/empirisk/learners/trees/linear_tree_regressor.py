@@ -79,14 +79,13 @@ class LinearTreeRegressor(RegressorMixin, LinearTree):
     of a category are put in the order of the first principal component of the gradients
     (y_i - prediction) [1, z_i] of the node's model, along which they are split like a number: so
     levels with other means are parted, and levels with other slopes too. Integers beyond 2^53 are
-    identifiers: they split rows only. With p columns, n rows cost about n p^3 operations for each
-    level of the tree.
+    identifiers: they split rows only. With p columns, n rows cost about n p^3 / 2 operations for
+    each level of the tree: 20,000 rows of 30 columns take a second, wide tables take long.
 
     References
     ----------
     J. R. Quinlan (1992), Learning with continuous classes.
-    K. Hornik, A. Karalic & others; W.-Y. Loh (2002), Regression trees with unbiased variable
-    selection and interaction detection.
+    A. Karalic (1992), Employing linear regression in regression tree leaves.
 
     Examples
     --------
