@@ -199,3 +199,18 @@ def test_every_kernel_of_the_room_is_registered():
     from empirisk.compiled import streams
 
     assert KERNELS["empirisk.compiled.streams.below"].dispatcher is streams.below
+
+
+def test_an_inner_function_is_compiled_for_compiled_callers_and_runs_as_python_elsewhere():
+    @compiled(inner=True)
+    def doubled(x):
+        return 2.0 * x
+
+    @compiled
+    def caller(x):
+        return doubled(x) + 1.0
+
+    assert caller(3.0) == 7.0
+    assert len(doubled.signatures) == 1
+    assert doubled(1) == 2.0  # of the type int64: without a door from Python nothing is compiled
+    assert len(doubled.signatures) == 1

@@ -67,6 +67,9 @@ class RankCoding:
     features : record array of shape (p,)
         Where the codes of each feature are, and how many there are (`compiled.trees.layout`).
     columns : tuple of CodedColumn
+    points : float64 array
+        The numbers that codes stand for, one feature after the other; `values` of the columns are
+        views of them, but for integers beyond 2^53.
     rows : uint32 array or None
         The rows of the table that this is; None for all.
     """
@@ -76,6 +79,7 @@ class RankCoding:
     large: Array
     features: Array
     columns: tuple[CodedColumn, ...]
+    points: Floats
     rows: Array | None = None
 
     @classmethod
@@ -100,6 +104,7 @@ class RankCoding:
         """
         tables, used = [np.empty((0, 0), dtype) for dtype in TABLES], [0, 0, 0]
         features, columns = [], []
+        points, n_points = np.empty(0), 0
         raws = raw_columns(X, [asked is True for asked in categories])
         for raw, asked in zip(raws, categories, strict=True):
             column, codes = code_column(as_category(raw, asked))
@@ -108,14 +113,22 @@ class RankCoding:
             if not used[table]:  # room for all: what is not written to takes no memory
                 tables[table] = np.empty((len(categories), len(codes)), TABLES[table])
             tables[table][used[table]] = codes
-            features.append((d, used[table], table, column.kind == "category", 0))
+            features.append((d, used[table], table, column.kind == "category", 0, n_points))
             used[table] += 1
+            if column.kind != "category":
+                if not points.size:
+                    points = np.empty(len(categories) * len(codes))
+                points[n_points : n_points + d] = column.values
+                n_points += d
+            if column.kind == "number":
+                column = replace(column, values=points[n_points - d : n_points])
             columns.append(column)
         small, medium, large = (
             table[:k] if k else np.empty((0, len(codes)), table.dtype)
             for table, k in zip(tables, used, strict=True)
         )
-        return cls(small, medium, large, np.array(features, dtype=FEATURE), tuple(columns))
+        records = np.array(features, dtype=FEATURE)
+        return cls(small, medium, large, records, tuple(columns), points[:n_points])
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -139,8 +152,7 @@ class RankCoding:
     @property
     def nbytes(self) -> int:
         """Bytes of the codes, and of the numbers that they stand for."""
-        values = sum(c.values.nbytes for c in self.columns if isinstance(c.values, np.ndarray))
-        return self.small.nbytes + self.medium.nbytes + self.large.nbytes + values
+        return self.small.nbytes + self.medium.nbytes + self.large.nbytes + self.points.nbytes
 
     def codes(self, j: int) -> Array:
         """The codes of a feature in these rows."""

@@ -11,7 +11,7 @@ from empirisk.compiled.trees.criteria import REFUSED
 from empirisk.compiled.trees.ordering import HALF, LOW, sort_codes
 
 
-@compiled
+@compiled(inner=True)
 def describe_absolute(
     weights, values, y_codes, rows, start, m, ids, begin, node, sums, label, codes, entries, at,
     spare, counts, keys,

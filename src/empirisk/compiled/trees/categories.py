@@ -17,7 +17,7 @@ WORD = np.uint32(31)
 ONE = np.uint32(1)
 
 
-@compiled
+@compiled(signatures=2)
 def order_levels(entries, at, n, third, classes, sums, label, weight, totals, levels, means):
     """Write the entries with the place of their level for a code to entries[third:third + n].
 
@@ -34,7 +34,7 @@ def order_levels(entries, at, n, third, classes, sums, label, weight, totals, le
             n_levels += 1
         place = entries[at + i] & LOW
         means[n_levels - 1, 0] += sums[place, 0]
-        if classes:
+        if label is not None and classes:
             means[n_levels - 1, 2 + label[place]] += sums[place, 0]
         else:
             for k in range(n_sums):

@@ -4,6 +4,10 @@ Depth first, the open nodes are a stack. Best first (`max_leaves`), they are a h
 only the two nodes of a new split are searched, the best splits of the others are kept. The rows of
 a node are a piece of one array of row numbers. Work comes back to the caller after so many rows
 times features, so that it can look at the clock.
+
+Arguments that are None say what is not compiled: `labels` and `label` without classes of more than
+two and without absolute errors, `outputs` without several outputs, `tree` without absolute errors,
+`levels`, `means`, `words` and `subsets` without categories.
 """
 
 import numpy as np
@@ -11,13 +15,12 @@ import numpy as np
 from empirisk.compiled.decorator import compiled
 from empirisk.compiled.streams import GOLDEN, scramble
 from empirisk.compiled.trees.absolute import describe_absolute
-from empirisk.compiled.trees.criteria import NODE, REFUSED
 from empirisk.compiled.trees.frontier import pop, push
 from empirisk.compiled.trees.many_sums import describe_classes, describe_outputs
 from empirisk.compiled.trees.one_sum import describe_sum
 from empirisk.compiled.trees.partitioning import middle_value, partition
 from empirisk.compiled.trees.presorting import sort_block, split_block
-from empirisk.compiled.trees.searching import TIE, search
+from empirisk.compiled.trees.searching import search
 
 # Entries of `state`.
 N_NODES, N_OPEN, N_FREE, N_SPLITS, N_WORDS, BLOCK_START, BLOCK_END, N_FRESH, FRESH = range(9)
@@ -25,22 +28,20 @@ STATE = FRESH + 2  # two nodes may be fresh, which is: not yet searched while gr
 DONE, AGAIN = 0, 1
 
 
-@compiled(signatures=6)
+@compiled(signatures=8)
 def grow(
-    small, medium, large, features, weights, values, labels, costs, rules, rows, ids, nodes, value,
-    subsets, opened, constant, heap, free, points, point_at, codes, sums, label, totals, entries,
+    small, medium, large, features, points, weights, values, labels, costs, rules, rows, ids,
+    nodes, value, subsets, opened, constant, heap, free, codes, sums, label, totals, entries,
     counts, keys, drawn, tree, levels, means, words, outputs, goes_left, state, budget,
 ):  # fmt: skip
-    """Go on growing; returns AGAIN when the budget is used up or the arrays are full.
-
-    `tree` is None except for absolute errors, `levels` without categories, `outputs` except for
-    several outputs: what none of these needs is then not compiled.
-    """
+    """Go on growing; returns AGAIN when the budget is used up or the arrays are full."""
     rule = rules[0]
     best_first = rule.max_leaves > 0
     while True:
         full = state[N_NODES] + 2 > nodes.size or state[N_FREE] < 2 or state[N_OPEN] + 2 > heap.size
-        if full or budget < 0 or state[N_WORDS] + 2 * words.shape[1] > subsets.size:
+        if levels is not None:
+            full = full or state[N_WORDS] + 2 * words.shape[1] > subsets.size
+        if full or budget < 0:
             return AGAIN
         fresh = best_first and state[N_FRESH] > 0
         if not fresh:
@@ -57,23 +58,38 @@ def grow(
             state[N_OPEN] -= 1
             place = heap[state[N_OPEN]]
         here = opened[place]
-        m = here.end - here.start
+        node, m = nodes[here.node], here.end - here.start
         if fresh or not best_first:
             budget -= m * features.size
-            found = examine(
-                small, medium, large, features, weights, values, labels, costs, rule, rows, ids,
-                nodes, value, subsets, here, constant, points, point_at, codes, sums, label,
-                totals, entries, counts, keys, drawn, tree, levels, means, words, outputs, state,
+            begin = place_in_block(state, here)
+            worth, shift, pure = describe(
+                weights, values, labels, costs, rule, rows, ids, begin, here, node, value, codes,
+                sums, label, totals, entries, counts, keys, tree, outputs,
             )  # fmt: skip
+            found = False
+            if not (pure or is_small(rule, node, here.depth)):
+                if begin < 0 and m <= rule.block:
+                    sort_block(
+                        small, medium, large, features, rows, here.start, m, ids, constant,
+                        here.place, rule.block, rule.second, codes, entries, counts, keys,
+                    )  # fmt: skip
+                    state[BLOCK_START], state[BLOCK_END] = here.start, here.end
+                    begin = np.int64(0)
+                found = search(
+                    small, medium, large, features, points, rule, costs, rows, here, node, begin,
+                    worth, shift, constant, codes, sums, label, totals, entries, counts, keys,
+                    drawn, tree, levels, means, words, outputs,
+                )  # fmt: skip
             if not found:
                 free[state[N_FREE]] = place
                 state[N_FREE] += 1
                 continue
+            if levels is not None and features[node.feature].category:
+                keep_subset(node, words, subsets, state)
             if fresh:
                 push(heap, state[N_OPEN], opened, nodes, place)
                 state[N_OPEN] += 1
                 continue
-        node = nodes[here.node]
         begin = place_in_block(state, here)
         middle = partition(
             small, medium, large, features[node.feature], node, subsets, rows, ids, here.start, m,
@@ -97,8 +113,8 @@ def grow(
             state[N_FREE] -= 1
             child = free[state[N_FREE]]
             add_child(
-                nodes, opened, constant, place, child, state[N_NODES] + side, side, middle, between,
-                sign,
+                nodes, constant, here, opened[child], state[N_NODES] + side, side, middle,
+                between, sign,
             )  # fmt: skip
             if best_first:
                 state[FRESH + turn] = child
@@ -112,83 +128,71 @@ def grow(
         state[N_FREE] += 1
 
 
-@compiled(signatures=6)
-def examine(
-    small, medium, large, features, weights, values, labels, costs, rule, rows, ids, nodes, value,
-    subsets, here, constant, points, point_at, codes, sums, label, totals, entries, counts, keys,
-    drawn, tree, levels, means, words, outputs, state,
+@compiled(signatures=4, inner=True)
+def describe(
+    weights, values, labels, costs, rule, rows, ids, begin, here, node, value, codes, sums, label,
+    totals, entries, counts, keys, tree, outputs,
 ):  # fmt: skip
-    """Describe an open node and search its best split; returns whether it has one."""
-    node, start, m = nodes[here.node], here.start, here.end - here.start
-    begin = place_in_block(state, here)
-    family, shift = rule.kind // 10, 0.0
-    if family == 0:
-        mean, shift, worth, pure = describe_sum(
-            weights, values, rule.kind, costs, rows, start, m, ids, begin, node, sums, totals
-        )
-        value[here.node, 0] = min(max(mean, here.lower), here.upper) if rule.bounded else mean
-    elif family == 1:
-        worth, pure = describe_classes(
-            weights, labels, rule.kind, costs, rows, start, m, ids, begin, node, sums, label,
-            totals,
-        )  # fmt: skip
-        for k in range(value.shape[1]):
-            value[here.node, k] = totals[NODE, k] / node.weight
-    elif outputs is not None and family == 2:
-        worth, pure = describe_outputs(
-            weights, values, rule.kind, costs, rows, start, m, ids, begin, node, sums, totals,
-            value, here.node,
-        )  # fmt: skip
-    elif tree is not None:
+    """Fill an open node, its value, its totals and the sums of its rows.
+
+    Returns the worth of the node unsplit, what is taken off the values, and if it is pure.
+    """
+    start, m = here.start, here.end - here.start
+    if tree is not None:
         value[here.node, 0], worth, pure = describe_absolute(
             weights, values, labels, rows, start, m, ids, begin, node, sums, label, codes,
             entries, rule.first, rule.second, counts, keys,
         )  # fmt: skip
-    few = m < rule.min_rows_split or node.weight < rule.min_weight_split
-    few = few or m < 2 * rule.min_rows_leaf or node.weight < 2.0 * rule.min_weight_leaf
-    if pure or few or here.depth >= rule.max_depth:
-        return False
-    if begin < 0 and m <= rule.block:
-        sort_block(
-            small, medium, large, features, rows, start, m, ids, constant, here.place, rule.block,
-            rule.second, codes, entries, counts, keys,
+        return worth, 0.0, pure
+    if outputs is not None:
+        worth, pure = describe_outputs(
+            weights, values, rule.kind, costs, rows, start, m, ids, begin, node, sums, totals,
+            value, here.node,
         )  # fmt: skip
-        state[BLOCK_START], state[BLOCK_END] = start, here.end
-        begin = 0
-    perfect = worth + node.weight * node.impurity / rule.gain_scale
-    best, f, code, next_code, threshold, missing_left = search(
-        small, medium, large, features, rule, costs, rows, start, m, here.place, constant, begin,
-        here.key, node.weight, perfect, TIE * node.weight * node.impurity, here.lower - shift,
-        here.upper - shift, points, point_at, codes, sums, label, totals, entries, counts, keys,
-        drawn, tree, levels, means, words,
-    )  # fmt: skip
-    if best == REFUSED or best - worth < rule.min_gain:
-        return False
-    node.feature, node.code, node.next_code = f, code, next_code
-    node.missing_left, node.threshold = missing_left, threshold
-    node.gain = max(best - worth, 0.0)
-    if features[f].category:
-        node.subset = state[N_WORDS]
-        for w in range(words.shape[1]):
-            subsets[node.subset + w] = words[0, w]
-            subsets[node.subset + words.shape[1] + w] = words[1, w]
-        state[N_WORDS] += 2 * words.shape[1]
-    return True
+        return worth, 0.0, pure
+    if labels is not None:
+        worth, pure = describe_classes(
+            weights, labels, rule.kind, costs, rows, start, m, ids, begin, node, sums, label,
+            totals, value, here.node,
+        )  # fmt: skip
+        return worth, 0.0, pure
+    mean, shift, worth, pure = describe_sum(
+        weights, values, rule.kind, costs, rows, start, m, ids, begin, node, sums, totals
+    )
+    value[here.node, 0] = min(max(mean, here.lower), here.upper) if rule.bounded else mean
+    return worth, shift, pure
 
 
-@compiled
+@compiled(inner=True)
+def is_small(rule, node, depth):
+    """Whether a node is not to be split, whatever its splits."""
+    few = node.rows < rule.min_rows_split or node.weight < rule.min_weight_split
+    few = few or node.rows < 2 * rule.min_rows_leaf or node.weight < 2.0 * rule.min_weight_leaf
+    return few or depth >= rule.max_depth
+
+
+@compiled(inner=True)
+def keep_subset(node, words, subsets, state):
+    """Write the levels that go left, and those that the node has, behind the other subsets."""
+    node.subset = state[N_WORDS]
+    for w in range(words.shape[1]):
+        subsets[node.subset + w] = words[0, w]
+        subsets[node.subset + words.shape[1] + w] = words[1, w]
+    state[N_WORDS] += 2 * words.shape[1]
+
+
+@compiled(inner=True)
 def place_in_block(state, here):
     """Where a node begins in the block of sorted rows; -1 if it is not in it."""
     inside = state[BLOCK_START] <= here.start and here.end <= state[BLOCK_END]
     return here.start - state[BLOCK_START] if inside else np.int64(-1)
 
 
-@compiled
-def add_child(nodes, opened, constant, parent, place, number, side, middle, between, sign):
-    """Open a new leaf, the left (0) or right (1) side of the node open at `parent`."""
+@compiled(inner=True)
+def add_child(nodes, constant, here, child, number, side, middle, between, sign):
+    """Open a new leaf, the left (0) or right (1) side of the node `here`."""
     nodes[number].feature, nodes[number].left, nodes[number].right = -1, -1, -1
     nodes[number].subset, nodes[number].rank = -1, -1
-    here, child = opened[parent], opened[place]
     child.node, child.depth = number, here.depth + 1
     child.start = middle if side else here.start
     child.end = here.end if side else middle
@@ -199,4 +203,4 @@ def add_child(nodes, opened, constant, parent, place, number, side, middle, betw
     elif sign != 0:
         child.upper = min(child.upper, between)
     for w in range(constant.shape[1]):
-        constant[place, w] = constant[parent, w]
+        constant[child.place, w] = constant[here.place, w]

@@ -15,6 +15,7 @@ FEATURE = np.dtype(
         ("table", np.uint8),  # codes are uint8 (0), uint16 (1) or uint32 (2)
         ("category", np.uint8),  # 1 where codes have no order
         ("monotone", np.int8),  # the sign of a monotone constraint, 0 without
+        ("points", np.int64),  # where the values of its codes begin in the points of the coding
     ],
     align=True,
 )
@@ -72,6 +73,24 @@ OPEN = np.dtype(
         ("key", np.uint64),  # a hash of the way to the node, from which features are drawn
         ("lower", np.float64),  # bounds of its value, from monotone constraints above
         ("upper", np.float64),
+    ],
+    align=True,
+)
+
+FINISHED = np.dtype(
+    [
+        ("right", np.int32),  # -1 in a leaf
+        ("feature", np.int32),  # -2 in a leaf
+        ("subset", np.int32),  # where its words begin; -1: none
+        ("rank", np.int32),  # the number of splits made before this one, -1 in a leaf
+        ("code", np.uint32),  # on both sides of the threshold
+        ("next_code", np.uint32),
+        ("missing_left", np.bool_),
+        ("rows", np.int64),
+        ("threshold", np.float64),  # NaN in leaves and categories
+        ("weight", np.float64),
+        ("impurity", np.float64),
+        ("gain", np.float64),  # as a part of the root's impurity
     ],
     align=True,
 )

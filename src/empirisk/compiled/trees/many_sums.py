@@ -16,11 +16,11 @@ from empirisk.compiled.trees.criteria import (
 from empirisk.compiled.trees.ordering import HALF, LOW
 
 
-@compiled
+@compiled(inner=True)
 def describe_classes(
-    weights, labels, kind, costs, rows, start, m, ids, begin, node, sums, label, totals
+    weights, labels, kind, costs, rows, start, m, ids, begin, node, sums, label, totals, value, at
 ):
-    """Fill the node, its totals, and the weights and classes of its rows.
+    """Fill the node, its totals, its shares value[at], and the weights and classes of its rows.
 
     Returns the worth of the node unsplit, and if it is pure.
     """
@@ -42,6 +42,8 @@ def describe_classes(
     weight = 0.0
     for k in range(n_classes):
         weight += totals[NODE, k]
+    for k in range(n_classes):
+        value[at, k] = totals[NODE, k] / weight
     worth = worth_of_sums(kind, weight, totals, NODE, costs)
     impurity = -worth / weight
     if kind == GINI:
@@ -52,7 +54,7 @@ def describe_classes(
     return worth, pure
 
 
-@compiled
+@compiled(inner=True)
 def describe_outputs(
     weights, values, kind, costs, rows, start, m, ids, begin, node, sums, totals, value, at
 ):
@@ -99,7 +101,7 @@ def describe_outputs(
     return worth_of_sums(kind, weight, totals, NODE, costs), pure
 
 
-@compiled
+@compiled(signatures=2, inner=True)
 def scan_sums(
     entries, at, last, sums, label, totals, from_missing, weight, n_rows, left_rows, kind,
     min_rows, min_weight, costs, tie,
@@ -108,8 +110,8 @@ def scan_sums(
 
     The sums of squares of the Gini index change by one class at a time: a row costs the same
     whatever the number of classes. `from_missing`: the rows of totals[MISSING] are on the left.
+    `label` is None for outputs.
     """
-    classes = kind < SQUARED_MANY
     left_squares, right_squares = 0.0, 0.0
     for k in range(totals.shape[1]):
         begin = totals[MISSING, k] if from_missing > 0.0 else 0.0
@@ -124,7 +126,7 @@ def scan_sums(
         place = entry & LOW
         w = sums[place, 0]
         left_weight += w
-        if classes:
+        if label is not None:
             k = np.uint32(label[place])
             left, right = totals[LEFT, k], totals[RIGHT, k]
             left_squares += w * (left + left + w)

@@ -15,7 +15,7 @@ from empirisk.compiled.trees.criteria import (
 from empirisk.compiled.trees.ordering import HALF, LOW
 
 
-@compiled
+@compiled(inner=True)
 def describe_sum(weights, values, kind, costs, rows, start, m, ids, begin, node, sums, totals):
     """Fill the node, its totals, and the sums of its rows.
 
@@ -63,7 +63,7 @@ def describe_sum(weights, values, kind, costs, rows, start, m, ids, begin, node,
     return mean, shift, worth, pure
 
 
-@compiled
+@compiled(inner=True)
 def deviance(weights, values, rows, start, m, mean):
     """Half the mean Poisson deviance of a node, mean of w (y log(y / mean) - y + mean)."""
     weighted = weights.size > 1
@@ -77,7 +77,7 @@ def deviance(weights, values, rows, start, m, mean):
     return loss / weight
 
 
-@compiled
+@compiled(inner=True)
 def scan_sum(
     entries, at, last, sums, weight, total, left_weight, left, n_rows, left_rows, kind,
     min_rows, min_weight, costs, sign, lower, upper, tie,

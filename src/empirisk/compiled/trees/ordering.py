@@ -19,7 +19,7 @@ KEY_BITS = 31  # of a signed integer
 DIGIT_BITS = 11
 
 
-@compiled
+@compiled(inner=True)
 def gather(small, medium, large, feature, rows, start, m, codes):
     """codes[i] = the feature's code in row rows[start + i]; returns the least and the largest."""
     k = feature.place
@@ -42,7 +42,7 @@ def gather(small, medium, large, feature, rows, start, m, codes):
     return low, high
 
 
-@compiled
+@compiled(inner=True)
 def sort_by_pairs(codes, low, m, entries, at, keys):
     """Sort few rows: the place of a key is the number of smaller keys, and no two are equal."""
     padded = (m + 7) & ~7
@@ -58,7 +58,7 @@ def sort_by_pairs(codes, low, m, entries, at, keys):
         entries[at + keys[1, i]] = (np.uint64(codes[i]) << HALF) | np.uint64(i)
 
 
-@compiled
+@compiled(inner=True)
 def sort_by_digits(codes, low, bits, m, entries, at, spare, counts):
     """Radix sort of m rows whose codes minus `low` have so many bits.
 

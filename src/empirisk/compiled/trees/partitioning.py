@@ -10,7 +10,7 @@ FIVE = np.uint32(5)
 ONE = np.uint32(1)
 
 
-@compiled
+@compiled(signatures=2, inner=True)
 def partition(
     small, medium, large, feature, node, subsets, rows, ids, start, m, begin, codes, goes_left
 ):
@@ -20,15 +20,16 @@ def partition(
     """
     gather(small, medium, large, feature, rows, start, m, codes)
     missing = feature.n_codes
-    for i in range(m):
-        c = codes[i]
-        if c == missing:
-            left = node.missing_left == 1
-        elif node.subset >= 0:
-            left = (subsets[node.subset + np.int64(c >> FIVE)] >> (c & WORD)) & ONE != 0
-        else:
-            left = c <= node.code
-        codes[i] = np.uint32(left)
+    missing_left = np.uint32(node.missing_left == 1)
+    if subsets is not None and node.subset >= 0:
+        for i in range(m):
+            c = codes[i]
+            word = subsets[node.subset + np.int64(c >> FIVE)] if c < missing else np.uint32(0)
+            codes[i] = (word >> (c & WORD)) & ONE if c < missing else missing_left
+    else:
+        for i in range(m):
+            c = codes[i]
+            codes[i] = np.uint32(c <= node.code) if c < missing else missing_left
     if begin >= 0:
         for i in range(m):
             goes_left[ids[begin + i]] = np.uint8(codes[i])
@@ -40,7 +41,7 @@ def partition(
     return start + n_left
 
 
-@compiled
+@compiled(inner=True)
 def apart(numbers, start, m, left):
     """Put those of numbers[start:start + m] with left = 1 before the others; overwrites `left`."""
     n_left = n_right = 0
@@ -56,7 +57,7 @@ def apart(numbers, start, m, left):
     return n_left
 
 
-@compiled
+@compiled(inner=True)
 def middle_value(weights, values, rows, start, middle, end):
     """Half way between the means of the two sides: a bound for both under a monotone constraint."""
     weighted = weights.size > 1

@@ -14,18 +14,19 @@ ONE = np.uint64(1)
 BIT = np.uint64(63)
 
 
-@compiled
+@compiled(inner=True)
 def is_constant(constant, place, f):
     """Whether feature f is known to have one value in the node that is open at this place."""
     return (constant[place, f >> 6] >> (np.uint64(f) & BIT)) & ONE != 0
 
 
-@compiled
+@compiled(inner=True)
 def note_constant(constant, place, f):
+    """Note that feature f has one value in the node that is open at this place."""
     constant[place, f >> 6] |= ONE << (np.uint64(f) & BIT)
 
 
-@compiled
+@compiled(inner=True)
 def sort_block(
     small, medium, large, features, rows, start, m, ids, constant, place, size, spare, codes,
     entries, counts, keys,
@@ -43,7 +44,7 @@ def sort_block(
             sort_codes(codes, low, high, m, entries, f * size, spare, counts, keys)
 
 
-@compiled
+@compiled(inner=True)
 def split_block(entries, n_features, constant, place, size, begin, m, goes_left, spare):
     """Take the lists of a node apart, entries[f * size + begin:][:m] of each feature f."""
     for f in range(n_features):

@@ -16,14 +16,14 @@ ONE = np.uint64(1)
 LEFT, RIGHT = np.uint32(0), np.uint32(1)
 
 
-@compiled
-def draw_sides(feature, f, p, key, low, high, points, point_at, m, codes, levels):
+@compiled(signatures=2, inner=True)
+def draw_sides(feature, f, p, key, low, high, points, m, codes, levels):
     """Draw a split of feature f of p; codes[i] becomes 0 for a row that goes left, 1 for right.
 
     low, high
         The least and the largest code, which differ.
     points
-        The values that codes stand for; those of feature f begin at point_at[f].
+        The values that codes stand for; those of the feature begin at feature.points.
 
     Returns the last code on the left (of a category: the number of levels on the left minus 1), the
     threshold (NaN where it lies behind all values: missing ones are on the right alone), if missing
@@ -40,14 +40,16 @@ def draw_sides(feature, f, p, key, low, high, points, point_at, m, codes, levels
         missing_left = low < high and bits(seed, 2 * p + f) & ONE == ONE
     cut, threshold, n_levels = low, np.nan, np.int64(0)
     if levels is not None and feature.category:
-        n_levels, n_left = draw_subset(np.int64(bits(seed, 3 * p + f) >> ONE), missing, m, codes, levels)
+        n_levels, n_left = draw_subset(
+            np.int64(bits(seed, 3 * p + f) >> ONE), missing, m, codes, levels
+        )
         cut = np.uint32(n_left - 1)
         for i in range(m):
             seen = codes[i] != missing
             codes[i] = levels[1, codes[i]] if seen else (LEFT if missing_left else RIGHT)
         return cut, threshold, missing_left, n_levels
     if low < high:
-        cut, threshold = draw_threshold(uniform(seed, p + f), low, high, points, point_at[f])
+        cut, threshold = draw_threshold(uniform(seed, p + f), low, high, points, feature.points)
     for i in range(m):
         left = codes[i] <= cut or (missing_left and codes[i] == missing)
         codes[i] = LEFT if left else RIGHT

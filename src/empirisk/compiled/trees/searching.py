@@ -23,38 +23,38 @@ from empirisk.compiled.trees.random_splits import draw_sides
 
 ONE = np.uint64(1)
 ON_LEFT, ON_RIGHT = np.uint32(0), np.uint32(1)
+NEXT = np.uint32(1)
 TIE = 1e-12
 
 
-@compiled(signatures=6)
+@compiled(signatures=8, inner=True)
 def search(
-    small, medium, large, features, rule, costs, rows, start, m, place, constant, begin, key,
-    weight, perfect, tie, lower, upper, points, point_at, codes, sums, label, totals, entries,
-    counts, keys, drawn, tree, levels, means, words,
+    small, medium, large, features, points, rule, costs, rows, here, node, begin, worth, shift,
+    constant, codes, sums, label, totals, entries, counts, keys, drawn, tree, levels, means, words,
+    outputs,
 ):  # fmt: skip
-    """The best split of the node open at `place`; notes which features are constant there.
+    """Write the best split of an open node into its record; returns whether there is one.
 
-    `begin` is where the node begins in its block, -1 if it is in none. The search ends at a split
-    of worth `perfect`: those of features before it were worse, and no other can be better.
-
-    Returns the worth (-inf if there is no split), the feature, its codes on both sides of the
-    threshold, the threshold if it was drawn, and the side of missing values. The levels of a
-    category that go left are in `words`.
+    `begin` is where the node begins in its block, -1 if it is in none; `worth` is what it is worth
+    unsplit, `shift` what was taken off its values. The search ends at a perfect split: those of
+    features before it were worse, and no other can be better. Features that are constant in the
+    node are noted. The levels of a category that go left are in `words`.
     """
-    p = features.size
-    family = rule.kind // 10
-    best_threshold = np.nan
-    best, best_f, best_code, best_next, best_missing = REFUSED, -1, np.uint32(0), np.uint32(0), 0
+    p, start, m, weight = features.size, here.start, here.end - here.start, node.weight
+    tie = TIE * weight * node.impurity
+    perfect = worth + weight * node.impurity / rule.gain_scale
+    lower, upper = here.lower - shift, here.upper - shift
+    best, best_f = REFUSED, -1
     useful = 0
     for step in range(p):
         f = step
         if rule.max_features < p:
             if step >= rule.max_features and useful > 0:
                 break
-            other = step + below(np.int64(key >> ONE), step, p - step)
+            other = step + below(np.int64(here.key >> ONE), step, p - step)
             f = drawn[other]
             drawn[other], drawn[step] = drawn[step], f
-        if is_constant(constant, place, f):
+        if is_constant(constant, here.place, f):
             continue
         at, n = rule.first, m
         if begin >= 0:
@@ -63,26 +63,36 @@ def search(
         else:
             low, high = gather(small, medium, large, features[f], rows, start, m, codes)
         if low == high:
-            note_constant(constant, place, f)
+            note_constant(constant, here.place, f)
             continue
         useful += 1
         n_missing, n_levels = 0, np.int64(0)
         missing_weight, some_missing = 0.0, high == features[f].n_codes
         if rule.random:
             cut, threshold, missing_left, n_levels = draw_sides(
-                features[f], f, p, key, low, high, points, point_at, m, codes, levels
+                features[f], f, p, here.key, low, high, points, m, codes, levels
             )
             low, high = ON_LEFT, ON_RIGHT
         if begin < 0:
-            n = enter_codes(rule, low, high, m, codes, sums, label, entries, counts, keys)
+            n = np.int64(0)
+            n_bins = np.int64(high - low) + 1
+            if label is None and outputs is None and bins_pay(rule, n_bins, m):
+                n = bin_sum(codes, low, n_bins, m, sums, rule.bins, entries, at)
+            elif label is not None and tree is None and bins_pay(rule, n_bins * rule.n_sums, m):
+                n = bin_classes(
+                    codes, low, n_bins, rule.n_sums, m, sums, label, rule.bins, entries, at
+                )
+            if n == 0:
+                sort_codes(codes, low, high, m, entries, at, rule.second, counts, keys)
+                n = m
         if some_missing and not rule.random:
             n_missing, missing_weight = set_missing_apart(
-                entries, at, n, high, family, sums, label, totals
+                entries, at, n, high, tree is None, sums, label, totals
             )
         n_seen = n - n_missing
         if levels is not None and features[f].category and not rule.random:
             n_levels = order_levels(
-                entries, at, n_seen, rule.third, family == 1, sums, label, weight, totals, levels,
+                entries, at, n_seen, rule.third, tree is None, sums, label, weight, totals, levels,
                 means,
             )  # fmt: skip
             for i in range(n_seen, n):
@@ -90,64 +100,57 @@ def search(
             at = rule.third
         for side in range(1 + (n_missing > 0)):
             last = n_seen if n_missing > 0 and side == 0 else n_seen - 1
-            if family == 0:
-                worth, i = scan_sum(
+            if tree is not None:
+                value, i = scan_absolute(
+                    entries, at, n_seen, n_missing, last, sums, label, side, m, rule.min_rows_leaf,
+                    rule.min_weight_leaf, weight, tie, tree,
+                )  # fmt: skip
+            elif label is None and outputs is None:
+                value, i = scan_sum(
                     entries, at, last, sums, weight, totals[NODE, 0], missing_weight * side,
                     totals[MISSING, 0] * side, m, n_missing * side, rule.kind, rule.min_rows_leaf,
                     rule.min_weight_leaf, costs, features[f].monotone, lower, upper, tie,
                 )  # fmt: skip
-            elif tree is None or family < 3:
-                worth, i = scan_sums(
+            else:
+                value, i = scan_sums(
                     entries, at, last, sums, label, totals, missing_weight * side, weight,
                     m, n_missing * side, rule.kind, rule.min_rows_leaf, rule.min_weight_leaf, costs,
                     tie,
                 )  # fmt: skip
-            else:
-                worth, i = scan_absolute(
-                    entries, at, n_seen, n_missing, last, sums, label, side, m, rule.min_rows_leaf,
-                    rule.min_weight_leaf, weight, tie, tree,
-                )  # fmt: skip
-            if worth > best + tie or (worth >= best - tie and worth > REFUSED and f < best_f):
-                best, best_f = worth, f
+            if value > best + tie or (value >= best - tie and value > REFUSED and f < best_f):
+                best, best_f = value, f
                 if rule.random:
-                    best_code, best_threshold = cut, threshold
-                    best_next = features[f].n_codes if threshold != threshold else cut + ON_RIGHT
-                    best_missing = np.int64(missing_left) if some_missing else UNSEEN
+                    node.code, node.threshold = cut, threshold
+                    node.next_code = features[f].n_codes if threshold != threshold else cut + NEXT
+                    node.missing_left = np.int64(missing_left) if some_missing else UNSEEN
                 else:
-                    best_code = np.uint32(entries[at + i] >> HALF)
-                    best_next = features[f].n_codes
+                    node.code = np.uint32(entries[at + i] >> HALF)
+                    node.next_code = features[f].n_codes
                     if i + 1 < n_seen:
-                        best_next = np.uint32(entries[at + i + 1] >> HALF)
-                    best_missing = side if n_missing > 0 else UNSEEN
+                        node.next_code = np.uint32(entries[at + i + 1] >> HALF)
+                    node.missing_left = side if n_missing > 0 else UNSEEN
                 if levels is not None and n_levels > 0:
-                    note_subset(levels, n_levels, best_code, words)
+                    note_subset(levels, n_levels, node.code, words)
         if best >= perfect - tie and rule.max_features >= p:
             break
     if rule.max_features < p:
         for j in range(p):
             drawn[j] = j
-    return best, best_f, best_code, best_next, best_threshold, best_missing
+    if best == REFUSED or best - worth < rule.min_gain:
+        return False
+    node.feature, node.gain = best_f, max(best - worth, 0.0)
+    return True
 
 
-@compiled
-def enter_codes(rule, low, high, m, codes, sums, label, entries, counts, keys):
-    """Entries of a node that is in no block, by bins or by sorting; returns their number."""
-    family = rule.kind // 10
-    n_bins = np.int64(high - low) + 1
-    n_cells = n_bins * rule.n_sums if family == 1 else n_bins
+@compiled(inner=True)
+def bins_pay(rule, n_cells, m):
+    """Whether to add up by code, not to sort; bins do not count rows, which a limit may ask for."""
     few = n_cells <= BINS_PER_ROW * m if m > ALL_PAIRS else 2 * n_cells <= m
-    if few and family == 0 and rule.min_rows_leaf <= 1:
-        return bin_sum(codes, low, n_bins, m, sums, rule.bins, entries, rule.first)
-    if few and family == 1 and rule.min_rows_leaf <= 1:
-        return bin_classes(
-            codes, low, n_bins, rule.n_sums, m, sums, label, rule.bins, entries, rule.first
-        )
-    sort_codes(codes, low, high, m, entries, rule.first, rule.second, counts, keys)
-    return m
+    return few and rule.min_rows_leaf <= 1
 
 
-@compiled
-def set_missing_apart(entries, at, n, missing, family, sums, label, totals):
+@compiled(signatures=2, inner=True)
+def set_missing_apart(entries, at, n, missing, classes, sums, label, totals):
     """The entries of missing values, which come last: their number and weight; sums in totals."""
     for k in range(totals.shape[1]):
         totals[MISSING, k] = 0.0
@@ -155,7 +158,7 @@ def set_missing_apart(entries, at, n, missing, family, sums, label, totals):
     while n_missing < n and np.uint32(entries[at + n - 1 - n_missing] >> HALF) == missing:
         place = entries[at + n - 1 - n_missing] & LOW
         weight += sums[place, 0]
-        if family == 1:
+        if label is not None and classes:
             totals[MISSING, np.uint32(label[place])] += sums[place, 0]
         else:
             for k in range(totals.shape[1]):

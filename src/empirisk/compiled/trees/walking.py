@@ -57,14 +57,14 @@ def goes_left(thresholds, links, subsets, node, x):
 
 
 @compiled
-def find_leaves(thresholds, links, X, leaves):
+def find_leaves(thresholds, links, X, at, leaves):
     """leaves[i] = the leaf of row i, in a tree without categories.
 
     thresholds and links are two views of the packed nodes: float64 (nodes, 2), int32 (nodes, 4).
-    Arithmetic in place of a branch: which way a row goes cannot be foreseen.
+    `at` has room for LOCKSTEP nodes, uint32. Arithmetic in place of a branch: which way a row goes
+    cannot be foreseen.
     """
     n = X.shape[0]
-    at = np.zeros(LOCKSTEP, np.uint32)
     for first in range(0, n, LOCKSTEP):
         width = min(LOCKSTEP, n - first)
         for r in range(width):

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from empirisk.data.rank_coding import RankCoding
 from empirisk.learners.trees.door import check_places, code_table, table_of
 from empirisk.learners.trees.early_stopping import stopped_early
-from empirisk.learners.trees.growth import Limits, Points, grow_tree
+from empirisk.learners.trees.growth import Limits, grow_tree
 from empirisk.learners.trees.limits import features_drawn, limits_of
 from empirisk.learners.trees.monotone import checked_signs
 from empirisk.learners.trees.pruning import PruningSequence
@@ -102,14 +102,14 @@ class DecisionTree(ReadableTree, PathMixin, BaseEstimator):
         )
         changes = {"min_gain": problem.gain_of(limits.min_gain), **changes}
         limits = Limits(**{**vars(limits), **changes})
-        points = Points.of(coding) if self.splitter == "random" else None
-        drawn = points is not None or limits.max_features < len(coding.columns)
+        random = self.splitter == "random"
+        drawn = random or limits.max_features < len(coding.columns)
         tree = grow_tree(
             coding,
             problem.target,
             limits,
             seed=spawn(self.random_state, 1)[0] if drawn else 0,
-            points=points,
+            random=random,
             monotone=checked_signs(self.monotonic_cst, coding, problem.target.kind),
             gain_scale=problem.gain_scale,
         )

@@ -2,15 +2,22 @@
 
 import numpy as np
 
-from empirisk.compiled.trees.layout import UNSEEN
-from empirisk.compiled.trees.walking import preorder
-from empirisk.data.rank_coding import RankCoding
-from empirisk.learners.trees.tree import LEAF, NO_FEATURE, Tree
-from empirisk.runtime.arrays import Array, Bools, Floats
+from empirisk.compiled.trees.finishing import finish
+from empirisk.compiled.trees.layout import FINISHED
+from empirisk.data.rank_coding import RankCoding, cuts_of_integers
+from empirisk.learners.trees.tree import Tree
+from empirisk.runtime.arrays import Array, Floats
 
 
 def finished(
-    nodes: Array, value: Floats, words: Array, width: int, coding: RankCoding, gain_scale: float
+    nodes: Array,
+    value: Floats,
+    words: Array,
+    width: int,
+    coding: RankCoding,
+    gain_scale: float,
+    *,
+    drawn: bool = False,
 ) -> Tree:
     """The tree of these nodes; a node that was never split is a leaf.
 
@@ -19,75 +26,37 @@ def finished(
         that the node has.
     gain_scale
         What a gain is in units of weight times impurity.
+    drawn
+        Whether the thresholds of the nodes were drawn.
     """
     n = len(nodes)
-    order, number = np.empty(n, np.int32), np.empty(n, np.int32)
-    preorder(np.ascontiguousarray(nodes["left"]), np.ascontiguousarray(nodes["right"]), order)
-    number[order] = np.arange(n, dtype=np.int32)
-    leaf = nodes["left"][order] < 0
-    right = np.where(leaf, LEAF, number[nodes["right"][order]]).astype(np.int32)
-    nodes = nodes[order]
-    to_left = _missing_to_left(nodes, right)
-    subset, subsets = _subsets(nodes, to_left, words, width)
-    threshold, cut = thresholds_of(nodes, coding)
-    total = nodes["weight"][0] * nodes["impurity"][0]
+    tree, values = np.empty(n, FINISHED), np.empty(value.shape)
+    subsets = np.empty(len(words) // 2, np.uint32)
+    total = nodes[0]["weight"] * nodes[0]["impurity"]
+    scale = gain_scale / total if total > 0 else 0.0
+    n_words = finish(
+        nodes, value, coding.features, coding.points, drawn, scale, words, width,
+        np.empty((n + 1, 2), np.int32), tree, values, subsets,
+    )  # fmt: skip
+    feature, threshold = tree["feature"].copy(), tree["threshold"].copy()
+    cut = threshold.copy()
+    for j, column in enumerate(coding.columns):
+        if column.kind == "integer":
+            at = np.flatnonzero(feature == j)
+            cut[at] = cuts_of_integers(column.values, tree["code"][at], tree["next_code"][at])
     return Tree(
-        children_right=right,
-        feature=np.where(leaf, NO_FEATURE, nodes["feature"]).astype(np.int32),
+        children_right=tree["right"].copy(),
+        feature=feature,
         threshold=threshold,
         cut=cut,
-        missing_go_to_left=to_left,
-        subset=subset,
-        subsets=subsets,
-        n_node_samples=nodes["rows"].copy(),
-        weighted_n_node_samples=nodes["weight"].copy(),
-        impurity=nodes["impurity"].copy(),
-        gain=np.where(leaf, 0.0, nodes["gain"]) * (gain_scale / total if total > 0 else 0.0),
-        split_order=nodes["rank"].copy(),
-        value=value[order],
+        missing_go_to_left=tree["missing_left"].copy(),
+        subset=tree["subset"].copy(),
+        subsets=subsets[:n_words].copy(),
+        n_node_samples=tree["rows"].copy(),
+        weighted_n_node_samples=tree["weight"].copy(),
+        impurity=tree["impurity"].copy(),
+        gain=tree["gain"].copy(),
+        split_order=tree["rank"].copy(),
+        value=values,
         n_features=len(coding.columns),
     )
-
-
-def _missing_to_left(nodes: Array, right: Array) -> Bools:
-    """Where a node saw no missing value, it sends them to the heavier side."""
-    to_left = np.zeros(len(nodes), bool)
-    inner = np.flatnonzero(right != LEAF)
-    heavier = nodes["weight"][inner + 1] > nodes["weight"][right[inner]]
-    way = nodes["missing_left"][inner]
-    to_left[inner] = np.where(way == UNSEEN, heavier, way == 1)
-    return to_left
-
-
-def _subsets(nodes: Array, to_left: Bools, words: Array, width: int) -> tuple[Array, Array]:
-    """Words of the levels that go left; levels that a node did not see go as missing values."""
-    subset = np.where(nodes["left"] < 0, -1, nodes["subset"]).astype(np.int32)
-    split = np.flatnonzero(subset >= 0)
-    kept = np.empty((len(split), width), np.uint32)
-    for k, node in enumerate(split):
-        at = subset[node]
-        left, seen = words[at : at + width], words[at + width : at + 2 * width]
-        kept[k] = left | ~seen if to_left[node] else left
-    subset[split] = width * np.arange(len(split))
-    return subset, kept.reshape(-1)
-
-
-def thresholds_of(nodes: Array, coding: RankCoding) -> tuple[Floats, Floats]:
-    """Half way between neighbouring values of the node, and in terms of places; NaN if neither."""
-    threshold = np.full(len(nodes), np.nan)
-    cut = np.full(len(nodes), np.nan)
-    numeric = (nodes["left"] >= 0) & (nodes["subset"] < 0)
-    for j in np.unique(nodes["feature"][numeric]):
-        at = np.flatnonzero(numeric & (nodes["feature"] == j))
-        column = coding.columns[j]
-        codes, following = nodes["code"][at], nodes["next_code"][at]
-        values = np.append(np.asarray(column.values, dtype=np.float64), np.inf)
-        low, high = values[codes], values[following]
-        middle = low / 2 + high / 2
-        threshold[at] = np.where(middle < high, middle, low)  # rounding may lead up to `high`
-        threshold[at] = np.where(np.isinf(high), np.inf, np.maximum(threshold[at], low))
-        cut[at] = threshold[at]
-        if column.kind == "integer":
-            places = np.append(np.arange(float(len(column.values))), np.inf)
-            cut[at] = places[codes] / 2 + places[following] / 2
-    return threshold, cut

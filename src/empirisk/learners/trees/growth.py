@@ -22,14 +22,13 @@ from empirisk.compiled.trees.ordering import ALL_PAIRS, DIGIT_BITS
 from empirisk.data.rank_coding import RankCoding
 from empirisk.learners.trees.finishing import finished
 from empirisk.learners.trees.tree import LEAF, Tree
-from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.deadlines import check_deadline
 
 WORK_AT_ONCE = 2**27  # rows times features between two looks at the clock: about a second
 BLOCK_ENTRIES = 2**18  # of 8 bytes, 2 MB: about what stays in the cache
 BLOCK_SHARE = 0.5  # of the features must be looked at in each node for a block to pay
 NEVER = np.iinfo(np.int32).max
-NO_STARTS = np.zeros(1, np.int64)
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,8 @@ class Target:
     values : float64 array of shape (n, outputs)
         Of a regression; of two classes 0 and 1.
     labels : int32 array of shape (n,)
-        Class codes, of more than two classes; ranks of the values, for absolute errors.
+        Class codes, of more than two classes; ranks of the values, for absolute errors; not used
+        for others.
     weight : float64 array of shape (n,) or None
         None where all rows weigh 1.
     n_sums : int
@@ -72,23 +72,6 @@ class Target:
     costs: Floats | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Points:
-    """The values that the codes of a table stand for, where thresholds are drawn between them.
-
-    All trees of a coding share them: those of feature j are values[starts[j]:starts[j + 1]].
-    """
-
-    values: Floats
-    starts: Ints
-
-    @classmethod
-    def of(cls, coding: RankCoding) -> "Points":
-        numbers = [() if c.kind == "category" else c.values for c in coding.columns]
-        ends = np.cumsum([0, *map(len, numbers)])
-        return cls(np.concatenate([*numbers, [0.0]]).astype(np.float64), ends)
-
-
 def grow_tree(
     coding: RankCoding,
     target: Target,
@@ -97,25 +80,25 @@ def grow_tree(
     seed: int = 0,
     monotone: Array | None = None,
     gain_scale: float = 1.0,
-    points: Points | None = None,
+    random: bool = False,
 ) -> Tree:
     """Grow a tree on the rows of a coding; values and weights are by row of its whole table.
 
     gain_scale
         What a gain of the criterion is in units of weight times impurity.
-    points
-        Where thresholds are drawn (`compiled.trees.random_splits`); None: each is the best.
+    random
+        Whether thresholds are drawn (`compiled.trees.random_splits`); else each is the best.
     """
     features = coding.features.copy()
     if monotone is not None:
         features["monotone"] = monotone
     rows = coding.row_numbers() if coding.rows is None else coding.rows.astype(np.uint32)
-    growth = _Growth(coding, features, rows, target, limits, seed, points)
+    growth = _Growth(coding, features, rows, target, limits, seed, random)
     growth.rules["gain_scale"] = gain_scale
     while growth.step():
         check_deadline()
     del growth.work  # before the nodes are copied into a tree
-    return growth.tree(coding, gain_scale, drawn=points is not None)
+    return growth.tree(coding, gain_scale, drawn=random)
 
 
 class _Growth:
@@ -129,11 +112,11 @@ class _Growth:
         target: Target,
         limits: Limits,
         seed: int,
-        points: Points | None,
+        random: bool,
     ) -> None:
         self.features, self.rows = features, rows
         n, p = len(rows), len(features)
-        block = _block_size(n, p, limits) if points is None else 0
+        block = 0 if random else _block_size(n, p, limits)
         classes = target.n_sums if target.kind // 10 == 1 else 1
         n_codes = int(features["n_codes"].max(initial=0)) + 1
         binned = target.kind // 10 <= 1 and limits.min_rows_leaf <= 1
@@ -151,20 +134,19 @@ class _Growth:
         self.ids = np.empty(max(block, 1), np.uint32)
         self._start(n, p, target, limits, seed)
         width = 1 if target.kind // 10 == 1 else 1 + target.n_sums
-        labelled = len(target.labels) > 1
+        labelled = target.kind // 10 in (1, 3)
         self.data = (
             np.ones(1) if target.weight is None else target.weight,
             target.values,
-            target.labels,
+            target.labels if labelled else None,
             np.zeros((1, 1)) if target.costs is None else np.ascontiguousarray(target.costs),
         )
-        self.points = (np.zeros(1), NO_STARTS) if points is None else (points.values, points.starts)
-        self.rules["random"] = points is not None
-        self.tables = (coding.small, coding.medium, coding.large)
+        self.rules["random"] = random
+        self.tables, self.points = (coding.small, coding.medium, coding.large), coding.points
         self.work = (
             np.empty(n, np.uint32),
             np.empty((n + n_bins, width)),
-            np.empty(n + n_bins if labelled else 1, np.int32),
+            np.empty(n + n_bins, np.int32) if labelled else None,
             np.zeros((4, target.n_sums)),
             np.empty(third + (n_entries if categories.any() else 0), np.uint64),
             np.empty(2**DIGIT_BITS, np.uint32),
@@ -172,8 +154,8 @@ class _Growth:
             np.arange(p),
             np.zeros((n + 1, 4)) if target.kind == criteria.ABSOLUTE else None,
             np.zeros((4, n_levels), np.uint32) if n_levels else None,
-            np.zeros((n_levels + target.n_sums + 1, target.n_sums + 2)),
-            self.words,
+            np.zeros((n_levels + target.n_sums + 1, target.n_sums + 2)) if n_levels else None,
+            self.words if n_levels else None,
             np.zeros(1) if target.kind // 10 == 2 else None,
             np.zeros(max(block, 1), np.uint8),
         )
@@ -204,18 +186,18 @@ class _Growth:
         ending = grow(
             *self.tables,
             self.features,
+            self.points,
             *self.data,
             self.rules,
             self.rows,
             self.ids,
             self.nodes,
             self.value,
-            self.subsets,
+            self.subsets if self.words.size else None,
             self.opened,
             self.constant,
             self.heap,
             self.free,
-            *self.points,
             *self.work,
             self.state,
             WORK_AT_ONCE,
