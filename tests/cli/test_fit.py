@@ -252,3 +252,28 @@ def test_a_learner_that_needs_more_than_its_time_is_left_out_and_said(tmp_path):
     assert "no candidate finished" in run(*words, 0).stderr
     outcome = json.loads(done(*words, 600, "--json").stdout)
     assert outcome["failures"] == {}
+
+
+def test_trees_take_categories_and_missing_values_without_an_encoder(tmp_path, without_report):
+    rng = np.random.default_rng(0)
+    rows = ["size,city,age,price"]  # ages, so that no rows are copies and share a fold
+    for _ in range(160):
+        size, city = rng.normal(), rng.choice(["Oslo", "Rome", "Turin"])
+        lost = rng.random() < 0.2
+        price = 5.0 * lost + 2.0 * (city == "Rome") + 0.1 * rng.normal()
+        rows.append(f"{'' if lost else round(size, 3)},{city},{rng.random():.4f},{price:.3f}")
+    table = tmp_path / "homes.csv"
+    table.write_text("\n".join(rows) + "\n")
+    result = done(
+        "fit", table, "-t", "price", "-o", tmp_path, "--json", "--folds", 5,
+        "--learners", "DecisionTreeRegressor",
+    )  # fmt: skip
+    assert json.loads(result.stdout)["chosen"]["name"] == "DecisionTreeRegressor"
+    found = read_model_file(tmp_path / "homes.empirisk").model
+    assert [column.kind for column in found.columns_] == ["number", "category", "number"]
+    fresh = tmp_path / "fresh.csv"
+    fresh.write_text("city,size,age\nRome,,0.5\nOslo,0.5,0.5\nParis,0.5,0.5\n")
+    lines = done("predict", tmp_path / "homes.empirisk", fresh).stdout.split()
+    values = [float(line) for line in lines[1:]]
+    assert values[:2] == pytest.approx([7.0, 0.0], abs=0.3)
+    assert np.isfinite(values[2])

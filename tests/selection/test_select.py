@@ -5,6 +5,7 @@ from sklearn.model_selection import TimeSeriesSplit
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+import empirisk
 from empirisk import LinearDiscriminantAnalysis, LinearRegression, Plan, Ridge, Tuned, risk, select
 from empirisk.losses import Squared
 from empirisk.runtime.errors import ParameterError, PlanError
@@ -245,3 +246,13 @@ def test_bad_options_are_named():
         select(Ridge(), X, y, rule="worst")
     with pytest.raises(ParameterError, match="test_size"):
         select(Ridge(), X, y, test_size=2)
+
+
+def test_a_learner_that_takes_tables_needs_no_encoder():
+    draw = np.random.default_rng(0)
+    words = draw.choice(["a", "b", "c"], size=90)
+    table = empirisk.Table.of({"word": words.tolist(), "x": draw.normal(size=90)})
+    y = 3.0 * (words == "b") + 0.1 * draw.normal(size=90)
+    selection = select({"tree": empirisk.DecisionTreeRegressor()}, table, y, cv=4, random_state=0)
+    assert selection.name == "tree"
+    assert selection.risks["tree"].value < selection.risks["Baseline"].value / 10

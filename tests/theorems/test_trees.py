@@ -220,7 +220,10 @@ def test_the_pruning_sequence_is_nested_and_best_for_every_alpha(seed):
     for alpha in np.sort([*ends, *(ends[:-1] + ends[1:]) / 2, ends[0] / 2, 2 * ends[-1]]):
         cut = tree.cut_back(sequence.leaves(alpha))
         ours = impurity_risks(cut)[cut.is_leaf].sum() + alpha * cut.n_leaves
-        assert ours <= min(risk + alpha * n for risk, n in every) + 1e-12
+        least = min(risk + alpha * n for risk, n in every)
+        assert ours <= least + 1e-12
+        # Of all that are best the smallest: at an end of an interval there are several.
+        assert cut.n_leaves == min(n for risk, n in every if risk + alpha * n <= least + 1e-12)
         kept = set(np.flatnonzero(~sequence.leaves(alpha)))
         assert inner is None or kept <= inner
         inner = kept

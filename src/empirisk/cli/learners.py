@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import make_pipeline
 
 import empirisk
 from empirisk.cli.screen import Screen
@@ -16,6 +16,7 @@ from empirisk.learners.baseline import Baseline
 from empirisk.losses import Loss
 from empirisk.risk.axis import PathMixin
 from empirisk.runtime.errors import ParameterError
+from empirisk.selection.candidates import takes_tables
 
 AS_CANDIDATE = {"BasisRegression": {"extrapolation": "linear"}}
 """Polynomials that go on outside of the training range are off by any amount there, and one such
@@ -42,8 +43,11 @@ def all_learners() -> list[type[BaseEstimator]]:
     return sorted(found, key=lambda learner: (learner is not Baseline, learner.__name__))
 
 
-def candidates(task: str, loss: Loss, asked: str | None) -> dict[str, Pipeline]:
-    """Those that take part, by name, each behind an encoder: asked for, or suiting the task."""
+def candidates(task: str, loss: Loss, asked: str | None) -> dict[str, BaseEstimator]:
+    """Those that take part, by name: asked for, or suiting the task.
+
+    Each is behind an encoder, but for those that take categories and missing values as they are.
+    """
     suits = {learner.__name__: learner for learner in all_learners() if task in _tasks(learner)}
     chosen = list(suits) if asked is None else [_find(word, task, suits) for word in _words(asked)]
     rivals = {
@@ -52,7 +56,10 @@ def candidates(task: str, loss: Loss, asked: str | None) -> dict[str, Pipeline]:
     if loss.output == "probability":
         rivals = _with_probabilities(rivals, loss, asked)
     rivals = {"Baseline": Baseline(loss), **rivals}
-    return {name: make_pipeline(Encoder(), rival) for name, rival in rivals.items()}
+    return {
+        name: rival if takes_tables(rival) else make_pipeline(Encoder(), rival)
+        for name, rival in rivals.items()
+    }
 
 
 def _with_probabilities(

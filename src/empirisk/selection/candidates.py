@@ -5,6 +5,7 @@ from typing import Any
 
 from sklearn.base import clone, is_classifier
 from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.utils import get_tags
 
 from empirisk.data.encode import Encoder
 from empirisk.learners.baseline import Baseline
@@ -39,7 +40,7 @@ def named(candidates: Candidates | Any) -> dict[str, Any]:
 def with_baseline(rivals: dict[str, Any], loss: Loss) -> dict[str, Any]:
     """The best constant first, unless one is there: what no learner may lose against.
 
-    Where the others read a table through an `Encoder`, so does the constant.
+    Where the others read a table through an `Encoder`, or as it is, the constant has an `Encoder`.
     """
     if any(isinstance(learner_of(estimator), Baseline) for estimator in rivals.values()):
         return rivals
@@ -48,8 +49,16 @@ def with_baseline(rivals: dict[str, Any], loss: Loss) -> dict[str, Any]:
         for estimator in rivals.values()
         if isinstance(estimator, Pipeline) and isinstance(estimator.steps[0][1], Encoder)
     ]
+    if not encoders and any(takes_tables(estimator) for estimator in rivals.values()):
+        encoders = [Encoder()]
     constant = make_pipeline(clone(encoders[0]), Baseline(loss)) if encoders else Baseline(loss)
     return {_new_name("Baseline", rivals): constant, **rivals}
+
+
+def takes_tables(estimator: Any) -> bool:
+    """Whether an estimator takes categories and missing values as they are."""
+    tags = get_tags(estimator).input_tags
+    return bool(tags.categorical and tags.allow_nan)
 
 
 def _refuse_no_estimator(candidate: Any) -> None:

@@ -106,6 +106,19 @@ def test_identifiers_are_compared_as_integers_with_the_middle_of_two(dtype):
             assert leaf == exact_leaf(model.tree_, known, value)
 
 
+def test_the_middle_of_identifiers_is_that_of_those_in_the_node():
+    # The second split is between 1 and 101 beyond the base; those between are on the other side of
+    # the first one, so that half of their codes would be 97.5.
+    base = 2**60
+    between = base + np.array([90, 95, 96, 97, 98, 99])
+    ids = np.concatenate([between, [base + 1, base + 101]])
+    side = np.array([0] * 6 + [1, 1])
+    y = np.array([50.0] * 6 + [0.0, 1.0])
+    model = DecisionTreeRegressor().fit(np.column_stack([ids, side]), y)
+    fresh = np.column_stack([base + np.array([2, 51, 52, 96, 100]), np.ones(5, np.int64)])
+    assert_array_equal(model.predict(fresh), [0.0, 0.0, 1.0, 1.0, 1.0])
+
+
 def exact_leaf(tree, known, value):
     """Down the tree with the integers of each node: left up to the middle of its neighbours."""
     node = 0
@@ -123,6 +136,11 @@ def test_identifiers_may_be_missing():
     model = DecisionTreeRegressor().fit(frame, y)
     assert_array_equal(model.predict(frame), y)
     assert_array_equal(model.predict(pl.from_pandas(frame)), y)
+    # A missing one is no small number: it goes to the larger child, which is on the right.
+    whole = pd.DataFrame({"id": 2**60 + np.arange(5)})
+    stump = DecisionTreeRegressor(max_depth=1).fit(whole, [0.0, 0, 5, 5, 5])
+    missing = pd.DataFrame({"id": pd.array([None, 2**60], dtype="Int64")})
+    assert_array_equal(stump.predict(missing), [5.0, 0.0])
 
 
 def mixed(seed):
@@ -140,9 +158,15 @@ def test_kinds_of_frames_and_names_in_them(kind):
     named = DecisionTreeRegressor(categorical_features=["s"]).fit(kind(frame), y)
     assert_array_equal(named.predict(kind(frame)), expected)
     assert_array_equal(named.feature_names_in_, ["a", "s"])
-    for wrong in (frame[["s", "a"]], frame.rename(columns={"a": "b"}), frame[["a"]]):
+    for wrong in (frame.rename(columns={"a": "b"}), frame[["a"]]):
         with pytest.raises(ValueError, match="feature"):
             model.predict(kind(wrong))
+    turned = kind(frame.assign(more=1.0)[["s", "more", "a"]])
+    if isinstance(turned, Table):  # a table has its columns by name, as for an Encoder
+        assert_array_equal(model.predict(turned), expected)
+    else:  # a frame has them in order, as in scikit-learn
+        with pytest.raises(ValueError, match="feature"):
+            model.predict(turned)
 
 
 def test_columns_without_names_are_taken_in_order():

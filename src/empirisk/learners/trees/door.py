@@ -30,6 +30,7 @@ def table_of(X: Any, learner: Any, *, reset: bool | None) -> Any:
     if isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 2 and _has_words(X):
         return _checked_size(_noted(Table.of(X), X, learner, reset), learner)
     if isinstance(X, Table):
+        X = X if reset is not False else _by_name(X, learner)
         return _checked_size(_noted(X, X.to_arrow(), learner, reset), learner)
     if is_frame(X):
         if reset is not None:
@@ -85,6 +86,12 @@ def without_values(coding: RankCoding) -> list[CodedColumn]:
 
 def _has_words(X: Any) -> bool:
     return any(isinstance(value, str) for value in X.ravel())
+
+
+def _by_name(X: Table, learner: Any) -> Table:
+    """The columns of training, where the table has them all, as `Encoder` takes them."""
+    names = getattr(learner, "feature_names_in_", None)
+    return X if names is None or not set(names) <= set(X.names) else X.select(names)
 
 
 def _noted(X: Table, given: Any, learner: Any, reset: bool | None) -> Table:
