@@ -88,6 +88,28 @@ def test_an_offset_costs_no_digits(offset):
     assert total.scatter[0, 0] == pytest.approx(scatter, rel=1e-13 + offset * 2.3e-16 / 20)
 
 
+@pytest.mark.parametrize("offset", [0.0, 0.5, 0.99, 1.01, 5.0])
+def test_columns_near_zero_lose_no_digits_without_centring(offset):
+    rng = np.random.default_rng(2)
+    Z = np.hstack([rng.normal(size=(2000, 3)) + offset, np.zeros((2000, 1))])
+    exact = [Fraction(v) for v in Z[:, 0].tolist()]
+    mean = sum(exact) / len(exact)
+    scatter = float(sum((v - mean) ** 2 for v in exact))
+    found = Moments.of(Z[:, :3], Z[:, 3:].copy())
+    # A sum of n rounded squares is off by sqrt(n) units in the last place, if not fewer.
+    assert found.scatter[0, 0] == pytest.approx(scatter, rel=45 * 2.3e-16)
+    assert found.mean[0] == pytest.approx(float(mean), rel=1e-13)
+    assert_array_equal(found.scatter, found.scatter.T)
+    assert not found.scatter[3].any()
+
+
+def test_an_offset_that_few_rows_do_not_show_costs_no_digits():
+    Z = np.full((2048, 1), 1e9) + np.random.default_rng(3).normal(size=(2048, 1))
+    Z[:: 2048 // 64] -= 1e9  # the rows that are looked at
+    centred = Z - Z.mean()
+    assert Moments.of(Z).scatter[0, 0] == pytest.approx(float(centred[:, 0] @ centred[:, 0]))
+
+
 def test_the_scatter_of_a_constant_column_is_rounding_of_rounding():
     Z = np.full((2 * ROWS_PER_BLOCK + 1, 1), 0.1)
     total = total_moments(Blocks.of_arrays(Z, np.empty((len(Z), 0)), np.ones(len(Z))))

@@ -351,3 +351,29 @@ def test_the_grid_of_the_elastic_net_reaches_small_penalties_whatever_the_unit_o
     one, large = (Tuned(ElasticNet(), cv=5).fit(X, unit * y).path_.risk for unit in (1.0, 1e6))
     # At 1e6 the grid of the lasso would end with all coefficients shrunk to nearly nothing.
     assert large.min() / 1e12 < 1.01 * one.min()
+
+
+@pytest.mark.parametrize("apart", [1e-2, 1e-4])
+def test_columns_free_of_penalty_that_all_but_agree_are_fitted_exactly(apart):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 6))
+    X[:, 1] = X[:, 0] + apart * rng.normal(size=200)
+    y = X @ [1, 2, 0, 0, 3, 0] + rng.normal(size=200)
+    free = Lasso(alpha=0.1, penalty_factor=[0, 0, 1, 1, 1, 1]).fit(X, y)
+    # The others see what a fit on the free columns leaves, and the free ones what the others leave.
+    Q = np.linalg.qr(np.column_stack([np.ones(200), X[:, :2]]))[0]
+    left, right = X[:, 2:] - Q @ (Q.T @ X[:, 2:]), y - Q @ (Q.T @ y)
+    others = Lasso(alpha=0.1, fit_intercept=False).fit(left, right).coef_
+    assert_allclose(free.coef_[2:], others, atol=1e-8)  # the squared condition number, at most 1e8
+    residual = y - free.predict(X)
+    assert_allclose(Q.T @ residual, 0.0, atol=1e-9 * np.linalg.norm(y) / apart)
+
+
+def test_coefficients_whose_squares_vanish_keep_their_signs():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(50, 4)), rng.normal(size=50)
+    ordinary, tiny = Lasso(alpha=0.05).fit(X, y), Lasso(alpha=0.05).fit(X * 1e90, y * 1e-90)
+    assert ordinary.coef_.any()
+    assert not tiny.coef_.any() or np.isfinite(tiny.coef_).all()
+    scaled = Lasso(alpha=0.05 * 1e-90 * 1e90).fit(X * 1e90, y * 1e-90)
+    assert_allclose(scaled.coef_ * 1e90 * 1e90, ordinary.coef_, rtol=1e-10)

@@ -42,7 +42,7 @@ def test_many_classes_are_fitted_without_hessians_that_cost_more_than_gradients(
     X, y = indicators(400, 60, 20)
     auto = LogisticRegression().fit(X, y)
     assert not hessians
-    slow = LogisticRegression(solver="newton-cholesky").fit(X, y)
+    slow = LogisticRegression(solver="newton").fit(X, y)
     assert hessians
     scale = np.abs(slow.coef_).max()
     assert_allclose(auto.coef_, slow.coef_, atol=1e-8 * scale)  # decrements of 1e-10
@@ -75,7 +75,7 @@ def test_a_path_shares_hessians_and_equals_single_fits(hessians, n, p, n_classes
     path = LogisticRegression().fit_path(X, y, np.ones(n), values, n_classes=n_classes)
     assert 0 < len(hessians) <= most
     for j in (10, 35, 59):
-        alone = LogisticRegression(C=values[j], solver="newton-cholesky").fit(X, y)
+        alone = LogisticRegression(C=values[j], solver="newton").fit(X, y)
         scores = alone.decision_function(X)
         # Decrements of 1e-10, in a metric that a stale Hessian errs in by a factor of two.
         assert_allclose(path.at(j).decision_function(X), scores, atol=1e-7 * np.abs(scores).max())
@@ -86,7 +86,7 @@ def test_values_of_a_path_that_lie_far_apart_are_fitted_as_well():
     values = [1e3, 1e-3, 1e-2, 1e5]
     path = LogisticRegression().fit_path(X, y, np.ones(300), values, n_classes=12)
     for j in range(4):
-        alone = LogisticRegression(C=values[j], solver="newton-cholesky").fit(X, y)
+        alone = LogisticRegression(C=values[j], solver="newton").fit(X, y)
         scores = alone.decision_function(X)
         assert_allclose(path.at(j).decision_function(X), scores, atol=1e-7 * np.abs(scores).max())
 

@@ -158,7 +158,7 @@ def test_a_loose_fit_is_found_separated_too(tol):
     assert (found.kind, found.n_separated) == ("quasi-complete", 20)
 
 
-@pytest.mark.parametrize("solver", ["newton-cholesky", "lbfgs", "gradient", "stochastic"])
+@pytest.mark.parametrize("solver", ["newton", "limited-memory", "gradient", "stochastic"])
 def test_every_solver_reports(solver):
     X = np.array([0.0, 1, 2, 2, 3, 4])[:, None]
     y = np.array([0, 0, 0, 1, 1, 1])
@@ -188,8 +188,16 @@ def test_without_penalty_a_fit_converges_or_says_why_not():
         "zero": (np.column_stack([X, np.zeros(100)]), {"fit_intercept": False}, RankWarning),
         "separated": (np.column_stack([X, y]), {}, SeparationWarning),
         "too few steps": (X, {"max_iter": 1}, ConvergenceWarning),
-        "too few steps of lbfgs": (X, {"max_iter": 2, "solver": "lbfgs"}, ConvergenceWarning),
-        "collinear, lbfgs": (np.column_stack([X, X[:, 0]]), {"solver": "lbfgs"}, RankWarning),
+        "too few steps of lbfgs": (
+            X,
+            {"max_iter": 2, "solver": "limited-memory"},
+            ConvergenceWarning,
+        ),
+        "collinear, lbfgs": (
+            np.column_stack([X, X[:, 0]]),
+            {"solver": "limited-memory"},
+            RankWarning,
+        ),
     }
     for name, (columns, parameters, expected) in cases.items():
         assert fitted(columns, y, **parameters)[1] == {expected}, name

@@ -27,6 +27,7 @@ SOME, MANY = (
     8,
 )  # coefficients that may want to leave zero: some, and an eighth of those that did
 ROUNDING = 1e-14
+NO_BOUND = 1e-8  # the gap of columns free of penalty may be that part of what is left to gain
 
 
 @compiled
@@ -104,9 +105,11 @@ def lasso_on_gram(
     gap of tol * square.
     """
     m = right.size
-    diagonal = np.empty(m)
+    diagonal, negligible = np.empty(m), ROUNDING * square
     for j in range(m):
         diagonal[j] = gram[j, j]
+        if threshold[j] == 0.0 and diagonal[j] > 0.0:
+            negligible = ROUNDING * NO_BOUND * square
     correlate(gram, right, ridge, coef, gradient)
     iterations, settled = 0, False
     walking = near_enough(start, ridge, diagonal, threshold, positive, square, coef, gradient)
@@ -138,7 +141,7 @@ def lasso_on_gram(
             correlate(gram, right, ridge, coef, gradient)
         gap = duality_gap(diagonal, right, threshold, positive, square, coef, gradient)
         exact = settled and not violated(diagonal, threshold, positive, square, coef, gradient)
-        if exact or gap <= ROUNDING * square:
+        if exact or gap <= negligible:
             return iterations, gap, True
         if iterations >= max_iter:
             return iterations, gap, gap <= tol * square
@@ -253,7 +256,8 @@ def duality_gap(diagonal, right, threshold, positive, square, coef, gradient):
         (1 - s)^2 |r|^2 / 2 + sum_j threshold_j |b_j| - s gradient'b
 
     in which nothing large cancels. A coefficient that is free of penalty adds what it alone could
-    still gain. `diagonal` holds the squared lengths of the columns.
+    still gain: then this is an estimate, no bound. `diagonal` holds the squared lengths of the
+    columns.
     """
     correlation, norm, fitted, gained, largest = 0.0, 0.0, 0.0, 0.0, np.inf
     for j in range(coef.size):

@@ -50,7 +50,8 @@ def solve_support(gram, ridge, threshold, positive, coef, gradient, factor, orde
         j = order[i]
         move[j] = x[i]
         bound = positive or threshold[j] > 0.0
-        if bound and (coef[j] + x[i]) * coef[j] <= 0.0 and -coef[j] / x[i] < step:
+        changes = np.sign(coef[j] + x[i]) != np.sign(coef[j])
+        if bound and changes and -coef[j] / x[i] < step:
             step, blocking = -coef[j] / x[i], j
     if blocking >= 0 and clip_step(gram, ridge, threshold, positive, coef, gradient, move):
         return False
@@ -72,7 +73,7 @@ def clip_step(gram, ridge, threshold, positive, coef, gradient, move):
     clipped, old_coef, old_gradient = move.copy(), coef.copy(), gradient.copy()
     for j in range(m):
         bound = positive or threshold[j] > 0.0
-        if bound and (coef[j] + move[j]) * coef[j] <= 0.0:
+        if bound and np.sign(coef[j] + move[j]) != np.sign(coef[j]):
             clipped[j] = -coef[j]
     shift(gram, ridge, clipped, coef, gradient)
     gain = 0.0

@@ -8,6 +8,7 @@ For rows z_i of weight w_i
 
 The scatter is taken about the mean at once, block by block, and blocks are joined by the stable
 update of Chan, Golub & LeVeque (1983): an offset that is large against the spread costs no digits.
+Only where there is no such offset, the scatter is that about zero less the mean's part.
 """
 
 from dataclasses import dataclass
@@ -19,6 +20,10 @@ import numpy as np
 from empirisk.compiled.centring import centre_rows
 from empirisk.data.blocks import Blocks, Rows, compilable
 from empirisk.runtime.arrays import Floats
+
+MANY_ROWS, FEW_ROWS = 1024, 64
+NEAR_ZERO = 1.0
+"""Squared mean over variance up to which sums of squares about zero lose no digit to speak of."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +51,10 @@ class Moments:
         n, p = X.shape
         X, y = (compilable(part) for part in (X, np.empty((n, 0)) if y is None else y))
         weight = np.ones(n) if weight is None else weight
+        if n >= MANY_ROWS and (weight == 1.0).all():
+            found = _without_centring(X, y)
+            if found is not None:
+                return cls(n, float(n), *found)
         total, root = float(weight.sum()), np.sqrt(weight)
         mean = np.append(weight @ X, weight @ y) / total
         Z = np.empty((n, p + y.shape[1]))
@@ -93,6 +102,29 @@ class Moments:
             self.mean - apart * (part.weight / weight),
             _not_negative(self.scatter - part.scatter - between),
         )
+
+
+def _without_centring(X: Floats, y: Floats) -> tuple[Floats, Floats] | None:
+    """Mean and scatter by X'X less the mean's part, which takes no copy of the rows.
+
+    None where a mean is not small against the spread of its column: digits would be lost.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):  # huge numbers are scaled by the caller
+        some = np.hstack([X[:: len(X) // FEW_ROWS], y[:: len(X) // FEW_ROWS]])
+        if (some.mean(axis=0) ** 2 > NEAR_ZERO * some.var(axis=0)).any():
+            return None
+        n, p = X.shape
+        ones = np.ones(n)
+        mean = np.append(ones @ X, ones @ y) / n
+        scatter = np.empty((len(mean), len(mean)))
+        scatter[:p, :p] = X.T @ X  # NumPy sees the symmetry and does half the work
+        scatter[:p, p:] = X.T @ y
+        scatter[p:, :p] = scatter[:p, p:].T
+        scatter[p:, p:] = y.T @ y
+        scatter -= np.multiply.outer(mean, mean) * n
+        if not (mean**2 * n <= NEAR_ZERO * np.diagonal(scatter)).all():
+            return None
+        return mean, scatter
 
 
 def total_moments(blocks: Blocks, *, n_jobs: int | None = None) -> Moments:

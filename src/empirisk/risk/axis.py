@@ -6,7 +6,7 @@ whole, cheaper still (leave-one-out from one factorisation, folds by subtracting
 learner offers `out_of_fold` too.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, Self
 
@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator
 
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import EmpiriskError
+from empirisk.runtime.parallel import stream
 from empirisk.runtime.validation import numbers
 
 if TYPE_CHECKING:
@@ -100,11 +101,23 @@ class Path(Protocol):
 class HeldOut(NamedTuple):
     """What a plan-wide rung gives: held-out predictions, block by block.
 
-    `path` is the path fitted on all rows, where it falls out on the way.
+    A block may be a function that finds it, to be called in a thread of the engine's. `path` is the
+    path fitted on all rows, where it falls out on the way.
     """
 
-    blocks: Iterator[Block]
+    blocks: Iterable[Block | Callable[[], Block]]
     path: Path | None = None
+
+    def hand_to(
+        self, use: Callable[[int, Ints, Array], None], *, n_jobs: int | None = None
+    ) -> None:
+        """Call use(repeat, rows, predictions) for each block; threads share the work."""
+
+        def hand(block: Block | Callable[[], Block]) -> None:
+            use(*(block() if callable(block) else block))
+
+        for _ in stream(hand, self.blocks, n_jobs=n_jobs):
+            pass
 
 
 class CannotSubtractError(EmpiriskError):

@@ -204,7 +204,7 @@ NO_INTERVAL = {
 def widening(table: LossTable) -> float:
     """lam: how many times the error of independent rows the error of their mean is."""
     is_skew = table.bounds[0] == 0 and not table.is_share
-    skew = SKEW * skewness(table) ** 2 if is_skew else 0.0
+    skew = SKEW * table.skewness**2 if is_skew else 0.0
     return min(WIDEST, float(np.sqrt(shared_training(table) + skew)))
 
 
@@ -218,16 +218,6 @@ def shared_training(table: LossTable) -> float:
         return WIDEST**2
     c = 3 / 2 if table.is_share else 5 / 2
     return min(WIDEST**2, MARGIN + CHOICE * table.is_best + c * df / (n - df))
-
-
-def skewness(table: LossTable) -> float:
-    """g of the mean: sum d^3 / (sum d^2)^(3/2), d the deviations of the units, weighted."""
-    largest = float(np.abs(table.losses).max()) or 1.0
-    deviation = table.share * (table.losses / largest - table.mean() / largest)
-    sums = np.bincount(table.unit, deviation)
-    of_unit = sums / (float(np.abs(sums).max()) or 1.0)
-    square = float(np.square(of_unit).sum())
-    return float((of_unit**3).sum()) / square**1.5 if square > 0 else 0.0
 
 
 def effective_rows(table: LossTable) -> float:

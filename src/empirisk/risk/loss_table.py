@@ -36,7 +36,7 @@ class LossTable:
     degrees_of_freedom: float | None = None
     is_best: bool = False
 
-    @property
+    @cached_property
     def share(self) -> Floats:
         """The weights, made to sum to one."""
         return self.weight / self.weight.sum()
@@ -69,6 +69,16 @@ class LossTable:
         """Whether all losses are the same number, up to rounding."""
         largest = np.abs(self.losses).max()
         return bool(np.ptp(self.losses) <= ROUNDING * largest)
+
+    @cached_property
+    def skewness(self) -> float:
+        """Of the mean: sum d^3 / (sum d^2)^(3/2), d the deviations of the units, weighted."""
+        largest = float(np.abs(self.losses).max()) or 1.0
+        deviation = self.share * (self.losses / largest - self.mean() / largest)
+        sums = np.bincount(self.unit, deviation)
+        of_unit = sums / (float(np.abs(sums).max()) or 1.0)
+        square = float(np.square(of_unit).sum())
+        return float((of_unit**3).sum()) / square**1.5 if square > 0 else 0.0
 
     @property
     def is_model(self) -> bool:

@@ -134,9 +134,11 @@ class OutOfFold:
         losses = np.empty((plan.repeats, plan.n))
         with one_blas_thread():
             held_out = replace(self.work, problem=problem).held_out(plan, [value])[0]
-            for r, rows, prediction in held_out.blocks:
-                check_deadline()
+
+            def enter(r: int, rows: Ints, prediction: Array) -> None:
                 losses[r, rows] = problem.losses(rows, prediction)[:, 0]
+
+            held_out.hand_to(enter)
         _refuse_nan(losses.T, [value] * plan.repeats, np.arange(plan.n))
         return losses
 
@@ -157,14 +159,13 @@ class OutOfFold:
 
         Class codes where the loss asks for a class, probabilities where it asks for those.
         """
-        values = [self.values[j]]
-        found: Array | None = None
-        for r, rows, prediction in self.work.held_out(self.plan, values)[0].blocks:
-            column = prediction[:, 0]
-            if found is None:
-                found = np.empty((len(self.row), *column.shape[1:]), column.dtype)
-            found[self.plan.place[r, rows]] = column
-        assert found is not None
+        blocks: list[tuple[Ints, Array]] = []
+        self.work.held_out(self.plan, [self.values[j]])[0].hand_to(
+            lambda r, rows, prediction: blocks.append((self.plan.place[r, rows], prediction[:, 0]))
+        )
+        places, columns = zip(*blocks, strict=True)
+        found = np.empty_like(np.concatenate(columns))
+        found[np.concatenate(places)] = np.concatenate(columns)
         return found
 
     def training_risk(self) -> Floats:
@@ -212,9 +213,11 @@ def out_of_fold(
     check_deadline()
     with one_blas_thread():
         held_out, used, why = work.held_out(plan, values)
-        for r, rows, prediction in held_out.blocks:
-            check_deadline()
+
+        def enter(r: int, rows: Ints, prediction: Array) -> None:
             losses[slice_if_in_a_row(plan.place[r, rows])] = work.problem.losses(rows, prediction)
+
+        held_out.hand_to(enter, n_jobs=n_jobs)
     weight = problem.weight[row]
     found = OutOfFold(
         values, complexity, plan, row, split, losses, weight, used, why, work, held_out.path

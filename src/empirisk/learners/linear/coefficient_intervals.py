@@ -17,6 +17,7 @@ from scipy.stats import norm
 from empirisk.data.blocks import Rows
 from empirisk.learners.linear.logistic_fit import MOST_COEFFICIENTS
 from empirisk.learners.linear.logistic_objective import Penalty
+from empirisk.learners.linear.logistic_penalty import effective_C, effective_ratio
 from empirisk.learners.linear.logistic_problem import LogisticProblem
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.deadlines import check_deadline
@@ -88,7 +89,7 @@ def coefficient_intervals(
         len(classes),
         fit_intercept=learner.fit_intercept,
         l1_ratio=0.0,
-        penalised=bool(np.isfinite(learner.C)),
+        penalised=bool(np.isfinite(effective_C(learner, learner.C))),
     )
     if problem.loss.size > MOST_COEFFICIENTS:
         raise DataError(
@@ -152,7 +153,8 @@ class Profile:
     @classmethod
     def of(cls, problem: LogisticProblem, learner: Any) -> "Profile":
         """At the exact minimum, which must be the fitted one."""
-        penalty = problem.penalty(learner.C)
+        C = effective_C(learner, learner.C)
+        penalty = problem.penalty(C)
         fitted = problem.theta(
             learner.coef_, learner.intercept_ + learner.coef_ @ problem.raw_centre
         )
@@ -169,7 +171,7 @@ class Profile:
                 "columns of X depend on one another, so their coefficients have no intervals: "
                 "drop some, or set C to a finite value"
             )
-        best = problem.fit(learner.C, fitted, tol=1e-12, max_iter=50).theta
+        best = problem.fit(C, fitted, tol=1e-12, max_iter=50).theta
         value, _ = penalty.smooth(problem.loss, best)
         return cls(problem, penalty, best, value, penalty.inverse(problem.loss, best))
 
@@ -249,9 +251,10 @@ def _check(learner: Any, level: float, method: str) -> None:
         raise ParameterError(f"method is {method!r}; it must be 'wald' or 'profile'")
     if not 0 < level < 1:
         raise ParameterError(f"level is {level!r}; it must lie between 0 and 1")
-    if learner.l1_ratio > 0:
+    ratio = effective_ratio(learner)
+    if ratio > 0:
         raise ParameterError(
-            f"l1_ratio is {learner.l1_ratio}: coefficients that an L1 penalty chose have no "
+            f"l1_ratio is {ratio}: coefficients that an L1 penalty chose have no "
             "standard errors; fit with l1_ratio=0"
         )
     if learner.separation_ is not None:

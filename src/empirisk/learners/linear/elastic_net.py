@@ -25,6 +25,8 @@ class ElasticNet(SparseRule):
         From 0, where all of the penalty is on squares, to 1, the lasso.
     fit_intercept, max_iter, tol, warm_start, positive, penalty_factor, n_jobs
         As in `Lasso`.
+    precompute, copy_X, random_state, selection
+        Accepted for scikit-learn's sake, as in `Lasso`.
 
     Attributes
     ----------
@@ -53,20 +55,28 @@ class ElasticNet(SparseRule):
         *,
         l1_ratio: float = 0.5,
         fit_intercept: bool = True,
+        precompute: Any = False,
         max_iter: int = 1000,
+        copy_X: bool = True,
         tol: float = 1e-4,
         warm_start: bool = False,
         positive: bool = False,
+        random_state: Any = None,
+        selection: str = "cyclic",
         penalty_factor: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.alpha = alpha
         self.l1_ratio = l1_ratio
         self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.copy_X = copy_X
         self.max_iter = max_iter
         self.tol = tol
         self.warm_start = warm_start
         self.positive = positive
+        self.random_state = random_state
+        self.selection = selection
         self.penalty_factor = penalty_factor
         self.n_jobs = n_jobs
 

@@ -38,6 +38,9 @@ class Lasso(SparseRule):
         start is always zero: the way down from large penalties costs less.
     positive : bool, default=False
         Whether coefficients must be 0 or more.
+    precompute, copy_X, random_state, selection
+        Accepted for scikit-learn's sake; the result is the exact minimiser whatever they are, and
+        X is never overwritten.
     penalty_factor : array-like of shape (p,), optional
         The f_j; by default 1. A column of factor 0 is not penalised.
     n_jobs : int, optional
@@ -82,19 +85,27 @@ class Lasso(SparseRule):
         alpha: float = 1.0,
         *,
         fit_intercept: bool = True,
+        precompute: Any = False,
+        copy_X: bool = True,
         max_iter: int = 1000,
         tol: float = 1e-4,
         warm_start: bool = False,
         positive: bool = False,
+        random_state: Any = None,
+        selection: str = "cyclic",
         penalty_factor: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.alpha = alpha
         self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.copy_X = copy_X
         self.max_iter = max_iter
         self.tol = tol
         self.warm_start = warm_start
         self.positive = positive
+        self.random_state = random_state
+        self.selection = selection
         self.penalty_factor = penalty_factor
         self.n_jobs = n_jobs
 

@@ -5,7 +5,7 @@ the folds before and of the folds after its own, so that nothing is subtracted a
 they hold all that the path of penalties needs.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial, reduce
 from itertools import accumulate
 from operator import add
@@ -23,7 +23,7 @@ from empirisk.learners.linear.linear_rule import as_columns
 from empirisk.risk.axis import Block, CannotSubtractError, HeldOut
 from empirisk.risk.plans import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints, slice_if_in_a_row
-from empirisk.runtime.parallel import one_blas_thread, parallel, slices, stream
+from empirisk.runtime.parallel import one_blas_thread, parallel, slices
 
 if TYPE_CHECKING:
     from empirisk.learners.linear.sparse_rule import SparseRule
@@ -79,7 +79,7 @@ def lasso_held_out(
         fits = fit_all(task, alphas)
         learner._warn(fits)
         path = SparsePath(learner, values, task, fits, flat=flat)
-    return HeldOut(_blocks(parts, Z, flat, rows_per_block, learner.n_jobs), path)
+    return HeldOut(_blocks(parts, Z, flat, rows_per_block), path)
 
 
 def _refuse(plan: Plan, p: int, outputs: int, n_alphas: int) -> None:
@@ -152,16 +152,13 @@ def _trained(
 
 
 def _blocks(
-    parts: list[Part], Z: Floats, flat: bool, rows_per_block: int, n_jobs: int | None
-) -> Iterator[Block]:
-    def predict(place: tuple[Part, slice]) -> Block:
-        part, cut = place
-        some = part.test[cut]
-        return (
-            part.repeat,
-            some,
-            predict_sparse(Z[slice_if_in_a_row(some)], part.coef, part.intercept, flat),
-        )
+    parts: list[Part], Z: Floats, flat: bool, rows_per_block: int
+) -> Iterator[Callable[[], Block]]:
+    for part in parts:
+        for cut in slices(len(part.test), rows_per_block):
+            yield partial(_predict, part, part.test[cut], Z, flat)
 
-    places = [(part, cut) for part in parts for cut in slices(len(part.test), rows_per_block)]
-    return stream(predict, places, n_jobs=n_jobs)
+
+def _predict(part: Part, rows: Ints, Z: Floats, flat: bool) -> Block:
+    X = Z[slice_if_in_a_row(rows)]
+    return part.repeat, rows, predict_sparse(X, part.coef, part.intercept, flat)

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from empirisk.data.blocks import Blocks
+from empirisk.learners.linear.accepted_parameters import FLAG, TOLERANCE, check_accepted
 from empirisk.learners.linear.held_out import held_out
 from empirisk.learners.linear.linear_rule import (
     LinearPath,
@@ -14,11 +15,14 @@ from empirisk.learners.linear.linear_rule import (
     as_columns,
     warn_of,
 )
+from empirisk.learners.linear.nonnegative import nonnegative_least_squares, refuse_to_subtract
 from empirisk.risk.axis import Freedom, HeldOut, Output
 from empirisk.risk.plans import Plan
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.column_names import column_names
 from empirisk.solvers.least_squares import Solution, least_squares
+
+ACCEPTED = {"copy_X": FLAG, "tol": TOLERANCE, "positive": FLAG}
 
 
 class LinearRegression(LinearRule):
@@ -34,17 +38,24 @@ class LinearRegression(LinearRule):
     ----------
     fit_intercept : bool, default=True
         Without it the rule passes through the origin.
+    copy_X, tol
+        Accepted for scikit-learn's sake; the result is the exact minimiser whatever they are, and
+        X is never overwritten.
     n_jobs : int, optional
         Threads over blocks of rows; the result has the same bits for any number.
+    positive : bool, default=False
+        Whether coefficients must be 0 or more. The intercept may have either sign. Where several
+        minimisers are left, one of them is returned.
 
     Attributes
     ----------
     coef_ : array of shape (p,) or (outputs, p)
     intercept_ : float or array of shape (outputs,)
     rank_ : int
-        Rank of the (centred) design.
+        Rank of the (centred) design; not with `positive=True`.
     degrees_of_freedom_ : float
-        Trace of the hat matrix: the rank, plus 1 for the intercept.
+        Trace of the hat matrix: the rank, plus 1 for the intercept. With `positive=True` the
+        number of coefficients that are not zero (mean over outputs), plus 1.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -56,14 +67,28 @@ class LinearRegression(LinearRule):
     [0.8] 0.5
     >>> model.predict([[5.0]])
     array([4.5])
+    >>> print(LinearRegression(positive=True).fit(X, [3.0, 2.0, 1.0, 1.0]).coef_)
+    [0.]
     """
 
     feature_scaling: ClassVar[Literal["each", "common"] | None] = "each"
+    # One for each column is asked of a plan-wide rung alone, which `positive=True` has not.
     freedom: ClassVar[Freedom] = "columns"
 
-    def __init__(self, *, fit_intercept: bool = True, n_jobs: int | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        fit_intercept: bool = True,
+        copy_X: bool = True,
+        tol: float = 1e-6,
+        n_jobs: int | None = None,
+        positive: bool = False,
+    ) -> None:
         self.fit_intercept = fit_intercept
+        self.copy_X = copy_X
+        self.tol = tol
         self.n_jobs = n_jobs
+        self.positive = positive
 
     def fit_path(
         self, X: Any, y: Array, sample_weight: Floats, values: Sequence[Any], *, n_classes: int = 0
@@ -93,12 +118,17 @@ class LinearRegression(LinearRule):
         rows_per_block: int,
     ) -> HeldOut:
         """All held-out predictions from one factorisation, or from moments less each fold's."""
+        check_accepted(self, ACCEPTED)
+        if self.positive:
+            refuse_to_subtract()
         return held_out(
             self, X, y, sample_weight, plan, values, alphas=None, rows_per_block=rows_per_block
         )
 
     def _solve(self, blocks: Blocks) -> Solution:
-        return least_squares(blocks, fit_intercept=self.fit_intercept, n_jobs=self.n_jobs)
+        check_accepted(self, ACCEPTED)
+        solve = nonnegative_least_squares if self.positive else least_squares
+        return solve(blocks, fit_intercept=self.fit_intercept, n_jobs=self.n_jobs)
 
     def _learn(self, solution: Solution, *, flat: bool, names: Names) -> Self:
         warn_of(solution, self, names)
@@ -107,5 +137,8 @@ class LinearRegression(LinearRule):
     def _take(
         self, coef: Floats, intercept: Floats, degrees_of_freedom: float, *, flat: bool
     ) -> Self:
-        self.rank_ = round(degrees_of_freedom) - bool(self.fit_intercept)
+        if self.positive:
+            self.__dict__.pop("rank_", None)
+        else:
+            self.rank_ = round(degrees_of_freedom) - bool(self.fit_intercept)
         return super()._take(coef, intercept, degrees_of_freedom, flat=flat)

@@ -13,23 +13,22 @@ from empirisk.learners.generative.discriminants import (
     log_posterior,
     posterior,
 )
+from empirisk.learners.linear.accepted_parameters import check_accepted
 from empirisk.learners.linear.class_weights import ClassWeightMixin
 from empirisk.learners.linear.coefficient_intervals import (
     CoefficientIntervals,
     coefficient_intervals,
 )
 from empirisk.learners.linear.logistic_grid import grid_of_C
-from empirisk.learners.linear.logistic_path import LogisticPath, checked_ratio
+from empirisk.learners.linear.logistic_parameters import ACCEPTED, SAME
+from empirisk.learners.linear.logistic_path import LogisticPath
+from empirisk.learners.linear.logistic_penalty import checked_C, effective_ratio
 from empirisk.risk.axis import Axis, PathMixin
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.column_names import column_names
-from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.errors import DataError
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.validation import TrainingSet, check_fit, check_predict
-
-SOLVERS = ("auto", "newton-cholesky", "lbfgs", "coordinate", "gradient", "stochastic")
-SAME = ("newton-cg", "sag", "saga")
-"""Solvers of scikit-learn's for the same problem, which has one solution: they mean "auto"."""
 
 
 class LogisticRegression(ClassWeightMixin, PathMixin, ClassifierMixin, BaseEstimator):
@@ -45,12 +44,17 @@ class LogisticRegression(ClassWeightMixin, PathMixin, ClassifierMixin, BaseEstim
 
     Parameters
     ----------
+    penalty : {"l1", "l2", "elasticnet", None}, default="deprecated"
+        As in scikit-learn deprecated, and with the same effect: "l1" is `l1_ratio=1`, "l2"
+        `l1_ratio=0`, "elasticnet" the `l1_ratio` given, None `C=np.inf`.
     C : float, default=1.0
         The inverse of the penalty. `np.inf` is maximum likelihood. That has no solution where a
         linear rule separates the classes: a `SeparationWarning` says so, and `separation_` has
         the direction.
     l1_ratio : float between 0 and 1, default=0.0
         0 is the L2 penalty (ridge), 1 the L1 penalty (lasso).
+    dual, intercept_scaling, verbose
+        Accepted for scikit-learn's sake; the result is the exact minimiser whatever they are.
     tol : float, default=1e-10
         A fit ends when the Newton decrement, the length of the next step in the metric of the
         Hessian, is at most tol times the root of the objective: about the relative error of the
@@ -65,10 +69,12 @@ class LogisticRegression(ClassWeightMixin, PathMixin, ClassifierMixin, BaseEstim
     solver : str, default="auto"
         "auto": Newton's method, with Hessians when they pay; from 300 coefficients on L-BFGS goes
         first, and from 6,000 on alone; coordinate descent within Newton steps where l1_ratio > 0.
-        "newton-cholesky": a Hessian at each step (iteratively reweighted least squares). "lbfgs":
-        none. "coordinate": "auto", for an L1 penalty. "gradient" and "stochastic" keep the way
-        they took in `solution_`. "newton-cg", "sag" and "saga" are read as "auto": the problem is
-        the same, and so is its solution.
+        "newton": a Hessian at each step (iteratively reweighted least squares). "limited-memory":
+        L-BFGS, none. "coordinate": "auto", for an L1 penalty. "gradient" and "stochastic" keep the
+        way they took in `solution_`. scikit-learn's "lbfgs", "liblinear", "newton-cg",
+        "newton-cholesky", "sag" and "saga" are read as "auto": the problem is the same, and so is
+        its solution. Only "liblinear" has another there: it penalises the intercept too, times
+        `intercept_scaling`. Here the intercept is never penalised.
     max_iter : int, default=1000
         Iterations, or epochs.
     warm_start : bool, default=False
@@ -113,26 +119,34 @@ class LogisticRegression(ClassWeightMixin, PathMixin, ClassifierMixin, BaseEstim
 
     def __init__(
         self,
+        penalty: str | None = "deprecated",
         *,
         C: float = 1.0,
         l1_ratio: float = 0.0,
+        dual: bool = False,
         tol: float = 1e-10,
         fit_intercept: bool = True,
+        intercept_scaling: float = 1,
         class_weight: Any = None,
         random_state: Any = None,
         solver: str = "auto",
         max_iter: int = 1000,
+        verbose: int = 0,
         warm_start: bool = False,
         n_jobs: int | None = None,
     ) -> None:
+        self.penalty = penalty
         self.C = C
         self.l1_ratio = l1_ratio
+        self.dual = dual
         self.tol = tol
         self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
         self.class_weight = class_weight
         self.random_state = random_state
         self.solver = solver
         self.max_iter = max_iter
+        self.verbose = verbose
         self.warm_start = warm_start
         self.n_jobs = n_jobs
 
@@ -151,6 +165,7 @@ class LogisticRegression(ClassWeightMixin, PathMixin, ClassifierMixin, BaseEstim
         -------
         self
         """
+        check_accepted(self, ACCEPTED)
         rows, data = self._rows(X, y, sample_weight)
         assert data.classes is not None
         start = self._last_solution(data.classes) if self.warm_start else None
@@ -162,15 +177,18 @@ class LogisticRegression(ClassWeightMixin, PathMixin, ClassifierMixin, BaseEstim
         self, X: Floats, y: Ints, sample_weight: Floats, *, n_train: int
     ) -> Sequence[float]:
         """50 log steps, from all but constant probabilities to all but no penalty."""
+        if self.penalty is None:  # whatever C is
+            return (checked_C(self.C),)
         n_classes = int(y.max()) + 1
         weight = self._class_weighted(y, sample_weight, np.arange(n_classes))
-        ratio = checked_ratio(self.l1_ratio)
+        ratio = effective_ratio(self)
         return grid_of_C(Rows(X, y, weight), n_classes, bool(self.fit_intercept), ratio)
 
     def fit_path(
         self, X: Floats, y: Ints, sample_weight: Floats, values: Sequence[Any], *, n_classes: int
     ) -> LogisticPath:
         """All values of C, each from the solution of the last one."""
+        check_accepted(self, ACCEPTED)
         weight = self._class_weighted(y, sample_weight, np.arange(n_classes))
         kept = weight > 0
         rows = Rows(X, y, weight) if kept.all() else Rows(X[kept], y[kept], weight[kept])
@@ -235,13 +253,7 @@ class LogisticRegression(ClassWeightMixin, PathMixin, ClassifierMixin, BaseEstim
 
     @property
     def _smooth_solver(self) -> str:
-        if self.solver in SAME or self.solver == "coordinate":
-            return "auto"
-        if self.solver not in SOLVERS:
-            raise ParameterError(
-                f"solver is {self.solver!r}; it must be one of {', '.join(SOLVERS)}"
-            )
-        return self.solver
+        return "auto" if self.solver in (*SAME, "coordinate") else self.solver
 
     def _rows(
         self, X: Any, y: Any, sample_weight: Any, again: bool = False

@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Sequence
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -12,11 +11,17 @@ from empirisk.data.blocks import Rows
 from empirisk.learners.generative.discriminants import LinearDiscriminants
 from empirisk.learners.linear.logistic_descent import fit_by_gradient
 from empirisk.learners.linear.logistic_fit import Fit
+from empirisk.learners.linear.logistic_parameters import checked_count, checked_tol
+from empirisk.learners.linear.logistic_penalty import (
+    effective_C,
+    effective_ratio,
+    warn_of_penalty,
+)
 from empirisk.learners.linear.logistic_problem import Last, LogisticProblem
 from empirisk.learners.linear.separation import FAR, Separation, SeparationWarning, separation_of
 from empirisk.risk.axis import Output
 from empirisk.runtime.arrays import Array, Floats
-from empirisk.runtime.errors import ConvergenceWarning, ParameterError, RankWarning
+from empirisk.runtime.errors import ConvergenceWarning, RankWarning
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.solvers.descent import Descent
 
@@ -45,12 +50,13 @@ class LogisticPath:
     ) -> None:
         self.learner, self.values, self.n_classes = learner, values, n_classes
         self.classes = np.arange(n_classes) if classes is None else classes
-        strengths = [checked_C(value) for value in values]
+        warn_of_penalty(learner)
+        strengths = [effective_C(learner, value) for value in values]
         self.problem = LogisticProblem(
             rows,
             n_classes,
             fit_intercept=learner.fit_intercept,
-            l1_ratio=checked_ratio(learner.l1_ratio),
+            l1_ratio=effective_ratio(learner),
             penalised=not all(np.isinf(strengths)),
             n_jobs=learner.n_jobs,
             solver=learner._smooth_solver,
@@ -137,8 +143,9 @@ class LogisticPath:
         """trace (H + P)^-1 H, H the Hessian of the loss and P that of the penalty; with an L1
         penalty of the coefficients that are not zero."""
         with one_blas_thread():
-            pairs = zip(self.values, self.fits, strict=True)
-            return np.array([self.problem.freedom(checked_C(C), fit.theta) for C, fit in pairs])
+            strengths = [effective_C(self.learner, value) for value in self.values]
+            pairs = zip(strengths, self.fits, strict=True)
+            return np.array([self.problem.freedom(C, fit.theta) for C, fit in pairs])
 
     def at(self, j: int) -> Any:
         learner = clone(self.learner).set_params(C=self.values[j])
@@ -158,30 +165,3 @@ class LogisticPath:
         if j in self.solutions:
             learner.solution_ = self.solutions[j]
         return learner
-
-
-def checked_C(value: Any) -> float:
-    """C as a float above 0; infinite is no penalty."""
-    if not isinstance(value, bool) and isinstance(value, Real) and float(value) > 0:
-        return float(value)
-    raise ParameterError(
-        f"C is {value!r}; it must be a number above 0, the inverse of the penalty (np.inf: none)"
-    )
-
-
-def checked_ratio(value: Any) -> float:
-    if isinstance(value, Real) and 0 <= float(value) <= 1:
-        return float(value)
-    raise ParameterError(f"l1_ratio is {value!r}; it must lie between 0 (L2) and 1 (L1)")
-
-
-def checked_tol(value: Any) -> float:
-    if isinstance(value, Real) and 0 <= float(value) < 1:
-        return float(value)
-    raise ParameterError(f"tol is {value!r}; it must be a number from 0 to below 1")
-
-
-def checked_count(value: Any) -> int:
-    if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1:
-        return int(value)
-    raise ParameterError(f"max_iter is {value!r}; it must be an integer, 1 or more")

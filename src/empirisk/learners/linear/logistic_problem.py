@@ -146,7 +146,7 @@ class LogisticProblem:
         loss, begun = self.loss, 0
         point, inverse = self.start() if start is None else start, None
         size = self._least_size(penalty)
-        if self.solver == "lbfgs" or (self.solver == "auto" and size > MOST_COEFFICIENTS):
+        if self.solver == "limited-memory" or (self.solver == "auto" and size > MOST_COEFFICIENTS):
             return by_gradients(loss, penalty, point, tol=tol, max_iter=max_iter)
         if self.solver == "auto" and start is None:
             point, inverse = first_point(loss, penalty, point)
@@ -165,7 +165,7 @@ class LogisticProblem:
         if size < loss.size:
             Q, loss = self.rotated
             penalty, point = self.penalty(C, loss), self._turn(point, Q)
-        cost = -np.inf if self.solver == "newton-cholesky" else Cost.of(loss).hessian
+        cost = -np.inf if self.solver == "newton" else Cost.of(loss).hessian
         found = by_hessians(
             loss, penalty, point, inverse, cost=cost, tol=tol, max_iter=max_iter - begun
         )

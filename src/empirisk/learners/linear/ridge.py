@@ -2,14 +2,27 @@
 
 from collections.abc import Sequence
 from numbers import Real
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from empirisk.data.blocks import Blocks, Rows
 from empirisk.data.scaling import ordinary_rows, scaled_penalty
+from empirisk.learners.linear.accepted_parameters import (
+    FLAG,
+    ITERATIONS,
+    SEED,
+    TOLERANCE,
+    check_accepted,
+    one_of,
+)
 from empirisk.learners.linear.held_out import held_out
 from empirisk.learners.linear.linear_rule import LinearPath, LinearRule, as_columns
+from empirisk.learners.linear.nonnegative import (
+    nonnegative_least_squares,
+    nonnegative_path,
+    refuse_to_subtract,
+)
 from empirisk.risk.axis import Axis, HeldOut, Output
 from empirisk.risk.plans import Plan
 from empirisk.runtime.arrays import Array, Floats
@@ -23,6 +36,15 @@ SHRUNK = 1e3  # at both ends of the default grid the coefficients are within 0.1
 RANGE = (1e-300, 1e300)
 TOO_CLOSE = 1e10
 """Condition number from which on each penalty is solved by itself, with refinement."""
+
+ACCEPTED = {
+    "copy_X": FLAG,
+    "max_iter": ITERATIONS,
+    "tol": TOLERANCE,
+    "solver": one_of("auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga", "lbfgs"),
+    "positive": FLAG,
+    "random_state": SEED,
+}
 
 
 class Ridge(LinearRule):
@@ -40,13 +62,21 @@ class Ridge(LinearRule):
         The penalty; 0 or more.
     fit_intercept : bool, default=True
         Without it the rule passes through the origin.
+    copy_X, max_iter, tol, solver, random_state
+        Accepted for scikit-learn's sake; the result is the exact minimiser whatever they are, and
+        X is never overwritten.
+    positive : bool, default=False
+        Whether coefficients must be 0 or more. The intercept may have either sign.
 
     Attributes
     ----------
     coef_ : array of shape (p,) or (outputs, p)
     intercept_ : float or array of shape (outputs,)
     degrees_of_freedom_ : float
-        Trace of the hat matrix, the intercept included.
+        Trace of the hat matrix, the intercept included; with `positive=True` of that on the columns
+        whose coefficients are not zero (mean over outputs).
+    n_iter_ : int
+        1: nothing is iterated until a tolerance is met.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -61,9 +91,26 @@ class Ridge(LinearRule):
     axis: ClassVar[Axis | None] = Axis(("alpha",), larger="simpler", scale="log")
     feature_scaling: ClassVar[Literal["each", "common"] | None] = "common"
 
-    def __init__(self, alpha: float = 1.0, *, fit_intercept: bool = True) -> None:
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        fit_intercept: bool = True,
+        copy_X: bool = True,
+        max_iter: int | None = None,
+        tol: float = 1e-4,
+        solver: str = "auto",
+        positive: bool = False,
+        random_state: Any = None,
+    ) -> None:
         self.alpha = alpha
         self.fit_intercept = fit_intercept
+        self.copy_X = copy_X
+        self.max_iter = max_iter
+        self.tol = tol
+        self.solver = solver
+        self.positive = positive
+        self.random_state = random_state
 
     def axis_values(
         self, X: Any, y: Array, sample_weight: Floats, *, n_train: int
@@ -81,9 +128,14 @@ class Ridge(LinearRule):
     def fit_path(
         self, X: Any, y: Array, sample_weight: Floats, values: Sequence[Any], *, n_classes: int = 0
     ) -> LinearPath:
-        """All penalties from one factorisation."""
-        given = Rows(X, as_columns(y), sample_weight)
+        """All penalties from one factorisation, or with `positive=True` from one Gram matrix."""
+        check_accepted(self, ACCEPTED)
+        given, flat = Rows(X, as_columns(y), sample_weight), y.ndim == 1
         alphas = np.array([check_alpha(alpha) for alpha in values])
+        if self.positive:
+            blocks = Blocks.of_arrays(*given)
+            path = nonnegative_path(blocks, alphas, fit_intercept=self.fit_intercept)
+            return LinearPath(self, values, *path[:3], flat=flat)
         with one_blas_thread():
             rows, scales = ordinary_rows(given)
             penalties = scaled_penalty(alphas, scales.X[0], scales.weight)
@@ -97,7 +149,7 @@ class Ridge(LinearRule):
                 solution = single._solve(Blocks.of_arrays(*given))
                 coef[j], intercept[j] = solution.coef, solution.intercept
                 freedom[j] = solution.degrees_of_freedom
-        return LinearPath(self, values, coef, intercept, freedom, flat=y.ndim == 1)
+        return LinearPath(self, values, coef, intercept, freedom, flat=flat)
 
     def out_of_fold(
         self,
@@ -112,14 +164,24 @@ class Ridge(LinearRule):
         rows_per_block: int,
     ) -> HeldOut:
         """All held-out predictions from one factorisation, or from moments less each fold's."""
+        check_accepted(self, ACCEPTED)
+        if self.positive:
+            refuse_to_subtract()
         alphas = np.array([check_alpha(alpha) for alpha in values])
         return held_out(
             self, X, y, sample_weight, plan, values, alphas=alphas, rows_per_block=rows_per_block
         )
 
     def _solve(self, blocks: Blocks) -> Solution:
-        penalty = check_alpha(self.alpha)
-        return least_squares(blocks, penalty=penalty, fit_intercept=self.fit_intercept)
+        check_accepted(self, ACCEPTED)
+        solve = nonnegative_least_squares if self.positive else least_squares
+        return solve(blocks, penalty=check_alpha(self.alpha), fit_intercept=self.fit_intercept)
+
+    def _take(
+        self, coef: Floats, intercept: Floats, degrees_of_freedom: float, *, flat: bool
+    ) -> Self:
+        self.n_iter_ = 1
+        return super()._take(coef, intercept, degrees_of_freedom, flat=flat)
 
 
 def check_alpha(alpha: Any) -> float:

@@ -17,6 +17,7 @@ from warnings import warn
 import numpy as np
 
 from empirisk.data.blocks import Blocks
+from empirisk.learners.linear.accepted_parameters import FLAG, GRAM, SEED, check_accepted, one_of
 from empirisk.learners.linear.constraint_form import norm_for_penalty, penalty_for_norm
 from empirisk.learners.linear.lasso_held_out import lasso_held_out
 from empirisk.learners.linear.lasso_path import SparsePath
@@ -34,6 +35,13 @@ STEPS = 100
 LEAST = 1e-3  # the default grid goes down to this part of its largest value, as in scikit-learn
 RIDGE_LIKE = 1e-3  # with a smaller l1_ratio no penalty of ordinary size makes all coefficients zero
 RANGE = (1e-300, 1e300)
+
+ACCEPTED = {
+    "precompute": GRAM,
+    "copy_X": FLAG,
+    "random_state": SEED,
+    "selection": one_of("cyclic", "random"),
+}
 
 
 class SparseRule(LinearRule):
@@ -213,6 +221,7 @@ class SparseRule(LinearRule):
 
     def _terms(self, p: int) -> Terms:
         """What is minimised, with checked parameters."""
+        check_accepted(self, ACCEPTED)
         if not (isinstance(self.tol, Real) and float(self.tol) >= 0):
             raise ParameterError(f"tol is {self.tol!r}; it must be a number, 0 or more")
         if not (isinstance(self.max_iter, Integral) and int(self.max_iter) >= 1):

@@ -19,7 +19,7 @@ from empirisk.risk.plans import Plan
 from empirisk.risk.problem import Problem, declared_axis
 from empirisk.risk.rungs import generic_rung
 from empirisk.risk.work import Rung, Work
-from empirisk.runtime.arrays import Array
+from empirisk.runtime.arrays import Array, Ints
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.streams import settled, spawn
@@ -121,9 +121,11 @@ def _held_out(
     with one_blas_thread():
         by = partial(_margins, work) if by_margin else work.held_out
         held_out, rung, why = by(plan, values)
-        for r, rows, block in held_out.blocks:
-            check_deadline()
+
+        def enter(r: int, rows: Ints, block: Array) -> None:
             prediction[plan.place[r, rows]] = block[:, 0]
+
+        held_out.hand_to(enter, n_jobs=n_jobs)
     losses = OutOfFold(
         values=values,
         complexity=np.zeros(1),

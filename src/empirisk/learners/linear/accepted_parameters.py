@@ -1,0 +1,74 @@
+"""Parameters by which scikit-learn's solvers are steered.
+
+Code that was written for scikit-learn gives them. They are accepted and checked; what a fit
+returns, the minimiser of its objective, does not depend on them.
+"""
+
+from collections.abc import Callable, Mapping
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from empirisk.runtime.errors import ParameterError
+
+
+class Wanted(NamedTuple):
+    """Which values a parameter may have, as a test and in words."""
+
+    holds: Callable[[Any], bool]
+    words: str
+
+
+def one_of(*names: str) -> Wanted:
+    """One of some words."""
+    return Wanted(lambda value: isinstance(value, str) and value in names, f"one of {names}")
+
+
+def _is_flag(value: Any) -> bool:
+    return isinstance(value, bool | np.bool_)
+
+
+def _is_count(value: Any, least: int) -> bool:
+    return not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= least
+
+
+FLAG = Wanted(_is_flag, "True or False")
+TOLERANCE = Wanted(
+    lambda value: isinstance(value, Real) and float(value) >= 0, "a number, 0 or more"
+)
+ABOVE_ZERO = Wanted(lambda value: isinstance(value, Real) and float(value) > 0, "a number above 0")
+ITERATIONS = Wanted(
+    lambda value: value is None or _is_count(value, 1), "None or a whole number, 1 or more"
+)
+VERBOSITY = Wanted(
+    lambda value: _is_flag(value) or _is_count(value, 0), "True, False or a whole number, 0 or more"
+)
+GRAM = Wanted(
+    lambda value: _is_flag(value) or (not isinstance(value, str) and np.ndim(value) == 2),
+    "True, False or a Gram matrix",
+)
+SEED = Wanted(
+    lambda value: (
+        value is None
+        or _is_count(value, 0)
+        or isinstance(value, np.random.RandomState | np.random.Generator)
+    ),
+    "None, a whole number, 0 or more, a numpy.random.RandomState or a numpy.random.Generator",
+)
+
+
+def check_accepted(learner: Any, wanted: Mapping[str, Wanted]) -> None:
+    """Refuse values that scikit-learn would refuse.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Lasso
+    >>> check_accepted(Lasso(copy_X=2), {"copy_X": FLAG})
+    Traceback (most recent call last):
+    empirisk.runtime.errors.ParameterError: copy_X is 2; it must be True or False
+    """
+    for name, (holds, words) in wanted.items():
+        value = getattr(learner, name)
+        if not holds(value):
+            raise ParameterError(f"{name} is {value!r:.80}; it must be {words}")

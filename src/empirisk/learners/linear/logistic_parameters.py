@@ -1,0 +1,38 @@
+"""Parameters of logistic regression other than its penalty: which values they may have."""
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from empirisk.learners.linear.accepted_parameters import (
+    ABOVE_ZERO,
+    FLAG,
+    SEED,
+    VERBOSITY,
+    one_of,
+)
+from empirisk.runtime.errors import ParameterError
+
+SOLVERS = ("auto", "newton", "limited-memory", "coordinate", "gradient", "stochastic")
+SAME = ("lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
+"""Solvers of scikit-learn's for the same problem, which has one solution: they mean "auto"."""
+ACCEPTED = {
+    "dual": FLAG,
+    "intercept_scaling": ABOVE_ZERO,
+    "random_state": SEED,
+    "solver": one_of(*SOLVERS, *SAME),
+    "verbose": VERBOSITY,
+}
+
+
+def checked_tol(value: Any) -> float:
+    if isinstance(value, Real) and 0 <= float(value) < 1:
+        return float(value)
+    raise ParameterError(f"tol is {value!r}; it must be a number from 0 to below 1")
+
+
+def checked_count(value: Any) -> int:
+    if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1:
+        return int(value)
+    raise ParameterError(f"max_iter is {value!r}; it must be an integer, 1 or more")

@@ -1,0 +1,226 @@
+"""Code written for scikit-learn's linear rules works with the import switched and nothing else."""
+
+import inspect
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+import sklearn.linear_model as peers
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone, is_classifier
+
+import empirisk
+from empirisk import (
+    ElasticNet,
+    Lasso,
+    LinearRegression,
+    LogisticRegression,
+    Ridge,
+    Tuned,
+    load,
+    save,
+)
+from empirisk.runtime.errors import EmpiriskWarning, ParameterError
+
+SHARED = sorted(set(empirisk.__all__) & set(peers.__all__))
+
+# Defaults that differ, and why.
+DIFFERENT = {
+    ("LogisticRegression", "tol"): "solutions are exact, so that a path equals single fits",
+    ("LogisticRegression", "max_iter"): "the same",
+    ("LogisticRegression", "solver"): "the learner chooses; 'lbfgs' is read as the same",
+}
+
+SEED = [0, np.random.RandomState(0), np.random.default_rng(0)]
+ACCEPTED = {
+    LinearRegression: {"copy_X": [False], "tol": [0.0, 0.1]},
+    Ridge: {
+        "copy_X": [False, np.False_],
+        "max_iter": [1, np.int64(5)],
+        "tol": [0, 0.5],
+        "solver": ["svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga", "lbfgs"],
+        "random_state": SEED,
+    },
+    Lasso: {
+        "copy_X": [False],
+        "precompute": [True, np.eye(3)],
+        "selection": ["random"],
+        "random_state": SEED,
+    },
+    LogisticRegression: {
+        "dual": [True],
+        "intercept_scaling": [10, 0.5],
+        "verbose": [1, True],
+        "random_state": SEED,
+        "solver": ["lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"],
+    },
+}
+ACCEPTED[ElasticNet] = ACCEPTED[Lasso]
+REFUSED = {
+    LinearRegression: {"copy_X": 1, "tol": -1.0, "positive": "yes"},
+    Ridge: {
+        "copy_X": None,
+        "max_iter": 0,
+        "tol": "small",
+        "solver": "newton",
+        "random_state": -1,
+        "positive": 1,
+    },
+    Lasso: {"copy_X": "no", "precompute": "auto", "selection": "greedy", "random_state": "a"},
+    LogisticRegression: {
+        "dual": "no",
+        "intercept_scaling": 0,
+        "verbose": -1,
+        "solver": "adam",
+        "random_state": 1.5,
+        "penalty": "l3",
+    },
+}
+REFUSED[ElasticNet] = REFUSED[Lasso]
+
+
+def cases(table):
+    return [
+        pytest.param(cls, name, value, id=f"{cls.__name__}-{name}-{value!r:.30}")
+        for cls, parameters in table.items()
+        for name, values in parameters.items()
+        for value in (values if isinstance(values, list) else [values])
+    ]
+
+
+def sample(cls, n=40):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 3)) * [1.0, 3.0, 0.5]
+    y = X @ [1.0, -0.5, 2.0] + rng.normal(size=n)
+    return X, (y > 0).astype(int) if is_classifier(cls()) else y
+
+
+def test_which_classes_are_shared():
+    assert SHARED == ["ElasticNet", "Lasso", "LinearRegression", "LogisticRegression", "Ridge"]
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_every_parameter_has_scikit_learns_name_place_and_default(name):
+    ours = inspect.signature(getattr(empirisk, name)).parameters
+    theirs = inspect.signature(getattr(peers, name)).parameters
+    assert list(ours)[: len(theirs)] == list(theirs)
+    for parameter, about in theirs.items():
+        assert ours[parameter].kind == about.kind
+        same = ours[parameter].default == about.default
+        assert same != ((name, parameter) in DIFFERENT), parameter
+    assert all(about.kind == about.KEYWORD_ONLY for about in list(ours.values())[len(theirs) :])
+
+
+@pytest.mark.parametrize(("cls", "name", "value"), cases(ACCEPTED))
+def test_what_steers_scikit_learns_solvers_does_not_change_a_bit(cls, name, value):
+    X, y = sample(cls)
+    before = X.copy()
+    plain, steered = cls().fit(X, y), cls(**{name: value}).fit(X, y)
+    assert_array_equal(plain.coef_, steered.coef_)
+    assert_array_equal(plain.intercept_, steered.intercept_)
+    assert_array_equal(X, before)
+
+
+@pytest.mark.filterwarnings("ignore:penalty and l1_ratio:FutureWarning")
+@pytest.mark.parametrize(("cls", "name", "value"), cases(REFUSED))
+def test_what_scikit_learn_refuses_is_refused_by_fits_and_paths(cls, name, value):
+    X, y = sample(cls)
+    learner = cls(**{name: value})
+    with pytest.raises(ParameterError, match=f"{name} is .*; it must be"):
+        learner.fit(X, y)
+    with pytest.raises(ValueError, match=name):
+        getattr(peers, cls.__name__)(**{name: value}).fit(X, y)
+    with pytest.raises(ParameterError, match=f"{name} is .*; it must be"):
+        Tuned(learner, cv=2).fit(X, y)
+
+
+def test_a_refusal_lists_what_there_is():
+    X, y = sample(Ridge)
+    with pytest.raises(ParameterError, match=r"one of \('auto', 'svd', 'cholesky', .*'lbfgs'\)"):
+        Ridge(solver="qr").fit(X, y)
+
+
+@pytest.mark.parametrize("cls", ACCEPTED)
+def test_scikit_learns_own_parameters_are_taken_over(cls, tmp_path):
+    X, y = sample(cls)
+    peer = getattr(peers, cls.__name__)()
+    model = cls(**peer.get_params())
+    if cls is LogisticRegression:
+        model.set_params(tol=1e-8)
+    model.fit(X, y)
+    peer.set_params(tol=1e-8).fit(X, y)
+    assert_allclose(model.coef_, peer.coef_, rtol=1e-4, atol=1e-6)  # its tolerance, 1e-8
+    assert clone(model).get_params() == model.get_params()
+    save(model, tmp_path / "model")
+    for again in (pickle.loads(pickle.dumps(model)), load(tmp_path / "model")):
+        assert again.get_params() == model.get_params()
+        assert_array_equal(again.predict(X), model.predict(X))
+
+
+PENALTIES = [
+    ({"penalty": "l2"}, {}),
+    ({"penalty": "l1"}, {"l1_ratio": 1.0}),
+    ({"penalty": "elasticnet", "l1_ratio": 0.3}, {"l1_ratio": 0.3}),
+    ({"penalty": None}, {"C": np.inf}),
+    ({"l1_ratio": None}, {}),
+]
+CONFLICTS = [  # what scikit-learn does with them, it does with another warning
+    ({"penalty": "l2", "l1_ratio": 0.5}, {}),
+    ({"penalty": "l1", "l1_ratio": 0.5}, {"l1_ratio": 1.0}),
+    ({"penalty": None, "C": 0.1}, {"C": np.inf}),
+]
+
+
+def heard(model, X, y):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(X, y)
+    return model, [warning.category for warning in caught]
+
+
+@pytest.mark.parametrize(("old", "new"), PENALTIES + CONFLICTS)
+def test_penalty_means_what_it_means_in_scikit_learn(old, new):
+    X, y = sample(LogisticRegression)
+    ours, categories = heard(LogisticRegression(**old), X, y)
+    assert FutureWarning in categories
+    assert ((old, new) in CONFLICTS) <= (EmpiriskWarning in categories)
+    assert_array_equal(ours.coef_, LogisticRegression(**new).fit(X, y).coef_)
+    peer, theirs = heard(
+        peers.LogisticRegression(solver="saga", tol=1e-10, max_iter=100_000, **old), X, y
+    )
+    assert theirs.count(FutureWarning) == categories.count(FutureWarning)
+    assert theirs.count(UserWarning) >= categories.count(EmpiriskWarning)
+    assert_allclose(ours.coef_, peer.coef_, rtol=1e-5)  # the steps of saga end at 1e-10
+
+
+@pytest.mark.filterwarnings("ignore:penalty")
+def test_no_penalty_has_no_axis():
+    X, y = sample(LogisticRegression, n=60)
+    learner = LogisticRegression(penalty=None)
+    tuned = Tuned(learner, cv=3).fit(X, y)
+    several = Tuned(learner, cv=3, values=[0.01, 1.0]).fit(X, y)
+    assert list(tuned.path_.values) == [1.0]
+    for found in (tuned, several):
+        wanted = LogisticRegression(C=np.inf).fit(X, y).coef_
+        assert_allclose(found.best_estimator_.coef_, wanted, rtol=1e-8)  # tol is 1e-10
+
+
+@pytest.mark.filterwarnings("ignore:penalty")
+def test_intervals_know_of_the_penalty():
+    X, y = sample(LogisticRegression, n=200)
+    old = LogisticRegression(penalty=None).fit(X, y)
+    chosen = LogisticRegression(penalty="l1").fit(X, y)
+    new = LogisticRegression(C=np.inf).fit(X, y)
+    found, wanted = old.coefficient_intervals(X, y), new.coefficient_intervals(X, y)
+    assert_array_equal(found.standard_error, wanted.standard_error)
+    with pytest.raises(ParameterError, match="an L1 penalty chose"):
+        chosen.coefficient_intervals(X, y)
+
+
+@pytest.mark.filterwarnings("ignore:penalty and l1_ratio:FutureWarning")
+def test_an_elastic_net_needs_its_ratio():
+    X, y = sample(LogisticRegression)
+    learner = LogisticRegression("elasticnet", l1_ratio=None)
+    with pytest.raises(ParameterError, match="l1_ratio is None"):
+        learner.fit(X, y)
