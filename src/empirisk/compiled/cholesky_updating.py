@@ -11,7 +11,7 @@ from empirisk.compiled.decorator import compiled
 PANEL = 64  # rows of the factor that are found together
 
 
-@compiled
+@compiled(inner=True)
 def factorise(matrix, factor, least):
     """The factor of a whole matrix, which is spent; False if a column all but depends on others.
 
@@ -43,7 +43,7 @@ def factorise(matrix, factor, least):
     return True
 
 
-@compiled
+@compiled(inner=True)
 def append_column(factor, k, column, diagonal, least):
     """Add a column of G, `column[:k]` above `diagonal`; False if it all but depends on the others.
 
@@ -62,7 +62,7 @@ def append_column(factor, k, column, diagonal, least):
     return True
 
 
-@compiled
+@compiled(inner=True)
 def delete_column(factor, k, i):
     """Take out the i-th of k columns and make what is left triangular again (Givens rotations)."""
     for r in range(k):
@@ -79,14 +79,14 @@ def delete_column(factor, k, i):
             factor[r + 1, c] = cos * lower - sin * upper
 
 
-@compiled
+@compiled(inner=True)
 def solve_factored(factor, k, x):
     """Turn x[:k] into the solution of U'U x = what it held, in place."""
     solve_lower(factor, k, k, x)
     solve_upper(factor, k, x)
 
 
-@compiled
+@compiled(inner=True)
 def solve_lower(factor, k, new, x):
     """Turn x[:k] into the solution of U'x = what it held, in place; only the last `new` are not yet
     the solution."""
@@ -98,7 +98,7 @@ def solve_lower(factor, k, new, x):
             x[c] -= x[i] * factor[i, c]
 
 
-@compiled
+@compiled(inner=True)
 def solve_upper(factor, k, x):
     """Turn x[:k] into the solution of U x = what it held, in place."""
     for i in range(k - 1, -1, -1):

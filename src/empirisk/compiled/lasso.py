@@ -80,7 +80,7 @@ def lasso_path_on_gram(
             coefs[v, j] = coef[j]
 
 
-@compiled
+@compiled(inner=True)
 def lasso_on_gram(
     gram,
     right,
@@ -148,7 +148,7 @@ def lasso_on_gram(
         walking, start = True, threshold
 
 
-@compiled
+@compiled(inner=True)
 def descend(
     gram,
     diagonal,
@@ -177,7 +177,7 @@ def descend(
     return sweeps, False
 
 
-@compiled
+@compiled(inner=True)
 def near_enough(start, ridge, diagonal, threshold, positive, square, coef, gradient):
     """Whether the support will not change much: the step is short, or few columns ask for it.
 
@@ -194,7 +194,7 @@ def near_enough(start, ridge, diagonal, threshold, positive, square, coef, gradi
     return (step and short) or asking <= 0
 
 
-@compiled
+@compiled(inner=True)
 def correlate(gram, right, ridge, coef, gradient):
     """gradient = right - (gram + diag(ridge)) coef."""
     m = right.size
@@ -206,14 +206,14 @@ def correlate(gram, right, ridge, coef, gradient):
                 gradient[j] -= gram[i, j] * coef[i]
 
 
-@compiled
+@compiled(inner=True)
 def excess(j, diagonal, threshold, positive, square, gradient):
     """By how much the gradient of a coefficient at zero exceeds its threshold, less rounding."""
     slope = gradient[j] if positive else abs(gradient[j])
     return slope - threshold[j] - ROUNDING * 10 * np.sqrt(diagonal[j] * square)
 
 
-@compiled
+@compiled(inner=True)
 def violated(diagonal, threshold, positive, square, coef, gradient):
     """Whether a coefficient at zero should not be there."""
     for j in range(coef.size):
@@ -222,7 +222,7 @@ def violated(diagonal, threshold, positive, square, coef, gradient):
     return False
 
 
-@compiled
+@compiled(inner=True)
 def sweep(gram, diagonal, ridge, threshold, positive, coef, gradient):
     """One cyclic pass over the coefficients; whether one of them left zero, or came to it."""
     m = coef.size

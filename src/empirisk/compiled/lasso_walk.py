@@ -16,7 +16,7 @@ NEAR = 0.8  # columns whose gradient is below this part of the threshold are not
 MOST = 4  # times as many changes of the support as there are columns: then it goes in circles
 
 
-@compiled
+@compiled(inner=True)
 def walk(gram, ridge, start, threshold, positive, coef, gradient, factor, order, size):
     """Follow the minimiser to `threshold`, in place; False if it was lost.
 
@@ -82,7 +82,7 @@ def walk(gram, ridge, start, threshold, positive, coef, gradient, factor, order,
     return False
 
 
-@compiled
+@compiled(inner=True)
 def begin(gram, ridge, start, threshold, positive, coef, gradient, factor, order, size):
     """Thresholds of which `coef` is the minimiser, their change, and the signs of the support.
 
@@ -104,7 +104,7 @@ def begin(gram, ridge, start, threshold, positive, coef, gradient, factor, order
     return at, rate, sign
 
 
-@compiled
+@compiled(inner=True)
 def watch(gram, threshold, positive, sign, gradient):
     """Indices of coefficients at zero that may leave it, and how many they are."""
     near, watched = np.empty(sign.size, dtype=np.int64), 0
@@ -117,7 +117,7 @@ def watch(gram, threshold, positive, sign, gradient):
     return near, watched
 
 
-@compiled
+@compiled(inner=True)
 def list_once(near, watched, j):
     for a in range(watched):
         if near[a] == j:
@@ -126,7 +126,7 @@ def list_once(near, watched, j):
     return watched + 1
 
 
-@compiled
+@compiled(inner=True)
 def first_zero(left, threshold, positive, sign, coef, order, x, s):
     """How far to go until a coefficient comes to zero, and its place in `order`; -1: none does."""
     step, leaving = left, -1
@@ -139,7 +139,7 @@ def first_zero(left, threshold, positive, sign, coef, order, x, s):
     return step, leaving
 
 
-@compiled
+@compiled(inner=True)
 def first_at_threshold(step, at, rate, positive, sign, near, watched, gradient, change):
     """How far, at most `step`, until a gradient comes to its threshold, whose, and its sign."""
     entering, side = -1, 0.0

@@ -8,10 +8,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from empirisk import (
     DecisionTreeRegressor,
     LinearRegression,
+    LinearTreeClassifier,
     LinearTreeRegressor,
     Ridge,
     Tuned,
 )
+from empirisk.runtime.errors import ParameterError
 from tree_twins import rows_of_nodes
 
 
@@ -335,3 +337,17 @@ def test_on_a_piecewise_linear_population_it_beats_trees_and_lines():
     # In 20 seeds at most 0.05, the others at least 0.28 and 3.1.
     assert errors["LinearTreeRegressor"] < 0.06
     assert min(errors["DecisionTreeRegressor"], errors["Ridge"]) > 0.2
+
+
+def test_of_many_columns_those_that_correlate_most_are_in_the_models():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(400, 40))
+    y = 3 * X[:, 7] - 2 * X[:, 31] + 0.1 * rng.normal(size=400)
+    few = LinearTreeRegressor(min_samples_leaf=250, max_model_columns=2).fit(X, y)  # a single leaf
+    assert few.models_.columns.columns.tolist() == [7, 31]
+    alone = LinearTreeRegressor(min_samples_leaf=250).fit(X[:, [7, 31]], y)
+    assert_allclose(few.predict(X), alone.predict(X[:, [7, 31]]), rtol=1e-10)
+    model = LinearTreeClassifier(max_model_columns=2).fit(X, y > 0)
+    assert model.models_.columns.columns.tolist() == [7, 31]
+    with pytest.raises(ParameterError, match="max_model_columns"):
+        LinearTreeRegressor(max_model_columns=0).fit(X, y)

@@ -8,6 +8,8 @@ import numpy as np
 from empirisk.data.scaling import power_of_two
 from empirisk.runtime.arrays import Floats, Ints
 
+TINY = np.finfo(float).tiny
+
 
 @dataclass(frozen=True, eq=False)
 class ModelColumns:
@@ -30,8 +32,25 @@ class ModelColumns:
     spread: Floats
 
     @classmethod
-    def of(cls, places: Floats, weight: Floats, coded: Any) -> "ModelColumns":
-        """Those of a training set: a table as trees compare it, and what its columns are."""
+    def of(
+        cls, places: Floats, outputs: Floats, weight: Floats, coded: Any, most: int
+    ) -> "ModelColumns":
+        """Those of a training set: a table as trees compare it, and what its columns are.
+
+        Of more columns than `most` those that correlate most with the outputs (rows, outputs).
+        """
+        found = cls._of_all(places, weight, coded)
+        if len(found.columns) <= most:
+            return found
+        Z = np.nan_to_num(found.standardised(places))
+        share = weight / weight.max()
+        centred = outputs - share @ outputs / share.sum()
+        fit = ((Z * share[:, None]).T @ centred) ** 2 / np.maximum((Z**2).T @ share, TINY)[:, None]
+        kept = np.sort(np.argsort(-fit.sum(axis=1), kind="stable")[:most])
+        return cls(*(part[kept] for part in (found.columns, found.unit, found.mean, found.spread)))
+
+    @classmethod
+    def _of_all(cls, places: Floats, weight: Floats, coded: Any) -> "ModelColumns":
         columns = np.array([j for j, c in enumerate(coded) if c.kind == "number"], np.int64)
         X = places[:, columns]
         seen = ~np.isnan(X)

@@ -34,6 +34,7 @@ class LinearTree(DecisionTree):
     max_features = None
     alpha: float
     max_bins: int
+    max_model_columns: int
     models_: LeafModels
 
     @abstractmethod
@@ -114,7 +115,15 @@ class Grown:
         by_rows = self.weight is not weight
         limits = limits_of(learner, self.weight, len(coding.columns), by_rows=by_rows)
         limits = replace(limits, min_gain=limits.min_gain / one / other)
-        self.columns = ModelColumns.of(self.places, self.weight, coding.columns)
+        most = whole(learner.max_model_columns)
+        if most is None or most < 1:
+            raise ParameterError(
+                f"max_model_columns is {learner.max_model_columns!r}; it must be a whole number "
+                "from 1"
+            )
+        self.columns = ModelColumns.of(
+            self.places, outputs.values, self.weight, coding.columns, most
+        )
         self.Z = self.columns.standardised(self.places)
         self.counted = not by_rows and bool((self.weight == np.floor(self.weight)).all())
         target = LinearTarget(self.Z, outputs.values, self.weight, self.alpha, self.counted)

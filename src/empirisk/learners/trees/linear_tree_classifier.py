@@ -38,7 +38,7 @@ class LinearTreeClassifier(ClassWeightMixin, ClassifierMixin, LinearTree):
         The penalty of the models, above 0: in a small leaf a line often separates the classes, and
         without a penalty there is no solution then.
     max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_leaf_nodes, \
-min_impurity_decrease, ccp_alpha, max_bins, categorical_features
+min_impurity_decrease, ccp_alpha, max_bins, max_model_columns, categorical_features
         As in `LinearTreeRegressor`.
     class_weight : dict, "balanced" or None
         Factors of the weights of the rows of each class.
@@ -92,6 +92,7 @@ min_impurity_decrease, ccp_alpha, max_bins, categorical_features
         class_weight: Any = None,
         ccp_alpha: float = 0.0,
         max_bins: int = 32,
+        max_model_columns: int = 20,
         categorical_features: Any = "from_dtype",
     ) -> None:
         self.alpha = alpha
@@ -104,6 +105,7 @@ min_impurity_decrease, ccp_alpha, max_bins, categorical_features
         self.class_weight = class_weight
         self.ccp_alpha = ccp_alpha
         self.max_bins = max_bins
+        self.max_model_columns = max_model_columns
         self.categorical_features = categorical_features
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

@@ -52,6 +52,9 @@ class LinearTreeRegressor(RegressorMixin, LinearTree):
         A feature with at most so many values in a node is cut at all of them. Otherwise it is cut
         at about so many quantiles, and the best feature then at all values between the neighbours
         of its best cut.
+    max_model_columns : int
+        Of more numeric columns, those with the largest correlations with y enter the models; all
+        columns may split.
     clip : {"leaf", "training", None}
         Predictions are kept within the range of y in the leaf, or in all of training, since a
         line may lead anywhere outside of the rows that it was fitted to.
@@ -73,14 +76,15 @@ class LinearTreeRegressor(RegressorMixin, LinearTree):
 
     Notes
     -----
-    A leaf with no more rows than its model has parameters, p + 1 with p numeric columns, has the
+    A leaf with no more rows than its model has parameters, q + 1 with q columns, has the
     mean. Missing values go to the side where they lower the error more, as in
     `DecisionTreeRegressor`; in the model of a leaf they stand at its mean of the column. The levels
     of a category are put in the order of the first principal component of the gradients
     (y_i - prediction) [1, z_i] of the node's model, along which they are split like a number: so
     levels with other means are parted, and levels with other slopes too. Integers beyond 2^53 are
-    identifiers: they split rows only. With p columns, n rows cost about n p^3 / 2 operations for
-    each level of the tree: 20,000 rows of 30 columns take a second, wide tables take long.
+    identifiers: they split rows only. With p columns, of which q are in the models, n rows cost
+    about n p q^2 / 2 operations for each level of the tree: 20,000 rows of 30 columns take a
+    second or two.
 
     References
     ----------
@@ -110,6 +114,7 @@ class LinearTreeRegressor(RegressorMixin, LinearTree):
         min_impurity_decrease: float = 0.0,
         ccp_alpha: float = 0.0,
         max_bins: int = 32,
+        max_model_columns: int = 20,
         clip: str | None = "training",
         categorical_features: Any = "from_dtype",
     ) -> None:
@@ -122,6 +127,7 @@ class LinearTreeRegressor(RegressorMixin, LinearTree):
         self.min_impurity_decrease = min_impurity_decrease
         self.ccp_alpha = ccp_alpha
         self.max_bins = max_bins
+        self.max_model_columns = max_model_columns
         self.clip = clip
         self.categorical_features = categorical_features
 
