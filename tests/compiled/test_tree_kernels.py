@@ -62,6 +62,30 @@ def test_bins_hold_the_sums_of_their_codes(compiled):
         assert_allclose(sums[place], sums[:m][codes == code].sum(axis=0), rtol=1e-12)
 
 
+@pytest.mark.parametrize("m", [1, 6, 301])
+@pytest.mark.parametrize("n_bins", [2, 40, 700])
+@pytest.mark.parametrize("weighted", [True, False], ids=["weighted", "counted"])
+def test_cells_hold_the_weights_of_their_code_and_class(weighted, n_bins, m):
+    rng = np.random.default_rng(m)
+    K, low = 3, 5
+    codes = rng.integers(low, low + n_bins, size=m).astype(np.uint32)
+    sums, label = np.zeros((m + n_bins * K, 1)), np.zeros(m + n_bins * K, np.int32)
+    sums[:m, 0] = rng.uniform(size=m) if weighted else 1.0
+    label[:m] = rng.integers(0, K, size=m)
+    expected = np.zeros((n_bins, K))
+    np.add.at(expected, (codes.astype(int) - low, label[:m]), sums[:m, 0])
+    entries = np.zeros(n_bins * K + 1, np.uint64)
+    counts = np.zeros(2048, np.uint32)  # 700 bins of 3 classes have no room in it
+    n = binning.bin_classes(
+        codes, np.uint32(low), n_bins, K, m, sums, label, m, entries, 0, np.int64(weighted), counts
+    )
+    bins, classes = np.nonzero(expected)
+    place = (entries[:n] & LOW).astype(int)
+    assert_array_equal(entries[:n] >> HALF, bins + low)
+    assert_array_equal(label[place], classes)
+    assert_allclose(sums[place, 0], expected[bins, classes], rtol=1e-14)  # sums of the same terms
+
+
 @pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "python"])
 def test_a_fenwick_tree_finds_the_least_sum_of_absolute_errors(compiled):
     rng = np.random.default_rng(1)

@@ -20,7 +20,7 @@ def describe_absolute(
 
     Returns the median, the worth of the node unsplit, and if it is pure.
     """
-    weighted = weights.size > 1
+    weighted = weights.size > 0
     low, high = np.uint32(0xFFFFFFFF), np.uint32(0)
     weight = 0.0
     for i in range(m):

@@ -7,7 +7,7 @@ times features, so that it can look at the clock.
 
 Arguments that are None say what is not compiled: `labels` and `label` without classes of more than
 two and without absolute errors, `outputs` without several outputs, `tree` without absolute errors,
-`levels`, `means`, `words` and `subsets` without categories.
+`levels`, `means`, `words` and `subsets` without categories, `points` unless thresholds are drawn.
 """
 
 import numpy as np
@@ -28,7 +28,7 @@ STATE = FRESH + 2  # two nodes may be fresh, which is: not yet searched while gr
 DONE, AGAIN = 0, 1
 
 
-@compiled(signatures=8)
+@compiled(signatures=16)
 def grow(
     small, medium, large, features, points, weights, values, labels, costs, rules, rows, ids,
     nodes, value, subsets, opened, constant, heap, free, codes, sums, label, totals, entries,

@@ -34,7 +34,7 @@ RULES = np.dtype(
         ("min_gain", np.float64),  # in units of the criterion
         ("gain_scale", np.float64),  # what these are in units of weight times impurity
         ("bounded", np.int64),  # 1 where there are monotone constraints
-        ("random", np.int64),  # 1 where thresholds are drawn
+        ("weighted", np.int64),  # 0 where all rows weigh 1
         ("block", np.int64),  # rows of a block that is sorted once, 0 for none
         ("bins", np.int64),  # where bins begin in `sums`
         ("first", np.int64),  # where the entries of one feature begin in `entries`
@@ -85,8 +85,8 @@ FINISHED = np.dtype(
         ("rank", np.int32),  # the number of splits made before this one, -1 in a leaf
         ("code", np.uint32),  # on both sides of the threshold
         ("next_code", np.uint32),
+        ("rows", np.uint32),
         ("missing_left", np.bool_),
-        ("rows", np.int64),
         ("threshold", np.float64),  # NaN in leaves and categories
         ("weight", np.float64),
         ("impurity", np.float64),

@@ -24,7 +24,7 @@ def describe_classes(
 
     Returns the worth of the node unsplit, and if it is pure.
     """
-    weighted = weights.size > 1
+    weighted = weights.size > 0
     n_classes = totals.shape[1]
     for k in range(n_classes):
         totals[NODE, k] = 0.0
@@ -62,7 +62,7 @@ def describe_outputs(
 
     The squared error is taken of values centred in the node; the impurity is the mean over outputs.
     """
-    weighted = weights.size > 1
+    weighted = weights.size > 0
     n_outputs = totals.shape[1]
     for k in range(n_outputs):
         totals[NODE, k] = 0.0

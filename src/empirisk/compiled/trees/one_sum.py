@@ -23,7 +23,7 @@ def describe_sum(weights, values, kind, costs, rows, start, m, ids, begin, node,
     at its id. Returns the mean, what is taken off the values, the worth of the node unsplit, and
     if it is pure.
     """
-    weighted = weights.size > 1
+    weighted = weights.size > 0
     weight, total = 0.0, 0.0
     first = values[rows[start], 0]
     pure = True
@@ -66,7 +66,7 @@ def describe_sum(weights, values, kind, costs, rows, start, m, ids, begin, node,
 @compiled(inner=True)
 def deviance(weights, values, rows, start, m, mean):
     """Half the mean Poisson deviance of a node, mean of w (y log(y / mean) - y + mean)."""
-    weighted = weights.size > 1
+    weighted = weights.size > 0
     weight, loss = 0.0, 0.0
     for i in range(m):
         row = rows[start + i]

@@ -60,7 +60,7 @@ def apart(numbers, start, m, left):
 @compiled(inner=True)
 def middle_value(weights, values, rows, start, middle, end):
     """Half way between the means of the two sides: a bound for both under a monotone constraint."""
-    weighted = weights.size > 1
+    weighted = weights.size > 0
     left_weight, left, right_weight, right = 0.0, 0.0, 0.0, 0.0
     for i in range(start, middle):
         w = weights[rows[i]] if weighted else 1.0

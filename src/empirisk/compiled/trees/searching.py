@@ -27,7 +27,7 @@ NEXT = np.uint32(1)
 TIE = 1e-12
 
 
-@compiled(signatures=8, inner=True)
+@compiled(signatures=16, inner=True)
 def search(
     small, medium, large, features, points, rule, costs, rows, here, node, begin, worth, shift,
     constant, codes, sums, label, totals, entries, counts, keys, drawn, tree, levels, means, words,
@@ -68,7 +68,7 @@ def search(
         useful += 1
         n_missing, n_levels = 0, np.int64(0)
         missing_weight, some_missing = 0.0, high == features[f].n_codes
-        if rule.random:
+        if points is not None:
             cut, threshold, missing_left, n_levels = draw_sides(
                 features[f], f, p, here.key, low, high, points, m, codes, levels
             )
@@ -80,17 +80,28 @@ def search(
                 n = bin_sum(codes, low, n_bins, m, sums, rule.bins, entries, at)
             elif label is not None and tree is None and bins_pay(rule, n_bins * rule.n_sums, m):
                 n = bin_classes(
-                    codes, low, n_bins, rule.n_sums, m, sums, label, rule.bins, entries, at
+                    codes,
+                    low,
+                    n_bins,
+                    rule.n_sums,
+                    m,
+                    sums,
+                    label,
+                    rule.bins,
+                    entries,
+                    at,
+                    rule.weighted,
+                    counts,
                 )
             if n == 0:
                 sort_codes(codes, low, high, m, entries, at, rule.second, counts, keys)
                 n = m
-        if some_missing and not rule.random:
+        if some_missing and points is None:
             n_missing, missing_weight = set_missing_apart(
                 entries, at, n, high, tree is None, sums, label, totals
             )
         n_seen = n - n_missing
-        if levels is not None and features[f].category and not rule.random:
+        if levels is not None and features[f].category and points is None:
             n_levels = order_levels(
                 entries, at, n_seen, rule.third, tree is None, sums, label, weight, totals, levels,
                 means,
@@ -119,7 +130,7 @@ def search(
                 )  # fmt: skip
             if value > best + tie or (value >= best - tie and value > REFUSED and f < best_f):
                 best, best_f = value, f
-                if rule.random:
+                if points is not None:
                     node.code, node.threshold = cut, threshold
                     node.next_code = features[f].n_codes if threshold != threshold else cut + NEXT
                     node.missing_left = np.int64(missing_left) if some_missing else UNSEEN

@@ -10,6 +10,13 @@ from empirisk.runtime.arrays import Array, Floats
 
 
 def finished(
+    nodes: Array, value: Floats, words: Array, width: int, coding: RankCoding, gain_scale: float
+) -> Tree:
+    """The tree of these nodes, see `in_preorder`."""
+    return assembled(*in_preorder(nodes, value, words, width, coding, gain_scale), coding)
+
+
+def in_preorder(
     nodes: Array,
     value: Floats,
     words: Array,
@@ -18,8 +25,8 @@ def finished(
     gain_scale: float,
     *,
     drawn: bool = False,
-) -> Tree:
-    """The tree of these nodes; a node that was never split is a leaf.
+) -> tuple[Array, Floats, Array]:
+    """The records of a tree, its values and its subsets; a node that was never split is a leaf.
 
     words
         Of each split by a category, `width` words of the levels that go left, and as many of those
@@ -38,6 +45,11 @@ def finished(
         nodes, value, coding.features, coding.points, drawn, scale, words, width,
         np.empty((n + 1, 2), np.int32), tree, values, subsets,
     )  # fmt: skip
+    return tree, values, subsets[:n_words].copy()
+
+
+def assembled(tree: Array, values: Floats, subsets: Array, coding: RankCoding) -> Tree:
+    """The arrays of a tree, from its records."""
     feature, threshold = tree["feature"].copy(), tree["threshold"].copy()
     cut = threshold.copy()
     for j, column in enumerate(coding.columns):
@@ -51,8 +63,8 @@ def finished(
         cut=cut,
         missing_go_to_left=tree["missing_left"].copy(),
         subset=tree["subset"].copy(),
-        subsets=subsets[:n_words].copy(),
-        n_node_samples=tree["rows"].copy(),
+        subsets=subsets,
+        n_node_samples=tree["rows"].astype(np.int64),
         weighted_n_node_samples=tree["weight"].copy(),
         impurity=tree["impurity"].copy(),
         gain=tree["gain"].copy(),

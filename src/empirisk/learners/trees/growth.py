@@ -20,7 +20,7 @@ from empirisk.compiled.trees.growing import (
 from empirisk.compiled.trees.layout import NODE, OPEN, RULES
 from empirisk.compiled.trees.ordering import ALL_PAIRS, DIGIT_BITS
 from empirisk.data.rank_coding import RankCoding
-from empirisk.learners.trees.finishing import finished
+from empirisk.learners.trees.finishing import assembled, in_preorder
 from empirisk.learners.trees.tree import LEAF, Tree
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.deadlines import check_deadline
@@ -95,6 +95,7 @@ def grow_tree(
     rows = coding.row_numbers() if coding.rows is None else coding.rows.astype(np.uint32)
     growth = _Growth(coding, features, rows, target, limits, seed, random)
     growth.rules["gain_scale"] = gain_scale
+    check_deadline()
     while growth.step():
         check_deadline()
     del growth.work  # before the nodes are copied into a tree
@@ -102,7 +103,7 @@ def grow_tree(
 
 
 class _Growth:
-    """All arrays of one growth; those of nodes and open nodes grow with the tree."""
+    """All arrays of one growth; those of open nodes grow with the tree."""
 
     def __init__(
         self,
@@ -136,13 +137,13 @@ class _Growth:
         width = 1 if target.kind // 10 == 1 else 1 + target.n_sums
         labelled = target.kind // 10 in (1, 3)
         self.data = (
-            np.ones(1) if target.weight is None else target.weight,
+            np.empty(0) if target.weight is None else target.weight,
             target.values,
             target.labels if labelled else None,
             np.zeros((1, 1)) if target.costs is None else np.ascontiguousarray(target.costs),
         )
-        self.rules["random"] = random
-        self.tables, self.points = (coding.small, coding.medium, coding.large), coding.points
+        self.tables = (coding.small, coding.medium, coding.large)
+        self.points = coding.points if random else None
         self.work = (
             np.empty(n, np.uint32),
             np.empty((n + n_bins, width)),
@@ -161,10 +162,14 @@ class _Growth:
         )
 
     def _start(self, n: int, p: int, target: Target, limits: Limits, seed: int) -> None:
-        room = 2 * limits.max_leaves + 2 if limits.max_leaves else 256
-        places = limits.max_leaves + 4 if limits.max_leaves else 64
-        self.nodes = np.zeros(room, NODE)
-        self.value = np.zeros((room, target.n_sums))
+        leaves = max(n // limits.min_rows_leaf, 1)
+        if limits.max_leaves:
+            leaves = min(leaves, limits.max_leaves)
+        if limits.max_depth < 32:
+            leaves = min(leaves, 2**limits.max_depth)
+        places = leaves + 4 if limits.max_leaves else 64
+        self.nodes = np.empty(2 * leaves + 1, NODE)  # what is not written to takes no memory
+        self.value = np.empty((2 * leaves + 1, target.n_sums))
         self.opened = np.zeros(places, OPEN)
         self.constant = np.zeros((places, -(-p // 64)), np.uint64)
         self.heap, self.free = np.zeros(places, np.int32), np.arange(places, dtype=np.int32)
@@ -205,8 +210,6 @@ class _Growth:
         return bool(ending == AGAIN)
 
     def _make_room(self) -> None:
-        if self.state[N_NODES] + 2 > len(self.nodes):
-            self.nodes, self.value = _longer(self.nodes, 1.5), _longer(self.value, 1.5)
         if self.state[N_WORDS] + 2 * self.words.shape[1] > len(self.subsets):
             self.subsets = _longer(self.subsets)
         if self.state[N_FREE] < 2 or self.state[N_OPEN] + 2 > len(self.heap):
@@ -220,9 +223,10 @@ class _Growth:
     def tree(self, coding: RankCoding, gain_scale: float, *, drawn: bool) -> Tree:
         """What has grown."""
         n, width = int(self.state[N_NODES]), self.words.shape[1]
-        return finished(
-            self.nodes[:n], self.value[:n], self.subsets, width, coding, gain_scale, drawn=drawn
-        )
+        nodes, value = self.nodes[:n], self.value[:n]
+        preorder = in_preorder(nodes, value, self.subsets, width, coding, gain_scale, drawn=drawn)
+        del nodes, value, self.nodes, self.value  # a tree with a leaf for each row is large
+        return assembled(*preorder, coding)
 
 
 def _block_size(n: int, p: int, limits: Limits) -> int:
@@ -258,7 +262,7 @@ def _rules(
         limits.min_gain,
         1.0,
         features["monotone"].any(),
-        0,
+        target.weight is not None,
         block,
         n,
         first,
@@ -268,7 +272,7 @@ def _rules(
     return rules
 
 
-def _longer(array: Array, factor: float = 2.0) -> Array:
-    longer = np.zeros((int(factor * len(array)), *array.shape[1:]), array.dtype)
+def _longer(array: Array) -> Array:
+    longer = np.zeros((2 * len(array), *array.shape[1:]), array.dtype)
     longer[: len(array)] = array
     return longer
