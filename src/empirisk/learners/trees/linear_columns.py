@@ -47,7 +47,7 @@ class ModelColumns:
         centred = outputs - share @ outputs / share.sum()
         fit = ((Z * share[:, None]).T @ centred) ** 2 / np.maximum((Z**2).T @ share, TINY)[:, None]
         kept = np.sort(np.argsort(-fit.sum(axis=1), kind="stable")[:most])
-        return cls(*(part[kept] for part in (found.columns, found.unit, found.mean, found.spread)))
+        return cls(found.columns[kept], found.unit[kept], found.mean[kept], found.spread[kept])
 
     @classmethod
     def _of_all(cls, places: Floats, weight: Floats, coded: Any) -> "ModelColumns":
