@@ -44,6 +44,8 @@ from empirisk import (
     Lasso,
     LinearDiscriminantAnalysis,
     LinearRegression,
+    LinearTreeClassifier,
+    LinearTreeRegressor,
     LogisticRegression,
     MarginClassifier,
     Plan,
@@ -76,6 +78,8 @@ REGRESSORS = [
     BasisRegression(degree=2),
     DecisionTreeRegressor(max_depth=3),
     Tuned(DecisionTreeRegressor(categorical_features=[1]), cv=3, rule="one_se"),
+    LinearTreeRegressor(min_samples_leaf=4),
+    Tuned(LinearTreeRegressor(min_samples_leaf=4, categorical_features=[1]), cv=3),
     BasisRegression("natural_spline", 4),
     make_pipeline(BasisExpansion("steps", 3), Ridge()),
     Lasso(alpha=0.1),
@@ -85,6 +89,7 @@ REGRESSORS = [
 ]
 CLASSIFIERS = [
     DecisionTreeClassifier(cost_matrix=losses.Costs([[0, 5, 1], [1, 0, 2], [1, 1, 0]])),
+    LinearTreeClassifier(min_samples_leaf=4),
     Baseline("zero_one"),
     Baseline("log"),
     Baseline(losses.Costs([[0, 5, 1], [1, 0, 1], [2, 1, 0]], classes=["c", "a", "bb"])),

@@ -239,6 +239,6 @@ def order_by_gradient(
     for i in range(n):
         seen += products[entries[i] & LOW, 0]
     return order_levels(
-        entries, np.int64(0), n, np.int64(third), False, products, np.zeros(1, np.int32), seen,
-        totals, levels, means,
+        entries, np.int64(0), n, np.int64(third), np.bool_(False), products, None, seen, totals,
+        levels, means,
     )  # fmt: skip
