@@ -4,6 +4,7 @@ import os
 import platform
 import resource
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -29,10 +30,21 @@ class Clock:
 
 
 def read_clock() -> Clock:
-    """The time now: wall, CPU of this process (all threads, ended children) and of the machine."""
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = time.process_time() + children.ru_utime + children.ru_stime
+    """The time now: wall, CPU of this process (all threads, its children) and of the machine."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)  # those that have ended
+    cpu = time.process_time() + children.ru_utime + children.ru_stime + seconds_of_children()
     return Clock(time.perf_counter(), cpu, machine_seconds())
+
+
+def seconds_of_children(process: Path = Path("/proc/self")) -> float:
+    """CPU seconds of the children that are alive; 0 where they are not known (Linux only)."""
+    ticks = 0
+    with suppress(OSError):  # of one that has just ended, too
+        for task in process.glob("task/*/children"):
+            for child in task.read_text().split():
+                state = Path("/proc", child, "stat").read_text().rsplit(")", 1)[1].split()
+                ticks += int(state[11]) + int(state[12])  # user and system
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def machine_seconds(stat: Path = Path("/proc/stat")) -> float | None:

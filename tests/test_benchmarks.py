@@ -6,6 +6,7 @@ import json
 import math
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -159,6 +160,17 @@ def test_the_cpu_time_of_ended_children_is_ours():
     before = read_clock()
     subprocess.run([sys.executable, "-c", work], check=True)
     assert read_clock().cpu - before.cpu >= 0.05
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs Linux")
+def test_the_cpu_time_of_children_that_wait_is_ours():
+    work = "import time\nwhile time.process_time() < 0.1: pass\nprint('done', flush=True)\ninput()"
+    before = read_clock()
+    command = [sys.executable, "-c", work]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        child.stdout.readline()
+        assert read_clock().cpu - before.cpu >= 0.05  # counted in ticks of 10 ms
+        child.communicate(b"\n")
 
 
 def test_busy_time_of_the_machine_leaves_out_idle_waiting_and_guests(tmp_path):

@@ -74,7 +74,7 @@ def grow(
                         here.place, rule.block, rule.second, codes, entries, counts, keys,
                     )  # fmt: skip
                     state[BLOCK_START], state[BLOCK_END] = here.start, here.end
-                    begin = np.int64(0)
+                    here.half, begin = 0, np.int64(0)
                 found = search(
                     small, medium, large, features, points, rule, costs, rows, here, node, begin,
                     worth, shift, constant, codes, sums, label, totals, entries, counts, keys,
@@ -97,10 +97,10 @@ def grow(
         )  # fmt: skip
         largest = max(middle - here.start, here.end - middle)
         if begin >= 0 and largest >= rule.min_rows_split and here.depth + 1 < rule.max_depth:
+            n_left = middle - here.start
             split_block(
-                entries, features.size, constant, here.place, rule.block,
-                begin, m, goes_left, rule.second,
-            )  # fmt: skip
+                entries, features.size, constant, here, rule.block, begin, n_left, goes_left
+            )
         between = 0.0
         if rule.bounded:
             between = middle_value(weights, values, rows, here.start, middle, here.end)
@@ -197,6 +197,7 @@ def add_child(nodes, constant, here, child, number, side, middle, between, sign)
     child.start = middle if side else here.start
     child.end = here.end if side else middle
     child.key = scramble(here.key + GOLDEN * np.uint64(side + 1))
+    child.half = 1 - here.half
     child.lower, child.upper = here.lower, here.upper
     if sign != 0 and (sign > 0) == (side == 1):
         child.lower = max(child.lower, between)

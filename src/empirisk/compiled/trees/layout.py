@@ -71,6 +71,7 @@ OPEN = np.dtype(
         ("start", np.int64),  # its rows are rows[start:end]
         ("end", np.int64),
         ("key", np.uint64),  # a hash of the way to the node, from which features are drawn
+        ("half", np.int64),  # of the room for a block, where its sorted rows are
         ("lower", np.float64),  # bounds of its value, from monotone constraints above
         ("upper", np.float64),
     ],

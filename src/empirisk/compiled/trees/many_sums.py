@@ -104,9 +104,11 @@ def describe_outputs(
 @compiled(signatures=2, inner=True)
 def scan_sums(
     entries, at, last, sums, label, totals, from_missing, weight, n_rows, left_rows, kind,
-    min_rows, min_weight, costs, tie,
+    min_rows, min_weight, costs, tie, bar,
 ):  # fmt: skip
-    """Splits by several sums. Returns the best worth and the entry after which it splits, or -1.
+    """Splits by several sums. Returns the best worth and the entry after which it splits, or -inf.
+
+    Only worths above `bar` count, the best of other features: few come near it.
 
     The sums of squares of the Gini index change by one class at a time: a row costs the same
     whatever the number of classes. `from_missing`: the rows of totals[MISSING] are on the left.
@@ -119,7 +121,7 @@ def scan_sums(
         left_squares += begin * begin
         right_squares += totals[RIGHT, k] * totals[RIGHT, k]
     left_weight = from_missing
-    best, best_at, bar = REFUSED, -1, REFUSED
+    best, best_at = REFUSED, -1
     following = entries[at]
     for i in range(last):
         entry, following = following, entries[at + i + 1]

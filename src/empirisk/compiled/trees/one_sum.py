@@ -80,9 +80,11 @@ def deviance(weights, values, rows, start, m, mean):
 @compiled(inner=True)
 def scan_sum(
     entries, at, last, sums, weight, total, left_weight, left, n_rows, left_rows, kind,
-    min_rows, min_weight, costs, sign, lower, upper, tie,
+    min_rows, min_weight, costs, sign, lower, upper, tie, bar,
 ):  # fmt: skip
-    """Splits by one sum. Returns the best worth and the entry after which it splits, or -1.
+    """Splits by one sum. Returns the best worth and the entry after which it splits, or -inf.
+
+    Only worths above `bar` count, the best of other features: few come near it.
 
     The entries begin at `at`; the first `last` of them may be the last of the left side, and one
     more entry follows.
@@ -91,7 +93,7 @@ def scan_sum(
     must not be above sign times the right one. Worths that differ by no more than `tie` are
     equal: of equals, the first is taken.
     """
-    best, best_at, bar = REFUSED, -1, REFUSED
+    best, best_at = REFUSED, -1
     following = entries[at]
     for i in range(last):
         entry, following = following, entries[at + i + 1]

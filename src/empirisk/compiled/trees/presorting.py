@@ -2,7 +2,8 @@
 
 A node that is small enough becomes a block: its rows get numbers, ids, and each feature a list of
 entries in order. A split of the block, or of a node within it, takes each list apart in one pass
-that keeps the order, so that no node below sorts again.
+that keeps the order, so that no node below sorts again. There is room for all lists twice: the
+lists of the two sides are written to the half in which those of their node are not.
 """
 
 import numpy as np
@@ -45,19 +46,18 @@ def sort_block(
 
 
 @compiled(inner=True)
-def split_block(entries, n_features, constant, place, size, begin, m, goes_left, spare):
-    """Take the lists of a node apart, entries[f * size + begin:][:m] of each feature f."""
+def split_block(entries, n_features, constant, here, size, begin, n_left, goes_left):
+    """Take the lists of a node apart, from one half of the room for a block to the other."""
+    m, room = here.end - here.start, n_features * size
     for f in range(n_features):
-        if is_constant(constant, place, f):
+        if is_constant(constant, here.place, f):
             continue
         first = f * size + begin
-        left = right = 0
-        for i in range(first, first + m):
+        source, left = first + here.half * room, first + (1 - here.half) * room
+        right = left + n_left
+        for i in range(source, source + m):
             entry = entries[i]
             to_left = np.int64(goes_left[entry & LOW])
-            entries[first + left] = entry
-            entries[spare + right] = entry
+            entries[right + (left - right) * to_left] = entry  # without a branch
             left += to_left
             right += 1 - to_left
-        for i in range(right):
-            entries[first + left + i] = entries[spare + i]

@@ -58,7 +58,7 @@ def search(
             continue
         at, n = rule.first, m
         if begin >= 0:
-            at = f * rule.block + begin
+            at = (here.half * p + f) * rule.block + begin
             low, high = np.uint32(entries[at] >> HALF), np.uint32(entries[at + m - 1] >> HALF)
         else:
             low, high = gather(small, medium, large, features[f], rows, start, m, codes)
@@ -111,6 +111,7 @@ def search(
             at = rule.third
         for side in range(1 + (n_missing > 0)):
             last = n_seen if n_missing > 0 and side == 0 else n_seen - 1
+            bar = best + tie if rule.max_features >= p else best - 2.0 * tie  # what counts below
             if tree is not None:
                 value, i = scan_absolute(
                     entries, at, n_seen, n_missing, last, sums, label, side, m, rule.min_rows_leaf,
@@ -120,13 +121,13 @@ def search(
                 value, i = scan_sum(
                     entries, at, last, sums, weight, totals[NODE, 0], missing_weight * side,
                     totals[MISSING, 0] * side, m, n_missing * side, rule.kind, rule.min_rows_leaf,
-                    rule.min_weight_leaf, costs, features[f].monotone, lower, upper, tie,
+                    rule.min_weight_leaf, costs, features[f].monotone, lower, upper, tie, bar,
                 )  # fmt: skip
             else:
                 value, i = scan_sums(
                     entries, at, last, sums, label, totals, missing_weight * side, weight,
                     m, n_missing * side, rule.kind, rule.min_rows_leaf, rule.min_weight_leaf, costs,
-                    tie,
+                    tie, bar,
                 )  # fmt: skip
             if value > best + tie or (value >= best - tie and value > REFUSED and f < best_f):
                 best, best_f = value, f

@@ -126,7 +126,7 @@ class _Growth:
         categories = features["category"] != 0
         n_levels = int(features["n_codes"][categories].max(initial=0))
         n_entries = max(n_bins, n_sorted, block) + 1
-        first = p * block
+        first = 2 * p * block
         second = first + n_entries
         third = second + max(n_sorted, block)
         self.rules = _rules(target, limits, features, block, n, first, second, third)
@@ -177,7 +177,7 @@ class _Growth:
         self.nodes[0]["feature"] = self.nodes[0]["left"] = self.nodes[0]["right"] = LEAF
         self.nodes[0]["subset"] = self.nodes[0]["rank"] = -1
         root = places - 1
-        self.opened[root] = (root, 0, 0, 0, n, seed, -np.inf, np.inf)
+        self.opened[root] = (root, 0, 0, 0, n, seed, 0, -np.inf, np.inf)
         self.opened["place"] = np.arange(places)
         self.state[N_NODES], self.state[N_FREE] = 1, places - 1
         if limits.max_leaves:
