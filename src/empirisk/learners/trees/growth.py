@@ -26,7 +26,7 @@ from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.deadlines import check_deadline
 
 WORK_AT_ONCE = 2**27  # rows times features between two looks at the clock: about a second
-BLOCK_ENTRIES = 2**18  # of 8 bytes, 2 MB: about what stays in the cache
+BLOCK_ENTRIES = 2**17  # of 8 bytes, in two halves: 2 MB, about what stays in the cache
 BLOCK_SHARE = 0.5  # of the features must be looked at in each node for a block to pay
 NEVER = np.iinfo(np.int32).max
 
