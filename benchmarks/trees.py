@@ -25,10 +25,14 @@ HAS_RPART = which("Rscript") and any(Path(folder, "rpart").exists() for folder i
 
 
 def smooth_data(n: int, p: int, *, few: bool = False, seed: int = 0) -> tuple[Floats, Floats]:
-    """A curve, a wave and a product of features, with noise; floats or integers 0..19."""
+    """A curve, a wave and a product of features, with noise; floats or integers 0..19.
+
+    The features that matter are the last: of equal splits ours takes the first feature, and must
+    not be helped by that.
+    """
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, p)).astype(np.float32).astype(np.float64)
-    signal = X[:, 0] + np.sin(2 * X[:, 1]) + X[:, 2] * X[:, 3]
+    signal = X[:, -1] + np.sin(2 * X[:, -2]) + X[:, -3] * X[:, -4]
     if few:
         X = np.clip(np.round(4 * X + 10), 0, 19)
     return X, signal + rng.normal(size=n)

@@ -14,8 +14,8 @@ from empirisk import Encoder, Tuned, load, losses, risk, save
 from empirisk.data.blocks import Rows
 from empirisk.learners.linear.elastic_net import ElasticNet
 from empirisk.learners.linear.lasso import Lasso
-from empirisk.learners.linear.lasso_path import predict_sparse
 from empirisk.learners.linear.lasso_problem import Columns
+from empirisk.learners.linear.sparse_lines import SparseLines
 from empirisk.runtime.errors import ConvergenceWarning, DataError, ParameterError
 from empirisk.solvers import lasso_columns as solver
 from empirisk.solvers.lasso import Penalty, Stopping, gram_path
@@ -193,10 +193,15 @@ def test_predictions_use_the_columns_that_have_coefficients():
     X, intercept = rng.normal(size=(7, 30)), rng.normal(size=(45, 2))
     coef = rng.normal(size=(45, 2, 30))
     coef[:30, :, 3:] = 0
+    coef[20:, :, 1] = 0
+    coef[:, :, 17] = 0
     wanted = np.einsum("ij,vkj->ivk", X, coef) + intercept
-    assert_allclose(predict_sparse(X, coef, intercept, False), wanted, atol=1e-13)
-    one = predict_sparse(X, coef[:, :1], intercept[:, :1], True)
-    assert_allclose(one, wanted[:, :, 0], atol=1e-13)
+    for order in (slice(None), slice(None, None, -1)):
+        lines = SparseLines(coef[order], intercept[order])
+        assert len(lines.runs) > 1
+        assert_allclose(lines.predict(X, flat=False), wanted[:, order], atol=1e-13)
+        one = SparseLines(coef[order, :1], intercept[order, :1])
+        assert_allclose(one.predict(X, flat=True), wanted[:, order, 0], atol=1e-13)
 
 
 @pytest.mark.parametrize("shape", [(40, 10), (20, 2100)], ids=["tall", "wide"])

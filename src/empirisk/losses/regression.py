@@ -85,7 +85,8 @@ class Squared(RegressionLoss):
     def __call__(self, y: ArrayLike, prediction: ArrayLike) -> Floats:
         """(y - prediction)^2."""
         with np.errstate(over="ignore"):
-            return np.square(np.subtract(y, prediction, dtype=float))
+            error = np.subtract(y, prediction, dtype=float)
+            return np.multiply(error, error, out=error if isinstance(error, np.ndarray) else None)
 
     def derivative(self, y: ArrayLike, prediction: ArrayLike) -> Floats:
         """2 (prediction - y)."""

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.parallel import slices
 
-NUMBERS_AT_ONCE = 2**16  # half a megabyte of float64 stays in the cache
+NUMBERS_AT_ONCE = 2**15  # a quarter of a megabyte of float64 stays in the cache
 LEAST_SQUARE = 1e-200  # smaller ones may have lost digits to underflow
 ROUNDING = 1e-12  # equal losses may come out that far apart, relative to their size
 
@@ -110,41 +110,43 @@ class LossTable:
         return float(1 / np.square(of_unit).sum())
 
 
-def standard_errors(losses: Floats, weight: Floats, unit: Ints) -> Floats:
+def standard_errors(
+    losses: Floats, weight: Floats, unit: Ints, mean: Floats | None = None
+) -> Floats:
     """Of the weighted means of the columns, with the unit as the independent observation:
 
         Var = U/(U-1) sum_u (sum_{i in u} w_i (l_i - mean))^2 / (sum_i w_i)^2.
 
-    NaN for a single unit, or where a loss is infinite.
+    NaN for a single unit, or where a loss is infinite. `mean` is that of each column if known.
     """
     units = int(np.count_nonzero(np.bincount(unit)))
     if units < 2:
         return np.full(losses.shape[1], np.nan)
     share = weight / weight.sum()
     with np.errstate(invalid="ignore", over="ignore"):  # infinite losses end as NaN
-        mean = share @ losses
+        mean = share @ losses if mean is None else mean
         gather = None
         if units < len(unit):
             gather = csr_array((share, (unit, np.arange(len(unit)))))
-        size: Floats | float = 1.0
-        square = _squares(losses, mean, size, share, gather)
-        if not ((square > LEAST_SQUARE) & (square < np.inf)).all():
-            largest = np.maximum(losses.max(axis=0), -losses.min(axis=0))
-            size = np.maximum(largest, np.finfo(float).tiny)
-            square = _squares(losses, mean, size, share, gather)
-        return size * np.sqrt(units / (units - 1) * square)
+        square = _squares(losses, mean, None, share, gather)
+        if ((square > LEAST_SQUARE) & (square < np.inf)).all():
+            return np.sqrt(units / (units - 1) * square)
+        largest = np.maximum(losses.max(axis=0), -losses.min(axis=0))
+        size = np.maximum(largest, np.finfo(float).tiny)
+        return size * np.sqrt(units / (units - 1) * _squares(losses, mean, size, share, gather))
 
 
 def _squares(
-    losses: Floats, mean: Floats, size: Floats | float, share: Floats, gather: csr_array | None
+    losses: Floats, mean: Floats, size: Floats | None, share: Floats, gather: csr_array | None
 ) -> Floats:
-    """sum_u (sum_{i in u} share_i (losses_i - mean) / size)^2 of each column."""
+    """sum_u (sum_{i in u} share_i (losses_i - mean) / size)^2 of each column; no size is 1."""
     if gather is not None:
-        sums = gather @ ((losses - mean) / size)
+        sums = gather @ ((losses - mean) / (1.0 if size is None else size))
         return np.einsum("ij,ij->j", sums, sums)
     total, weight = np.zeros(losses.shape[1]), share**2
     for block in slices(len(losses), max(1, NUMBERS_AT_ONCE // losses.shape[1])):
         deviation = losses[block] - mean
-        deviation *= 1 / size
+        if size is not None:
+            deviation *= 1 / size
         total += weight[block] @ np.square(deviation, out=deviation)
     return total

@@ -68,7 +68,7 @@ class OutOfFold:
     @cached_property
     def standard_error(self) -> Floats:
         """Per-row standard error at each value; NaN where it is unknown."""
-        return standard_errors(self.losses, self.weight, self.unit)
+        return standard_errors(self.losses, self.weight, self.unit, self.risk)
 
     @property
     def unit(self) -> Ints:

@@ -35,7 +35,7 @@ from empirisk.runtime.errors import PlanError
 from empirisk.runtime.parallel import parallel, slices
 from empirisk.runtime.progress import track
 
-BLOCK_NUMBERS = 2**18  # predictions in one block: 2 MB of float64 stay in the cache
+BLOCK_NUMBERS = 2**17  # predictions in one block: 1 MB of float64 stays in the cache
 SPLITS_AT_ONCE = 8  # paths in memory together, to be shared out among threads
 
 

@@ -30,15 +30,18 @@ class Penalty(NamedTuple):
     l2: Floats
     positive: bool
 
-    def thresholds(self, alpha: float) -> Floats:
-        with np.errstate(over="ignore", under="ignore"):
-            return np.minimum(alpha * self.l1, ENORMOUS)
+    def thresholds(self, alpha: float | Floats) -> Floats:
+        """Of each column; of several alphas in a column, (alphas, p)."""
+        return _at_most_enormous(alpha, self.l1)
 
-    def ridge(self, alpha: float) -> Floats:
-        if not self.l2.any():
-            return self.l2
-        with np.errstate(over="ignore", under="ignore"):
-            return np.minimum(alpha * self.l2, ENORMOUS)
+    def ridge(self, alpha: float | Floats) -> Floats:
+        """The same for the squares."""
+        return _at_most_enormous(alpha, self.l2)
+
+
+def _at_most_enormous(alpha: float | Floats, factor: Floats) -> Floats:
+    with np.errstate(over="ignore", under="ignore"):
+        return np.minimum(alpha * factor, ENORMOUS)
 
 
 class Stopping(NamedTuple):
@@ -185,22 +188,23 @@ def gram_path(
     steps = list(downwards(alphas, first, COARSE))
     for some in slices(len(steps), max(1, NUMBERS_AT_ONCE // max(len(right), 1) ** 2)):
         check_deadline()
-        places, penalties = zip(*steps[some], strict=True)
-        thresholds = np.stack([penalty.thresholds(alpha) for alpha in penalties])
-        ridges = np.stack([penalty.ridge(alpha) for alpha in penalties])
+        places, penalties = (np.array(part) for part in zip(*steps[some], strict=True))
+        thresholds, ridges = (
+            penalty.thresholds(penalties[:, None]),
+            penalty.ridge(penalties[:, None]),
+        )
         solved = problem.solve_all(thresholds, ridges, penalty.positive, stopping)
-        for at, *solution in zip(places, *solved, strict=True):
-            if at is not None:
-                found.enter(at, *solution)
+        for whole, part in zip(found, solved, strict=True):
+            whole[places[places >= 0]] = part[places >= 0]
     return found
 
 
-def downwards(alphas: Floats, first: float, ratio: float) -> Iterator[tuple[int | None, float]]:
-    """The alphas from large to small with their places; before them, steps to come there."""
+def downwards(alphas: Floats, first: float, ratio: float) -> Iterator[tuple[int, float]]:
+    """The alphas from large to small with their places; before them, steps to come there (-1)."""
     order = np.argsort(-alphas, kind="stable")
     step, least = first * ratio, max(float(alphas.max(initial=0.0)), first * 1e-6)
     while step > least:
-        yield None, step
+        yield -1, step
         step *= ratio
     for at in order:
         yield int(at), float(alphas[at])

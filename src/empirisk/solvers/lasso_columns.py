@@ -55,7 +55,7 @@ def columns_path(
         several = steps[done : done + at_once]
         accepted = growing.advance([alpha for _, alpha in several])
         for (at, _), solved in zip(several, accepted, strict=False):
-            if at is not None:
+            if at >= 0:
                 found.enter(at, solved.coef, solved.gap, solved.sweeps, solved.reached)
         done += len(accepted)
         quiet = len(growing.working) - before <= len(accepted)

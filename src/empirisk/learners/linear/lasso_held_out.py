@@ -17,9 +17,10 @@ from empirisk.data.blocks import ROWS_PER_BLOCK, Blocks, Rows
 from empirisk.data.encode import FoldDesign, FoldMap
 from empirisk.data.moments import Moments, total_moments
 from empirisk.data.scaling import Scales, have_ordinary_sizes, ordinary_rows
-from empirisk.learners.linear.lasso_path import SparsePath, predict_sparse
+from empirisk.learners.linear.lasso_path import SparsePath
 from empirisk.learners.linear.lasso_problem import MANY_COLUMNS, Task, fit_all
 from empirisk.learners.linear.linear_rule import as_columns
+from empirisk.learners.linear.sparse_lines import SparseLines
 from empirisk.risk.axis import Block, CannotSubtractError, HeldOut
 from empirisk.risk.plans import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints, slice_if_in_a_row
@@ -33,12 +34,11 @@ MOST_NUMBERS = 2**27
 
 
 class Part(NamedTuple):
-    """A split: the rows it holds out, and coefficients and intercepts of the path without them."""
+    """A split: the rows it holds out, and the rules of the path without them."""
 
     repeat: int
     test: Ints
-    coef: Floats
-    intercept: Floats
+    lines: SparseLines
 
 
 def lasso_held_out(
@@ -60,25 +60,25 @@ def lasso_held_out(
     _refuse(plan, Z.shape[1], rows.y.shape[1], len(alphas))
     flat = y.ndim == 1
     parts: list[Part] = []
+    path: SparsePath | None = None
     for repeat, tests in _repeats(plan):
         folds, scales = _ordinary_folds(rows, tests, learner.n_jobs)
         if fold_map is not None and not scales.are_ones:
             raise CannotSubtractError(
                 "the numbers are too large or too small to be encoded by sums"
             )
-        find = partial(_trained, learner, alphas, fold_map, scales)
         with one_blas_thread():
             before = list(accumulate(folds, add))
             after = list(accumulate(reversed(folds), add))[::-1]
             training = [_other_folds(before, after, k) for k in range(len(tests))]
-            found = parallel(find, training, n_jobs=learner.n_jobs)
-            parts += [Part(repeat, test, *fit) for test, fit in zip(tests, found, strict=True)]
-    path = None
-    if fold_map is None:
-        task = Task.of_moments(learner._terms(Z.shape[1]), after[0], scales)
-        fits = fit_all(task, alphas)
-        learner._warn(fits)
-        path = SparsePath(learner, values, task, fits, flat=flat)
+            train = partial(_trained, learner, alphas, fold_map, scales)
+            work: list[Callable[[], Any]] = [partial(train, part) for part in training]
+            if fold_map is None and path is None:
+                task = Task.of_moments(learner._terms(Z.shape[1]), after[0], scales)
+                work.append(partial(learner._path, task, values, flat=flat))
+            found = parallel(lambda fit: fit(), work, n_jobs=learner.n_jobs)
+        path = found.pop() if len(found) > len(tests) else path
+        parts += [Part(repeat, *fit) for fit in zip(tests, found, strict=True)]
     return HeldOut(_blocks(parts, Z, flat, rows_per_block), path)
 
 
@@ -135,20 +135,20 @@ def _trained(
     fold_map: FoldMap | None,
     scales: Scales,
     training: Moments,
-) -> tuple[Floats, Floats]:
-    """Coefficients (alphas, outputs, p) and intercepts of one training part."""
+) -> SparseLines:
+    """The rules of one training part."""
     if fold_map is None:
         task = Task.of_moments(learner._terms(len(scales.X)), training, scales)
         fits = fit_all(task, alphas)
         learner._warn(fits)
-        return fits.coef, fits.intercept
+        return SparseLines(fits.coef, fits.intercept)
     A, b = fold_map(training.of_first(len(scales.X)))
     width = A.shape[1]
     encoded = Scales(np.ones(width), scales.y, scales.weight)
     task = Task.of_moments(learner._terms(width), training.mapped(A, b), encoded)
     fits = fit_all(task, alphas)
     learner._warn(fits)
-    return fits.coef @ A.T, fits.intercept + fits.coef @ b
+    return SparseLines(fits.coef @ A.T, fits.intercept + fits.coef @ b)
 
 
 def _blocks(
@@ -161,4 +161,4 @@ def _blocks(
 
 def _predict(part: Part, rows: Ints, Z: Floats, flat: bool) -> Block:
     X = Z[slice_if_in_a_row(rows)]
-    return part.repeat, rows, predict_sparse(X, part.coef, part.intercept, flat)
+    return part.repeat, rows, part.lines.predict(X, flat=flat)

@@ -10,10 +10,10 @@ from sklearn.base import clone
 from empirisk.charts.coefficient_path import draw_coefficient_path
 from empirisk.learners.linear.lasso_problem import Fits, Task
 from empirisk.learners.linear.linear_rule import LinearPath
+from empirisk.learners.linear.sparse_lines import SparseLines
 from empirisk.losses import Loss, Squared
 from empirisk.risk.axis import Output
 from empirisk.runtime.arrays import Array, Floats, Ints
-from empirisk.runtime.parallel import one_blas_thread
 
 if TYPE_CHECKING:
     from empirisk.learners.linear.sparse_rule import SparseRule
@@ -95,7 +95,11 @@ class SparsePath(LinearPath):
 
     def predict_path(self, X: Array, output: Output = "value") -> Floats:
         """Predictions (rows, values), or (rows, values, outputs)."""
-        return predict_sparse(X, self.coef, self.intercept, self.flat)
+        return self._lines.predict(X, flat=self.flat)
+
+    @cached_property
+    def _lines(self) -> SparseLines:
+        return SparseLines(self.coef, self.intercept)
 
     def at(self, j: int) -> "SparseRule":
         """The fitted learner at the j-th penalty."""
@@ -128,20 +132,3 @@ class SparsePath(LinearPath):
         """
         alphas = np.asarray(self.values, dtype=float)
         return draw_coefficient_path(alphas, self.coef[:, output], names=names, ax=ax)
-
-
-def predict_sparse(X: Array, coef: Floats, intercept: Floats, flat: bool) -> Floats:
-    """Predictions (rows, values[, outputs]) by coefficients (values, outputs, p), many of them 0.
-
-    One product for all values: to leave out the columns that only some of them do not use costs
-    more than it saves.
-    """
-    n_values, outputs, p = coef.shape
-    lines = coef.reshape(-1, p)
-    used = np.flatnonzero(lines.any(axis=0))
-    if 2 * len(used) < p:
-        X, lines = np.take(X, used, axis=1), lines[:, used]
-    with one_blas_thread():
-        prediction = X @ lines.T
-    prediction += intercept.reshape(-1)
-    return prediction if flat else prediction.reshape(len(X), n_values, outputs)
