@@ -10,8 +10,6 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.base import clone, is_classifier
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import Ridge as ForeignRidge
 from sklearn.model_selection import (
     GroupKFold,
     GroupShuffleSplit,
@@ -30,7 +28,6 @@ from sklearn.model_selection import (
     TimeSeriesSplit,
 )
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from discovery import learners
 from empirisk import (
@@ -332,59 +329,6 @@ def test_a_summary_is_for_a_person(model, expected):
 
 def test_one_feature_is_one_feature():
     assert summary(Ridge().fit([[1.0], [2.0]], [1.0, 2.0])) == "Ridge, 1 feature"
-
-
-class MyRidge(Ridge):
-    pass
-
-
-FOREIGN = [
-    (RandomForestClassifier(), "RandomForestClassifier must be saved by scikit-learn's own means"),
-    (Tuned(ForeignRidge()), r"model\.estimator is scikit-learn's Ridge"),
-    (make_pipeline(StandardScaler(), Ridge()), r"model\.steps\[0\]\[1\] is .* StandardScaler"),
-    (MyRidge(), "model is a MyRidge"),
-    (type("Ridge", (Ridge,), {})(), "model is a Ridge"),
-    (Tuned(Ridge(), random_state=np.random.RandomState(0)), "random_state .* set it to an int"),
-    (Tuned(Ridge(), random_state=np.random.default_rng(0)), "random_state .* set it to an int"),
-    (Tuned(Ridge(), cv=KFold(2, shuffle=True, random_state=np.random.RandomState(0))), "integer"),
-    (Tuned(Ridge(), loss=print), r"model\.loss is a builtin_function"),
-    (Tuned(Ridge(), values=pd.Series([1.0])), r"model\.values is a Series"),
-    (Tuned(Ridge(), values=np.array([1j])), r"model\.values is an array of complex128"),
-    (Tuned(Ridge(), values=[np.longdouble(1)]), r"model\.values\[0\] is a longdouble"),
-    (Tuned(Ridge(), values=np.array([print])), "array of objects with a builtin_function"),
-    (Ridge, "model is a ABCMeta|model is a type"),
-    ([Ridge()], "a list is no model"),
-    (None, "a NoneType is no model"),
-]
-
-
-@pytest.mark.parametrize(("model", "message"), FOREIGN, ids=lambda thing: str(thing)[:40])
-def test_what_cannot_be_saved_is_named_and_nothing_is_written(model, message, tmp_path):
-    with pytest.raises(ParameterError, match=message):
-        save(model, tmp_path / "model")
-    assert not [*tmp_path.iterdir()]
-
-
-def test_a_selection_is_told_to_give_its_model(tmp_path):
-    X, y = sample(Ridge())
-    chosen = select([LinearRegression()], X, y, cv=3)
-    with pytest.raises(ParameterError, match=r"Selection.*give its model"):
-        save(chosen, tmp_path / "model")
-
-
-def test_a_model_that_contains_itself_is_refused(tmp_path):
-    model = Tuned(Ridge())
-    model.estimator = model
-    with pytest.raises(ParameterError, match="contains itself"):
-        save(model, tmp_path / "model")
-
-
-@pytest.mark.parametrize("name", ["predict", "axis", "__odd", "not a name", "ümlaut"])
-def test_an_attribute_that_load_would_refuse_is_not_saved(name, tmp_path):
-    model = Ridge()
-    vars(model)[name] = 1.0
-    with pytest.raises(ParameterError, match="delete this attribute"):
-        save(model, tmp_path / "model")
 
 
 def test_a_file_loads_in_a_process_that_has_imported_nothing(tmp_path):

@@ -15,7 +15,7 @@ from empirisk.losses import Costs
 from empirisk.model_file import archive
 from empirisk.model_file.load import load
 from empirisk.model_file.save import save
-from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.errors import DataError
 from model_file.exactness import assert_same
 
 X = np.random.default_rng(0).normal(size=(20, 2))
@@ -327,17 +327,6 @@ def test_entries_are_counted_across_the_blocks_in_which_a_file_is_read(tmp_path,
         file.write_bytes(bytes(2**20 - shift) + archive.ENTRY + bytes(3) + archive.ENTRY)
         with file.open("rb") as stream, pytest.raises(DataError, match="lists 2 members"):
             archive._check_size(stream)
-
-
-def test_save_refuses_what_load_would(path, monkeypatch):
-    before = path.read_bytes()
-    monkeypatch.setattr(archive, "MOST_MEMBERS", 2)
-    with pytest.raises(ParameterError, match="3 arrays"):
-        save(Tuned(Ridge(), values=[np.zeros(1)] * 3), path)
-    monkeypatch.setattr(archive, "LONGEST_MANIFEST", 1000)
-    with pytest.raises(ParameterError, match="manifest"):
-        save(Tuned(Ridge(), values=[0.1] * 1000), path)
-    assert path.read_bytes() == before
 
 
 def test_a_long_manifest_is_refused_unread(path, monkeypatch):

@@ -161,11 +161,29 @@ def test_long_names_and_many_levels_are_wrapped():
     assert overlaps(extents(ax, ax.texts)) == []
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("scale", [1e-200, 1e200])
-def test_huge_and_tiny_values(scale, tmp_path):
-    X = np.arange(8.0)[:, None] * scale
-    model = DecisionTreeRegressor(max_leaf_nodes=4).fit(X, scale * np.sqrt(np.arange(8.0)))
-    model.plot().figure.savefig(tmp_path / "tree.png", dpi=30)
+def test_the_unit_changes_the_numbers_of_a_picture_alone(scale, tmp_path):
+    """Squares of such values overflow or vanish."""
+    X, y = np.arange(8.0)[:, None], np.sqrt(np.arange(8.0))
+    plain = DecisionTreeRegressor(max_leaf_nodes=4).fit(X, y).plot()
+    ax = DecisionTreeRegressor(max_leaf_nodes=4).fit(X * scale, y * scale).plot()
+    ax.figure.savefig(tmp_path / "tree.png", dpi=30)
+    assert len(words(ax)) == len(words(plain))
+    for mine, theirs in zip(words(ax), words(plain), strict=True):
+        assert mine == theirs or float(mine.removeprefix("x0 <= ")) == pytest.approx(
+            scale * float(theirs.removeprefix("x0 <= ")),
+            rel=1e-3,  # four digits are written
+        )
+    assert "x0 <= 1.5e" in words(ax)[2]
+    assert overlaps(extents(ax, ax.texts)) == []
+    width, height = ax.figure.bbox.size
+    for thing in extents(ax, [*ax.texts, *ax.patches, *ax.lines]):
+        assert 0 <= thing.x0 < thing.x1 <= width
+        assert 0 <= thing.y0 < thing.y1 <= height
+    tones = [[box.get_facecolor() for box in boxes(a).values()] for a in (ax, plain)]
+    assert_allclose(*tones, atol=1e-9)
+    assert_allclose(*([edge.get_linewidth() for edge in a.lines] for a in (ax, plain)), rtol=1e-9)
 
 
 def test_one_leaf_several_outputs_and_many_classes(tmp_path):
