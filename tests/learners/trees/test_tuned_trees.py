@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
-from empirisk import DecisionTreeClassifier, DecisionTreeRegressor, Tuned
+from empirisk import DecisionTreeClassifier, DecisionTreeRegressor, Tuned, pruning_table
 from empirisk.losses import Costs
 from empirisk.runtime.deadlines import deadline
 from empirisk.runtime.errors import DeadlineError
@@ -55,7 +55,9 @@ def cost(model, X, y):
 
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
-@pytest.mark.parametrize("name", ["squared", "zero_one", "log", "costs"])
+@pytest.mark.parametrize(
+    "name", ["squared", "zero_one", "log", "costs", "stopped", "stopped labels"]
+)
 def test_the_path_is_the_loop_over_folds_and_alphas(name, weighted):
     X, y, rng = sample(1)
     w = rng.uniform(0.5, 2.0, size=160) if weighted else np.ones(160)
@@ -65,8 +67,14 @@ def test_the_path_is_the_loop_over_folds_and_alphas(name, weighted):
         "zero_one": (DecisionTreeClassifier(criterion="entropy"), labels, wrong),
         "log": (DecisionTreeClassifier(min_samples_leaf=10), labels, log_loss),
         "costs": (DecisionTreeClassifier(cost_matrix=COSTS), labels, cost),
+        "stopped": (DecisionTreeRegressor(early_stopping=True, random_state=0), y, squared),
+        "stopped labels": (
+            DecisionTreeClassifier(early_stopping=True, random_state=0),
+            labels,
+            wrong,
+        ),
     }[name]
-    given = name
+    given = {squared: "squared", wrong: "zero_one", log_loss: "log"}.get(loss)
     if name == "costs":
         given = Costs(COSTS, classes=["high", "low", "mid"])
     tuned = Tuned(learner, values=ALPHAS, cv=CV, loss=given)
@@ -103,12 +111,18 @@ def test_the_same_bits_whatever_n_jobs(n_jobs):
         assert_array_equal(one.predict(X), many.predict(X))
 
 
-def test_early_stopping_is_off_along_the_axis_and_time_is_kept():
+def test_a_tree_that_stops_early_is_judged_and_returned_as_one():
     X, y, _ = sample(5)
-    stopped = Tuned(
-        DecisionTreeRegressor(early_stopping=True, random_state=0), cv=4, random_state=0
-    )
-    plain = Tuned(DecisionTreeRegressor(random_state=0), cv=4, random_state=0)
-    assert_array_equal(stopped.fit(X, y).path_.risk, plain.fit(X, y).path_.risk)
+    learner = DecisionTreeRegressor(early_stopping=True, random_state=0)
+    tuned = Tuned(learner, cv=4, random_state=0).fit(X, y)
+    single = clone(learner).set_params(ccp_alpha=tuned.best_value_).fit(X, y)
+    assert_array_equal(tuned.predict(X), single.predict(X))
+    whole = DecisionTreeRegressor(random_state=0).fit(X, y)
+    assert len(tuned.path_.values) <= learner.fit(X, y).get_n_leaves() < whole.get_n_leaves()
+    assert pruning_table(tuned).nsplit[-1] == learner.get_n_leaves() - 1
+
+
+def test_time_is_kept():
+    X, y, _ = sample(5)
     with deadline(0), pytest.raises(DeadlineError):
-        plain.fit(X, y)
+        Tuned(DecisionTreeRegressor(random_state=0), cv=4, random_state=0).fit(X, y)

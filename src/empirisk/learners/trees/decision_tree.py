@@ -54,14 +54,16 @@ class DecisionTree(ReadableTree, PathMixin, BaseEstimator):
     def _fit(self, X: Any, y: Any, sample_weight: Any, *, classifier: bool) -> Self:
         coding, y, weight, classes = self._training_set(X, y, sample_weight, classifier)
         n_classes = 0 if classes is None else len(classes)
+        learner = self if classes is None else self.for_classes(classes)
+        return learner._path(coding, y, weight, [self.ccp_alpha], n_classes).write(0, self, classes)
+
+    def _path(
+        self, coding: RankCoding, y: Array, weight: Floats, values: Sequence[Any], n_classes: int
+    ) -> TreePath:
         if not isinstance(self.early_stopping, bool | np.bool_):
             raise ParameterError(f"early_stopping is {self.early_stopping!r}; give True or False")
-        learner = self if classes is None else self.for_classes(classes)
-        if self.early_stopping:
-            path = stopped_early(learner, coding, y, weight, n_classes)
-        else:
-            path = TreePath(learner, coding, y, weight, [self.ccp_alpha], n_classes)
-        return path.write(0, self, classes)
+        grow = stopped_early if self.early_stopping else TreePath
+        return grow(self, coding, y, weight, values, n_classes)
 
     def _training_set(
         self, X: Any, y: Any, sample_weight: Any, classifier: bool
@@ -131,15 +133,15 @@ class DecisionTree(ReadableTree, PathMixin, BaseEstimator):
         """The pruning sequence of all rows: an alpha for each of its trees, richest first."""
         coding = X if isinstance(X, RankCoding) else self.design(X)
         n_classes = int(y.max()) + 1 if is_classifier(self) else 0
-        tree = self._grown(coding, y, sample_weight, n_classes)
+        tree = self._path(coding, y, sample_weight, [0.0], n_classes).tree
         return self._pruning(tree, n_classes).grid()
 
     def fit_path(
         self, X: Any, y: Array, sample_weight: Floats, values: Sequence[Any], *, n_classes: int
     ) -> TreePath:
-        """All values from one growth; early stopping is off."""
+        """All values from one growth."""
         coding = X if isinstance(X, RankCoding) else self.design(X)
-        return TreePath(self, coding, y, sample_weight, values, n_classes)
+        return self._path(coding, y, sample_weight, values, n_classes)
 
     def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Bunch:
         """The alphas at which the tree of these data loses a branch, and its risks.

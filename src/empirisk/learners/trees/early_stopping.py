@@ -6,6 +6,7 @@ All numbers of splits are judged in one walk of the validation rows: split s cha
 that pass its node.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,16 @@ from empirisk.runtime.streams import seed32, spawn
 
 
 def stopped_early(
-    learner: Any, coding: RankCoding, y: Array, weight: Floats, n_classes: int
+    learner: Any,
+    coding: RankCoding,
+    y: Array,
+    weight: Floats,
+    values: Sequence[Any],
+    n_classes: int,
 ) -> TreePath:
     """The path of a tree that was grown on a part of the rows and judged on the others."""
     train, held_out = _parts(learner, y, n_classes)
-    path = TreePath(learner, coding[train], y[train], weight[train], [0.0], n_classes)
+    path = TreePath(learner, coding[train], y[train], weight[train], values, n_classes)
     most = path.tree.n_leaves
     if learner.max_leaf_nodes is None and most > 1:  # the same tree, with the order of best first
         path.tree = learner._grown(
@@ -35,8 +41,7 @@ def stopped_early(
     losses = _node_losses(learner, path.tree, places, y, weight, n_classes)
     kept = best_size(path.tree, losses, learner.n_iter_no_change)
     path.tree = path.tree.cut_back(path.tree.split_order >= kept)
-    path.values = [learner.ccp_alpha]
-    if learner.ccp_alpha > 0:
+    if path.sequence is not None:
         path.sequence = learner._pruning(path.tree, n_classes)
     return path
 
