@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -53,12 +53,10 @@ class LinearTree(DecisionTree):
     def _decided(self, values: Floats, output: Output) -> Array:
         """Predictions from the values (rows, values, outputs) of the models."""
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, *, classifier: bool) -> Self:
-        coding, y, weight, classes = self._training_set(X, y, sample_weight, classifier)
-        learner = self if classes is None else self.for_classes(classes)
-        n_classes = 0 if classes is None else len(classes)
-        path = LinearTreePath(learner, coding, y, weight, [self.ccp_alpha], n_classes)
-        return path.write(0, self, classes)
+    def _path(
+        self, coding: RankCoding, y: Array, weight: Floats, values: Sequence[Any], n_classes: int
+    ) -> "LinearTreePath":
+        return LinearTreePath(self, coding, y, weight, values, n_classes)
 
     def _many_outputs(self, y: Any) -> bool:
         return False
@@ -73,13 +71,6 @@ class LinearTree(DecisionTree):
 
     def _node_risks(self, tree: Tree, n_classes: int) -> Floats:
         return impurity_risks(tree)
-
-    def fit_path(
-        self, X: Any, y: Array, sample_weight: Floats, values: Sequence[Any], *, n_classes: int
-    ) -> "LinearTreePath":
-        """All values from one growth."""
-        coding = X if isinstance(X, RankCoding) else self.design(X)
-        return LinearTreePath(self, coding, y, sample_weight, values, n_classes)
 
     def _values(self, X: Any) -> Floats:
         """The values (rows, 1, outputs) of the models of the leaves that the rows come to."""
