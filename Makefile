@@ -3,9 +3,11 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 export NUMEXPR_NUM_THREADS := 1
+# Workers and processes of the suite share bytecode.
+unexport PYTHONDONTWRITEBYTECODE
 BIN := .venv/bin
 
-.PHONY: demo test slow lint install
+.PHONY: demo test suite slow lint install
 
 # The main job on a bundled table with missing values; writes demo/heart_disease.{empirisk,html}.
 demo: install
@@ -13,7 +15,11 @@ demo: install
 	$(BIN)/empirisk fit "$$($(BIN)/python -c 'import empirisk; print(empirisk.datasets.path("heart_disease"))')" \
 		--target disease --output demo
 
-test: install lint
+# Side by side: mypy is one process that takes half a minute.
+test: install
+	$(MAKE) --no-print-directory -j 2 lint suite
+
+suite: install
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 slow: install

@@ -1,8 +1,22 @@
 """What holds for the whole suite."""
 
+import gc
+import os
 import sys
 
 import pytest
+
+from shared_compiling import compile_once
+
+
+def pytest_collection_finish():
+    """Leave modules and ten thousand tests out of every later collection of garbage."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_unconfigure():
+    gc.unfreeze()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -13,3 +27,14 @@ def no_kernel_has_more_signatures_than_it_declares():
     lines = decorator.surplus() if decorator else []
     if lines:
         pytest.fail("too many signatures were compiled:\n" + "\n".join(lines), pytrace=False)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_two_workers_compile_the_same(tmp_path_factory):
+    """The workers of xdist have one parent folder for their temporary files, and one cache."""
+    if os.name != "posix" or "PYTEST_XDIST_WORKER" not in os.environ:
+        yield
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        compile_once(patch, tmp_path_factory.getbasetemp().parent)
+        yield

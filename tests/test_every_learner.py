@@ -5,7 +5,7 @@ A new learner needs a line in SETTINGS; `test_every_learner_is_listed` fails unt
 
 import pickle
 import warnings
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pandas as pd
@@ -194,12 +194,23 @@ PLANS = [
 ]
 
 
-@every_learner
-@pytest.mark.parametrize("cv", PLANS, ids=lambda cv: type(cv).__name__)
-@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+def has_whole_plans(learner):
+    return type(learner).out_of_fold is not PathMixin.out_of_fold
+
+
+def ways_to_hold_out():
+    """(learner, plan, whether weighted); a path knows its training rows, whatever their plan."""
+    paths = [(PLANS[0], True), (PLANS[2], False)]
+    for learner in INSTANCES:
+        for cv, weighted in product(PLANS, [False, True]) if has_whole_plans(learner) else paths:
+            way = f"{type(cv).__name__}{'-weighted' * weighted}"
+            yield pytest.param(learner, cv, weighted, id=f"{way}-{learner}")
+
+
+@pytest.mark.parametrize(("learner", "cv", "weighted"), list(ways_to_hold_out()))
 def test_fast_rungs_equal_the_generic_loop(learner, cv, weighted):
-    whole = type(learner).out_of_fold is not PathMixin.out_of_fold
-    n = 40 if whole else 20
+    whole = has_whole_plans(learner)
+    n = 40 if whole and not isinstance(cv, LeaveOneOut) else 20
     X, y = sample(learner, n=n, seed=2)
     weight = np.random.default_rng(3).uniform(0.2, 3, size=n) if weighted else None
     for loss in losses_for(learner):

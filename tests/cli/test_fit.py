@@ -25,7 +25,7 @@ def heart(tmp_path_factory):
     """A fit of a mixed table with missing values, as JSON, and its folder."""
     folder = tmp_path_factory.mktemp("heart") / "made" / "here"
     table = datasets.path("heart_disease")
-    result = done("fit", table, "-t", "disease", "-o", folder, "--json", "--folds", 5)
+    result = done("fit", table, "-t", "disease", "-o", folder, "--json", "--folds", 3)
     return json.loads(result.stdout), folder, result.stderr
 
 
@@ -79,7 +79,8 @@ def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(tmp_path, mo
 
 def test_piped_text_is_plain_and_fits_into_80_columns(tmp_path):
     table = small_table(tmp_path)
-    command = [*SCRIPT, "fit", str(table), "-t", "y"]
+    learners = "ridge,linear_regression"
+    command = [*SCRIPT, "fit", str(table), "-t", "y", "--folds", "3", "--learners", learners]
     environment = {**os.environ, "COLUMNS": "80"}
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment)
     assert done.returncode == 0, done.stderr
@@ -135,7 +136,7 @@ def test_an_interruption_leaves_the_folder_as_it_was(tmp_path, monkeypatch, with
         raise KeyboardInterrupt
 
     monkeypatch.setattr(step if "." in step else f"empirisk.cli.fit.{step}", interrupt)
-    result = run("fit", table, "-t", "y", "-o", tmp_path)
+    result = run("fit", table, "-t", "y", "-o", tmp_path, "--folds", 3, "--learners", "ridge")
     assert result.exit_code == 130
     assert sorted(p.name for p in tmp_path.iterdir()) == ["small.csv", "small.html"]
     assert old.read_text() == "what was there before"
@@ -173,8 +174,9 @@ def test_numbers_are_classes_only_when_asked(tmp_path, without_report):
     table = tmp_path / "t.csv"
     table.write_text("x,y\n" + "\n".join(rows) + "\n")
     tasks = {}
+    always = ("-t", "y", "-o", tmp_path, "--json", "--folds", 3, "--learners", "Baseline")
     for words in ((), ("--task", "classification")):
-        result = done("fit", table, "-t", "y", "-o", tmp_path, "--json", "--folds", 3, *words)
+        result = done("fit", table, *always, *words)
         tasks[words] = json.loads(result.stdout)["task"]
     assert list(tasks.values()) == ["regression", "classification"]
 
@@ -215,7 +217,8 @@ def test_identical_rows_are_on_one_side_of_every_split(tmp_path, without_report,
     rng.shuffle(rows)
     table = tmp_path / "twice.csv"
     table.write_text("x,word,y\n" + "\n".join(map(",".join, rows)) + "\n")
-    done("fit", table, "-t", "y", "--task", task, "-o", tmp_path, "--folds", 5)
+    words = ("-t", "y", "--task", task, "-o", tmp_path, "--folds", 5, "--learners", "Baseline")
+    done("fit", table, *words)
 
     selection = seen["selection"]
     plan, test = selection.plan, set(selection.test_rows.tolist())
@@ -246,9 +249,9 @@ def test_dependent_columns_are_named_as_they_are_encoded(tmp_path, without_repor
     assert "'code' is a combination of 'word=" in notes[0]
 
 
-def test_a_learner_that_needs_more_than_its_time_is_left_out_and_said(tmp_path):
-    table = small_table(tmp_path)
-    words = ("fit", table, "-t", "y", "-o", tmp_path, "--folds", 3, "--time-limit")
+def test_a_learner_that_needs_more_than_its_time_is_left_out_and_said(tmp_path, without_report):
+    words = ("fit", small_table(tmp_path), "-t", "y", "-o", tmp_path, "--folds", 3)
+    words += ("--learners", "ridge,linear_regression", "--time-limit")
     assert "no candidate finished" in run(*words, 0).stderr
     outcome = json.loads(done(*words, 600, "--json").stdout)
     assert outcome["failures"] == {}

@@ -23,8 +23,12 @@ def fitted(tmp_path_factory):
     folder = tmp_path_factory.mktemp("models")
     with pytest.MonkeyPatch.context() as patch:  # no pictures
         patch.setattr("empirisk.cli.fit.report_page", lambda selection, **facts: "a report")
-        for name, target in (("penguins", "species"), ("auto_mpg", "mpg")):
-            done("fit", datasets.path(name), "-t", target, "-o", folder, "--folds", 3)
+        for name, target, learner in (
+            ("penguins", "species", "LinearDiscriminantAnalysis"),
+            ("auto_mpg", "mpg", "Ridge"),
+        ):
+            words = ("-t", target, "-o", folder, "--folds", 3, "--learners", learner)
+            done("fit", datasets.path(name), *words)
     return folder
 
 
@@ -71,7 +75,7 @@ def test_a_column_is_read_as_it_was_in_training(tmp_path, without_report):
     train, new = tmp_path / "t.csv", tmp_path / "new.csv"
     train.write_text("group,y\n" + "\n".join(rows) + "\n")
     new.write_text("group\n1\n1\n")  # by themselves these would be numbers
-    done("fit", train, "-t", "y", "-o", tmp_path)
+    done("fit", train, "-t", "y", "-o", tmp_path, "--folds", 3, "--learners", "ridge")
     result = done("predict", tmp_path / "t.empirisk", new)
     means = [float(row["prediction"]) for row in rows_of(result.stdout)]
     assert means[0] == means[1] > 1.3  # the mean of its group is near 2, of all rows near 1
@@ -82,8 +86,8 @@ def test_truth_values_and_whole_numbers_come_back_as_they_are_written(tmp_path, 
     table = tmp_path / "t.csv"
     table.write_text("x,truth,whole\n" + "\n".join(rows) + "\n")
     for target, labels in (("truth", ["false", "true"]), ("whole", ["4", "5"])):
-        words = ("-t", target, "--task", "classification", "-o", tmp_path)
-        done("fit", table, *words)
+        words = ("-t", target, "--task", "classification", "-o", tmp_path, "--folds", 3)
+        done("fit", table, *words, "--learners", "LinearDiscriminantAnalysis")
         result = done("predict", tmp_path / "t.empirisk", table)
         assert [row["prediction"] for row in rows_of(result.stdout)] == labels * 20
 

@@ -178,7 +178,8 @@ def test_a_surplus_signature_is_named(kernels):
 
 
 def test_the_suite_fails_when_a_kernel_has_a_surplus_signature(tmp_path):
-    shutil.copy(Path(__file__).parents[1] / "conftest.py", tmp_path)
+    for name in ("conftest.py", "shared_compiling.py"):
+        shutil.copy(Path(__file__).parents[1] / name, tmp_path)
     (tmp_path / "test_it.py").write_text(
         "from empirisk.compiled.decorator import compiled\n"
         "@compiled\n"
@@ -186,10 +187,8 @@ def test_the_suite_fails_when_a_kernel_has_a_surplus_signature(tmp_path):
         "def test_first(): assert same(1.0) == 1\n"
         "def test_second(): assert same(1) == 1\n"
     )
-    command = [sys.executable, "-m", "pytest", "-q", "-c", os.devnull, "-n", "2"]
-    done = subprocess.run(
-        [*command, "--dist", "loadfile"], cwd=tmp_path, capture_output=True, text=True
-    )
+    command = [sys.executable, "-m", "pytest", "-q", "-c", os.devnull, "-n", "1"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "test_it.same declares 1 signature(s) and was compiled for 2" in done.stdout
     assert "2 passed" in done.stdout

@@ -66,7 +66,7 @@ def there_and_back(value):
     return found
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(trees)
 def test_every_tree_comes_back(tree):
     assert_same(tree, there_and_back(tree))
