@@ -107,6 +107,20 @@ def test_costs_come_as_a_table_or_as_a_list(tmp_path, text):
     assert "predicting 'no' where 'yes' is right costs 5, 'yes' where 'no' is right" in said
 
 
+def test_trees_aim_at_the_costs(tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.uniform(size=200).round(3)
+    labels = np.where(rng.random(200) < 0.2 + 0.3 * (x > 0.5), "yes", "no").tolist()
+    table, costs = tmp_path / "t.csv", tmp_path / "costs.csv"
+    table.write_text("x,y\n" + "".join(f"{a},{b}\n" for a, b in zip(x, labels, strict=True)))
+    costs.write_text("predicted,yes,no\nyes,0,1\nno,3,0\n")
+    words = ("--costs", costs, "--learners", "DecisionTreeClassifier")
+    _, _, found = fit(table, tmp_path, *words)
+    np.testing.assert_array_equal(found.model.cost_matrix, [[0, 3], [1, 0]])
+    # More than a quarter of "yes" is enough; the most probable class is "no" everywhere.
+    assert found.model.predict([[0.25], [0.75]]).tolist() == ["no", "yes"]
+
+
 def test_of_many_mistakes_the_dearest_are_told(tmp_path):
     table = noise(tmp_path, ["a", "b", "c"])
     costs = tmp_path / "costs.csv"

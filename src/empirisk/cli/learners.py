@@ -14,6 +14,7 @@ from empirisk.cli.screen import Screen
 from empirisk.data.encode import Encoder
 from empirisk.learners.baseline import Baseline
 from empirisk.losses import Loss
+from empirisk.losses.costs import MatrixLoss
 from empirisk.risk.axis import PathMixin
 from empirisk.runtime.errors import ParameterError
 from empirisk.selection.candidates import takes_tables
@@ -47,12 +48,17 @@ def candidates(task: str, loss: Loss, asked: str | None) -> dict[str, BaseEstima
     """Those that take part, by name: asked for, or suiting the task.
 
     Each is behind an encoder, but for those that take categories and missing values as they are.
+    Those that can aim at the costs of mistakes do.
     """
     suits = {learner.__name__: learner for learner in all_learners() if task in _tasks(learner)}
     chosen = list(suits) if asked is None else [_find(word, task, suits) for word in _words(asked)]
     rivals = {
         name: suits[name](**AS_CANDIDATE.get(name, {})) for name in chosen if name != "Baseline"
     }
+    if isinstance(loss, MatrixLoss):
+        for rival in rivals.values():
+            if "cost_matrix" in rival.get_params():
+                rival.set_params(cost_matrix=loss.costs())
     if loss.output == "probability":
         rivals = _with_probabilities(rivals, loss, asked)
     rivals = {"Baseline": Baseline(loss), **rivals}

@@ -55,9 +55,10 @@ def limits_of(loss: Loss) -> str | None:
         )
     if isinstance(loss, MatrixLoss):
         return (
-            "the learners predict the most probable class, whatever mistakes cost: the costs rank "
-            "and certify them, and only the baseline aims at them; to act at the least expected "
-            "cost, take the probabilities of `empirisk predict --probabilities`"
+            "the baseline and DecisionTreeClassifier aim at the costs; the other learners predict "
+            "the most probable class, whatever mistakes cost, and the costs rank and certify "
+            "them: to act at their least expected cost, take the probabilities of `empirisk "
+            "predict --probabilities`"
         )
     return None
 

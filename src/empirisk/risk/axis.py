@@ -19,6 +19,7 @@ from empirisk.runtime.parallel import stream
 from empirisk.runtime.validation import numbers
 
 if TYPE_CHECKING:
+    from empirisk.losses import Loss
     from empirisk.risk.plans import Plan
 
 Output = Literal["value", "probability", "density", "reconstruction", "score"]
@@ -145,6 +146,11 @@ class PathMixin:
     def design(self, X: Any) -> Any:
         """X in the form that `fit_path` takes; here a float64 array of finite numbers."""
         return numbers(X, self)
+
+    @property
+    def own_loss(self) -> "Loss | None":
+        """The loss at which its parameters aim, if not the usual one: it is then judged by it."""
+        return None
 
     def for_classes(self, labels: Array) -> Self:
         """This learner for class codes 0..K-1 of these labels.

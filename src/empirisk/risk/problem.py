@@ -65,6 +65,7 @@ class Problem:
         _refuse_no_estimator(estimator)
         _refuse_measure(loss)
         classifier = is_classifier(estimator)
+        loss = common_loss([estimator]) if loss is None else loss
         given = default_loss(classifier) if loss is None else as_loss(loss)
         _refuse_wrong_task(given, estimator, classifier)
         _refuse_no_target(y, estimator, given)
@@ -233,6 +234,15 @@ def _refuse_no_target(y: Any, estimator: Any, loss: Loss) -> None:
 def learner_of(estimator: Any) -> Any:
     """The estimator itself, or the last step of a pipeline."""
     return estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+
+
+def common_loss(estimators: Iterable[Any]) -> Loss | None:
+    """The loss at which some of these aim by their parameters; None where none has its own."""
+    found = [getattr(learner_of(estimator), "own_loss", None) for estimator in estimators]
+    own = [loss for loss in found if isinstance(loss, Loss)]
+    if any(loss != own[0] for loss in own):
+        raise ParameterError("the candidates aim at different costs: say by which loss to judge")
+    return own[0] if own else None
 
 
 def declared_axis(estimator: Any) -> Axis | None:

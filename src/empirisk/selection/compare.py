@@ -12,7 +12,7 @@ from empirisk.risk.estimate import RiskEstimate
 from empirisk.risk.intervals import interval
 from empirisk.risk.out_of_fold import out_of_fold
 from empirisk.risk.plans import Plan
-from empirisk.risk.problem import Problem
+from empirisk.risk.problem import Problem, common_loss
 from empirisk.risk.simultaneous import deviations, simultaneous_level
 from empirisk.runtime.deadlines import deadline
 from empirisk.runtime.errors import DeadlineError, EmpiriskError, ParameterError
@@ -156,6 +156,7 @@ def compare(
     """
     rivals = named(candidates)
     first = next(iter(rivals.values()))
+    loss = common_loss(rivals.values()) if loss is None else loss
     problem = Problem.of(first, X, y, loss=loss, sample_weight=sample_weight, groups=groups)
     rivals = with_baseline(rivals, problem.loss)
     random_state = settled(random_state)

@@ -13,7 +13,7 @@ from empirisk.risk.estimate import RiskEstimate
 from empirisk.risk.foreign import at_value, fit_foreign, mean_loss
 from empirisk.risk.out_of_fold import OutOfFold, out_of_fold
 from empirisk.risk.plans import Plan
-from empirisk.risk.problem import Problem
+from empirisk.risk.problem import Problem, common_loss
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.streams import spawn
@@ -152,6 +152,7 @@ def select(
     _check(rule, refit, honest)
     rivals = named(candidates)
     first = next(iter(rivals.values()))
+    loss = common_loss(rivals.values()) if loss is None else loss
     problem = Problem.of(first, X, y, loss=loss, sample_weight=sample_weight, groups=groups)
     rivals = with_baseline(rivals, problem.loss)
     split_seed, fold_seed, fit_seed, choice_seed = spawn(

@@ -14,7 +14,7 @@ from empirisk.risk.choosing import Rule
 from empirisk.risk.curves import RiskPath
 from empirisk.risk.foreign import at_value, fit_foreign
 from empirisk.risk.out_of_fold import OutOfFold, out_of_fold
-from empirisk.risk.problem import Problem, declared_axis, learner_of
+from empirisk.risk.problem import Problem, common_loss, declared_axis, learner_of
 from empirisk.risk.rungs import fit_steps
 from empirisk.runtime.arrays import Array
 from empirisk.runtime.errors import ParameterError
@@ -140,6 +140,11 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):
             losses.estimate(j), [BunchedLosses.of(losses, seed)], (0, j), self.rule,
             random_state=seed, n_jobs=self.n_jobs,
         )  # fmt: skip
+
+    @property
+    def own_loss(self) -> Loss | None:
+        """The loss at which the learner aims by its parameters, if not the usual one."""
+        return common_loss([self.estimator])
 
     @_best_has("predict")
     def predict(self, X: Any) -> Array:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from empirisk import DecisionTreeClassifier, risk
+from empirisk import DecisionTreeClassifier, Tuned, compare, risk
 from empirisk.losses import Costs
 from empirisk.runtime.errors import ParameterError
 from tree_twins import audit, class_impurity
@@ -92,6 +92,27 @@ def test_costs_by_label_and_in_every_fold():
         costs.value
         < risk.cross_validate(plain, X, labels, cv=4, loss=by_label, random_state=0).value
     )
+
+
+def test_a_tree_with_costs_is_judged_by_them_unless_told_otherwise():
+    X, y, _ = sample(8, n_classes=2)
+    dear = [[0, 9], [1, 0]]
+    learner = DecisionTreeClassifier(cost_matrix=dear, min_samples_leaf=5)
+    own = risk.cross_validate(learner, X, y, cv=4, random_state=0)
+    assert "costs" in own.loss
+    given = risk.cross_validate(learner, X, y, cv=4, loss=Costs(dear), random_state=0)
+    assert own.value == given.value
+    share = risk.cross_validate(learner, X, y, cv=4, loss="zero_one", random_state=0)
+    assert share.value < own.value
+    tuned, told = (Tuned(learner, cv=4, loss=loss, random_state=0) for loss in (None, Costs(dear)))
+    assert_array_equal(tuned.fit(X, y).path_.risk, told.fit(X, y).path_.risk)
+    assert "costs" in risk.cross_validate(tuned, X, y, cv=3, random_state=0).loss
+    plain = DecisionTreeClassifier(min_samples_leaf=5)
+    both = compare({"plain": plain, "dear": learner}, X, y, cv=4, random_state=0)
+    assert both.risks["dear"].value == own.value
+    other = DecisionTreeClassifier(cost_matrix=[[0, 2], [1, 0]])
+    with pytest.raises(ParameterError, match="different costs"):
+        compare({"one": learner, "other": other}, X, y, cv=4)
 
 
 def test_wrong_costs_are_named():

@@ -51,7 +51,8 @@ categorical_features, early_stopping, validation_fraction, n_iter_no_change
         (the share of them, without `cost_matrix`), as in R's rpart.
     cost_matrix : array of shape (K, K), Costs or None
         C(i | j), the cost of predicting class i when j is true, classes in the order of
-        `classes_`. Each leaf has the label of least expected cost.
+        `classes_`. Each leaf has the label of least expected cost, and the tree is judged by these
+        costs (`Tuned`, `risk.cross_validate`, `select`, ...) unless another loss is given.
     cost_growth : {"priors", "gini"}
         How costs enter the growth: by altered priors, weights of class j in proportion to
         sum_i C(i | j), or by the generalised Gini index sum_ij C(i | j) p_i p_j. The criterion
@@ -150,6 +151,12 @@ categorical_features, early_stopping, validation_fraction, n_iter_no_change
         self
         """
         return self._fit(X, y, sample_weight, classifier=True)
+
+    @property
+    def own_loss(self) -> Costs | None:
+        """The costs of mistakes, if they were given."""
+        costs = self.cost_matrix
+        return costs if costs is None or isinstance(costs, Costs) else Costs(costs)
 
     def for_classes(self, labels: Array) -> Self:
         """The same learner for codes 0..K-1 of these labels."""
