@@ -68,7 +68,7 @@ PURE = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.one_of(PURE, st.lists(FIELDS, min_size=1, max_size=30)), st.booleans())
 def test_the_kind_of_a_column_is_that_of_the_rules(tmp_path_factory, fields, quote_all):
     buffer = io.StringIO(newline="")
@@ -83,7 +83,7 @@ def test_the_kind_of_a_column_is_that_of_the_rules(tmp_path_factory, fields, quo
     )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.tuples(FIELDS, FIELDS, FIELDS), min_size=1, max_size=80),
     st.sampled_from([40, 64, 100, 333]),
@@ -132,7 +132,7 @@ def nearly_numbers(draw, n):
     return fields
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.data(), st.integers(10, 60), st.sampled_from([40, 64]), st.sampled_from([",", ";"]))
 def test_numbers_that_arrow_reads_by_itself_are_those_of_our_rules(
     tmp_path_factory, data, n, size, sep
@@ -153,7 +153,7 @@ def test_numbers_that_arrow_reads_by_itself_are_those_of_our_rules(
     assert pieces.digest() == whole.digest()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(
     st.lists(
         st.tuples(*[st.text(st.sampled_from(list('0071-+. "e;')), max_size=6)] * 3), min_size=1
@@ -174,7 +174,7 @@ ANYTHING = st.text(st.characters(codec="utf-8"), max_size=12)
 NASTY = st.one_of(ANYTHING, st.text(st.sampled_from(list(',;"\r\n\0 \t1é')), max_size=8))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     st.lists(st.tuples(NASTY, NASTY, st.floats(allow_nan=False)), min_size=1, max_size=40),
     st.sampled_from(["\n", "\r\n"]),
@@ -208,7 +208,7 @@ def test_what_the_csv_module_writes_is_read_back(tmp_path_factory, rows, end, se
     assert table["x"].numbers().tolist() == [row[2] for row in rows]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.lists(st.sampled_from(['"', ",", "\n", "x", '""', '","', "1", "\r\n"]), max_size=40))
 def test_a_file_is_read_as_the_csv_module_reads_it_or_refused(tmp_path_factory, parts):
     text = "a,b\n" + "".join(parts)
