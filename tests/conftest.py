@@ -9,8 +9,13 @@ import pytest
 from shared_compiling import compile_once
 
 
+def pytest_collection():
+    gc.disable()  # next to nothing that is found becomes garbage
+
+
 def pytest_collection_finish():
     """Leave modules and ten thousand tests out of every later collection of garbage."""
+    gc.enable()
     gc.collect()
     gc.freeze()
 
