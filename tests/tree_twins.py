@@ -84,8 +84,7 @@ def walk(tree, places):
             if np.isnan(x):
                 left = tree.missing_go_to_left[node]
             elif tree.subset[node] >= 0:
-                word = tree.subsets[tree.subset[node] + int(x) // 32]
-                left = (int(word) >> (int(x) % 32)) & 1
+                left = tree.missing_go_to_left[node] != (x in tree.levels_apart(node))
             else:
                 left = x <= tree.threshold[node]
             node = node + 1 if left else tree.children_right[node]

@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from empirisk.compiled.trees import absolute, binning, categories, criteria, ordering, pruning
+from empirisk.compiled.trees import (
+    absolute,
+    binning,
+    categories,
+    criteria,
+    finishing,
+    ordering,
+    pruning,
+)
 from empirisk.compiled.trees.frontier import pop, push
 from empirisk.compiled.trees.layout import NODE, OPEN
 
@@ -187,3 +195,58 @@ def test_weakest_links_run_uncompiled():
         assert_array_equal(steps[:n], [0.5, 1.5])
         assert_array_equal(after[:n], [4.5, 6.0])
         assert_array_equal(alpha, [1.5, 0.5, -np.inf, -np.inf, -np.inf])
+
+
+@pytest.mark.parametrize("missing_left", [True, False])
+@pytest.mark.parametrize("n_levels", [1, 31, 32, 33, 200, 5000])
+@pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "python"])
+def test_lists_of_levels_hold_those_that_do_not_go_as_missing_values(
+    compiled, n_levels, missing_left
+):
+    def run(kernel):
+        return kernel if compiled else kernel.py_func
+
+    rng = np.random.default_rng(n_levels)
+    seen = rng.permutation(n_levels)[: max(1, n_levels // 9)].astype(np.uint32)
+    n_left = len(seen) - len(seen) // 2
+    levels = np.zeros((4, len(seen)), np.uint32)
+    levels[3] = seen
+    words = np.zeros((2, -(-n_levels // 32)), np.uint32)
+    run(categories.note_subset)(levels, len(seen), n_left - 1, words)
+    packed, subsets = np.zeros((2, 8 + 3 * words.shape[1]), np.uint32)
+    assert run(categories.pack_subset)(words, packed, 5) <= packed.size
+    left, words[0] = words[0].copy(), 1
+    run(categories.unpack_subset)(packed, 5, words)
+    assert_array_equal(words[0], left)
+    end = run(categories.turn_subset)(packed, 5, missing_left, subsets, 2)
+    apart = seen[n_left:] if missing_left else seen[:n_left]
+    assert end == 3 + 2 * len(np.unique(apart // 32))
+    if len(apart):
+        listed = [
+            run(categories.is_listed)(subsets, np.int64(2), np.uint32(level))
+            for level in range(n_levels)
+        ]
+        assert_array_equal(np.flatnonzero(listed), np.sort(apart))
+
+
+@pytest.mark.parametrize("n_splits", [0, 1, 2, 30])
+@pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "python"])
+def test_nodes_are_put_in_preorder(compiled, n_splits):
+    rng = np.random.default_rng(n_splits)
+    right = np.full(2 * n_splits + 1, -1, np.int32)
+    for split in range(n_splits):  # of any leaf so far
+        right[rng.choice(np.flatnonzero(right[: 2 * split + 1] < 0))] = 2 * split + 2
+    order, stack = [], [0]
+    while stack:
+        node = stack.pop()
+        order.append(node)
+        if right[node] >= 0:
+            stack += [right[node], right[node] - 1]
+    below, place = np.empty((2, len(right)), np.int32)
+    table = np.arange(2 * len(right)).reshape(-1, 2)
+    find, move = finishing.find_places, finishing.rearrange
+    (find if compiled else find.py_func)(right, below, place)
+    assert_array_equal(place[order], np.arange(len(right)))
+    (move if compiled else move.py_func)(table, place)
+    assert_array_equal(table[:, 0], 2 * np.array(order))
+    assert_array_equal(place, np.arange(len(right)))

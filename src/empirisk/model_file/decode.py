@@ -155,8 +155,13 @@ def _check_state(cls: type, state: dict[str, Node], where: Where) -> None:
 def _built(cls: type, params: dict[str, Any], where: Where) -> Any:
     left_out = dict.fromkeys(NOT_KEPT.get(cls.__name__, ()))
     try:
-        return cls(**params, **left_out)
-    except (EmpiriskError, ArithmeticError, LookupError, TypeError, ValueError) as error:
+        thing = cls(**params, **left_out)
+        if hasattr(cls, "check_loaded"):
+            thing.check_loaded()
+        return thing
+    except (
+        EmpiriskError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError,
+    ) as error:  # fmt: skip
         raise DataError(f"{place(where)}, a {cls.__name__}, cannot be made: {error}") from None
 
 

@@ -8,6 +8,7 @@ from sklearn.tree import ExtraTreeRegressor
 
 from empirisk import DecisionTreeClassifier, DecisionTreeRegressor
 from empirisk.compiled.trees import random_splits
+from empirisk.learners.trees.conditions import levels_to_left
 from tree_twins import IMPURITIES, class_impurity, rows_of_nodes, split_cost
 
 ARRAYS = ("children_right", "feature", "threshold", "cut", "subsets", "missing_go_to_left", "value")
@@ -57,8 +58,9 @@ def test_integers_beyond_float64_are_told_apart():
 
 def test_all_subsets_of_levels_are_equally_likely_but_the_empty_and_the_whole_one():
     x, y = np.arange(4.0)[:, None], np.arange(4.0)
-    drawn = [stump(x, y, s, categorical_features=[0]).subsets[0] & 15 for s in range(700)]
-    counts = np.bincount(drawn, minlength=16)
+    stumps = [stump(x, y, s, categorical_features=[0]) for s in range(700)]
+    left = [levels_to_left(tree, 0, 4) for tree in stumps]
+    counts = np.bincount(left @ 2 ** np.arange(4), minlength=16)
     assert counts[0] == counts[15] == 0
     assert chisquare(counts[1:15]).pvalue > 0.001  # one test at this level
 

@@ -141,3 +141,81 @@ def note_subset(levels, n_levels, last, words):
         words[1, level >> np.uint32(5)] |= bit
         if r <= last:
             words[0, level >> np.uint32(5)] |= bit
+
+
+@compiled
+def pack_subset(words, subsets, at):
+    """Write what `note_subset` noted to subsets[at:]; returns where it ends.
+
+    The number of words with a level of the node, which these are, the levels of each that go left,
+    and those that the node has. A node with few of very many levels takes little room.
+    """
+    n = 0
+    for w in range(words.shape[1]):
+        n += words[1, w] != 0
+    subsets[at] = n
+    k = at + 1
+    for w in range(words.shape[1]):
+        if words[1, w] != 0:
+            subsets[k], subsets[k + n], subsets[k + 2 * n] = w, words[0, w], words[1, w]
+            k += 1
+    return at + 1 + 3 * n
+
+
+@compiled
+def unpack_subset(subsets, at, words):
+    """Bits of the levels that go left, in words[0]."""
+    for w in range(words.shape[1]):
+        words[0, w] = 0
+    n = np.int64(subsets[at])
+    for k in range(at + 1, at + 1 + n):
+        words[0, subsets[k]] = subsets[k + n]
+
+
+@compiled
+def turn_subset(packed, at, missing_left, subsets, end):
+    """Write the levels that do not go where missing values go to subsets[end:]; returns the end.
+
+    The number of words with such a level, which these are, and the words: see `is_listed`.
+    """
+    n, n_kept = np.int64(packed[at]), 0
+    for i in range(at + 1, at + 1 + n):
+        n_kept += apart(packed, i, n, missing_left) != 0
+    subsets[end] = n_kept
+    k = end + 1
+    for i in range(at + 1, at + 1 + n):
+        word = apart(packed, i, n, missing_left)
+        if word != 0:
+            subsets[k], subsets[k + n_kept] = packed[i], word
+            k += 1
+    return end + 1 + 2 * n_kept
+
+
+@compiled
+def apart(packed, i, n, missing_left):
+    """Of one of n words, the levels that do not go where missing values go."""
+    left, seen = packed[i + n], packed[i + 2 * n]
+    return seen & ~left if missing_left else left
+
+
+@compiled
+def is_listed(subsets, at, level):
+    """Whether a level is in the list that begins at this place."""
+    n, word = subsets[at], level >> np.uint32(5)
+    first = np.uint64(at + 1)
+    k = first + np.uint64(min(word, n - ONE))  # where it is if all words are there
+    if subsets[k] != word:
+        k = find_word(subsets, first, np.uint64(n), word)
+        if subsets[k] != word:
+            return False
+    return (subsets[k + np.uint64(n)] >> (level & WORD)) & ONE != 0
+
+
+@compiled
+def find_word(subsets, k, n, word):
+    """Binary search, without a branch: the last of n words in order that is not behind `word`."""
+    while n > np.uint64(1):
+        half = n >> np.uint64(1)
+        k += half * np.uint64(subsets[k + half] <= word)
+        n -= half
+    return k

@@ -1,60 +1,79 @@
-"""The nodes of a grown tree in preorder, with thresholds and ways that growing did not need."""
+"""The nodes of a grown tree in preorder, with thresholds and ways that growing did not need.
+
+All is done where the nodes stand: of a tree with a leaf for each row there is no room for a copy.
+"""
 
 import numpy as np
 
 from empirisk.compiled.decorator import compiled
-from empirisk.compiled.trees.layout import UNSEEN
+from empirisk.compiled.trees.categories import turn_subset
+from empirisk.compiled.trees.layout import THRESHOLD, UNSEEN
 
 
 @compiled
-def finish(
-    nodes, value, features, points, drawn, scale, words, width, stack, tree, values, subsets
-):
-    """Write the nodes to `tree`, in preorder; returns the number of words in `subsets`.
+def find_places(right, below, place):
+    """place[i] = where node i comes when each is followed by all below its left, then its right.
 
+    Right children are -1 in leaves; left children stand before them, all behind their parents.
+    `below` becomes the number of nodes of each branch.
+    """
+    for node in range(right.size - 1, -1, -1):
+        below[node] = 1
+        if right[node] >= 0:
+            below[node] += below[right[node] - 1] + below[right[node]]
+    place[0] = 0
+    for node in range(right.size):
+        if right[node] >= 0:
+            place[right[node] - 1] = place[node] + 1
+            place[right[node]] = place[node] + 1 + below[right[node] - 1]
+
+
+@compiled
+def rearrange(table, place):
+    """Move each row of a table to its place; `place` becomes 0, 1, 2, ..."""
+    for i in range(place.size):
+        while place[i] != i:
+            to = place[i]
+            for k in range(table.shape[1]):
+                table[i, k], table[to, k] = table[to, k], table[i, k]
+            place[i], place[to] = place[to], to
+
+
+@compiled
+def finish(nodes, numbers, features, points, drawn, scale, packed, subsets):
+    """Finish nodes in preorder; returns the number of words in `subsets`.
+
+    numbers
+        The same nodes as float64, a row for each: the threshold is put where the codes stand.
     drawn
-        Whether thresholds were drawn, not half way between two values.
+        Thresholds that were drawn; of none, or where it is NaN, half way between two values.
     scale
         What a gain is as a part of the root's impurity.
-    words
-        Of each split by a category, `width` words of the levels that go left, and as many of those
-        that the node has. In `subsets`, levels that it does not have go as missing values do.
-    stack
-        Room for two numbers for each node.
+    packed
+        The levels of splits by a category (`pack_subset`); `subsets` are those that do not go as
+        missing values do. Levels that a node does not have do.
     """
-    stack[0, 0], stack[0, 1] = 0, -1
-    n_open, n_words = 1, 0
-    for i in range(tree.size):
-        n_open -= 1
-        at, parent = stack[n_open, 0], stack[n_open, 1]
-        node, out = nodes[at], tree[i]
-        if parent >= 0:  # its right child
-            tree[parent].right = i
-        for k in range(value.shape[1]):
-            values[i, k] = value[at, k]
-        out.rows, out.weight, out.impurity, out.gain = node.rows, node.weight, node.impurity, 0.0
-        out.right, out.feature, out.subset, out.rank = -1, -2, -1, -1
-        out.missing_left, out.threshold = False, np.nan
-        if node.left < 0:
+    n_words = np.int64(0)
+    for i in range(nodes.size):
+        node = nodes[i]
+        if node.right < 0:
+            node.feature, node.subset, node.rank = -2, -1, -1
+            node.missing_left, node.gain = 0, 0.0
+            numbers[i, THRESHOLD] = np.nan
             continue
-        out.feature, out.rank, out.gain = node.feature, node.rank, node.gain * scale
-        out.code, out.next_code = node.code, node.next_code
-        to_left = node.missing_left == 1
+        node.gain *= scale
         if node.missing_left == UNSEEN:  # to the heavier side
-            to_left = nodes[node.left].weight > nodes[node.right].weight
-        out.missing_left = to_left
+            node.missing_left = np.uint8(nodes[i + 1].weight > nodes[node.right].weight)
         if node.subset >= 0:
-            out.subset = n_words
-            for w in range(node.subset, node.subset + width):
-                subsets[n_words] = words[w] | ~words[w + width] if to_left else words[w]
-                n_words += 1
-        elif drawn and node.threshold == node.threshold:
-            out.threshold = node.threshold
+            at, node.subset = np.int64(node.subset), n_words
+            n_words = turn_subset(packed, at, node.missing_left == 1, subsets, n_words)
+            numbers[i, THRESHOLD] = np.nan
+        elif drawn.size > 0 and drawn[i] == drawn[i]:
+            numbers[i, THRESHOLD] = drawn[i]
         else:
-            out.threshold = half_way(features[node.feature], node.code, node.next_code, points)
-        stack[n_open, 0], stack[n_open, 1] = node.right, i
-        stack[n_open + 1, 0], stack[n_open + 1, 1] = node.left, -1
-        n_open += 2
+            numbers[i, THRESHOLD] = half_way(
+                features[node.feature], node.code, node.next_code, points
+            )
     return n_words
 
 

@@ -7,7 +7,8 @@ times features, so that it can look at the clock.
 
 Arguments that are None say what is not compiled: `labels` and `label` without classes of more than
 two and without absolute errors, `outputs` without several outputs, `tree` without absolute errors,
-`levels`, `means`, `words` and `subsets` without categories, `points` unless thresholds are drawn.
+`levels`, `means`, `words` and `subsets` without categories, `points` and `thresholds` unless these
+are drawn.
 """
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from empirisk.compiled.decorator import compiled
 from empirisk.compiled.streams import GOLDEN, scramble
 from empirisk.compiled.trees.absolute import describe_absolute
+from empirisk.compiled.trees.categories import pack_subset, unpack_subset
 from empirisk.compiled.trees.frontier import pop, push
 from empirisk.compiled.trees.many_sums import describe_classes, describe_outputs
 from empirisk.compiled.trees.one_sum import describe_sum
@@ -30,8 +32,8 @@ DONE, AGAIN = 0, 1
 
 @compiled(signatures=16)
 def grow(
-    small, medium, large, features, points, weights, values, labels, costs, rules, rows, ids,
-    nodes, value, subsets, opened, constant, heap, free, codes, sums, label, totals, entries,
+    small, medium, large, features, points, thresholds, weights, values, labels, costs, rules, rows,
+    ids, nodes, value, subsets, opened, constant, heap, free, codes, sums, label, totals, entries,
     counts, keys, drawn, tree, levels, means, words, outputs, goes_left, state, budget,
 ):  # fmt: skip
     """Go on growing; returns AGAIN when the budget is used up or the arrays are full."""
@@ -40,7 +42,7 @@ def grow(
     while True:
         full = state[N_NODES] + 2 > nodes.size or state[N_FREE] < 2 or state[N_OPEN] + 2 > heap.size
         if levels is not None:
-            full = full or state[N_WORDS] + 2 * words.shape[1] > subsets.size
+            full = full or state[N_WORDS] + 1 + 3 * words.shape[1] > subsets.size
         if full or budget < 0:
             return AGAIN
         fresh = best_first and state[N_FRESH] > 0
@@ -76,23 +78,26 @@ def grow(
                     state[BLOCK_START], state[BLOCK_END] = here.start, here.end
                     here.half, begin = 0, np.int64(0)
                 found = search(
-                    small, medium, large, features, points, rule, costs, rows, here, node, begin,
-                    worth, shift, constant, codes, sums, label, totals, entries, counts, keys,
-                    drawn, tree, levels, means, words, outputs,
+                    small, medium, large, features, points, thresholds, rule, costs, rows, here,
+                    node, begin, worth, shift, constant, codes, sums, label, totals, entries,
+                    counts, keys, drawn, tree, levels, means, words, outputs,
                 )  # fmt: skip
             if not found:
                 free[state[N_FREE]] = place
                 state[N_FREE] += 1
                 continue
             if levels is not None and features[node.feature].category:
-                keep_subset(node, words, subsets, state)
+                node.subset = state[N_WORDS]
+                state[N_WORDS] = pack_subset(words, subsets, state[N_WORDS])
             if fresh:
                 push(heap, state[N_OPEN], opened, nodes, place)
                 state[N_OPEN] += 1
                 continue
         begin = place_in_block(state, here)
+        if levels is not None and node.subset >= 0:
+            unpack_subset(subsets, np.int64(node.subset), words)
         middle = partition(
-            small, medium, large, features[node.feature], node, subsets, rows, ids, here.start, m,
+            small, medium, large, features[node.feature], node, words, rows, ids, here.start, m,
             begin, codes, goes_left,
         )  # fmt: skip
         largest = max(middle - here.start, here.end - middle)
@@ -105,7 +110,6 @@ def grow(
         if rule.bounded:
             between = middle_value(weights, values, rows, here.start, middle, here.end)
         node.rank = state[N_SPLITS]
-        node.left = state[N_NODES]
         node.right = state[N_NODES] + 1
         sign = features[node.feature].monotone
         for turn in range(2):
@@ -172,16 +176,6 @@ def is_small(rule, node, depth):
 
 
 @compiled(inner=True)
-def keep_subset(node, words, subsets, state):
-    """Write the levels that go left, and those that the node has, behind the other subsets."""
-    node.subset = state[N_WORDS]
-    for w in range(words.shape[1]):
-        subsets[node.subset + w] = words[0, w]
-        subsets[node.subset + words.shape[1] + w] = words[1, w]
-    state[N_WORDS] += 2 * words.shape[1]
-
-
-@compiled(inner=True)
 def place_in_block(state, here):
     """Where a node begins in the block of sorted rows; -1 if it is not in it."""
     inside = state[BLOCK_START] <= here.start and here.end <= state[BLOCK_END]
@@ -191,7 +185,7 @@ def place_in_block(state, here):
 @compiled(inner=True)
 def add_child(nodes, constant, here, child, number, side, middle, between, sign):
     """Open a new leaf, the left (0) or right (1) side of the node `here`."""
-    nodes[number].feature, nodes[number].left, nodes[number].right = -1, -1, -1
+    nodes[number].feature, nodes[number].right = -1, -1
     nodes[number].subset, nodes[number].rank = -1, -1
     child.node, child.depth = number, here.depth + 1
     child.start = middle if side else here.start

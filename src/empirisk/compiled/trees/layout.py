@@ -46,19 +46,17 @@ RULES = np.dtype(
 
 NODE = np.dtype(
     [
+        ("right", np.int32),  # -1 in a leaf; the left child is the one before it
         ("feature", np.int32),  # -1 in a leaf
-        ("left", np.int32),  # -1 in a leaf
-        ("right", np.int32),  # -1 in a leaf
+        ("subset", np.int32),  # where its levels begin in `subsets`; -1: the feature is a number
         ("rank", np.int32),  # the number of splits made before this one
         ("code", np.uint32),  # codes up to this one go left
         ("next_code", np.uint32),  # the next code in the node, which goes right
-        ("subset", np.int32),  # where its words begin in `subsets`; -1: the feature is a number
-        ("missing_left", np.int32),  # UNSEEN where no value is missing in the node
-        ("rows", np.int64),
+        ("rows", np.int32),
+        ("missing_left", np.uint8),  # UNSEEN where no value is missing in the node
         ("weight", np.float64),
         ("impurity", np.float64),
         ("gain", np.float64),  # in units of the criterion
-        ("threshold", np.float64),  # where it was drawn
     ],
     align=True,
 )
@@ -78,20 +76,20 @@ OPEN = np.dtype(
     align=True,
 )
 
+# A node of a finished tree has the same size: each becomes one where it stands.
 FINISHED = np.dtype(
     [
-        ("right", np.int32),  # -1 in a leaf
+        ("right", np.int32),  # -1 in a leaf; the left child is the node after its parent
         ("feature", np.int32),  # -2 in a leaf
-        ("subset", np.int32),  # where its words begin; -1: none
-        ("rank", np.int32),  # the number of splits made before this one, -1 in a leaf
-        ("code", np.uint32),  # on both sides of the threshold
-        ("next_code", np.uint32),
-        ("rows", np.uint32),
+        ("subset", np.int32),  # where the list of its levels begins, see `categories.is_listed`
+        ("rank", np.int32),  # -1 in a leaf
+        ("threshold", np.float64),  # in place of both codes; NaN in leaves and categories
+        ("rows", np.int32),
         ("missing_left", np.bool_),
-        ("threshold", np.float64),  # NaN in leaves and categories
         ("weight", np.float64),
         ("impurity", np.float64),
         ("gain", np.float64),  # as a part of the root's impurity
     ],
     align=True,
 )
+THRESHOLD = 2  # of the numbers of 8 bytes that a node consists of

@@ -12,19 +12,20 @@ ONE = np.uint32(1)
 
 @compiled(signatures=2, inner=True)
 def partition(
-    small, medium, large, feature, node, subsets, rows, ids, start, m, begin, codes, goes_left
+    small, medium, large, feature, node, words, rows, ids, start, m, begin, codes, goes_left
 ):
     """Put the rows that go left before the others; returns where the others begin.
 
-    The ids of a block go along; goes_left says of each of them where it went.
+    The ids of a block go along; goes_left says of each of them where it went. Of a category, the
+    levels that go left are bits of words[0].
     """
     gather(small, medium, large, feature, rows, start, m, codes)
     missing = feature.n_codes
     missing_left = np.uint32(node.missing_left == 1)
-    if subsets is not None and node.subset >= 0:
+    if words is not None and node.subset >= 0:
         for i in range(m):
             c = codes[i]
-            word = subsets[node.subset + np.int64(c >> FIVE)] if c < missing else np.uint32(0)
+            word = words[0, np.int64(c >> FIVE)] if c < missing else np.uint32(0)
             codes[i] = (word >> (c & WORD)) & ONE if c < missing else missing_left
     else:
         for i in range(m):

@@ -29,9 +29,9 @@ TIE = 1e-12
 
 @compiled(signatures=16, inner=True)
 def search(
-    small, medium, large, features, points, rule, costs, rows, here, node, begin, worth, shift,
-    constant, codes, sums, label, totals, entries, counts, keys, drawn, tree, levels, means, words,
-    outputs,
+    small, medium, large, features, points, thresholds, rule, costs, rows, here, node, begin, worth,
+    shift, constant, codes, sums, label, totals, entries, counts, keys, drawn, tree, levels, means,
+    words, outputs,
 ):  # fmt: skip
     """Write the best split of an open node into its record; returns whether there is one.
 
@@ -132,7 +132,7 @@ def search(
             if value > best + tie or (value >= best - tie and value > REFUSED and f < best_f):
                 best, best_f = value, f
                 if points is not None:
-                    node.code, node.threshold = cut, threshold
+                    node.code, thresholds[here.node] = cut, threshold
                     node.next_code = features[f].n_codes if threshold != threshold else cut + NEXT
                     node.missing_left = np.int64(missing_left) if some_missing else UNSEEN
                 else:

@@ -1,6 +1,6 @@
 """Rows walk down a tree: 16 in lockstep, so that the processor waits for many nodes at once.
 
-A packed node has 16 bytes: the threshold (for a category, where the words of its subset begin), and
+A packed node has 16 bytes: the threshold (for a category, where the list of its levels begins), and
 two integers: the feature times 4, plus 2 for a category, plus 1 if missing values go left; and the
 right child. The left child of node i is i + 1. A leaf is its own right child and never goes left.
 """
@@ -8,26 +8,9 @@ right child. The left child of node i is i + 1. A leaf is its own right child an
 import numpy as np
 
 from empirisk.compiled.decorator import compiled
+from empirisk.compiled.trees.categories import is_listed
 
 LOCKSTEP = 16
-WORD = np.uint32(31)
-
-
-@compiled
-def preorder(left, right, order):
-    """order[i] = the i-th node when each is followed by all below its left, then its right."""
-    stack = np.empty(left.size, np.int32)
-    stack[0] = 0
-    n_open, n = 1, 0
-    while n_open > 0:
-        n_open -= 1
-        node = stack[n_open]
-        order[n] = node
-        n += 1
-        if left[node] >= 0:
-            stack[n_open] = right[node]
-            stack[n_open + 1] = left[node]
-            n_open += 2
 
 
 @compiled
@@ -47,13 +30,12 @@ def relatives(right, parent, depth, end):
 def goes_left(thresholds, links, subsets, node, x):
     """Whether a value goes left at a packed node."""
     kind = links[node, 2]
+    missing_left = kind & 1 == 1
     if x != x:
-        return kind & 1 == 1
+        return missing_left
     if kind & 2 == 0:
         return x <= thresholds[node, 0]
-    level = np.uint32(x)
-    word = subsets[np.int64(thresholds[node, 0]) + np.int64(level >> np.uint32(5))]
-    return (word >> (level & WORD)) & np.uint32(1) != 0
+    return is_listed(subsets, np.int64(thresholds[node, 0]), np.uint32(x)) != missing_left
 
 
 @compiled

@@ -134,10 +134,10 @@ def narrowed(
 
 def levels_to_left(tree: Tree, node: int, n_levels: int) -> Bools:
     """Which levels of a category a split sends left."""
-    first = int(tree.subset[node])
-    words = tree.subsets[first : first + (n_levels + 31) // 32]
-    codes = np.arange(n_levels)
-    return (words[codes // 32] >> (codes % 32).astype(np.uint32)) & np.uint32(1) == 1
+    missing_left = bool(tree.missing_go_to_left[node])
+    goes = np.full(n_levels, missing_left)
+    goes[tree.levels_apart(node)] = not missing_left
+    return goes
 
 
 def bound_of(tree: Tree, columns: Sequence[CodedColumn], node: int) -> Any:

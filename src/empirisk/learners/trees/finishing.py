@@ -1,74 +1,78 @@
 """From the records of a grower to a tree: preorder, thresholds, the way of what was not seen."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
-from empirisk.compiled.trees.finishing import finish
+from empirisk.compiled.trees.finishing import find_places, finish, rearrange
 from empirisk.compiled.trees.layout import FINISHED
 from empirisk.data.rank_coding import RankCoding, cuts_of_integers
 from empirisk.learners.trees.tree import Tree
 from empirisk.runtime.arrays import Array, Floats
 
 
+def places_in_preorder(nodes: Array) -> Array:
+    """Where each node of a grower comes in its tree."""
+    below, place = np.empty((2, len(nodes)), np.int32)
+    find_places(np.ascontiguousarray(nodes["right"]), below, place)
+    return place
+
+
 def finished(
-    nodes: Array, value: Floats, words: Array, width: int, coding: RankCoding, gain_scale: float
-) -> Tree:
-    """The tree of these nodes, see `in_preorder`."""
-    return assembled(*in_preorder(nodes, value, words, width, coding, gain_scale), coding)
-
-
-def in_preorder(
     nodes: Array,
     value: Floats,
-    words: Array,
-    width: int,
+    packed: Array,
     coding: RankCoding,
     gain_scale: float,
-    *,
-    drawn: bool = False,
-) -> tuple[Array, Floats, Array]:
-    """The records of a tree, its values and its subsets; a node that was never split is a leaf.
+    drawn: Floats | None = None,
+) -> Tree:
+    """The tree of these nodes, which it takes over; a node that was never split is a leaf.
 
-    words
-        Of each split by a category, `width` words of the levels that go left, and as many of those
-        that the node has.
+    packed
+        The levels of splits by a category (`compiled.trees.categories.pack_subset`).
     gain_scale
         What a gain is in units of weight times impurity.
     drawn
-        Whether the thresholds of the nodes were drawn.
+        The thresholds of the nodes, where they were drawn.
     """
-    n = len(nodes)
-    tree, values = np.empty(n, FINISHED), np.empty(value.shape)
-    subsets = np.empty(len(words) // 2, np.uint32)
     total = nodes[0]["weight"] * nodes[0]["impurity"]
     scale = gain_scale / total if total > 0 else 0.0
-    n_words = finish(
-        nodes, value, coding.features, coding.points, drawn, scale, words, width,
-        np.empty((n + 1, 2), np.int32), tree, values, subsets,
-    )  # fmt: skip
-    return tree, values, subsets[:n_words].copy()
-
-
-def assembled(tree: Array, values: Floats, subsets: Array, coding: RankCoding) -> Tree:
-    """The arrays of a tree, from its records."""
-    feature, threshold = tree["feature"].copy(), tree["threshold"].copy()
-    cut = threshold.copy()
-    for j, column in enumerate(coding.columns):
-        if column.kind == "integer":
-            at = np.flatnonzero(feature == j)
-            cut[at] = cuts_of_integers(column.values, tree["code"][at], tree["next_code"][at])
+    place = places_in_preorder(nodes)
+    inner = nodes["right"] >= 0
+    nodes["right"][inner] = place[nodes["right"][inner]]
+    drawn = np.empty(0) if drawn is None else drawn
+    for array in (value, drawn, nodes):
+        if len(array):
+            rearrange(array.view(np.int64).reshape(len(nodes), -1), place.copy())
+    cuts = list(_cuts_of_integers(nodes, coding))
+    tree, subsets = nodes.view(FINISHED), np.empty(len(packed), np.uint32)
+    numbers = nodes.view(np.float64).reshape(len(nodes), -1)
+    n_words = finish(nodes, numbers, coding.features, coding.points, drawn, scale, packed, subsets)
+    cut = tree["threshold"].copy() if cuts else tree["threshold"]
+    for at, places in cuts:
+        cut[at] = places
     return Tree(
-        children_right=tree["right"].copy(),
-        feature=feature,
-        threshold=threshold,
+        children_right=tree["right"],
+        feature=tree["feature"],
+        threshold=tree["threshold"],
         cut=cut,
-        missing_go_to_left=tree["missing_left"].copy(),
-        subset=tree["subset"].copy(),
-        subsets=subsets,
-        n_node_samples=tree["rows"].astype(np.int64),
-        weighted_n_node_samples=tree["weight"].copy(),
-        impurity=tree["impurity"].copy(),
-        gain=tree["gain"].copy(),
-        split_order=tree["rank"].copy(),
-        value=values,
+        missing_go_to_left=tree["missing_left"],
+        subset=tree["subset"],
+        subsets=subsets[:n_words].copy(),
+        n_node_samples=tree["rows"],
+        weighted_n_node_samples=tree["weight"],
+        impurity=tree["impurity"],
+        gain=tree["gain"],
+        split_order=tree["rank"],
+        value=value,
         n_features=len(coding.columns),
     )
+
+
+def _cuts_of_integers(nodes: Array, coding: RankCoding) -> Iterator[tuple[Array, Floats]]:
+    """The splits by integers beyond 2^53, and their places between codes."""
+    for j, column in enumerate(coding.columns):
+        if column.kind == "integer":
+            at = np.flatnonzero(nodes["feature"] == j)
+            codes, following = nodes["code"][at], nodes["next_code"][at]
+            yield at, cuts_of_integers(column.values, codes, following)

@@ -20,7 +20,7 @@ from empirisk.compiled.trees.growing import (
 from empirisk.compiled.trees.layout import NODE, OPEN, RULES
 from empirisk.compiled.trees.ordering import ALL_PAIRS, DIGIT_BITS
 from empirisk.data.rank_coding import RankCoding
-from empirisk.learners.trees.finishing import assembled, in_preorder
+from empirisk.learners.trees.finishing import finished
 from empirisk.learners.trees.tree import LEAF, Tree
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.deadlines import check_deadline
@@ -98,8 +98,7 @@ def grow_tree(
     check_deadline()
     while growth.step():
         check_deadline()
-    del growth.work  # before the nodes are copied into a tree
-    return growth.tree(coding, gain_scale, drawn=random)
+    return growth.tree(coding, gain_scale)
 
 
 class _Growth:
@@ -144,6 +143,7 @@ class _Growth:
         )
         self.tables = (coding.small, coding.medium, coding.large)
         self.points = coding.points if random else None
+        self.thresholds = np.empty(len(self.nodes)) if random else None
         self.work = (
             np.empty(n, np.uint32),
             np.empty((n + n_bins, width)),
@@ -173,8 +173,8 @@ class _Growth:
         self.opened = np.zeros(places, OPEN)
         self.constant = np.zeros((places, -(-p // 64)), np.uint64)
         self.heap, self.free = np.zeros(places, np.int32), np.arange(places, dtype=np.int32)
-        self.subsets = np.zeros(2 * self.words.shape[1] * 16, np.uint32)
-        self.nodes[0]["feature"] = self.nodes[0]["left"] = self.nodes[0]["right"] = LEAF
+        self.subsets = np.zeros(16 * (1 + 3 * self.words.shape[1]), np.uint32)
+        self.nodes[0]["feature"] = self.nodes[0]["right"] = LEAF
         self.nodes[0]["subset"] = self.nodes[0]["rank"] = -1
         root = places - 1
         self.opened[root] = (root, 0, 0, 0, n, seed, 0, -np.inf, np.inf)
@@ -192,6 +192,7 @@ class _Growth:
             *self.tables,
             self.features,
             self.points,
+            self.thresholds,
             *self.data,
             self.rules,
             self.rows,
@@ -210,7 +211,7 @@ class _Growth:
         return bool(ending == AGAIN)
 
     def _make_room(self) -> None:
-        if self.state[N_WORDS] + 2 * self.words.shape[1] > len(self.subsets):
+        if self.state[N_WORDS] + 1 + 3 * self.words.shape[1] > len(self.subsets):
             self.subsets = _longer(self.subsets)
         if self.state[N_FREE] < 2 or self.state[N_OPEN] + 2 > len(self.heap):
             n = len(self.opened)
@@ -220,13 +221,15 @@ class _Growth:
             self.free[self.state[N_FREE] : self.state[N_FREE] + n] = np.arange(n, 2 * n)
             self.state[N_FREE] += n
 
-    def tree(self, coding: RankCoding, gain_scale: float, *, drawn: bool) -> Tree:
-        """What has grown."""
-        n, width = int(self.state[N_NODES]), self.words.shape[1]
-        nodes, value = self.nodes[:n], self.value[:n]
-        preorder = in_preorder(nodes, value, self.subsets, width, coding, gain_scale, drawn=drawn)
-        del nodes, value, self.nodes, self.value  # a tree with a leaf for each row is large
-        return assembled(*preorder, coding)
+    def tree(self, coding: RankCoding, gain_scale: float) -> Tree:
+        """What has grown; it ends here."""
+        del self.work
+        n = int(self.state[N_NODES])
+        for array in (self.nodes, self.value):
+            array.resize((n, *array.shape[1:]), refcheck=False)  # what was not used, given back
+        packed = self.subsets[: self.state[N_WORDS]]
+        drawn = None if self.thresholds is None else self.thresholds[:n]
+        return finished(self.nodes, self.value, packed, coding, gain_scale, drawn)
 
 
 def _block_size(n: int, p: int, limits: Limits) -> int:

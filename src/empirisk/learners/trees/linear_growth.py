@@ -5,10 +5,10 @@ from heapq import heappop, heappush
 
 import numpy as np
 
+from empirisk.compiled.trees.categories import pack_subset
 from empirisk.compiled.trees.layout import NODE
-from empirisk.compiled.trees.walking import preorder
 from empirisk.data.rank_coding import RankCoding
-from empirisk.learners.trees.finishing import finished
+from empirisk.learners.trees.finishing import finished, places_in_preorder
 from empirisk.learners.trees.growth import Limits
 from empirisk.learners.trees.linear_nodes import TIE, LinearTarget, Node, Workshop
 from empirisk.learners.trees.tree import LEAF, Tree
@@ -36,10 +36,10 @@ class NodeModels:
 
 @dataclass(frozen=True, eq=False)
 class _Cut:
-    """The best split of a node, its words if it is by a category, and the sides it makes."""
+    """The best split of a node, its levels if it is by a category, and the sides it makes."""
 
     split: Array
-    words: Array
+    packed: Array
     left: Node
     right: Node
     gain: float
@@ -115,7 +115,9 @@ class _Growth:
         split = self.workshop.best_split(node)
         if split["feature"] < 0:
             return None
-        words = self.workshop.words.copy()
+        words = self.workshop.words
+        packed = np.empty(1 + 3 * words.shape[1], np.uint32)
+        packed = packed[: pack_subset(words, packed, 0)].copy()
         to_left = self._goes_left(node.rows, split, words)
         left = self.workshop.fitted(node.rows[to_left], node.depth + 1)
         right = self.workshop.fitted(node.rows[~to_left], node.depth + 1)
@@ -123,7 +125,7 @@ class _Growth:
         gain = node.error - left.error - right.error
         if gain <= TIE * node.error or gain < limits.min_gain:
             return None
-        return _Cut(split, words, left, right, gain)
+        return _Cut(split, packed, left, right, gain)
 
     def _goes_left(self, rows: Ints, split: Array, words: Array) -> Bools:
         feature = self.coding.features[split["feature"]]
@@ -139,10 +141,9 @@ class _Growth:
     def finish(self) -> tuple[Tree, NodeModels]:
         """The tree and its models, in preorder."""
         nodes = np.zeros(len(self.nodes), NODE)
-        for name in ("feature", "left", "right", "rank", "subset"):
+        for name in ("feature", "right", "rank", "subset"):
             nodes[name] = LEAF
-        width = self.workshop.words.shape[1]
-        subsets: list[Array] = []
+        packed, n_packed = [np.zeros(0, np.uint32)], 0
         for node in self.nodes:
             record = nodes[node.number]
             record["rows"], record["weight"] = node.n_rows, node.weight
@@ -150,18 +151,17 @@ class _Growth:
             if node.number not in self.cuts:
                 continue
             cut, record["rank"] = self.cuts[node.number]
-            record["left"], record["right"] = cut.left.number, cut.right.number
+            record["right"] = cut.right.number
             record["gain"] = cut.gain
             for name in ("feature", "code", "next_code", "missing_left"):
                 record[name] = cut.split[name]
             if self.coding.features[cut.split["feature"]]["category"]:
-                record["subset"] = 2 * width * len(subsets)
-                subsets.append(cut.words.reshape(-1))
-        words = np.concatenate(subsets) if subsets else np.zeros(0, np.uint32)
+                record["subset"] = n_packed
+                packed.append(cut.packed)
+                n_packed += len(cut.packed)
         means = np.stack([node.mean for node in self.nodes])
-        tree = finished(nodes, means, words, width, self.coding, 1.0)
-        order = np.empty(len(nodes), np.int32)
-        preorder(np.ascontiguousarray(nodes["left"]), np.ascontiguousarray(nodes["right"]), order)
+        order = np.argsort(places_in_preorder(nodes))
+        tree = finished(nodes, means, np.concatenate(packed), self.coding, 1.0)
         return tree, NodeModels(*(self._stacked(name, order) for name in _MODEL))
 
     def _stacked(self, name: str, order: Array) -> Floats:

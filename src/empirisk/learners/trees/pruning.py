@@ -41,8 +41,9 @@ class PruningSequence:
     def of(cls, tree: Tree, risks: Floats) -> "PruningSequence":
         """The sequence of a tree whose nodes have these risks, parts of the whole."""
         n, (parent, _, end) = tree.node_count, tree.relatives()
+        right = np.ascontiguousarray(tree.children_right)
         alpha, steps, after = np.empty(n), np.empty(n), np.empty(n)
-        count = weakest_links(tree.children_right, parent, end, risks, alpha, steps, after)
+        count = weakest_links(right, parent, end, risks, alpha, steps, after)
         whole = float(risks[tree.is_leaf].sum())
         return cls(alpha, steps[:count].copy(), after[:count].copy(), whole)
 

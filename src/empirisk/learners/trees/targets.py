@@ -44,17 +44,20 @@ class Problem:
     factors: Floats | None = None
 
     def in_units(self, tree: Tree) -> Tree:
-        """The tree with values, impurities and weights in the units of the target."""
+        """The tree with values, impurities and weights in the units of the target, in place."""
+        value, weight, impurity = tree.value, tree.weighted_n_node_samples, tree.impurity
         with np.errstate(over="ignore", under="ignore"):
-            impurity = tree.impurity * self.unit * (self.unit if self.squared else 1.0)
-            weight = tree.weighted_n_node_samples
+            np.multiply(impurity, self.unit, out=impurity)
+            if self.squared:
+                np.multiply(impurity, self.unit, out=impurity)
             if self.n_classes == 0:
-                value = tree.value[:, :, None] * self.unit
+                np.multiply(value, self.unit, out=value)
+                value = value[:, :, None]
             else:
-                shares, weight = self._shares(tree.value, weight)
-                value = shares[:, None, :]
-            weight = weight * self.weight_unit
-        return replace(tree, impurity=impurity, value=value, weighted_n_node_samples=weight)
+                value, weight[:] = self._shares(value, weight)
+                value = value[:, None, :]
+            np.multiply(weight, self.weight_unit, out=weight)
+        return replace(tree, value=value)
 
     def gain_of(self, decrease: float) -> float:
         """What the grower calls a decrease of weight times impurity."""

@@ -13,7 +13,8 @@ from empirisk.compiled.trees.walking import (
     find_pruned_leaves,
     relatives,
 )
-from empirisk.runtime.arrays import Array, Bools, Floats, Ints
+from empirisk.learners.trees.soundness import KINDS, check_tree
+from empirisk.runtime.arrays import Array, Bools, Floats
 from empirisk.runtime.parallel import parallel, slices
 
 LEAF = -1
@@ -43,9 +44,10 @@ class Tree:
     missing_go_to_left : bool array
         Missing values and levels that the node did not see in training.
     subset : int32 array
-        Where the words of a split by categories begin in `subsets`, else -1.
+        Where the list of a split by categories begins in `subsets`, else -1.
     subsets : uint32 array
-        Bits of the levels that go left: bit `level % 32` of word `level // 32`.
+        Lists of the levels that do not go where missing values go, see `levels_apart`. A list is a
+        number n, n numbers w in order, and n words: bit b of a word is the level 32 w + b.
     n_node_samples, weighted_n_node_samples, impurity : arrays
         Rows, their weight, and the impurity of each node.
     gain : float64 array
@@ -64,13 +66,18 @@ class Tree:
     missing_go_to_left: Bools
     subset: Array
     subsets: Array
-    n_node_samples: Ints
+    n_node_samples: Array
     weighted_n_node_samples: Floats
     impurity: Floats
     gain: Floats
     split_order: Array
     value: Floats
     n_features: int
+
+    def check_loaded(self) -> None:
+        """Raise a DataError unless the arrays, from a file, are a tree."""
+        arrays = {name: getattr(self, name) for name in KINDS}
+        check_tree(arrays, self.value, self.subsets, self.n_features)
 
     @property
     def node_count(self) -> int:
@@ -92,8 +99,16 @@ class Tree:
     def relatives(self) -> tuple[Array, Array, Array]:
         """Of each node: its parent (-1 for the root), its depth, the node after all below it."""
         parent, depth, end = np.empty((3, self.node_count), np.int32)
-        relatives(self.children_right, parent, depth, end)
+        relatives(np.ascontiguousarray(self.children_right), parent, depth, end)
         return parent, depth, end
+
+    def levels_apart(self, node: int) -> Array:
+        """The levels that a split does not send where it sends missing values, in order."""
+        first = int(self.subset[node])
+        n = int(self.subsets[first])
+        at, words = self.subsets[first + 1 : first + 1 + 2 * n].reshape(2, n)
+        bits = words[:, None] >> np.arange(32, dtype=np.uint32) & np.uint32(1)
+        return (32 * at[:, None] + np.arange(32, dtype=np.uint32))[bits == 1]
 
     @property
     def parent(self) -> Array:
