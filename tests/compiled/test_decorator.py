@@ -21,6 +21,7 @@ from empirisk.compiled.decorator import compiled
 def factor(x):
     return {factor} * x
 """
+INNER_CALLEE = CALLEE.format(factor=2.0).replace("@compiled", "@compiled(inner=True)")
 CALLER = """
 from empirisk.compiled.callee import factor
 from empirisk.compiled.decorator import compiled
@@ -44,7 +45,7 @@ def room(tmp_path):
     folder = tmp_path / "empirisk" / "compiled"
     folder.mkdir(parents=True)
     (folder.parent / "__init__.py").touch()
-    for name in ("__init__.py", "cache.py", "decorator.py"):
+    for name in ("__init__.py", "cache.py", "decorator.py", "inner.py"):
         shutil.copy(ROOM / name, folder)
     (folder / "caller.py").write_text(CALLER)
     (folder / "callee.py").write_text(CALLEE.format(factor=2.0))
@@ -80,6 +81,17 @@ def test_a_damaged_file_is_no_cache(room):
     for file in files:
         file.write_bytes(file.read_bytes()[:100])
     assert run(room) == (20.5, 0, 1)
+
+
+def test_an_inner_callee_is_kept_for_other_callers(room):
+    (room / "callee.py").write_text(INNER_CALLEE)
+    assert run(room) == (20.5, 0, 1)
+    (caller,) = room.rglob("caller*.nbc")
+    (callee,) = room.rglob("callee*.nbc")
+    caller.unlink()
+    kept = callee.stat().st_mtime_ns
+    assert run(room) == (20.5, 0, 1)
+    assert callee.stat().st_mtime_ns == kept  # it was read, not compiled again
 
 
 def test_without_a_place_for_the_cache_the_code_is_compiled_in_memory(room):

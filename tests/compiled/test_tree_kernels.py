@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numba import njit
 from numpy.testing import assert_allclose, assert_array_equal
 
 from empirisk.compiled.trees import (
@@ -19,6 +20,16 @@ from empirisk.compiled.trees.layout import NODE, OPEN
 HALF, LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
 
 
+def door(inner):
+    """A compiled function that calls an inner one, of which Python would run the original."""
+    return njit(error_model="numpy")(lambda *arguments: inner(*arguments))
+
+
+sort_codes, bin_sum = door(ordering.sort_codes), door(binning.bin_sum)
+bin_classes = door(binning.bin_classes)
+enter_compiled, least_loss_compiled = door(absolute.enter), door(absolute.least_loss)
+
+
 def room(m):
     return np.zeros(2 * m + 70, np.uint64), np.zeros(2048, np.uint32), np.zeros((2, 32), np.int32)
 
@@ -34,12 +45,12 @@ def test_rows_are_sorted_by_code_then_position(m, span, compiled):
     codes = (low + rng.integers(0, span, size=m)).astype(np.uint32)
     entries, counts, keys = room(m)
     if compiled:
-        sort = ordering.sort_codes
+        sort = sort_codes
     else:
         small = m <= ordering.ALL_PAIRS and span < 2**25
         sort = ordering.sort_by_pairs.py_func if small else None
     least, most = codes.min(), codes.max()
-    if sort is ordering.sort_codes:
+    if sort is sort_codes:
         sort(codes, least, most, m, entries, 3, m + 5, counts, keys)
     elif sort is not None:
         sort(codes, least, m, entries, 3, keys)
@@ -62,7 +73,7 @@ def test_bins_hold_the_sums_of_their_codes(compiled):
     sums[:m] = rng.normal(size=(m, 2))
     sums[:m, 0] = np.abs(sums[:m, 0]) + 0.1
     entries = np.zeros(m + n_bins, np.uint64)
-    fill = binning.bin_sum if compiled else binning.bin_sum.py_func
+    fill = bin_sum if compiled else binning.bin_sum.py_func
     n = fill(codes, np.uint32(5), n_bins, m, sums, m, entries, 0)
     found, places = entries[:n] >> HALF, (entries[:n] & LOW).astype(int)
     assert_array_equal(found, np.unique(codes))
@@ -84,7 +95,7 @@ def test_cells_hold_the_weights_of_their_code_and_class(weighted, n_bins, m):
     np.add.at(expected, (codes.astype(int) - low, label[:m]), sums[:m, 0])
     entries = np.zeros(n_bins * K + 1, np.uint64)
     counts = np.zeros(2048, np.uint32)  # 700 bins of 3 classes have no room in it
-    n = binning.bin_classes(
+    n = bin_classes(
         codes, np.uint32(low), n_bins, K, m, sums, label, m, entries, 0, np.int64(weighted), counts
     )
     bins, classes = np.nonzero(expected)
@@ -103,8 +114,8 @@ def test_a_fenwick_tree_finds_the_least_sum_of_absolute_errors(compiled):
     w = rng.integers(1, 5, size=23).astype(float)
     tree = np.zeros((24, 5))
     tree[rank, 2] = y
-    enter = absolute.enter if compiled else absolute.enter.py_func
-    least_loss = absolute.least_loss if compiled else absolute.least_loss.py_func
+    enter = enter_compiled if compiled else absolute.enter.py_func
+    least_loss = least_loss_compiled if compiled else absolute.least_loss.py_func
     inside = rng.permutation(23)
     for k, i in enumerate(inside, start=1):
         enter(tree, 23, rank[i], w[i], w[i] * y[i])

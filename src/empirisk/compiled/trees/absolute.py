@@ -55,7 +55,7 @@ def describe_absolute(
     return median, -loss, low == high
 
 
-@compiled
+@compiled(inner=True)
 def enter(tree, m, j, w, wy):
     """Add a row whose value has place j to the Fenwick tree."""
     j += 1
@@ -65,7 +65,7 @@ def enter(tree, m, j, w, wy):
         j += j & -j
 
 
-@compiled
+@compiled(inner=True)
 def least_loss(tree, m, top, weight, total):
     """min_c of the sum of w |y - c| over the rows in the tree, of this weight and weighted sum.
 
@@ -85,7 +85,7 @@ def least_loss(tree, m, top, weight, total):
     return total - 2.0 * sum_below - median * (weight - 2.0 * below)
 
 
-@compiled
+@compiled(inner=True)
 def scan_absolute(
     entries, at, n_seen, n_missing, last, sums, label, from_missing, m, min_rows, min_weight,
     weight, tie, tree,

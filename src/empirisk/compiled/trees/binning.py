@@ -12,7 +12,7 @@ ONE = np.uint32(1)
 BINS_PER_ROW = 2  # sorting a row costs about as much as going through so many bins
 
 
-@compiled
+@compiled(inner=True)
 def bin_sum(codes, low, n_bins, m, sums, bins, entries, at):
     """Entries of the bins that are not empty, in the order of their codes; returns their number."""
     for c in range(bins, bins + n_bins):
@@ -30,7 +30,7 @@ def bin_sum(codes, low, n_bins, m, sums, bins, entries, at):
     return n
 
 
-@compiled
+@compiled(inner=True)
 def bin_classes(codes, low, n_bins, n_classes, m, sums, label, bins, entries, at, weighted, counts):
     """As `bin_sum`, an entry for each class that a bin has."""
     n_cells = n_bins * n_classes

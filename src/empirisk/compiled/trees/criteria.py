@@ -37,13 +37,13 @@ NO_COUNT = 1e-12
 NODE, MISSING, LEFT, RIGHT = np.int64(0), np.int64(1), np.int64(2), np.int64(3)
 
 
-@compiled
+@compiled(inner=True)
 def x_log_share(x, total):
     """x log(x / total), 0 at x = 0."""
     return x * log(x / total) if x > 0.0 else 0.0
 
 
-@compiled
+@compiled(inner=True)
 def worth_of_sum(kind, weight, total, whole, costs):
     """Of one side that has this weight and this sum (of the second of two classes, its weight).
 
@@ -59,7 +59,7 @@ def worth_of_sum(kind, weight, total, whole, costs):
     return total * total / weight
 
 
-@compiled
+@compiled(inner=True)
 def worth_of_sums(kind, weight, totals, side, costs):
     """Of one side that has this weight and the sums totals[side] of classes or outputs."""
     worth = 0.0
@@ -86,7 +86,7 @@ def worth_of_sums(kind, weight, totals, side, costs):
     return worth
 
 
-@compiled
+@compiled(inner=True)
 def cost_of(i, totals, side, costs):
     """sum_j C(i | j) W_j: what it costs to predict class i on this side."""
     cost = 0.0

@@ -84,7 +84,7 @@ def fit_node(design, weight, alpha, entries, coef, value, sums, matrix, column, 
     return penalised_error(design, weight, alpha, coef)
 
 
-@compiled
+@compiled(inner=True)
 def penalised_error(design, weight, alpha, coef):
     """sum_i w_i |r_i|^2 + alpha |coef|^2."""
     n_outputs, p = coef.shape

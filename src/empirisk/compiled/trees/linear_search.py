@@ -105,7 +105,7 @@ def search_linear(
             note_subset(levels, n_levels, split.code, words)
 
 
-@compiled
+@compiled(inner=True)
 def choose_cuts(entries, at, n_seen, m, window, weight, missing_weight, total, rule, cuts):
     """Numbers of rows on the left at which the feature may be cut; how many, and if thinned.
 
@@ -145,7 +145,7 @@ def choose_cuts(entries, at, n_seen, m, window, weight, missing_weight, total, r
     return np.int64(chosen), np.int64(1)
 
 
-@compiled
+@compiled(inner=True)
 def is_cut(entries, at, i, n_seen, m, left, n_missing, missing_weight, total, window, rule):
     """Whether rows with other values follow the first i, and neither side must be too small."""
     if i < window[0] or i > window[1]:
@@ -157,7 +157,7 @@ def is_cut(entries, at, i, n_seen, m, left, n_missing, missing_weight, total, wi
     return not few and not light
 
 
-@compiled
+@compiled(inner=True)
 def scan_cuts(
     entries, at, n_seen, m, cuts, n_cuts, design, weight, missing_weight, coef, rule, split, sums,
     size, matrix, column,
@@ -195,7 +195,7 @@ def scan_cuts(
     return best, best_side
 
 
-@compiled
+@compiled(inner=True)
 def side_error(sums, source, n_rows, on_side, coef, rule, size, matrix, column):
     """The penalised error of a side with its own model, or with the mean if it is small.
 
@@ -209,7 +209,7 @@ def side_error(sums, source, n_rows, on_side, coef, rule, size, matrix, column):
     return model_error(sums, size, coef, rule.alpha, matrix, column)
 
 
-@compiled
+@compiled(inner=True)
 def order_by_gradient(
     design, weight, coef, whole, entries, n, third, levels, means, products, totals
 ):

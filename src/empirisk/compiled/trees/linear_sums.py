@@ -39,7 +39,7 @@ def add_rows(design, weight, entries, begin, end, sums):
         i += 1
 
 
-@compiled
+@compiled(inner=True)
 def clear(matrix):
     """Set all to 0."""
     for a in range(matrix.shape[0]):
@@ -47,7 +47,7 @@ def clear(matrix):
             matrix[a, b] = 0.0
 
 
-@compiled
+@compiled(inner=True)
 def combine(sums, others, sign, result):
     """result = sums + sign others, lower triangles."""
     for a in range(sums.shape[0]):
@@ -55,7 +55,7 @@ def combine(sums, others, sign, result):
             result[a, b] = sums[a, b] + sign * others[a, b]
 
 
-@compiled
+@compiled(inner=True)
 def eliminate(matrix, n_known, size, column):
     """Eliminate the first columns of a symmetric matrix, in place (L D L', no square roots).
 
@@ -78,7 +78,7 @@ def eliminate(matrix, n_known, size, column):
                     matrix[a, b] -= factor * column[b]
 
 
-@compiled
+@compiled(inner=True)
 def substitute(matrix, n_known, right, solution):
     """Solve for a right-hand side with what `eliminate` left; 0 for dependent columns."""
     for c in range(n_known):
@@ -95,7 +95,7 @@ def substitute(matrix, n_known, right, solution):
             solution[c] = total / matrix[c, c]
 
 
-@compiled
+@compiled(inner=True)
 def model_error(sums, size, coef, alpha, matrix, column):
     """The least of sum_i w_i |y_i - a - B z_i|^2 + alpha |B|^2 over a and B, from sums.
 
@@ -118,7 +118,7 @@ def model_error(sums, size, coef, alpha, matrix, column):
     return error
 
 
-@compiled
+@compiled(inner=True)
 def mean_error(sums, coef):
     """sum_i w_i |y_i - mean|^2, from sums of r = y - coef z."""
     n_outputs, p = coef.shape

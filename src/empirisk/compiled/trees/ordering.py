@@ -97,7 +97,7 @@ def sort_by_digits(codes, low, bits, m, entries, at, spare, counts):
         here, there = there, here
 
 
-@compiled
+@compiled(inner=True)
 def sort_codes(codes, low, high, m, entries, at, spare, counts, keys):
     """Fill entries[at:at + m]: the rows of a node by their code, then by position."""
     bits, span = 1, np.uint32(high - low) >> ONE

@@ -56,7 +56,7 @@ def draw_sides(feature, f, p, key, low, high, points, m, codes, levels):
     return cut, threshold, missing_left, n_levels
 
 
-@compiled
+@compiled(inner=True)
 def draw_threshold(u, low, high, points, at):
     """A share u of the way from the value of code `low` to that of `high`, and the code below."""
     first, last = points[at + np.int64(low)], points[at + np.int64(high)]
@@ -73,7 +73,7 @@ def draw_threshold(u, low, high, points, at):
     return np.uint32(below), threshold
 
 
-@compiled
+@compiled(inner=True)
 def draw_subset(seed, missing, m, codes, levels):
     """Draw sides of the levels in a node; returns how many there are, and how many go left.
 
