@@ -66,7 +66,7 @@ def refuse_missing_labels(labels: Array, name: str) -> None:
         missing = 0
     if missing:
         raise DataError(
-            f"y has no label in {missing} row(s), but missing value(s) (NaN or None); {name} needs "
+            f"y has {missing} missing value(s) (NaN or None), rows without a label; {name} needs "
             "a label for each row: leave out these rows"
         )
 

@@ -5,6 +5,8 @@ Where a and b are the values on either side of a threshold, every t with a <= t 
 fewer would move it past a value.
 """
 
+from typing import Any
+
 import numpy as np
 
 from empirisk.runtime.arrays import Floats
@@ -105,6 +107,7 @@ def _moment(value: float, low: float, high: float) -> str:
     """A day and a time in the largest steps that stay between; the nearest where none does."""
     for unit, per_day in STEPS:
         count = round(value * per_day)
+        moment: Any = np.datetime64(60 * count if per_day == 24 else count, unit)  # type: ignore[call-overload]
         if low <= count / float(per_day) < high:
             break
-    return str(np.datetime64(60 * count if per_day == 24 else count, unit)).replace("T", " ")
+    return str(moment).replace("T", " ")

@@ -19,7 +19,6 @@ from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.complaints import explain, refuse_dates
 from empirisk.runtime.errors import DataError
 
-
 NAME_CATEGORIES = "name the columns of words in categorical_features, or give a data frame"
 
 

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from empirisk.learners.trees.bounds import number
 from empirisk.learners.trees.conditions import Condition, Conditions, each_node, of_nodes
 from empirisk.learners.trees.door import check_places
+from empirisk.learners.trees.leaf_formulas import is_cut_off
 from empirisk.learners.trees.wording import Wording, labels_of, percent, prediction
 from empirisk.runtime.arrays import Bools, Floats
 
@@ -120,6 +121,7 @@ def explain(
     rules = {leaf: _rule(words, leaf, asked, risks) for leaf, asked in asked_of.items()}
     return [
         f"{prediction(value, 4)}, {_reason(words, rules[int(leaf)], row)}"
+        f"{_model(words, int(leaf), value)}"
         for value, leaf, row in zip(values, leaves, places, strict=True)
     ]
 
@@ -143,8 +145,9 @@ def _rule(words: Wording, node: int, asked: Conditions, risks: Floats) -> Rule:
         outputs = tree.value[node, :, 0]
         value, shares = (float(outputs[0]) if len(outputs) == 1 else outputs), None
     conditions = words.conditions(asked)
+    said = ", ".join(filter(None, [words.value(node), words.formula(node)]))
     text = (
-        f"{'if ' + conditions if conditions else 'always'}: {words.value(node)} "
+        f"{'if ' + conditions if conditions else 'always'}: {said} "
         f"({percent(share)} of the rows, risk {number(risk, 3)})"
     )
     return Rule(
@@ -162,3 +165,10 @@ def _reason(words: Wording, rule: Rule, row: Floats) -> str:
     asked_for = " and ".join(text for _, text in said)
     where = f"leaf {rule.leaf}, {percent(rule.share)} of the rows of training"
     return f"since {asked_for} (here {own}); {where}"
+
+
+def _model(words: Wording, leaf: int, value: Any) -> str:
+    """The model of a linear tree that made a prediction."""
+    formula = words.formula(leaf)
+    cut = formula and not is_classifier(words.model) and is_cut_off(words.model, leaf, value)
+    return f"; {formula}{', cut off there' if cut else ''}" if formula else ""

@@ -80,6 +80,7 @@ def export_text(
             lines.append(f"{step * (level - 1)}|{'-' * spacing} {side}")
         if tree.is_leaf[node]:
             what = _leaf(decision_tree, node, classes, decimals, show_weights)
+            what = ", ".join(filter(None, [what, words.formula(node)]))
         elif level == last + 1:
             below = int(depth[node : end[node]].max()) - level + 1
             what = f"truncated branch of depth {below}"

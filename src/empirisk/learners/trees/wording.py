@@ -19,6 +19,7 @@ from empirisk.learners.trees.conditions import (
     bound_of,
     levels_to_left,
 )
+from empirisk.learners.trees.leaf_formulas import odds_formula, regression_formula
 from empirisk.learners.trees.tree import Tree
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import ParameterError
@@ -58,6 +59,7 @@ class Wording:
         self.model, self.digits, self.missing, self.levels = model, digits, missing, levels
         self.tree: Tree = model.tree_
         self._places, self._near, self._bounds = places, dict[int, Any](), dict[Any, str]()
+        self._formulas = dict[int, str]()
         self.columns = model.columns_
         given = [column.name for column in self.columns] if names is None else names
         if len(given) != len(self.columns):
@@ -159,6 +161,18 @@ class Wording:
         else:
             text, rather = prediction(self.tree.value[node, :, 0], digits), "about"
         return f"{rather} {text}" if hasattr(self.model, "models_") else text
+
+    def formula(self, leaf: int) -> str:
+        """The model in a leaf of a linear tree; empty for other trees, and without a model."""
+        if not hasattr(self.model, "models_"):
+            return ""
+        if leaf not in self._formulas:
+            if is_classifier(self.model):
+                labels = [one_line(label) for label in self.model.classes_]
+                self._formulas[leaf] = odds_formula(self, leaf, labels)
+            else:
+                self._formulas[leaf] = regression_formula(self, leaf)
+        return self._formulas[leaf]
 
 
 def labels_of(model: Any) -> Ints:
