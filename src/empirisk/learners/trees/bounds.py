@@ -106,8 +106,13 @@ def date_of(value: float, calendar: str) -> str:
 def _moment(value: float, low: float, high: float) -> str:
     """A day and a time in the largest steps that stay between; the nearest where none does."""
     for unit, per_day in STEPS:
-        count = round(value * per_day)
-        moment: Any = np.datetime64(60 * count if per_day == 24 else count, unit)  # type: ignore[call-overload]
-        if low <= count / float(per_day) < high:
-            break
+        nearest = round(value * per_day)
+        for count in (nearest, nearest - 1):
+            if low <= count / float(per_day) < high:
+                return _spelled(count, unit, per_day)
+    return _spelled(nearest, unit, per_day)
+
+
+def _spelled(count: int, unit: Any, per_day: int) -> str:
+    moment: Any = np.datetime64(60 * count if per_day == 24 else count, unit)
     return str(moment).replace("T", " ")
