@@ -1,6 +1,7 @@
 """A plane cut into rectangles, each with a colour: the partition of a tree."""
 
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ from empirisk.runtime.arrays import Array, Floats
 
 MOST_NUMBERS = 40  # splits with a number beside them: the first ones
 SMALL = 8.0  # points: text in rectangles and beside splits
+LETTER, MOST_LINES = 6.5, 2  # points and lines of the names of axes
 COLOURS = "viridis"
 CIRCLE = {"boxstyle": "circle,pad=0.15", "facecolor": "white", "linewidth": 0.5}
 
@@ -53,9 +55,18 @@ def draw_rectangles(
         if width > 0.7 * SMALL * len(text) / 72 + 0.1 and height > 1.6 * SMALL / 72:
             ax.text(*_corner(a, b, window, room), text, fontsize=SMALL, parse_math=False,
                     zorder=4, ha="left", va="bottom", clip_on=True)  # fmt: skip
-    for set_label, name in ((ax.set_xlabel, names[0]), (ax.set_ylabel, names[1])):
-        set_label(name).set_parse_math(False)
+    for k, set_label in enumerate((ax.set_xlabel, ax.set_ylabel)):
+        set_label(_label(names[k], room[k])).set_parse_math(False)
     return ax
+
+
+def draw_dates(axis: Any) -> None:
+    """Days since 1970-01-01 along an axis, as dates."""
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+    locator = AutoDateLocator(maxticks=6)
+    axis.set_major_locator(locator)
+    axis.set_major_formatter(ConciseDateFormatter(locator))
 
 
 def draw_split_lines(lines: Sequence[SplitLine], window: Floats, *, ax: Any) -> Any:
@@ -113,6 +124,14 @@ def draw_true_contours(x: Floats, y: Floats, truth: Array, *, classes: bool, ax:
                            zorder=2.5)  # fmt: skip
         ax.clabel(lines, fontsize=SMALL - 1)
     return ax
+
+
+def _label(name: str, room: float) -> str:
+    """A name on as many lines as a label may have; what is left out of it is marked."""
+    lines = wrap(name, max(int(room * 72 / LETTER), 10)) or [name]
+    if len(lines) > MOST_LINES:
+        lines = [*lines[: MOST_LINES - 1], lines[MOST_LINES - 1][:-3] + "..."]
+    return "\n".join(lines)
 
 
 def _inches(ax: Any) -> Floats:

@@ -16,6 +16,7 @@ BAR = 7.0  # height of the bar of the classes
 BETWEEN_LEVELS = {"down": 34.0, "right": 46.0}
 THICKEST = 9.0  # the edge to a child with all rows
 MOST_IN_LEGEND = 20
+LONGEST = 60  # characters of a class in the legend
 LARGEST = 1.5  # times the size of the text, in axes with much room
 COLOURS = "YlGnBu"  # light enough below PALE for black text
 PALE = 0.55
@@ -64,6 +65,8 @@ def draw_boxes(
     """
     size = np.array([_size(box) for box in boxes])
     centre, whole = _places(parent, size, direction)
+    if classes is not None and (more := _legend_entry(classes) - whole[0]) > 0:
+        centre, whole = centre + [more / 2, 0.0], whole + [more, 0.0]
     strip = 0.0 if classes is None else 2 * LINE * _legend_rows(classes, whole[0])
     ax, scale = _axes(whole + [0.0, strip], ax)
     for node in range(1, len(boxes)):
@@ -171,9 +174,21 @@ def _face(tone: float | None) -> Any:
     return "white" if tone is None else colormaps[COLOURS](PALE * tone)
 
 
+def _legend_entry(classes: Sequence[str]) -> float:
+    """The width of a column of the legend."""
+    return max(_width(name) for name in _in_legend(classes)) + 5 * FONT
+
+
+def _in_legend(classes: Sequence[str]) -> list[str]:
+    return [
+        name if len(name) <= LONGEST else name[: LONGEST - 3].rstrip() + "..."
+        for name in classes[:MOST_IN_LEGEND]
+    ]
+
+
 def _legend_columns(classes: Sequence[str], width: float) -> int:
-    widest = max(_width(name) for name in classes[:MOST_IN_LEGEND]) + 5 * FONT
-    return max(1, min(len(classes), MOST_IN_LEGEND + 1, int(width / widest)))
+    most = min(len(classes), MOST_IN_LEGEND + 1)
+    return max(1, min(most, int(width / _legend_entry(classes))))
 
 
 def _legend_rows(classes: Sequence[str], width: float) -> int:
@@ -187,7 +202,7 @@ def _draw_legend(ax: Any, classes: Sequence[str], width: float, scale: float) ->
     colours = class_colours(len(classes))
     shown = [
         Patch(color=colour, label=name)
-        for name, colour in zip(classes[:MOST_IN_LEGEND], colours, strict=False)
+        for name, colour in zip(_in_legend(classes), colours, strict=False)
     ]
     if len(classes) > MOST_IN_LEGEND:
         shown.append(Patch(color="white", label=f"{len(classes) - MOST_IN_LEGEND} more"))

@@ -14,7 +14,7 @@ import numpy as np
 
 from empirisk.compiled.ranking import EXACT, integer_range, rank_integers, rank_ordered
 from empirisk.compiled.trees.layout import FEATURE
-from empirisk.data.raw_columns import RawColumn, as_category, raw_columns
+from empirisk.data.raw_columns import Calendar, RawColumn, as_category, raw_columns
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError
 
@@ -29,14 +29,27 @@ class CodedColumn:
     kind
         "number": distinct float64 values in order. "integer": distinct integers, of which some
         are beyond 2^53, in order. "category": levels.
+    values
+        A fitted tree keeps those numbers alone that stand next to its thresholds (`beside`).
     missing
         Whether some value was missing.
+    calendar
+        Given for a date, whose numbers are days since 1970-01-01, with their fraction: "UTC" where
+        it had a zone, else "local".
     """
 
     name: str
     kind: Kind
     values: Any
     missing: bool = False
+    calendar: Calendar | None = None
+
+    def beside(self, thresholds: Floats) -> "CodedColumn":
+        """A number, with the values next to some thresholds alone."""
+        above = np.searchsorted(self.values, thresholds, side="right")
+        near = np.unique(np.concatenate([above - 1, above]))
+        near = near[(near >= 0) & (near < len(self.values))]
+        return replace(self, values=self.values[near].copy())
 
     def places(self, column: RawColumn) -> Floats:
         """Where the values of another column stand, as trees compare them; NaN where missing.
@@ -52,8 +65,22 @@ class CodedColumn:
             return np.where(missing, np.nan, places_of_integers(numbers, self.values))
         column = as_category(column, True)
         known = {level: float(code) for code, level in enumerate(self.values)}
+        self._refuse_other_types(column, known)
         place = [known.get(level, np.nan) for level in column.levels]  # type: ignore[union-attr]
         return np.array([*place, np.nan])[column.codes]
+
+    def _refuse_other_types(self, column: RawColumn, known: dict[Any, float]) -> None:
+        """Levels may be new; all of another type than in training, they would mean nothing."""
+        levels = [] if column.levels is None else column.levels
+        used = column.codes is not None and bool((column.codes >= 0).any())
+        if not used or not self.values or any(level in known for level in levels):
+            return
+        words = {isinstance(level, str) for level in levels}
+        if words.isdisjoint(isinstance(level, str) for level in self.values):
+            raise DataError(
+                f"column {self.name!r} has levels such as {levels[0]!r}, and in training such as "
+                f"{self.values[0]!r}, of another type: give them as in training"
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,7 +220,7 @@ def code_column(column: RawColumn) -> tuple[CodedColumn, Array]:
             "cells empty (NaN)"
         )
     some = bool(codes.max(initial=0) == len(distinct))
-    return CodedColumn(column.name, "number", distinct, some), codes
+    return CodedColumn(column.name, "number", distinct, some, column.calendar), codes
 
 
 def rank_numbers(values: Floats) -> tuple[Floats, Array]:

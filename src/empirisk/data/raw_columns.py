@@ -6,7 +6,7 @@ numbers; a column of a frame is what its type says.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -16,9 +16,11 @@ from empirisk.data.column import Column
 from empirisk.data.frames import named_arrays
 from empirisk.data.kinds import beyond_float64, column_of
 from empirisk.data.table import Table
+from empirisk.data.words import most_levels
 from empirisk.runtime.arrays import Array, Bools, Int32s
 from empirisk.runtime.errors import DataError, DataTypeError, ParameterError
 
+Calendar = Literal["local", "UTC"]
 COLUMNS_AT_ONCE = 4  # of a C-ordered array: they share the cache lines of a row
 
 
@@ -26,7 +28,8 @@ COLUMNS_AT_ONCE = 4  # of a C-ordered array: they share the cache lines of a row
 class RawColumn:
     """Numbers (NaN where missing), or levels and their codes (-1 where missing).
 
-    Integers cannot be NaN: `missing` says where they are.
+    Integers cannot be NaN: `missing` says where they are. `calendar` is that of
+    `CodedColumn`: numbers that are days of a date.
     """
 
     name: str
@@ -34,6 +37,7 @@ class RawColumn:
     levels: list[Any] | None = None
     codes: Int32s | None = None
     missing: Bools | None = None
+    calendar: Calendar | None = None
 
     def __len__(self) -> int:
         column = self.codes if self.numbers is None else self.numbers
@@ -98,11 +102,25 @@ def _of_column(column: Column, category: bool) -> RawColumn:
     if column.kind == "category":
         return RawColumn(column.name, levels=column.levels.tolist(), codes=column.codes())
     if column.kind == "text":
-        raise DataTypeError(
-            f"column {column.name!r} holds text, of which hardly two are equal; a tree splits "
-            "numbers and categories: leave it out, or name it in categorical_features"
-        )
-    return RawColumn(column.name, column.numbers())
+        raise DataTypeError(_too_many_words(column))
+    return RawColumn(column.name, column.numbers(), calendar=_calendar(column))
+
+
+def _calendar(column: Column) -> Calendar | None:
+    if column.kind != "date":
+        return None
+    return "UTC" if getattr(column.arrow.type, "tz", None) else "local"
+
+
+def _too_many_words(column: Column) -> str:
+    """Why words are text and no category."""
+    n, d = len(column) - column.arrow.null_count, pc.count_distinct(column.arrow).as_py()
+    most = most_levels(n)
+    rule = f", and up to {most} would make it a category by themselves" if d > most else ""
+    return (
+        f"column {column.name!r} holds text: {d} different words in {n} rows{rule}; a tree splits "
+        "numbers and categories: name it in categorical_features, or leave it out"
+    )
 
 
 def chosen_categories(categorical_features: Any, names: list[str], p: int) -> Any:

@@ -65,11 +65,19 @@ def refuse_missing_labels(labels: Array, name: str) -> None:
     else:
         missing = 0
     if missing:
-        _refuse_missing("y", missing, "", "y", name)
+        raise DataError(
+            f"y has {missing} missing value(s) (NaN or None), rows without a label; {name} needs "
+            "a label for each row: leave out these rows"
+        )
 
 
-def explain(table: Any, subject: str, name: str, error: Exception) -> None:
-    """Name the column that could not be made into numbers; return if that was not the trouble."""
+def explain(
+    table: Any, subject: str, name: str, error: Exception, *, remedy: str | None = None
+) -> None:
+    """Name the column that could not be made into numbers; return if that was not the trouble.
+
+    `remedy` says what to do with text, instead of what is usual.
+    """
     shape = getattr(table, "shape", None)
     if shape is not None and len(shape) == 2 and shape[1] == 0:
         raise DataError(
@@ -90,13 +98,15 @@ def explain(table: Any, subject: str, name: str, error: Exception) -> None:
     for j, column in enumerate(cells.reshape(len(cells), -1).T):
         wrong = [value for value in column if not _is_number(value)] if _fails(column) else []
         if wrong:
-            _refuse_value(_column(table, subject, j, cells.ndim), wrong, subject, name, error)
+            advice = _REMEDIES[subject, "other"] if remedy is None else remedy
+            column_name = _column(table, subject, j, cells.ndim)
+            _refuse_value(column_name, wrong, subject, name, error, advice)
 
 
 def _refuse_value(
-    column: str, wrong: list[Any], subject: str, name: str, error: Exception
+    column: str, wrong: list[Any], subject: str, name: str, error: Exception, remedy: str
 ) -> NoReturn:
-    value, remedy = wrong[0], _REMEDIES[subject, "other"]
+    value = wrong[0]
     if is_missing(value):
         _refuse_missing(column, len([v for v in wrong if is_missing(v)]), "", subject, name)
     if isinstance(value, str | bytes):

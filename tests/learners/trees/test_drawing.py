@@ -235,3 +235,50 @@ def _grown(parent, rng):
     leaf = int(rng.choice([i for i in range(len(parent)) if i not in inner]))
     moved = [p if p <= leaf else p + 2 for p in parent]
     return [*moved[: leaf + 1], leaf, leaf, *moved[leaf + 1 :]]
+
+
+QUESTION = (
+    "How satisfied are you with the opening hours of your local public library on weekdays, "
+    "weekends and public holidays (give a number from 1 to 10)?"
+)
+
+
+def test_a_long_name_is_shortened_and_the_threshold_stays():
+    answer = np.arange(1.0, 11.0)
+    model = DecisionTreeClassifier(max_depth=1).fit(Table.of({QUESTION: answer}), answer > 6)
+    said = words(model.plot())
+    assert said[2:7] == [
+        "How satisfied are you with",
+        "the opening hours of your",
+        "local public library on",
+        "weekdays, weekends and...",
+        "<= 6.5",
+    ]
+    levels = [f"{QUESTION} {k}" for k in range(6)]
+    X = Table.of({QUESTION: 4 * levels}, kinds={QUESTION: "category"})
+    model = DecisionTreeRegressor(max_depth=1).fit(X, np.tile(np.arange(6) < 3, 4))
+    said = words(model.plot())
+    assert said[2].endswith("...")
+    assert said[3].startswith("in {How satisfied")
+
+
+@pytest.mark.parametrize("leaves", [1, 2])
+def test_the_legend_of_a_small_tree_is_inside_the_picture(leaves):
+    X = np.arange(20.0)[:, None]
+    labels = np.where(X[:, 0] > 9, "very satisfied overall", "not satisfied at all, nor ever were")
+    least = 20 if leaves == 1 else 1
+    ax = DecisionTreeClassifier(min_samples_leaf=least, max_depth=1).fit(X, labels).plot()
+    ax.figure.draw_without_rendering()
+    legend, page = ax.get_legend().get_window_extent(), ax.figure.bbox
+    assert page.x0 <= legend.x0 < legend.x1 <= page.x1
+    for box in extents(ax, boxes(ax).values()):
+        assert page.x0 <= box.x0 < box.x1 <= page.x1
+
+
+def test_missing_values_are_spoken_of_where_they_pass():
+    x = np.r_[np.full(10, np.nan), np.arange(30.0)]
+    y = np.r_[np.full(10, 9.0), np.full(10, 9.0), np.zeros(10), np.full(10, 2.0)]
+    model = DecisionTreeRegressor(max_leaf_nodes=3).fit(x[:, None], y)
+    assert model.tree_.missing_go_to_left[0]
+    assert words(model.plot()).count("missing: yes") == 1
+    assert not any(text == "missing: no" for text in words(model.plot()))

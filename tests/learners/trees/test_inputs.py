@@ -210,3 +210,49 @@ def test_infinite_values_are_refused_by_name():
             model.predict(wrong)
     huge = np.where(np.isnan(X), np.nan, X * 1e300)
     assert_array_equal(DecisionTreeRegressor().fit(huge, y).predict(huge), model.predict(frame))
+
+
+def test_words_that_are_no_category_by_themselves_are_counted():
+    rng = np.random.default_rng(0)
+    words = [f"id{k}" for k in rng.permutation(np.arange(5000) % 900)]
+    with pytest.raises(TypeError, match="900 different words in 5000 rows, and up to 700 would"):
+        DecisionTreeRegressor().fit(pd.DataFrame({"c": words}), rng.normal(size=5000))
+
+
+def test_arrays_of_words_need_named_categories():
+    rng = np.random.default_rng(0)
+    colour = np.array(["red", "blue", "green"])[rng.integers(0, 3, size=90)]
+    age = rng.normal(size=90)
+    X, y = np.column_stack([colour, age]), (colour == "red") + (age > 0)
+    with pytest.raises(DataError, match=r"holds text.*name the columns.*categorical_features"):
+        DecisionTreeRegressor().fit(X, y)
+    model = DecisionTreeRegressor(categorical_features=[0]).fit(X, y)
+    assert [column.kind for column in model.columns_] == ["category", "number"]
+    frame = pd.DataFrame({"x0": colour, "x1": age})
+    assert str(model.rules()) == str(DecisionTreeRegressor().fit(frame, y).rules())
+    assert_array_equal(model.predict(X.tolist()), y)
+    with pytest.raises(DataError, match="'x0' holds words"):
+        DecisionTreeRegressor(categorical_features=[1]).fit(X, y)
+
+
+@pytest.mark.parametrize("missing", [np.nan, None])
+def test_missing_labels_are_called_so(missing):
+    y = np.array([1.0, 0.0, missing, missing], dtype=float if missing is not None else object)
+    with pytest.raises(DataError, match=r"y has 2 missing.*rows without a label.*needs a label"):
+        DecisionTreeClassifier().fit(np.arange(4.0)[:, None], y)
+
+
+def test_levels_of_another_type_than_in_training_are_refused():
+    codes = np.arange(60) % 6
+    levels = pd.DataFrame({"c": pd.Categorical(codes * 10)})
+    model = DecisionTreeRegressor().fit(levels, codes)
+    for same in (codes * 10, pd.Categorical(codes * 10.0)):
+        assert_array_equal(model.predict(pd.DataFrame({"c": same})), codes)
+    with pytest.raises(DataError, match="levels such as '0', and in training such as 0, of anoth"):
+        model.predict(pd.DataFrame({"c": (codes * 10).astype(str)}))
+    new = model.predict(pd.DataFrame({"c": pd.Categorical([70, 80])}))
+    absent = pd.Categorical([None, None], categories=["0", "10"])
+    assert_array_equal(new, model.predict(pd.DataFrame({"c": absent})))
+    words = DecisionTreeRegressor().fit(pd.DataFrame({"c": codes.astype(str)}), codes)
+    with pytest.raises(DataError, match="of another type: give them as in training"):
+        words.predict(pd.DataFrame({"c": codes}))

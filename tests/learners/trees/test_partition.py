@@ -171,3 +171,26 @@ def test_what_cannot_be_drawn_is_refused():
         draw_partition(model, table, at={"colour": "pink"})
     with pytest.raises(DataError, match="leave `truth` out"):
         draw_partition(model, table, truth=curve)
+
+
+def test_long_names_of_axes_stay_inside_the_picture_and_dates_are_dates():
+    X, y, _ = plane(3)
+    long = "a very long name of a column that goes on and on without an end in sight, really " * 3
+    when = (np.datetime64("2020-01-01") + np.arange(200)).tolist()
+    table = Table.of({long: X[:, 0], "when": when})
+    model = DecisionTreeRegressor(max_leaf_nodes=4).fit(table, y + np.arange(200) / 50)
+    for features in ([long, "when"], ["when", long]):
+        ax = draw_partition(model, table, y, features=features)
+        ax.figure.draw_without_rendering()
+        page = ax.figure.bbox
+        for axis in (ax.xaxis, ax.yaxis):
+            label = axis.label.get_window_extent()
+            assert page.x0 <= label.x0 < label.x1 <= page.x1
+            assert page.y0 <= label.y0 < label.y1 <= page.y1
+            assert axis.label.get_text()[:20] in (long[:20], "when")
+        dated = ax.yaxis if features[1] == "when" else ax.xaxis
+        labels = [text.get_text() for text in [*dated.get_ticklabels(), dated.get_offset_text()]]
+        assert any("2020" in label for label in labels)
+        assert "Mar" in labels
+    place = fixed_places(model, np.zeros((1, 2)), {"when": "2020-01-02"})[1]
+    assert place == 18263.0

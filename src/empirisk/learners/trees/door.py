@@ -1,6 +1,6 @@
 """The door of the trees: frames with categories and missing values, or arrays of numbers."""
 
-from dataclasses import replace
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,11 @@ from empirisk.data.frames import default_names
 from empirisk.data.rank_coding import CodedColumn, RankCoding, places_of
 from empirisk.data.raw_columns import chosen_categories, column_names, is_frame
 from empirisk.data.table import Table
-from empirisk.runtime.arrays import Floats
+from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.complaints import explain, refuse_dates
 from empirisk.runtime.errors import DataError
+
+NAME_CATEGORIES = "name the columns of words in categorical_features, or give a data frame"
 
 
 def table_of(X: Any, learner: Any, *, reset: bool | None) -> Any:
@@ -27,6 +29,7 @@ def table_of(X: Any, learner: Any, *, reset: bool | None) -> Any:
         True notes its columns in the learner, False compares them with those of training, None
         does neither.
     """
+    X = _with_words(X, learner)
     if isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 2 and _has_words(X):
         return _checked_size(_noted(Table.of(X), X, learner, reset), learner)
     if isinstance(X, Table):
@@ -45,7 +48,7 @@ def table_of(X: Any, learner: Any, *, reset: bool | None) -> Any:
             return check_array(X, estimator=learner, input_name="X", **door)
         return validate_data(learner, X, reset=reset, **door)
     except (ValueError, TypeError, OverflowError) as error:
-        explain(X, "X", type(learner).__name__, error)
+        explain(X, "X", type(learner).__name__, error, remedy=NAME_CATEGORIES)
         raise
 
 
@@ -80,12 +83,34 @@ def check_places(learner: Any, X: Any) -> Floats:
     return places
 
 
-def without_values(coding: RankCoding) -> list[CodedColumn]:
-    """The columns as a prediction needs them: numbers stand for themselves."""
+def kept_columns(coding: RankCoding, feature: Array, threshold: Floats) -> list[CodedColumn]:
+    """The columns as predictions and words need them: of numbers, those beside thresholds."""
+    order = np.argsort(feature, kind="stable")
+    columns = range(len(coding.columns))
+    start, stop = (np.searchsorted(feature[order], columns, side) for side in ("left", "right"))
     return [
-        replace(column, values=None) if column.kind == "number" else column
-        for column in coding.columns
+        column.beside(threshold[order[start[j] : stop[j]]]) if column.kind == "number" else column
+        for j, column in enumerate(coding.columns)
     ]
+
+
+def _with_words(X: Any, learner: Any) -> Any:
+    """An array of words as objects, where some columns are named categories: others are numbers."""
+    asked = learner.categorical_features
+    if asked is None or isinstance(asked, str) or is_frame(X):
+        return X
+    try:
+        words = np.asarray(X)
+    except ValueError:  # rows of different lengths
+        return X
+    if words.dtype.kind != "U" or words.ndim != 2:
+        return X
+    cells, p = np.array(X, dtype=object), words.shape[1]
+    for j, category in enumerate(chosen_categories(asked, default_names(p), p)):
+        if not category:
+            with suppress(ValueError):  # words, which `as_category` refuses
+                cells[:, j] = cells[:, j].astype(np.float64)
+    return cells
 
 
 def _has_words(X: Any) -> bool:

@@ -17,6 +17,7 @@ from empirisk.runtime.errors import ParameterError
 MOST_LEAVES = 64  # of a picture, unless max_depth says otherwise
 LINE_WIDTH, MOST_LINES = 26, 5  # characters and lines of a split
 LEVELS = 4  # of a category that are named
+NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 def draw_tree(
@@ -103,17 +104,19 @@ def _box(words: Wording, node: int, asked: Conditions, tones: Any, *, cut: bool)
             end = int(tree.relatives()[2][node])
             lines.append(f"... {int(tree.is_leaf[node:end].sum())} leaves")
     else:
-        title = _wrapped(words.split(node, asked))
-        lines = [*_way_of_missing(words, node), *value, percent(share)]
+        name = words.names[int(tree.feature[node])]
+        title = _title(name, words.question(node, asked))
+        lines = [*_way_of_missing(words, node, asked), *value, percent(share)]
     bar = tree.value[node, 0] if is_classifier(words.model) else None
     tone = None if tones is None else float(tones[node])
     return Box(title, lines, share, bar, tone, f"node-{node}")
 
 
-def _way_of_missing(words: Wording, node: int) -> list[str]:
-    tree = words.tree
+def _way_of_missing(words: Wording, node: int, asked: Conditions) -> list[str]:
+    tree, j = words.tree, int(words.tree.feature[node])
     plain = tree.threshold[node] != np.inf  # else the split itself says it
-    if not (plain and words.says_missing(int(tree.feature[node]))):
+    here = j not in asked or asked[j].missing
+    if not (plain and here and words.says_missing(j)):
         return []
     return [f"missing: {'yes' if tree.missing_go_to_left[node] else 'no'}"]
 
@@ -129,7 +132,25 @@ def _tones(model: Any) -> Any:
     return (value / size - low / size) / width if width > 0 else np.zeros(len(value))
 
 
-def _wrapped(text: str) -> list[str]:
+def _title(name: str, question: str) -> list[str]:
+    """A split on a few lines: of a long name its end is left out, never the question."""
+    question = question.replace("<= ", "<=" + NO_BREAK)
+    lines = _lines(f"{name} {question}")
+    if len(lines) <= MOST_LINES:
+        return lines
+    asked = _wrapped(question, MOST_LINES - 1)
+    room = MOST_LINES - len(asked)
+    named = _lines(name)
+    if len(named) > room:
+        named = [*named[: room - 1], named[room - 1][: LINE_WIDTH - 3].rstrip() + "..."]
+    return [*named, *asked]
+
+
+def _wrapped(text: str, most: int = MOST_LINES) -> list[str]:
     """A few lines; what is left out is marked."""
-    lines = wrap(text, LINE_WIDTH) or [text]
-    return lines if len(lines) <= MOST_LINES else [*lines[: MOST_LINES - 1], "..."]
+    lines = _lines(text)
+    return lines if len(lines) <= most else [*lines[: most - 1], "..."]
+
+
+def _lines(text: str) -> list[str]:
+    return [line.replace(NO_BREAK, " ") for line in wrap(text, LINE_WIDTH) or [text]]

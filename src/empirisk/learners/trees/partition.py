@@ -152,4 +152,6 @@ def _given_place(column: CodedColumn, value: Any) -> float:
         return float(column.values.index(value))
     if column.kind == "integer":
         return float(places_of_integers(np.array([value]), column.values)[0])
+    if column.calendar is not None and not isinstance(value, int | float | np.number):
+        return float((np.datetime64(value) - np.datetime64(0, "D")) / np.timedelta64(1, "D"))
     return float(value)

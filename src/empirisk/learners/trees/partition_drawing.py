@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from empirisk.charts.decision_boundary import class_colours, draw_points
 from empirisk.charts.partition import (
     draw_colour_bar,
+    draw_dates,
     draw_rectangles,
     draw_split_lines,
     draw_true_contours,
@@ -90,6 +91,9 @@ def draw_partition(
     window = np.column_stack([_range(numbers[:, j], model.columns_[j].name) for j in two])
     target = None if y is None else _target(model, y, len(places))
     ax = _draw_leaves(model, part, window, target, ax)
+    for j, axis in zip(two, (ax.xaxis, ax.yaxis), strict=True):
+        if model.columns_[j].calendar is not None:
+            draw_dates(axis)
     draw_split_lines(part.lines, window, ax=ax)
     if truth is not None:
         _draw_truth(model, part, window, truth, ax)

@@ -8,16 +8,11 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
+from empirisk.learners.trees.bounds import number
 from empirisk.learners.trees.conditions import Condition, Conditions, each_node, of_nodes
 from empirisk.learners.trees.door import check_places
-from empirisk.learners.trees.wording import (
-    Wording,
-    labels_of,
-    number,
-    one_line,
-    percent,
-    prediction,
-)
+from empirisk.learners.trees.leaf_formulas import is_cut_off
+from empirisk.learners.trees.wording import Wording, labels_of, percent, prediction
 from empirisk.runtime.arrays import Bools, Floats
 
 
@@ -120,12 +115,13 @@ def explain(
     """Why each row is predicted as it is, a sentence for each."""
     places = check_places(model, X)
     leaves, values = model.tree_.apply(places), model.predict(X)
-    words = Wording(model, names=feature_names, missing=missing)
+    words = Wording(model, names=feature_names, missing=missing, places=places)
     risks = leaf_risks(model)
     asked_of = of_nodes(model.tree_, model.columns_, np.unique(leaves).tolist())
     rules = {leaf: _rule(words, leaf, asked, risks) for leaf, asked in asked_of.items()}
     return [
         f"{prediction(value, 4)}, {_reason(words, rules[int(leaf)], row)}"
+        f"{_model(words, int(leaf), value)}"
         for value, leaf, row in zip(values, leaves, places, strict=True)
     ]
 
@@ -149,8 +145,9 @@ def _rule(words: Wording, node: int, asked: Conditions, risks: Floats) -> Rule:
         outputs = tree.value[node, :, 0]
         value, shares = (float(outputs[0]) if len(outputs) == 1 else outputs), None
     conditions = words.conditions(asked)
+    said = ", ".join(filter(None, [words.value(node), words.formula(node)]))
     text = (
-        f"{'if ' + conditions if conditions else 'always'}: {words.value(node)} "
+        f"{'if ' + conditions if conditions else 'always'}: {said} "
         f"({percent(share)} of the rows, risk {number(risk, 3)})"
     )
     return Rule(
@@ -164,19 +161,14 @@ def _reason(words: Wording, rule: Rule, row: Floats) -> str:
     said = [(asked, text) for asked in rule.conditions if (text := words.condition(asked))]
     if not said:
         return "as for every row"
-    own = ", ".join(_own_value(words, asked, row[asked.feature]) for asked, _ in said)
+    own = ", ".join(words.own_value(asked, row[asked.feature]) for asked, _ in said)
     asked_for = " and ".join(text for _, text in said)
     where = f"leaf {rule.leaf}, {percent(rule.share)} of the rows of training"
     return f"since {asked_for} (here {own}); {where}"
 
 
-def _own_value(words: Wording, asked: Condition, place: float) -> str:
-    name, column = words.names[asked.feature], asked.column
-    if np.isnan(place):
-        return f"{name} is missing{' or new' if column.kind == 'category' else ''}"
-    if column.kind == "category":
-        return f"{name} = {one_line(column.values[int(place)])}"
-    if column.kind == "integer":
-        seen = place == np.floor(place) and place < len(column.values)
-        return f"{name} = {column.values[int(place)]}" if seen else f"{name} lies between"
-    return f"{name} = {number(place, words.digits)}"
+def _model(words: Wording, leaf: int, value: Any) -> str:
+    """The model of a linear tree that made a prediction."""
+    formula = words.formula(leaf)
+    cut = formula and not is_classifier(words.model) and is_cut_off(words.model, leaf, value)
+    return f"; {formula}{', cut off there' if cut else ''}" if formula else ""

@@ -80,6 +80,7 @@ def export_text(
             lines.append(f"{step * (level - 1)}|{'-' * spacing} {side}")
         if tree.is_leaf[node]:
             what = _leaf(decision_tree, node, classes, decimals, show_weights)
+            what = ", ".join(filter(None, [what, words.formula(node)]))
         elif level == last + 1:
             below = int(depth[node : end[node]].max()) - level + 1
             what = f"truncated branch of depth {below}"
@@ -94,8 +95,8 @@ def _side(
 ) -> str:
     """What one side of a split asks."""
     j = int(words.tree.feature[split])
-    name, way = words.names[j], words.tree.missing_go_to_left[split] == left
-    missing = " or missing" if words.says_missing(j) and way else ""
+    name = words.names[j]
+    missing = " or missing" if words.says_missing(j) and after[j].missing else ""
     if after[j].nothing:
         return f"{name} missing"
     if after[j].levels is not None:
@@ -105,7 +106,8 @@ def _side(
     bound = bound_of(words.tree, words.columns, split)
     if bound == np.inf:
         return f"{name} not missing"
-    text = str(bound) if isinstance(bound, int) else f"{bound:.{decimals}f}"
+    exact = isinstance(bound, int) or words.columns[j].calendar is not None
+    text = words.bound(j, bound) if exact else f"{bound:.{decimals}f}"
     return f"{name} {'<=' if left else '> '} {text}{missing}"
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import clone
 
 from empirisk.data.rank_coding import RankCoding
-from empirisk.learners.trees.door import without_values
+from empirisk.learners.trees.door import kept_columns
 from empirisk.learners.trees.limits import real
 from empirisk.learners.trees.pruning import PruningSequence, threshold_of
 from empirisk.risk.axis import Output
@@ -66,7 +66,7 @@ class TreePath:
             tree = tree.cut_back(self.sequence.leaves(self.values[j]))
         learner.tree_ = tree
         learner._split_alphas = None if self.sequence is None else self.sequence.split_alphas()
-        learner.columns_ = without_values(self.coding)
+        learner.columns_ = kept_columns(self.coding, tree.feature, tree.threshold)
         learner.n_features_in_ = len(self.coding.columns)
         learner.max_features_ = learner._features_drawn(len(self.coding.columns))
         learner.n_outputs_ = 1 if self.flat else tree.value.shape[1]

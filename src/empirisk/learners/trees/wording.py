@@ -1,24 +1,30 @@
 """Splits, conditions and values of a tree in words, with the names that the user gave."""
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
 
+from empirisk.learners.trees.bounds import (
+    date_between,
+    date_of,
+    neighbours,
+    number,
+    number_between,
+)
 from empirisk.learners.trees.conditions import (
     Condition,
     Conditions,
     bound_of,
     levels_to_left,
 )
+from empirisk.learners.trees.leaf_formulas import odds_formula, regression_formula
 from empirisk.learners.trees.tree import Tree
-from empirisk.runtime.arrays import Ints
+from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import ParameterError
 
 MOST_LEVELS = 8
-PLAIN = (1e-4, 1e16)  # numbers of this size are written without an exponent
 
 
 class Wording:
@@ -28,13 +34,16 @@ class Wording:
     ----------
     model : fitted decision tree
     digits : int
-        Of thresholds and values; more where thresholds of one feature would look the same.
+        Of thresholds and values; more where a threshold would move past a value of the data.
     names : sequence of str, optional
         Of the features, instead of those of the columns.
     missing : bool, optional
         Whether to say where missing values go: None says it of columns that had some.
     levels : int
         Levels of a category that are named; others are counted.
+    places : array of shape (rows, p), optional
+        Rows, as trees compare them, of which thresholds must be true as they are written, beside
+        those of training.
     """
 
     def __init__(
@@ -45,9 +54,12 @@ class Wording:
         names: Sequence[str] | None = None,
         missing: bool | None = None,
         levels: int = MOST_LEVELS,
+        places: Floats | None = None,
     ) -> None:
         self.model, self.digits, self.missing, self.levels = model, digits, missing, levels
         self.tree: Tree = model.tree_
+        self._places, self._near, self._bounds = places, dict[int, Any](), dict[Any, str]()
+        self._formulas = dict[int, str]()
         self.columns = model.columns_
         given = [column.name for column in self.columns] if names is None else names
         if len(given) != len(self.columns):
@@ -63,35 +75,60 @@ class Wording:
 
     def bound(self, feature: int, value: Any) -> str:
         """A threshold of a feature."""
-        if isinstance(value, int):
+        if isinstance(value, int) or np.isinf(value):
             return str(value)
-        return number(value, self._digits[feature])
+        if (feature, value) not in self._bounds:
+            low, high = neighbours(value, self._values_beside(feature))
+            calendar = self.columns[feature].calendar
+            self._bounds[feature, value] = (
+                number_between(value, low, high, self.digits)
+                if calendar is None
+                else date_between(value, low, high, calendar)
+            )
+        return self._bounds[feature, value]
 
-    @cached_property
-    def _digits(self) -> dict[int, int]:
-        tree = self.tree
-        return {
-            int(j): digits_apart(tree.threshold[tree.feature == j], self.digits)
-            for j in np.unique(tree.feature[tree.feature >= 0])
-        }
+    def _values_beside(self, feature: int) -> Floats | None:
+        """The values that no threshold of a feature may be moved past."""
+        if feature not in self._near:
+            values = self.columns[feature].values
+            if self._places is not None and values is not None:
+                own = self._places[:, feature]
+                values = np.union1d(values, own[~np.isnan(own)])
+            self._near[feature] = values
+        return self._near[feature]
 
-    def split(self, node: int, asked: Conditions) -> str:
-        """What a split asks for: those who say yes go left."""
+    def own_value(self, asked: Condition, place: float) -> str:
+        """The value of a row, in so many digits that it meets the condition as it is written."""
+        name, column = self.names[asked.feature], asked.column
+        if np.isnan(place):
+            return f"{name} is missing{' or new' if column.kind == 'category' else ''}"
+        if column.kind == "category":
+            return f"{name} = {one_line(column.values[int(place)])}"
+        if column.kind == "integer":
+            seen = place == np.floor(place) and place < len(column.values)
+            return f"{name} = {column.values[int(place)]}" if seen else f"{name} lies between"
+        if column.calendar is not None:
+            return f"{name} = {date_of(place, column.calendar)}"
+        low, high = (float(self.bound(asked.feature, bound)) for bound in (asked.low, asked.high))
+        up_to = float(np.nextafter(high, np.inf))
+        return f"{name} = {number_between(place, low, up_to, self.digits)}"
+
+    def question(self, node: int, asked: Conditions) -> str:
+        """What a split asks of its feature: those who say yes go left."""
         j = int(self.tree.feature[node])
-        name = self.names[j]
         if self.columns[j].kind != "category":
             bound = bound_of(self.tree, self.columns, node)
-            return f"{name} not missing" if bound == np.inf else f"{name} <= {self.bound(j, bound)}"
+            return "not missing" if bound == np.inf else f"<= {self.bound(j, bound)}"
         before = asked.get(j) or Condition.anything(j, self.columns[j])
         assert before.levels is not None
         goes = levels_to_left(self.tree, node, len(self.columns[j].values))
         left = [self.columns[j].values[code] for code in before.levels if goes[code]]
         right = [self.columns[j].values[code] for code in before.levels if not goes[code]]
         if not right:
-            return f"{name} not missing"
+            return "not missing"
         if len(right) < len(left):
-            return f"{name} not in {{{listed(right, self.levels)}}}"
-        return f"{name} in {{{listed(left, self.levels)}}}"
+            return f"not in {{{listed(right, self.levels)}}}"
+        return f"in {{{listed(left, self.levels)}}}"
 
     def condition(self, asked: Condition) -> str:
         """One condition in plain English."""
@@ -125,6 +162,18 @@ class Wording:
             text, rather = prediction(self.tree.value[node, :, 0], digits), "about"
         return f"{rather} {text}" if hasattr(self.model, "models_") else text
 
+    def formula(self, leaf: int) -> str:
+        """The model in a leaf of a linear tree; empty for other trees, and without a model."""
+        if not hasattr(self.model, "models_"):
+            return ""
+        if leaf not in self._formulas:
+            if is_classifier(self.model):
+                labels = [one_line(label) for label in self.model.classes_]
+                self._formulas[leaf] = odds_formula(self, leaf, labels)
+            else:
+                self._formulas[leaf] = regression_formula(self, leaf)
+        return self._formulas[leaf]
+
 
 def labels_of(model: Any) -> Ints:
     """The class code that each node of a classifier predicts, were it a leaf."""
@@ -141,30 +190,6 @@ def prediction(value: Any, digits: int) -> str:
         return number(value[0], digits)
     shown = [number(each, digits) for each in value[:3]]
     return f"({', '.join([*shown, *(['...'] if len(value) > 3 else [])])})"
-
-
-def number(value: float, digits: int) -> str:
-    """A number with some significant digits, none of them a zero at the end.
-
-    Examples
-    --------
-    >>> number(0.25, 4), number(123456.7, 4), number(1.5e200, 4), number(-0.0, 4)
-    ('0.25', '123457', '1.5e+200', '0')
-    """
-    text = f"{value + 0.0:.{digits}g}"
-    if "e" not in text or not PLAIN[0] <= abs(value) < PLAIN[1]:
-        return text
-    decimals = max(0, digits - 1 - int(text.split("e")[1]))
-    return f"{value:.{decimals}f}"
-
-
-def digits_apart(values: Any, least: int) -> int:
-    """Digits at which different values look different."""
-    distinct = np.unique(values[np.isfinite(values)])
-    for digits in range(least, 17):
-        if len({number(value, digits) for value in distinct}) == len(distinct):
-            return digits
-    return 17
 
 
 def percent(share: float) -> str:
