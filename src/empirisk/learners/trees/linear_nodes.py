@@ -190,7 +190,7 @@ class Workshop:
         """
         missing = self.missing[:0] if self.all_seen else self.missing[rows]
         columns = np.flatnonzero(missing.any(axis=0))
-        holes = np.nonzero(missing[:, columns])[1]
+        holes = np.ascontiguousarray(np.nonzero(missing[:, columns])[1])
         starts = np.zeros(len(rows) + 1, np.int64)
         if len(holes):
             np.cumsum(missing.sum(axis=1), out=starts[1:])
