@@ -14,7 +14,11 @@ from empirisk import (
     Tuned,
 )
 from empirisk.runtime.errors import ParameterError
-from tree_twins import rows_of_nodes
+from linear_tree_twins import (
+    assert_splits_are_the_best_of_all,
+    cut_errors,
+    in_standard_units,
+)
 
 
 def sample(seed, n=150, p=3):
@@ -22,50 +26,6 @@ def sample(seed, n=150, p=3):
     X = rng.normal(size=(n, p)) * np.array([1.0, 30.0, 0.2])[:p]
     y = np.where(X[:, 0] > 0.4, 0.1 * X[:, 1], 3 - X[:, 0]) + 0.3 * rng.normal(size=n)
     return X, y, rng
-
-
-def in_standard_units(X, w):
-    mean = np.array([np.average(x[~np.isnan(x)], weights=w[~np.isnan(x)]) for x in X.T])
-    square = (X - mean) ** 2
-    spread = [np.average(s[~np.isnan(s)], weights=w[~np.isnan(s)]) for s in square.T]
-    return (X - mean) / np.sqrt(spread)
-
-
-def imputed(Z, w):
-    """About the means of the rows; missing values at 0."""
-    seen = ~np.isnan(Z)
-    mean = np.where(seen, Z * w[:, None], 0).sum(axis=0) / np.maximum(seen.T @ w, 1e-300)
-    return np.where(seen, Z - mean, 0.0)
-
-
-def ridge_error(Z, y, w, alpha, *, least=0):
-    """The penalised error of the ridge model of these rows, by least squares on longer rows."""
-    root = np.sqrt(w)[:, None]
-    A = np.column_stack([np.ones(len(y)), Z]) * root
-    if len(y) < least:
-        A = A[:, :1]
-    penalty = np.sqrt(alpha) * np.eye(A.shape[1])[1:]
-    b = np.append(y * root[:, 0], np.zeros(len(penalty)))
-    A = np.vstack([A, penalty])
-    return ((b - A @ np.linalg.lstsq(A, b, rcond=1e-11)[0]) ** 2).sum()
-
-
-def cut_errors(x, Z, y, w, alpha, min_rows, least):
-    """(rows on the left, error of both sides) of all the ways to cut a feature."""
-    Z, missing = imputed(Z, w), np.isnan(x)
-    for value in np.unique(x[~missing]):
-        for left in (x <= value, (x <= value) | missing):
-            if min_rows <= left.sum() <= len(y) - min_rows:
-                error = sum(
-                    ridge_error(Z[side], y[side], w[side], alpha, least=least)
-                    for side in (left, ~left)
-                )
-                yield left, error
-
-
-def best_error(X, Z, y, w, alpha, min_rows, least):
-    errors = [error for x in X.T for _, error in cut_errors(x, Z, y, w, alpha, min_rows, least)]
-    return min(errors, default=np.inf)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.5])
@@ -82,33 +42,9 @@ def test_every_split_is_the_best_of_all_refits(what, alpha):
     if what == "small leaves":
         min_rows = 2  # a model of 4 parameters needs 5 rows
     model = LinearTreeRegressor(alpha=alpha, min_samples_leaf=min_rows, max_bins=100, max_depth=4)
-    tree, Z = model.fit(X, y, sample_weight=w).tree_, in_standard_units(X, w)
-    members, scale = rows_of_nodes(tree, X), ridge_error(Z[:, :0], y, w, 0)
-    assert tree.n_leaves > 3
-    for node, rows in enumerate(members):
-        Zn, yn, wn = Z[rows], y[rows], w[rows]
-        error = ridge_error(imputed(Zn, wn), yn, wn, alpha, least=5)
-        # Two ways to solve systems of condition numbers below 1e4.
-        assert abs(tree.impurity[node] * wn.sum() - error) < 1e-10 * scale
-        assert tree.n_node_samples[node] == len(rows)
-        if tree.is_leaf[node] and tree.depth[node] == 4:
-            continue
-        best = best_error(X[rows], Zn, yn, wn, alpha, min_rows, 5)
-        if tree.is_leaf[node]:
-            # With missing values a split is looked at again with the means of its own sides.
-            assert best > error * (1 - 1e-9) or what == "missing"
-            continue
-        left = np.isin(rows, members[node + 1])
-        Zi = imputed(Zn, wn)
-        found = sum(
-            ridge_error(Zi[side], yn[side], wn[side], alpha, least=5) for side in (left, ~left)
-        )
-        assert abs(found - best) < 1e-9 * scale
-        gain = tree.gain[node] * tree.impurity[0] * w.sum()
-        children = (tree.impurity * tree.weighted_n_node_samples)[
-            [node + 1, tree.children_right[node]]
-        ]
-        assert abs(gain - (error - children.sum())) < 1e-9 * scale
+    model.fit(X, y, sample_weight=w)
+    assert model.get_n_leaves() > 3
+    assert_splits_are_the_best_of_all(model, X, y[:, None], w)
 
 
 def test_a_thinned_search_ends_at_a_cut_that_no_neighbour_beats():
@@ -118,7 +54,9 @@ def test_a_thinned_search_ends_at_a_cut_that_no_neighbour_beats():
         LinearTreeRegressor(max_bins=bins, max_depth=1).fit(X, y).tree_ for bins in (8, 400)
     )
     f = coarse.feature[0]
-    cuts = list(cut_errors(X[:, f], Z, y, w, 1.0, 20, 5))[::2]  # without missing values, twice
+    cuts = list(cut_errors(X[:, f], Z, y[:, None], w, 1.0, 20))[
+        ::2
+    ]  # without missing values, twice
     errors = np.array([error for _, error in cuts])
     at = int(
         np.argmin([abs(left.sum() - (X[:, f] <= coarse.threshold[0]).sum()) for left, _ in cuts])

@@ -1,8 +1,9 @@
 """The best split of a node when each side has a ridge model of its own.
 
 Rows are added to the left side in the order of a feature; the right side is the rest. At a cut the
-errors of both sides' models follow from their sums. A feature with many values is cut at quantiles
-first; the caller then looks at all cuts between the neighbours of the best one.
+errors of both sides' models follow from their sums, missing values at the means of each side. A
+feature with many values is cut at quantiles first; the caller then looks at all cuts between the
+neighbours of the best one.
 """
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from empirisk.compiled.decorator import compiled
 from empirisk.compiled.trees.categories import note_subset, order_levels
 from empirisk.compiled.trees.layout import UNSEEN
+from empirisk.compiled.trees.linear_gaps import add_gaps, at_own_means, combine_gaps
 from empirisk.compiled.trees.linear_sums import add_rows, clear, combine, mean_error, model_error
 from empirisk.compiled.trees.ordering import HALF, LOW, gather, sort_codes
 
@@ -45,8 +47,8 @@ SPLIT = np.dtype(
 @compiled(signatures=2)
 def search_linear(
     small, medium, large, features, first, last, window, rows, design, weight, coef, rules, splits,
-    sums, size, matrix, column, codes, entries, counts, keys, cuts, levels, means, products,
-    totals, words,
+    sums, holes, gaps, centre, size, matrix, column, codes, entries, counts, keys, cuts, levels,
+    means, products, totals, words,
 ):  # fmt: skip
     """Look for a better split than splits[0] by the features first..last - 1; writes it there.
 
@@ -54,6 +56,10 @@ def search_linear(
         Only cuts from window[0] to window[1] rows on the left are looked at, window[2] surely.
     sums
         Those of the node, room for both sides, those of the rows with a missing value, and room.
+    holes
+        (starts, holes, columns): which values of the columns of the models are missing.
+    gaps
+        Beside each of the first five sums, what `add_gaps` adds up.
     levels
         None without categories: what they need is then not compiled.
     """
@@ -79,7 +85,8 @@ def search_linear(
         missing_weight = 0.0
         if n_seen < m:
             clear(sums[3])
-            add_rows(design, weight, entries, at + n_seen, at + m, sums[3])
+            clear(gaps[3])
+            add_side(design, weight, entries, at + n_seen, at + m, holes, sums[3], gaps[3])
             for i in range(n_seen, m):
                 missing_weight += weight[entries[at + i] & LOW]
         n_cuts, thinned = choose_cuts(
@@ -87,7 +94,7 @@ def search_linear(
         )
         k, to_left = scan_cuts(
             entries, at, n_seen, m, cuts, n_cuts, design, weight, missing_weight, coef, rule,
-            split, sums, size, matrix, column,
+            split, sums, holes, gaps, centre, size, matrix, column,
         )  # fmt: skip
         if k < 0:
             continue
@@ -160,15 +167,16 @@ def is_cut(entries, at, i, n_seen, m, left, n_missing, missing_weight, total, wi
 @compiled(inner=True)
 def scan_cuts(
     entries, at, n_seen, m, cuts, n_cuts, design, weight, missing_weight, coef, rule, split, sums,
-    size, matrix, column,
+    holes, gaps, centre, size, matrix, column,
 ):  # fmt: skip
     """The best of the cuts and the side of missing values; -1 if `split` is as good."""
-    whole, seen, right, missing = sums[0], sums[1], sums[2], sums[3]
-    clear(seen)
+    whole, right = sums[0], sums[2]
+    clear(sums[1])
+    clear(gaps[1])
     best, best_side, i, left_weight = np.int64(-1), np.int64(0), np.int64(0), 0.0
     n_missing = m - n_seen
     for k in range(n_cuts):
-        add_rows(design, weight, entries, at + i, at + cuts[k], seen)
+        add_side(design, weight, entries, at + i, at + cuts[k], holes, sums[1], gaps[1])
         while i < cuts[k]:
             left_weight += weight[entries[at + i] & LOW]
             i += 1
@@ -179,16 +187,22 @@ def scan_cuts(
             few = min(rows_left, m - rows_left) < rule.min_rows_leaf
             if few or min(on_left, on_right) < rule.min_weight_leaf:
                 continue
-            left = seen
+            left, left_gaps = sums[1], gaps[1]
             if side == 1:
-                left = sums[4]
-                combine(seen, missing, 1.0, left)
+                left, left_gaps = sums[4], gaps[4]
+                combine(sums[1], sums[3], 1.0, left)
+                combine_gaps(gaps[1], gaps[3], 1.0, left_gaps)
             combine(whole, left, -1.0, right)
-            error = side_error(left, left, rows_left, on_left, coef, rule, size, matrix, column)
+            combine_gaps(gaps[0], left_gaps, -1.0, gaps[2])
+            error = side_error(
+                left, left, left_gaps, holes[2], rows_left, on_left, coef, rule, centre, sums[5],
+                size, matrix, column,
+            )  # fmt: skip
             if error < split.error - split.tie:
                 error += side_error(
-                    right, whole, m - rows_left, on_right, coef, rule, size, matrix, column
-                )
+                    right, whole, gaps[2], holes[2], m - rows_left, on_right, coef, rule, centre,
+                    sums[5], size, matrix, column,
+                )  # fmt: skip
             if error < split.error - split.tie:
                 split.error = error
                 best, best_side = np.int64(k), np.int64(side)
@@ -196,7 +210,17 @@ def scan_cuts(
 
 
 @compiled(inner=True)
-def side_error(sums, source, n_rows, on_side, coef, rule, size, matrix, column):
+def add_side(design, weight, entries, begin, end, holes, sums, gaps):
+    """Add the rows of entries[begin:end] to the sums of a side, and to its gaps."""
+    add_rows(design, weight, entries, begin, end, sums)
+    if gaps.shape[0] > 0:
+        add_gaps(design, weight, entries, begin, end, holes[0], holes[1], gaps)
+
+
+@compiled(inner=True)
+def side_error(
+    sums, source, gaps, columns, n_rows, on_side, coef, rule, centre, moved, size, matrix, column
+):
     """The penalised error of a side with its own model, or with the mean if it is small.
 
     source
@@ -204,9 +228,13 @@ def side_error(sums, source, n_rows, on_side, coef, rule, size, matrix, column):
     """
     if n_rows < rule.min_rows_model or on_side < rule.min_weight_model:
         return mean_error(sums, coef)
+    own = sums
+    if gaps.shape[0] > 0:
+        own = moved
+        at_own_means(sums, gaps, columns, n_rows, coef, centre, column, own)
     for c in range(size.size):
-        size[c] = source[c, c] + (rule.alpha if c > 0 else 0.0)
-    return model_error(sums, size, coef, rule.alpha, matrix, column)
+        size[c] = max(source[c, c], own[c, c]) + (rule.alpha if c > 0 else 0.0)
+    return model_error(own, size, coef, rule.alpha, matrix, column)
 
 
 @compiled(inner=True)

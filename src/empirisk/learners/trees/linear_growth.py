@@ -121,7 +121,7 @@ class _Growth:
         to_left = self._goes_left(node.rows, split, words)
         left = self.workshop.fitted(node.rows[to_left], node.depth + 1)
         right = self.workshop.fitted(node.rows[~to_left], node.depth + 1)
-        # Of missing values the search took the node's means, the sides take their own: look again.
+        # The search found the same but for rounding: a best split that gains nothing is the end.
         gain = node.error - left.error - right.error
         if gain <= TIE * node.error or gain < limits.min_gain:
             return None

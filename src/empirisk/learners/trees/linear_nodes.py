@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from empirisk.compiled.trees.linear_gaps import add_gaps
 from empirisk.compiled.trees.linear_nodes import centre_rows, fit_node, subtract_model
 from empirisk.compiled.trees.linear_search import LINEAR_RULES, SPLIT, search_linear
 from empirisk.compiled.trees.linear_sums import add_rows
@@ -71,6 +72,8 @@ class Workshop:
         self, coding: RankCoding, target: LinearTarget, limits: Limits, max_bins: int
     ) -> None:
         self.coding, self.target = coding, target
+        self.missing = np.isnan(target.Z)
+        self.all_seen = not self.missing.any()
         self.table_rows = coding.row_numbers().astype(np.uint32)
         self.tables = (coding.small, coding.medium, coding.large)
         n, p = target.Z.shape
@@ -88,7 +91,7 @@ class Workshop:
         n_levels = int(coding.features["n_codes"][category].max(initial=0))
         n_sums = n_outputs * (1 + p)
         self.words = np.zeros((2, -(-n_levels // 32)), np.uint32)
-        self.sums = np.zeros((5, self.d, self.d))
+        self.sums = np.zeros((6, self.d, self.d))
         self.room = (np.empty((self.d, self.d)), np.empty(self.d))
         self.size, self.vectors = np.empty(1 + p), np.empty((3, 1 + p))
         self.sorting = (
@@ -132,6 +135,10 @@ class Workshop:
         entries = np.arange(3 * m, dtype=np.uint64)
         self.sums[0] = 0.0
         add_rows(design, weight, entries, 0, m, self.sums[0])
+        holes = self._holes(node.rows)
+        q = len(holes[2])
+        gaps, centre = np.zeros((5, q, self.d + q + 1)), np.empty(q)
+        add_gaps(design, weight, entries, 0, m, *holes[:2], gaps[0])
         splits = np.zeros(1, SPLIT)
         split = splits[0]
         split["feature"], split["error"], split["tie"] = -1, node.error, TIE * node.error
@@ -151,6 +158,9 @@ class Workshop:
                 self.rules,
                 splits,
                 self.sums,
+                holes,
+                gaps,
+                centre,
                 self.size,
                 *self.room,
                 codes,
@@ -172,3 +182,16 @@ class Workshop:
             split["error"] += 2 * split["tie"]  # the best one so far is found again
             look(feature, feature + 1, *window)
         return split
+
+    def _holes(self, rows: Ints) -> tuple[Ints, Ints, Ints]:
+        """(starts, holes, columns): the columns with missing values, and which are so in each row.
+
+        Of the i-th row those are columns[holes[starts[i]:starts[i + 1]]].
+        """
+        missing = self.missing[:0] if self.all_seen else self.missing[rows]
+        columns = np.flatnonzero(missing.any(axis=0))
+        holes = np.ascontiguousarray(np.nonzero(missing[:, columns])[1])
+        starts = np.zeros(len(rows) + 1, np.int64)
+        if len(holes):
+            np.cumsum(missing.sum(axis=1), out=starts[1:])
+        return starts, holes, columns
