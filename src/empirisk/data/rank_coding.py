@@ -46,10 +46,10 @@ class CodedColumn:
 
     def beside(self, thresholds: Floats) -> "CodedColumn":
         """A number, with the values next to some thresholds alone."""
-        above = np.searchsorted(self.values, thresholds, side="right")
-        near = np.unique(np.concatenate([above - 1, above]))
-        near = near[(near >= 0) & (near < len(self.values))]
-        return replace(self, values=self.values[near].copy())
+        above = np.searchsorted(self.values, np.sort(thresholds), side="right")
+        near = np.zeros(len(self.values) + 1, bool)
+        near[above] = near[above - 1] = True  # one beyond the last, or before the first
+        return replace(self, values=self.values[near[:-1]])
 
     def places(self, column: RawColumn) -> Floats:
         """Where the values of another column stand, as trees compare them; NaN where missing.

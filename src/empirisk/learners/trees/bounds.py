@@ -81,7 +81,7 @@ def date_between(value: float, low: float, high: float, calendar: str) -> str:
     >>> date_between(18275.5, 18275.0, 18276.0, "local")
     '2020-01-14'
     >>> date_between(18275.9, 18275.6, 18276.2, "local")
-    '2020-01-15 00:00'
+    '2020-01-14 22:00'
     """
     first, last = np.ceil(low), np.floor(high) - 1
     if first <= last and calendar == "local":

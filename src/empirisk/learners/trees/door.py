@@ -85,11 +85,13 @@ def check_places(learner: Any, X: Any) -> Floats:
 
 def kept_columns(coding: RankCoding, feature: Array, threshold: Floats) -> list[CodedColumn]:
     """The columns as predictions and words need them: of numbers, those beside thresholds."""
-    order = np.argsort(feature, kind="stable")
-    columns = range(len(coding.columns))
-    start, stop = (np.searchsorted(feature[order], columns, side) for side in ("left", "right"))
+    inner = np.flatnonzero(feature >= 0)
+    order = inner[np.argsort(feature[inner], kind="stable")]
+    ends = np.searchsorted(feature[order], range(len(coding.columns) + 1))
     return [
-        column.beside(threshold[order[start[j] : stop[j]]]) if column.kind == "number" else column
+        column.beside(threshold[order[ends[j] : ends[j + 1]]])
+        if column.kind == "number"
+        else column
         for j, column in enumerate(coding.columns)
     ]
 

@@ -35,6 +35,11 @@ class ReadableTree:
     ) -> Rules:
         """A rule for each leaf: its conditions, share of the rows, value and risk.
 
+        Thresholds have as few digits as they can while they are true of every row of training.
+        Of a linear tree the model of each leaf is stated: the largest coefficients in standard
+        units first, with three digits; terms that are left out are at their means. A classifier's
+        is that of the odds of the two commonest classes of the leaf.
+
         Parameters
         ----------
         feature_names : sequence of str, optional

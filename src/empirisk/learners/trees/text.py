@@ -25,8 +25,9 @@ def export_text(
     """The splits and leaves of a fitted tree as indented text.
 
     The text is that of scikit-learn's function of this name, where features are numbers without
-    missing values. A split of a category lists its levels; of a column that had missing values in
-    training, the side to which they go is marked.
+    missing values. A split of a category lists its levels, that of a date has a date; of a column
+    that had missing values in training, the side to which they go is marked. The leaves of linear
+    trees state their models.
 
     Parameters
     ----------
@@ -40,7 +41,8 @@ def export_text(
     spacing : int
         Width of a step of indentation.
     decimals : int
-        Of thresholds and values.
+        Of thresholds and values; few may move a threshold past a value, as in scikit-learn
+        (`rules()` write as many as it takes).
     show_weights : bool
         Whether leaves of a classifier show the weight of each class.
 
