@@ -87,6 +87,10 @@ def test_what_cannot_be_constrained_is_named():
     X, y, _, _ = sample(4)
     with pytest.raises(ParameterError, match="two classes"):
         DecisionTreeClassifier(monotonic_cst=[1, 0, 0]).fit(X, np.digitize(y, [-1, 1]))
+    with pytest.raises(ParameterError, match=r"cost_growth='gini': use cost_growth='priors'"):
+        DecisionTreeClassifier(
+            monotonic_cst=[1, 0, 0], cost_matrix=[[0, 4], [1, 0]], cost_growth="gini"
+        ).fit(X, y > 0)
     with pytest.raises(ParameterError, match="one output"):
         DecisionTreeRegressor(monotonic_cst=[1, 0, 0]).fit(X, np.column_stack([y, y]))
     with pytest.raises(ParameterError, match="'z'; the columns are"):

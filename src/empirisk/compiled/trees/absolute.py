@@ -21,6 +21,32 @@ def describe_absolute(
     Returns the median, the worth of the node unsplit, and if it is pure.
     """
     weighted = weights.size > 0
+    median, weight, pure = median_of(
+        weights, values, y_codes, rows, start, m, codes, entries, at, spare, counts, keys
+    )
+    loss = 0.0
+    for j in range(m):
+        i = np.int64(entries[at + j] & LOW)
+        row = rows[start + i]
+        place = ids[begin + i] if begin >= 0 else np.uint32(i)
+        sums[place, 0] = weights[row] if weighted else 1.0
+        sums[place, 1] = values[row, 0] - median
+        label[place] = j
+        loss += sums[place, 0] * abs(sums[place, 1])
+    node.rows = m
+    node.weight = weight
+    node.impurity = loss / weight
+    return median, -loss, pure
+
+
+@compiled(inner=True)
+def median_of(weights, values, y_codes, rows, start, m, codes, entries, at, spare, counts, keys):
+    """The median of rows[start:start + m], their weight, and if all values are one.
+
+    Where just half of the weight lies below, it is half way between the two middle values. The
+    entries of the rows become sorted by value.
+    """
+    weighted = weights.size > 0
     low, high = np.uint32(0xFFFFFFFF), np.uint32(0)
     weight = 0.0
     for i in range(m):
@@ -40,19 +66,23 @@ def describe_absolute(
                 other = values[rows[start + np.int64(entries[at + j + 1] & LOW)], 0]
                 median = 0.5 * median + 0.5 * other
             break
-    loss = 0.0
-    for j in range(m):
-        i = np.int64(entries[at + j] & LOW)
-        row = rows[start + i]
-        place = ids[begin + i] if begin >= 0 else np.uint32(i)
-        sums[place, 0] = weights[row] if weighted else 1.0
-        sums[place, 1] = values[row, 0] - median
-        label[place] = j
-        loss += sums[place, 0] * abs(sums[place, 1])
-    node.rows = m
-    node.weight = weight
-    node.impurity = loss / weight
-    return median, -loss, low == high
+    return median, weight, low == high
+
+
+@compiled(inner=True)
+def middle_median(
+    weights, values, y_codes, rows, start, middle, end, codes, entries, at, spare, counts, keys
+):
+    """Half way between the medians of the two sides, as `middle_value` is between the means."""
+    between = 0.0
+    for side in range(2):
+        begin, stop = (middle, end) if side else (start, middle)
+        median, _, _ = median_of(
+            weights, values, y_codes, rows, begin, stop - begin, codes, entries, at, spare, counts,
+            keys,
+        )  # fmt: skip
+        between += 0.5 * median
+    return between
 
 
 @compiled(inner=True)
@@ -86,14 +116,33 @@ def least_loss(tree, m, top, weight, total):
 
 
 @compiled(inner=True)
+def median_in(tree, m, top, weight):
+    """The median of the rows in the tree, as `median_of` gives it."""
+    median = 0.0
+    for twice in range(2):  # the first value with half of the weight, then with more than half
+        at, below = 0, 0.0
+        step = top
+        while step > 0:
+            j = at + step
+            if j <= m:
+                together = below + tree[j, 0]
+                if together < 0.5 * weight or (twice == 1 and together == 0.5 * weight):
+                    at, below = j, together
+            step >>= 1
+        median += 0.5 * tree[min(at, m - 1), 2]
+    return median
+
+
+@compiled(inner=True)
 def scan_absolute(
     entries, at, n_seen, n_missing, last, sums, label, from_missing, m, min_rows, min_weight,
-    weight, tie, tree,
+    weight, sign, lower, upper, tie, tree,
 ):  # fmt: skip
     """Splits by absolute errors. Returns the best worth and the entry after which it splits, or -1.
 
     Forwards for the losses of left sides, then backwards for those of right sides. The missing
-    values are the entries behind those seen; they begin on the side they go to.
+    values are the entries behind those seen; they begin on the side they go to. With a `sign`, the
+    medians of both sides are held to it and within lower and upper as means are by `scan_sum`.
     """
     top = 1
     while 2 * top <= m:
@@ -122,6 +171,11 @@ def scan_absolute(
                     tree[i, 3] = REFUSED
                 elif tree[i, 3] > REFUSED:
                     tree[i, 3] -= least_loss(tree, m, top, side, total)
+                    if sign != 0:
+                        left, right = tree[i, 4], median_in(tree, m, top, side)
+                        inside = lower <= min(left, right) and max(left, right) <= upper
+                        if not inside or sign * (left - right) > 0:
+                            tree[i, 3] = REFUSED
             place = entries[at + i] & LOW
             w, y = sums[place, 0], sums[place, 1]
             enter(tree, m, np.int64(label[place]), w, w * y)
@@ -130,6 +184,8 @@ def scan_absolute(
             if not backwards:
                 same = i + 1 < n_seen and entries[at + i] >> HALF == entries[at + i + 1] >> HALF
                 tree[i, 3] = REFUSED if same else -least_loss(tree, m, top, side, total)
+                if sign != 0:
+                    tree[i, 4] = median_in(tree, m, top, side)
     best, best_at = REFUSED, -1
     for i in range(last):
         if tree[i, 3] > best + tie:

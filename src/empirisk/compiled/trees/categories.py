@@ -1,7 +1,8 @@
 """Categories: the levels of a node put in an order, along which they are split like a number.
 
 With one sum, by the mean of each level: one of the splits along this order is the best of all
-2^(L-1) - 1, for squared error, two classes and Poisson (Breiman et al. 1984, Chou 1991). With
+2^(L-1) - 1, for squared error, two classes and Poisson (Breiman et al. 1984, Chou 1991), if a
+side may have any size: of those that limits allow, a better one may be off this order. With
 several classes or outputs, by the first principal component of the levels' means (Coppersmith,
 Hong & Hosking 1999), which is best or near it; by absolute errors, by the mean too.
 """
@@ -13,6 +14,7 @@ from empirisk.compiled.trees.criteria import NODE
 from empirisk.compiled.trees.ordering import HALF, LOW
 
 POWER_STEPS = 60
+EQUAL = 1e-12  # scores that differ by less than this part of the largest were rounded
 WORD = np.uint32(31)
 ONE = np.uint32(1)
 
@@ -37,8 +39,9 @@ def order_levels(entries, at, n, third, classes, sums, label, weight, totals, le
         if label is not None and classes:
             means[n_levels - 1, 2 + label[place]] += sums[place, 0]
         else:
+            w = 1.0 if label is None else sums[place, 0]  # by absolute errors, sums are values
             for k in range(n_sums):
-                means[n_levels - 1, 2 + k] += sums[place, k + 1]
+                means[n_levels - 1, 2 + k] += w * sums[place, k + 1]
     for j in range(n_levels):
         for k in range(n_sums):
             means[j, 2 + k] /= means[j, 0]
@@ -77,7 +80,7 @@ def score_levels(means, n_levels, n_sums, weight, totals):
         means[last + n_sums, 2 + a] = 0.0
     widest = 0
     for a in range(n_sums):
-        if means[last + a, 2 + a] > means[last + widest, 2 + widest]:
+        if means[last + a, 2 + a] > (1.0 + EQUAL) * means[last + widest, 2 + widest]:
             widest = a
     means[last + n_sums, 2 + widest] = 1.0
     for _ in range(POWER_STEPS):
@@ -107,8 +110,10 @@ def power_step(means, last, n_sums):
 @compiled
 def sort_levels(means, levels, n_levels):
     """levels[2] = the levels by their score, equal ones by their codes (merge sort)."""
+    largest = 0.0
     for j in range(n_levels):
         levels[2, j] = j
+        largest = max(largest, abs(means[j, 1]))
     width = 1
     while width < n_levels:
         for j in range(n_levels):
@@ -119,7 +124,7 @@ def sort_levels(means, levels, n_levels):
             for j in range(first, end):
                 from_a = b >= end
                 if a < middle and b < end:
-                    from_a = means[levels[3, a], 1] <= means[levels[3, b], 1]
+                    from_a = means[levels[3, a], 1] <= means[levels[3, b], 1] + EQUAL * largest
                 if from_a:
                     levels[2, j] = levels[3, a]
                     a += 1

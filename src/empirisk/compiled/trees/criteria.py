@@ -32,9 +32,10 @@ ABSOLUTE = 30
 REFUSED = -np.inf
 NO_COUNT = 1e-12
 
-# Rows of `totals`: sums of the node, of its missing values, of the sides of a split. They are
-# np.int64, since Numba would compile a function again for each integer that it is called with.
-NODE, MISSING, LEFT, RIGHT = np.int64(0), np.int64(1), np.int64(2), np.int64(3)
+# Rows of `totals`: sums of the node, of its missing values, of the sides of a split, and the copies
+# that a unit of each sum stands for. They are np.int64, since Numba would compile a function again
+# for each integer that it is called with.
+NODE, MISSING, LEFT, RIGHT, COPIES = (np.int64(row) for row in range(5))
 
 
 @compiled(inner=True)
@@ -84,6 +85,18 @@ def worth_of_sums(kind, weight, totals, side, costs):
             worth += totals[side, k] * totals[side, k]
         worth /= weight
     return worth
+
+
+@compiled(inner=True)
+def copies_of(totals, side, weight, copies):
+    """The rows that a side stands for, of this weight, where a row is so many copies of it.
+
+    Classes have factors in weights and sums: a unit of them stands for other numbers of copies.
+    """
+    number = copies * weight
+    for k in range(totals.shape[1]):
+        number += totals[COPIES, k] * totals[side, k]
+    return number
 
 
 @compiled(inner=True)

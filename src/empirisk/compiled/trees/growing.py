@@ -15,8 +15,9 @@ import numpy as np
 
 from empirisk.compiled.decorator import compiled
 from empirisk.compiled.streams import GOLDEN, scramble
-from empirisk.compiled.trees.absolute import describe_absolute
+from empirisk.compiled.trees.absolute import describe_absolute, middle_median
 from empirisk.compiled.trees.categories import pack_subset, unpack_subset
+from empirisk.compiled.trees.criteria import NODE, copies_of
 from empirisk.compiled.trees.frontier import pop, push
 from empirisk.compiled.trees.many_sums import describe_classes, describe_outputs
 from empirisk.compiled.trees.one_sum import describe_sum
@@ -69,7 +70,7 @@ def grow(
                 sums, label, totals, entries, counts, keys, tree, outputs,
             )  # fmt: skip
             found = False
-            if not (pure or is_small(rule, node, here.depth)):
+            if not (pure or is_small(rule, node, here.depth, totals)):
                 if begin < 0 and m <= rule.block:
                     sort_block(
                         small, medium, large, features, rows, here.start, m, ids, constant,
@@ -108,7 +109,14 @@ def grow(
             )
         between = 0.0
         if rule.bounded:
-            between = middle_value(weights, values, rows, here.start, middle, here.end)
+            if tree is not None:
+                between = middle_median(
+                    weights, values, labels, rows, here.start, middle, here.end, codes, entries,
+                    rule.first, rule.second, counts, keys,
+                )  # fmt: skip
+            else:
+                between = middle_value(weights, values, rows, here.start, middle, here.end)
+            between = min(max(between, here.lower), here.upper)
         node.rank = state[N_SPLITS]
         node.right = state[N_NODES] + 1
         sign = features[node.feature].monotone
@@ -143,11 +151,12 @@ def describe(
     """
     start, m = here.start, here.end - here.start
     if tree is not None:
-        value[here.node, 0], worth, pure = describe_absolute(
+        median, worth, pure = describe_absolute(
             weights, values, labels, rows, start, m, ids, begin, node, sums, label, codes,
             entries, rule.first, rule.second, counts, keys,
         )  # fmt: skip
-        return worth, 0.0, pure
+        value[here.node, 0] = min(max(median, here.lower), here.upper) if rule.bounded else median
+        return worth, median, pure
     if outputs is not None:
         worth, pure = describe_outputs(
             weights, values, rule.kind, costs, rows, start, m, ids, begin, node, sums, totals,
@@ -168,10 +177,13 @@ def describe(
 
 
 @compiled(inner=True)
-def is_small(rule, node, depth):
+def is_small(rule, node, depth, totals):
     """Whether a node is not to be split, whatever its splits."""
     few = node.rows < rule.min_rows_split or node.weight < rule.min_weight_split
     few = few or node.rows < 2 * rule.min_rows_leaf or node.weight < 2.0 * rule.min_weight_leaf
+    if not few and rule.min_copies_leaf > 0.0:
+        copies = copies_of(totals, NODE, node.weight, rule.copies)
+        few = copies < max(rule.min_copies_split, 2.0 * rule.min_copies_leaf)
     return few or depth >= rule.max_depth
 
 

@@ -31,6 +31,10 @@ RULES = np.dtype(
         ("min_rows_leaf", np.int64),
         ("min_weight_split", np.float64),
         ("min_weight_leaf", np.float64),
+        ("min_copies_split", np.float64),
+        ("min_copies_leaf", np.float64),  # not above 0 where copies are not counted
+        ("copies", np.float64),  # of a unit of weight, beside those of the sums (`criteria`)
+        ("rounding", np.float64),  # worths that differ by this part of the node's are equal
         ("min_gain", np.float64),  # in units of the criterion
         ("gain_scale", np.float64),  # what these are in units of weight times impurity
         ("bounded", np.int64),  # 1 where there are monotone constraints

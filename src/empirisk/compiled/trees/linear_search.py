@@ -18,10 +18,9 @@ from empirisk.compiled.trees.ordering import HALF, LOW, gather, sort_codes
 LINEAR_RULES = np.dtype(
     [
         ("alpha", np.float64),
-        ("min_rows_leaf", np.int64),
+        ("min_rows_leaf", np.float64),  # a row counts as its copies
         ("min_weight_leaf", np.float64),
-        ("min_rows_model", np.int64),  # a side with fewer rows, or less weight, has the mean
-        ("min_weight_model", np.float64),
+        ("min_rows_model", np.float64),  # a side with fewer has the mean
         ("max_bins", np.int64),
     ],
     align=True,
@@ -46,9 +45,9 @@ SPLIT = np.dtype(
 
 @compiled(signatures=2)
 def search_linear(
-    small, medium, large, features, first, last, window, rows, design, weight, coef, rules, splits,
-    sums, holes, gaps, centre, size, matrix, column, codes, entries, counts, keys, cuts, levels,
-    means, products, totals, words,
+    small, medium, large, features, first, last, window, rows, design, weight, copies, coef, rules,
+    splits, sums, holes, gaps, centre, size, matrix, column, codes, entries, counts, keys, cuts,
+    levels, means, products, totals, words,
 ):  # fmt: skip
     """Look for a better split than splits[0] by the features first..last - 1; writes it there.
 
@@ -82,19 +81,24 @@ def search_linear(
             for i in range(n_seen, m):
                 entries[2 * m + i] = entries[i]
             at = np.int64(2 * m)
-        missing_weight = 0.0
+        missing_weight, missing_copies, total_copies = 0.0, 0.0, 0.0
+        for i in range(m):
+            total_copies += copies[i]
         if n_seen < m:
             clear(sums[3])
             clear(gaps[3])
             add_side(design, weight, entries, at + n_seen, at + m, holes, sums[3], gaps[3])
             for i in range(n_seen, m):
                 missing_weight += weight[entries[at + i] & LOW]
+                missing_copies += copies[entries[at + i] & LOW]
         n_cuts, thinned = choose_cuts(
-            entries, at, n_seen, m, window, weight, missing_weight, sums[0, 0, 0], rule, cuts
-        )
+            entries, at, n_seen, m, window, weight, copies, missing_weight, missing_copies,
+            sums[0, 0, 0], total_copies, rule, cuts,
+        )  # fmt: skip
         k, to_left = scan_cuts(
-            entries, at, n_seen, m, cuts, n_cuts, design, weight, missing_weight, coef, rule,
-            split, sums, holes, gaps, centre, size, matrix, column,
+            entries, at, n_seen, m, cuts, n_cuts, design, weight, copies, missing_weight,
+            missing_copies, total_copies, coef, rule, split, sums, holes, gaps, centre, size,
+            matrix, column,
         )  # fmt: skip
         if k < 0:
             continue
@@ -113,7 +117,10 @@ def search_linear(
 
 
 @compiled(inner=True)
-def choose_cuts(entries, at, n_seen, m, window, weight, missing_weight, total, rule, cuts):
+def choose_cuts(
+    entries, at, n_seen, m, window, weight, copies, missing_weight, missing_copies, total,
+    total_copies, rule, cuts,
+):  # fmt: skip
     """Numbers of rows on the left at which the feature may be cut; how many, and if thinned.
 
     All of them if they are at most `max_bins`, else about so many, at steps of weight and of number
@@ -121,11 +128,13 @@ def choose_cuts(entries, at, n_seen, m, window, weight, missing_weight, total, r
     missing values the right side may have none of the others.
     """
     end = n_seen if n_seen < m else n_seen - 1
-    n_missing = m - n_seen
-    count, left, first_left, last_left = 0, 0.0, 0.0, 0.0
+    count, left, first_left, last_left, rows_left = 0, 0.0, 0.0, 0.0, 0.0
     for i in range(1, end + 1):
         left += weight[entries[at + i - 1] & LOW]
-        if is_cut(entries, at, i, n_seen, m, left, n_missing, missing_weight, total, window, rule):
+        rows_left += copies[entries[at + i - 1] & LOW]
+        many = rows_left + missing_copies >= rule.min_rows_leaf
+        many = many and total_copies - rows_left >= rule.min_rows_leaf
+        if many and is_cut(entries, at, i, n_seen, left, missing_weight, total, window, rule):
             if count < rule.max_bins:
                 cuts[count] = i
             if count == 0:
@@ -136,10 +145,13 @@ def choose_cuts(entries, at, n_seen, m, window, weight, missing_weight, total, r
         return np.int64(count), np.int64(0)
     half = rule.max_bins // 2 - 1
     step, steps = (last_left - first_left) / half, count // half
-    chosen, left, wanted, since, last_cut = 0, 0.0, 0.0, 0, 0
+    chosen, left, wanted, since, last_cut, rows_left = 0, 0.0, 0.0, 0, 0, 0.0
     for i in range(1, end + 1):
         left += weight[entries[at + i - 1] & LOW]
-        if is_cut(entries, at, i, n_seen, m, left, n_missing, missing_weight, total, window, rule):
+        rows_left += copies[entries[at + i - 1] & LOW]
+        many = rows_left + missing_copies >= rule.min_rows_leaf
+        many = many and total_copies - rows_left >= rule.min_rows_leaf
+        if many and is_cut(entries, at, i, n_seen, left, missing_weight, total, window, rule):
             last_cut = i
             since += 1
             if chosen == 0 or left >= wanted or since >= steps or i == window[2]:
@@ -153,38 +165,39 @@ def choose_cuts(entries, at, n_seen, m, window, weight, missing_weight, total, r
 
 
 @compiled(inner=True)
-def is_cut(entries, at, i, n_seen, m, left, n_missing, missing_weight, total, window, rule):
-    """Whether rows with other values follow the first i, and neither side must be too small."""
+def is_cut(entries, at, i, n_seen, left, missing_weight, total, window, rule):
+    """Whether rows with other values follow the first i, and neither side must be too light."""
     if i < window[0] or i > window[1]:
         return False
     if i < n_seen and (entries[at + i - 1] >> HALF) == (entries[at + i] >> HALF):
         return False
-    few = i + n_missing < rule.min_rows_leaf or m - i < rule.min_rows_leaf
     light = left + missing_weight < rule.min_weight_leaf or total - left < rule.min_weight_leaf
-    return not few and not light
+    return not light
 
 
 @compiled(inner=True)
 def scan_cuts(
-    entries, at, n_seen, m, cuts, n_cuts, design, weight, missing_weight, coef, rule, split, sums,
-    holes, gaps, centre, size, matrix, column,
+    entries, at, n_seen, m, cuts, n_cuts, design, weight, copies, missing_weight, missing_copies,
+    total_copies, coef, rule, split, sums, holes, gaps, centre, size, matrix, column,
 ):  # fmt: skip
     """The best of the cuts and the side of missing values; -1 if `split` is as good."""
     whole, right = sums[0], sums[2]
     clear(sums[1])
     clear(gaps[1])
     best, best_side, i, left_weight = np.int64(-1), np.int64(0), np.int64(0), 0.0
-    n_missing = m - n_seen
+    seen_copies = 0.0
     for k in range(n_cuts):
         add_side(design, weight, entries, at + i, at + cuts[k], holes, sums[1], gaps[1])
         while i < cuts[k]:
             left_weight += weight[entries[at + i] & LOW]
+            seen_copies += copies[entries[at + i] & LOW]
             i += 1
-        for side in range(1 + (n_missing > 0 and i < n_seen)):
-            rows_left = i + side * n_missing
+        for side in range(1 + (n_seen < m and i < n_seen)):
+            rows_left = seen_copies + side * missing_copies
+            rows_right = total_copies - rows_left
             on_left = left_weight + side * missing_weight
             on_right = whole[0, 0] - on_left
-            few = min(rows_left, m - rows_left) < rule.min_rows_leaf
+            few = min(rows_left, rows_right) < rule.min_rows_leaf
             if few or min(on_left, on_right) < rule.min_weight_leaf:
                 continue
             left, left_gaps = sums[1], gaps[1]
@@ -194,13 +207,14 @@ def scan_cuts(
                 combine_gaps(gaps[1], gaps[3], 1.0, left_gaps)
             combine(whole, left, -1.0, right)
             combine_gaps(gaps[0], left_gaps, -1.0, gaps[2])
+            n_left = i + side * (m - n_seen)
             error = side_error(
-                left, left, left_gaps, holes[2], rows_left, on_left, coef, rule, centre, sums[5],
+                left, left, left_gaps, holes[2], n_left, rows_left, coef, rule, centre, sums[5],
                 size, matrix, column,
             )  # fmt: skip
             if error < split.error - split.tie:
                 error += side_error(
-                    right, whole, gaps[2], holes[2], m - rows_left, on_right, coef, rule, centre,
+                    right, whole, gaps[2], holes[2], m - n_left, rows_right, coef, rule, centre,
                     sums[5], size, matrix, column,
                 )  # fmt: skip
             if error < split.error - split.tie:
@@ -219,14 +233,14 @@ def add_side(design, weight, entries, begin, end, holes, sums, gaps):
 
 @compiled(inner=True)
 def side_error(
-    sums, source, gaps, columns, n_rows, on_side, coef, rule, centre, moved, size, matrix, column
+    sums, source, gaps, columns, n_rows, copies, coef, rule, centre, moved, size, matrix, column
 ):
     """The penalised error of a side with its own model, or with the mean if it is small.
 
     source
         The sums that these were taken from: what was subtracted has rounding errors of their size.
     """
-    if n_rows < rule.min_rows_model or on_side < rule.min_weight_model:
+    if copies < rule.min_rows_model:
         return mean_error(sums, coef)
     own = sums
     if gaps.shape[0] > 0:

@@ -11,6 +11,7 @@ from empirisk.compiled.trees.criteria import (
     REFUSED,
     RIGHT,
     SQUARED_MANY,
+    copies_of,
     worth_of_sums,
 )
 from empirisk.compiled.trees.ordering import HALF, LOW
@@ -104,7 +105,7 @@ def describe_outputs(
 @compiled(signatures=2, inner=True)
 def scan_sums(
     entries, at, last, sums, label, totals, from_missing, weight, n_rows, left_rows, kind,
-    min_rows, min_weight, costs, tie, bar,
+    min_rows, min_weight, min_copies, costs, tie, bar,
 ):  # fmt: skip
     """Splits by several sums. Returns the best worth and the entry after which it splits, or -inf.
 
@@ -155,5 +156,9 @@ def scan_sums(
             continue
         if min(left_rows + i + 1, n_rows - left_rows - i - 1) < min_rows:
             continue
+        if min_copies > 0.0:
+            on_left = copies_of(totals, LEFT, left_weight, 0.0)
+            if min(on_left, copies_of(totals, RIGHT, right_weight, 0.0)) < min_copies:
+                continue
         best, best_at, bar = worth, i, worth + tie
     return best, best_at

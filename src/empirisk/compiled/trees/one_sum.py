@@ -80,7 +80,7 @@ def deviance(weights, values, rows, start, m, mean):
 @compiled(inner=True)
 def scan_sum(
     entries, at, last, sums, weight, total, left_weight, left, n_rows, left_rows, kind,
-    min_rows, min_weight, costs, sign, lower, upper, tie, bar,
+    min_rows, min_weight, min_copies, copies, copies_of_sum, costs, sign, lower, upper, tie, bar,
 ):  # fmt: skip
     """Splits by one sum. Returns the best worth and the entry after which it splits, or -inf.
 
@@ -88,7 +88,8 @@ def scan_sum(
 
     The entries begin at `at`; the first `last` of them may be the last of the left side, and one
     more entry follows.
-    left_weight, left and left_rows are of the rows that are on the left from the start. With
+    left_weight, left and left_rows are of the rows that are on the left from the start. A unit of
+    weight and one of the sum stand for `copies` and `copies_of_sum` rows. With
     a `sign`, the means of both sides must lie between lower and upper, and sign times the left one
     must not be above sign times the right one. Worths that differ by no more than `tie` are
     equal: of equals, the first is taken.
@@ -116,6 +117,11 @@ def scan_sum(
             continue
         if min(left_rows + i + 1, n_rows - left_rows - i - 1) < min_rows:
             continue
+        if min_copies > 0.0:
+            on_left = copies * left_weight + copies_of_sum * left
+            on_right = copies * right_weight + copies_of_sum * right
+            if min(on_left, on_right) < min_copies:
+                continue
         if sign != 0:
             left_mean, right_mean = left / left_weight, right / right_weight
             inside = lower <= min(left_mean, right_mean) and max(left_mean, right_mean) <= upper

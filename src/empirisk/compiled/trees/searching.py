@@ -13,7 +13,7 @@ from empirisk.compiled.streams import below
 from empirisk.compiled.trees.absolute import scan_absolute
 from empirisk.compiled.trees.binning import BINS_PER_ROW, bin_classes, bin_sum
 from empirisk.compiled.trees.categories import note_subset, order_levels
-from empirisk.compiled.trees.criteria import MISSING, NODE, REFUSED
+from empirisk.compiled.trees.criteria import COPIES, MISSING, NODE, REFUSED
 from empirisk.compiled.trees.layout import UNSEEN
 from empirisk.compiled.trees.many_sums import scan_sums
 from empirisk.compiled.trees.one_sum import scan_sum
@@ -41,7 +41,7 @@ def search(
     node are noted. The levels of a category that go left are in `words`.
     """
     p, start, m, weight = features.size, here.start, here.end - here.start, node.weight
-    tie = TIE * weight * node.impurity
+    tie = TIE * weight * node.impurity + rule.rounding * abs(worth)
     perfect = worth + weight * node.impurity / rule.gain_scale
     lower, upper = here.lower - shift, here.upper - shift
     best, best_f = REFUSED, -1
@@ -115,19 +115,20 @@ def search(
             if tree is not None:
                 value, i = scan_absolute(
                     entries, at, n_seen, n_missing, last, sums, label, side, m, rule.min_rows_leaf,
-                    rule.min_weight_leaf, weight, tie, tree,
+                    rule.min_weight_leaf, weight, features[f].monotone, lower, upper, tie, tree,
                 )  # fmt: skip
             elif label is None and outputs is None:
                 value, i = scan_sum(
                     entries, at, last, sums, weight, totals[NODE, 0], missing_weight * side,
                     totals[MISSING, 0] * side, m, n_missing * side, rule.kind, rule.min_rows_leaf,
-                    rule.min_weight_leaf, costs, features[f].monotone, lower, upper, tie, bar,
+                    rule.min_weight_leaf, rule.min_copies_leaf, rule.copies, totals[COPIES, 0],
+                    costs, features[f].monotone, lower, upper, tie, bar,
                 )  # fmt: skip
             else:
                 value, i = scan_sums(
                     entries, at, last, sums, label, totals, missing_weight * side, weight,
-                    m, n_missing * side, rule.kind, rule.min_rows_leaf, rule.min_weight_leaf, costs,
-                    tie, bar,
+                    m, n_missing * side, rule.kind, rule.min_rows_leaf, rule.min_weight_leaf,
+                    rule.min_copies_leaf, costs, tie, bar,
                 )  # fmt: skip
             if value > best + tie or (value >= best - tie and value > REFUSED and f < best_f):
                 best, best_f = value, f

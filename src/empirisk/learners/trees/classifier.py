@@ -40,10 +40,13 @@ class DecisionTreeClassifier(ClassWeightMixin, ClassifierMixin, DecisionTree):
 max_features, random_state, max_leaf_nodes, min_impurity_decrease, monotonic_cst, \
 categorical_features, early_stopping, validation_fraction, n_iter_no_change
         As in `DecisionTreeRegressor`. A monotone constraint is on the probability of the second of
-        two classes. The split of a category is the best one for two classes; for more its levels
-        are put in the order of the first principal component of their class shares.
+        two classes. The split of a category is the best one for two classes, if the limits allow
+        sides of any size; for more its levels are put in the order of the first principal component
+        of their class shares.
     class_weight : dict, "balanced" or None
-        Factors of the weights of the rows of each class.
+        Factors of the weights of the rows of each class. They do not change how many rows a row
+        counts for, only its part in `min_weight_fraction_leaf`. "balanced" gives the classes equal
+        totals of weight; scikit-learn's does so without `sample_weight`, whose rows it only counts.
     ccp_alpha : float
         The price of a leaf when pruning; 0 prunes nothing.
     ccp_risk : {"impurity", "cost"}
@@ -71,7 +74,8 @@ categorical_features, early_stopping, validation_fraction, n_iter_no_change
 
     Notes
     -----
-    See `DecisionTreeRegressor` for missing values, thresholds and ties. Of classes with equal
+    See `DecisionTreeRegressor` for missing values and thresholds. Of equal splits the one of the
+    first feature, then of the lowest threshold, is taken. Of classes with equal
     shares, or equal costs, a leaf predicts the first.
 
     References

@@ -99,20 +99,19 @@ class DecisionTree(ReadableTree, PathMixin, BaseEstimator):
         if self.splitter not in ("best", "random"):
             raise ParameterError(f"splitter is {self.splitter!r}; it must be 'best' or 'random'")
         problem = self._problem(coding, y, weight, n_classes)
-        limits = limits_of(
-            self, problem.weight, len(coding.columns), by_rows=problem.weight is not weight
-        )
+        limits = limits_of(self, problem.weight, weight, len(coding.columns))
+        plain = n_classes == 0 or problem.weight is weight
         changes = {"min_gain": problem.gain_of(limits.min_gain), **changes}
         limits = Limits(**{**vars(limits), **changes})
         random = self.splitter == "random"
         drawn = random or limits.max_features < len(coding.columns)
         tree = grow_tree(
             coding,
-            problem.target,
+            problem.target if plain else problem.with_copies(y, weight),
             limits,
             seed=spawn(self.random_state, 1)[0] if drawn else 0,
             random=random,
-            monotone=checked_signs(self.monotonic_cst, coding, problem.target.kind),
+            monotone=checked_signs(self.monotonic_cst, coding, problem.target),
             gain_scale=problem.gain_scale,
         )
         return problem.in_units(tree)

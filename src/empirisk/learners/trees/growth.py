@@ -29,6 +29,8 @@ WORK_AT_ONCE = 2**27  # rows times features between two looks at the clock: abou
 BLOCK_ENTRIES = 2**17  # of 8 bytes, in two halves: 2 MB, about what stays in the cache
 BLOCK_SHARE = 0.5  # of the features must be looked at in each node for a block to pay
 NEVER = np.iinfo(np.int32).max
+ROUNDING = 1e-12  # of worths, where weights are products with the factors of classes
+HALF_A_COPY = 0.5  # copies are whole numbers, up to the rounding of sums of weights
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,8 @@ class Limits:
     min_rows_leaf: int = 1
     min_weight_split: float = 0.0
     min_weight_leaf: float = 0.0
+    min_copies_split: float = 0.0
+    min_copies_leaf: float = 0.0
     min_gain: float = -np.inf
 
 
@@ -62,6 +66,8 @@ class Target:
         Classes, if they are more than two; else outputs.
     costs : array of shape (classes, classes)
         C(i | j), for the criteria that take costs.
+    copies : array of shape (classes,)
+        What a unit of weight of each class counts for in `Limits.min_copies_leaf`.
     """
 
     kind: int
@@ -70,6 +76,7 @@ class Target:
     weight: Floats | None
     n_sums: int = 1
     costs: Floats | None = None
+    copies: Floats | None = None
 
 
 def grow_tree(
@@ -148,12 +155,12 @@ class _Growth:
             np.empty(n, np.uint32),
             np.empty((n + n_bins, width)),
             np.empty(n + n_bins, np.int32) if labelled else None,
-            np.zeros((4, target.n_sums)),
+            _totals(target),
             np.empty(third + (n_entries if categories.any() else 0), np.uint64),
             np.empty(2**DIGIT_BITS, np.uint32),
             np.empty((2, ALL_PAIRS), np.int32),
             np.arange(p),
-            np.zeros((n + 1, 4)) if target.kind == criteria.ABSOLUTE else None,
+            np.zeros((n + 1, 5)) if target.kind == criteria.ABSOLUTE else None,
             np.zeros((4, n_levels), np.uint32) if n_levels else None,
             np.zeros((n_levels + target.n_sums + 1, target.n_sums + 2)) if n_levels else None,
             self.words if n_levels else None,
@@ -262,6 +269,10 @@ def _rules(
         limits.min_rows_leaf,
         limits.min_weight_split,
         max(limits.min_weight_leaf, np.finfo(float).tiny),
+        limits.min_copies_split - HALF_A_COPY,
+        limits.min_copies_leaf - HALF_A_COPY,
+        0.0 if target.copies is None or target.n_sums > 1 else target.copies[0],
+        0.0 if target.copies is None else ROUNDING,
         limits.min_gain,
         1.0,
         features["monotone"].any(),
@@ -273,6 +284,14 @@ def _rules(
         third,
     )
     return rules
+
+
+def _totals(target: Target) -> Floats:
+    """Room for `totals`, and the copies of the sums: of two classes, beside those of weights."""
+    totals = np.zeros((5, target.n_sums))
+    if target.copies is not None:
+        totals[criteria.COPIES] = target.copies if target.n_sums > 1 else np.diff(target.copies)
+    return totals
 
 
 def _longer(array: Array) -> Array:

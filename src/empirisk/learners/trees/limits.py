@@ -10,34 +10,46 @@ from empirisk.learners.trees.growth import NEVER, Limits
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import ParameterError
 
-ROUNDING = 1e-12  # a gain that is the least to rounding is enough
+ROUNDING = 1e-12  # a gain or a weight that is the least to rounding is enough
+COUNTABLE = 2.0**53  # sums of whole numbers up to this one are exact
 
 
-def limits_of(learner: Any, weight: Floats, n_features: int, *, by_rows: bool = False) -> Limits:
+def limits_of(learner: Any, weight: Floats, given: Floats, n_features: int) -> Limits:
     """The limits that a learner's parameters ask for.
 
-    Where all weights are whole numbers, a row counts as so many rows, unless `by_rows` (classes
-    have weights too); else each row counts once, and only `min_weight_fraction_leaf` looks at
-    weights.
+    Where all weights as `given` are whole numbers, a row counts as so many rows; else each row
+    counts once. Only `min_weight_fraction_leaf` looks at the weights of growth, in which classes
+    have factors: as in scikit-learn.
     """
     total = float(weight.sum())
-    counted = not by_rows and bool((weight == np.floor(weight)).all())
-    n = total if counted else float(len(weight))
+    counted = counts_rows(given)
+    n = float(given.sum()) if counted else float(len(given))
     split = _number(learner, "min_samples_split", least=2, n=n)
     leaf = _number(learner, "min_samples_leaf", least=1, n=n)
     share = _real(learner, "min_weight_fraction_leaf", 0.0, 0.5)
     decrease = _real(learner, "min_impurity_decrease", 0.0, np.inf)
     leaves = getattr(learner, "max_leaf_nodes", None)
+    by_weight = counted and weight is given
+    by_copies = counted and not by_weight and not bool((given == 1.0).all())
+    by_rows = not by_weight and not by_copies
+    least = share * total * (1.0 if by_weight else 1 - ROUNDING)
     return Limits(
         max_depth=_optional(learner, "max_depth", 1, NEVER),
         max_leaves=0 if leaves is None else _optional(learner, "max_leaf_nodes", 2, 0),
         max_features=features_drawn(learner.max_features, n_features),
-        min_rows_split=2 if counted else split,
-        min_rows_leaf=1 if counted else leaf,
-        min_weight_split=float(split) if counted else 0.0,
-        min_weight_leaf=max(share * total, float(leaf) if counted else 0.0),
+        min_rows_split=split if by_rows else 2,
+        min_rows_leaf=leaf if by_rows else 1,
+        min_weight_split=float(split) if by_weight else 0.0,
+        min_weight_leaf=max(least, float(leaf) if by_weight else 0.0),
+        min_copies_split=float(split) if by_copies else 0.0,
+        min_copies_leaf=float(leaf) if by_copies else 0.0,
         min_gain=decrease * (1 - ROUNDING) * total if decrease > 0 else -np.inf,
     )
+
+
+def counts_rows(given: Floats) -> bool:
+    """Whether weights are numbers of copies."""
+    return bool((given == np.floor(given)).all()) and float(given.sum()) < COUNTABLE
 
 
 def features_drawn(max_features: Any, p: int) -> int:

@@ -107,7 +107,7 @@ class _Growth:
         """The best split; None where the node stays a leaf."""
         check_deadline()
         limits = self.limits
-        few = node.n_rows < max(limits.min_rows_split, 2 * limits.min_rows_leaf)
+        few = node.copies < max(limits.min_rows_split, 2 * limits.min_rows_leaf)
         light = node.weight < max(limits.min_weight_split, 2 * limits.min_weight_leaf)
         perfect = node.error <= node.weight * (ROUNDING * self.largest) ** 2
         if few or light or perfect or node.depth >= limits.max_depth:

@@ -30,15 +30,15 @@ class LinearTarget:
     weight : array of shape (n,)
     alpha : float
         The penalty.
-    counted : bool
-        Whether a row counts as many rows as it weighs.
+    copies : array of shape (n,)
+        How many rows each row counts for in limits.
     """
 
     Z: Floats
     Y: Floats
     weight: Floats
     alpha: float
-    counted: bool
+    copies: Floats
 
 
 @dataclass(eq=False)
@@ -54,6 +54,7 @@ class Node:
     depth: int
     rows: Ints
     n_rows: int
+    copies: float
     weight: float
     error: float
     mean: Floats
@@ -83,8 +84,7 @@ class Workshop:
             target.alpha,
             limits.min_rows_leaf,
             max(limits.min_weight_leaf, np.finfo(float).tiny),
-            0 if target.counted else p + 2,
-            float(p + 2) if target.counted else 0.0,
+            p + 2,
             max_bins,
         )
         category = coding.features["category"] != 0
@@ -114,8 +114,8 @@ class Workshop:
         centre, value, coef = np.empty(p), np.empty(n_outputs), np.zeros((n_outputs, p))
         total = centre_rows(target.Z, target.Y, target.weight, rows, weight, centre, value, design)
         mean, own = value.copy(), target.Y[rows]
-        rule = self.rules[0]
-        if m < rule["min_rows_model"] or total < rule["min_weight_model"]:
+        copies = float(target.copies[rows].sum())
+        if copies < self.rules[0]["min_rows_model"]:
             residual = design[:, 1 + p :]
             error = float((weight[:, None] * residual * residual).sum())
         else:
@@ -123,7 +123,7 @@ class Workshop:
             entries = np.empty(m, np.uint64)
             error = fit_node(design, weight, target.alpha, entries, coef, value, *room)
         low, high = own.min(axis=0), own.max(axis=0)
-        return Node(depth, rows, m, total, error, mean, centre, coef, value, low, high)
+        return Node(depth, rows, m, copies, total, error, mean, centre, coef, value, low, high)
 
     def best_split(self, node: Node) -> Array:
         """The best split, a record; at quantiles first, then between the best one's neighbours."""
@@ -143,6 +143,7 @@ class Workshop:
         split = splits[0]
         split["feature"], split["error"], split["tie"] = -1, node.error, TIE * node.error
         table_rows, codes = self.table_rows[node.rows], np.empty(m, np.uint32)
+        copies = target.copies[node.rows]
 
         def look(first: int, last: int, *window: int) -> None:
             search_linear(
@@ -154,6 +155,7 @@ class Workshop:
                 table_rows,
                 design,
                 weight,
+                copies,
                 node.coef,
                 self.rules,
                 splits,

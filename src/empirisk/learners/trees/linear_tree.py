@@ -11,7 +11,7 @@ from empirisk.data.rank_coding import RankCoding
 from empirisk.learners.linear.ridge import check_alpha
 from empirisk.learners.trees.decision_tree import DecisionTree
 from empirisk.learners.trees.door import check_places
-from empirisk.learners.trees.limits import limits_of, whole
+from empirisk.learners.trees.limits import counts_rows, limits_of, whole
 from empirisk.learners.trees.linear_columns import ModelColumns
 from empirisk.learners.trees.linear_growth import grow_linear_tree
 from empirisk.learners.trees.linear_models import LeafModel, LeafModels
@@ -103,9 +103,13 @@ class Grown:
         self.places = coding.places()
         outputs = learner._outputs(y, weight, n_classes)
         self.weight, self.unit, (one, other) = outputs.weight, outputs.unit, outputs.error_units
-        by_rows = self.weight is not weight
-        limits = limits_of(learner, self.weight, len(coding.columns), by_rows=by_rows)
-        limits = replace(limits, min_gain=limits.min_gain / one / other)
+        limits = limits_of(learner, self.weight, weight, len(coding.columns))
+        limits = replace(
+            limits,
+            min_rows_split=max(limits.min_rows_split, int(limits.min_copies_split)),
+            min_rows_leaf=max(limits.min_rows_leaf, int(limits.min_copies_leaf)),
+            min_gain=limits.min_gain / one / other,
+        )
         most = whole(learner.max_model_columns)
         if most is None or most < 1:
             raise ParameterError(
@@ -116,8 +120,8 @@ class Grown:
             self.places, outputs.values, self.weight, coding.columns, most
         )
         self.Z = self.columns.standardised(self.places)
-        self.counted = not by_rows and bool((self.weight == np.floor(self.weight)).all())
-        target = LinearTarget(self.Z, outputs.values, self.weight, self.alpha, self.counted)
+        self.copies = weight if counts_rows(weight) else np.ones(len(weight))
+        target = LinearTarget(self.Z, outputs.values, self.weight, self.alpha, self.copies)
         tree, self.ridge = grow_linear_tree(coding, target, limits, max_bins)
         with np.errstate(over="ignore", under="ignore"):
             impurity = tree.impurity * one * other
@@ -145,9 +149,7 @@ class Grown:
 
     def enough(self, node: int) -> bool:
         """Whether a node has more rows than a model has parameters."""
-        tree, least = self.tree, self.Z.shape[1] + 2
-        n = tree.weighted_n_node_samples if self.counted else tree.n_node_samples
-        return bool(n[node] >= least)
+        return bool(self.copies[self.rows_of(node)].sum() >= self.Z.shape[1] + 2)
 
 
 class LinearTreePath(TreePath):
@@ -166,7 +168,9 @@ class LinearTreePath(TreePath):
         self.coding, self.n_classes, self.flat = coding, n_classes, True
         self.grown = Grown(learner, coding, y, weight, n_classes)
         self.tree = self.grown.tree
-        self.sequence = learner._pruning(self.tree, n_classes)
+        self.sequence = None
+        if any(value > 0 for value in self.values):
+            self.sequence = learner._pruning(self.tree, n_classes)
 
     def predict_path(self, X: Any, output: Output) -> Array:
         places = X.places()
@@ -176,8 +180,9 @@ class LinearTreePath(TreePath):
 
     def write(self, j: int, learner: Any, classes: Array | None) -> Any:
         """The fitted attributes at the j-th value."""
-        assert self.sequence is not None
-        pruned = self.sequence.leaves(self.values[j])
+        pruned = self.tree.is_leaf
+        if self.sequence is not None:
+            pruned = self.sequence.leaves(self.values[j])
         parent = self.tree.parent
         leaves = np.flatnonzero(pruned & ~np.where(parent < 0, False, pruned[parent]))
         learner = super().write(j, learner, classes)

@@ -41,7 +41,8 @@ class LinearTreeClassifier(ClassWeightMixin, ClassifierMixin, LinearTree):
 min_impurity_decrease, ccp_alpha, max_bins, max_model_columns, categorical_features
         As in `LinearTreeRegressor`.
     class_weight : dict, "balanced" or None
-        Factors of the weights of the rows of each class.
+        Factors of the weights of the rows of each class, as in `DecisionTreeClassifier`:
+        "balanced" gives the classes equal totals of weight, where scikit-learn's counts rows.
 
     Attributes
     ----------

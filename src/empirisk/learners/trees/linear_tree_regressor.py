@@ -39,7 +39,8 @@ class LinearTreeRegressor(RegressorMixin, LinearTree):
     max_depth : int, optional
     min_samples_split, min_samples_leaf : int or float
         Rows that a node must have to be split, and that each of its sides must have; floats are
-        shares of all rows. Where all weights are whole numbers a row counts as so many rows.
+        shares of all rows. Where all of `sample_weight` are whole numbers a row counts as so many
+        rows, else each row once.
     min_weight_fraction_leaf : float
         The least part of all weight on each side.
     max_leaf_nodes : int, optional
@@ -83,9 +84,10 @@ class LinearTreeRegressor(RegressorMixin, LinearTree):
     levels of a category are put in the order of the first principal component of the gradients
     (y_i - prediction) [1, z_i] of the node's model, along which they are split like a number: so
     levels with other means are parted, and levels with other slopes too. Integers beyond 2^53 are
-    identifiers: they split rows only. With p columns, of which q are in the models, n rows cost
-    about n p q^2 / 2 operations for each level of the tree, and 2 n p q times the missing values of
-    a row: 20,000 rows of 30 columns take a second or two.
+    identifiers: they split rows only. Of equal splits the one of the first feature, then of the
+    lowest cut that was looked at, is taken. With p columns, of which q are in the models, n rows
+    cost about n p q^2 / 2 operations for each level of the tree, and 2 n p q times the missing
+    values of a row: 20,000 rows of 30 columns take a second or two.
 
     References
     ----------

@@ -6,11 +6,13 @@ import numpy as np
 
 from empirisk.compiled.trees import criteria
 from empirisk.data.rank_coding import RankCoding
+from empirisk.learners.trees.growth import Target
 from empirisk.runtime.arrays import Array
 from empirisk.runtime.errors import ParameterError
 
 ALLOWED = (
     criteria.SQUARED,
+    criteria.ABSOLUTE,
     criteria.POISSON,
     criteria.GINI_TWO,
     criteria.ENTROPY_TWO,
@@ -18,7 +20,7 @@ ALLOWED = (
 )
 
 
-def checked_signs(monotonic_cst: Any, coding: RankCoding, kind: int) -> Array | None:
+def checked_signs(monotonic_cst: Any, coding: RankCoding, target: Target) -> Array | None:
     """-1, 0 or 1 for each feature: how the value, or the second class, may depend on it."""
     if monotonic_cst is None:
         return None
@@ -39,10 +41,15 @@ def checked_signs(monotonic_cst: Any, coding: RankCoding, kind: int) -> Array | 
         )
     if not signs.any():
         return None
-    if kind not in ALLOWED:
+    if target.kind == criteria.GINI_COST and target.n_sums == 2:
         raise ParameterError(
-            "monotonic_cst is for one output with criterion 'squared_error' or 'poisson', and for "
-            "two classes: leave it out"
+            "monotonic_cst does not go with cost_growth='gini': use cost_growth='priors', which "
+            "lets costs weigh the two classes"
+        )
+    if target.kind not in ALLOWED:
+        raise ParameterError(
+            f"monotonic_cst is for one output, and for two classes; here are {target.n_sums}: "
+            "leave it out"
         )
     constrained = (coding.features["category"] != 0) & (signs != 0)
     if constrained.any():

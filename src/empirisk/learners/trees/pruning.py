@@ -11,8 +11,11 @@ from sklearn.utils import Bunch
 from empirisk.compiled.trees.pruning import weakest_links
 from empirisk.learners.trees.tree import Tree
 from empirisk.runtime.arrays import Bools, Floats, Ints
+from empirisk.runtime.errors import DataError
 
 MOST_VALUES = 200
+ROUNDING = 1e-12  # gains of a smaller part of the root's impurity may be rounding errors
+TINY, LARGEST = float(np.finfo(float).tiny), float(np.finfo(float).max)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +43,7 @@ class PruningSequence:
     @classmethod
     def of(cls, tree: Tree, risks: Floats) -> "PruningSequence":
         """The sequence of a tree whose nodes have these risks, parts of the whole."""
+        _check_numbers(tree, risks)
         n, (parent, _, end) = tree.node_count, tree.relatives()
         right = np.ascontiguousarray(tree.children_right)
         alpha, steps, after = np.empty(n), np.empty(n), np.empty(n)
@@ -78,6 +82,20 @@ class PruningSequence:
             between = np.sqrt(alphas[:-1]) * np.sqrt(alphas[1:])
             last = np.minimum(10 * alphas[-1:], np.finfo(float).max)
         return [0.0, *between.tolist(), *last.tolist()]
+
+
+def _check_numbers(tree: Tree, risks: Floats) -> None:
+    """Refuse alphas that overflow or vanish: a split with a gain has one, in units of the risk."""
+    gains = tree.gain[tree.gain > ROUNDING]
+    vanish = len(gains) > 0 and risks[0] * gains.min() < TINY
+    if np.isfinite(risks).all() and not vanish:
+        return
+    raise DataError(
+        "values of ccp_alpha are in the units of the impurity, which for squared errors are "
+        f"squares of those of y; of these data they are {'below' if vanish else 'above'} all "
+        f"numbers that a computer can write ({TINY:.1e} to {LARGEST:.1e}): "
+        f"{'multiply' if vanish else 'divide'} y by a power of ten, which changes no split"
+    )
 
 
 def threshold_of(ccp_alpha: float) -> float:

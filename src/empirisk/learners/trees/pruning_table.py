@@ -151,7 +151,8 @@ def pruning_table(result: Any) -> PruningTable:
     ccp_alpha in which it is the best, as in rpart: with the folds of rpart in `cv` (and
     `ccp_risk="cost"` for a classifier) the numbers are the same. Two rules differ: rpart drops
     splits that save nothing from the whole tree, and sends a row that lies on a threshold to the
-    right. The tree that was chosen has a star.
+    right. And with costs that are not symmetric, xerror and xstd are those of the costs given:
+    those of rpart are of its loss matrix transposed. The tree that was chosen has a star.
 
     Parameters
     ----------

@@ -42,7 +42,8 @@ class DecisionTreeRegressor(RegressorMixin, DecisionTree):
     max_depth : int, optional
     min_samples_split, min_samples_leaf : int or float
         Rows that a node must have to be split, and that each of its sides must have; floats are
-        shares of all rows. Where all weights are whole numbers a row counts as so many rows.
+        shares of all rows. Where all of `sample_weight` are whole numbers a row counts as so many
+        rows, else each row once.
     min_weight_fraction_leaf : float
         The least part of all weight on each side.
     max_features : int, float, "sqrt", "log2" or None
@@ -55,12 +56,16 @@ class DecisionTreeRegressor(RegressorMixin, DecisionTree):
     min_impurity_decrease : float
         The least gain of a split, in impurity times the node's part of the weight.
     ccp_alpha : float
-        The price of a leaf when pruning; 0 prunes nothing.
+        The price of a leaf when pruning, in the units of the impurity: for squared errors squares
+        of those of y; 0 prunes nothing.
     monotonic_cst : array of -1, 0, 1, or dict of names, optional
-        The prediction may only fall, is free, or may only grow with a feature.
+        The prediction may only fall, is free, or may only grow with a feature. Of one output.
     categorical_features : "from_dtype", None, or names, numbers or truth values of columns
-        Categories are split into two sets of levels, the best two for squared error and Poisson.
-        By default those of a frame that are words or categories.
+        Categories are split into two sets of levels: the best cut of the levels in the order of
+        their means. For squared error and Poisson no two sets are better where each side may have
+        any size (`min_samples_leaf=1`, no `min_weight_fraction_leaf`); else it is the best cut
+        that the limits allow, and two other sets that they allow may be better. By default those
+        of a frame that are words or categories.
     early_stopping : bool
         Grow best first on a part of the rows, and stop where the loss on the rest is least.
     validation_fraction : float
