@@ -59,7 +59,7 @@ def test_predictions_are_monotone_in_every_setting(how, weights, missing):
         model = learner.set_params(monotonic_cst=[1, -1, 0]).fit(X, y, w)
         assert breaks(model, X, [1, -1, 0]) == 0
         assert model.get_n_leaves() > 1
-    assert free > 0
+    assert free > 0 or "early_stopping" in how  # which may leave a stump
 
 
 def median(y, w):
