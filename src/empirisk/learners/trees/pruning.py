@@ -33,26 +33,35 @@ class PruningSequence:
         The risk R of the tree after each step.
     risk : float
         That of the whole tree.
+    lost : "above", "below" or None
+        Where alphas lie that no number can be; none of them can then be told.
     """
 
     alpha: Floats
     steps: Floats
     risks: Floats
     risk: float
+    lost: str | None = None
 
     @classmethod
     def of(cls, tree: Tree, risks: Floats) -> "PruningSequence":
         """The sequence of a tree whose nodes have these risks, parts of the whole."""
-        _check_numbers(tree, risks)
         n, (parent, _, end) = tree.node_count, tree.relatives()
         right = np.ascontiguousarray(tree.children_right)
         alpha, steps, after = np.empty(n), np.empty(n), np.empty(n)
+        lost = lost_alphas(tree, risks)
+        if lost == "above":  # in parts of the root's; what is above 0 is above all numbers
+            so_far = np.append(0.0, np.cumsum(tree.gain))
+            risks = so_far[end] - so_far[:-1]
         count = weakest_links(right, parent, end, risks, alpha, steps, after)
         whole = float(risks[tree.is_leaf].sum())
-        return cls(alpha, steps[:count].copy(), after[:count].copy(), whole)
+        if lost == "above":
+            alpha[alpha > ROUNDING] = np.inf
+        return cls(alpha, steps[:count].copy(), after[:count].copy(), whole, lost)
 
     def path(self) -> Bunch:
         """As scikit-learn's `cost_complexity_pruning_path`: a tree for each step, 0 the whole."""
+        refuse_lost(self.lost)
         return Bunch(
             ccp_alphas=np.concatenate([[0.0], self.steps]),
             impurities=np.concatenate([[self.risk], self.risks]),
@@ -73,6 +82,7 @@ class PruningSequence:
         trees of the folds. The last is ten times the largest, as there: at it the trees of the
         folds are their roots too. Of a long sequence, trees are taken at even steps of log(leaves).
         """
+        refuse_lost(self.lost)
         alphas = np.unique(self.steps[self.steps > 0])
         if len(alphas) > sizes:
             fewer = np.geomspace(1, len(alphas), sizes)  # steps counted from the root
@@ -84,17 +94,23 @@ class PruningSequence:
         return [0.0, *between.tolist(), *last.tolist()]
 
 
-def _check_numbers(tree: Tree, risks: Floats) -> None:
-    """Refuse alphas that overflow or vanish: a split with a gain has one, in units of the risk."""
+def lost_alphas(tree: Tree, risks: Floats) -> str | None:
+    """Whether alphas overflow ("above") or vanish ("below"): a split with a gain has one."""
+    if not np.isfinite(risks).all():
+        return "above"
     gains = tree.gain[tree.gain > ROUNDING]
-    vanish = len(gains) > 0 and risks[0] * gains.min() < TINY
-    if np.isfinite(risks).all() and not vanish:
+    return "below" if len(gains) and risks[0] * gains.min() < TINY else None
+
+
+def refuse_lost(lost: str | None) -> None:
+    """Alphas that are no numbers cannot be told; what to do."""
+    if lost is None:
         return
     raise DataError(
         "values of ccp_alpha are in the units of the impurity, which for squared errors are "
-        f"squares of those of y; of these data they are {'below' if vanish else 'above'} all "
-        f"numbers that a computer can write ({TINY:.1e} to {LARGEST:.1e}): "
-        f"{'multiply' if vanish else 'divide'} y by a power of ten, which changes no split"
+        f"squares of those of y; of these data they are {lost} all numbers that a computer can "
+        f"write ({TINY:.1e} to {LARGEST:.1e}): {'multiply' if lost == 'below' else 'divide'} y by "
+        "a power of ten, which changes no split"
     )
 
 

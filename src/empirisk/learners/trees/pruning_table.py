@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from empirisk.charts.pruning_curve import draw_pruning_curve
 from empirisk.learners.trees.printed_columns import printed_columns, significant
-from empirisk.learners.trees.pruning import threshold_of
+from empirisk.learners.trees.pruning import LARGEST, TINY, refuse_lost, threshold_of
 from empirisk.learners.trees.wording import one_line
 from empirisk.risk.curves import RiskPath
 from empirisk.risk.foreign import at_value, fit_foreign
@@ -71,6 +71,9 @@ class PruningTable:
         values = np.array(path.values, dtype=float)
         rows = _one_for_each_tree(values, alphas)
         nsplit = np.array([_splits_left(alphas, values[j]) for j in rows])
+        pruned_by = float(_own(model)._node_risks(tree, _n_classes(model))[0])
+        if len(alphas) and not TINY <= pruned_by <= LARGEST:
+            refuse_lost("below" if pruned_by < TINY else "above")
         if nsplit[0] > 0 or not path.training_risk[rows[0]] > 0:
             raise ParameterError(
                 "errors are parts of the root's, and "
@@ -82,7 +85,6 @@ class PruningTable:
                 )
             )
         root = float(path.training_risk[rows[0]])
-        pruned_by = float(_own(model)._node_risks(tree, _n_classes(model))[0])
         begins = np.array([_begins(alphas, values[j]) for j in rows])
         return cls(
             cp=begins / pruned_by,
