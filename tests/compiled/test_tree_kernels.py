@@ -223,7 +223,7 @@ def test_lists_of_levels_hold_those_that_do_not_go_as_missing_values(
     levels = np.zeros((4, len(seen)), np.uint32)
     levels[3] = seen
     words = np.zeros((2, -(-n_levels // 32)), np.uint32)
-    run(categories.note_subset)(levels, len(seen), n_left - 1, words)
+    run(categories.note_subset)(levels, len(seen), np.uint32(n_left - 1), words)
     packed, subsets = np.zeros((2, 8 + 3 * words.shape[1]), np.uint32)
     assert run(categories.pack_subset)(words, packed, 5) <= packed.size
     left, words[0] = words[0].copy(), 1

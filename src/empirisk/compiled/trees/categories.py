@@ -210,7 +210,7 @@ def is_listed(subsets, at, level):
     first = np.uint64(at + 1)
     k = first + np.uint64(min(word, n - ONE))  # where it is if all words are there
     if subsets[k] != word:
-        k = find_word(subsets, first, np.uint64(n), word)
+        k = find_word(subsets, first, np.uint64(n), np.uint32(word))
         if subsets[k] != word:
             return False
     return (subsets[k + np.uint64(n)] >> (level & WORD)) & ONE != 0
