@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import sklearn.tree as peers
+from scipy.special import ndtri
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, KFold, PredefinedSplit
 
@@ -30,10 +31,12 @@ def smooth_data(n: int, p: int, *, few: bool = False, seed: int = 0) -> tuple[Fl
     """A curve, a wave and a product of features, with noise; floats or integers 0..19.
 
     The features that matter are the last: of equal splits ours takes the first feature, and must
-    not be helped by that.
+    not be helped by that. Values are normal quantiles, apart by more than 1e-7: scikit-learn does
+    not split between closer ones.
     """
     rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, p)).astype(np.float32).astype(np.float64)
+    places = np.column_stack([rng.permutation(n) for _ in range(p)])
+    X = ndtri((places + rng.uniform(0.25, 0.75, size=(n, p))) / n)
     signal = X[:, -1] + np.sin(2 * X[:, -2]) + X[:, -3] * X[:, -4]
     if few:
         X = np.clip(np.round(4 * X + 10), 0, 19)
