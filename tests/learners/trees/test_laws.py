@@ -63,10 +63,11 @@ def test_blocks_that_are_sorted_once_change_nothing(monkeypatch, block):
 
 def test_growing_in_slices_changes_nothing(monkeypatch):
     X, y, _ = sample(2)
-    for how in ({}, {"max_leaf_nodes": 50}):
-        whole = DecisionTreeRegressor(**how).fit(X, y).tree_
-        monkeypatch.setattr(growth, "WORK_AT_ONCE", 10)
-        same(whole, DecisionTreeRegressor(**how).fit(X, y).tree_)
+    learners = DecisionTreeRegressor(), DecisionTreeRegressor(max_leaf_nodes=50)
+    wholes = [learner.fit(X, y).tree_ for learner in learners]
+    monkeypatch.setattr(growth, "WORK_AT_ONCE", 10)
+    for learner, whole in zip(learners, wholes, strict=True):
+        same(whole, learner.fit(X, y).tree_)
 
 
 def test_monotone_transforms_of_features_change_no_split():
