@@ -36,22 +36,18 @@ print(memory("VmHWM") - before, RankCoding.of(X, [None] * 30).nbytes)
 
 
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="needs Linux")
-@pytest.mark.parametrize(
-    ("learner", "most"),
-    [
-        ("DecisionTreeClassifier", 1.5),
-        # A leaf for each of 100,000 rows: the nodes alone, 64 bytes each, are 0.36 of the table.
-        ("DecisionTreeRegressor", 1.65),
-    ],
-)
-def test_a_fit_needs_little_more_than_its_coded_table(learner, most):
-    """The peak of the process above the data, as parts of the coded table (1.37 and 1.59 seen)."""
+@pytest.mark.parametrize("learner", ["DecisionTreeClassifier", "DecisionTreeRegressor"])
+def test_a_fit_needs_little_more_than_its_coded_table(learner):
+    """The peak of the process above the data, as parts of the coded table (1.30 and 1.45 seen).
+
+    The regression has a leaf for each row: its nodes alone, 64 bytes each, are 0.36 of the table.
+    """
     program = PROGRAM.format(learner=learner, classes=learner.endswith("Classifier"))
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     used, coded = map(int, done.stdout.split())
-    assert used < most * coded
+    assert used < 1.5 * coded
 
 
 def test_splits_of_a_category_with_many_levels_take_little_memory():

@@ -24,8 +24,11 @@ from empirisk.learners.trees.finishing import finished
 from empirisk.learners.trees.tree import LEAF, Tree
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.deadlines import check_deadline
+from empirisk.runtime.scratch import Scratch
 
 WORK_AT_ONCE = 2**27  # rows times features between two looks at the clock: about a second
+LEVELS_AT_ONCE = 2  # of a large tree, between which memory is given back
+SMALL_WORK = 2**22  # done at once
 BLOCK_ENTRIES = 2**17  # of 8 bytes, in two halves: 2 MB, about what stays in the cache
 BLOCK_SHARE = 0.5  # of the features must be looked at in each node for a block to pay
 NEVER = np.iinfo(np.int32).max
@@ -151,22 +154,29 @@ class _Growth:
         self.tables = (coding.small, coding.medium, coding.large)
         self.points = coding.points if random else None
         self.thresholds = np.empty(len(self.nodes)) if random else None
+        codes, sums = Scratch(n, np.uint32), Scratch((n + n_bins, width))
+        label = Scratch(n + n_bins, np.int32) if labelled else None
+        entries = Scratch(third + (n_entries if categories.any() else 0), np.uint64)
+        ordered = Scratch((n + 1, 5)) if target.kind == criteria.ABSOLUTE else None
+        self.rooms = [(room, 0) for room in (codes, sums, label, ordered) if room is not None]
+        self.rooms.append((entries, first))  # the block comes before it
         self.work = (
-            np.empty(n, np.uint32),
-            np.empty((n + n_bins, width)),
-            np.empty(n + n_bins, np.int32) if labelled else None,
+            codes.array,
+            sums.array,
+            None if label is None else label.array,
             _totals(target),
-            np.empty(third + (n_entries if categories.any() else 0), np.uint64),
+            entries.array,
             np.empty(2**DIGIT_BITS, np.uint32),
             np.empty((2, ALL_PAIRS), np.int32),
             np.arange(p),
-            np.zeros((n + 1, 5)) if target.kind == criteria.ABSOLUTE else None,
+            None if ordered is None else ordered.array,
             np.zeros((4, n_levels), np.uint32) if n_levels else None,
             np.zeros((n_levels + target.n_sums + 1, target.n_sums + 2)) if n_levels else None,
             self.words if n_levels else None,
             np.zeros(1) if target.kind // 10 == 2 else None,
             np.zeros(max(block, 1), np.uint8),
         )
+        self.budget = min(WORK_AT_ONCE, max(SMALL_WORK, LEVELS_AT_ONCE * n * p))
 
     def _start(self, n: int, p: int, target: Target, limits: Limits, seed: int) -> None:
         leaves = max(n // limits.min_rows_leaf, 1)
@@ -193,7 +203,7 @@ class _Growth:
             self.heap[0], self.state[N_OPEN] = root, 1
 
     def step(self) -> bool:
-        """Grow on for about a second; returns whether there is more to do."""
+        """Grow on for about a second at most; returns whether there is more to do."""
         self._make_room()
         ending = grow(
             *self.tables,
@@ -213,9 +223,20 @@ class _Growth:
             self.free,
             *self.work,
             self.state,
-            WORK_AT_ONCE,
+            self.budget,
         )
+        if ending == AGAIN:
+            self._forget()
         return bool(ending == AGAIN)
+
+    def _forget(self) -> None:
+        """Give back the memory of nodes that are done: what is written next takes its place.
+
+        Between two nodes nothing but the block is needed. So a tree with a leaf for each row needs
+        little more than the nodes that it ends with.
+        """
+        for room, first in self.rooms:
+            room.forget(first)
 
     def _make_room(self) -> None:
         if self.state[N_WORDS] + 1 + 3 * self.words.shape[1] > len(self.subsets):
@@ -230,7 +251,7 @@ class _Growth:
 
     def tree(self, coding: RankCoding, gain_scale: float) -> Tree:
         """What has grown; it ends here."""
-        del self.work
+        del self.work, self.rooms
         n = int(self.state[N_NODES])
         for array in (self.nodes, self.value):
             array.resize((n, *array.shape[1:]), refcheck=False)  # what was not used, given back

@@ -1,7 +1,7 @@
 """Criteria by name: what the grower is given, and what its numbers are in the units of the target.
 
-Values are divided by a power of two before growing, and extreme weights too, so that products
-neither overflow nor vanish.
+Extreme values and weights are divided by a power of two before growing, so that products neither
+overflow nor vanish.
 """
 
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ REGRESSION = ("squared_error", "absolute_error", "poisson")
 CLASSIFICATION = ("gini", "entropy", "log_loss", "misclassification")
 NOTHING = np.zeros(1, np.int32)
 BITS = 1 / log(2)  # the grower has entropies in nats
-ORDINARY = (2.0**-100, 2.0**100)  # products of three sums of such weights are far from overflow
+ORDINARY = (2.0**-100, 2.0**100)  # products of three such sums are far from overflow
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,8 +103,7 @@ def regression_problem(criterion: str, coding: RankCoding, y: Floats, weight: Fl
             f"criterion is 'absolute_error' and y has {y.shape[1]} columns; fit a tree for each "
             "column, or use 'squared_error'"
         )
-    unit = float(power_of_two(np.array([np.abs(y).max() or 1.0]))[0])
-    scaled = y / unit
+    scaled, unit = _ordinary(y)
     labels = rank_numbers(scaled[:, 0].copy())[1] if criterion == "absolute_error" else NOTHING
     kind = {
         "squared_error": criteria.SQUARED_MANY if many else criteria.SQUARED,
@@ -206,13 +205,13 @@ def _spread(coding: RankCoding, values: Array) -> Array:
     return spread
 
 
-def _ordinary(weight: Floats) -> tuple[Floats, float]:
-    """Weights that do not overflow in a product, and the power of two they were divided by."""
-    largest = weight.max()
-    if ORDINARY[0] < largest < ORDINARY[1]:
-        return weight, 1.0
+def _ordinary(numbers: Floats) -> tuple[Floats, float]:
+    """Numbers whose products are far from overflow, and the power of two they were divided by."""
+    largest = max(numbers.max(), -numbers.min())
+    if largest == 0.0 or ORDINARY[0] < largest < ORDINARY[1]:
+        return numbers, 1.0
     unit = float(power_of_two(np.array([largest]))[0])
-    return weight / unit, unit
+    return numbers / unit, unit
 
 
 def _weights(coding: RankCoding, weight: Floats) -> Floats | None:
