@@ -1,6 +1,7 @@
 """The one way to compile a loop."""
 
-from contextlib import suppress
+import gc
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 from numba import njit
@@ -21,7 +22,28 @@ KERNELS: dict[str, Kernel] = {}
 """Every compiled function by its full name."""
 
 
-class InnerDispatcher(CPUDispatcher):
+@contextmanager
+def collector_at_rest():
+    """Without the search for unused cycles: compiling makes millions of objects and few of them."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+class KernelDispatcher(CPUDispatcher):
+    """Of a compiled function."""
+
+    def compile(self, sig):
+        with collector_at_rest():
+            return super().compile(sig)
+
+
+class InnerDispatcher(KernelDispatcher):
     """Of a function without a door from Python, where its Python original is run."""
 
     def __call__(self, *arguments):
@@ -62,8 +84,7 @@ def compiled(function=None, *, signatures=1, inner=False):
     kernel = njit(nogil=True, error_model="numpy", no_cpython_wrapper=inner, no_cfunc_wrapper=True)(
         function
     )
-    if inner:
-        kernel.__class__ = InnerDispatcher
+    kernel.__class__ = InnerDispatcher if inner else KernelDispatcher
     with suppress(RuntimeError, OSError):  # nowhere to keep the code: each process compiles it
         kernel._cache = RoomCache(function)
     KERNELS[f"{function.__module__}.{function.__qualname__}"] = Kernel(kernel, signatures)

@@ -101,9 +101,9 @@ def grow(
             small, medium, large, features[node.feature], node, words, rows, ids, here.start, m,
             begin, codes, goes_left,
         )  # fmt: skip
-        largest = max(middle - here.start, here.end - middle)
-        if begin >= 0 and largest >= rule.min_rows_split and here.depth + 1 < rule.max_depth:
-            n_left = middle - here.start
+        n_left = middle - here.start
+        may_split = n_left >= rule.min_rows_split or m - n_left >= rule.min_rows_split
+        if begin >= 0 and may_split and here.depth + 1 < rule.max_depth:
             split_block(
                 entries, features.size, constant, here, rule.block, begin, n_left, goes_left
             )
@@ -116,7 +116,7 @@ def grow(
                 )  # fmt: skip
             else:
                 between = middle_value(weights, values, rows, here.start, middle, here.end)
-            between = min(max(between, here.lower), here.upper)
+            between = clipped(between, here.lower, here.upper)
         node.rank = state[N_SPLITS]
         node.right = state[N_NODES] + 1
         sign = features[node.feature].monotone
@@ -155,7 +155,7 @@ def describe(
             weights, values, labels, rows, start, m, ids, begin, node, sums, label, codes,
             entries, rule.first, rule.second, counts, keys,
         )  # fmt: skip
-        value[here.node, 0] = min(max(median, here.lower), here.upper) if rule.bounded else median
+        value[here.node, 0] = clipped(median, here.lower, here.upper)
         return worth, median, pure
     if outputs is not None:
         worth, pure = describe_outputs(
@@ -172,8 +172,16 @@ def describe(
     mean, shift, worth, pure = describe_sum(
         weights, values, rule.kind, costs, rows, start, m, ids, begin, node, sums, totals
     )
-    value[here.node, 0] = min(max(mean, here.lower), here.upper) if rule.bounded else mean
+    value[here.node, 0] = clipped(mean, here.lower, here.upper)
     return worth, shift, pure
+
+
+@compiled(inner=True)
+def clipped(value, lower, upper):
+    """The value, or the bound that it is beyond; without constraints these are infinite."""
+    if value < lower:
+        return lower
+    return upper if value > upper else value
 
 
 @compiled(inner=True)
@@ -183,7 +191,7 @@ def is_small(rule, node, depth, totals):
     few = few or node.rows < 2 * rule.min_rows_leaf or node.weight < 2.0 * rule.min_weight_leaf
     if not few and rule.min_copies_leaf > 0.0:
         copies = copies_of(totals, NODE, node.weight, rule.copies)
-        few = copies < max(rule.min_copies_split, 2.0 * rule.min_copies_leaf)
+        few = copies < rule.min_copies_split or copies < 2.0 * rule.min_copies_leaf
     return few or depth >= rule.max_depth
 
 
@@ -206,8 +214,8 @@ def add_child(nodes, constant, here, child, number, side, middle, between, sign)
     child.half = 1 - here.half
     child.lower, child.upper = here.lower, here.upper
     if sign != 0 and (sign > 0) == (side == 1):
-        child.lower = max(child.lower, between)
+        child.lower = between
     elif sign != 0:
-        child.upper = min(child.upper, between)
+        child.upper = between
     for w in range(constant.shape[1]):
         constant[child.place, w] = constant[here.place, w]

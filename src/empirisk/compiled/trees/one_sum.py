@@ -113,19 +113,21 @@ def scan_sum(
             worth += worth_of_sum(kind, right_weight, right, total, costs)
         if not worth > bar or entry >> HALF == following >> HALF:
             continue
-        if min(left_weight, right_weight) < min_weight:
+        if left_weight < min_weight or right_weight < min_weight:
             continue
-        if min(left_rows + i + 1, n_rows - left_rows - i - 1) < min_rows:
+        on_left = left_rows + i + 1
+        if on_left < min_rows or n_rows - on_left < min_rows:
             continue
         if min_copies > 0.0:
-            on_left = copies * left_weight + copies_of_sum * left
-            on_right = copies * right_weight + copies_of_sum * right
-            if min(on_left, on_right) < min_copies:
+            if copies * left_weight + copies_of_sum * left < min_copies:
+                continue
+            if copies * right_weight + copies_of_sum * right < min_copies:
                 continue
         if sign != 0:
             left_mean, right_mean = left / left_weight, right / right_weight
-            inside = lower <= min(left_mean, right_mean) and max(left_mean, right_mean) <= upper
-            if not inside or sign * (left_mean - right_mean) > 0:
+            if left_mean < lower or left_mean > upper or right_mean < lower or right_mean > upper:
+                continue
+            if sign * (left_mean - right_mean) > 0:
                 continue
         best, best_at, bar = worth, i, worth + tie
     return best, best_at

@@ -28,17 +28,17 @@ def gather(small, medium, large, feature, rows, start, m, codes):
         for i in range(m):
             c = np.uint32(small[k, rows[start + i]])
             codes[i] = c
-            low, high = min(low, c), max(high, c)
+            low, high = c if c < low else low, c if c > high else high
     elif feature.table == 1:
         for i in range(m):
             c = np.uint32(medium[k, rows[start + i]])
             codes[i] = c
-            low, high = min(low, c), max(high, c)
+            low, high = c if c < low else low, c if c > high else high
     else:
         for i in range(m):
             c = large[k, rows[start + i]]
             codes[i] = c
-            low, high = min(low, c), max(high, c)
+            low, high = c if c < low else low, c if c > high else high
     return low, high
 
 
@@ -65,7 +65,7 @@ def sort_by_digits(codes, low, bits, m, entries, at, spare, counts):
     Digits are short in small nodes, where going through the counts would cost more than a pass.
     """
     widest = DIGIT_BITS if m > 2048 else (9 if m > 256 else 7)
-    passes = max(1, -(-bits // widest))
+    passes = -(-bits // widest)
     width = -(-bits // passes)
     mask = np.uint32((1 << width) - 1)
     here, there = at, spare

@@ -151,7 +151,7 @@ def search(
             drawn[j] = j
     if best == REFUSED or best - worth < rule.min_gain:
         return False
-    node.feature, node.gain = best_f, max(best - worth, 0.0)
+    node.feature, node.gain = best_f, best - worth if best > worth else 0.0
     return True
 
 
