@@ -16,7 +16,8 @@ def test_is_an_array_to_write_to(shape, dtype):
     array = Scratch(shape, dtype).array
     assert array.shape == (shape if isinstance(shape, tuple) else (shape,))
     assert array.dtype == dtype
-    assert array.flags.c_contiguous and array.flags.writeable
+    assert array.flags.c_contiguous
+    assert array.flags.writeable
     array[:] = 3
     assert (array == 3).all()
 
