@@ -241,3 +241,14 @@ def test_wrong_columns_are_named():
     numbers = DecisionTreeRegressor().fit(pd.DataFrame({"a": X[:, 0]}), y)
     with pytest.raises(DataError, match="'a' holds words"):
         numbers.predict(levels)
+
+
+def test_targets_that_must_not_be_written_to_compile_nothing_anew():
+    X, y, rng = sample(11)
+    weight = rng.uniform(size=len(y))
+    tree = DecisionTreeRegressor().fit(X, y, sample_weight=weight).tree_
+    signatures = len(growth.grow.signatures)
+    y.setflags(write=False)
+    weight.setflags(write=False)
+    same(DecisionTreeRegressor().fit(X, y, sample_weight=weight).tree_, tree)
+    assert len(growth.grow.signatures) == signatures
