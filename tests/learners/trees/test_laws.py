@@ -247,5 +247,5 @@ def test_targets_that_must_not_be_written_to_compile_nothing_anew():
     X, y, _ = sample(11)
     DecisionTreeRegressor().fit(X, y)
     signatures = len(growth.grow.signatures)
-    Tuned(DecisionTreeRegressor(), values=[0.0], cv=2).fit(X, y)  # its problem is read-only
+    Tuned(DecisionTreeRegressor(), cv=2).fit(X, y)  # the target of its problem is read-only
     assert len(growth.grow.signatures) == signatures
