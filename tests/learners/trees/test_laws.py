@@ -247,5 +247,6 @@ def test_targets_that_must_not_be_written_to_compile_nothing_anew():
     X, y, _ = sample(11)
     DecisionTreeRegressor().fit(X, y)
     signatures = len(growth.grow.signatures)
-    Tuned(DecisionTreeRegressor(), cv=2).fit(X, y)  # the target of its problem is read-only
+    y.setflags(write=False)
+    Tuned(DecisionTreeRegressor(), cv=2).fit(X, y)
     assert len(growth.grow.signatures) == signatures
