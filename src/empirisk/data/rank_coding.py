@@ -35,7 +35,8 @@ class CodedColumn:
         Whether some value was missing.
     calendar
         Given for a date, whose numbers are days since 1970-01-01, with their fraction: "UTC" where
-        it had a zone, else "local".
+        it had a zone, else "local". Times that are less than a microsecond apart may be one number
+        (`Column.numbers`), and then no split tells them apart.
     """
 
     name: str
