@@ -107,6 +107,28 @@ def test_integers_beyond_float64_have_exact_bounds():
     assert str(bounds[0]) in model.rules()[0].text
 
 
+def test_the_own_value_of_a_large_integer_is_the_one_that_was_given():
+    identifiers = 2**60 + np.array([0, 10, 20, 30])
+    model = DecisionTreeRegressor().fit(identifiers[:, None], [1.0, 2.0, 3.0, 4.0])
+    for own in (-5, 5, 2**60 - 5, 2**60, 2**60 + 3, 2**60 + 30, 2**60 + 99, 2**63 - 1):
+        assert f"(here x0 = {own})" in model.explain(np.array([[own]]))[0]
+    assert "(here x0 = 1152921504606846976)" in model.explain([[2.0**60]])[0]
+    assert "(here x0 = 1e+300)" in model.explain([[1e300]])[0]
+    assert "(here x0 is missing)" in model.explain([[np.nan]])[0]
+
+
+def test_rules_of_large_integers_are_true_of_fractions_too():
+    model = DecisionTreeRegressor().fit(np.array([[1], [2], [3], [2**60]]), [1.0, 2.0, 3.0, 4.0])
+    told = model.explain([[0.5], [1.0], [1.2], [1.7], [-1.5]])
+    assert [reason.partition(";")[0] for reason in told] == [
+        "1, since x0 <= 1 (here x0 = 0.5)",
+        "1, since x0 <= 1 (here x0 = 1)",
+        "2, since 1 < x0 <= 2 (here x0 = 1.2)",
+        "2, since 1 < x0 <= 2 (here x0 = 1.7)",
+        "1, since x0 <= 1 (here x0 = -1.5)",
+    ]
+
+
 def test_the_words():
     X = Table.of(
         {

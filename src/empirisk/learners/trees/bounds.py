@@ -16,6 +16,7 @@ from empirisk.runtime.arrays import Floats
 
 PLAIN = (1e-4, 1e16)  # numbers of this size are written without an exponent
 MOST_DIGITS = 17  # tell all float64 apart
+INTEGERS = 2.0**64  # numbers up to here are compared with integers
 STEPS = (  # of times of day: the unit that is shown, and how many a day has
     ("m", 24),
     ("m", 24 * 60),
@@ -54,6 +55,19 @@ def number(value: float, digits: int) -> str:
         return text
     decimals = max(0, digits - 1 - int(text.split("e")[1]))
     return f"{value:.{decimals}f}"
+
+
+def in_full(value: Any) -> str:
+    """An integer or a float with all the digits that tell it from others.
+
+    Examples
+    --------
+    >>> in_full(2**60 + 1), in_full(1.7), in_full(2.0**60)
+    ('1152921504606846977', '1.7', '1152921504606846976')
+    """
+    if isinstance(value, int | np.integer) or not float(value).is_integer():
+        return str(value)
+    return f"{value:.0f}" if abs(float(value)) < INTEGERS else str(value)
 
 
 def number_between(value: float, low: float, high: float, digits: int) -> str:

@@ -1,6 +1,6 @@
 """Splits, conditions and values of a tree in words, with the names that the user gave."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ from sklearn.base import is_classifier
 from empirisk.learners.trees.bounds import (
     date_between,
     date_of,
+    in_full,
     neighbours,
     number,
     number_between,
@@ -21,7 +22,7 @@ from empirisk.learners.trees.conditions import (
 )
 from empirisk.learners.trees.leaf_formulas import odds_formula, regression_formula
 from empirisk.learners.trees.tree import Tree
-from empirisk.runtime.arrays import Floats, Ints
+from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
 
 MOST_LEVELS = 8
@@ -43,7 +44,10 @@ class Wording:
         Levels of a category that are named; others are counted.
     places : array of shape (rows, p), optional
         Rows, as trees compare them, of which thresholds must be true as they are written, beside
-        those of training.
+        those of training; `own_value` speaks of them.
+    integers : dict of arrays, optional
+        Of features that had integers beyond 2^53, which places do not hold: the numbers of the
+        same rows.
     """
 
     def __init__(
@@ -55,10 +59,12 @@ class Wording:
         missing: bool | None = None,
         levels: int = MOST_LEVELS,
         places: Floats | None = None,
+        integers: Mapping[int, Array] | None = None,
     ) -> None:
         self.model, self.digits, self.missing, self.levels = model, digits, missing, levels
         self.tree: Tree = model.tree_
         self._places, self._near, self._bounds = places, dict[int, Any](), dict[Any, str]()
+        self._integers = {} if integers is None else integers
         self._formulas = dict[int, str]()
         self.columns = model.columns_
         given = [column.name for column in self.columns] if names is None else names
@@ -97,19 +103,20 @@ class Wording:
             self._near[feature] = values
         return self._near[feature]
 
-    def own_value(self, asked: Condition, place: float) -> str:
-        """The value of a row, in so many digits that it meets the condition as it is written."""
-        name, column = self.names[asked.feature], asked.column
+    def own_value(self, asked: Condition, i: int) -> str:
+        """The value of the i-th row, with digits such that it meets the condition as written."""
+        assert self._places is not None
+        j, column = asked.feature, asked.column
+        name, place = self.names[j], self._places[i, j]
         if np.isnan(place):
             return f"{name} is missing{' or new' if column.kind == 'category' else ''}"
         if column.kind == "category":
             return f"{name} = {one_line(column.values[int(place)])}"
         if column.kind == "integer":
-            seen = place == np.floor(place) and place < len(column.values)
-            return f"{name} = {column.values[int(place)]}" if seen else f"{name} lies between"
+            return f"{name} = {in_full(self._integers[j][i])}"
         if column.calendar is not None:
             return f"{name} = {date_of(place, column.calendar)}"
-        low, high = (float(self.bound(asked.feature, bound)) for bound in (asked.low, asked.high))
+        low, high = (float(self.bound(j, bound)) for bound in (asked.low, asked.high))
         up_to = float(np.nextafter(high, np.inf))
         return f"{name} = {number_between(place, low, up_to, self.digits)}"
 
