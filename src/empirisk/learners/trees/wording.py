@@ -1,5 +1,7 @@
 """Splits, conditions and values of a tree in words, with the names that the user gave."""
 
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -26,6 +28,11 @@ from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
 
 MOST_LEVELS = 8
+AMBIGUOUS = re.compile(
+    r"""^['"] | [,{}] | :[ ] | \b(or|and)\b | ^(not[ ])?missing$ | ^\d+[ ]other[ ]levels$""",
+    re.VERBOSE,
+)
+"""What `either`, `listed` and conditions could have written themselves."""
 
 
 class Wording:
@@ -73,7 +80,7 @@ class Wording:
                 f"feature_names has {len(given)} names; the tree was fitted to "
                 f"{len(self.columns)} features: give a name for each"
             )
-        self.names = [one_line(name) for name in given]
+        self.names = distinct(given)
 
     def says_missing(self, feature: int) -> bool:
         """Whether missing values of a feature are spoken of."""
@@ -111,7 +118,7 @@ class Wording:
         if np.isnan(place):
             return f"{name} is missing{' or new' if column.kind == 'category' else ''}"
         if column.kind == "category":
-            return f"{name} = {one_line(column.values[int(place)])}"
+            return f"{name} = {spelled(column.values[int(place)])}"
         if column.kind == "integer":
             return f"{name} = {in_full(self._integers[j][i])}"
         if column.calendar is not None:
@@ -164,7 +171,7 @@ class Wording:
     def value(self, node: int, digits: int = 4) -> str:
         """What a node predicts, were it a leaf; of a linear tree, what it has on average."""
         if is_classifier(self.model):
-            text, rather = one_line(self.model.classes_[labels_of(self.model)[node]]), "mostly"
+            text, rather = spelled(self.model.classes_[labels_of(self.model)[node]]), "mostly"
         else:
             text, rather = prediction(self.tree.value[node, :, 0], digits), "about"
         return f"{rather} {text}" if hasattr(self.model, "models_") else text
@@ -175,7 +182,7 @@ class Wording:
             return ""
         if leaf not in self._formulas:
             if is_classifier(self.model):
-                labels = [one_line(label) for label in self.model.classes_]
+                labels = [spelled(label) for label in self.model.classes_]
                 self._formulas[leaf] = odds_formula(self, leaf, labels)
             else:
                 self._formulas[leaf] = regression_formula(self, leaf)
@@ -192,7 +199,7 @@ def labels_of(model: Any) -> Ints:
 def prediction(value: Any, digits: int) -> str:
     """A label, a number, or several numbers."""
     if np.ndim(value) == 0:
-        return number(value, digits) if isinstance(value, float) else one_line(value)
+        return number(value, digits) if isinstance(value, float) else spelled(value)
     if len(value) == 1:
         return number(value[0], digits)
     shown = [number(each, digits) for each in value[:3]]
@@ -216,9 +223,42 @@ def one_line(name: Any) -> str:
     return " ".join(text.split())
 
 
+def distinct(names: Sequence[Any]) -> list[str]:
+    """Names on one line; in quotes where nothing is left of one, or the same as of another.
+
+    Examples
+    --------
+    >>> distinct(["size ", "age", "age ", ""])
+    ['size', "'age'", "'age '", "''"]
+    """
+    lines = [one_line(name) for name in names]
+    times = Counter(lines)
+    return [
+        line if line and times[line] == 1 else repr(str(name))
+        for line, name in zip(lines, names, strict=True)
+    ]
+
+
+def spelled(level: Any) -> str:
+    """A level of a category, or a label, such that no other one, and no other word, looks like it.
+
+    In quotes where it is empty, has spaces that do not show, or could be read as something else
+    that stands in a condition (a list, a missing value); plain otherwise.
+
+    Examples
+    --------
+    >>> spelled("red"), spelled("red "), spelled("red, blue"), spelled("missing"), spelled(3)
+    ('red', "'red '", "'red, blue'", "'missing'", '3')
+    """
+    plain = one_line(level)
+    if not isinstance(level, str) or (plain == level != "" and not AMBIGUOUS.search(level)):
+        return plain
+    return repr(str(level))
+
+
 def listed_words(levels: Sequence[Any], most: int) -> list[str]:
     """Levels by name, the last of many as a number of them."""
-    names = [one_line(level) for level in levels]
+    names = [spelled(level) for level in levels]
     more = len(names) - most
     return names if more <= 1 else [*names[:most], f"{more} other levels"]
 
