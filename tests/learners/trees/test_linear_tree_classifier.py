@@ -11,6 +11,7 @@ from empirisk import (
     LinearTreeRegressor,
     LogisticRegression,
     Tuned,
+    export_text,
     load,
     save,
 )
@@ -139,6 +140,17 @@ def test_model_files(tmp_path):
     save(model, tmp_path / "model.empirisk")
     again = load(tmp_path / "model.empirisk")
     assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+def test_one_class_is_one_leaf_of_it():
+    X, _, _ = sample(11)
+    model = LinearTreeClassifier().fit(X, ["a"] * len(X))
+    tree = DecisionTreeClassifier().fit(X, ["a"] * len(X))
+    assert_array_equal(model.tree_.value, tree.tree_.value)
+    assert_array_equal(model.predict_proba(X), np.ones((len(X), 1)))
+    assert str(model.rules()) == "always: mostly a (100 % of the rows, risk 0)"
+    assert model.explain(X[:1]) == ["a, as for every row"]
+    assert export_text(model) == export_text(tree)
 
 
 def test_no_penalty_is_refused():
