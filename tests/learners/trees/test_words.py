@@ -303,6 +303,18 @@ def test_a_prediction_at_the_end_of_the_range_says_so():
     assert beyond.endswith("+ 2 x0, cut off there")
 
 
+def test_rounding_errors_are_no_terms_of_a_formula():
+    x = np.tile([-1.0, 0.0, 1.0], 10)
+    y = np.arange(30) // 3 % 2  # independent of x
+    model = LinearTreeClassifier().fit(np.column_stack([x, y]), y)
+    coef = model.models_.coef[0, 1]
+    assert 0 < abs(coef[0]) < 1e-15
+    assert re.search(r"log odds of 0 to 1 = \S+ - \S+ x1 \(100 %", str(model.rules()))
+    for scale in (1.0, 1e-200, 1e200):
+        model = LinearTreeRegressor(alpha=1e-9).fit(np.column_stack([x, y]), scale * (1 + y))
+        assert re.search(r"y = \S+ \+ \S+ x1 \(100 %", str(model.rules()))
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_the_odds_of_a_leaf_are_stated(n_classes):
     rng = np.random.default_rng(6)
