@@ -11,7 +11,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 from empirisk.data.table import Table
 from empirisk.data.words import most_levels
@@ -142,6 +142,21 @@ def test_all_sorts_of_dates_are_days(values, days):
     column = Table.of({"d": values})["d"]
     assert column.kind == "date"
     assert_array_equal(column.numbers(), days)
+
+
+def test_a_time_is_one_number_in_every_unit_and_microseconds_differ():
+    rng = np.random.default_rng(0)
+    for unit in ("s", "ms", "us"):
+        count = rng.integers(-(2**31), 2**32, size=1000) * {"s": 1, "ms": 10**3, "us": 10**6}[unit]
+        when = (count + rng.integers(0, 1000, size=1000)).astype(f"datetime64[{unit}]")
+        days = Table.of({"d": when})["d"].numbers()
+        for finer in ("ms", "us", "ns"):
+            fine = when.astype(f"datetime64[{finer}]")
+            if np.array_equal(fine, when):
+                assert_array_equal(Table.of({"d": fine})["d"].numbers(), days)
+        assert_allclose(days * 86_400e6, when.astype("datetime64[us]").astype(int), atol=0.4)
+    run = np.datetime64("2026-03-01T12", "us") + np.arange(1000)
+    assert (np.diff(Table.of({"d": run})["d"].numbers()) > 0).all()
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,9 @@ class Column:
         """The values as float64, NaN where missing.
 
         A number is itself (durations and times of day in seconds), False and True are 0 and 1, a
-        date is the days since 1970-01-01 with their fraction, in UTC where it has a zone.
+        date is the days since 1970-01-01 with their fraction, in UTC where it has a zone. So a
+        number tells microseconds apart until 2149 (a third of one, these days), and times that are
+        closer may have one number.
         """
         if self.kind in ("category", "text"):
             remedy = "codes() numbers its levels" if self.kind == "category" else "drop it"
@@ -163,8 +165,26 @@ def _floats(chunk: Any) -> Floats:
         scale = _PER_DAY[kind.unit]
     elif pa.types.is_time(kind) or pa.types.is_duration(kind):
         scale = _PER_SECOND[kind.unit]
-    numbers = chunk.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-    return numbers if scale == 1 else numbers / scale
+    if scale == 1:
+        return chunk.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    numbers = whole_and_part(chunk.fill_null(0).to_numpy(), scale)
+    numbers[chunk.is_null().to_numpy(zero_copy_only=False)] = np.nan
+    return numbers
+
+
+def whole_and_part(count: Any, scale: Any) -> Any:
+    """count / scale of integers, the nearest number but for the last bit of a few.
+
+    It grows with the count, and is the same in every unit of count and scale: a day of so many
+    seconds or nanoseconds. The count itself, as a float64, would lose nanoseconds.
+
+    Examples
+    --------
+    >>> whole_and_part(3 * 86_400 + 21_600, 86_400)
+    3.25
+    """
+    whole, part = divmod(count, scale)
+    return whole + part / scale
 
 
 def _values(array: Any) -> Array:

@@ -35,7 +35,8 @@ class CodedColumn:
         Whether some value was missing.
     calendar
         Given for a date, whose numbers are days since 1970-01-01, with their fraction: "UTC" where
-        it had a zone, else "local".
+        it had a zone, else "local". Times that are less than a microsecond apart may be one number
+        (`Column.numbers`), and then no split tells them apart.
     """
 
     name: str
@@ -255,7 +256,8 @@ def places_of(X: Any, columns: Iterable[CodedColumn]) -> Floats:
 def places_of_integers(numbers: Array, values: Ints) -> Floats:
     """The code of the last value up to each number, and how far it is on the way to the next.
 
-    Differences are taken as unsigned integers, which hold them exactly.
+    A number that is no integer stands where the next integer does. Differences are taken as
+    unsigned integers, which hold them exactly.
     """
     numbers = _within(numbers, values.dtype)
     at = np.searchsorted(values, numbers, side="right") - 1
@@ -276,10 +278,13 @@ def cuts_of_integers(values: Ints, low: Array, high: Array) -> Floats:
 
 
 def _within(numbers: Array, dtype: Any) -> Ints:
-    """Numbers as integers of another type: rounded down, at its ends where they are beyond."""
+    """Numbers as integers of another type, at its ends where they are beyond.
+
+    They are rounded up: x <= c, for an integer c, is true of the same numbers then.
+    """
     ends = np.iinfo(dtype)
     if numbers.dtype.kind == "f":
-        numbers = np.floor(numbers)
+        numbers = np.ceil(numbers)
         inside = (numbers >= float(ends.min)) & (numbers < float(ends.max))
     else:
         inside = (numbers >= ends.min) & (numbers <= ends.max)

@@ -259,7 +259,7 @@ def test_a_long_name_is_shortened_and_the_threshold_stays():
     model = DecisionTreeRegressor(max_depth=1).fit(X, np.tile(np.arange(6) < 3, 4))
     said = words(model.plot())
     assert said[2].endswith("...")
-    assert said[3].startswith("in {How satisfied")
+    assert said[3].startswith("in {'How satisfied")
 
 
 @pytest.mark.parametrize("leaves", [1, 2])

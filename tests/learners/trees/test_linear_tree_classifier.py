@@ -11,10 +11,11 @@ from empirisk import (
     LinearTreeRegressor,
     LogisticRegression,
     Tuned,
+    export_text,
     load,
     save,
 )
-from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.errors import ConvergenceWarning, ParameterError
 
 
 def sample(seed, n=300, n_classes=2):
@@ -139,6 +140,23 @@ def test_model_files(tmp_path):
     save(model, tmp_path / "model.empirisk")
     again = load(tmp_path / "model.empirisk")
     assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+def test_one_class_is_one_leaf_of_it():
+    X, _, _ = sample(11)
+    model = LinearTreeClassifier().fit(X, ["a"] * len(X))
+    tree = DecisionTreeClassifier().fit(X, ["a"] * len(X))
+    assert_array_equal(model.tree_.value, tree.tree_.value)
+    assert_array_equal(model.predict_proba(X), np.ones((len(X), 1)))
+    assert str(model.rules()) == "always: mostly a (100 % of the rows, risk 0)"
+    assert model.explain(X[:1]) == ["a, as for every row"]
+    assert export_text(model) == export_text(tree)
+
+
+def test_weights_that_float64_cannot_add_are_told_as_such():
+    X, y, _ = sample(12, n_classes=3)
+    with pytest.warns(ConvergenceWarning, match="weights are as 1e-30 to 1: make them more alike"):
+        LinearTreeClassifier(class_weight={0: 1e-30}, max_depth=1).fit(X, y)
 
 
 def test_no_penalty_is_refused():

@@ -1,11 +1,24 @@
 """Rules: every row satisfies exactly one, that of its leaf; the words are exact and plain."""
 
+import re
+from ast import literal_eval
+
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
-from empirisk import DecisionTreeClassifier, DecisionTreeRegressor, Table, load, save
+from empirisk import (
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    Table,
+    draw_tree,
+    export_text,
+    load,
+    save,
+)
 from empirisk.data.rank_coding import places_of
+from empirisk.learners.trees.wording import spelled
 from empirisk.runtime.errors import ParameterError
 from tree_twins import walk
 
@@ -105,6 +118,72 @@ def test_integers_beyond_float64_have_exact_bounds():
         assert_array_equal(inside, rule.holds(places))
     assert all(isinstance(bound, int) and bound > 2**61 for bound in bounds)
     assert str(bounds[0]) in model.rules()[0].text
+
+
+def test_the_own_value_of_a_large_integer_is_the_one_that_was_given():
+    identifiers = 2**60 + np.array([0, 10, 20, 30])
+    model = DecisionTreeRegressor().fit(identifiers[:, None], [1.0, 2.0, 3.0, 4.0])
+    for own in (-5, 5, 2**60 - 5, 2**60, 2**60 + 3, 2**60 + 30, 2**60 + 99, 2**63 - 1):
+        assert f"(here x0 = {own})" in model.explain(np.array([[own]]))[0]
+    assert "(here x0 = 1152921504606846976)" in model.explain([[2.0**60]])[0]
+    assert "(here x0 = 1e+300)" in model.explain([[1e300]])[0]
+    assert "(here x0 is missing)" in model.explain([[np.nan]])[0]
+
+
+def test_rules_of_large_integers_are_true_of_fractions_too():
+    model = DecisionTreeRegressor().fit(np.array([[1], [2], [3], [2**60]]), [1.0, 2.0, 3.0, 4.0])
+    told = model.explain([[0.5], [1.0], [1.2], [1.7], [-1.5]])
+    assert [reason.partition(";")[0] for reason in told] == [
+        "1, since x0 <= 1 (here x0 = 0.5)",
+        "1, since x0 <= 1 (here x0 = 1)",
+        "2, since 1 < x0 <= 2 (here x0 = 1.2)",
+        "2, since 1 < x0 <= 2 (here x0 = 1.7)",
+        "1, since x0 <= 1 (here x0 = -1.5)",
+    ]
+
+
+LEVELS = ["a", " a", "a ", "", "a  b", "a b", "missing", "not missing", "a, b", "a or b", "a and b"]
+LEVELS += ["{a}", "'a '", '"', "a\n", "a\\n", "2 other levels", "b: 1", "L'Aquila", "OR", "x"]
+
+
+def spelled_in(text):
+    """The levels that a text lists, read as Python reads strings where they are in quotes."""
+    found = re.findall(
+        r"('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[^'\", ][^,]*?)(?:, | or |$)", text
+    )
+    return [literal_eval(level) if level[0] in "'\"" else level for level in found]
+
+
+def test_every_level_can_be_told_from_every_other_and_from_a_missing_value():
+    n = len(LEVELS)
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"c": pd.Categorical([*LEVELS, None] * 3)})
+    for _ in range(20):
+        y = np.tile(rng.integers(0, 4, size=n + 1).astype(float), 3)
+        y[n :: n + 1] = 9.0
+        model = DecisionTreeRegressor().fit(X, y)
+        for rule in model.rules():
+            said = re.match(r"if c is (.*): \d \(\d+", rule.text)[1]
+            if rule.value == 9.0:
+                assert said == "missing"
+            elif "other levels" not in said:
+                assert spelled_in(said) == rule.conditions[0].level_names
+    plain = [level for level in LEVELS if spelled(level) == level]
+    assert plain == ["a", "a b", "a\\n", "L'Aquila", "OR", "x"]
+
+
+def test_levels_and_labels_are_spelled_alike_in_all_texts():
+    X = pd.DataFrame({"c": pd.Categorical(["a", "a ", "b"] * 4)})
+    model = DecisionTreeClassifier().fit(X, np.array(["", "u", "u, v"] * 4))
+    boxes = {text.get_text() for text in draw_tree(model).texts}
+    assert {"c in {'a '}", "''", "u", "'u, v'"} <= boxes
+    assert str(model.rules()).endswith("if c is a: '' (33 % of the rows, risk 0)")
+    assert export_text(model).startswith("|--- c in {'a '}")
+    assert model.explain(X)[1].startswith("u, since c is 'a ' (here c = 'a ')")
+    X = pd.DataFrame({"x": [0, 1] * 6, "x ": np.arange(12) % 3, "y ": np.zeros(12)})
+    model = DecisionTreeRegressor().fit(X, X["x "])
+    assert str(model.rules()).startswith("if 'x ' <= 0.5: 0")
+    assert export_text(model).startswith("|--- 'x ' <= 0.50")
 
 
 def test_the_words():

@@ -163,6 +163,66 @@ def test_a_day_is_written_alone_only_where_all_of_it_is_on_one_side():
     assert str(model.rules()[1]).startswith("if when > 2020-01-15 11:00Z: 1")
 
 
+def moments(step, unit, when, rng, n=40):
+    """Pairs of times that are one step apart, as nanoseconds where these reach so far."""
+    first, last = (np.datetime64(day).astype(f"datetime64[{unit}]").astype(int) for day in when)
+    early = rng.integers(first, last, size=n).astype(f"datetime64[{unit}]")
+    return np.column_stack([early, early + np.timedelta64(step, unit)])
+
+
+STEPS = [(1, "m"), (1, "s"), (7, "ms"), (1, "ms"), (2, "us"), (1, "us"), (500, "ns"), (100, "ns")]
+
+
+@pytest.mark.parametrize("splitter", ["best", "random"])
+@pytest.mark.parametrize(("step", "unit"), STEPS)
+def test_a_printed_moment_is_true_of_times_that_are_close(step, unit, splitter):
+    rng = np.random.default_rng(7)
+    parted = 0
+    for pair in moments(step, unit, ("2000-01-01", "2040-01-01"), rng):
+        table = pd.DataFrame({"x": pair.astype("datetime64[ns]")})
+        model = DecisionTreeRegressor(splitter=splitter, random_state=0).fit(table, [0.0, 1.0])
+        if model.get_n_leaves() == 2:
+            said = re.match(r"if x <= (.*): 0", model.rules()[0].text)[1]
+            moment = np.datetime64(said.replace(" ", "T"))
+            assert pair[0] <= moment < pair[1]
+            parted += 1
+    # Days of float64 part all times that are half a microsecond from one another.
+    assert parted == 40 if unit != "ns" or step == 500 else parted > 0
+
+
+@pytest.mark.parametrize("when", [("1680-01-01", "1960-01-01"), ("3000-01-01", "8000-01-01")])
+def test_moments_of_other_centuries(when):
+    for pair in moments(1, "ms", when, np.random.default_rng(8)):
+        table = pd.DataFrame({"x": pair})
+        model = DecisionTreeRegressor().fit(table, [0.0, 1.0])
+        said = re.match(r"if x <= (.*): 0", model.rules()[0].text)[1]
+        assert pair[0] <= np.datetime64(said.replace(" ", "T")[:26]) < pair[1]
+        for own, reason in zip(pair, model.explain(table), strict=True):
+            assert f"(here x = {str(own).replace('T', ' ')})" in reason
+
+
+def test_times_between_two_seconds_are_half_way():
+    table = pd.DataFrame({"x": pd.to_datetime(["2020-01-14 12:00:01", "2020-01-14 12:00:02"])})
+    model = DecisionTreeRegressor().fit(table, [0.0, 1.0])
+    assert str(model.rules()[0]).startswith("if x <= 2020-01-14 12:00:01.500: 0")
+    # The days 20000 and 20000 + 2^-38 are neighbours: times are up to the last moment of the first.
+    close = np.datetime64("2024-10-04T00:00") + np.array([0, 315], "timedelta64[ns]")
+    model.fit(pd.DataFrame({"x": close}).x.dt.tz_localize("UTC").to_frame(), [0.0, 1.0])
+    assert str(model.rules()[0]).startswith("if x <= 2024-10-04 00:00:00.000000157Z: 0")
+
+
+def test_reasons_state_the_time_of_the_row():
+    rng = np.random.default_rng(9)
+    first = np.datetime64("2024-01-01", "us")
+    when = first + rng.integers(0, 10**14, size=200).astype("timedelta64[us]")
+    model = DecisionTreeRegressor(max_depth=3).fit(pd.DataFrame({"x": when}), rng.normal(size=200))
+    for unit in ("us", "ms", "s", "m"):
+        new = when.astype(f"datetime64[{unit}]").astype("datetime64[ns]")
+        for own, reason in zip(new, model.explain(pd.DataFrame({"x": new})), strict=True):
+            said = re.search(r"\(here x = (.*?)\)", reason)[1]
+            assert np.datetime64(said.replace(" ", "T")) == own
+
+
 def test_missing_values_are_not_spoken_of_where_they_have_left():
     rng = np.random.default_rng(3)
     x = rng.normal(size=400)
@@ -241,6 +301,18 @@ def test_a_prediction_at_the_end_of_the_range_says_so():
     assert re.search(r"y = \S+ \+ 2 x0$", inside)
     assert beyond.startswith("98,")
     assert beyond.endswith("+ 2 x0, cut off there")
+
+
+def test_rounding_errors_are_no_terms_of_a_formula():
+    x = np.tile([-1.0, 0.0, 1.0], 10)
+    y = np.arange(30) // 3 % 2  # independent of x
+    model = LinearTreeClassifier().fit(np.column_stack([x, y]), y)
+    coef = model.models_.coef[0, 1]
+    assert 0 < abs(coef[0]) < 1e-15
+    assert re.search(r"log odds of 0 to 1 = \S+ - \S+ x1 \(100 %", str(model.rules()))
+    for scale in (1.0, 1e-200, 1e200):
+        model = LinearTreeRegressor(alpha=1e-9).fit(np.column_stack([x, y]), scale * (1 + y))
+        assert re.search(r"y = \S+ \+ \S+ x1 \(100 %", str(model.rules()))
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

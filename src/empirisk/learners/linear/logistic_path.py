@@ -127,12 +127,19 @@ class LogisticPath:
         elif fit.ending == "rounding" and fit.accuracy > max(tol, ATTAINABLE):
             why = (
                 f"came to {fit.accuracy:.0e} instead of tol = {tol:g}, the limit of rounding "
-                "errors for these columns: scale them alike, or drop some that nearly depend on "
-                "others"
+                f"errors for {self._hard_to_add()}"
             )
         else:
             return
         warnings.warn(f"at {at} the solver {why}", ConvergenceWarning, stacklevel=4)
+
+    def _hard_to_add(self) -> str:
+        """What is too different to be added up, and what to do about it."""
+        weight = self.problem.loss.weight
+        ratio = weight.min() / weight.max()
+        if ratio < np.finfo(float).eps:
+            return f"rows whose weights are as {ratio:.0e} to 1: make them more alike"
+        return "these columns: scale them alike, or drop some that nearly depend on others"
 
     def predict_path(self, X: Floats, output: Output) -> Array:
         with one_blas_thread():

@@ -5,14 +5,18 @@ Where a and b are the values on either side of a threshold, every t with a <= t 
 fewer would move it past a value.
 """
 
+from bisect import bisect_right
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from empirisk.data.column import whole_and_part
 from empirisk.runtime.arrays import Floats
 
 PLAIN = (1e-4, 1e16)  # numbers of this size are written without an exponent
 MOST_DIGITS = 17  # tell all float64 apart
+INTEGERS = 2.0**64  # numbers up to here are compared with integers
 STEPS = (  # of times of day: the unit that is shown, and how many a day has
     ("m", 24),
     ("m", 24 * 60),
@@ -53,6 +57,19 @@ def number(value: float, digits: int) -> str:
     return f"{value:.{decimals}f}"
 
 
+def in_full(value: Any) -> str:
+    """An integer or a float with all the digits that tell it from others.
+
+    Examples
+    --------
+    >>> in_full(2**60 + 1), in_full(1.7), in_full(2.0**60)
+    ('1152921504606846977', '1.7', '1152921504606846976')
+    """
+    if isinstance(value, int | np.integer) or not float(value).is_integer():
+        return str(value)
+    return f"{value:.0f}" if abs(float(value)) < INTEGERS else str(value)
+
+
 def number_between(value: float, low: float, high: float, digits: int) -> str:
     """A number with at least so many digits, itself or another with low < number < high.
 
@@ -71,10 +88,10 @@ def number_between(value: float, low: float, high: float, digits: int) -> str:
 
 
 def date_between(value: float, low: float, high: float, calendar: str) -> str:
-    """A date near a number of days since 1970-01-01, such that low <= date < high.
+    """A date near a number of days since 1970-01-01 that parts the times of two such numbers.
 
-    A day without a time may be read as its first or its last moment: it is written where both are
-    true.
+    All times whose number is up to low are up to the date, and those from high are after it. A day
+    without a time may be read as its first or its last moment: it is written where both are true.
 
     Examples
     --------
@@ -86,11 +103,13 @@ def date_between(value: float, low: float, high: float, calendar: str) -> str:
     first, last = np.ceil(low), np.floor(high) - 1
     if first <= last and calendar == "local":
         return str(np.datetime64(int(min(max(np.floor(value), first), last)), "D"))
-    return _moment(value, low, high) + ("Z" if calendar == "UTC" else "")
+    return _parting(value, low, high) + ("Z" if calendar == "UTC" else "")
 
 
 def date_of(value: float, calendar: str) -> str:
     """A number of days since 1970-01-01 as a date, with a time unless it is midnight.
+
+    Of the times with this number it is one with the fewest digits.
 
     Examples
     --------
@@ -99,20 +118,34 @@ def date_of(value: float, calendar: str) -> str:
     """
     if value == np.floor(value) and calendar == "local":
         return str(np.datetime64(int(value), "D"))
-    exact = _moment(value, value, float(np.nextafter(value, np.inf)))
-    return exact + ("Z" if calendar == "UTC" else "")
-
-
-def _moment(value: float, low: float, high: float) -> str:
-    """A day and a time in the largest steps that stay between; the nearest where none does."""
     for unit, per_day in STEPS:
-        nearest = round(value * per_day)
+        count = _nearest(value, per_day)
+        text = _spelled(count, unit, per_day)
+        if whole_and_part(count, per_day) == value:
+            break
+    return text + ("Z" if calendar == "UTC" else "")
+
+
+def _parting(value: float, low: float, high: float) -> str:
+    """A day and a time in the largest steps that stay between, so that no time beside is equal.
+
+    Where float64 has no number between, the last nanosecond whose number is not above low.
+    """
+    for unit, per_day in STEPS:
+        nearest = _nearest(value, per_day)
         for count in (nearest, nearest - 1):
-            if low <= count / float(per_day) < high:
+            if low < whole_and_part(count, per_day) < high:
                 return _spelled(count, unit, per_day)
-    return _spelled(nearest, unit, per_day)
+    near = range(nearest - per_day, nearest + per_day)
+    beyond = bisect_right(near, low, key=lambda count: whole_and_part(count, per_day))
+    return _spelled(near[beyond - 1], unit, per_day)
+
+
+def _nearest(value: float, per_day: int) -> int:
+    return round(Fraction(value) * per_day)
 
 
 def _spelled(count: int, unit: Any, per_day: int) -> str:
-    moment: Any = np.datetime64(60 * count if per_day == 24 else count, unit)
-    return str(moment).replace("T", " ")
+    day, rest = divmod(count, per_day)
+    time: Any = np.datetime64(60 * rest if per_day == 24 else rest, unit)
+    return f"{np.datetime64(day, 'D')} {str(time).partition('T')[2]}"

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from empirisk.charts.tree import Box, Direction, draw_boxes
 from empirisk.learners.trees.conditions import Conditions, each_node
 from empirisk.learners.trees.tree import Tree
-from empirisk.learners.trees.wording import Wording, one_line, percent
+from empirisk.learners.trees.wording import Wording, percent, spelled
 from empirisk.runtime.errors import ParameterError
 
 MOST_LEAVES = 64  # of a picture, unless max_depth says otherwise
@@ -76,7 +76,7 @@ def draw_tree(
         number[node] = len(boxes)
         parent.append(number.get(int(above[node]), -1))
         boxes.append(_box(words, node, asked, tones, cut=depth[node] == last))
-    classes = [one_line(label) for label in model.classes_] if is_classifier(model) else None
+    classes = [spelled(label) for label in model.classes_] if is_classifier(model) else None
     return draw_boxes(parent, boxes, classes=classes, direction=direction, ax=ax)
 
 

@@ -12,26 +12,34 @@ from empirisk.runtime.arrays import Floats
 
 DIGITS = 3  # of coefficients, and of the constant in terms of what the terms add
 MOST_TERMS = 5
+ROUNDING = 8 * float(np.finfo(float).eps)
 
 
 def leaf_formula(
-    models: LeafModels, at: int, pick: Floats, columns: Sequence[CodedColumn], names: Sequence[str]
+    models: LeafModels,
+    at: int,
+    pick: Floats,
+    columns: Sequence[CodedColumn],
+    names: Sequence[str],
+    scale: float = 0.0,
 ) -> str:
     """The `at`-th model, or a difference of its outputs: those that have weights in `pick`.
 
     Terms come in the order of their coefficients for standardised columns, the largest first. The
     constant is such that the formula as written is exact at the means of the leaf's columns; terms
-    that are left out are at their means. Empty where numbers are beyond float64.
+    that are left out are at their means. Coefficients that are nothing but rounding errors of the
+    value, or of numbers of size `scale`, are no terms. Empty where numbers are beyond float64.
     """
     used, of = np.flatnonzero(pick), models.columns
     coef, offset = pick[used] @ models.coef[at, used], float(pick[used] @ models.offset[at, used])
     order = np.argsort(-np.abs(coef), kind="stable")
-    order = order[: np.count_nonzero(coef)]
+    noise = ROUNDING * max(abs(offset), scale)
+    order = order[: np.count_nonzero(np.abs(coef) > noise)]
     shown = order if len(order) <= MOST_TERMS + 1 else order[:MOST_TERMS]
     with np.errstate(over="ignore", invalid="ignore"):
         centre = of.unit * (of.mean + models.centre[at] * of.spread)
         slope = coef / of.spread / of.unit * models.unit
-        constant, effect = offset * models.unit, np.abs(coef).max(initial=0.0) * models.unit
+        constant, effect = offset * models.unit, np.abs(coef[order]).max(initial=0.0) * models.unit
     texts = [number(abs(slope[j]), DIGITS) for j in shown]
     terms = []
     for j, text in zip(shown, texts, strict=True):
@@ -76,7 +84,7 @@ def odds_formula(words: Any, node: int, labels: Sequence[str]) -> str:
         return ""
     pick = np.zeros(len(labels))
     pick[two] = [1.0, -1.0]
-    formula = leaf_formula(models, at, pick, words.columns, words.names)
+    formula = leaf_formula(models, at, pick, words.columns, words.names, scale=1.0)
     return f"log odds of {labels[two[0]]} to {labels[two[1]]} = {formula}" if formula else ""
 
 

@@ -147,13 +147,14 @@ min_impurity_decrease, ccp_alpha, max_bins, max_model_columns, categorical_featu
                 "of a leaf there is no solution without a penalty"
             )
         weight = self._class_weighted(y, weight, np.arange(n_classes))
-        if n_classes <= 2:
-            return Outputs((y[:, None] == 1).astype(float), weight, 1.0, (2.0, 1.0))
+        if n_classes <= 2:  # of two classes, the errors of the one are those of the other
+            indicators = y[:, None] == np.arange(1, n_classes)
+            return Outputs(indicators.astype(float), weight, 1.0, (2.0, 1.0))
         return Outputs(np.eye(n_classes)[y], weight, 1.0, (1.0, 1.0))
 
     def _node_values(self, means: Floats, outputs: Outputs) -> Floats:
-        if means.shape[1] == 1:
-            means = np.column_stack([1.0 - means[:, 0], means[:, 0]])
+        if means.shape[1] <= 1:
+            means = np.column_stack([1.0 - means.sum(axis=1), means])
         return means[:, None, :]
 
     def _leaf_model(self, grown: Grown, node: int) -> LeafModel:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from empirisk.charts.partition import SplitLine
+from empirisk.data.column import whole_and_part
 from empirisk.data.rank_coding import CodedColumn, places_of_integers
 from empirisk.learners.trees.conditions import levels_to_left
 from empirisk.learners.trees.tree import Tree
@@ -153,5 +154,6 @@ def _given_place(column: CodedColumn, value: Any) -> float:
     if column.kind == "integer":
         return float(places_of_integers(np.array([value]), column.values)[0])
     if column.calendar is not None and not isinstance(value, int | float | np.number):
-        return float((np.datetime64(value) - np.datetime64(0, "D")) / np.timedelta64(1, "D"))
+        since = np.datetime64(value) - np.datetime64(0, "D")
+        return float(whole_and_part(since, np.timedelta64(1, "D")))
     return float(value)

@@ -19,7 +19,7 @@ from empirisk.charts.partition import (
 )
 from empirisk.learners.trees.door import check_places
 from empirisk.learners.trees.partition import Partition, chosen_features, fixed_places
-from empirisk.learners.trees.wording import Wording, one_line
+from empirisk.learners.trees.wording import Wording, spelled
 from empirisk.risk.populations.population import Population
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import DataError, ParameterError
@@ -121,7 +121,7 @@ def _draw_leaves(model: Any, part: Partition, window: Floats, target: Array | No
 def _draw_rows(model: Any, places: Floats, points: Floats, target: Array, ax: Any) -> None:
     leaves = model.tree_.apply(places)
     if is_classifier(model):
-        titles = [one_line(label) for label in model.classes_]
+        titles = [spelled(label) for label in model.classes_]
         draw_points(points, target, model._labels[leaves] == target, titles, ax=ax)
         for text in ax.get_legend().get_texts():
             text.set_parse_math(False)

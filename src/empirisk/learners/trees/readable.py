@@ -36,6 +36,10 @@ class ReadableTree:
         """A rule for each leaf: its conditions, share of the rows, value and risk.
 
         Thresholds have as few digits as they can while they are true of every row of training.
+        Dates are compared as days with a fraction, which tell a third of a microsecond apart these
+        days (`Column.numbers`): a day without a time is meant to that accuracy, a time is exact. A
+        level of a category or a label that could be misread (`'a '`, `'a, b'`, `'missing'`) is in
+        quotes.
         Of a linear tree the model of each leaf is stated: the largest coefficients in standard
         units first, with three digits; terms that are left out are at their means. A classifier's
         is that of the odds of the two commonest classes of the leaf.

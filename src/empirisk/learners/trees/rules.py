@@ -8,9 +8,10 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
+from empirisk.data.raw_columns import raw_columns
 from empirisk.learners.trees.bounds import number
 from empirisk.learners.trees.conditions import Condition, Conditions, each_node, of_nodes
-from empirisk.learners.trees.door import check_places
+from empirisk.learners.trees.door import check_places, table_of
 from empirisk.learners.trees.leaf_formulas import is_cut_off
 from empirisk.learners.trees.wording import Wording, labels_of, percent, prediction
 from empirisk.runtime.arrays import Bools, Floats
@@ -115,15 +116,24 @@ def explain(
     """Why each row is predicted as it is, a sentence for each."""
     places = check_places(model, X)
     leaves, values = model.tree_.apply(places), model.predict(X)
-    words = Wording(model, names=feature_names, missing=missing, places=places)
+    integers = _large_integers(model, X)
+    words = Wording(model, names=feature_names, missing=missing, places=places, integers=integers)
     risks = leaf_risks(model)
     asked_of = of_nodes(model.tree_, model.columns_, np.unique(leaves).tolist())
     rules = {leaf: _rule(words, leaf, asked, risks) for leaf, asked in asked_of.items()}
     return [
-        f"{prediction(value, 4)}, {_reason(words, rules[int(leaf)], row)}"
-        f"{_model(words, int(leaf), value)}"
-        for value, leaf, row in zip(values, leaves, places, strict=True)
+        f"{prediction(value, 4)}, {_reason(words, rules[leaf], i)}{_model(words, leaf, value)}"
+        for i, (value, leaf) in enumerate(zip(values, leaves.tolist(), strict=True))
     ]
+
+
+def _large_integers(model: Any, X: Any) -> dict[int, Any]:
+    """The numbers as they were given of columns that had integers beyond 2^53, by feature."""
+    kinds = [column.kind for column in model.columns_]
+    if "integer" not in kinds:
+        return {}
+    raw = raw_columns(table_of(X, model, reset=False), [kind == "category" for kind in kinds])
+    return {j: column.numbers for j, column in enumerate(raw) if kinds[j] == "integer"}
 
 
 def leaf_risks(model: Any) -> Floats:
@@ -156,12 +166,12 @@ def _rule(words: Wording, node: int, asked: Conditions, risks: Floats) -> Rule:
     )  # fmt: skip
 
 
-def _reason(words: Wording, rule: Rule, row: Floats) -> str:
-    """The rule of a row's leaf, with the row's own values."""
+def _reason(words: Wording, rule: Rule, i: int) -> str:
+    """The rule of the leaf of the i-th row, with the row's own values."""
     said = [(asked, text) for asked in rule.conditions if (text := words.condition(asked))]
     if not said:
         return "as for every row"
-    own = ", ".join(words.own_value(asked, row[asked.feature]) for asked, _ in said)
+    own = ", ".join(words.own_value(asked, i) for asked, _ in said)
     asked_for = " and ".join(text for _, text in said)
     where = f"leaf {rule.leaf}, {percent(rule.share)} of the rows of training"
     return f"since {asked_for} (here {own}); {where}"

@@ -1,6 +1,8 @@
 """Splits, conditions and values of a tree in words, with the names that the user gave."""
 
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,7 @@ from sklearn.base import is_classifier
 from empirisk.learners.trees.bounds import (
     date_between,
     date_of,
+    in_full,
     neighbours,
     number,
     number_between,
@@ -21,10 +24,15 @@ from empirisk.learners.trees.conditions import (
 )
 from empirisk.learners.trees.leaf_formulas import odds_formula, regression_formula
 from empirisk.learners.trees.tree import Tree
-from empirisk.runtime.arrays import Floats, Ints
+from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
 
 MOST_LEVELS = 8
+AMBIGUOUS = re.compile(
+    r"""^['"] | [,{}] | :[ ] | \b(or|and)\b | ^(not[ ])?missing$ | ^\d+[ ]other[ ]levels$""",
+    re.VERBOSE,
+)
+"""What `either`, `listed` and conditions could have written themselves."""
 
 
 class Wording:
@@ -43,7 +51,10 @@ class Wording:
         Levels of a category that are named; others are counted.
     places : array of shape (rows, p), optional
         Rows, as trees compare them, of which thresholds must be true as they are written, beside
-        those of training.
+        those of training; `own_value` speaks of them.
+    integers : dict of arrays, optional
+        Of features that had integers beyond 2^53, which places do not hold: the numbers of the
+        same rows.
     """
 
     def __init__(
@@ -55,10 +66,12 @@ class Wording:
         missing: bool | None = None,
         levels: int = MOST_LEVELS,
         places: Floats | None = None,
+        integers: Mapping[int, Array] | None = None,
     ) -> None:
         self.model, self.digits, self.missing, self.levels = model, digits, missing, levels
         self.tree: Tree = model.tree_
         self._places, self._near, self._bounds = places, dict[int, Any](), dict[Any, str]()
+        self._integers = {} if integers is None else integers
         self._formulas = dict[int, str]()
         self.columns = model.columns_
         given = [column.name for column in self.columns] if names is None else names
@@ -67,7 +80,7 @@ class Wording:
                 f"feature_names has {len(given)} names; the tree was fitted to "
                 f"{len(self.columns)} features: give a name for each"
             )
-        self.names = [one_line(name) for name in given]
+        self.names = distinct(given)
 
     def says_missing(self, feature: int) -> bool:
         """Whether missing values of a feature are spoken of."""
@@ -97,19 +110,20 @@ class Wording:
             self._near[feature] = values
         return self._near[feature]
 
-    def own_value(self, asked: Condition, place: float) -> str:
-        """The value of a row, in so many digits that it meets the condition as it is written."""
-        name, column = self.names[asked.feature], asked.column
+    def own_value(self, asked: Condition, i: int) -> str:
+        """The value of the i-th row, with digits such that it meets the condition as written."""
+        assert self._places is not None
+        j, column = asked.feature, asked.column
+        name, place = self.names[j], self._places[i, j]
         if np.isnan(place):
             return f"{name} is missing{' or new' if column.kind == 'category' else ''}"
         if column.kind == "category":
-            return f"{name} = {one_line(column.values[int(place)])}"
+            return f"{name} = {spelled(column.values[int(place)])}"
         if column.kind == "integer":
-            seen = place == np.floor(place) and place < len(column.values)
-            return f"{name} = {column.values[int(place)]}" if seen else f"{name} lies between"
+            return f"{name} = {in_full(self._integers[j][i])}"
         if column.calendar is not None:
             return f"{name} = {date_of(place, column.calendar)}"
-        low, high = (float(self.bound(asked.feature, bound)) for bound in (asked.low, asked.high))
+        low, high = (float(self.bound(j, bound)) for bound in (asked.low, asked.high))
         up_to = float(np.nextafter(high, np.inf))
         return f"{name} = {number_between(place, low, up_to, self.digits)}"
 
@@ -157,7 +171,7 @@ class Wording:
     def value(self, node: int, digits: int = 4) -> str:
         """What a node predicts, were it a leaf; of a linear tree, what it has on average."""
         if is_classifier(self.model):
-            text, rather = one_line(self.model.classes_[labels_of(self.model)[node]]), "mostly"
+            text, rather = spelled(self.model.classes_[labels_of(self.model)[node]]), "mostly"
         else:
             text, rather = prediction(self.tree.value[node, :, 0], digits), "about"
         return f"{rather} {text}" if hasattr(self.model, "models_") else text
@@ -168,7 +182,7 @@ class Wording:
             return ""
         if leaf not in self._formulas:
             if is_classifier(self.model):
-                labels = [one_line(label) for label in self.model.classes_]
+                labels = [spelled(label) for label in self.model.classes_]
                 self._formulas[leaf] = odds_formula(self, leaf, labels)
             else:
                 self._formulas[leaf] = regression_formula(self, leaf)
@@ -185,7 +199,7 @@ def labels_of(model: Any) -> Ints:
 def prediction(value: Any, digits: int) -> str:
     """A label, a number, or several numbers."""
     if np.ndim(value) == 0:
-        return number(value, digits) if isinstance(value, float) else one_line(value)
+        return number(value, digits) if isinstance(value, float) else spelled(value)
     if len(value) == 1:
         return number(value[0], digits)
     shown = [number(each, digits) for each in value[:3]]
@@ -209,9 +223,42 @@ def one_line(name: Any) -> str:
     return " ".join(text.split())
 
 
+def distinct(names: Sequence[Any]) -> list[str]:
+    """Names on one line; in quotes where nothing is left of one, or the same as of another.
+
+    Examples
+    --------
+    >>> distinct(["size ", "age", "age ", ""])
+    ['size', "'age'", "'age '", "''"]
+    """
+    lines = [one_line(name) for name in names]
+    times = Counter(lines)
+    return [
+        line if line and times[line] == 1 else repr(str(name))
+        for line, name in zip(lines, names, strict=True)
+    ]
+
+
+def spelled(level: Any) -> str:
+    """A level of a category, or a label, such that no other one, and no other word, looks like it.
+
+    In quotes where it is empty, has spaces that do not show, or could be read as something else
+    that stands in a condition (a list, a missing value); plain otherwise.
+
+    Examples
+    --------
+    >>> spelled("red"), spelled("red "), spelled("red, blue"), spelled("missing"), spelled(3)
+    ('red', "'red '", "'red, blue'", "'missing'", '3')
+    """
+    plain = one_line(level)
+    if not isinstance(level, str) or (plain == level != "" and not AMBIGUOUS.search(level)):
+        return plain
+    return repr(str(level))
+
+
 def listed_words(levels: Sequence[Any], most: int) -> list[str]:
     """Levels by name, the last of many as a number of them."""
-    names = [one_line(level) for level in levels]
+    names = [spelled(level) for level in levels]
     more = len(names) - most
     return names if more <= 1 else [*names[:most], f"{more} other levels"]
 
