@@ -3,6 +3,7 @@
 from typing import Any, Self
 
 import numpy as np
+from scipy.special import kl_div
 from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 
@@ -178,7 +179,7 @@ class DecisionTreeRegressor(RegressorMixin, DecisionTree):
         if self.criterion == "absolute_error":
             return np.abs(y - value).sum(axis=1)
         if self.criterion == "poisson":
-            return (value - y * np.log(value)).sum(axis=1)
+            return kl_div(y, value).sum(axis=1)
         return ((y - value) ** 2).sum(axis=1)
 
     def __sklearn_tags__(self) -> Tags:

@@ -61,7 +61,8 @@ class Problem:
 
     def with_copies(self, y: Ints, given: Floats) -> Target:
         """The target that knows what weights were given, before classes had factors."""
-        ours, theirs = (np.bincount(y, w, minlength=2) for w in (self.weight, given))
+        n = max(self.n_classes, 2)  # a class may have no rows
+        ours, theirs = (np.bincount(y, w, minlength=n) for w in (self.weight, given))
         copies = np.divide(theirs, ours, out=np.zeros(len(ours)), where=ours > 0)
         return replace(self.target, copies=copies)
 
