@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 from empirisk import DecisionTreeRegressor, LinearTreeRegressor, Tuned, pruning_table
 from empirisk.runtime.errors import DataError
@@ -55,6 +55,17 @@ def test_those_that_can_be_written_choose_the_same_tree(learner, unit):
     path = learner.cost_complexity_pruning_path(X, y * unit)
     assert np.isfinite(path.ccp_alphas).all()
     assert (path.ccp_alphas[1:] > 0).all()
+
+
+@pytest.mark.parametrize("size", [1e100, 1e160, 1e200, 1e300])
+def test_outputs_of_any_sizes_have_their_means(size):
+    X, y = sample()
+    Y, w = np.column_stack([y, y + 3.0]), np.abs(X[:, 1])
+    model = DecisionTreeRegressor(max_leaf_nodes=5).fit(X, Y * [size, 1 / size], sample_weight=w)
+    leaves = model.apply(X)
+    for leaf in np.unique(leaves):
+        mean = np.average(Y[leaves == leaf], axis=0, weights=w[leaves == leaf])
+        assert_allclose(model.tree_.value[leaf, :, 0] / [size, 1 / size], mean, rtol=1e-12)
 
 
 def test_a_tree_that_gains_nothing_is_no_complaint():

@@ -85,7 +85,7 @@ class DecisionTree(ReadableTree, PathMixin, BaseEstimator):
     def _many_outputs(self, y: Any) -> bool:
         """Whether y may have two dimensions."""
         several = np.asarray(y).shape[1:] > (1,)
-        return self.criterion == "squared_error" or (self.criterion == "poisson" and several)
+        return self.criterion == "squared_error" or several
 
     def _grown(
         self,
@@ -114,7 +114,7 @@ class DecisionTree(ReadableTree, PathMixin, BaseEstimator):
             monotone=checked_signs(self.monotonic_cst, coding, problem.target),
             gain_scale=problem.gain_scale,
         )
-        return problem.in_units(tree)
+        return problem.in_units(tree, coding)
 
     def _pruning(self, tree: Tree, n_classes: int) -> PruningSequence:
         return PruningSequence.of(tree, self._node_risks(tree, n_classes))

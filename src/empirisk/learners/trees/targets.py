@@ -4,7 +4,7 @@ Extreme values and weights are divided by a power of two before growing, so that
 overflow nor vanish.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import log
 from typing import Any
 
@@ -24,6 +24,7 @@ CLASSIFICATION = ("gini", "entropy", "log_loss", "misclassification")
 NOTHING = np.zeros(1, np.int32)
 BITS = 1 / log(2)  # the grower has entropies in nats
 ORDINARY = (2.0**-100, 2.0**100)  # products of three such sums are far from overflow
+VANISHING = 2.0**-900  # columns of this size lose digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +32,8 @@ class Problem:
     """A target for the grower, the weights of its rows, and the way back from its numbers.
 
     An impurity of the grower is so many `unit`, or squares of it; a weight so many `weight_unit`.
-    `factors` are those of the classes by altered priors.
+    `factors` are those of the classes by altered priors. `small` are outputs that vanish in this
+    unit, by number, each in its own: they have no say in splits, yet they have means.
     """
 
     target: Target
@@ -42,8 +44,9 @@ class Problem:
     weight_unit: float = 1.0
     n_classes: int = 0
     factors: Floats | None = None
+    small: dict[int, tuple[Floats, float]] = field(default_factory=dict)
 
-    def in_units(self, tree: Tree) -> Tree:
+    def in_units(self, tree: Tree, coding: RankCoding) -> Tree:
         """The tree with values, impurities and weights in the units of the target, in place."""
         value, weight, impurity = tree.value, tree.weighted_n_node_samples, tree.impurity
         with np.errstate(over="ignore", under="ignore"):
@@ -52,6 +55,8 @@ class Problem:
                 np.multiply(impurity, self.unit, out=impurity)
             if self.n_classes == 0:
                 np.multiply(value, self.unit, out=value)
+                for k, (column, unit) in self.small.items():
+                    value[:, k] = unit * self._means(tree, coding, column)
                 value = value[:, :, None]
             else:
                 value, weight[:] = self._shares(value, weight)
@@ -71,6 +76,11 @@ class Problem:
         with np.errstate(over="ignore", under="ignore"):
             gain = np.float64(decrease) / self.unit / (self.unit if self.squared else 1.0)
             return float(gain / self.gain_scale)
+
+    def _means(self, tree: Tree, coding: RankCoding, column: Floats) -> Floats:
+        """The mean of a column in each node."""
+        passed = tree.decision_path(coding.places()).T
+        return (passed @ (self.weight * column)) / (passed @ self.weight)
 
     def _shares(self, shares: Floats, weight: Floats) -> tuple[Floats, Floats]:
         """Shares of the classes in the nodes and weights of these, without altered priors."""
@@ -94,11 +104,8 @@ def regression_problem(criterion: str, coding: RankCoding, y: Floats, weight: Fl
         )
     y = y.reshape(len(y), -1)
     many = y.shape[1] > 1
-    if criterion == "poisson" and ((y < 0).any() or (y.sum(axis=0) <= 0).any()):
-        raise DataError(
-            "the criterion 'poisson' needs values y >= 0 that are not all 0; some value of y is "
-            f"negative, or the sum of y is not positive: y goes from {y.min():g} to {y.max():g}"
-        )
+    if criterion == "poisson":
+        _check_counts(y)
     if criterion == "absolute_error" and many:
         raise ParameterError(
             f"criterion is 'absolute_error' and y has {y.shape[1]} columns; fit a tree for each "
@@ -120,7 +127,24 @@ def regression_problem(criterion: str, coding: RankCoding, y: Floats, weight: Fl
         n_sums=y.shape[1],
     )
     squared = criterion == "squared_error"
-    return Problem(target, weight, 1.0 / y.shape[1], unit, squared, weight_unit)
+    small = _small_outputs(y, unit) if many and squared else {}
+    return Problem(target, weight, 1.0 / y.shape[1], unit, squared, weight_unit, small=small)
+
+
+def _small_outputs(y: Floats, unit: float) -> dict[int, tuple[Floats, float]]:
+    size = np.maximum(y.max(axis=0), -y.min(axis=0))
+    vanish = (size > 0) & (size / unit < VANISHING)
+    return {int(k): _ordinary(y[:, k]) for k in np.flatnonzero(vanish)}
+
+
+def _check_counts(y: Floats) -> None:
+    for j in np.flatnonzero((y.min(axis=0) < 0) | (y.max(axis=0) <= 0)):
+        where = "y" if y.shape[1] == 1 else f"column {j} of y"
+        raise DataError(
+            "the criterion 'poisson' needs values y >= 0 that are not all 0; "
+            f"{where} has a negative value, or none above 0: it goes from {y[:, j].min():g} to "
+            f"{y[:, j].max():g}"
+        )
 
 
 def classification_problem(
@@ -139,8 +163,10 @@ def classification_problem(
         )
     if cost_growth not in ("priors", "gini"):
         raise ParameterError(f"cost_growth is {cost_growth!r}; it must be 'priors' or 'gini'")
-    factors, matrix = None, None
+    factors, matrix, unit = None, None, 1.0
     weight, weight_unit = _ordinary(weight)
+    if costs is not None:
+        costs, unit = _ordinary(costs)  # which altered priors do not depend on
     if criterion == "misclassification":
         matrix = 1.0 - np.eye(n_classes) if costs is None else costs
     elif costs is not None and cost_growth == "gini":
@@ -155,6 +181,8 @@ def classification_problem(
         weight = weight * factors[y]
     two = n_classes <= 2 and not (costs is not None and criterion == "gini" and matrix is not None)
     kind = _kind(criterion, two, matrix is not None)
+    if matrix is None:
+        unit = BITS if kind in (criteria.ENTROPY, criteria.ENTROPY_TWO) else 1.0
     target = Target(
         kind,
         _spread(coding, (y == 1).astype(float)[:, None]) if two else np.zeros((1, 1)),
@@ -167,7 +195,7 @@ def classification_problem(
         target,
         weight,
         gain_scale=2.0 if kind == criteria.GINI_TWO else 1.0,
-        unit=BITS if kind in (criteria.ENTROPY, criteria.ENTROPY_TWO) else 1.0,
+        unit=unit,
         weight_unit=weight_unit,
         n_classes=n_classes,
         factors=factors,
