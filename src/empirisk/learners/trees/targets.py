@@ -226,9 +226,12 @@ def _kind(criterion: str, two: bool, matrix: bool) -> int:
 
 
 def _spread(coding: RankCoding, values: Array) -> Array:
-    """Values of the rows of a coding, by row of its whole table."""
+    """Values of the rows of a coding, by row of its whole table.
+
+    They can be written to: to compiled code an array that cannot is of another type.
+    """
     if coding.rows is None:
-        return np.ascontiguousarray(values)
+        return np.require(values, requirements=["C", "W"])
     spread = np.zeros((coding.small.shape[1], *values.shape[1:]), values.dtype)
     spread[coding.rows] = values
     return spread
