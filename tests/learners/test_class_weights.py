@@ -46,6 +46,14 @@ def test_a_training_part_may_lack_a_class_that_has_a_weight(learner):
     assert_allclose(path.losses[:, 0], missed)
 
 
+def test_balanced_weights_are_those_of_the_classes_that_have_rows():
+    y, weight = np.array([0, 0, 0, 1, 1]), np.array([1.0, 2.0, 3.0, 1.0, 1.0])
+    learner = LogisticRegression(class_weight="balanced")
+    for classes in (2, 3, 4):  # 2 and 3 have none
+        found = learner._class_weighted(y, weight, np.arange(classes))
+        assert_allclose(np.bincount(y, found), [4.0, 4.0])
+
+
 @every_learner
 def test_tuned_keeps_the_labels(learner):
     X, y = rows()

@@ -125,3 +125,27 @@ def test_wrong_costs_are_named():
         DecisionTreeClassifier(cost_matrix=COSTS, cost_growth="gini", criterion="entropy").fit(X, y)
     with pytest.raises(ParameterError, match="ccp_risk"):
         DecisionTreeClassifier(ccp_risk="no", ccp_alpha=0.1).fit(X, y)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(
+    "how",
+    [
+        {},
+        {"criterion": "misclassification"},
+        {"cost_growth": "gini"},
+        {"early_stopping": True, "random_state": 0},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("unit", [2.0**-1000, 2.0**1020])
+def test_the_unit_of_costs_changes_nothing(unit, how, n_classes):
+    X, y, _ = sample(8, n_classes=n_classes)
+    costs = COSTS[:n_classes, :n_classes]
+    a, b = (
+        DecisionTreeClassifier(cost_matrix=costs * factor, **how).fit(X, y) for factor in (1, unit)
+    )
+    assert_array_equal(a.tree_.feature, b.tree_.feature)
+    assert_array_equal(a.predict(X), b.predict(X))
+    in_costs = "criterion" in how or "cost_growth" in how
+    assert_allclose(a.tree_.impurity, b.tree_.impurity / (unit if in_costs else 1), rtol=1e-12)

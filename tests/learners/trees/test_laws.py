@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import empirisk.learners.trees.growth as growth
-from empirisk import DecisionTreeClassifier, DecisionTreeRegressor, Table, Tuned, load, save
+from empirisk import DecisionTreeClassifier, DecisionTreeRegressor, Table, load, save
 from empirisk.runtime.deadlines import deadline
 from empirisk.runtime.errors import DataError, DeadlineError, ParameterError
 from tree_twins import walk
@@ -228,6 +228,17 @@ def test_wrong_parameters_are_named(how, complaint):
         DecisionTreeRegressor(**how).fit(X, y)
 
 
+def test_wrong_columns_of_y_are_named():
+    X, y, _ = sample(13)
+    two = np.column_stack([y**2, np.zeros(len(y))])
+    with pytest.raises(ParameterError, match="'absolute_error' and y has 2 columns; fit a tree"):
+        DecisionTreeRegressor(criterion="absolute_error").fit(X, two)
+    with pytest.raises(DataError, match=r"column 1 of y has .* none above 0: it goes from 0 to 0"):
+        DecisionTreeRegressor(criterion="poisson").fit(X, two)
+    with pytest.raises(DataError, match=r"column 0 of y has a negative value.* from -1 to "):
+        DecisionTreeRegressor(criterion="poisson").fit(X, np.where(y < y[0], -1.0, [y**2, y**2]).T)
+
+
 def test_wrong_columns_are_named():
     X, y, _ = sample(13)
     with pytest.raises(DataError, match=r"x2.*inf"):
@@ -241,12 +252,3 @@ def test_wrong_columns_are_named():
     numbers = DecisionTreeRegressor().fit(pd.DataFrame({"a": X[:, 0]}), y)
     with pytest.raises(DataError, match="'a' holds words"):
         numbers.predict(levels)
-
-
-def test_targets_that_must_not_be_written_to_compile_nothing_anew():
-    X, y, _ = sample(11)
-    DecisionTreeRegressor().fit(X, y)
-    signatures = len(growth.grow.signatures)
-    y.setflags(write=False)
-    Tuned(DecisionTreeRegressor(), cv=2).fit(X, y)
-    assert len(growth.grow.signatures) == signatures

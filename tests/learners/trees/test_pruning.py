@@ -1,4 +1,4 @@
-"""Pruning: the weakest links, all trees of the sequence from one growth, and early stopping."""
+"""Pruning: the weakest links, all trees of the sequence from one growth."""
 
 from itertools import pairwise
 
@@ -10,7 +10,6 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, KFold
 
 from empirisk import DecisionTreeClassifier, DecisionTreeRegressor, Tuned, risk
-from empirisk.learners.trees.early_stopping import best_size
 from empirisk.learners.trees.pruning import PruningSequence, impurity_risks
 
 
@@ -125,26 +124,3 @@ def test_one_standard_error_gives_a_smaller_tree():
     sizes = [model.best_estimator_.get_n_leaves() for model in (one_se, best)]
     assert sizes[0] < sizes[1] < 400
     assert risk.cross_validate(DecisionTreeRegressor(), X, y, cv=5).value > best.risk_.value
-
-
-def test_early_stopping_keeps_the_splits_with_the_least_validation_loss():
-    X, y, rng = sample(10, n=300)
-    tree = DecisionTreeRegressor(max_leaf_nodes=40).fit(X[:200], y[:200]).tree_
-    losses = []
-    for size in range(40):
-        cut = tree.cut_back(tree.split_order >= size)
-        assert cut.n_leaves == size + 1
-        losses.append(((cut.value[cut.apply(X[200:]), 0, 0] - y[200:]) ** 2).sum())
-    passed = tree.decision_path(X[200:]).toarray()
-    nodes = np.array(
-        [(passed[:, t] * (tree.value[t, 0, 0] - y[200:]) ** 2).sum() for t in range(79)]
-    )
-    assert best_size(tree, nodes, patience=10**6) == np.argmin(losses)
-    model = DecisionTreeRegressor(early_stopping=True, random_state=0).fit(X, y)
-    full = DecisionTreeRegressor().fit(X, y)
-    new = rng.normal(size=(2000, 4))
-    truth = new[:, 0] + np.sin(3 * new[:, 1])
-    assert model.get_n_leaves() < full.get_n_leaves() / 3
-    assert ((model.predict(new) - truth) ** 2).mean() < ((full.predict(new) - truth) ** 2).mean()
-    labels = DecisionTreeClassifier(early_stopping=True, random_state=0).fit(X, y > 0)
-    assert labels.get_n_leaves() < DecisionTreeClassifier().fit(X, y > 0).get_n_leaves()

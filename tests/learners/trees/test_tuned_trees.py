@@ -82,6 +82,17 @@ def test_the_path_is_the_loop_over_folds_and_alphas(name, weighted):
     assert_allclose(tuned.path_.risk, by_hand(learner, X, target, w, loss), rtol=1e-10)
 
 
+@pytest.mark.parametrize("criterion", ["squared_error", "absolute_error", "poisson"])
+def test_values_that_cannot_be_written_to_are_compiled_for_no_second_time(criterion):
+    y, weight = np.arange(1.0, 9.0), np.arange(1.0, 9.0)
+    for array in (y, weight):  # as the engine gives them
+        array.setflags(write=False)
+    learner = DecisionTreeRegressor(criterion=criterion)
+    target = learner._problem(learner.design(y[:, None]), y, weight, 0).target
+    assert target.values.flags.writeable
+    assert target.weight.flags.writeable
+
+
 def test_one_standard_error_takes_the_simplest_within_it():
     X, y, _ = sample(2, n=300)
     tuned = Tuned(DecisionTreeRegressor(), cv=5, rule="one_se", random_state=0).fit(X, y)

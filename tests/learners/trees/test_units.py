@@ -11,6 +11,10 @@ PROBLEMS = {
     "squared error": (DecisionTreeRegressor(), lambda y: y),
     "two outputs": (DecisionTreeRegressor(), lambda y: np.column_stack([y, y**2])),
     "absolute error": (DecisionTreeRegressor(criterion="absolute_error"), lambda y: y),
+    "monotone medians": (
+        DecisionTreeRegressor(criterion="absolute_error", monotonic_cst=[1, -1, 0]),
+        lambda y: y,
+    ),
     "poisson": (DecisionTreeRegressor(criterion="poisson"), np.exp),
     "two classes": (DecisionTreeClassifier(), lambda y: y > 0),
     "entropy": (DecisionTreeClassifier(criterion="entropy"), lambda y: y > 0),
@@ -41,6 +45,40 @@ def test_the_unit_of_weights_changes_nothing(name, power):
         assert_allclose(a.value, b.value, rtol=1e-14)
         assert_allclose(a.impurity, b.impurity, rtol=1e-12, atol=1e-300)
         assert_allclose(a.weighted_n_node_samples, b.weighted_n_node_samples / unit, rtol=1e-14)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("unit", [0.1, 0.7, 1 / 3])
+def test_nor_does_a_unit_that_rounds_sums_of_weights(name, unit):
+    learner, target = PROBLEMS[name]
+    for seed in range(6):
+        X, y, rng = sample(seed)
+        y, w = target(y.round(1)), rng.integers(1, 4, size=100) if seed % 2 else np.ones(100)
+        for share in (0.0, 0.07):  # 0.07 * 100 > 7
+            learner.set_params(min_weight_fraction_leaf=share, ccp_alpha=0.0)
+            a, b = (learner.fit(X, y, sample_weight=w * factor).tree_ for factor in (1.0, unit))
+            assert_array_equal(a.feature, b.feature)
+            assert_array_equal(a.threshold, b.threshold)
+            assert_allclose(a.value, b.value, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("unit", [None, 1.0, 0.1, 0.7, 1 / 3])
+def test_medians_are_half_way_where_half_of_the_weight_lies_below(unit):
+    X, y = np.zeros((6, 1)), [0.0, 1.0, 2.0, 10.0, 11.0, 12.0]
+    learner = DecisionTreeRegressor(criterion="absolute_error")
+    assert learner.fit(X, y, None if unit is None else [unit] * 6).predict(X[:1]) == 6.0
+    weight = (unit or 1.0) * np.array([3.0, 2.0, 1.0, 1.0, 1.0, 4.0])
+    assert learner.fit(X, y, weight).predict(X[:1]) == 6.0
+    assert learner.fit(X[:5], y[:5], weight[:5]).predict(X[:1]) == 1.0
+
+
+@pytest.mark.parametrize("share", [0.07, 0.29, 0.14])
+@pytest.mark.parametrize("unit", [1.0, 2.0, 0.5, 0.1])
+def test_a_leaf_of_just_the_least_part_of_the_weight_is_allowed(share, unit):
+    x, rows = np.arange(100.0), round(100 * share)
+    learner = DecisionTreeRegressor(max_depth=1, min_weight_fraction_leaf=share)
+    tree = learner.fit(x[:, None], x < rows, np.full(100, unit)).tree_
+    assert tree.threshold[0] == rows - 0.5
 
 
 def test_weights_that_differ_by_much():

@@ -2,6 +2,9 @@
 
 The values of a node are numbered in order. A Fenwick tree holds the weights and the weighted values
 of the rows on one side; a row enters, and the median is found, in log m steps.
+
+A row of weight w counts as w copies. Sums of weights are rounded: of m rows, two that are equal
+differ by up to m EPS of them, so half of the weight is what is so near to it.
 """
 
 import numpy as np
@@ -9,6 +12,8 @@ import numpy as np
 from empirisk.compiled.decorator import compiled
 from empirisk.compiled.trees.criteria import REFUSED
 from empirisk.compiled.trees.ordering import HALF, LOW, sort_codes
+
+EPS = 2.0**-52
 
 
 @compiled(inner=True)
@@ -55,17 +60,17 @@ def median_of(weights, values, y_codes, rows, start, m, codes, entries, at, spar
         low, high = min(low, c), max(high, c)
         weight += weights[rows[start + i]] if weighted else 1.0
     sort_codes(codes, low, high, m, entries, at, spare, counts, keys)
-    below, median = 0.0, 0.0
-    half = 0.5 * weight
+    half, tied = 0.5 * weight, EPS * m
+    below, first, second = 0.0, 0.0, 0.0  # the values that reach half, and more than half
     for j in range(m):
         row = rows[start + np.int64(entries[at + j] & LOW)]
+        second = values[row, 0]
+        if below < (1.0 - tied) * half:
+            first = second
         below += weights[row] if weighted else 1.0
-        if below >= half:
-            median = values[row, 0]
-            if below == half and j + 1 < m:
-                other = values[rows[start + np.int64(entries[at + j + 1] & LOW)], 0]
-                median = 0.5 * median + 0.5 * other
+        if below > (1.0 + tied) * half:
             break
+    median = first if first == second else 0.5 * first + 0.5 * second
     return median, weight, low == high
 
 
@@ -119,15 +124,15 @@ def least_loss(tree, m, top, weight, total):
 def median_in(tree, m, top, weight):
     """The median of the rows in the tree, as `median_of` gives it."""
     median = 0.0
-    for twice in range(2):  # the first value with half of the weight, then with more than half
+    for sign in range(-1, 2, 2):  # the first value with half of the weight, then with more
+        bound = (1.0 + sign * EPS * m) * (0.5 * weight)
         at, below = 0, 0.0
         step = top
         while step > 0:
             j = at + step
-            if j <= m:
-                together = below + tree[j, 0]
-                if together < 0.5 * weight or (twice == 1 and together == 0.5 * weight):
-                    at, below = j, together
+            if j <= m and below + tree[j, 0] < bound:
+                at = j
+                below += tree[j, 0]
             step >>= 1
         median += 0.5 * tree[min(at, m - 1), 2]
     return median

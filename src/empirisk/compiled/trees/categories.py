@@ -1,10 +1,11 @@
 """Categories: the levels of a node put in an order, along which they are split like a number.
 
 With one sum, by the mean of each level: one of the splits along this order is the best of all
-2^(L-1) - 1, for squared error, two classes and Poisson (Breiman et al. 1984, Chou 1991), if a
-side may have any size: of those that limits allow, a better one may be off this order. With
-several classes or outputs, by the first principal component of the levels' means (Coppersmith,
-Hong & Hosking 1999), which is best or near it; by absolute errors, by the mean too.
+2^(L-1) - 1, for squared error, two classes and Poisson (Breiman et al. 1984, Chou 1991), if all
+are allowed: of those that limits allow, or by Poisson those with counts on both sides, a better
+one may be off this order. With several classes or outputs, by the first principal component of
+the levels' means (Coppersmith, Hong & Hosking 1999), which is best or near it; by absolute errors,
+by the mean too.
 """
 
 import numpy as np

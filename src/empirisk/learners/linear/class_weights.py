@@ -31,13 +31,13 @@ class ClassWeightMixin(BaseEstimator):
     def _class_weighted(self, y: Ints, weight: Floats, classes: Array) -> Floats:
         """The weights of the rows times those of their classes; y are codes of `classes`.
 
-        "balanced" gives each class the same sum.
+        "balanced" gives each class that has rows the same sum.
         """
         if self.class_weight is None:
             return weight
         if isinstance(self.class_weight, str) and self.class_weight == "balanced":
             total = np.bincount(y, weight, minlength=len(classes))
-            return weight * (weight.sum() / len(classes) / total)[y]
+            return weight * (weight.sum() / np.count_nonzero(total) / total[y])
         return weight * class_factors(self.class_weight, classes)[y]
 
 

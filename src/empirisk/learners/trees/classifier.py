@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin, clone
 
 from empirisk.data.rank_coding import RankCoding
+from empirisk.data.scaling import power_of_two
 from empirisk.learners.linear.class_weights import ClassWeightMixin
 from empirisk.learners.trees.decision_tree import DecisionTree
 from empirisk.learners.trees.door import check_places
@@ -208,8 +209,10 @@ categorical_features, early_stopping, validation_fraction, n_iter_no_change
         return cost_risks(tree, self._labels_of(tree, n_classes), self._costs(n_classes))
 
     def _losses(self, tree: Tree, nodes: Array, y: Array, n_classes: int) -> Floats:
-        """What each label costs in its node, were it a leaf."""
-        return self._costs(n_classes)[self._labels_of(tree, n_classes)[nodes], y]
+        """What each label costs in its node, were it a leaf, up to a common factor."""
+        costs = self._costs(n_classes)
+        costs = costs / power_of_two(costs.max())  # their sums do not overflow
+        return costs[self._labels_of(tree, n_classes)[nodes], y]
 
     def _costs(self, n_classes: int) -> Floats:
         costs = checked_costs(self.cost_matrix, np.arange(n_classes))

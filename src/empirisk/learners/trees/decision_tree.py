@@ -85,7 +85,7 @@ class DecisionTree(ReadableTree, PathMixin, BaseEstimator):
     def _many_outputs(self, y: Any) -> bool:
         """Whether y may have two dimensions."""
         several = np.asarray(y).shape[1:] > (1,)
-        return self.criterion == "squared_error" or (self.criterion == "poisson" and several)
+        return self.criterion == "squared_error" or several
 
     def _grown(
         self,
@@ -143,7 +143,9 @@ class DecisionTree(ReadableTree, PathMixin, BaseEstimator):
         return self._path(coding, y, sample_weight, values, n_classes)
 
     def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Bunch:
-        """The alphas at which the tree of these data loses a branch, and its risks.
+        """The alphas at which the tree that `fit` grows loses a branch, and its risks.
+
+        With `early_stopping`, the tree that was stopped; its risks are on the rows it grew on.
 
         Returns
         -------
@@ -154,7 +156,7 @@ class DecisionTree(ReadableTree, PathMixin, BaseEstimator):
         coding, y, weight, classes = learner._training_set(X, y, sample_weight, is_classifier(self))
         n_classes = 0 if classes is None else len(classes)
         learner = learner if classes is None else learner.for_classes(classes)
-        tree = learner._grown(coding, y, weight, n_classes)
+        tree = learner._path(coding, y, weight, [0.0], n_classes).tree
         return learner._pruning(tree, n_classes).path()
 
     def apply(self, X: Any) -> Ints:

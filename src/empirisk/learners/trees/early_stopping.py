@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 
 from empirisk.data.rank_coding import RankCoding
-from empirisk.learners.trees.limits import real, whole
+from empirisk.learners.trees.limits import ROUNDING, real, whole
 from empirisk.learners.trees.tree import Tree
 from empirisk.learners.trees.tree_path import TreePath
 from empirisk.runtime.arrays import Array, Floats
@@ -49,16 +49,18 @@ def stopped_early(
 def best_size(tree: Tree, losses: Floats, patience: int) -> int:
     """The number of splits with the least loss, the first of equals.
 
-    losses[t] is the loss of the rows that pass node t, were it a leaf.
+    losses[t] >= 0 is the loss of the rows that pass node t, were it a leaf. Losses that differ by
+    no more than ROUNDING of the largest so far, which they were added up from, are equal.
     """
     order = np.argsort(np.where(tree.is_leaf, tree.node_count, tree.split_order), kind="stable")
     inner = order[: tree.node_count - tree.n_leaves]
     right = tree.children_right[inner]
     change = losses[inner + 1] + losses[right] - losses[inner]
     path = np.concatenate([[losses[0]], losses[0] + np.cumsum(change)])
+    margin = ROUNDING * np.maximum.accumulate(path)
     best = 0
     for size in range(1, len(path)):
-        if path[size] < path[best]:
+        if path[size] + margin[size] < path[best]:
             best = size
         elif size - best >= patience:
             break

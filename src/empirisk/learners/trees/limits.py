@@ -32,7 +32,7 @@ def limits_of(learner: Any, weight: Floats, given: Floats, n_features: int) -> L
     by_weight = counted and weight is given
     by_copies = counted and not by_weight and not bool((given == 1.0).all())
     by_rows = not by_weight and not by_copies
-    least = share * total * (1.0 if by_weight else 1 - ROUNDING)
+    least = share * total * (1 - ROUNDING)
     return Limits(
         max_depth=_optional(learner, "max_depth", 1, NEVER),
         max_leaves=0 if leaves is None else _optional(learner, "max_leaf_nodes", 2, 0),

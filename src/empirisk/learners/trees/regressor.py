@@ -3,6 +3,7 @@
 from typing import Any, Self
 
 import numpy as np
+from scipy.special import kl_div
 from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 
@@ -62,10 +63,11 @@ class DecisionTreeRegressor(RegressorMixin, DecisionTree):
         The prediction may only fall, is free, or may only grow with a feature. Of one output.
     categorical_features : "from_dtype", None, or names, numbers or truth values of columns
         Categories are split into two sets of levels: the best cut of the levels in the order of
-        their means. For squared error and Poisson no two sets are better where each side may have
-        any size (`min_samples_leaf=1`, no `min_weight_fraction_leaf`); else it is the best cut
-        that the limits allow, and two other sets that they allow may be better. By default those
-        of a frame that are words or categories.
+        their means. For squared error no two sets are better where each side may have any size
+        (`min_samples_leaf=1`, no `min_weight_fraction_leaf`), nor for Poisson where moreover each
+        level in the node, and what is missing, has a count: no side may be without any. Else it is
+        the best cut that is allowed, and two other sets that are allowed may be better. By default
+        those of a frame that are words or categories.
     early_stopping : bool
         Grow best first on a part of the rows, and stop where the loss on the rest is least.
     validation_fraction : float
@@ -178,7 +180,7 @@ class DecisionTreeRegressor(RegressorMixin, DecisionTree):
         if self.criterion == "absolute_error":
             return np.abs(y - value).sum(axis=1)
         if self.criterion == "poisson":
-            return (value - y * np.log(value)).sum(axis=1)
+            return kl_div(y, value).sum(axis=1)
         return ((y - value) ** 2).sum(axis=1)
 
     def __sklearn_tags__(self) -> Tags:

@@ -61,7 +61,8 @@ class Problem:
 
     def with_copies(self, y: Ints, given: Floats) -> Target:
         """The target that knows what weights were given, before classes had factors."""
-        ours, theirs = (np.bincount(y, w, minlength=2) for w in (self.weight, given))
+        n = max(self.n_classes, 2)  # a class may have no rows
+        ours, theirs = (np.bincount(y, w, minlength=n) for w in (self.weight, given))
         copies = np.divide(theirs, ours, out=np.zeros(len(ours)), where=ours > 0)
         return replace(self.target, copies=copies)
 
@@ -93,11 +94,8 @@ def regression_problem(criterion: str, coding: RankCoding, y: Floats, weight: Fl
         )
     y = y.reshape(len(y), -1)
     many = y.shape[1] > 1
-    if criterion == "poisson" and ((y < 0).any() or (y.sum(axis=0) <= 0).any()):
-        raise DataError(
-            "the criterion 'poisson' needs values y >= 0 that are not all 0; some value of y is "
-            f"negative, or the sum of y is not positive: y goes from {y.min():g} to {y.max():g}"
-        )
+    if criterion == "poisson":
+        _check_counts(y)
     if criterion == "absolute_error" and many:
         raise ParameterError(
             f"criterion is 'absolute_error' and y has {y.shape[1]} columns; fit a tree for each "
@@ -122,6 +120,16 @@ def regression_problem(criterion: str, coding: RankCoding, y: Floats, weight: Fl
     return Problem(target, weight, 1.0 / y.shape[1], unit, squared, weight_unit)
 
 
+def _check_counts(y: Floats) -> None:
+    for j in np.flatnonzero((y.min(axis=0) < 0) | (y.max(axis=0) <= 0)):
+        where = "y" if y.shape[1] == 1 else f"column {j} of y"
+        raise DataError(
+            "the criterion 'poisson' needs values y >= 0 that are not all 0; "
+            f"{where} has a negative value, or none above 0: it goes from {y[:, j].min():g} to "
+            f"{y[:, j].max():g}"
+        )
+
+
 def classification_problem(
     criterion: str,
     coding: RankCoding,
@@ -138,8 +146,10 @@ def classification_problem(
         )
     if cost_growth not in ("priors", "gini"):
         raise ParameterError(f"cost_growth is {cost_growth!r}; it must be 'priors' or 'gini'")
-    factors, matrix = None, None
+    factors, matrix, unit = None, None, 1.0
     weight, weight_unit = _ordinary(weight)
+    if costs is not None:
+        costs, unit = _ordinary(costs)  # which altered priors do not depend on
     if criterion == "misclassification":
         matrix = 1.0 - np.eye(n_classes) if costs is None else costs
     elif costs is not None and cost_growth == "gini":
@@ -154,6 +164,8 @@ def classification_problem(
         weight = weight * factors[y]
     two = n_classes <= 2 and not (costs is not None and criterion == "gini" and matrix is not None)
     kind = _kind(criterion, two, matrix is not None)
+    if matrix is None:
+        unit = BITS if kind in (criteria.ENTROPY, criteria.ENTROPY_TWO) else 1.0
     target = Target(
         kind,
         _spread(coding, (y == 1).astype(float)[:, None]) if two else np.zeros((1, 1)),
@@ -166,7 +178,7 @@ def classification_problem(
         target,
         weight,
         gain_scale=2.0 if kind == criteria.GINI_TWO else 1.0,
-        unit=BITS if kind in (criteria.ENTROPY, criteria.ENTROPY_TWO) else 1.0,
+        unit=unit,
         weight_unit=weight_unit,
         n_classes=n_classes,
         factors=factors,
@@ -197,9 +209,12 @@ def _kind(criterion: str, two: bool, matrix: bool) -> int:
 
 
 def _spread(coding: RankCoding, values: Array) -> Array:
-    """Values of the rows of a coding, by row of its whole table."""
+    """Values of the rows of a coding, by row of its whole table.
+
+    They can be written to: to compiled code an array that cannot is of another type.
+    """
     if coding.rows is None:
-        return np.require(values, requirements=("C", "W"))  # one type for compiled code
+        return np.require(values, requirements=["C", "W"])
     spread = np.zeros((coding.small.shape[1], *values.shape[1:]), values.dtype)
     spread[coding.rows] = values
     return spread
