@@ -79,6 +79,20 @@ def test_altered_priors_are_weights_of_classes_by_what_their_mistakes_cost():
     assert_allclose(altered.tree_.weighted_n_node_samples, altered.tree_.n_node_samples)
 
 
+def test_a_class_whose_mistakes_cost_nothing_counts_like_the_cheapest_other():
+    X, y, _ = sample(5)
+    free = COSTS * [1, 0, 1]
+    model = DecisionTreeClassifier(cost_matrix=free, min_samples_leaf=4).fit(X, y)
+    least = np.array([5.0, 5.0, 10.0])  # the sums of the columns, and the least of them for 0
+    weighted = DecisionTreeClassifier(class_weight=dict(enumerate(least)), min_samples_leaf=4)
+    assert_array_equal(model.tree_.feature, weighted.fit(X, y).tree_.feature)
+    shares = model.predict_proba(X)
+    assert_array_equal(model.predict(X), (shares @ free.T).argmin(axis=1))
+    plain = DecisionTreeClassifier().fit(X, y)
+    nothing = DecisionTreeClassifier(cost_matrix=0 * COSTS).fit(X, y)
+    assert_array_equal(nothing.tree_.threshold, plain.tree_.threshold)
+
+
 def test_costs_by_label_and_in_every_fold():
     X, y, _ = sample(6)
     labels = np.array(["c", "a", "b"])[y]
