@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from empirisk import DecisionTreeClassifier, Tuned, compare, risk
+from empirisk import DecisionTreeClassifier, Tuned, compare, risk, select
 from empirisk.losses import Costs
 from empirisk.runtime.errors import ParameterError
 from tree_twins import audit, class_impurity
@@ -127,6 +127,19 @@ def test_a_tree_with_costs_is_judged_by_them_unless_told_otherwise():
     other = DecisionTreeClassifier(cost_matrix=[[0, 2], [1, 0]])
     with pytest.raises(ParameterError, match="different costs"):
         compare({"one": learner, "other": other}, X, y, cv=4)
+
+
+def test_costs_written_in_another_order_of_the_classes_are_the_same():
+    X, y, _ = sample(9, n_classes=2)
+    labels = np.where(y == 1, "p", "n")
+    written = ([[0, 5], [1, 0]], Costs([[0, 1], [5, 0]], classes=["p", "n"]))
+    rivals = {str(costs): DecisionTreeClassifier(cost_matrix=costs) for costs in written}
+    found = compare(rivals, X, labels, cv=3, random_state=0).risks
+    assert len({found[name].value for name in rivals}) == 1
+    assert select(rivals, X, labels, cv=3, random_state=0).test_risk.value >= 0
+    rivals["other"] = DecisionTreeClassifier(cost_matrix=Costs([[0, 5], [1, 0]], classes="pn"))
+    with pytest.raises(ParameterError, match="different costs"):
+        compare(rivals, X, labels, cv=3)
 
 
 def test_wrong_costs_are_named():
