@@ -76,8 +76,10 @@ def chunked(name: str, values: Any, kind: Kind | None = None) -> Any:
         return pa.chunked_array([_of_objects(name, values, kind)])
     try:
         return pa.chunked_array([pa.array(values, from_pandas=True)])
-    except (pa.ArrowException, TypeError, ValueError) as error:
-        raise DataTypeError(not_a_column(name, str(dtype))) from error
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        levels = getattr(dtype, "categories", None)
+        found = str(dtype) if levels is None else f"categories such as {levels[:2].tolist()}"
+        raise DataTypeError(not_a_column(name, found)) from error
 
 
 def _of_frame(data: Any) -> Arrays:
@@ -86,7 +88,11 @@ def _of_frame(data: Any) -> Arrays:
         check_names(columns)  # pandas lets a name stand twice
     try:
         frame = pa.table(data)
-    except (pa.ArrowException, ValueError, TypeError) as error:
+    except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
+        if (
+            hasattr(data, "iloc") and columns is not None
+        ):  # of pandas: column by column, so that the culprit has a name
+            return [(str(name), chunked(str(name), data[name].array)) for name in data.columns]
         raise DataTypeError(
             f"a {type(data).__name__} cannot be read as a table: {error}; make each of its columns "
             "of one type: numbers, words, truth values or dates"
