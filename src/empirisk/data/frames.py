@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from empirisk.data.column import Kind
+from empirisk.runtime.column_names import check_names
 from empirisk.runtime.errors import DataError, DataTypeError
 
 Arrays = list[tuple[str, Any]]
@@ -20,20 +21,6 @@ _NAMELESS = re.compile(r"__index_level_\d+__")
 def default_names(p: int) -> list[str]:
     """The names of columns that have none, as scikit-learn gives them."""
     return [f"x{j}" for j in range(p)]
-
-
-def check_names(names: Iterable[Any]) -> list[str]:
-    """Names as strings, each of them once."""
-    names = [str(name) for name in names]
-    places: dict[str, int] = {}
-    for j, name in enumerate(names):
-        if name in places:
-            raise DataError(
-                f"the name {name!r} stands for columns {places[name]} and {j} (counted from 0); "
-                "rename one of them"
-            )
-        places[name] = j
-    return names
 
 
 def named_arrays(data: Any, names: Sequence[str] | None, kinds: Mapping[str, Kind]) -> Arrays:

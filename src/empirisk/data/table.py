@@ -12,9 +12,10 @@ import pyarrow as pa
 
 from empirisk.data.column import KINDS, Column, Kind, check_kinds, hash_column
 from empirisk.data.description import describe
-from empirisk.data.frames import check_names, named_arrays
+from empirisk.data.frames import named_arrays
 from empirisk.data.kinds import column_of
 from empirisk.runtime.arrays import Ints
+from empirisk.runtime.column_names import check_names
 from empirisk.runtime.errors import DataError, DataTypeError
 
 _KIND_KEY = b"empirisk.kind"

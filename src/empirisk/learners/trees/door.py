@@ -11,11 +11,12 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from empirisk.data.frames import check_names, default_names
+from empirisk.data.frames import default_names
 from empirisk.data.rank_coding import CodedColumn, RankCoding, places_of
 from empirisk.data.raw_columns import chosen_categories, column_names, is_frame
 from empirisk.data.table import Table
 from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.column_names import check_names
 from empirisk.runtime.complaints import explain, refuse_dates
 from empirisk.runtime.errors import DataError
 
