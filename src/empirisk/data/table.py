@@ -93,9 +93,10 @@ class Table:
 
         Notes
         -----
-        Integers beyond 2^53 are taken as words, since float64 would lose their last digits. Words
-        are a category if they repeat: d different ones among n values, d at most n / 2 and at most
-        10 sqrt(n); else they are text. A column without any value counts as numbers.
+        Integers beyond 2^53 are taken as words, since float64 would lose their last digits; trees
+        split such text as integers all the same. Intervals are words, too. Words are a category if
+        they repeat: d different ones among n values, d at most n / 2 and at most 10 sqrt(n); else
+        they are text. A column without any value counts as numbers.
 
         Examples
         --------
