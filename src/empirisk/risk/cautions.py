@@ -20,7 +20,7 @@ HEAVY_TAIL = (
 def cautions(table: LossTable) -> tuple[str, ...]:
     """Each a clause that can follow "but"; none where the interval covers as simulated."""
     found = []
-    n = table.effective_units()
+    n = table.effective_units
     kind = "group" if table.is_grouped else "row"
     what = f"{n:.0f} {kind}{'s' * (n > 1.5)}"
     if n < 0.99 * table.units:

@@ -212,7 +212,7 @@ def shared_training(table: LossTable) -> float:
     """lam^2 without the skewness: 1 where a single model is judged."""
     if table.is_model:
         return 1.0
-    n = table.effective_units()
+    n = table.effective_units
     df = UNKNOWN * n if table.degrees_of_freedom is None else table.degrees_of_freedom
     if df >= n:
         return WIDEST**2
@@ -222,7 +222,7 @@ def shared_training(table: LossTable) -> float:
 
 def effective_rows(table: LossTable) -> float:
     """The number of independent, equal rows whose share of mistakes has the same variance."""
-    n, units = table.effective_units(), table.units
+    n, units = table.effective_units, table.units
     p, error = table.mean() / table.bounds[1], table.standard_error()
     if error is None or not 0 < p < 1:
         return n
@@ -259,7 +259,7 @@ def _quantile(table: LossTable, level: float) -> float:
 
 
 def _t(table: LossTable, level: float) -> float:
-    return float(stats.t.ppf((1 + level) / 2, max(table.effective_units() - 1, 1)))
+    return float(stats.t.ppf((1 + level) / 2, max(table.effective_units - 1, 1)))
 
 
 def _spread(table: LossTable) -> float | None:

@@ -77,8 +77,9 @@ class LossTable:
         deviation = self.share * (self.losses / largest - self.mean() / largest)
         sums = np.bincount(self.unit, deviation)
         of_unit = sums / (float(np.abs(sums).max()) or 1.0)
-        square = float(np.square(of_unit).sum())
-        return float((of_unit**3).sum()) / square**1.5 if square > 0 else 0.0
+        squares = np.square(of_unit)
+        square = float(squares.sum())
+        return float((squares * of_unit).sum()) / square**1.5 if square > 0 else 0.0
 
     @property
     def is_model(self) -> bool:
@@ -104,6 +105,7 @@ class LossTable:
             degrees_of_freedom=None if one is None or two is None else max(one, two),
         )
 
+    @cached_property
     def effective_units(self) -> float:
         """The number of equal units with the same variance of a mean: (sum w)^2 / sum w^2."""
         of_unit = np.bincount(self.unit, self.share)

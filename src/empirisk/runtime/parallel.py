@@ -29,7 +29,7 @@ from empirisk.runtime.workers import (
     repeat_warnings,
 )
 
-__all__ = ["one_blas_thread", "parallel", "slices", "stream"]
+__all__ = ["one_blas_thread", "parallel", "side_by_side", "slices", "stream"]
 
 AHEAD = 6
 """Results of `stream` that are under way or wait to be taken."""
@@ -80,6 +80,17 @@ def parallel(
         if kind == "threads":
             return _in_threads(function, work, workers, advance)
         return _in_processes(function, work, workers, advance)
+
+
+def side_by_side(*pieces: Callable[[], Any], n_jobs: int | None = None) -> list[Any]:
+    """The results of pieces of work that need nothing of each other.
+
+    Examples
+    --------
+    >>> side_by_side(lambda: 1, lambda: "two", n_jobs=2)
+    [1, 'two']
+    """
+    return parallel(lambda piece: piece(), pieces, n_jobs=n_jobs)
 
 
 def stream(

@@ -170,7 +170,8 @@ def _resampled_costs(
     counts = resample_counts(len(rivals[0].weight), *piece)
     left_out = (counts == 0).astype(float)
     some = left_out.any(axis=1)
-    counts, left_out = counts[some], left_out[some]
+    if not some.all():
+        counts, left_out = counts[some], left_out[some]
     risks = [rival.risk(counts) for rival in rivals]
     winner = first_least(np.stack([risk.min(axis=1) for risk in risks], axis=1))
     k, j = chosen

@@ -1,6 +1,7 @@
 """`Tuned`: the one way to choose along a learner's complexity axis."""
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
@@ -18,7 +19,7 @@ from empirisk.risk.problem import Problem, common_loss, declared_axis, learner_o
 from empirisk.risk.rungs import fit_steps
 from empirisk.runtime.arrays import Array
 from empirisk.runtime.errors import ParameterError
-from empirisk.runtime.parallel import one_blas_thread
+from empirisk.runtime.parallel import one_blas_thread, side_by_side
 from empirisk.runtime.streams import settled, spawn
 from empirisk.selection.after_selection import BunchedLosses, after_choice
 
@@ -115,11 +116,15 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):
         random_state = settled(self.random_state)
         with one_blas_thread():
             axis = self.axis if self.axis is not None else declared_axis(self.estimator)
-            problem = Problem.of(
+            given = Problem.of(
                 self.estimator, X, y,
                 loss=self.loss, sample_weight=sample_weight, groups=groups,
-            ).designed(self.estimator)  # fmt: skip
-            plan = problem.plan(self.cv, random_state=random_state)
+            )  # fmt: skip
+            problem, plan = side_by_side(
+                partial(given.designed, self.estimator),
+                partial(given.plan, self.cv, random_state=random_state),
+                n_jobs=self.n_jobs,
+            )
             values = values_of(self.estimator, axis, self.values, problem, plan.n_train)
             losses = out_of_fold(
                 self.estimator, problem, plan,
@@ -135,9 +140,14 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):
         j = losses.choose(self.rule)
         self.best_index_ = j
         self.best_value_ = losses.values[j]
+        bunched, _ = side_by_side(
+            partial(BunchedLosses.of, losses, seed),
+            lambda: losses.standard_error,  # is kept
+            n_jobs=self.n_jobs,
+        )
         self.path_ = RiskPath.of(losses, j)
         self.risk_ = after_choice(
-            losses.estimate(j), [BunchedLosses.of(losses, seed)], (0, j), self.rule,
+            losses.estimate(j), [bunched], (0, j), self.rule,
             random_state=seed, n_jobs=self.n_jobs,
         )  # fmt: skip
 

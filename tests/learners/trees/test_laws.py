@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import empirisk.learners.trees.growth as growth
-from empirisk import DecisionTreeClassifier, DecisionTreeRegressor, Table, load, save
+from empirisk import DecisionTreeClassifier, DecisionTreeRegressor, Table, Tuned, load, save
 from empirisk.runtime.deadlines import deadline
 from empirisk.runtime.errors import DataError, DeadlineError, ParameterError
 from tree_twins import walk
@@ -241,3 +241,12 @@ def test_wrong_columns_are_named():
     numbers = DecisionTreeRegressor().fit(pd.DataFrame({"a": X[:, 0]}), y)
     with pytest.raises(DataError, match="'a' holds words"):
         numbers.predict(levels)
+
+
+def test_targets_that_must_not_be_written_to_compile_nothing_anew():
+    X, y, _ = sample(11)
+    DecisionTreeRegressor().fit(X, y)
+    signatures = len(growth.grow.signatures)
+    y.setflags(write=False)
+    Tuned(DecisionTreeRegressor(), cv=2).fit(X, y)
+    assert len(growth.grow.signatures) == signatures

@@ -198,7 +198,7 @@ def _kind(criterion: str, two: bool, matrix: bool) -> int:
 def _spread(coding: RankCoding, values: Array) -> Array:
     """Values of the rows of a coding, by row of its whole table."""
     if coding.rows is None:
-        return np.ascontiguousarray(values)
+        return np.require(values, requirements=("C", "W"))  # one type for compiled code
     spread = np.zeros((coding.small.shape[1], *values.shape[1:]), values.dtype)
     spread[coding.rows] = values
     return spread

@@ -96,7 +96,7 @@ def _held_out_rows(losses: OutOfFold, prediction: Array) -> JudgedRows:
         split=table.split,
         kind=table.kind,
         n_train=table.n_train,
-        freedom=None if freedom is None else freedom / table.effective_units(),
+        freedom=None if freedom is None else freedom / table.effective_units,
     )
 
 

@@ -97,7 +97,7 @@ class JudgedRows:
     @property
     def effective_units(self) -> float:
         """The number of equally weighted units with the same variance of a mean."""
-        return self.table(self.weight).effective_units()
+        return self.table(self.weight).effective_units
 
     def __getitem__(self, rows: Array) -> Self:
         """Some of the rows, with all classes."""
@@ -124,7 +124,7 @@ class JudgedRows:
         )
         if self.freedom is None:
             return table
-        return replace(table, degrees_of_freedom=self.freedom * table.effective_units())
+        return replace(table, degrees_of_freedom=self.freedom * table.effective_units)
 
     def positive(self, label: Any = None) -> int:
         """The code of the positive class: the one named, or of two the larger label."""
