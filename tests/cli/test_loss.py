@@ -121,6 +121,15 @@ def test_trees_aim_at_the_costs(tmp_path):
     assert found.model.predict([[0.25], [0.75]]).tolist() == ["no", "yes"]
 
 
+@pytest.mark.parametrize("positive", ["yes", "no"])
+def test_all_learners_come_through_where_the_mistakes_of_a_class_cost_nothing(tmp_path, positive):
+    table = noise(tmp_path, ["no", "yes"])
+    outcome, _, _ = fit(table, tmp_path, "--loss", f"asymmetric:0,5,{positive}")
+    risks = {each["name"]: each["risk"] for each in outcome["ranking"]}
+    assert risks["DecisionTreeClassifier"] == 0  # to predict the other class is free
+    assert "LinearTreeClassifier" in risks
+
+
 def test_of_many_mistakes_the_dearest_are_told(tmp_path):
     table = noise(tmp_path, ["a", "b", "c"])
     costs = tmp_path / "costs.csv"

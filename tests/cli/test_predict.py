@@ -81,6 +81,18 @@ def test_a_column_is_read_as_it_was_in_training(tmp_path, without_report):
     assert means[0] == means[1] > 1.3  # the mean of its group is near 2, of all rows near 1
 
 
+def test_trees_split_identifiers_of_a_file_that_are_beyond_float64(tmp_path, without_report):
+    rows = "".join(f"{2**60 + i},{i % 3},{'no' if i < 20 else 'yes'}\n" for i in range(40))
+    table, new = tmp_path / "t.csv", tmp_path / "new.csv"
+    table.write_text("id,x,y\n" + rows)
+    words = ("fit", table, "-t", "y", "-o", tmp_path, "--folds", 3)
+    done(*words)
+    new.write_text(f"id,x\n{2**60 + 3},0\n{2**60 + 39},0\n5,0\n")
+    result = done("predict", tmp_path / "t.empirisk", new)
+    assert [row["prediction"] for row in rows_of(result.stdout)] == ["no", "yes", "no"]
+    assert "left out: 'id'" in done(*words, "--kind", "id=text").stdout
+
+
 def test_truth_values_and_whole_numbers_come_back_as_they_are_written(tmp_path, without_report):
     rows = [f"{i % 2 + i * 1e-3},{'true' if i % 2 else 'false'},{i % 2 + 4}" for i in range(40)]
     table = tmp_path / "t.csv"

@@ -179,6 +179,11 @@ def test_integers_beyond_float64_keep_their_digits(values):
         assert Table.of({"id": values}, {"id": "number"})["id"].numbers()[0] == float(values[0])
 
 
+def test_integers_beyond_64_bits_are_words_in_a_frame_too():
+    frame = pd.DataFrame({"id": [2**70, None, 5]}, dtype=object)
+    assert Table.of(frame)["id"].values().tolist() == [str(2**70), None, "5"]
+
+
 def test_words_are_a_category_if_they_repeat_enough():
     assert [most_levels(n) for n in (0, 1, 2, 3, 100, 10**6)] == [0, 0, 1, 1, 50, 10_000]
     n = 10_000
@@ -238,6 +243,17 @@ def _one_type(values):
     return len({type(value) for value in values if value is not None}) == 1
 
 
+def test_intervals_are_categories_in_the_words_of_pandas_and_in_their_order():
+    x = np.arange(20.0)
+    for cut in (pd.cut(x, 4), pd.qcut(x, 4), pd.cut(x, [0, 5, 11], right=False)):
+        column = Table.of(pd.DataFrame({"age": cut}))["age"]
+        assert column.kind == "category"
+        assert column.levels.tolist() == [str(each) for each in cut.categories]
+        assert_array_equal(column.codes(), cut.codes)
+    few = pd.DataFrame({"age": np.array(pd.cut(x, 4).astype(object))}).astype("interval")
+    assert Table.of(few)["age"].levels.tolist()[0] == "(-0.019, 4.75]"
+
+
 def test_a_category_becomes_numbers_by_its_levels():
     words = pa.array(["3", "1.5", None, "3"]).dictionary_encode()
     assert_array_equal(Table.of({"a": words}, {"a": "number"})["a"].numbers(), [3, 1.5, np.nan, 3])
@@ -262,6 +278,10 @@ def test_a_category_becomes_numbers_by_its_levels():
         (None, {}, "NoneType"),
         (pd.Series([1]), {}, "a Series cannot be read as a table"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), {}, "'a' stands for columns 0 and 1"),
+        (pd.DataFrame({"a": [1, "x"]}), {}, r"'a' mixes types: int \(row 0: 1\), str"),
+        (pd.DataFrame({"a": [1j]}), {}, "'a' holds complex128"),
+        (pd.DataFrame({"a": pd.Categorical([(1, 2)])}), {}, "'a' holds categories of list"),
+        (pd.DataFrame({"a": pd.Categorical([2**70])}), {}, r"'a' holds categories such as \[11805"),
         (np.ones((2, 2)), {"names": ["a"]}, "1 names for 2 columns"),
         (np.ones((2, 2)), {"names": ["a", "a"]}, "'a' stands for columns 0 and 1"),
         (

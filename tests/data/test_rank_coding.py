@@ -1,5 +1,7 @@
 """Rank coding: nothing of a table is lost."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -101,6 +103,8 @@ def test_integers_beyond_float64_keep_their_order():
     assert_array_equal(beyond, [4.0, 2.0])
     beyond = column.places(RawColumn("id", np.array([1e300, -1e300])))
     assert_array_equal(beyond, [4.0, -1.0])
+    infinite = column.places(RawColumn("id", np.array([np.inf, -np.inf])))
+    assert_array_equal(infinite, [np.inf, -np.inf])  # which the door of a tree refuses
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, Table.of], ids=lambda f: f.__name__)
@@ -123,6 +127,63 @@ def test_frames_have_categories_numbers_truths_and_dates(frame):
     assert_array_equal(places[:, 1], [0, 1, np.nan, 0])
     assert_array_equal(places[:, 2], [1, 0, 1, 1])
     assert_array_equal(np.argsort(places[:, 3]), [0, 2, 1, 3])
+
+
+def test_levels_are_the_same_in_every_unit_of_time():
+    days = pd.to_datetime(["2024-01-01 00:00", "2024-01-01 12:30", "2024-01-01 00:00"])
+    spans = pd.to_timedelta([90, 0.5, 90], "s")
+    found = [
+        coded(
+            pd.DataFrame({"day": pd.Categorical(days.as_unit(unit)), "span": pd.Categorical(spans)})
+        ).columns
+        for unit in ("s", "us", "ns")
+    ]
+    for day, span in found:
+        assert day.values == ["2024-01-01", "2024-01-01T12:30:00"]
+        assert span.values == [0.5, 90.0]
+
+
+@pytest.mark.parametrize("frame", [partial(pd.DataFrame, dtype="Int64"), pl.DataFrame, Table.of])
+@pytest.mark.parametrize("n", [1, 10], ids=["each once", "repeated"])
+def test_identifiers_have_their_places_in_a_table_as_in_a_frame(frame, n):
+    ids = {"id": [2**60 + 3, 2**60, 2**60 + 1, None] * n}
+    columns = coded(frame(ids)).columns
+    for other in (pd.DataFrame(ids, dtype="Int64"), pl.DataFrame(ids), Table.of(ids)):
+        assert_array_equal(places_of(other, columns)[:4, 0], [2, 0, 1, np.nan])
+
+
+def test_small_integers_in_words_stand_where_integers_were():
+    column = coded(Table.of({"id": [2**60 + 1, 2**60]})).columns
+    few = Table.of({"id": [5, 2**60]}, {"id": "text"})
+    assert_array_equal(places_of(few, column)[:, 0], [-1, 0])
+
+
+def test_missing_integers_beyond_float64_are_missing_among_numbers():
+    columns = coded(pd.DataFrame({"n": [1, 2, 3]})).columns
+    late = pd.DataFrame({"n": pd.array([2**60, None], "Int64")})
+    assert_array_equal(places_of(late, columns)[:, 0], [2.0**60, np.nan])
+
+
+DAYS = pd.to_datetime(["2024-01-01", "2024-01-02"])
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "says"),
+    [
+        ([1.5, 2.5], DAYS, "'x' holds dates, where numbers were in training: give numbers"),
+        (DAYS, [1.5, 2.5], "'x' holds numbers, where dates were in training: give dates"),
+        (DAYS, ["a", "b"], "'x' holds words, such as 'a', where dates were in training: give dat"),
+        ([1.5, 2.5], ["a", "b"], "words, such as 'a', where numbers were in training: give numb"),
+        ([1.5, 2.5], ["1", "2"], "words, such as '1', where numbers were in training: give numb"),
+    ],
+)
+def test_what_is_not_as_in_training_is_named(before, now, says):
+    columns = coded(pd.DataFrame({"x": before})).columns
+    with pytest.raises(DataError, match=says):
+        places_of(pd.DataFrame({"x": now}), columns)
+    nothing = pd.DataFrame({"x": [None, None]})
+    for empty in (nothing, nothing.astype(float), nothing.astype("category")):
+        assert np.isnan(places_of(empty, columns)).all()
 
 
 def test_a_level_that_was_never_seen_has_no_place():

@@ -186,6 +186,8 @@ def test_labels_of_any_kind():
     [
         (lambda: Costs([[0, 1, 2], [1, 0, 2]]), "square"),
         (lambda: Costs([0, 1]), "square"),
+        (lambda: Costs([[0, "dear"], [1, 0]]), "give a square of numbers"),
+        (lambda: Costs([[0, 1], [1]]), "give a square of numbers"),
         (lambda: Costs(np.empty((0, 0))), "square"),
         (lambda: Costs([[0, -1], [1, 0]]), "negative"),
         (lambda: Costs([[0, np.nan], [1, 0]]), "NaN"),

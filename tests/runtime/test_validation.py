@@ -12,6 +12,7 @@ from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.linear_model import LinearRegression
 from sklearn.utils.estimator_checks import check_estimator
 
+from empirisk import Encoder, Ridge, Tuned
 from empirisk.runtime.errors import DataError
 from empirisk.runtime.validation import check_fit, check_predict, check_weights, numbers
 
@@ -177,6 +178,13 @@ def test_the_frame_sets_the_names_and_the_width_and_predict_holds_to_them():
         Mean().predict(ROWS)
     with pytest.raises(DataError, match="column 'b' has 4 missing"):
         learner.predict(FRAME.assign(b=np.nan))
+
+
+@pytest.mark.parametrize("learner", [Ridge(), Encoder(), Tuned(Ridge(), cv=2)], ids=str)
+def test_names_that_stand_twice_are_refused(learner):
+    frame = pd.DataFrame(np.eye(6)[:, :3], columns=["a", "b", "a"])
+    with pytest.raises(DataError, match="'a' stands for columns 0 and 2"):
+        learner.fit(frame, np.arange(6.0))
 
 
 def test_an_arrow_stream_sets_the_names_too():

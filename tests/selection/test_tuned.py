@@ -145,6 +145,21 @@ def test_weights_are_copies_in_grid_folds_and_fit():
     assert_allclose(model.predict(X), copies.predict(X), rtol=1e-8)
 
 
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        (0.1, "values is 0.1: give a list with a number for each value of alpha"),
+        ("12", "values is '12': give a list"),
+        (["a"], "values has 'a': give a list with a number"),
+        ([1.0, [2.0]], r"values has \[2.0\]: give a list"),
+        ([], "empty"),
+    ],
+)
+def test_values_are_a_list_of_numbers(values, says):
+    with pytest.raises(ParameterError, match=says):
+        Tuned(Ridge(), values=values).fit(np.eye(9), np.arange(9.0))
+
+
 def test_a_foreign_learner_needs_an_axis_and_values():
     with pytest.raises(ParameterError, match="axis is 'alpha'; give an Axis"):
         Tuned(Ridge(), axis="alpha", values=[1.0]).fit(X, y)

@@ -49,8 +49,10 @@ def fit_file(request: Request, *, as_json: bool) -> None:
     """Read, select, certify, write; say what was seen and what came out."""
     screen = Screen(err=as_json)
     places = Places.of(request.file, request.output)
-    table = request.reading.table(request.file, _kinds(request.kinds))
-    target = Target.of(table, request.target, request.task).without_idle_columns()
+    kinds = _kinds(request.kinds)
+    table = request.reading.table(request.file, kinds)
+    words = [name for name, kind in kinds.items() if kind == "text"]
+    target = Target.of(table, request.target, request.task).without_idle_columns(words)
     _check_folds(request.folds, len(target.y))
     loss = asked_loss(request.loss, request.costs, target)
     rivals = candidates(target.task, loss, request.learners)

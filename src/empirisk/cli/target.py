@@ -1,11 +1,13 @@
 """The column to predict: its task, its values, and the rows that have one."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from empirisk.data.column import Column
+from empirisk.data.kinds import spelled_integers
 from empirisk.data.table import Table
 from empirisk.runtime.arrays import Array
 from empirisk.runtime.errors import DataError
@@ -42,14 +44,17 @@ class Target:
     without: int
     left_out: tuple[str, ...] = ()
 
-    def without_idle_columns(self) -> "Target":
+    def without_idle_columns(self, words: Collection[str] = ()) -> "Target":
         """Predicted from columns that can be learned from: then a table to predict needs no others.
 
         Text, words that hardly repeat, is not learned from, and a column with the same in all
-        rows has nothing to tell.
+        rows has nothing to tell. Integers beyond 2^53 are text by their digits alone: trees split
+        them, unless they are among the columns that are asked to be words.
         """
-        idle = tuple(column.name for column in self.X.columns if _is_idle(column))
-        if len(idle) == len(self.X.names):
+        idle = tuple(
+            column.name for column in self.X.columns if _is_idle(column, column.name in words)
+        )
+        if all(column.name in idle or column.kind == "text" for column in self.X.columns):
             raise DataError(
                 "all columns are constant or text (words that hardly repeat): there is nothing to "
                 "learn from; if some are categories, say --kind COLUMN=category"
@@ -109,8 +114,10 @@ def label_of(word: str, classes: list[Any]) -> Any:
     return known.get(word, known.get(word.lower(), word))
 
 
-def _is_idle(column: Column) -> bool:
-    if column.kind == "text" or column.missing.all():
+def _is_idle(column: Column, words: bool) -> bool:
+    if column.kind == "text":
+        return words or spelled_integers(column.arrow) is None
+    if column.missing.all():
         return True
     if column.missing.any():
         return False  # whether a value is missing may tell something

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from empirisk.data.column import Kind
+from empirisk.runtime.column_names import check_names
 from empirisk.runtime.errors import DataError, DataTypeError
 
 Arrays = list[tuple[str, Any]]
@@ -20,20 +21,6 @@ _NAMELESS = re.compile(r"__index_level_\d+__")
 def default_names(p: int) -> list[str]:
     """The names of columns that have none, as scikit-learn gives them."""
     return [f"x{j}" for j in range(p)]
-
-
-def check_names(names: Iterable[Any]) -> list[str]:
-    """Names as strings, each of them once."""
-    names = [str(name) for name in names]
-    places: dict[str, int] = {}
-    for j, name in enumerate(names):
-        if name in places:
-            raise DataError(
-                f"the name {name!r} stands for columns {places[name]} and {j} (counted from 0); "
-                "rename one of them"
-            )
-        places[name] = j
-    return names
 
 
 def named_arrays(data: Any, names: Sequence[str] | None, kinds: Mapping[str, Kind]) -> Arrays:
@@ -76,8 +63,10 @@ def chunked(name: str, values: Any, kind: Kind | None = None) -> Any:
         return pa.chunked_array([_of_objects(name, values, kind)])
     try:
         return pa.chunked_array([pa.array(values, from_pandas=True)])
-    except (pa.ArrowException, TypeError, ValueError) as error:
-        raise DataTypeError(not_a_column(name, str(dtype))) from error
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        levels = getattr(dtype, "categories", None)
+        found = str(dtype) if levels is None else f"categories such as {levels[:2].tolist()}"
+        raise DataTypeError(not_a_column(name, found)) from error
 
 
 def _of_frame(data: Any) -> Arrays:
@@ -86,7 +75,11 @@ def _of_frame(data: Any) -> Arrays:
         check_names(columns)  # pandas lets a name stand twice
     try:
         frame = pa.table(data)
-    except (pa.ArrowException, ValueError, TypeError) as error:
+    except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
+        if (
+            hasattr(data, "iloc") and columns is not None
+        ):  # of pandas: column by column, so that the culprit has a name
+            return [(str(name), chunked(str(name), data[name].array)) for name in data.columns]
         raise DataTypeError(
             f"a {type(data).__name__} cannot be read as a table: {error}; make each of its columns "
             "of one type: numbers, words, truth values or dates"

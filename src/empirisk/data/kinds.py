@@ -61,9 +61,9 @@ def column_of(name: str, array: Any, kind: Kind | None = None, *, start: int = 0
 def plain(name: str, array: Any) -> Any:
     """The array without wrappings: extension types, views, and dictionaries that differ."""
     if isinstance(array.type, pa.BaseExtensionType):
-        array = pa.chunked_array([chunk.storage for chunk in array.chunks], array.type.storage_type)
+        array = _unwrapped(array)
     if pa.types.is_dictionary(array.type):
-        return _one_dictionary(array)
+        return _one_dictionary(name, array)
     if is_words(array.type) and not pa.types.is_string(array.type):
         return array.cast(pa.large_string())
     if pa.types.is_null(array.type):
@@ -77,9 +77,34 @@ def is_words(kind: Any) -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
-def _one_dictionary(array: Any) -> Any:
+def _unwrapped(array: Any) -> Any:
+    """What an extension type stands for: words for the intervals of pandas, else what it stores."""
+    kind = array.type
+    if getattr(kind, "extension_name", "") == "pandas.interval":
+        texts = [_intervals(chunk.storage, kind.closed) for chunk in array.chunks]
+        return pa.chunked_array(texts, pa.large_string())
+    return pa.chunked_array([chunk.storage for chunk in array.chunks], kind.storage_type)
+
+
+def _intervals(ends: Any, closed: str) -> Any:
+    """Intervals from their ends, spelled as pandas does: (0.5, 2.0]."""
+    opening = "[" if closed in ("left", "both") else "("
+    closing = "]" if closed in ("right", "both") else ")"
+    texts = [
+        None if each is None else f"{opening}{each['left']}, {each['right']}{closing}"
+        for each in ends.to_pylist()
+    ]
+    return pa.array(texts, pa.large_string())
+
+
+def _one_dictionary(name: str, array: Any) -> Any:
     """The same codes, as int32, into one dictionary without null."""
     value_type = array.type.value_type
+    if isinstance(value_type, pa.BaseExtensionType):
+        array = _with_levels(array, lambda levels: _unwrapped(pa.chunked_array([levels])))
+        value_type = array.type.value_type
+    if pa.types.is_nested(value_type) or pa.types.is_binary(value_type):
+        raise DataTypeError(not_a_column(name, f"categories of {value_type}"))
     if is_words(value_type):
         value_type = pa.large_string()
     array = array.cast(pa.dictionary(pa.int32(), value_type, array.type.ordered))
@@ -88,6 +113,17 @@ def _one_dictionary(array: Any) -> Any:
     if levels.null_count or len(pc.unique(levels)) < len(levels):
         return array.cast(value_type).dictionary_encode()
     return array
+
+
+def _with_levels(array: Any, change: Any) -> Any:
+    """The same codes into other levels."""
+    chunks = [
+        pa.DictionaryArray.from_arrays(
+            chunk.indices, change(chunk.dictionary).combine_chunks(), ordered=array.type.ordered
+        )
+        for chunk in array.chunks or [pa.array([], array.type)]
+    ]
+    return pa.chunked_array(chunks)
 
 
 def _natural_kind(name: str, array: Any) -> Kind | None:
@@ -112,6 +148,26 @@ def beyond_float64(array: Any) -> bool:
         return False
     extremes = pc.min_max(array).as_py()
     return any(abs(each) >= LARGEST_INTEGER for each in extremes.values() if each is not None)
+
+
+def spelled_integers(words: Any) -> Any:
+    """The integers of 64 bits that all words spell, as a table has those beyond 2^53, or None.
+
+    Examples
+    --------
+    >>> spelled_integers(pa.chunked_array([["1152921504606846977", "5", None]])).to_pylist()
+    [1152921504606846977, 5, None]
+    >>> spelled_integers(pa.chunked_array([["007"]])) is None
+    True
+    """
+    for kind in (pa.int64(), pa.uint64()):
+        try:
+            numbers = words.cast(kind)
+        except pa.ArrowInvalid:
+            continue
+        if numbers.cast(words.type).equals(words):
+            return numbers
+    return None
 
 
 def parsed(name: str, array: Any, kind: Kind, *, start: int = 0, least: Any = None) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 
 from empirisk.compiled.ranking import EXACT, integer_range, rank_integers, rank_ordered
 from empirisk.compiled.trees.layout import FEATURE
-from empirisk.data.raw_columns import Calendar, RawColumn, as_category, raw_columns
+from empirisk.data.raw_columns import Calendar, RawColumn, as_category, as_numbers, raw_columns
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError
 
@@ -56,19 +56,29 @@ class CodedColumn:
         """Where the values of another column stand, as trees compare them; NaN where missing.
 
         A number stands for itself. An integer beyond 2^53 stands at its code, or on the way between
-        two codes; a level at its code, one that was never seen at NaN.
+        two codes; a level at its code, one that was never seen at NaN. Infinity stays what it is.
         """
-        if self.kind == "number":
-            return np.asarray(_numbers(column), dtype=np.float64)
-        if self.kind == "integer":
-            numbers = _numbers(column)
-            missing = numbers != numbers if column.missing is None else column.missing
-            return np.where(missing, np.nan, places_of_integers(numbers, self.values))
-        column = as_category(column, True)
+        if self.kind != "category":
+            integers = self.kind == "integer"
+            column = as_numbers(column, dates=self.calendar is not None, integers=integers)
+            places = np.asarray(column.numbers, dtype=np.float64)
+            if integers:
+                numbers = places_of_integers(column.numbers, self.values)  # type: ignore[arg-type]
+                places = np.where(np.isfinite(places), numbers, places)
+            return places if column.missing is None else np.where(column.missing, np.nan, places)
+        column = self._as_levels(column)
         known = {level: float(code) for code, level in enumerate(self.values)}
         self._refuse_other_types(column, known)
         place = [known.get(level, np.nan) for level in column.levels]  # type: ignore[union-attr]
         return np.array([*place, np.nan])[column.codes]
+
+    def _as_levels(self, column: RawColumn) -> RawColumn:
+        """As a category; integers beyond 2^53 in words where a table had them so in training."""
+        large = column.numbers is not None and beyond_float64(column.numbers)
+        column = as_category(column, True)
+        if large and all(isinstance(level, str) for level in self.values):
+            return replace(column, levels=list(map(str, column.levels or [])))
+        return column
 
     def _refuse_other_types(self, column: RawColumn, known: dict[Any, float]) -> None:
         """Levels may be new; all of another type than in training, they would mean nothing."""
@@ -247,7 +257,7 @@ def beyond_float64(numbers: Array) -> bool:
 def places_of(X: Any, columns: Iterable[CodedColumn]) -> Floats:
     """A frame or array as trees compare it, by the columns they were grown on, in their order."""
     columns = list(columns)
-    raw = raw_columns(X, [column.kind == "category" for column in columns])
+    raw = raw_columns(X, [True] * len(columns))  # words are levels here, however few are equal
     return np.column_stack(
         [column.places(values) for column, values in zip(columns, raw, strict=True)]
     )
@@ -292,12 +302,3 @@ def _within(numbers: Array, dtype: Any) -> Ints:
     whole[~inside & (numbers < 0)] = ends.min
     whole[~inside & (numbers > 0)] = ends.max
     return whole
-
-
-def _numbers(column: RawColumn) -> Array:
-    if column.numbers is None:
-        raise DataError(
-            f"column {column.name!r} holds words, such as {column.levels[:1]}, where numbers were "  # type: ignore[index]
-            "in training: give numbers"
-        )
-    return column.numbers

@@ -1,7 +1,8 @@
 """The columns of what users have, one after the other: numbers in their own type, or levels.
 
 Trees take numbers of any type, categories and missing values as they are. A column of an array is
-numbers; a column of a frame is what its type says.
+numbers; a column of a frame is what its type says. Text that spells integers is what a table has
+for integers beyond 2^53: they are integers here.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +15,7 @@ import pyarrow.compute as pc
 
 from empirisk.data.column import Column
 from empirisk.data.frames import named_arrays
-from empirisk.data.kinds import beyond_float64, column_of
+from empirisk.data.kinds import beyond_float64, column_of, spelled_integers
 from empirisk.data.table import Table
 from empirisk.data.words import most_levels
 from empirisk.runtime.arrays import Array, Bools, Int32s
@@ -100,10 +101,32 @@ def _of_column(column: Column, category: bool) -> RawColumn:
     if column.kind == "text" and category:
         column = column_of(column.name, column.arrow, "category")
     if column.kind == "category":
-        return RawColumn(column.name, levels=column.levels.tolist(), codes=column.codes())
+        return RawColumn(column.name, levels=_levels(column.levels), codes=column.codes())
     if column.kind == "text":
-        raise DataTypeError(_too_many_words(column))
+        integers = spelled_integers(column.arrow)
+        if integers is None:
+            raise DataTypeError(_too_many_words(column))
+        return _of_integers(column.name, integers)
     return RawColumn(column.name, column.numbers(), calendar=_calendar(column))
+
+
+def _levels(levels: Array) -> list[Any]:
+    """Levels as words, numbers and truth values: dates in words, durations in seconds.
+
+    So they are the same in whatever unit a time is given.
+    """
+    if levels.dtype.kind == "M":
+        return [_date_in_words(str(level)) for level in levels]
+    if levels.dtype.kind == "m":
+        return (levels / np.timedelta64(1, "s")).tolist()
+    plain = (str, int, float)
+    return [level if isinstance(level, plain) else str(level) for level in levels.tolist()]
+
+
+def _date_in_words(text: str) -> str:
+    """Without a fraction of 0 and a time of day of 0."""
+    whole = text.rstrip("0").rstrip(".") if "." in text else text
+    return whole.removesuffix("T00:00:00")
 
 
 def _calendar(column: Column) -> Calendar | None:
@@ -164,3 +187,51 @@ def as_category(column: RawColumn, asked: bool | None) -> RawColumn:
             "know that it is a category: give categorical_features='from_dtype', or name it there"
         )
     return column
+
+
+def as_numbers(column: RawColumn, *, dates: bool, integers: bool) -> RawColumn:
+    """The column of a table to predict as numbers, or as dates, where these were in training.
+
+    A table has integers beyond 2^53 as words; where integers like them were in training, all words
+    that spell integers are taken as these.
+    """
+    wanted = "dates" if dates else "numbers"
+    if column.numbers is None:
+        found = _integers_in_words(column, integers)
+        if found is None:
+            raise DataError(_where_others_were(column.name, f"words, {_such_as(column)}", wanted))
+        column = found
+    if (column.calendar is None) == dates and not _is_empty(column):
+        raise DataError(_where_others_were(column.name, "numbers" if dates else "dates", wanted))
+    return column
+
+
+def _where_others_were(name: str, found: str, wanted: str) -> str:
+    return f"column {name!r} holds {found}, where {wanted} were in training: give {wanted}"
+
+
+def _such_as(column: RawColumn) -> str:
+    assert column.levels is not None
+    assert column.codes is not None
+    return f"such as {column.levels[column.codes[column.codes >= 0][0]]!r:.50}"
+
+
+def _integers_in_words(column: RawColumn, integers: bool) -> RawColumn | None:
+    """The integers that all words spell; none where no value is there."""
+    assert column.levels is not None
+    assert column.codes is not None
+    missing = column.codes < 0
+    if missing.all():
+        return RawColumn(column.name, np.full(len(column), np.nan))
+    if not all(isinstance(level, str) for level in column.levels):
+        return None
+    found = spelled_integers(pa.chunked_array([column.levels], pa.large_string()))
+    if found is None or not (integers or beyond_float64(found)):
+        return None
+    return RawColumn(column.name, found.to_numpy()[column.codes], missing=missing)
+
+
+def _is_empty(column: RawColumn) -> bool:
+    assert column.numbers is not None
+    missing = column.numbers != column.numbers if column.missing is None else column.missing
+    return bool(missing.all())

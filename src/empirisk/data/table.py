@@ -12,9 +12,10 @@ import pyarrow as pa
 
 from empirisk.data.column import KINDS, Column, Kind, check_kinds, hash_column
 from empirisk.data.description import describe
-from empirisk.data.frames import check_names, named_arrays
+from empirisk.data.frames import named_arrays
 from empirisk.data.kinds import column_of
 from empirisk.runtime.arrays import Ints
+from empirisk.runtime.column_names import check_names
 from empirisk.runtime.errors import DataError, DataTypeError
 
 _KIND_KEY = b"empirisk.kind"
@@ -92,9 +93,10 @@ class Table:
 
         Notes
         -----
-        Integers beyond 2^53 are taken as words, since float64 would lose their last digits. Words
-        are a category if they repeat: d different ones among n values, d at most n / 2 and at most
-        10 sqrt(n); else they are text. A column without any value counts as numbers.
+        Integers beyond 2^53 are taken as words, since float64 would lose their last digits; trees
+        split such text as integers all the same. Intervals are words, too. Words are a category if
+        they repeat: d different ones among n values, d at most n / 2 and at most 10 sqrt(n); else
+        they are text. A column without any value counts as numbers.
 
         Examples
         --------

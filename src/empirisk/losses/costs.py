@@ -240,7 +240,13 @@ def _share(a: float, b: float) -> float:
 
 
 def _checked_costs(matrix: ArrayLike) -> Floats:
-    costs = np.array(matrix, dtype=float) + 0.0  # no negative zeros
+    try:
+        costs = np.array(matrix, dtype=float) + 0.0  # no negative zeros
+    except (TypeError, ValueError):
+        raise ParameterError(
+            f"the cost matrix is {matrix!r:.60}; give a square of numbers, one row and one column "
+            "per class"
+        ) from None
     if costs.ndim != 2 or costs.shape[0] != costs.shape[1] or len(costs) == 0:
         raise ParameterError(
             f"a cost matrix of shape {costs.shape}; it must be square, one row and one column "

@@ -122,11 +122,8 @@ class Decoding:
             )
         _check_params(cls, _as(dict, node["params"], where), where)
         _check_state(cls, _as(dict, node["state"], where), where)
-        thing = _built(cls, self._attributes(node["params"], where), where)
-        state = self._attributes(node["state"], where)
-        if state:
-            vars(thing).update(state)
-        return thing
+        params = self._attributes(node["params"], where)
+        return _built(cls, params, self._attributes(node["state"], where), where)
 
     def _attributes(self, nodes: dict[str, Node], where: Where) -> dict[str, Any]:
         return {name: self.value(node, (*where, name)) for name, node in nodes.items()}
@@ -152,10 +149,13 @@ def _check_state(cls: type, state: dict[str, Node], where: Where) -> None:
             raise _malformed(where, f"is a {cls.__name__} with an attribute {name[:50]!r}")
 
 
-def _built(cls: type, params: dict[str, Any], where: Where) -> Any:
+def _built(cls: type, params: dict[str, Any], state: dict[str, Any], where: Where) -> Any:
+    """The object, which has found its parts in order if it knows how to look."""
     left_out = dict.fromkeys(NOT_KEPT.get(cls.__name__, ()))
     try:
         thing = cls(**params, **left_out)
+        if state:
+            vars(thing).update(state)
         if hasattr(cls, "check_loaded"):
             thing.check_loaded()
         return thing

@@ -13,6 +13,7 @@ from sklearn.utils.validation import _num_samples, check_consistent_length
 from empirisk.data.encode import Encoder
 from empirisk.data.table import Table
 from empirisk.losses import Loss, as_loss, default_loss
+from empirisk.losses.costs import MatrixLoss
 from empirisk.risk.axis import Axis, PathMixin
 from empirisk.risk.groups import group_labels
 from empirisk.risk.measure_names import MEASURES
@@ -236,13 +237,24 @@ def learner_of(estimator: Any) -> Any:
     return estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
 
 
-def common_loss(estimators: Iterable[Any]) -> Loss | None:
-    """The loss at which some of these aim by their parameters; None where none has its own."""
+def common_loss(estimators: Iterable[Any], y: Any = None) -> Loss | None:
+    """The loss at which some of these aim by their parameters; None where none has its own.
+
+    Costs are the same if they are so in the order of the classes of y, however they are written.
+    """
     found = [getattr(learner_of(estimator), "own_loss", None) for estimator in estimators]
     own = [loss for loss in found if isinstance(loss, Loss)]
-    if any(loss != own[0] for loss in own):
+    if any(loss != own[0] for loss in own) and not _same_costs(own, y):
         raise ParameterError("the candidates aim at different costs: say by which loss to judge")
     return own[0] if own else None
+
+
+def _same_costs(losses: list[Loss], y: Any) -> bool:
+    if y is None or not all(isinstance(loss, MatrixLoss) for loss in losses):
+        return False
+    _, classes = codes_of(y, None, None)
+    costs = [loss.for_classes(classes).costs() for loss in losses if isinstance(loss, MatrixLoss)]
+    return all(np.array_equal(each, costs[0]) for each in costs)
 
 
 def declared_axis(estimator: Any) -> Axis | None:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from empirisk.runtime.arrays import Array
+from empirisk.runtime.errors import DataError
 
 _noted: dict[int, tuple[weakref.ref[Array], tuple[str, ...]]] = {}
 
@@ -42,3 +43,17 @@ def column_names(table: Any) -> tuple[str, ...] | None:
         if names is not None and all(isinstance(name, str) for name in names):
             return tuple(names)
     return None
+
+
+def check_names(names: Iterable[Any]) -> list[str]:
+    """Names as strings, each of them once."""
+    names = [str(name) for name in names]
+    places: dict[str, int] = {}
+    for j, name in enumerate(names):
+        if name in places:
+            raise DataError(
+                f"the name {name!r} stands for columns {places[name]} and {j} (counted from 0); "
+                "rename one of them"
+            )
+        places[name] = j
+    return names

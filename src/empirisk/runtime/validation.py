@@ -20,7 +20,7 @@ from sklearn.utils.validation import (
 )
 
 from empirisk.runtime.arrays import Array, Floats
-from empirisk.runtime.column_names import column_names, name_columns
+from empirisk.runtime.column_names import check_names, column_names, name_columns
 from empirisk.runtime.complaints import (
     explain,
     refuse_dates,
@@ -190,6 +190,7 @@ def check_weights(sample_weight: Any, n: int) -> Floats:
 def _floats(table: Any, subject: str, name: str, convert: Callable[[Any], Array]) -> Floats:
     table = _as_array_like(table)
     refuse_dates(table, subject, name)
+    check_names(column_names(table) or ())  # pandas lets a name stand twice
     try:
         with np.errstate(over="ignore"):  # what overflows becomes inf, and is named below
             values = convert(table)

@@ -156,7 +156,7 @@ def compare(
     """
     rivals = named(candidates)
     first = next(iter(rivals.values()))
-    loss = common_loss(rivals.values()) if loss is None else loss
+    loss = common_loss(rivals.values(), y) if loss is None else loss
     problem = Problem.of(first, X, y, loss=loss, sample_weight=sample_weight, groups=groups)
     rivals = with_baseline(rivals, problem.loss)
     random_state = settled(random_state)

@@ -152,7 +152,7 @@ def select(
     _check(rule, refit, honest)
     rivals = named(candidates)
     first = next(iter(rivals.values()))
-    loss = common_loss(rivals.values()) if loss is None else loss
+    loss = common_loss(rivals.values(), y) if loss is None else loss
     problem = Problem.of(first, X, y, loss=loss, sample_weight=sample_weight, groups=groups)
     rivals = with_baseline(rivals, problem.loss)
     split_seed, fold_seed, fit_seed, choice_seed = spawn(

@@ -1,6 +1,6 @@
 """`Tuned`: the one way to choose along a learner's complexity axis."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any, Self
 
@@ -243,9 +243,7 @@ def values_of(
                 f"values were given, but {type(learner).__name__} declares no axis: say which "
                 "parameter they are for, such as axis=Axis(('alpha',), 'simpler', 'log')"
             )
-        if not len(values):
-            raise ParameterError("values is empty: give at least one value of the axis")
-        return list(values)
+        return _checked_values(values, axis)
     if axis is None:
         return (None,)
     if not isinstance(learner, PathMixin) or axis is not learner.axis:
@@ -255,6 +253,23 @@ def values_of(
     return problem.coded(learner).axis_values(
         _grid_design(estimator, problem), problem.target, problem.weight, n_train=n_train
     )
+
+
+def _checked_values(values: Any, axis: Axis) -> list[Any]:
+    """A list of values along an axis, of which there is one at least."""
+    each = "number" if len(axis.params) == 1 else f"tuple of {len(axis.params)} numbers"
+    wanted = f"give a list with a {each} for each value of {', '.join(axis.params)}"
+    if not isinstance(values, Iterable) or isinstance(values, str):
+        raise ParameterError(f"values is {values!r:.60}: {wanted}")
+    values = list(values)
+    if not values:
+        raise ParameterError("values is empty: give at least one value of the axis")
+    for value in values:
+        try:
+            axis.complexity([value])
+        except (TypeError, ValueError):
+            raise ParameterError(f"values has {value!r:.60}: {wanted}") from None
+    return values
 
 
 def _grid_design(estimator: Any, problem: Problem) -> Any:

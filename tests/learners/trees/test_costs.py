@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from empirisk import DecisionTreeClassifier, Tuned, compare, risk
+from empirisk import DecisionTreeClassifier, Tuned, compare, risk, select
 from empirisk.losses import Costs
 from empirisk.runtime.errors import ParameterError
 from tree_twins import audit, class_impurity
@@ -79,6 +79,20 @@ def test_altered_priors_are_weights_of_classes_by_what_their_mistakes_cost():
     assert_allclose(altered.tree_.weighted_n_node_samples, altered.tree_.n_node_samples)
 
 
+def test_a_class_whose_mistakes_cost_nothing_counts_like_the_cheapest_other():
+    X, y, _ = sample(5)
+    free = COSTS * [1, 0, 1]
+    model = DecisionTreeClassifier(cost_matrix=free, min_samples_leaf=4).fit(X, y)
+    least = np.array([5.0, 5.0, 10.0])  # the sums of the columns, and the least of them for 0
+    weighted = DecisionTreeClassifier(class_weight=dict(enumerate(least)), min_samples_leaf=4)
+    assert_array_equal(model.tree_.feature, weighted.fit(X, y).tree_.feature)
+    shares = model.predict_proba(X)
+    assert_array_equal(model.predict(X), (shares @ free.T).argmin(axis=1))
+    plain = DecisionTreeClassifier().fit(X, y)
+    nothing = DecisionTreeClassifier(cost_matrix=0 * COSTS).fit(X, y)
+    assert_array_equal(nothing.tree_.threshold, plain.tree_.threshold)
+
+
 def test_costs_by_label_and_in_every_fold():
     X, y, _ = sample(6)
     labels = np.array(["c", "a", "b"])[y]
@@ -113,6 +127,19 @@ def test_a_tree_with_costs_is_judged_by_them_unless_told_otherwise():
     other = DecisionTreeClassifier(cost_matrix=[[0, 2], [1, 0]])
     with pytest.raises(ParameterError, match="different costs"):
         compare({"one": learner, "other": other}, X, y, cv=4)
+
+
+def test_costs_written_in_another_order_of_the_classes_are_the_same():
+    X, y, _ = sample(9, n_classes=2)
+    labels = np.where(y == 1, "p", "n")
+    written = ([[0, 5], [1, 0]], Costs([[0, 1], [5, 0]], classes=["p", "n"]))
+    rivals = {str(costs): DecisionTreeClassifier(cost_matrix=costs) for costs in written}
+    found = compare(rivals, X, labels, cv=3, random_state=0).risks
+    assert len({found[name].value for name in rivals}) == 1
+    assert select(rivals, X, labels, cv=3, random_state=0).test_risk.value >= 0
+    rivals["other"] = DecisionTreeClassifier(cost_matrix=Costs([[0, 5], [1, 0]], classes="pn"))
+    with pytest.raises(ParameterError, match="different costs"):
+        compare(rivals, X, labels, cv=3)
 
 
 def test_wrong_costs_are_named():

@@ -130,6 +130,18 @@ def exact_leaf(tree, known, value):
     return node
 
 
+def test_identifiers_split_alike_in_a_frame_and_in_its_table():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"x": rng.normal(size=60), "id": 2**60 + rng.permutation(60)})
+    y = (X.id > 2**60 + 30).to_numpy(float)
+    for fitted in (X, Table.of(X)):
+        model = DecisionTreeRegressor().fit(fitted, y)
+        assert model.get_n_leaves() == 2
+        for asked in (X, Table.of(X)):
+            assert_array_equal(model.predict(asked), y)
+        assert_array_equal(model.predict(Table.of(X[:2])), y[:2])
+
+
 def test_identifiers_may_be_missing():
     y = np.random.default_rng(5).normal(size=60)
     frame = pd.DataFrame({"id": pd.array([None, *(2**60 + np.arange(1, 60))], dtype="Int64")})
@@ -210,6 +222,42 @@ def test_infinite_values_are_refused_by_name():
             model.predict(wrong)
     huge = np.where(np.isnan(X), np.nan, X * 1e300)
     assert_array_equal(DecisionTreeRegressor().fit(huge, y).predict(huge), model.predict(frame))
+
+
+def test_infinite_identifiers_are_refused_by_name():
+    model = DecisionTreeRegressor().fit(pd.DataFrame({"id": [2**60, 2**61]}), [0.0, 1.0])
+    with pytest.raises(DataError, match="'id' has infinite values"):
+        model.predict(pd.DataFrame({"id": [np.inf, 1.0]}))
+
+
+def test_names_that_stand_twice_are_refused():
+    with pytest.raises(DataError, match="'a' stands for columns 0 and 1"):
+        DecisionTreeRegressor().fit(pd.DataFrame(np.eye(3), columns=["a", "a", "b"]), np.ones(3))
+
+
+def test_numbers_where_dates_were_are_refused_in_an_array_too():
+    days = pd.DataFrame({"d": pd.to_datetime(["2024-01-01", "2024-01-02"])})
+    model = DecisionTreeRegressor().fit(days, [0.0, 1.0])
+    with pytest.warns(UserWarning, match="feature names"), pytest.raises(DataError, match="dates"):
+        model.predict([[1.0]])
+
+
+@pytest.mark.parametrize(
+    "levels",
+    [
+        pd.to_datetime(["2024-01-01", "2024-02-01"]),
+        pd.to_datetime(["2024-01-01 12:30", "2024-02-01 00:00"]).tz_localize("Europe/Oslo"),
+        pd.to_timedelta([1, 2], "s"),
+        pd.IntervalIndex.from_breaks([0, 1, 2]),
+    ],
+    ids=["days", "times", "durations", "intervals"],
+)
+def test_categories_of_all_sorts_are_saved(tmp_path, levels):
+    X, y = pd.DataFrame({"c": pd.Categorical(levels.repeat(3))}), np.repeat([0.0, 1.0], 3)
+    model = DecisionTreeRegressor().fit(X, y)
+    save(model, tmp_path / "model")
+    assert_array_equal(load(tmp_path / "model").predict(X), y)
+    assert_array_equal(model.predict(Table.of(X)), y)
 
 
 def test_words_that_are_no_category_by_themselves_are_counted():

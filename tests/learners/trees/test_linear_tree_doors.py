@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from empirisk import LinearTreeRegressor, load, save
+from empirisk import LinearTreeClassifier, LinearTreeRegressor, load, save
 from empirisk.runtime.deadlines import deadline
 from empirisk.runtime.errors import DeadlineError, ParameterError
 
@@ -77,3 +77,13 @@ def test_several_outputs_are_refused():
     X, y, _ = sample(20)
     with pytest.raises(ValueError, match="1d array"):
         LinearTreeRegressor().fit(X, np.column_stack([y, y]))
+
+
+@pytest.mark.parametrize("learner", [LinearTreeRegressor(), LinearTreeClassifier()], ids=str)
+@pytest.mark.parametrize("size", [1e-300, 1e-320])
+@pytest.mark.filterwarnings("error")
+def test_weights_next_to_nothing_are_no_warning(learner, size):
+    X = np.random.default_rng(0).normal(size=(100, 2))
+    learner.fit(X, X[:, 0] > 0, sample_weight=np.full(100, size))
+    assert np.isfinite(learner.tree_.gain).all()
+    assert np.isfinite(learner.models_.coef).all()

@@ -59,8 +59,9 @@ categorical_features, early_stopping, validation_fraction, n_iter_no_change
         costs (`Tuned`, `risk.cross_validate`, `select`, ...) unless another loss is given.
     cost_growth : {"priors", "gini"}
         How costs enter the growth: by altered priors, weights of class j in proportion to
-        sum_i C(i | j), or by the generalised Gini index sum_ij C(i | j) p_i p_j. The criterion
-        "misclassification" takes the costs themselves.
+        sum_i C(i | j), or by the generalised Gini index sum_ij C(i | j) p_i p_j. By altered priors
+        a class whose mistakes cost nothing counts like that whose mistakes cost least. The
+        criterion "misclassification" takes the costs themselves.
 
     Attributes
     ----------

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils import Bunch, Tags
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _is_fitted, check_is_fitted
 
 from empirisk.data.rank_coding import RankCoding
 from empirisk.learners.trees.door import check_places, code_table, table_of
@@ -18,6 +18,7 @@ from empirisk.learners.trees.limits import features_drawn, limits_of
 from empirisk.learners.trees.monotone import checked_signs
 from empirisk.learners.trees.pruning import PruningSequence
 from empirisk.learners.trees.readable import ReadableTree
+from empirisk.learners.trees.soundness import check_fitted
 from empirisk.learners.trees.targets import Problem
 from empirisk.learners.trees.tree import Tree
 from empirisk.learners.trees.tree_path import TreePath
@@ -50,6 +51,11 @@ class DecisionTree(ReadableTree, PathMixin, BaseEstimator):
     @abstractmethod
     def _node_risks(self, tree: Tree, n_classes: int) -> Floats:
         """The risk of each node, were it a leaf, as a part of the whole."""
+
+    def check_loaded(self) -> None:
+        """Raise a DataError unless what a file has of a fitted tree belongs together."""
+        if _is_fitted(self):
+            check_fitted(self)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, *, classifier: bool) -> Self:
         coding, y, weight, classes = self._training_set(X, y, sample_weight, classifier)

@@ -16,6 +16,7 @@ from empirisk.data.rank_coding import CodedColumn, RankCoding, places_of
 from empirisk.data.raw_columns import chosen_categories, column_names, is_frame
 from empirisk.data.table import Table
 from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.column_names import check_names
 from empirisk.runtime.complaints import explain, refuse_dates
 from empirisk.runtime.errors import DataError
 
@@ -36,6 +37,7 @@ def table_of(X: Any, learner: Any, *, reset: bool | None) -> Any:
         X = X if reset is not False else _by_name(X, learner)
         return _checked_size(_noted(X, X.to_arrow(), learner, reset), learner)
     if is_frame(X):
+        check_names(column_names(X))  # pandas lets a name stand twice
         if reset is not None:
             validate_data(learner, X, reset=reset, skip_check_array=True)
         return _checked_size(X, learner)
@@ -63,7 +65,7 @@ def check_places(learner: Any, X: Any) -> Floats:
     """The door of every prediction: X as the tree compares it."""
     check_is_fitted(learner)
     X = table_of(X, learner, reset=False)
-    plain = all(column.kind == "number" for column in learner.columns_)
+    plain = all(c.kind == "number" and c.calendar is None for c in learner.columns_)
     if plain and isinstance(X, np.ndarray):
         places = np.require(X, np.float64, ["C", "A", "W"])
     else:

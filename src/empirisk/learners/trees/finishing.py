@@ -36,9 +36,10 @@ def finished(
         The thresholds of the nodes, where they were drawn.
     """
     total = nodes[0]["weight"] * nodes[0]["impurity"]
-    scale = gain_scale / total if total > 0 else 0.0
+    scale = gain_scale if total > 0 else 0.0
     place = places_in_preorder(nodes)
     inner = nodes["right"] >= 0
+    nodes["gain"][inner] /= total if total > 0 else 1.0  # the scale by total may overflow
     nodes["right"][inner] = place[nodes["right"][inner]]
     drawn = np.empty(0) if drawn is None else drawn
     for array in (value, drawn, nodes):

@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 
 from empirisk.data.scaling import power_of_two
+from empirisk.learners.trees.soundness import check_array
 from empirisk.runtime.arrays import Floats, Ints
+from empirisk.runtime.errors import DataError
 
 TINY = np.finfo(float).tiny
 
@@ -66,6 +68,15 @@ class ModelColumns:
         varies = low.min(axis=0, initial=np.inf) < high.max(axis=0, initial=-np.inf)
         spread = np.where(varies & (spread > 0), spread, 1.0)
         return cls(columns, unit, mean, spread)
+
+    def check_loaded(self) -> None:
+        """Raise a DataError unless the arrays, from a file, have an entry for each column."""
+        p = len(self.columns)
+        check_array("columns", self.columns, np.int64, (p,))
+        for name in ("unit", "mean", "spread"):
+            check_array(name, getattr(self, name), np.float64, (p,))
+        if not ((self.unit > 0).all() and (self.spread > 0).all()):
+            raise DataError("unit or spread is not above 0")
 
     def standardised(self, places: Floats) -> Floats:
         """The columns z of a table; NaN where a value is missing."""

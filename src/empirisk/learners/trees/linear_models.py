@@ -9,7 +9,9 @@ from empirisk.compiled.trees.linear_nodes import model_values
 from empirisk.data.blocks import compilable
 from empirisk.learners.linear.logistic import LogisticRegression
 from empirisk.learners.trees.linear_columns import ModelColumns
+from empirisk.learners.trees.soundness import check_array
 from empirisk.runtime.arrays import Array, Bools, Floats, Ints
+from empirisk.runtime.errors import DataError
 
 LARGEST = float(np.finfo(float).max)
 
@@ -74,6 +76,18 @@ class LeafModels:
         )
         centre, coef = np.stack([m.centre for m in models]), np.stack([m.coef for m in models])
         return cls(columns, chosen, centre, coef, offset, low, high, unit)
+
+    def check_loaded(self) -> None:
+        """Raise a DataError unless the arrays, from a file, have an entry for each model."""
+        n, p = len(self.nodes), len(self.columns.columns)
+        n_outputs = self.coef.shape[1]
+        check_array("nodes", self.nodes, np.int64, (n,))
+        check_array("centre", self.centre, np.float64, (n, p))
+        check_array("coef", self.coef, np.float64, (n, n_outputs, p))
+        for name in ("offset", "low", "high"):
+            check_array(name, getattr(self, name), np.float64, (n, n_outputs))
+        if not (isinstance(self.unit, float) and 0 < self.unit < np.inf):
+            raise DataError("unit is not a number above 0")
 
     def values(self, places: Floats, leaves: Array) -> Floats:
         """(rows, values, outputs) of rows as trees compare them, in leaves (rows, values)."""

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.utils.validation import _is_fitted
 
 from empirisk.data.rank_coding import RankCoding
 from empirisk.learners.linear.ridge import check_alpha
@@ -17,6 +18,7 @@ from empirisk.learners.trees.linear_growth import grow_linear_tree
 from empirisk.learners.trees.linear_models import LeafModel, LeafModels
 from empirisk.learners.trees.linear_nodes import LinearTarget
 from empirisk.learners.trees.pruning import impurity_risks
+from empirisk.learners.trees.soundness import check_models
 from empirisk.learners.trees.targets import Problem
 from empirisk.learners.trees.tree import Tree
 from empirisk.learners.trees.tree_path import TreePath, checked_alpha
@@ -52,6 +54,12 @@ class LinearTree(DecisionTree):
     @abstractmethod
     def _decided(self, values: Floats, output: Output) -> Array:
         """Predictions from the values (rows, values, outputs) of the models."""
+
+    def check_loaded(self) -> None:
+        """Raise a DataError unless what a file has of a fitted tree belongs together."""
+        super().check_loaded()
+        if _is_fitted(self):
+            check_models(self)
 
     def _path(
         self, coding: RankCoding, y: Array, weight: Floats, values: Sequence[Any], n_classes: int

@@ -1,8 +1,11 @@
-"""Whether the arrays of a tree that was read from a file are a tree: a walk must stay within it."""
+"""Whether what was read from a file is a tree and what belongs to it: no walk may leave it."""
+
+from typing import Any
 
 import numpy as np
 
 from empirisk.compiled.trees.walking import relatives
+from empirisk.data.rank_coding import CodedColumn
 from empirisk.runtime.arrays import Array
 from empirisk.runtime.errors import DataError
 
@@ -22,14 +25,20 @@ KINDS = {
 """What the arrays with an entry for each node hold."""
 
 
+def check_array(name: str, array: Array, kind: Any, shape: tuple[int, ...]) -> None:
+    """Raise a DataError unless an array is of this kind and shape."""
+    if not isinstance(array, np.ndarray) or array.dtype != kind or array.shape != shape:
+        raise DataError(f"{name} is not an array of {np.dtype(kind)} of shape {shape}")
+
+
 def check_tree(arrays: dict[str, Array], value: Array, subsets: Array, n_features: int) -> None:
     """Raise a DataError unless these are the arrays of a tree in preorder."""
     n = len(arrays["children_right"])
     for name, kind in KINDS.items():
-        if arrays[name].dtype != kind or arrays[name].shape != (n,):
-            raise DataError(f"{name} is not an array of {np.dtype(kind)} for {n} nodes")
-    if value.dtype != np.float64 or value.ndim != 3 or len(value) != n:
-        raise DataError(f"value is not an array of float64 for {n} nodes")
+        check_array(name, arrays[name], kind, (n,))
+    check_array("value", value, np.float64, (n, *value.shape[1:]))
+    if value.ndim != 3 or value.size == 0:
+        raise DataError(f"value is an array of shape {value.shape}, not of 3 dimensions")
     if not _is_preorder(np.ascontiguousarray(arrays["children_right"])):
         raise DataError("children_right are not those of nodes in preorder")
     feature = arrays["feature"][arrays["children_right"] >= 0]
@@ -54,4 +63,80 @@ def _are_lists(subsets: Array, subset: Array) -> bool:
     if subsets.ndim != 1 or (first < 0).any() or (first >= len(subsets)).any():
         return False
     n = subsets[first].astype(np.int64)
-    return bool((n > 0).all() and (first + 1 + 2 * n <= len(subsets)).all())
+    within = (n > 0).all() and (first + 1 + 2 * n <= len(subsets)).all()
+    return bool(within and (1 + 2 * n).sum() <= len(subsets))  # no two lists share their words
+
+
+def check_fitted(learner: Any) -> None:
+    """Raise a DataError unless the parts of a fitted tree belong together."""
+    tree, columns = learner.tree_, learner.columns_
+    if not isinstance(columns, list) or not all(isinstance(c, CodedColumn) for c in columns):
+        raise DataError("columns_ are not a list of columns")
+    if not len(columns) == learner.n_features_in_ == tree.n_features:
+        raise DataError(f"columns_ are {len(columns)}, and the tree has {tree.n_features} features")
+    for column in columns:
+        _check_column(column)
+    _check_splits(tree, columns)
+    if hasattr(learner, "classes_"):
+        _check_classes(learner)
+    elif tree.value.shape[1:] != (learner.n_outputs_, 1):
+        raise DataError(
+            f"value has {tree.value.shape[1:]} numbers for {learner.n_outputs_} outputs"
+        )
+
+
+def check_models(learner: Any) -> None:
+    """Raise a DataError unless each leaf of a linear tree has a model of columns of numbers."""
+    tree, models = learner.tree_, learner.models_
+    if not np.array_equal(models.nodes, np.flatnonzero(tree.is_leaf)):
+        raise DataError("models_ are not those of the leaves")
+    numbers = [j for j, column in enumerate(learner.columns_) if column.kind == "number"]
+    if not np.isin(models.columns.columns, numbers).all():
+        raise DataError("models_ are of columns that are not there, or no numbers")
+    n_outputs = len(getattr(learner, "classes_", [0]))
+    if models.coef.shape[1] != n_outputs:
+        raise DataError(f"models_ have {models.coef.shape[1]} outputs, not {n_outputs}")
+
+
+def _check_column(column: CodedColumn) -> None:
+    """Levels are distinct, numbers are in order, and integers are there."""
+    values = column.values
+    if column.kind == "category":
+        sound = isinstance(values, list) and len(set(values)) == len(values)
+    else:
+        kinds = {"number": (np.float64,), "integer": (np.int64, np.uint64)}.get(column.kind, ())
+        sound = isinstance(values, np.ndarray) and values.dtype in kinds and values.ndim == 1
+        sound = sound and bool((values[1:] > values[:-1]).all())
+    empty = column.kind == "integer" and not len(values)
+    if not sound or empty or not isinstance(column.name, str):
+        raise DataError(f"{column.name!r:.50} is no column of distinct numbers or levels")
+    if column.calendar not in (None, "local", "UTC"):
+        raise DataError(f"column {column.name!r:.50} has an unknown calendar")
+
+
+def _check_splits(tree: Any, columns: list[CodedColumn]) -> None:
+    """Splits by lists of levels are of categories, and no list has a level beyond theirs."""
+    n_levels = np.array([len(c.values) if c.kind == "category" else 0 for c in columns])
+    category = np.array([c.kind == "category" for c in columns])
+    inner, listed = np.flatnonzero(~tree.is_leaf), np.flatnonzero(tree.subset != -1)
+    if not np.array_equal(inner[category[tree.feature[inner]]], listed):
+        raise DataError("subset is not given for the splits by categories, and for these alone")
+    first = tree.subset[listed].astype(np.int64)
+    n = tree.subsets[first].astype(np.int64)
+    places = np.arange(n.sum()) + np.repeat(first + 1 - np.cumsum(n) + n, n)
+    words, bits = tree.subsets[places], tree.subsets[places + np.repeat(n, n)]
+    beyond = 32 * words.astype(np.int64) + np.frexp(bits.astype(float))[1]
+    if (beyond > np.repeat(n_levels[tree.feature[listed]], n)).any():
+        raise DataError("subsets have levels that the columns do not have")
+
+
+def _check_classes(learner: Any) -> None:
+    n_nodes, k = learner.tree_.node_count, learner.n_classes_
+    if not isinstance(learner.classes_, np.ndarray) or learner.classes_.shape != (k,):
+        raise DataError(f"classes_ are not an array of {k} labels")
+    # A linear tree of a single class has the share of a second one, which is 0.
+    if learner.tree_.value.shape[1:] not in ((1, k), (1, max(k, 2))):
+        raise DataError(f"value does not have the shares of {k} classes")
+    check_array("_labels", learner._labels, np.int64, (n_nodes,))
+    if (learner._labels < 0).any() or (learner._labels >= k).any():
+        raise DataError(f"_labels has numbers beyond {k} classes")

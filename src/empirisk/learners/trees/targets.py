@@ -189,13 +189,12 @@ def altered_priors(costs: Floats, shares: Floats) -> Floats:
     """Factors of the weights of classes j in proportion to sum_i C(i | j), that keep the total.
 
     A class whose mistakes cost more counts as if it were more frequent (Breiman et al. 1984, 4.4).
+    One whose mistakes cost nothing would not count at all, and nodes would not know its share: it
+    counts like that with the least costs of the others.
     """
     factors = costs.sum(axis=0)
-    if not (factors[shares > 0] > 0).all():
-        raise ParameterError(
-            "the cost matrix has a column of zeros: a class whose mistakes cost nothing has no "
-            "altered prior; use cost_growth='gini'"
-        )
+    least = factors[factors > 0].min(initial=factors.max() or 1.0)
+    factors = np.where(factors > 0, factors, least)
     return factors / (factors @ shares)
 
 
