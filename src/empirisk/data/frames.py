@@ -76,9 +76,7 @@ def _of_frame(data: Any) -> Arrays:
     try:
         frame = pa.table(data)
     except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
-        if (
-            hasattr(data, "iloc") and columns is not None
-        ):  # of pandas: column by column, so that the culprit has a name
+        if hasattr(data, "iloc") and columns is not None:  # pandas: the culprit gets a name
             return [(str(name), chunked(str(name), data[name].array)) for name in data.columns]
         raise DataTypeError(
             f"a {type(data).__name__} cannot be read as a table: {error}; make each of its columns "

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_array_equal
 
 from empirisk import DecisionTreeRegressor, LinearTreeRegressor, Tuned, pruning_table
 from empirisk.runtime.errors import DataError

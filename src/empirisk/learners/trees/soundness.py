@@ -134,8 +134,7 @@ def _check_classes(learner: Any) -> None:
     n_nodes, k = learner.tree_.node_count, learner.n_classes_
     if not isinstance(learner.classes_, np.ndarray) or learner.classes_.shape != (k,):
         raise DataError(f"classes_ are not an array of {k} labels")
-    # A linear tree of a single class has the share of a second one, which is 0.
-    if learner.tree_.value.shape[1:] not in ((1, k), (1, max(k, 2))):
+    if learner.tree_.value.shape[1:] != (1, k):
         raise DataError(f"value does not have the shares of {k} classes")
     check_array("_labels", learner._labels, np.int64, (n_nodes,))
     if (learner._labels < 0).any() or (learner._labels >= k).any():
