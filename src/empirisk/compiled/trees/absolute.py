@@ -78,7 +78,7 @@ def median_of(weights, values, y_codes, rows, start, m, codes, entries, at, spar
 def middle_median(
     weights, values, y_codes, rows, start, middle, end, codes, entries, at, spare, counts, keys
 ):
-    """Half way between the medians of the two sides, as `middle_value` is between the means."""
+    """Half way between the medians of the two sides, as growing takes that between the means."""
     between = 0.0
     for side in range(2):
         begin, stop = (middle, end) if side else (start, middle)

@@ -39,7 +39,7 @@ def rearrange(table, place):
             place[i], place[to] = place[to], to
 
 
-@compiled
+@compiled(signatures=2)
 def finish(nodes, numbers, features, points, drawn, scale, packed, subsets):
     """Finish nodes in preorder; returns the number of words in `subsets`.
 
@@ -51,7 +51,7 @@ def finish(nodes, numbers, features, points, drawn, scale, packed, subsets):
         What a gain is as a part of the root's impurity.
     packed
         The levels of splits by a category (`pack_subset`); `subsets` are those that do not go as
-        missing values do. Levels that a node does not have do.
+        missing values do. Levels that a node does not have do. None of both without categories.
     """
     n_words = np.int64(0)
     for i in range(nodes.size):
@@ -64,7 +64,7 @@ def finish(nodes, numbers, features, points, drawn, scale, packed, subsets):
         node.gain *= scale
         if node.missing_left == UNSEEN:  # to the heavier side
             node.missing_left = np.uint8(nodes[i + 1].weight > nodes[node.right].weight)
-        if node.subset >= 0:
+        if packed is not None and node.subset >= 0:
             at, node.subset = np.int64(node.subset), n_words
             n_words = turn_subset(packed, at, node.missing_left == 1, subsets, n_words)
             numbers[i, THRESHOLD] = np.nan

@@ -20,8 +20,8 @@ from empirisk.compiled.trees.categories import pack_subset, unpack_subset
 from empirisk.compiled.trees.criteria import NODE, copies_of
 from empirisk.compiled.trees.frontier import pop, push
 from empirisk.compiled.trees.many_sums import describe_classes, describe_outputs
-from empirisk.compiled.trees.one_sum import describe_sum
-from empirisk.compiled.trees.partitioning import middle_value, partition
+from empirisk.compiled.trees.one_sum import describe_sum, mean_of
+from empirisk.compiled.trees.partitioning import partition
 from empirisk.compiled.trees.presorting import sort_block, split_block
 from empirisk.compiled.trees.searching import search
 
@@ -115,7 +115,8 @@ def grow(
                     rule.first, rule.second, counts, keys,
                 )  # fmt: skip
             else:
-                between = middle_value(weights, values, rows, here.start, middle, here.end)
+                between = 0.5 * mean_of(weights, values, rows, here.start, middle)
+                between += 0.5 * mean_of(weights, values, rows, middle, here.end)
             between = clipped(between, here.lower, here.upper)
         node.rank = state[N_SPLITS]
         node.right = state[N_NODES] + 1

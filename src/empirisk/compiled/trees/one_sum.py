@@ -24,31 +24,22 @@ def describe_sum(weights, values, kind, costs, rows, start, m, ids, begin, node,
     if it is pure.
     """
     weighted = weights.size > 0
-    weight, total = 0.0, 0.0
+    shift = mean_of(weights, values, rows, start, start + m) if kind == SQUARED else 0.0
     first = values[rows[start], 0]
-    pure = True
+    weight, total, squares, pure = 0.0, 0.0, 0.0, True
     for i in range(m):
         row = rows[start + i]
         place = ids[begin + i] if begin >= 0 else np.uint32(i)
         w = weights[row] if weighted else 1.0
-        y = values[row, 0]
+        centred = values[row, 0] - shift
         sums[place, 0] = w
-        sums[place, 1] = w * y
+        sums[place, 1] = w * centred
         weight += w
-        total += w * y
-        pure = pure and y == first
-    mean = total / weight
-    shift, impurity = 0.0, 0.0
-    if kind == SQUARED:
-        shift, total = mean, 0.0
-        for i in range(m):
-            row = rows[start + i]
-            place = ids[begin + i] if begin >= 0 else np.uint32(i)
-            centred = values[row, 0] - mean
-            sums[place, 1] = sums[place, 0] * centred
-            impurity += sums[place, 1] * centred
-            total += sums[place, 1]
-        impurity /= weight
+        total += w * centred
+        squares += w * centred * centred
+        pure = pure and values[row, 0] == first
+    mean = shift if kind == SQUARED else total / weight
+    impurity = squares / weight
     worth = worth_of_sum(kind, weight, total, total, costs)
     if kind == GINI_TWO:
         impurity = 2.0 * mean * (1.0 - mean)
@@ -61,6 +52,18 @@ def describe_sum(weights, values, kind, costs, rows, start, m, ids, begin, node,
     node.impurity = 0.0 if pure else impurity
     totals[0, 0] = total
     return mean, shift, worth, pure
+
+
+@compiled(inner=True)
+def mean_of(weights, values, rows, start, end):
+    """The mean of the rows rows[start:end]."""
+    weighted = weights.size > 0
+    weight, total = 0.0, 0.0
+    for i in range(start, end):
+        w = weights[rows[i]] if weighted else 1.0
+        weight += w
+        total += w * values[rows[i], 0]
+    return total / weight
 
 
 @compiled(inner=True)

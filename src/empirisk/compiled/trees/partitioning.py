@@ -56,19 +56,3 @@ def apart(numbers, start, m, left):
     for i in range(n_right):
         numbers[start + n_left + i] = left[i]
     return n_left
-
-
-@compiled(inner=True)
-def middle_value(weights, values, rows, start, middle, end):
-    """Half way between the means of the two sides: a bound for both under a monotone constraint."""
-    weighted = weights.size > 0
-    left_weight, left, right_weight, right = 0.0, 0.0, 0.0, 0.0
-    for i in range(start, middle):
-        w = weights[rows[i]] if weighted else 1.0
-        left_weight += w
-        left += w * values[rows[i], 0]
-    for i in range(middle, end):
-        w = weights[rows[i]] if weighted else 1.0
-        right_weight += w
-        right += w * values[rows[i], 0]
-    return 0.5 * (left / left_weight) + 0.5 * (right / right_weight)

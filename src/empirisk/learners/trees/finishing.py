@@ -47,8 +47,9 @@ def finished(
             rearrange(array.view(np.int64).reshape(len(nodes), -1), place.copy())
     cuts = list(_cuts_of_integers(nodes, coding))
     tree, subsets = nodes.view(FINISHED), np.empty(len(packed), np.uint32)
+    levels = (packed, subsets) if len(packed) else (None, None)
     numbers = nodes.view(np.float64).reshape(len(nodes), -1)
-    n_words = finish(nodes, numbers, coding.features, coding.points, drawn, scale, packed, subsets)
+    n_words = finish(nodes, numbers, coding.features, coding.points, drawn, scale, *levels)
     cut = tree["threshold"].copy() if cuts else tree["threshold"]
     for at, places in cuts:
         cut[at] = places
