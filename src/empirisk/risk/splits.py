@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from empirisk.runtime.arrays import Bools, Int32s, Ints
+from empirisk.runtime.arrays import Int32s, Ints
 from empirisk.runtime.errors import PlanError
 
 
@@ -35,17 +35,19 @@ def folds_of_splits(
 
 def checked_split(train: Any, test: Any, n: int, s: int) -> tuple[Ints, Ints]:
     """The row numbers of both parts of split s, in order."""
-    in_train, in_test = _mask(train, n, s), _mask(test, n, s)
-    for name, part in (("training", in_train), ("test", in_test)):
-        if not part.any():
+    train, test = _in_order(train, n, s), _in_order(test, n, s)
+    for name, part in (("training", train), ("test", test)):
+        if not len(part):
             raise PlanError(f"split {s} has an empty {name} part")
-    both = np.flatnonzero(in_train & in_test)
+    held_out = np.zeros(n, dtype=bool)
+    held_out[test] = True
+    both = train[held_out[train]]
     if len(both):
         raise PlanError(
             f"split {s} has {len(both)} rows in its training and in its test part (row {both[0]} "
             "first): its risk would not be honest"
         )
-    return np.flatnonzero(in_train), np.flatnonzero(in_test)
+    return train, test
 
 
 def _refuse_shared_group(train: Ints, test: Ints, groups: Ints, s: int) -> None:
@@ -62,18 +64,16 @@ def _refuse_shared_group(train: Ints, test: Ints, groups: Ints, s: int) -> None:
         )
 
 
-def _mask(part: Any, n: int, s: int) -> Bools:
-    """Row numbers or a mask, as a mask."""
+def _in_order(part: Any, n: int, s: int) -> Ints:
+    """Row numbers or a mask, as row numbers in order, each of them once."""
     part = np.asarray(part)
     if part.dtype == bool:
         if part.shape != (n,):
             raise PlanError(f"split {s}: a mask of shape {part.shape} for {n} rows")
-        return part
-    rows = part.astype(np.int64)
-    if len(rows) and (rows.min() < 0 or rows.max() >= n):
-        raise PlanError(
-            f"split {s} names rows from {rows.min()} to {rows.max()}; there are {n} rows"
-        )
-    mask = np.zeros(n, dtype=bool)
-    mask[rows] = True
-    return mask
+        return np.flatnonzero(part)
+    rows = part.astype(np.int64, copy=False)
+    if not (rows[1:] > rows[:-1]).all():
+        rows = np.unique(rows)
+    if len(rows) and (rows[0] < 0 or rows[-1] >= n):
+        raise PlanError(f"split {s} names rows from {rows[0]} to {rows[-1]}; there are {n} rows")
+    return rows
