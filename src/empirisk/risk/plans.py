@@ -129,11 +129,12 @@ class Plan:
     @cached_property
     def place(self) -> Ints:
         """Where the prediction of each row in each repeat stands in `entries`; -1 for none."""
-        row, split = self.entries
         place = np.full((self.repeats, self.n), -1, dtype=np.int64)
-        place[np.searchsorted(self._first_split, split, side="right") - 1, row] = np.arange(
-            len(row)
-        )
+        first = 0
+        for r, (order, start) in enumerate(self._held_out):
+            rows = order[start[0] :]
+            place[r, rows] = np.arange(first, first + len(rows))
+            first += len(rows)
         return place
 
     @cached_property

@@ -264,12 +264,19 @@ def _checked_values(values: Any, axis: Axis) -> list[Any]:
     values = list(values)
     if not values:
         raise ParameterError("values is empty: give at least one value of the axis")
-    for value in values:
-        try:
-            axis.complexity([value])
-        except (TypeError, ValueError):
-            raise ParameterError(f"values has {value!r:.60}: {wanted}") from None
+    try:
+        axis.complexity(values)
+    except (TypeError, ValueError):
+        wrong = next((value for value in values if not _has_place(value, axis)), values)
+        raise ParameterError(f"values has {wrong!r:.60}: {wanted}") from None
     return values
+
+
+def _has_place(value: Any, axis: Axis) -> bool:
+    try:
+        return bool(len(axis.complexity([value])))
+    except (TypeError, ValueError):
+        return False
 
 
 def _grid_design(estimator: Any, problem: Problem) -> Any:

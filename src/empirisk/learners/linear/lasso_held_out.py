@@ -70,9 +70,8 @@ def lasso_held_out(
         with one_blas_thread():
             before = list(accumulate(folds, add))
             after = list(accumulate(reversed(folds), add))[::-1]
-            training = [_other_folds(before, after, k) for k in range(len(tests))]
-            train = partial(_trained, learner, alphas, fold_map, scales)
-            work: list[Callable[[], Any]] = [partial(train, part) for part in training]
+            train = partial(_trained, learner, alphas, fold_map, scales, before, after)
+            work: list[Callable[[], Any]] = [partial(train, k) for k in range(len(tests))]
             if fold_map is None and path is None:
                 task = Task.of_moments(learner._terms(Z.shape[1]), after[0], scales)
                 work.append(partial(learner._path, task, values, flat=flat))
@@ -134,9 +133,12 @@ def _trained(
     alphas: Floats,
     fold_map: FoldMap | None,
     scales: Scales,
-    training: Moments,
+    before: list[Moments],
+    after: list[Moments],
+    k: int,
 ) -> SparseLines:
-    """The rules of one training part."""
+    """The rules of the training part of fold k."""
+    training = _other_folds(before, after, k)
     if fold_map is None:
         task = Task.of_moments(learner._terms(len(scales.X)), training, scales)
         fits = fit_all(task, alphas)
