@@ -42,6 +42,8 @@ def test_forgotten_pages_go_back_to_the_system():
     full = resident()
     room.forget(2**20)
     assert full - resident() > 0.9 * 7 * 2**23
+    assert (room.array[: 2**20] == 1.0).all()
+    assert not room.array[2**20 :].any()  # gone, not only out of sight
 
 
 def test_what_cannot_be_given_back_is_kept(monkeypatch):

@@ -8,6 +8,8 @@ import numpy as np
 from empirisk.runtime.arrays import Array
 
 MANY = 2**18  # bytes; less is not worth the calls
+ANONYMOUS = getattr(mmap, "MAP_PRIVATE", 0) | getattr(mmap, "MAP_ANONYMOUS", 0)
+"""Pages of this process alone: those that could be shared would live on when it forgets them."""
 
 
 class Scratch:
@@ -28,7 +30,7 @@ class Scratch:
     def __init__(self, shape: int | tuple[int, ...], dtype: Any = np.float64) -> None:
         n = int(np.prod(shape))
         size = n * np.dtype(dtype).itemsize
-        self._pages = mmap.mmap(-1, size) if size >= MANY else None
+        self._pages = _pages(size) if size >= MANY else None
         if self._pages is None:
             self.array: Array = np.empty(shape, dtype)
         else:
@@ -41,3 +43,7 @@ class Scratch:
         begin = -(-first * self.array.itemsize // mmap.PAGESIZE) * mmap.PAGESIZE
         if begin < len(self._pages):
             self._pages.madvise(mmap.MADV_DONTNEED, begin)
+
+
+def _pages(size: int) -> mmap.mmap:
+    return mmap.mmap(-1, size, flags=ANONYMOUS) if ANONYMOUS else mmap.mmap(-1, size)

@@ -6,6 +6,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import empirisk.learners.trees.growth as growth
+import empirisk.runtime.scratch as scratch
 from empirisk import DecisionTreeClassifier, DecisionTreeRegressor, Table, load, save
 from empirisk.runtime.deadlines import deadline
 from empirisk.runtime.errors import DataError, DeadlineError, ParameterError
@@ -61,13 +62,21 @@ def test_blocks_that_are_sorted_once_change_nothing(monkeypatch, block):
     same(cut, DecisionTreeClassifier(**how).fit(X, labels).tree_)
 
 
-def test_growing_in_slices_changes_nothing(monkeypatch):
+@pytest.mark.parametrize("criterion", ["squared_error", "absolute_error", "gini"])
+@pytest.mark.parametrize("leaves", [None, 50])
+def test_growing_in_slices_changes_nothing(criterion, leaves, monkeypatch):
+    """Between two slices the room that a tree works in is forgotten, but for a block of rows."""
     X, y, _ = sample(2)
-    learners = DecisionTreeRegressor(), DecisionTreeRegressor(max_leaf_nodes=50)
-    wholes = [learner.fit(X, y).tree_ for learner in learners]
+    X[::7, 0] = np.nan
+    X[:, 3] = np.round(X[:, 3])
+    how = {"criterion": criterion, "max_leaf_nodes": leaves, "categorical_features": [3]}
+    learner, target = DecisionTreeRegressor(**how), y
+    if criterion == "gini":
+        learner, target = DecisionTreeClassifier(**how), np.digitize(y, [-1.0, 0.0, 1.0])
+    whole = learner.fit(X, target).tree_
     monkeypatch.setattr(growth, "WORK_AT_ONCE", 10)
-    for learner, whole in zip(learners, wholes, strict=True):
-        same(whole, learner.fit(X, y).tree_)
+    monkeypatch.setattr(scratch, "MANY", 1)  # so that all of it is in pages of its own
+    same(whole, learner.fit(X, target).tree_)
 
 
 def test_monotone_transforms_of_features_change_no_split():
