@@ -23,6 +23,8 @@ _HOME = {
     "LogisticRegression": "empirisk.learners.linear.logistic",
     "MarginClassifier": "empirisk.learners.linear.margin_classifier",
     "Plan": "empirisk.risk.plans",
+    "RandomForestClassifier": "empirisk.learners.ensembles.random_forest_classifier",
+    "RandomForestRegressor": "empirisk.learners.ensembles.random_forest_regressor",
     "Ridge": "empirisk.learners.linear.ridge",
     "RiskEstimate": "empirisk.risk.estimate",
     "Table": "empirisk.data.table",

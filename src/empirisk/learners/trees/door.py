@@ -70,9 +70,10 @@ def check_places(learner: Any, X: Any) -> Floats:
         places = np.require(X, np.float64, ["C", "A", "W"])
     else:
         places = places_of(X, learner.columns_)
-    if places.shape[1] != learner.tree_.n_features:  # of a file that was changed
+    if places.shape[1] != len(learner.columns_):  # of a file that was changed
         raise DataError(
-            f"X has {places.shape[1]} columns, and the tree was grown on {learner.tree_.n_features}"
+            f"X has {places.shape[1]} columns, and {type(learner).__name__} was grown on "
+            f"{len(learner.columns_)}"
         )
     with np.errstate(over="ignore", invalid="ignore"):
         suspicious = not np.isfinite(places.sum())

@@ -14,15 +14,17 @@ ROUNDING = 1e-12  # a gain or a weight that is the least to rounding is enough
 COUNTABLE = 2.0**53  # sums of whole numbers up to this one are exact
 
 
-def limits_of(learner: Any, weight: Floats, given: Floats, n_features: int) -> Limits:
+def limits_of(
+    learner: Any, weight: Floats, given: Floats, n_features: int, *, copies: bool = True
+) -> Limits:
     """The limits that a learner's parameters ask for.
 
-    Where all weights as `given` are whole numbers, a row counts as so many rows; else each row
-    counts once. Only `min_weight_fraction_leaf` looks at the weights of growth, in which classes
+    Where all weights as `given` are whole numbers, a row counts as so many rows, unless `copies`
+    says that it does not; else each row counts once. Only `min_weight_fraction_leaf` looks at the weights of growth, in which classes
     have factors: as in scikit-learn.
     """
     total = float(weight.sum())
-    counted = counts_rows(given)
+    counted = copies and counts_rows(given)
     n = float(given.sum()) if counted else float(len(given))
     split = _number(learner, "min_samples_split", least=2, n=n)
     leaf = _number(learner, "min_samples_leaf", least=1, n=n)

@@ -1,0 +1,209 @@
+"""What forests of classification and regression trees share."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import Tags
+from sklearn.utils.validation import _is_fitted
+
+from empirisk.data.rank_coding import CodedColumn, RankCoding
+from empirisk.learners.ensembles.draws import Draws, draws_of
+from empirisk.learners.ensembles.forest_growing import ForestGrowing
+from empirisk.learners.ensembles.forest_path import ForestPath
+from empirisk.learners.ensembles.forest_trees import ForestTrees
+from empirisk.learners.ensembles.single_trees import SingleTrees
+from empirisk.learners.trees.decision_tree import DecisionTree
+from empirisk.learners.trees.door import code_table, table_of
+from empirisk.learners.trees.limits import whole
+from empirisk.learners.trees.tree import Tree
+from empirisk.risk.axis import Axis, PathMixin
+from empirisk.risk.groups import group_codes
+from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.streams import spawn
+from empirisk.runtime.validation import check_target
+
+MOST_VALUES = 8  # of max_features, by default
+
+
+class Forest(SingleTrees, PathMixin, BaseEstimator):
+    """The mean of many trees, each grown on a bootstrap of the rows."""
+
+    axis: ClassVar[Axis | None] = Axis(("max_features",), larger="richer", scale="linear")
+    feature_scaling: ClassVar[Literal["each", "common"] | None] = "each"
+
+    n_estimators: int
+    max_features: Any
+    bootstrap: bool
+    max_samples: Any
+    oob_score: Any
+    warm_start: bool
+    random_state: Any
+    columns_: list[CodedColumn]
+
+    @abstractmethod
+    def _tree(self) -> DecisionTree:
+        """A tree with the parameters of the forest."""
+
+    @abstractmethod
+    def _shape(self, trees: ForestTrees, y: Array, classes: Array | None) -> None:
+        """Note the classes, or the outputs, that trees speak of."""
+
+    @abstractmethod
+    def _scores(self, value: Floats) -> Floats:
+        """Values of the trees as predictions: (rows,), (rows, outputs) or (rows, classes)."""
+
+    def _class_factors(self, y: Array, weight: Floats, n_classes: int) -> Floats | None:
+        """Factors of the weights of classes."""
+        return None
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, *, classifier: bool) -> Self:
+        table = table_of(X, self, reset=not self._goes_on())
+        several = np.asarray(y).shape[1:] > (1,)
+        target, weight = check_target(
+            self, y, table, sample_weight, classifier=classifier, multi_output=several
+        )
+        classes = None
+        if classifier:
+            classes = np.unique(target[weight > 0])
+            target = np.minimum(np.searchsorted(classes, target), len(classes) - 1)
+        coding = code_table(table, self)
+        unit = group_codes(groups, len(target))
+        learner = self if classes is None else self.for_classes(classes)
+        n_classes = 0 if classes is None else len(classes)
+        growing = learner._growing(coding, target, weight, n_classes, unit)
+        if self._goes_on():
+            self._refuse_other(growing, classes)
+        return self._write(self._grown(growing), growing, classes)
+
+    def _growing(
+        self, coding: RankCoding, y: Array, weight: Floats, n_classes: int, unit: Ints | None = None
+    ) -> ForestGrowing:
+        """What the trees of this forest share, of values or class codes y."""
+        for name in ("bootstrap", "warm_start"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise ParameterError(f"{name} is {getattr(self, name)!r}; give True or False")
+        draws = None
+        if self.bootstrap:
+            given = None if (weight == 1.0).all() else weight
+            draws = Draws(len(y), draws_of(self.max_samples, len(y), given, unit=unit), True,
+                          given, unit)  # fmt: skip
+        elif self.max_samples is not None:
+            raise ParameterError(
+                f"max_samples is {self.max_samples!r} and bootstrap is False: rows are drawn with "
+                "bootstrap=True alone"
+            )
+        return ForestGrowing(
+            tree=self._tree(),
+            coding=coding,
+            y=y,
+            weight=weight,
+            n_classes=n_classes,
+            draws=draws,
+            factors=self._class_factors(y, weight, n_classes),
+            balanced=getattr(self, "class_weight", None) == "balanced_subsample",
+        )
+
+    def _grown(self, growing: ForestGrowing) -> ForestTrees:
+        """The trees; with `warm_start`, those that there were and new ones after them."""
+        n = whole(self.n_estimators)
+        if n is None or n < 1:
+            raise ParameterError(
+                f"n_estimators is {self.n_estimators!r}; it must be a whole number from 1"
+            )
+        before = [self.trees_] if self._goes_on() else []
+        so_far = sum(map(len, before))
+        if n < so_far:
+            raise ParameterError(
+                f"n_estimators is {n} and the forest has {so_far} trees: with warm_start=True give "
+                "as many at least"
+            )
+        if not before:
+            self._seed = spawn(self.random_state, 1)[0]
+        seeds = spawn(self._seed, n)[so_far:]
+        new = [grown.trees for grown in growing.grown(seeds, self.n_jobs)]
+        return ForestTrees.of([*before, *new])
+
+    def _goes_on(self) -> bool:
+        """Whether fitting adds to the trees that there are."""
+        return bool(self.warm_start) and _is_fitted(self)
+
+    def _write(self, trees: ForestTrees, growing: ForestGrowing, classes: Array | None) -> Self:
+        """The fitted attributes."""
+        self.trees_, self._draws = trees, growing.draws
+        self._n_rows = len(growing.y)
+        self.columns_ = _kept(growing.coding)
+        self.n_features_in_ = len(self.columns_)
+        self._shape(trees, growing.y, classes)
+        return self
+
+    def _as_member(self, member: Any, tree: Tree) -> Any:
+        """A tree of this forest as a learner."""
+        member.tree_, member.columns_, member._split_alphas = tree, self.columns_, None
+        member.n_features_in_ = self.n_features_in_
+        member.max_features_ = member._features_drawn(self.n_features_in_)
+        if hasattr(self, "feature_names_in_"):
+            member.feature_names_in_ = self.feature_names_in_
+        return member
+
+    def _refuse_other(self, growing: ForestGrowing, classes: Array | None) -> None:
+        """Trees of other columns, levels, classes or outputs do not go into one forest."""
+        known = [(column.kind, list(column.values)) for column in self.columns_]
+        other = [(column.kind, list(column.values)) for column in _kept(growing.coding)]
+        wrong = [column.name for column, a, b in zip(self.columns_, known, other) if a != b]
+        if wrong:
+            raise DataError(
+                f"column {wrong[0]!r} has another type, or other levels, than before: with "
+                "warm_start=True give the same rows again, or fit anew with warm_start=False"
+            )
+        same = True if classes is None else np.array_equal(classes, getattr(self, "classes_", None))
+        if not same or (classes is None and growing.y.reshape(len(growing.y), -1).shape[1]
+                        != self.trees_.value.shape[1]):  # fmt: skip
+            raise DataError(
+                "y has other classes, or another number of outputs, than before: fit anew with "
+                "warm_start=False"
+            )
+
+    def design(self, X: Any) -> RankCoding:
+        """X in codes, which all trees and folds share."""
+        return code_table(table_of(X, self, reset=None), self)
+
+    def axis_values(
+        self, X: Any, y: Array, sample_weight: Floats, *, n_train: int
+    ) -> Sequence[int]:
+        """Numbers of features, evenly on a log scale, from 1 to all of them."""
+        p = len(X.columns) if isinstance(X, RankCoding) else X.shape[1]
+        return np.unique(np.geomspace(1, p, MOST_VALUES).round().astype(int)).tolist()
+
+    def fit_path(
+        self, X: Any, y: Array, sample_weight: Floats, values: Sequence[Any], *, n_classes: int
+    ) -> ForestPath:
+        """A forest for each value, each of the same draws of rows."""
+        coding = X if isinstance(X, RankCoding) else self.design(X)
+        classes = np.arange(n_classes) if n_classes else None
+        seed = self.random_state if self.random_state is None else spawn(self.random_state, 1)[0]
+        forests = []
+        for value in values:
+            forest = clone(self).set_params(max_features=value, warm_start=False, random_state=seed)
+            growing = forest._growing(coding, y, sample_weight, n_classes)
+            forests.append(forest._write(forest._grown(growing), growing, classes))
+        return ForestPath(forests, y.ndim == 1)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.target_tags.required = True
+        return tags
+
+
+def _kept(coding: RankCoding) -> list[CodedColumn]:
+    """The columns as predictions need them: of numbers, the values are in the thresholds."""
+    return [
+        replace(column, values=column.values[:0]) if column.kind == "number" else column
+        for column in coding.columns
+    ]

@@ -1,0 +1,148 @@
+"""The single trees of a forest, as learners, made when they are asked for.
+
+A forest keeps the leaves alone (`ForestTrees`). The weight and the value of an inner node are those
+of the leaves below it, and so are impurities: of classes by their shares, of squared errors and of
+Poisson deviances by those within the two sides and the one between them; medians, and absolute
+deviations about them, are kept.
+"""
+
+from collections.abc import Sequence
+from typing import Any, overload
+
+import numpy as np
+from scipy.special import kl_div, xlogy
+
+from empirisk.compiled.trees.summing_up import sum_up
+from empirisk.learners.ensembles.draws import Draws
+from empirisk.learners.ensembles.forest_trees import ForestTrees
+from empirisk.learners.trees.tree import LEAF, NO_FEATURE, Tree
+from empirisk.runtime.arrays import Array, Floats, Ints
+
+
+class ForestMembers(Sequence[Any]):
+    """The trees of a forest, each a fitted tree learner; what they say is bit for bit the same."""
+
+    def __init__(self, forest: Any) -> None:
+        self._forest = forest
+
+    def __len__(self) -> int:
+        return len(self._forest.trees_)
+
+    @overload
+    def __getitem__(self, b: int) -> Any: ...
+    @overload
+    def __getitem__(self, b: slice) -> list[Any]: ...
+    def __getitem__(self, b: int | slice) -> Any:
+        if isinstance(b, slice):
+            return [self[i] for i in range(*b.indices(len(self)))]
+        if not -len(self) <= b < len(self):
+            raise IndexError(f"tree {b} of a forest of {len(self)}")
+        b = b % len(self)
+        return self._forest._member(b, unpacked(self._forest.trees_[b : b + 1], self._forest))
+
+
+class DrawnRows(Sequence[Any]):
+    """The rows that each tree of a forest drew, with repeats, drawn again when asked for."""
+
+    def __init__(self, draws: Draws | None, seeds: Sequence[int], n: int) -> None:
+        self._draws, self._seeds, self._n = draws, seeds, n
+
+    def __len__(self) -> int:
+        return len(self._seeds)
+
+    @overload
+    def __getitem__(self, b: int) -> Ints: ...
+    @overload
+    def __getitem__(self, b: slice) -> list[Ints]: ...
+    def __getitem__(self, b: int | slice) -> Any:
+        if isinstance(b, slice):
+            return [self[i] for i in range(*b.indices(len(self)))]
+        rows = np.arange(self._n)
+        return rows if self._draws is None else np.repeat(rows, self._draws.counts(self._seeds[b]))
+
+
+def unpacked(trees: ForestTrees, forest: Any) -> Tree:
+    """The one tree of these, with all that a single tree has."""
+    leaf = trees.is_leaf()
+    n_classes = getattr(forest, "n_classes_", 0)
+    right = np.where(leaf, LEAF, trees.nodes[:, 1] >> 32).astype(np.int32)
+    kind = np.where(leaf, 0, trees.nodes[:, 1] & 0x7FFFFFFF)
+    category = kind & 2 == 2
+    cut = np.where(leaf, np.nan, trees.nodes.view(np.float64)[:, 0])
+    rows, weight, value, impurity = _of_nodes(trees, leaf, right, n_classes, forest.criterion)
+    total = weight * impurity
+    inner = np.flatnonzero(~leaf)
+    gain = np.zeros(len(leaf))
+    gain[inner] = total[inner] - total[inner + 1] - total[right[inner]]
+    gain = np.maximum(gain, 0.0) / (total[0] if total[0] > 0 else 1.0)
+    order = np.full(len(leaf), -1, np.int32)
+    order[inner] = np.arange(len(inner))
+    return Tree(
+        children_right=right,
+        feature=np.where(leaf, NO_FEATURE, kind >> 2).astype(np.int32),
+        threshold=np.where(category, np.nan, cut),
+        cut=np.where(category, np.nan, cut),
+        missing_go_to_left=(kind & 1 == 1) & ~leaf,
+        subset=np.where(category, np.nan_to_num(cut), -1).astype(np.int32),
+        subsets=trees.subsets,
+        n_node_samples=rows,
+        weighted_n_node_samples=weight,
+        impurity=impurity,
+        gain=gain,
+        split_order=order,
+        value=value,
+        n_features=trees.gains.shape[1],
+    )
+
+
+def _of_nodes(
+    trees: ForestTrees, leaf: Array, right: Array, n_classes: int, criterion: str
+) -> tuple[Array, Floats, Floats, Floats]:
+    """Rows, weights, values and impurities of all nodes."""
+    at_leaf = trees.value
+    if n_classes == 2:
+        at_leaf = np.column_stack([1.0 - at_leaf[:, 0], at_leaf[:, 0]])
+    table = np.zeros((len(leaf), 2 + at_leaf.shape[1]))
+    table[leaf, 0], table[leaf, 1] = trees.rows, trees.weight
+    table[leaf, 2:] = at_leaf * trees.weight[:, None]
+    sum_up(right, table)
+    weight = table[:, 1].copy()
+    value = table[:, 2:] / weight[:, None]
+    value[leaf] = at_leaf
+    if n_classes:
+        impurity = _impurity_of_classes(value, criterion)
+        value = value[:, None, :]
+    elif criterion == "absolute_error":
+        impurity = np.empty(len(leaf))
+        impurity[leaf], value[~leaf, 0] = trees.impurity, trees.medians[:, 0]
+        impurity[~leaf] = trees.medians[:, 1]
+        value = value[:, :, None]
+    else:
+        impurity = _impurity_of_values(trees, leaf, right, weight, value, criterion)
+        value = value[:, :, None]
+    return table[:, 0].astype(np.int32), weight, value, impurity
+
+
+def _impurity_of_classes(shares: Floats, criterion: str) -> Floats:
+    if criterion == "gini":
+        return 1.0 - (shares**2).sum(axis=1)
+    if criterion == "misclassification":
+        return 1.0 - shares.max(axis=1)
+    return np.maximum(-xlogy(shares, shares).sum(axis=1) / np.log(2), 0.0)
+
+
+def _impurity_of_values(
+    trees: ForestTrees, leaf: Array, right: Array, weight: Floats, value: Floats, criterion: str
+) -> Floats:
+    """From within the leaves, and between the two sides of each split above them."""
+    inner = np.flatnonzero(~leaf)
+    total = np.zeros((len(leaf), 1))
+    total[leaf, 0] = trees.impurity * trees.weight
+    for child in (inner + 1, right[inner].astype(np.int64)):
+        if criterion == "poisson":
+            distance = kl_div(value[child], value[inner]).mean(axis=1)
+        else:
+            distance = ((value[child] - value[inner]) ** 2).mean(axis=1)
+        total[inner, 0] += weight[child] * distance
+    sum_up(right, total)
+    return total[:, 0] / weight

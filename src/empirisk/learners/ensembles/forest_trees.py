@@ -1,0 +1,178 @@
+"""The trees of a forest in flat arrays: what predictions need, and what the rest follows from.
+
+A node takes 16 bytes, a leaf besides its values, its weight, its rows and, of a regression, its
+impurity. The weights, values, impurities and gains of inner nodes are those of the leaves below
+them, added up, and are found when a single tree is asked for.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from empirisk.compiled.trees.forest_walking import add_values, find_forest_leaves
+from empirisk.compiled.trees.walking import LOCKSTEP
+from empirisk.learners.trees.tree import Tree
+from empirisk.runtime.arrays import Array, Bools, Floats, Ints
+from empirisk.runtime.parallel import parallel, slices
+
+ROWS_AT_ONCE = 1024
+NOT_A_NUMBER = np.int64(0x7FF80000) << np.int64(32)  # the bits of a quiet NaN, its low half free
+LOW_HALF = np.int64(0xFFFFFFFF)
+PER_TREE = ("first_node", "first_leaf", "first_subset")
+
+
+@dataclass(frozen=True, eq=False)
+class ForestTrees:
+    """B trees, one after the other, each in preorder.
+
+    Attributes
+    ----------
+    nodes : int64 array of shape (nodes, 2)
+        Packed as `compiled.trees.forest_walking` reads them: the bits of the threshold; the kind
+        of split, and above it, the right child in its tree.
+    value : float64 array of shape (leaves, columns)
+        Of a leaf: a mean for each output, or the shares of the classes; of two classes the share of
+        the second alone.
+    weight : float64 array of shape (leaves,)
+    rows : int32 array of shape (leaves,)
+        How many rows a leaf has; a row that was drawn twice counts once.
+    impurity : float64 array of shape (leaves,) or (0,)
+        Empty for classes, whose impurity follows from their shares.
+    subsets : uint32 array
+        Levels of splits by categories, as in `Tree`.
+    first_node, first_leaf, first_subset : int64 arrays of shape (B + 1,)
+        Where each tree begins, and the last one ends.
+    gains : float64 array of shape (B, p)
+        The impurity that splits by each feature took away in each tree.
+    medians : float64 array of shape (inner nodes, 2) or (0, 2)
+        The median and the impurity of inner nodes, for absolute errors.
+    """
+
+    nodes: Array
+    value: Floats
+    weight: Floats
+    rows: Array
+    impurity: Floats
+    subsets: Array
+    first_node: Ints
+    first_leaf: Ints
+    first_subset: Ints
+    gains: Floats
+    medians: Floats
+
+    @classmethod
+    def of(cls, packed: Sequence["ForestTrees"]) -> "ForestTrees":
+        """The trees of several forests in one."""
+        joined = {
+            name: np.concatenate([getattr(trees, name) for trees in packed])
+            for name in ("nodes", "value", "weight", "rows", "impurity", "subsets", "gains", "medians")
+        }
+        for name in PER_TREE:
+            sizes = np.concatenate([np.diff(getattr(trees, name)) for trees in packed])
+            joined[name] = np.concatenate([[0], np.cumsum(sizes)])
+        return cls(**joined)
+
+    @classmethod
+    def packed(cls, tree: Tree, *, classes: int = 0, medians: bool = False) -> "ForestTrees":
+        """A single tree, as it is kept; `classes` is 0 for a regression."""
+        leaf = tree.is_leaf
+        value = tree.value[leaf].reshape(int(leaf.sum()), -1)
+        bits = np.where(tree.subset >= 0, tree.subset, tree.cut).view(np.int64)
+        number = np.cumsum(leaf) - 1
+        kind = 4 * tree.feature + 2 * (tree.subset >= 0) + tree.missing_go_to_left
+        right = np.where(leaf, np.arange(tree.node_count), tree.children_right)
+        nodes = np.empty((tree.node_count, 2), np.int64)
+        nodes[:, 0] = np.where(leaf, NOT_A_NUMBER | number, bits)
+        nodes[:, 1] = np.where(leaf, 0, kind) | right.astype(np.int64) << 32
+        return cls(
+            nodes=nodes,
+            value=value[:, 1:] if classes == 2 else value,
+            weight=tree.weighted_n_node_samples[leaf],
+            rows=tree.n_node_samples[leaf],
+            impurity=np.empty(0) if classes else tree.impurity[leaf],
+            subsets=tree.subsets,
+            first_node=np.array([0, tree.node_count]),
+            first_leaf=np.array([0, len(value)]),
+            first_subset=np.array([0, len(tree.subsets)]),
+            gains=tree.compute_feature_importances(normalize=False)[None],
+            medians=np.column_stack([tree.value[~leaf, 0, 0], tree.impurity[~leaf]])
+            if medians
+            else np.empty((0, 2)),
+        )
+
+    def __len__(self) -> int:
+        return len(self.gains)
+
+    def __getitem__(self, trees: slice) -> "ForestTrees":
+        """Some neighbouring trees; nothing is copied."""
+        first, stop, _ = trees.indices(len(self))
+        node, leaf, subset = (
+            slice(getattr(self, name)[first], getattr(self, name)[stop]) for name in PER_TREE
+        )
+        return ForestTrees(
+            self.nodes[node],
+            self.value[leaf],
+            self.weight[leaf],
+            self.rows[leaf],
+            self.impurity[leaf] if len(self.impurity) else self.impurity,
+            self.subsets[subset],
+            *(
+                getattr(self, name)[first : stop + 1] - getattr(self, name)[first]
+                for name in PER_TREE
+            ),
+            self.gains[first:stop],
+            self.medians[node.start - leaf.start : node.stop - leaf.stop],
+        )
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all arrays."""
+        return sum(array.nbytes for array in vars(self).values())
+
+    def leaves(self, b: int, places: Floats, rows: Ints | None = None) -> Array:
+        """The leaf that rows of a table come to in tree b, numbered within the tree."""
+        rows = np.arange(len(places)) if rows is None else rows
+        leaves, at = np.empty(len(rows), np.int32), np.empty(LOCKSTEP, np.uint32)
+        find_forest_leaves(
+            *self._walks(), self.first_node, self.first_subset, b, places, rows, at, leaves
+        )
+        return leaves
+
+    def values(self, b: int, places: Floats, rows: Ints) -> Floats:
+        """What tree b says of some rows: (rows, columns)."""
+        return self.value[self.first_leaf[b] + self.leaves(b, places, rows)]
+
+    def mean_value(self, places: Floats, *, n_jobs: int | None = None) -> Floats:
+        """The mean over the trees of what they say of each row: (rows, columns)."""
+        total = np.zeros((len(places), self.value.shape[1]))
+
+        def add(part: slice) -> None:
+            block = places[part]
+            leaves, at = np.empty(len(block), np.int32), np.empty(LOCKSTEP, np.uint32)
+            add_values(
+                *self._walks(), self.first_node, self.first_subset, self.first_leaf, self.value,
+                block, np.arange(len(block)), at, leaves, total[part],
+            )  # fmt: skip
+
+        parallel(add, slices(len(places), ROWS_AT_ONCE), n_jobs=n_jobs)
+        total /= len(self)
+        return total
+
+    def all_leaves(self, places: Floats, *, n_jobs: int | None = None) -> Array:
+        """(rows, trees): the leaf of each row in each tree, numbered within the tree."""
+        leaves = np.empty((len(self), len(places)), np.int32)
+
+        def find(b: int) -> None:
+            leaves[b] = self.leaves(b, places)
+
+        parallel(find, range(len(self)), n_jobs=n_jobs)
+        return leaves.T
+
+    def _walks(self) -> tuple[Floats, Array, Array]:
+        """Thresholds and links, two views of the nodes, and the lists of levels."""
+        return self.nodes.view(np.float64), self.nodes.view(np.int32), self.subsets
+
+    def is_leaf(self) -> Bools:
+        """Of every node."""
+        return (self.nodes[:, 0] & ~LOW_HALF) == NOT_A_NUMBER

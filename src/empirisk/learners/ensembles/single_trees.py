@@ -1,0 +1,104 @@
+"""What a fitted forest says of its single trees."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, hstack
+from sklearn.utils.validation import check_is_fitted
+
+from empirisk.learners.ensembles.draws import Draws
+from empirisk.learners.ensembles.forest_members import DrawnRows, ForestMembers
+from empirisk.learners.ensembles.forest_trees import ForestTrees
+from empirisk.learners.trees.door import check_places
+from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.errors import DataError
+from empirisk.runtime.streams import spawn
+
+
+class MembersOf:
+    """What each tree of a forest says of the rows of a table, which was prepared once."""
+
+    def __init__(self, forest: Any, places: Floats) -> None:
+        self._forest, self._places = forest, places
+
+    def scores(self, b: int, rows: Ints) -> Floats:
+        """Tree b's predictions of some rows; of classes, probabilities."""
+        return self._forest._scores(self._forest.trees_.values(b, self._places, rows))
+
+
+class SingleTrees:
+    """The parts of a forest, for a forest with `trees_`, `_draws` and `_seed`."""
+
+    trees_: ForestTrees
+    n_jobs: int | None
+    _draws: Draws | None
+    _seed: int
+    _n_rows: int
+
+    def _mean_scores(self, places: Floats) -> Floats:
+        """The mean over the trees, of rows as they compare them."""
+        return self._scores(self.trees_.mean_value(places, n_jobs=self.n_jobs))  # type: ignore[attr-defined]
+
+    @property
+    def estimators_(self) -> Sequence[Any]:
+        """The trees as learners, made when they are asked for."""
+        check_is_fitted(self)
+        return ForestMembers(self)
+
+    @property
+    def estimators_samples_(self) -> Sequence[Ints]:
+        """The rows that each tree drew, with repeats."""
+        check_is_fitted(self)
+        if self._draws is None and not hasattr(self, "_n_rows"):
+            raise DataError("a forest from a file does not know the rows that its trees drew")
+        return DrawnRows(self._draws, spawn(self._seed, len(self.trees_)), self._n_rows)
+
+    def members_of(self, X: Any) -> MembersOf:
+        """What each tree says of the rows of X."""
+        return MembersOf(self, check_places(self, X))
+
+    def apply(self, X: Any) -> Ints:
+        """(rows, trees): the number of the leaf, among the nodes of its tree, of each row."""
+        places = check_places(self, X)
+        leaves = self.trees_.all_leaves(places, n_jobs=self.n_jobs)
+        nodes = np.flatnonzero(self.trees_.is_leaf())
+        first = self.trees_.first_leaf[:-1]
+        return nodes[first + leaves] - self.trees_.first_node[:-1]
+
+    def decision_path(self, X: Any) -> tuple[csr_array, Ints]:
+        """Sparse, of shape (rows, nodes of all trees): 1 where a row passes a node; and where the
+        nodes of each tree begin."""
+        places = check_places(self, X)
+        paths = [tree.tree_.decision_path(places) for tree in self.estimators_]
+        return csr_array(hstack(paths, format="csr")), self.trees_.first_node
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """The impurity that splits by each feature take away, as parts of the sum; mean of trees.
+
+        Features of many values are favoured: they offer more splits, also by chance. See
+        `risk.importance` for measures that do not.
+        """
+        check_is_fitted(self)
+        gains = self.trees_.gains
+        total = gains.sum(axis=1, keepdims=True)
+        shares = np.divide(gains, total, out=np.zeros_like(gains), where=total > 0)
+        mean: Floats = shares.mean(axis=0)
+        return mean / mean.sum() if mean.sum() > 0 else mean
+
+    def proximity(self, X: Any, other: Any = None) -> Floats:
+        """(rows, rows of other): the share of trees in which two rows come to the same leaf.
+
+        Parameters
+        ----------
+        X : array-like or frame
+        other : array-like or frame, optional
+            X itself unless given.
+        """
+        leaves = self.apply(X)
+        others = leaves if other is None else self.apply(other)
+        found = np.zeros((len(leaves), len(others)))
+        for b in range(leaves.shape[1]):
+            found += leaves[:, b, None] == others[:, b]
+        return found / leaves.shape[1]
