@@ -13,13 +13,14 @@ from sklearn.utils.validation import _is_fitted, check_is_fitted
 from empirisk.data.rank_coding import RankCoding
 from empirisk.learners.trees.door import check_places, code_table, table_of
 from empirisk.learners.trees.early_stopping import stopped_early
-from empirisk.learners.trees.growth import Limits, grow_tree
+from empirisk.learners.trees.growth import grow_tree
 from empirisk.learners.trees.limits import features_drawn, limits_of
 from empirisk.learners.trees.monotone import checked_signs
 from empirisk.learners.trees.pruning import PruningSequence
 from empirisk.learners.trees.readable import ReadableTree
 from empirisk.learners.trees.soundness import check_fitted
 from empirisk.learners.trees.targets import Problem
+from empirisk.learners.trees.terms import Limits
 from empirisk.learners.trees.tree import Tree
 from empirisk.learners.trees.tree_path import TreePath
 from empirisk.risk.axis import Axis, PathMixin

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from empirisk.learners.trees.growth import NEVER, Limits
+from empirisk.learners.trees.terms import NEVER, Limits
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import ParameterError
 

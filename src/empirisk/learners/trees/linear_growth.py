@@ -9,8 +9,8 @@ from empirisk.compiled.trees.categories import pack_subset
 from empirisk.compiled.trees.layout import NODE
 from empirisk.data.rank_coding import RankCoding
 from empirisk.learners.trees.finishing import finished, places_in_preorder
-from empirisk.learners.trees.growth import Limits
 from empirisk.learners.trees.linear_nodes import TIE, LinearTarget, Node, Workshop
+from empirisk.learners.trees.terms import Limits
 from empirisk.learners.trees.tree import LEAF, Tree
 from empirisk.runtime.arrays import Array, Bools, Floats, Ints
 from empirisk.runtime.deadlines import check_deadline

@@ -10,7 +10,7 @@ from empirisk.compiled.trees.linear_search import LINEAR_RULES, SPLIT, search_li
 from empirisk.compiled.trees.linear_sums import add_rows
 from empirisk.compiled.trees.ordering import ALL_PAIRS, DIGIT_BITS
 from empirisk.data.rank_coding import RankCoding
-from empirisk.learners.trees.growth import Limits
+from empirisk.learners.trees.terms import Limits
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.deadlines import check_deadline
 

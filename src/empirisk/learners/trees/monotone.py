@@ -6,7 +6,7 @@ import numpy as np
 
 from empirisk.compiled.trees import criteria
 from empirisk.data.rank_coding import RankCoding
-from empirisk.learners.trees.growth import Target
+from empirisk.learners.trees.terms import Target
 from empirisk.runtime.arrays import Array
 from empirisk.runtime.errors import ParameterError
 

@@ -13,7 +13,7 @@ import numpy as np
 from empirisk.compiled.trees import criteria
 from empirisk.data.rank_coding import RankCoding, rank_numbers
 from empirisk.data.scaling import power_of_two
-from empirisk.learners.trees.growth import Target
+from empirisk.learners.trees.terms import Target
 from empirisk.learners.trees.tree import Tree
 from empirisk.losses import Costs, class_frequencies
 from empirisk.runtime.arrays import Array, Floats, Ints
