@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Tags
-from sklearn.utils.validation import _is_fitted
 
 from empirisk.data.rank_coding import CodedColumn, RankCoding
 from empirisk.learners.ensembles.draws import Draws, draws_of
@@ -28,6 +27,7 @@ from empirisk.runtime.streams import spawn
 from empirisk.runtime.validation import check_target
 
 MOST_VALUES = 8  # of max_features, by default
+SUBSAMPLE = "balanced_subsample"
 
 
 class Forest(SingleTrees, PathMixin, BaseEstimator):
@@ -44,6 +44,7 @@ class Forest(SingleTrees, PathMixin, BaseEstimator):
     warm_start: bool
     random_state: Any
     columns_: list[CodedColumn]
+    classes_: Array
 
     @abstractmethod
     def _tree(self) -> DecisionTree:
@@ -105,7 +106,7 @@ class Forest(SingleTrees, PathMixin, BaseEstimator):
             n_classes=n_classes,
             draws=draws,
             factors=self._class_factors(y, weight, n_classes),
-            balanced=getattr(self, "class_weight", None) == "balanced_subsample",
+            balanced=self.bootstrap and getattr(self, "class_weight", None) == SUBSAMPLE,
         )
 
     def _grown(self, growing: ForestGrowing) -> ForestTrees:
@@ -125,12 +126,11 @@ class Forest(SingleTrees, PathMixin, BaseEstimator):
         if not before:
             self._seed = spawn(self.random_state, 1)[0]
         seeds = spawn(self._seed, n)[so_far:]
-        new = [grown.trees for grown in growing.grown(seeds, self.n_jobs)]
-        return ForestTrees.of([*before, *new])
+        return ForestTrees.of([*before, *growing.grown(seeds, self.n_jobs)])
 
     def _goes_on(self) -> bool:
         """Whether fitting adds to the trees that there are."""
-        return bool(self.warm_start) and _is_fitted(self)
+        return bool(self.warm_start) and hasattr(self, "trees_")
 
     def _write(self, trees: ForestTrees, growing: ForestGrowing, classes: Array | None) -> Self:
         """The fitted attributes."""
@@ -139,7 +139,11 @@ class Forest(SingleTrees, PathMixin, BaseEstimator):
         self.columns_ = _kept(growing.coding)
         self.n_features_in_ = len(self.columns_)
         self._shape(trees, growing.y, classes)
+        self._note_members(growing)
         return self
+
+    def _note_members(self, growing: ForestGrowing) -> None:
+        """Which rows are in the leaves, if it is to be kept."""
 
     def _as_member(self, member: Any, tree: Tree) -> Any:
         """A tree of this forest as a learner."""
@@ -152,17 +156,17 @@ class Forest(SingleTrees, PathMixin, BaseEstimator):
 
     def _refuse_other(self, growing: ForestGrowing, classes: Array | None) -> None:
         """Trees of other columns, levels, classes or outputs do not go into one forest."""
-        known = [(column.kind, list(column.values)) for column in self.columns_]
-        other = [(column.kind, list(column.values)) for column in _kept(growing.coding)]
-        wrong = [column.name for column, a, b in zip(self.columns_, known, other) if a != b]
-        if wrong:
-            raise DataError(
-                f"column {wrong[0]!r} has another type, or other levels, than before: with "
-                "warm_start=True give the same rows again, or fit anew with warm_start=False"
-            )
-        same = True if classes is None else np.array_equal(classes, getattr(self, "classes_", None))
-        if not same or (classes is None and growing.y.reshape(len(growing.y), -1).shape[1]
-                        != self.trees_.value.shape[1]):  # fmt: skip
+        for column, now in zip(self.columns_, _kept(growing.coding), strict=True):
+            if column.kind != now.kind or list(column.values) != list(now.values):
+                raise DataError(
+                    f"column {column.name!r} has another type, or other levels, than before: with "
+                    "warm_start=True give the same rows again, or fit anew with warm_start=False"
+                )
+        if classes is None:
+            same = growing.y.reshape(len(growing.y), -1).shape[1] == self.trees_.value.shape[1]
+        else:
+            same = np.array_equal(classes, self.classes_)
+        if not same:
             raise DataError(
                 "y has other classes, or another number of outputs, than before: fit anew with "
                 "warm_start=False"

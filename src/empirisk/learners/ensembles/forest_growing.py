@@ -5,9 +5,8 @@ about it follows from its seed.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,10 +14,12 @@ from empirisk.data.rank_coding import RankCoding
 from empirisk.learners.ensembles.draws import Draws
 from empirisk.learners.ensembles.forest_trees import ForestTrees
 from empirisk.learners.trees.decision_tree import DecisionTree
-from empirisk.learners.trees.growth import Limits, grow_tree
+from empirisk.learners.trees.finishing import PackedTree
+from empirisk.learners.trees.growth import Grower
 from empirisk.learners.trees.limits import limits_of
 from empirisk.learners.trees.monotone import checked_signs
 from empirisk.learners.trees.targets import Problem
+from empirisk.learners.trees.terms import Limits
 from empirisk.learners.trees.tree import Tree
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.parallel import stream
@@ -26,13 +27,6 @@ from empirisk.runtime.progress import track
 from empirisk.runtime.streams import spawn
 
 AHEAD = 8  # trees that are grown before the first of them is taken
-
-
-class Grown(NamedTuple):
-    """A tree, and how often it drew each row; None if it took each as it is."""
-
-    trees: ForestTrees
-    counts: Ints | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,55 +61,54 @@ class ForestGrowing:
     draws: Draws | None
     factors: Floats | None = None
     balanced: bool = False
+    _idle: list[Grower] = field(default_factory=list, init=False, repr=False)
 
-    def grown(self, seeds: Sequence[int], n_jobs: int | None) -> Iterator[Grown]:
+    def grown(self, seeds: Sequence[int], n_jobs: int | None) -> Iterator[ForestTrees]:
         """A tree for each seed, in order; threads share the work."""
-        self.signs  # noqa: B018  (checked before the threads begin)
+        self._idle.append(self._grower())  # parameters are checked before the threads begin
         trees = stream(self._grow, seeds, n_jobs=n_jobs, ahead=AHEAD)
         return iter(track(trees, "trees", len(seeds)))
 
-    def _grow(self, seed: int) -> Grown:
+    def _grow(self, seed: int) -> ForestTrees:
         counts = None if self.draws is None else self.draws.counts(seed)
-        weight = self._weights(counts)
-        rows = np.flatnonzero(weight)
-        target = replace(self.problem.target, weight=weight)
-        tree = grow_tree(
-            self.coding if len(rows) == len(weight) else self.coding[rows],
-            target,
-            self._limits(float(weight.sum())),
-            seed=spawn(seed, 1)[0],
-            random=self.tree.splitter == "random",
-            monotone=self.signs,
-            gain_scale=self.problem.gain_scale,
+        factors = None
+        if self.balanced and counts is not None:
+            factors = balancing(np.bincount(self.y, counts, minlength=self.n_classes))
+        if self._has_shares or self._keeps_all_nodes:
+            grower = self._grower(counts, factors)
+        else:
+            grower = self._idle.pop() if self._idle else self._grower()
+        grower.grow(spawn(seed, 1)[0], counts, factors)
+        if self._keeps_all_nodes:
+            return self._of_whole_tree(self.problem.in_units(grower.tree()))
+        packed = grower.packed()
+        self._idle.append(grower)
+        return self._of_packed(packed)
+
+    def _grower(self, counts: Ints | None = None, factors: Floats | None = None) -> Grower:
+        """The room of one thread; counts and factors are those of a tree, if it is for one."""
+        return Grower(
+            self.coding if self.draws is not None else self.coding[self.weight > 0],
+            self.problem.target,
+            self._limits(counts, factors),
+            checked_signs(self.tree.monotonic_cst, self.coding, self.problem.target),
+            self.problem.gain_scale,
+            self.tree.splitter == "random",
         )
-        tree = self._pruned(self.problem.in_units(tree))
-        medians = self.tree.criterion == "absolute_error"
-        return Grown(ForestTrees.packed(tree, classes=self.n_classes, medians=medians), counts)
+
+    def weights(self, seed: int) -> Floats:
+        """Of the rows in the tree with this seed, before classes have factors."""
+        counts = None if self.draws is None else self.draws.counts(seed)
+        return self.weight if counts is None else self.draws.member_weight(counts)
 
     @cached_property
     def problem(self) -> Problem:
         """The target of all rows, with the weights that they have before they are drawn."""
-        weight = self.weight if self.draws is None else np.ones(len(self.weight))
-        weight = np.where(self.weight > 0, weight, 1.0)
+        drawn = self.draws is not None and not self.draws.rows_keep_weights
+        weight = np.where(self.weight > 0, 1.0 if drawn else self.weight, 1.0)
         if self.factors is not None:
             weight = weight * self.factors[self.y]
         return self.tree._problem(self.coding, self.y, weight, self.n_classes)
-
-    @cached_property
-    def signs(self) -> Array | None:
-        """Of monotone constraints."""
-        return checked_signs(self.tree.monotonic_cst, self.coding, self.problem.target)
-
-    def _weights(self, counts: Ints | None) -> Floats:
-        """Of the rows in a tree, times the factors of their classes."""
-        if counts is None or self.draws is None:
-            return np.where(self.weight > 0, self.problem.weight, 0.0)
-        weight = self.draws.member_weight(counts)
-        if self.balanced:
-            total = np.bincount(self.y, weight, minlength=self.n_classes)
-            factors = np.divide(1.0, total, out=np.zeros(len(total)), where=total > 0)
-            return weight * (factors * weight.sum() / np.count_nonzero(total))[self.y]
-        return weight if self.factors is None else weight * self.problem.weight
 
     @cached_property
     def limits(self) -> Limits:
@@ -125,17 +118,57 @@ class ForestGrowing:
             self.tree, np.full(n, 1.0 / n), self.weight, len(self.coding.columns), copies=False
         )
 
-    def _limits(self, total: float) -> Limits:
-        limits = self.limits
-        gain = limits.min_gain * total
+    @property
+    def _has_shares(self) -> bool:
+        """Whether some limit is a share of all weight, which trees may differ in."""
+        return self.limits.min_weight_leaf > 0 or self.limits.min_gain > -np.inf
+
+    def _limits(self, counts: Ints | None, factors: Floats | None) -> Limits:
+        if not self._has_shares:
+            return self.limits
+        weight = self.problem.weight[self.weight > 0]
+        if counts is not None:
+            weight = counts * self.problem.weight
+            weight = weight if factors is None else weight * factors[self.y]
+        total, gain = float(weight.sum()), self.limits.min_gain
         return replace(
-            limits,
-            min_weight_leaf=limits.min_weight_leaf * total,
-            min_gain=self.problem.gain_of(gain) if np.isfinite(gain) else gain,
+            self.limits,
+            min_weight_leaf=self.limits.min_weight_leaf * total,
+            min_gain=self.problem.gain_of(gain * total) if np.isfinite(gain) else gain,
         )
 
-    def _pruned(self, tree: Tree) -> Tree:
-        alpha: Any = self.tree.ccp_alpha
-        if not alpha > 0:
-            return tree
-        return tree.cut_back(self.tree._pruning(tree, self.n_classes).leaves(alpha))
+    @property
+    def _keeps_all_nodes(self) -> bool:
+        """Whether more is asked of a tree than its leaves: to prune it, or medians."""
+        return self.tree.ccp_alpha > 0 or self.tree.criterion == "absolute_error"
+
+    def _of_whole_tree(self, tree: Tree) -> ForestTrees:
+        alpha = self.tree.ccp_alpha
+        if alpha > 0:
+            tree = tree.cut_back(self.tree._pruning(tree, self.n_classes).leaves(alpha))
+        medians = self.tree.criterion == "absolute_error"
+        return ForestTrees.of_tree(tree, classes=self.n_classes, medians=medians)
+
+    def _of_packed(self, tree: PackedTree) -> ForestTrees:
+        """In the units of the target."""
+        problem = self.problem
+        if self.n_classes == 0:
+            np.multiply(tree.value, problem.unit, out=tree.value)
+        with np.errstate(over="ignore", under="ignore"):
+            np.multiply(tree.impurity, problem.unit, out=tree.impurity)
+            if problem.squared:
+                np.multiply(tree.impurity, problem.unit, out=tree.impurity)
+            np.multiply(tree.weight, problem.weight_unit, out=tree.weight)
+        return ForestTrees.of_packed(tree, classes=self.n_classes)
+
+
+def balancing(total: Array) -> Floats:
+    """Factors that give classes of these totals equal ones; 1 for a class without rows.
+
+    Examples
+    --------
+    >>> balancing(np.array([30, 10, 0]))
+    array([0.66666667, 2.        , 1.        ])
+    """
+    some = total > 0
+    return np.divide(total.sum() / some.sum(), total, out=np.ones(len(total)), where=some)

@@ -12,6 +12,7 @@ import numpy as np
 
 from empirisk.compiled.trees.forest_walking import add_values, find_forest_leaves
 from empirisk.compiled.trees.walking import LOCKSTEP
+from empirisk.learners.trees.finishing import PackedTree
 from empirisk.learners.trees.tree import Tree
 from empirisk.runtime.arrays import Array, Bools, Floats, Ints
 from empirisk.runtime.parallel import parallel, slices
@@ -44,7 +45,7 @@ class ForestTrees:
     first_node, first_leaf, first_subset : int64 arrays of shape (B + 1,)
         Where each tree begins, and the last one ends.
     gains : float64 array of shape (B, p)
-        The impurity that splits by each feature took away in each tree.
+        The part of the root's impurity that splits by each feature took away, in each tree.
     medians : float64 array of shape (inner nodes, 2) or (0, 2)
         The median and the impurity of inner nodes, for absolute errors.
     """
@@ -66,7 +67,16 @@ class ForestTrees:
         """The trees of several forests in one."""
         joined = {
             name: np.concatenate([getattr(trees, name) for trees in packed])
-            for name in ("nodes", "value", "weight", "rows", "impurity", "subsets", "gains", "medians")
+            for name in (
+                "nodes",
+                "value",
+                "weight",
+                "rows",
+                "impurity",
+                "subsets",
+                "gains",
+                "medians",
+            )
         }
         for name in PER_TREE:
             sizes = np.concatenate([np.diff(getattr(trees, name)) for trees in packed])
@@ -74,7 +84,7 @@ class ForestTrees:
         return cls(**joined)
 
     @classmethod
-    def packed(cls, tree: Tree, *, classes: int = 0, medians: bool = False) -> "ForestTrees":
+    def of_tree(cls, tree: Tree, *, classes: int = 0, medians: bool = False) -> "ForestTrees":
         """A single tree, as it is kept; `classes` is 0 for a regression."""
         leaf = tree.is_leaf
         value = tree.value[leaf].reshape(int(leaf.sum()), -1)
@@ -95,10 +105,27 @@ class ForestTrees:
             first_node=np.array([0, tree.node_count]),
             first_leaf=np.array([0, len(value)]),
             first_subset=np.array([0, len(tree.subsets)]),
-            gains=tree.compute_feature_importances(normalize=False)[None],
+            gains=_gains(tree)[None],
             medians=np.column_stack([tree.value[~leaf, 0, 0], tree.impurity[~leaf]])
             if medians
             else np.empty((0, 2)),
+        )
+
+    @classmethod
+    def of_packed(cls, tree: PackedTree, *, classes: int = 0) -> "ForestTrees":
+        """A single tree, as a grower packs it; `classes` is 0 for a regression."""
+        return cls(
+            nodes=tree.nodes.view(np.int64).reshape(-1, 2),
+            value=tree.value if classes != 1 else np.ones_like(tree.value),
+            weight=tree.weight,
+            rows=tree.rows,
+            impurity=np.empty(0) if classes else tree.impurity,
+            subsets=tree.subsets,
+            first_node=np.array([0, len(tree.nodes)]),
+            first_leaf=np.array([0, len(tree.rows)]),
+            first_subset=np.array([0, len(tree.subsets)]),
+            gains=tree.gains[None],
+            medians=np.empty((0, 2)),
         )
 
     def __len__(self) -> int:
@@ -110,19 +137,20 @@ class ForestTrees:
         node, leaf, subset = (
             slice(getattr(self, name)[first], getattr(self, name)[stop]) for name in PER_TREE
         )
+        starts = {
+            name: getattr(self, name)[first : stop + 1] - getattr(self, name)[first]
+            for name in PER_TREE
+        }
         return ForestTrees(
-            self.nodes[node],
-            self.value[leaf],
-            self.weight[leaf],
-            self.rows[leaf],
-            self.impurity[leaf] if len(self.impurity) else self.impurity,
-            self.subsets[subset],
-            *(
-                getattr(self, name)[first : stop + 1] - getattr(self, name)[first]
-                for name in PER_TREE
-            ),
-            self.gains[first:stop],
-            self.medians[node.start - leaf.start : node.stop - leaf.stop],
+            nodes=self.nodes[node],
+            value=self.value[leaf],
+            weight=self.weight[leaf],
+            rows=self.rows[leaf],
+            impurity=self.impurity[leaf],
+            subsets=self.subsets[subset],
+            gains=self.gains[first:stop],
+            medians=self.medians[node.start - leaf.start : node.stop - leaf.stop],
+            **starts,
         )
 
     @property
@@ -176,3 +204,10 @@ class ForestTrees:
     def is_leaf(self) -> Bools:
         """Of every node."""
         return (self.nodes[:, 0] & ~LOW_HALF) == NOT_A_NUMBER
+
+
+def _gains(tree: Tree) -> Floats:
+    """The parts of the root's impurity that splits by each feature take away."""
+    inner = ~tree.is_leaf
+    gains = np.bincount(tree.feature[inner], tree.gain[inner], minlength=tree.n_features)
+    return gains.astype(np.float64)

@@ -5,7 +5,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from empirisk.learners.ensembles.forest import Forest
+from empirisk.learners.ensembles.forest import SUBSAMPLE, Forest
+from empirisk.learners.ensembles.forest_growing import balancing
 from empirisk.learners.ensembles.forest_trees import ForestTrees
 from empirisk.learners.linear.class_weights import ClassWeightMixin, class_factors
 from empirisk.learners.trees.classifier import DecisionTreeClassifier
@@ -186,12 +187,10 @@ max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, splitter, categ
 
     def _class_factors(self, y: Array, weight: Floats, n_classes: int) -> Floats | None:
         given = self.class_weight
-        if given is None or (isinstance(given, str) and given == "balanced_subsample"):
+        if given is None or (given == SUBSAMPLE and self.bootstrap):
             return None
-        if isinstance(given, str) and given == "balanced":
-            total = np.bincount(y, weight, minlength=n_classes)
-            some = total > 0
-            return np.divide(total.sum() / some.sum(), total, out=np.ones(n_classes), where=some)
+        if given in ("balanced", SUBSAMPLE):
+            return balancing(np.bincount(y, weight, minlength=n_classes))
         if not isinstance(given, dict):
             raise ParameterError(
                 f"class_weight is {given!r}; it must be None, 'balanced', 'balanced_subsample' or "

@@ -2,14 +2,19 @@
 
 from typing import Any, Self
 
+import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 
 from empirisk.learners.ensembles.forest import Forest
+from empirisk.learners.ensembles.forest_growing import ForestGrowing
 from empirisk.learners.ensembles.forest_trees import ForestTrees
+from empirisk.learners.ensembles.leaf_members import LeafMembers
 from empirisk.learners.trees.door import check_places
 from empirisk.learners.trees.regressor import DecisionTreeRegressor
 from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.streams import spawn
 
 
 class RandomForestRegressor(RegressorMixin, Forest):
@@ -163,6 +168,44 @@ max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, splitter, categ
     def predict(self, X: Any) -> Floats:
         """The mean over the trees of the values of the leaves that each row comes to."""
         return self._mean_scores(check_places(self, X))
+
+    def predict_quantiles(self, X: Any, quantiles: Any = (0.05, 0.5, 0.95)) -> Floats:
+        """Quantiles of y given X (Meinshausen 2006), of a forest with `keep_members`.
+
+        A training row counts by the part of the leaves that it shares with a row of X: the mean of
+        y by these weights is what `predict` says. Leaves of single rows make rough distributions;
+        `min_samples_leaf` from 5 on is common here.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (rows, p)
+        quantiles : number or sequence of numbers from 0 to 1
+
+        Returns
+        -------
+        array of shape (rows,) for a number, else (rows, quantiles)
+            Values of y: the least one that has at least this part of the weight up to it.
+        """
+        places = check_places(self, X)
+        if getattr(self, "_members", None) is None:
+            raise ParameterError(
+                "quantiles need the rows of the leaves: fit with keep_members=True, and one output"
+            )
+        levels = np.asarray(quantiles, dtype=np.float64)
+        if levels.ndim > 1 or not ((levels >= 0) & (levels <= 1)).all():
+            raise ParameterError(f"quantiles is {quantiles!r:.60}; give numbers from 0 to 1")
+        found = self._members.quantiles(self.trees_, places, levels.reshape(-1), n_jobs=self.n_jobs)
+        return found[:, 0] if levels.ndim == 0 else found
+
+    def _note_members(self, growing: ForestGrowing) -> None:
+        if not self.keep_members or self.n_outputs_ > 1:
+            self._members = None
+            return
+        seeds = spawn(self._seed, len(self.trees_))
+        places = growing.coding.places()
+        self._members = LeafMembers.of(
+            self.trees_, places, growing.y.reshape(-1), map(growing.weights, seeds)
+        )
 
     def _tree(self) -> DecisionTreeRegressor:
         return DecisionTreeRegressor(

@@ -11,7 +11,7 @@ from empirisk.learners.ensembles.draws import Draws
 from empirisk.learners.ensembles.forest_members import DrawnRows, ForestMembers
 from empirisk.learners.ensembles.forest_trees import ForestTrees
 from empirisk.learners.trees.door import check_places
-from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import DataError
 from empirisk.runtime.streams import spawn
 

@@ -20,8 +20,8 @@ def limits_of(
     """The limits that a learner's parameters ask for.
 
     Where all weights as `given` are whole numbers, a row counts as so many rows, unless `copies`
-    says that it does not; else each row counts once. Only `min_weight_fraction_leaf` looks at the weights of growth, in which classes
-    have factors: as in scikit-learn.
+    says that it does not; else each row counts once. Only `min_weight_fraction_leaf` looks at the
+    weights of growth, in which classes have factors: as in scikit-learn.
     """
     total = float(weight.sum())
     counted = copies and counts_rows(given)
