@@ -31,12 +31,14 @@ HOMES = {
     "Exponential": "empirisk.losses",
     "FoldAverageClassifier": "empirisk.selection.average",
     "FoldAverageRegressor": "empirisk.selection.average",
+    "ForestTrees": "empirisk.learners.ensembles.forest_trees",
     "GroupKFold": SPLITTERS,
     "GroupShuffleSplit": SPLITTERS,
     "Hinge": "empirisk.losses",
     "KFold": SPLITTERS,
     "Lasso": "empirisk.learners.linear.lasso",
     "LeafModels": "empirisk.learners.trees.linear_models",
+    "LeafMembers": "empirisk.learners.ensembles.leaf_members",
     "LeaveOneGroupOut": SPLITTERS,
     "LeaveOneOut": SPLITTERS,
     "LeavePGroupsOut": SPLITTERS,
@@ -56,6 +58,8 @@ HOMES = {
     "Plan": PLANS,
     "PredefinedSplit": SPLITTERS,
     "Quantile": "empirisk.losses",
+    "RandomForestClassifier": "empirisk.learners.ensembles.random_forest_classifier",
+    "RandomForestRegressor": "empirisk.learners.ensembles.random_forest_regressor",
     "RepeatedKFold": SPLITTERS,
     "RepeatedStratifiedKFold": SPLITTERS,
     "Ridge": "empirisk.learners.linear.ridge",
@@ -78,6 +82,9 @@ HOMES = {
 # Parameters that are None after loading: losses row by row are no part of a model, and a folder
 # of cached fits is one of the machine that fitted.
 NOT_KEPT = {"RiskEstimate": ("table",), "Pipeline": ("memory",)}
+
+# Fitted attributes that stay behind: a model keeps no data row by row.
+ROW_BY_ROW = {"_draws", "_rows", "oob_decision_function_", "oob_prediction_"}
 
 # Classes that are their parameters: what else they have follows from these.
 WITHOUT_STATE = (SPLITTERS, PLANS)
@@ -120,7 +127,8 @@ def state_of(thing: Any) -> dict[str, Any]:
     if HOMES[name] in WITHOUT_STATE:
         return {}
     own = getattr(thing, "__dict__", {})
-    return {key: own[key] for key in sorted(own) if key not in constructor(name)}
+    left_out = {*constructor(name), *ROW_BY_ROW}
+    return {key: own[key] for key in sorted(own) if key not in left_out}
 
 
 def may_be_state(cls: type, key: str) -> bool:

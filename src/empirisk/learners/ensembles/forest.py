@@ -13,6 +13,7 @@ from empirisk.data.rank_coding import CodedColumn, RankCoding
 from empirisk.learners.ensembles.draws import Draws, draws_of
 from empirisk.learners.ensembles.forest_growing import ForestGrowing
 from empirisk.learners.ensembles.forest_path import ForestPath
+from empirisk.learners.ensembles.forest_soundness import check_forest
 from empirisk.learners.ensembles.forest_trees import ForestTrees
 from empirisk.learners.ensembles.single_trees import SingleTrees
 from empirisk.learners.trees.decision_tree import DecisionTree
@@ -61,6 +62,11 @@ class Forest(SingleTrees, PathMixin, BaseEstimator):
     def _class_factors(self, y: Array, weight: Floats, n_classes: int) -> Floats | None:
         """Factors of the weights of classes."""
         return None
+
+    def check_loaded(self) -> None:
+        """Raise a DataError unless what a file has of a fitted forest belongs together."""
+        if hasattr(self, "trees_"):
+            check_forest(self)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, *, classifier: bool) -> Self:
         table = table_of(X, self, reset=not self._goes_on())

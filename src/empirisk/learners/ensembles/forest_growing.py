@@ -21,6 +21,7 @@ from empirisk.learners.trees.monotone import checked_signs
 from empirisk.learners.trees.targets import Problem
 from empirisk.learners.trees.terms import Limits
 from empirisk.learners.trees.tree import Tree
+from empirisk.learners.trees.tree_path import checked_alpha
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.parallel import stream
 from empirisk.runtime.progress import track
@@ -93,13 +94,14 @@ class ForestGrowing:
             self._limits(counts, factors),
             checked_signs(self.tree.monotonic_cst, self.coding, self.problem.target),
             self.problem.gain_scale,
-            self.tree.splitter == "random",
+            self.tree._draws_thresholds(),
         )
 
     def weights(self, seed: int) -> Floats:
         """Of the rows in the tree with this seed, before classes have factors."""
-        counts = None if self.draws is None else self.draws.counts(seed)
-        return self.weight if counts is None else self.draws.member_weight(counts)
+        if self.draws is None:
+            return self.weight
+        return self.draws.member_weight(self.draws.counts(seed))
 
     @cached_property
     def problem(self) -> Problem:
@@ -140,7 +142,7 @@ class ForestGrowing:
     @property
     def _keeps_all_nodes(self) -> bool:
         """Whether more is asked of a tree than its leaves: to prune it, or medians."""
-        return self.tree.ccp_alpha > 0 or self.tree.criterion == "absolute_error"
+        return checked_alpha(self.tree.ccp_alpha) > 0 or self.tree.criterion == "absolute_error"
 
     def _of_whole_tree(self, tree: Tree) -> ForestTrees:
         alpha = self.tree.ccp_alpha

@@ -3,7 +3,7 @@
 A forest keeps the leaves alone (`ForestTrees`). The weight and the value of an inner node are those
 of the leaves below it, and so are impurities: of classes by their shares, of squared errors and of
 Poisson deviances by those within the two sides and the one between them; medians, and absolute
-deviations about them, are kept.
+deviations about them, are kept. The order of the splits is that of growth depth first.
 """
 
 from collections.abc import Sequence

@@ -12,6 +12,7 @@ import numpy as np
 
 from empirisk.compiled.trees.forest_walking import add_values, find_forest_leaves
 from empirisk.compiled.trees.walking import LOCKSTEP
+from empirisk.learners.ensembles.forest_soundness import check_trees
 from empirisk.learners.trees.finishing import PackedTree
 from empirisk.learners.trees.tree import Tree
 from empirisk.runtime.arrays import Array, Bools, Floats, Ints
@@ -152,6 +153,10 @@ class ForestTrees:
             medians=self.medians[node.start - leaf.start : node.stop - leaf.stop],
             **starts,
         )
+
+    def check_loaded(self) -> None:
+        """Raise a DataError unless the arrays, from a file, are trees."""
+        check_trees(self)
 
     @property
     def nbytes(self) -> int:

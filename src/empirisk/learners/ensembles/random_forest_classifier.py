@@ -151,7 +151,8 @@ max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, splitter, categ
 
     def predict(self, X: Any) -> Array:
         """The most probable class of each row; of equal ones the first."""
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]
 
     def predict_proba(self, X: Any) -> Floats:
         """The mean over the trees of the shares of the classes in the leaf of each row."""

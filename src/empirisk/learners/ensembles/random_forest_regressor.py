@@ -187,7 +187,7 @@ max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, splitter, categ
             Values of y: the least one that has at least this part of the weight up to it.
         """
         places = check_places(self, X)
-        if getattr(self, "_members", None) is None:
+        if self._members is None:
             raise ParameterError(
                 "quantiles need the rows of the leaves: fit with keep_members=True, and one output"
             )

@@ -50,8 +50,11 @@ class SingleTrees:
     def estimators_samples_(self) -> Sequence[Ints]:
         """The rows that each tree drew, with repeats."""
         check_is_fitted(self)
-        if self._draws is None and not hasattr(self, "_n_rows"):
-            raise DataError("a forest from a file does not know the rows that its trees drew")
+        if not hasattr(self, "_draws"):
+            raise DataError(
+                "this forest is from a file, which does not keep what belongs to the rows of the "
+                "training set: fit it to know the rows that its trees drew"
+            )
         return DrawnRows(self._draws, spawn(self._seed, len(self.trees_)), self._n_rows)
 
     def members_of(self, X: Any) -> MembersOf:

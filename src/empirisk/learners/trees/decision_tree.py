@@ -103,14 +103,12 @@ class DecisionTree(ReadableTree, PathMixin, BaseEstimator):
         **changes: Any,
     ) -> Tree:
         """The tree before pruning; `changes` are made to the limits."""
-        if self.splitter not in ("best", "random"):
-            raise ParameterError(f"splitter is {self.splitter!r}; it must be 'best' or 'random'")
         problem = self._problem(coding, y, weight, n_classes)
         limits = limits_of(self, problem.weight, weight, len(coding.columns))
         plain = n_classes == 0 or problem.weight is weight
         changes = {"min_gain": problem.gain_of(limits.min_gain), **changes}
         limits = Limits(**{**vars(limits), **changes})
-        random = self.splitter == "random"
+        random = self._draws_thresholds()
         drawn = random or limits.max_features < len(coding.columns)
         tree = grow_tree(
             coding,
@@ -125,6 +123,11 @@ class DecisionTree(ReadableTree, PathMixin, BaseEstimator):
 
     def _pruning(self, tree: Tree, n_classes: int) -> PruningSequence:
         return PruningSequence.of(tree, self._node_risks(tree, n_classes))
+
+    def _draws_thresholds(self) -> bool:
+        if self.splitter not in ("best", "random"):
+            raise ParameterError(f"splitter is {self.splitter!r}; it must be 'best' or 'random'")
+        return self.splitter == "random"
 
     def _features_drawn(self, p: int) -> int:
         return features_drawn(self.max_features, p)

@@ -39,16 +39,16 @@ def check_tree(arrays: dict[str, Array], value: Array, subsets: Array, n_feature
     check_array("value", value, np.float64, (n, *value.shape[1:]))
     if value.ndim != 3 or value.size == 0:
         raise DataError(f"value is an array of shape {value.shape}, not of 3 dimensions")
-    if not _is_preorder(np.ascontiguousarray(arrays["children_right"])):
+    if not is_preorder(np.ascontiguousarray(arrays["children_right"])):
         raise DataError("children_right are not those of nodes in preorder")
     feature = arrays["feature"][arrays["children_right"] >= 0]
     if (feature < 0).any() or (feature >= n_features).any():
         raise DataError(f"feature has numbers beyond {n_features} features")
-    if subsets.dtype != np.uint32 or not _are_lists(subsets, arrays["subset"]):
+    if subsets.dtype != np.uint32 or not are_lists(subsets, arrays["subset"]):
         raise DataError("subset does not say where lists begin in subsets")
 
 
-def _is_preorder(right: Array) -> bool:
+def is_preorder(right: Array) -> bool:
     """Whether what is below the left child of each node ends where its right child begins."""
     n, inner = len(right), np.flatnonzero(right != -1)
     if n == 0 or (right[inner] <= inner + 1).any() or (right[inner] >= n).any():
@@ -58,7 +58,7 @@ def _is_preorder(right: Array) -> bool:
     return bool(end[0] == n and (end[inner + 1] == right[inner]).all())
 
 
-def _are_lists(subsets: Array, subset: Array) -> bool:
+def are_lists(subsets: Array, subset: Array) -> bool:
     first = subset[subset != -1].astype(np.int64)
     if subsets.ndim != 1 or (first < 0).any() or (first >= len(subsets)).any():
         return False
@@ -75,7 +75,7 @@ def check_fitted(learner: Any) -> None:
     if not len(columns) == learner.n_features_in_ == tree.n_features:
         raise DataError(f"columns_ are {len(columns)}, and the tree has {tree.n_features} features")
     for column in columns:
-        _check_column(column)
+        check_column(column)
     _check_splits(tree, columns)
     if hasattr(learner, "classes_"):
         _check_classes(learner)
@@ -98,7 +98,7 @@ def check_models(learner: Any) -> None:
         raise DataError(f"models_ have {models.coef.shape[1]} outputs, not {n_outputs}")
 
 
-def _check_column(column: CodedColumn) -> None:
+def check_column(column: CodedColumn) -> None:
     """Levels are distinct, numbers are in order, and integers are there."""
     values = column.values
     if column.kind == "category":
