@@ -5,23 +5,18 @@ predictions of the rows that it lacks; the rest follows. `out_of_bag` does that 
 was fitted elsewhere.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 from sklearn.base import is_classifier
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from empirisk.losses import Loss
-from empirisk.risk.bagged_members import BaggedMembers
 from empirisk.risk.cross_validation import is_measure
 from empirisk.risk.estimate import RiskEstimate
 from empirisk.risk.groups import group_codes
 from empirisk.risk.measures.out_of_bag import OutOfBagMeasure
-from empirisk.risk.out_of_bag_scores import OutOfBag
+from empirisk.risk.out_of_bag_scores import OutOfBag, left_out_scores
 from empirisk.risk.problem import Problem
-from empirisk.runtime.arrays import Array, Ints
-from empirisk.runtime.parallel import stream
-from empirisk.runtime.progress import track
 
 
 def out_of_bag(
@@ -105,19 +100,3 @@ def bagged_problem(
     return Problem.of(
         ensemble, X, y, loss=loss, sample_weight=sample_weight, groups=groups, classes=classes
     )
-
-
-def left_out_scores(
-    ensemble: Any, problem: Problem, bag: OutOfBag, n: int, *, n_jobs: int | None
-) -> Iterator[tuple[Ints, Array]]:
-    """Of each member in order, the rows that it lacks and its predictions of them.
-
-    `n` is the number of rows of the fit, of which the problem may lack those of weight zero.
-    """
-    members = BaggedMembers.of(ensemble, problem, n)
-
-    def judge(b: int) -> tuple[Ints, Array]:
-        rows = bag.left_out(members.counts(b))
-        return rows, members.scores(b, rows)
-
-    return stream(judge, track(range(len(members)), "members"), n_jobs=n_jobs)

@@ -10,8 +10,8 @@ from empirisk.charts.out_of_bag_curve import draw_out_of_bag_curve
 from empirisk.losses import Loss
 from empirisk.risk.estimate import RiskEstimate
 from empirisk.risk.groups import group_codes
-from empirisk.risk.out_of_bag import bagged_problem, left_out_scores, measure_of
-from empirisk.risk.out_of_bag_scores import OutOfBag
+from empirisk.risk.out_of_bag import bagged_problem, measure_of
+from empirisk.risk.out_of_bag_scores import OutOfBag, left_out_scores
 from empirisk.runtime.arrays import Floats, Ints
 
 

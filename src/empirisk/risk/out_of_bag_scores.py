@@ -1,9 +1,13 @@
 """The mean prediction of each row by the members of a bagged ensemble that did not draw it."""
 
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
 import numpy as np
 
 from empirisk.compiled.out_of_bag import add_scores, largest, mean_scores
 from empirisk.risk.axis import Output
+from empirisk.risk.bagged_members import BaggedMembers
 from empirisk.risk.degrees_of_freedom import smoother_freedom
 from empirisk.risk.estimate import RiskEstimate
 from empirisk.risk.fingerprints import digest
@@ -13,6 +17,8 @@ from empirisk.risk.loss_table import LossTable
 from empirisk.risk.problem import Problem
 from empirisk.runtime.arrays import Array, Bools, Floats, Ints
 from empirisk.runtime.errors import DataError
+from empirisk.runtime.parallel import stream
+from empirisk.runtime.progress import track
 
 
 class OutOfBag:
@@ -128,17 +134,19 @@ class OutOfBag:
     @property
     def _sums(self) -> Floats:
         if self._total is None:
-            raise DataError(self._none_out_of_bag())
+            self.refuse_none()
+        assert self._total is not None
         return self._total
 
-    def _none_out_of_bag(self) -> str:
+    def refuse_none(self) -> NoReturn:
+        """No row is out of bag: say what to do."""
         if self.groups is None:
-            return (
+            raise DataError(
                 "every member of the ensemble drew every row, and none is out of bag: fit it with "
                 "bootstrap=True, or use risk.cross_validate"
             )
         size = len(self.groups) / (int(self.groups.max()) + 1)
-        return (
+        raise DataError(
             "every member of the ensemble drew a row of every group, and none is out of bag: a "
             f"member that draws its rows one by one hardly misses a group of {size:.3g}; use "
             "risk.cross_validate with these groups, or fit it to smaller samples (max_samples)"
@@ -176,3 +184,19 @@ class OutOfBag:
         """Of the rows judged and their data: estimates with the same one can be subtracted."""
         rows = np.flatnonzero(self.judged)
         return digest("out_of_bag", problem.target, problem.weight, self.groups, rows)
+
+
+def left_out_scores(
+    ensemble: Any, problem: Problem, bag: OutOfBag, n: int, *, n_jobs: int | None
+) -> Iterator[tuple[Ints, Array]]:
+    """Of each member in order, the rows that it lacks and its predictions of them.
+
+    `n` is the number of rows of the fit, of which the problem may lack those of weight zero.
+    """
+    members = BaggedMembers.of(ensemble, problem, n)
+
+    def judge(b: int) -> tuple[Ints, Array]:
+        rows = bag.left_out(members.counts(b))
+        return rows, members.scores(b, rows)
+
+    return stream(judge, track(range(len(members)), "members"), n_jobs=n_jobs)
