@@ -4,6 +4,7 @@ from empirisk.runtime.lazy_names import lazy_names
 
 _HOME = {
     "Axis": "empirisk.risk.axis",
+    "BaggedPathMixin": "empirisk.risk.bagged_path",
     "Bootstrap": "empirisk.risk.resampling.replicates",
     "DecompositionPath": "empirisk.risk.decomposition",
     "DoubleDescent": "empirisk.risk.double_descent",
@@ -19,6 +20,7 @@ _HOME = {
     "OutOfFold": "empirisk.risk.out_of_fold",
     "PathMixin": "empirisk.risk.axis",
     "Plan": "empirisk.risk.plans",
+    "PredictionIntervals": "empirisk.risk.prediction_intervals",
     "Problem": "empirisk.risk.problem",
     "RiskEstimate": "empirisk.risk.estimate",
     "RiskPath": "empirisk.risk.curves",
@@ -53,6 +55,7 @@ _HOME = {
     "out_of_bag": "empirisk.risk.out_of_bag",
     "out_of_bag_curve": "empirisk.risk.out_of_bag_curve",
     "out_of_fold": "empirisk.risk.out_of_fold",
+    "prediction_intervals": "empirisk.risk.prediction_intervals",
     "side_by_side": "empirisk.risk.side_by_side",
     "smoother_criteria": "empirisk.risk.information_criteria",
     "train_test_gap": "empirisk.risk.gap",
