@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, 
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from empirisk.risk.judges import Judges
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import EmpiriskError
 from empirisk.runtime.parallel import stream
@@ -103,11 +104,13 @@ class HeldOut(NamedTuple):
     """What a plan-wide rung gives: held-out predictions, block by block.
 
     A block may be a function that finds it, to be called in a thread of the engine's. `path` is the
-    path fitted on all rows, where it falls out on the way.
+    path fitted on all rows, where it falls out on the way. Of an out-of-bag plan `judges` says how
+    many members judge each row; a row that none does is in no block.
     """
 
     blocks: Iterable[Block | Callable[[], Block]]
     path: Path | None = None
+    judges: Judges | None = None
 
     def hand_to(
         self, use: Callable[[int, Ints, Array], None], *, n_jobs: int | None = None
@@ -143,6 +146,15 @@ class PathMixin:
 
     freedom: ClassVar[Freedom] = None
 
+    @property
+    def own_plan(self) -> str | None:
+        """The `cv` by which `Tuned` chooses where none is given: None, folds, or "out_of_bag".
+
+        A learner that says so answers a plan of that kind in `out_of_fold`, with `HeldOut.path` and
+        `HeldOut.judges`; see `BaggedPathMixin`.
+        """
+        return None
+
     def design(self, X: Any) -> Any:
         """X in the form that `fit_path` takes; here a float64 array of finite numbers."""
         return numbers(X, self)
@@ -158,6 +170,15 @@ class PathMixin:
         What a user gave by label, such as the weights of classes, is given by code in it. Asked
         before every other method here.
         """
+        return self
+
+    def with_labels(self, labels: Array) -> Self:
+        """This learner, fitted to class codes, as it would be if fitted to these labels.
+
+        Here it is enough to rename `classes_`; asked of ensembles that are not fitted again.
+        """
+        fitted: Any = self
+        fitted.classes_ = labels[fitted.classes_]
         return self
 
     def axis_values(self, X: Any, y: Any, sample_weight: Floats, *, n_train: int) -> Sequence[Any]:

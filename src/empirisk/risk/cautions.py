@@ -34,7 +34,7 @@ def cautions(table: LossTable) -> tuple[str, ...]:
         found.append(HEAVY_TAIL)
     if table.kind == "time":
         found.append("rows in time order depend on one another, which it does not allow for")
-    return tuple(found)
+    return (*found, *table.doubts)
 
 
 def has_heavy_tail(losses: Floats) -> bool:

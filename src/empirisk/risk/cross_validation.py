@@ -163,7 +163,7 @@ def cross_validate(
         )  # fmt: skip
     problem = Problem.of(estimator, X, y, loss=loss, sample_weight=sample_weight, groups=groups)
     random_state = settled(random_state)
-    plan = problem.plan(cv, random_state=random_state)
+    plan = problem.plan(cv, random_state=random_state, out_of_bag=True)
     losses = out_of_fold(estimator, problem, plan, n_jobs=n_jobs, random_state=random_state)
     return losses.estimate(0, method, level=level)
 

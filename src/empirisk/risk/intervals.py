@@ -233,7 +233,8 @@ def effective_rows(table: LossTable) -> float:
 
 
 def none(table: LossTable, centre: float, reason: str) -> Interval:
-    return Interval(centre, None, table.standard_error() or None, "none", reason)
+    how = f"; {table.how}" if table.how else ""
+    return Interval(centre, None, table.standard_error() or None, "none", f"{reason}{how}")
 
 
 def _found(
@@ -241,14 +242,18 @@ def _found(
 ) -> Interval:
     lam, what = widening(table), f"{table.units} groups" if table.is_grouped else "rows"
     if not table.is_model:
-        reason = (
-            f"the folds share training rows, so {lam:.2f} times the error of independent {what}"
-        )
+        reason = shared_reason(table, lam, what)
         return Interval(centre, ends, error, f"widened {name}", reason)
     reason = f"the {what} took no part in the model"
     if lam >= 1.1:
         reason += f"; {lam:.2f} times their error, since a few large losses make the mean"
     return Interval(centre, ends, error, name, reason)
+
+
+def shared_reason(table: LossTable, lam: float, what: str = "rows") -> str:
+    """Why the interval is lam times as wide as that of independent rows or groups."""
+    times = f"{lam:.2f} times the error of independent {what}"
+    return f"{table.how}; {times}" if table.how else f"the folds share training rows, so {times}"
 
 
 def _quantile(table: LossTable, level: float) -> float:

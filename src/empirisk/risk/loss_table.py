@@ -23,7 +23,9 @@ class LossTable:
     the entry out; `n_train` the training rows behind it; `kind` the kind of plan, "test" for a
     model judged on rows it never saw. `bounds` is the range of the loss. `degrees_of_freedom` are
     those of the learner when all rows train, None where they are not known. `is_best` says that it
-    is the best of many, whose mean is corrected by an estimate.
+    is the best of many, whose mean is corrected by an estimate. `how` says how the rows came to be
+    judged where that is not by folds, and `doubts` what is not guaranteed for a reason that the
+    losses do not show.
     """
 
     losses: Floats
@@ -35,6 +37,8 @@ class LossTable:
     bounds: tuple[float, float] = (-np.inf, np.inf)
     degrees_of_freedom: float | None = None
     is_best: bool = False
+    how: str = ""
+    doubts: tuple[str, ...] = ()
 
     @cached_property
     def share(self) -> Floats:

@@ -5,153 +5,18 @@ predictions of the rows that it lacks; the rest follows. `out_of_bag` does that 
 was fitted elsewhere.
 """
 
-from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from empirisk.losses import Loss
-from empirisk.risk.bagged_members import BaggedMembers
-from empirisk.risk.degrees_of_freedom import smoother_freedom
+from empirisk.risk.cross_validation import is_measure
 from empirisk.risk.estimate import RiskEstimate
-from empirisk.risk.fingerprints import digest
-from empirisk.risk.intervals import Interval, interval, widening
-from empirisk.risk.loss_table import LossTable
+from empirisk.risk.groups import group_codes
+from empirisk.risk.measures.out_of_bag import OutOfBagMeasure
+from empirisk.risk.out_of_bag_scores import OutOfBag, left_out_scores
 from empirisk.risk.problem import Problem
-from empirisk.runtime.arrays import Array, Bools, Floats, Ints
-from empirisk.runtime.errors import DataError
-from empirisk.runtime.parallel import parallel, slices
-from empirisk.runtime.progress import track
-
-MEMBERS_AT_ONCE = 16  # whose predictions are in memory together
-FEW_MEMBERS = 25
-
-
-class OutOfBag:
-    """The mean prediction of each row by the members of an ensemble that did not draw it.
-
-    Parameters
-    ----------
-    n : int
-        Rows that the members drew from.
-    groups : int array, optional
-        The group of each row, 0..G-1: a row is out of bag if none of its group was drawn.
-
-    Attributes
-    ----------
-    members : int array
-        How many members judge each row.
-    n_members : int
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> bag = OutOfBag(3)
-    >>> for counts, prediction in [([2, 1, 0], 5.0), ([0, 1, 2], 7.0), ([1, 2, 0], 9.0)]:
-    ...     rows = bag.left_out(np.array(counts))
-    ...     bag.add(rows, np.full(len(rows), prediction))
-    >>> bag.members
-    array([1, 0, 2])
-    >>> bag.scores[bag.judged]
-    array([7., 7.])
-    """
-
-    def __init__(self, n: int, groups: Ints | None = None) -> None:
-        self.groups = groups
-        self.members = np.zeros(n, dtype=np.int64)
-        self.n_members = 0
-        self._total: Floats | None = None
-
-    def left_out(self, counts: Array) -> Ints:
-        """The rows that a member lacks, from how often it drew each row."""
-        if self.groups is None:
-            return np.flatnonzero(counts == 0)
-        return np.flatnonzero(np.bincount(self.groups, counts)[self.groups] == 0)
-
-    def add(self, rows: Ints, scores: Array) -> None:
-        """One member's predictions of the rows it lacks: numbers, or a column for each class."""
-        self.n_members += 1
-        if not len(rows):
-            return
-        if self._total is None:
-            self._total = np.zeros((len(self.members), *scores.shape[1:]))
-        self._total[rows] += scores
-        self.members[rows] += 1
-
-    @property
-    def judged(self) -> Bools:
-        """The rows that some member lacks."""
-        return self.members > 0
-
-    @property
-    def scores(self) -> Floats:
-        """The mean over the members of each row; 0 for a row that every member drew."""
-        if self._total is None:
-            raise DataError(self._none_out_of_bag())
-        members = np.maximum(self.members, 1)
-        return self._total / members.reshape(-1, *[1] * (self._total.ndim - 1))
-
-    def _none_out_of_bag(self) -> str:
-        if self.groups is None:
-            return (
-                "every member of the ensemble drew every row, and none is out of bag: fit it with "
-                "bootstrap=True, or use risk.cross_validate"
-            )
-        size = len(self.groups) / (int(self.groups.max()) + 1)
-        return (
-            "every member of the ensemble drew a row of every group, and none is out of bag: a "
-            f"member that draws its rows one by one hardly misses a group of {size:.3g}; use "
-            "risk.cross_validate with these groups, or fit it to smaller samples (max_samples)"
-        )
-
-    def estimate(
-        self, problem: Problem, *, level: float = 0.95, method: str = "auto"
-    ) -> RiskEstimate:
-        """The risk of the aggregate, from the losses of the rows that some member lacks."""
-        rows = np.flatnonzero(self.judged)
-        prediction = self.scores[rows]
-        if problem.classes is not None and problem.loss.output == "value":
-            prediction = np.argmax(prediction, axis=1)
-        unit = np.arange(problem.n) if self.groups is None else self.groups
-        table = LossTable(
-            losses=problem.losses(rows, prediction[:, None])[:, 0],
-            weight=problem.weight[rows],
-            unit=np.unique(unit[rows], return_inverse=True)[1].reshape(-1),
-            split=np.zeros(len(rows), dtype=np.int64),
-            n_train=problem.n,
-            kind="out_of_bag",
-            bounds=problem.loss.bounds,
-            degrees_of_freedom=smoother_freedom(problem.n),
-        )
-        return RiskEstimate.of(
-            table,
-            loss=str(problem.loss),
-            estimates="the procedure at this n",
-            fingerprint=digest("out_of_bag", problem.target, problem.weight, self.groups, rows),
-            level=level,
-            found=self._explained(interval(table, level, method), table),
-        )
-
-    def _explained(self, found: Interval, table: LossTable) -> Interval:
-        members = float(self.members[self.judged].mean())
-        how = (
-            f"each row by the members that did not draw it, {members:.3g} of {self.n_members} on "
-            "average"
-        )
-        never = int((~self.judged).sum())
-        if never:
-            what = "all drew" if self.groups is None else "are in groups of which all drew"
-            how += f", without {never} row{'s' * (never != 1)} that {what}"
-        if found.ends is None:
-            return replace(found, reason=f"{found.reason}; {how}")
-        doubts = found.cautions
-        if members < FEW_MEMBERS:
-            doubts += ("so few members do worse than the whole ensemble",)
-        lam = widening(table)
-        reason = f"{how}; {lam:.2f} times the error of independent rows"
-        return replace(found, reason=reason, cautions=doubts)
 
 
 def out_of_bag(
@@ -165,12 +30,17 @@ def out_of_bag(
     level: float = 0.95,
     method: str = "auto",
     n_jobs: int | None = None,
+    **options: Any,
 ) -> RiskEstimate:
     """The risk of a fitted bagged ensemble, without further fits.
 
     Each row is judged by the mean of the members that did not draw it, of their class probabilities
     or, where they have none, of their votes. That is the aggregate at this n with about 37 % of
     the members; a row that every member drew has no prediction and is left out.
+
+    With few rows, more columns than rows and two classes of nearly equal size it is pessimistic,
+    since the members that lack a row drew fewer of its class (Mitchell 2011; Janitza and Hornung
+    2018); the sentence then says so.
 
     Parameters
     ----------
@@ -179,13 +49,16 @@ def out_of_bag(
     X, y
         The rows it was fitted on, in the same order.
     loss : Loss or str, optional
-        "squared" for a regressor and "zero_one" for a classifier unless given.
+        "squared" for a regressor and "zero_one" for a classifier unless given. Or the name of a
+        measure, such as "auc" or "f_score", of the out-of-bag scores of all rows together.
     sample_weight : array, optional
     groups : array, optional
         Rows that belong together: a row is then judged by the members that drew none of its group.
     level, method
         As in `evaluate`.
     n_jobs : int, optional
+    **options
+        Of a measure, such as positive="yes" or average="macro".
 
     Examples
     --------
@@ -196,23 +69,34 @@ def out_of_bag(
     >>> print(out_of_bag(forest, X, y))
     The zero_one risk of the procedure at this n is 0.05333, 95 % interval ... to ... (...: each row
     by the members that did not draw it, 73... of 200 on average; ...).
+    >>> print(out_of_bag(forest, X, y, loss="recall", positive=2))
+    The recall (class 2) of the procedure at this n is 0.9, 95 % interval ...
     """
+    measure = measure_of(ensemble, loss, options, method)
+    problem = bagged_problem(ensemble, X, y, "zero_one" if measure else loss, sample_weight, groups)
+    bag = OutOfBag(problem.n, group_codes(problem.groups, problem.n))
+    for rows, scores in left_out_scores(ensemble, problem, bag, _num_samples(y), n_jobs=n_jobs):
+        bag.add(rows, scores)
+    if measure is not None:
+        return measure.estimate(bag, problem, level)
+    return bag.estimate(problem, level=level, method=method)
+
+
+def measure_of(
+    ensemble: Any, loss: Any, options: dict[str, Any], method: str = "auto"
+) -> OutOfBagMeasure | None:
+    """The measure of that name; None of a loss, which takes no options."""
     check_is_fitted(ensemble)
+    return (
+        OutOfBagMeasure.of(ensemble, loss, options, method) if is_measure(loss, options) else None
+    )
+
+
+def bagged_problem(
+    ensemble: Any, X: Any, y: Any, loss: Any, sample_weight: Any, groups: Any
+) -> Problem:
+    """The rows of a fitted ensemble, with the classes that it knows."""
     classes = ensemble.classes_ if is_classifier(ensemble) else None
-    problem = Problem.of(
+    return Problem.of(
         ensemble, X, y, loss=loss, sample_weight=sample_weight, groups=groups, classes=classes
     )
-    members = BaggedMembers.of(ensemble, problem, _num_samples(y))
-    unit = None
-    if problem.groups is not None:
-        unit = np.unique(problem.groups, return_inverse=True)[1].reshape(-1)
-    bag = OutOfBag(problem.n, unit)
-
-    def judge(b: int) -> tuple[Ints, Array]:
-        rows = bag.left_out(members.counts(b))
-        return rows, members.scores(b, rows)
-
-    for block in track(slices(len(members), MEMBERS_AT_ONCE), "members"):
-        for rows, scores in parallel(judge, range(len(members))[block], n_jobs=n_jobs):
-            bag.add(rows, scores)
-    return bag.estimate(problem, level=level, method=method)

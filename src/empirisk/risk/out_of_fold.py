@@ -15,7 +15,9 @@ from empirisk.risk.axis import Axis, Path
 from empirisk.risk.choosing import Rule, check_rule, simplest_within
 from empirisk.risk.degrees_of_freedom import freedom_by_name, freedom_of, smoother_freedom
 from empirisk.risk.estimate import Estimand, RiskEstimate
+from empirisk.risk.judges import Judges
 from empirisk.risk.loss_table import LossTable, standard_errors
+from empirisk.risk.out_of_bag_plan import OutOfBagPlan
 from empirisk.risk.plans import Plan
 from empirisk.risk.problem import Problem, declared_axis, owner_of
 from empirisk.risk.refits import REFITTING, Refits, refitted
@@ -24,6 +26,7 @@ from empirisk.runtime.arrays import Array, Floats, Ints, slice_if_in_a_row
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import DataError
 from empirisk.runtime.parallel import one_blas_thread
+from empirisk.runtime.streams import spawn
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +48,8 @@ class OutOfFold:
     rung : {"plan", "path", "generic"}
         How the predictions were found, and `why` not faster.
     work : Work
-        What was asked; `path` is the path fitted on all rows where it came along.
+        What was asked; `path` is the path fitted on all rows where it came along, and `judges` are
+        those of an out-of-bag plan.
     """
 
     values: Sequence[Any]
@@ -59,6 +63,7 @@ class OutOfFold:
     why: str
     work: Work = field(repr=False)
     path: Path | None = field(default=None, repr=False)
+    judges: Judges | None = field(default=None, repr=False)
 
     @cached_property
     def risk(self) -> Floats:
@@ -77,14 +82,15 @@ class OutOfFold:
 
     @cached_property
     def _whole(self) -> Whole | None:
-        """The path on all rows; None of a foreign estimator."""
-        return self.work.whole(self.values, self.path) if self.work.has_path else None
+        """The path on all rows; None of a foreign estimator whose models were not kept."""
+        known = self.work.has_path or self.path is not None
+        return self.work.whole(self.values, self.path) if known else None
 
     def degrees_of_freedom(self, j: int) -> float | None:
         """Of the learner at the j-th value when all rows train; None where they are not known."""
         estimator, problem = self.work.estimator, self.work.problem
         freedom = freedom_of(estimator)
-        if freedom == "smoother":
+        if freedom == "smoother" or self.judges is not None:
             return smoother_freedom(self.plan.n)
         if freedom is None or not self.work.has_path:
             return freedom_by_name(estimator, problem.X, self.plan.n)
@@ -106,6 +112,8 @@ class OutOfFold:
             kind=self.plan.kind,
             bounds=self.work.problem.loss.bounds,
             degrees_of_freedom=None if once else self.degrees_of_freedom(j),
+            how="" if self.judges is None else self.judges.how,
+            doubts=() if self.judges is None else self.judges.doubts(self.work.problem),
         )
 
     def estimate(self, j: int = 0, method: str = "auto", *, level: float = 0.95) -> RiskEstimate:
@@ -160,9 +168,13 @@ class OutOfFold:
         Class codes where the loss asks for a class, probabilities where it asks for those.
         """
         blocks: list[tuple[Ints, Array]] = []
-        self.work.held_out(self.plan, [self.values[j]])[0].hand_to(
-            lambda r, rows, prediction: blocks.append((self.plan.place[r, rows], prediction[:, 0]))
-        )
+
+        def keep(r: int, rows: Ints, prediction: Array) -> None:
+            place = self.plan.place[r, rows]
+            known = place >= 0  # out of bag at this value, a row may not be so at all of them
+            blocks.append((place[known], prediction[known, 0]))
+
+        self.work.held_out(self.plan, [self.values[j]])[0].hand_to(keep)
         places, columns = zip(*blocks, strict=True)
         found = np.empty_like(np.concatenate(columns))
         found[np.concatenate(places)] = np.concatenate(columns)
@@ -202,17 +214,23 @@ def out_of_fold(
     n_jobs : int, optional
     """
     axis = axis if axis is not None else declared_axis(estimator)
+    as_it_is = values is None
     if values is None:
         values, axis = current_value(estimator, axis)
-    complexity = np.zeros(1) if axis is None else axis.complexity(values)
+    complexity = np.zeros(1) if axis is None or as_it_is else axis.complexity(values)
+    if isinstance(plan, OutOfBagPlan):  # all values, and all later questions, see the same draws
+        random_state = spawn(random_state, 1)[0] if random_state is None else random_state
     work = Work(estimator, axis, problem, rung, random_state, n_jobs)
     if work.has_path:
         work = replace(work, problem=problem.designed(estimator))
-    row, split = plan.entries
-    losses = np.empty((len(row), len(values)))
     check_deadline()
     with one_blas_thread():
         held_out, used, why = work.held_out(plan, values)
+        if isinstance(plan, OutOfBagPlan):
+            assert held_out.judges is not None
+            plan = plan.judged(held_out.judges.members)
+        row, split = plan.entries
+        losses = np.empty((len(row), len(values)))
 
         def enter(r: int, rows: Ints, prediction: Array) -> None:
             losses[slice_if_in_a_row(plan.place[r, rows])] = work.problem.losses(rows, prediction)
@@ -220,8 +238,9 @@ def out_of_fold(
         held_out.hand_to(enter, n_jobs=n_jobs)
     weight = problem.weight[row]
     found = OutOfFold(
-        values, complexity, plan, row, split, losses, weight, used, why, work, held_out.path
-    )
+        values, complexity, plan, row, split, losses, weight, used, why, work, held_out.path,
+        held_out.judges,
+    )  # fmt: skip
     if np.isnan(found.risk).any():  # as it is where a loss is
         _refuse_nan(losses, values, row)
     return found

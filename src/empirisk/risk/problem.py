@@ -17,6 +17,7 @@ from empirisk.losses.costs import MatrixLoss
 from empirisk.risk.axis import Axis, PathMixin
 from empirisk.risk.groups import group_labels
 from empirisk.risk.measure_names import MEASURES
+from empirisk.risk.out_of_bag_plan import OUT_OF_BAG, OutOfBagPlan
 from empirisk.risk.plans import Plan
 from empirisk.risk.predictor import name_of
 from empirisk.risk.target import codes_of, numbers_of
@@ -112,13 +113,24 @@ class Problem:
         return learner if self.classes is None else learner.for_classes(self.classes)
 
     def plan(
-        self, cv: Any, *, random_state: Any = None, keep_copies_together: bool = False
+        self,
+        cv: Any,
+        *,
+        random_state: Any = None,
+        keep_copies_together: bool = False,
+        out_of_bag: bool = False,
     ) -> Plan:
-        """The plan that `cv` describes, for these data; given splits count the user's rows."""
+        """The plan that `cv` describes, for these data; given splits count the user's rows.
+
+        `out_of_bag` allows that cv is "out_of_bag".
+        """
+        if out_of_bag and isinstance(cv, str) and cv == OUT_OF_BAG:
+            return OutOfBagPlan.for_rows(self.y, sample_weight=self.weight, groups=self.groups)
         if isinstance(cv, str):
             raise ParameterError(
                 f"cv is {cv!r}; give a number of folds, a splitter of scikit-learn (for "
-                "leave-one-out LeaveOneOut()), a list of (train, test) splits, or a Plan"
+                "leave-one-out LeaveOneOut()), a list of (train, test) splits, or a Plan; "
+                f"{OUT_OF_BAG!r} is for Tuned and risk.cross_validate of a bagged ensemble"
             )
         given = isinstance(cv, Iterable) and not hasattr(cv, "split")
         return Plan.of(

@@ -6,10 +6,13 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from sklearn.base import clone
 
 from empirisk.data.encode import Encoder, FoldDesign
 from empirisk.risk.axis import Axis, CannotSubtractError, HeldOut, Output, Path, PathMixin
-from empirisk.risk.foreign import foreign_training_risk, under_deadline
+from empirisk.risk.bagged_rung import bagged_rung, own_plan
+from empirisk.risk.foreign import foreign_training_risk, seeded, under_deadline
+from empirisk.risk.out_of_bag_plan import OUT_OF_BAG
 from empirisk.risk.plans import Plan
 from empirisk.risk.problem import Problem, declared_axis, learner_of
 from empirisk.risk.rungs import (
@@ -52,15 +55,14 @@ class Work:
 
     def held_out(self, plan: Plan, values: Sequence[Any]) -> tuple[HeldOut, Rung, str]:
         """Held-out predictions by the fastest rung that is exact, which one, and why not faster."""
+        if plan.kind == OUT_OF_BAG:
+            return self._out_of_bag(plan, values)
         estimator, problem, output = self.estimator, self.problem, self.problem.loss.output
         shared: dict[str, Any] = {"seeds": self._seeds(plan), "n_jobs": self.n_jobs}
         if not self.has_path:
-            name = type(learner_of(estimator)).__name__
-            along = f" along {self.axis.params}" if self.axis and declared_axis(estimator) else ""
-            why = f"{name} declares no path{along}" if self.rung is None else "asked for"
             problem = replace(problem, design=None)  # an estimator as it is takes X as it is
             blocks = generic_rung(estimator, self.axis, problem, plan, values, output, **shared)
-            return HeldOut(blocks), "generic", why
+            return HeldOut(blocks), "generic", self._why_generic
         why = "asked for"
         if self.rung != "path":
             try:
@@ -68,6 +70,26 @@ class Work:
             except CannotSubtractError as refusal:
                 why = str(refusal)
         return HeldOut(path_rung(estimator, problem, plan, values, output, **shared)), "path", why
+
+    @property
+    def _why_generic(self) -> str:
+        along = f" along {self.axis.params}" if self.axis and declared_axis(self.estimator) else ""
+        name = type(learner_of(self.estimator)).__name__
+        return f"{name} declares no path{along}" if self.rung is None else "asked for"
+
+    def _out_of_bag(self, plan: Plan, values: Sequence[Any]) -> tuple[HeldOut, Rung, str]:
+        """By one ensemble for each value, fitted on all rows with the same seed."""
+        problem, output = self.problem, self.problem.loss.output
+        why = self._why_generic
+        if self.has_path and own_plan(self.estimator) == OUT_OF_BAG and self.rung != "path":
+            learner = seeded(clone(self.estimator), self._seed)
+            return plan_rung(learner, problem, plan, values, output), "plan", "by out-of-bag rows"
+        size = rows_per_block(len(values), problem.n_classes)
+        held_out = bagged_rung(
+            self.estimator, self.axis, replace(problem, design=None), plan, values, output,
+            rows_per_block=size, seed=self._seed, n_jobs=self.n_jobs,
+        )  # fmt: skip
+        return held_out, "generic", why
 
     def _whole_plan(self, plan: Plan, values: Sequence[Any]) -> HeldOut:
         learner, problem = learner_of(self.estimator), self.problem

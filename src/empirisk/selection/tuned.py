@@ -7,13 +7,13 @@ from typing import Any, Self
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from empirisk.losses import Loss
 from empirisk.risk.axis import Axis, PathMixin
+from empirisk.risk.bagged_rung import own_plan
 from empirisk.risk.choosing import Rule
 from empirisk.risk.curves import RiskPath
-from empirisk.risk.foreign import at_value, fit_foreign
 from empirisk.risk.out_of_fold import OutOfFold, out_of_fold
 from empirisk.risk.problem import Problem, common_loss, declared_axis, learner_of
 from empirisk.risk.rungs import fit_steps
@@ -22,6 +22,7 @@ from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import one_blas_thread, side_by_side
 from empirisk.runtime.streams import settled, spawn
 from empirisk.selection.after_selection import BunchedLosses, after_choice
+from empirisk.selection.best_model import fit_best
 
 
 def _best_has(method: str) -> Any:
@@ -47,8 +48,11 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):
         Along which parameter to choose.
     values : sequence, optional
         Which values to try; None asks the learner for its default grid.
-    cv : None, int, splitter or splits
-        See `Plan.of`; None is ten shuffled folds, stratified for a classifier.
+    cv : None, int, splitter, splits or "out_of_bag"
+        See `Plan.of`; None is ten shuffled folds, stratified for a classifier. By "out_of_bag",
+        which None is for the bagged ensembles of this library, each value has one ensemble, fitted
+        on all rows with the same draws as the others and judged by the members that did not draw a
+        row; the chosen one is not fitted again. All are in memory until then.
     loss : Loss or str, optional
         "squared" for a regressor and "zero_one" for a classifier unless given.
     rule : {"best", "one_se"}
@@ -114,6 +118,7 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):
                 f"axis is {self.axis!r}; give an Axis, such as Axis(('C',), 'richer', 'log')"
             )
         random_state = settled(self.random_state)
+        cv = own_plan(self.estimator) if self.cv is None else self.cv
         with one_blas_thread():
             axis = self.axis if self.axis is not None else declared_axis(self.estimator)
             given = Problem.of(
@@ -122,7 +127,7 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):
             )  # fmt: skip
             problem, plan = side_by_side(
                 partial(given.designed, self.estimator),
-                partial(given.plan, self.cv, random_state=random_state),
+                partial(given.plan, cv, random_state=random_state, out_of_bag=True),
                 n_jobs=self.n_jobs,
             )
             values = values_of(self.estimator, axis, self.values, problem, plan.n_train)
@@ -133,7 +138,7 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):
             fit_seed, choice_seed = spawn(0 if random_state is None else random_state, 2)
             self._keep(losses, choice_seed)
             seed = None if random_state is None else fit_seed
-            self.best_estimator_ = _fit_best(losses, self.best_index_, X, seed)
+            self.best_estimator_ = fit_best(losses, self.best_index_, X, seed)
         return self
 
     def _keep(self, losses: OutOfFold, seed: int) -> None:
@@ -210,22 +215,6 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):
         tags.target_tags = inner.target_tags
         tags.non_deterministic = inner.non_deterministic
         return tags
-
-
-def _fit_best(losses: OutOfFold, j: int, X: Any, seed: int | None) -> Any:
-    """The estimator at the chosen value, fitted on all rows.
-
-    Where the path on all rows came along with the plan, of a learner of numbers without steps
-    before it, this is one of its models.
-    """
-    work = losses.work
-    if losses.path is None or work.problem.classes is not None:
-        return fit_foreign(
-            at_value(work.estimator, work.axis, losses.values[j]), work.problem, seed
-        )
-    model = losses.path.at(j)
-    validate_data(model, X, skip_check_array=True)  # the names of the columns
-    return model
 
 
 def values_of(

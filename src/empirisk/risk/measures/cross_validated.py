@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 
 from empirisk.risk.axis import HeldOut
+from empirisk.risk.bagged_rung import fit_and_judge, refuse_no_bagging
 from empirisk.risk.intervals import NO_INTERVAL, none
 from empirisk.risk.measure_names import Name
 from empirisk.risk.measures.bootstrapped import interval_by
 from empirisk.risk.measures.judged import JudgedRows
 from empirisk.risk.measures.measure import Measure, measured
 from empirisk.risk.measures.of_classifier import Kind, kind_of, refuse_no_classifier, rows_of
+from empirisk.risk.measures.out_of_bag import OutOfBagMeasure
+from empirisk.risk.out_of_bag_plan import OUT_OF_BAG
 from empirisk.risk.out_of_fold import OutOfFold, current_value
 from empirisk.risk.plans import Plan
 from empirisk.risk.problem import Problem, declared_axis
@@ -74,7 +77,12 @@ def cross_validate(
     refuse_no_classifier(estimator, measure)
     loss = "log" if kind.asks == "score" and hasattr(estimator, "predict_proba") else "zero_one"
     problem = Problem.of(estimator, X, y, loss=loss, sample_weight=sample_weight, groups=groups)
-    plan = problem.plan(cv, random_state=random_state)
+    plan = problem.plan(cv, random_state=random_state, out_of_bag=True)
+    if plan.kind == OUT_OF_BAG:
+        refuse_no_bagging(estimator)
+        measure_of_bag = OutOfBagMeasure.of(estimator, measure, options, method)
+        bag = fit_and_judge(estimator, problem, plan.groups, seed)[1]
+        return measure_of_bag.estimate(bag, problem, level)
     losses, prediction = _held_out(estimator, problem, plan, kind, n_jobs, random_state)
     rows = _held_out_rows(losses, prediction)
     part, name = kind.of(rows, **options)

@@ -26,7 +26,8 @@ class JudgedRows:
 
     Rows that several models were judged on have the `split` that held each out, the `kind` of plan,
     `n_train` rows behind each model, and the learner's degrees of freedom for each unit, `freedom`,
-    where they are known; without a split all is the word of one model that never saw them.
+    where they are known; without a split all is the word of one model that never saw them. `how`
+    and `doubts` are those of a `LossTable`.
     """
 
     truth: Ints
@@ -40,6 +41,8 @@ class JudgedRows:
     kind: str = "test"
     n_train: float = np.inf
     freedom: float | None = None
+    how: str = ""
+    doubts: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -121,6 +124,8 @@ class JudgedRows:
             n_train=self.n_train,
             kind=self.kind,
             bounds=bounds,
+            how=self.how,
+            doubts=self.doubts,
         )
         if self.freedom is None:
             return table

@@ -16,7 +16,7 @@ from scipy.special import expit, logit
 from empirisk.charts.intervals import draw_intervals
 from empirisk.risk.cautions import cautions
 from empirisk.risk.estimate import Estimand, RiskEstimate
-from empirisk.risk.intervals import Interval, none, shared_training
+from empirisk.risk.intervals import Interval, none, shared_reason, shared_training
 from empirisk.risk.loss_table import LossTable
 from empirisk.risk.measures.judged import JudgedRows
 from empirisk.runtime.arrays import Floats
@@ -189,7 +189,7 @@ def logit_interval(
     ends = float(expit(logit(value) - half)), float(expit(logit(value) + half))
     reason = "the rows took no part in the model"
     if not table.is_model:
-        reason = f"the folds share training rows, so {lam:.2f} times the error of independent rows"
+        reason = shared_reason(table, lam)
     heard = few_of_a_class(table, units)
     return Interval(value, ends, lam * error, f"{method} on the logit scale", reason, heard)
 
@@ -197,4 +197,4 @@ def logit_interval(
 def few_of_a_class(table: LossTable, units: int) -> tuple[str, ...]:
     """What an interval does not guarantee that rests on so many units of the scarcest class."""
     few = f"{units} rows of a class are few, and the interval is approximate"
-    return (few,) if units < FEW_OF_A_CLASS else cautions(table)
+    return (few, *table.doubts) if units < FEW_OF_A_CLASS else cautions(table)
