@@ -265,8 +265,6 @@ def test_weights_are_copies_in_distribution():
         [
             RandomForestRegressor(5, random_state=s).fit(X, y, sample_weight=weight).predict(X[:6]),
             RandomForestRegressor(5, random_state=s + 999).fit(X[copies], y[copies]).predict(X[:6]),
-            .fit(X[copies], y[copies])
-            .predict(X[:6]),
         ]
         for s in range(200)
     ]

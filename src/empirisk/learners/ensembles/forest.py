@@ -6,24 +6,28 @@ from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import Tags
 
 from empirisk.data.rank_coding import CodedColumn, RankCoding
 from empirisk.learners.ensembles.draws import Draws, draws_of
 from empirisk.learners.ensembles.forest_growing import ForestGrowing
-from empirisk.learners.ensembles.forest_path import ForestPath
 from empirisk.learners.ensembles.forest_soundness import check_forest
 from empirisk.learners.ensembles.forest_trees import ForestTrees
+from empirisk.learners.ensembles.judged import asked_loss, forget_judgement, note_judgement
 from empirisk.learners.ensembles.single_trees import SingleTrees
 from empirisk.learners.trees.decision_tree import DecisionTree
 from empirisk.learners.trees.door import code_table, table_of
 from empirisk.learners.trees.limits import whole
 from empirisk.learners.trees.tree import Tree
-from empirisk.risk.axis import Axis, PathMixin
+from empirisk.risk.axis import Axis, Output
+from empirisk.risk.bagged_path import BaggedPathMixin
 from empirisk.risk.groups import group_codes
+from empirisk.risk.out_of_bag import bagged_problem
+from empirisk.risk.out_of_bag_scores import OutOfBag
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.parallel import stream
 from empirisk.runtime.streams import spawn
 from empirisk.runtime.validation import check_target
 
@@ -31,10 +35,10 @@ MOST_VALUES = 8  # of max_features, by default
 SUBSAMPLE = "balanced_subsample"
 
 
-class Forest(SingleTrees, PathMixin, BaseEstimator):
+class Forest(SingleTrees, BaggedPathMixin, BaseEstimator):
     """The mean of many trees, each grown on a bootstrap of the rows."""
 
-    axis: ClassVar[Axis | None] = Axis(("max_features",), larger="richer", scale="linear")
+    axis: ClassVar[Axis | None] = Axis(("max_features",), larger="richer", scale="integer")
     feature_scaling: ClassVar[Literal["each", "common"] | None] = "each"
 
     n_estimators: int
@@ -85,7 +89,11 @@ class Forest(SingleTrees, PathMixin, BaseEstimator):
         growing = learner._growing(coding, target, weight, n_classes, unit)
         if self._goes_on():
             self._refuse_other(growing, classes)
-        return self._write(self._grown(growing), growing, classes)
+        self._write(self._grown(growing), growing, classes)
+        forget_judgement(self)
+        if self.oob_score is not False:
+            self._judge(X, y, sample_weight, groups, coding.places())
+        return self
 
     def _growing(
         self, coding: RankCoding, y: Array, weight: Floats, n_classes: int, unit: Ints | None = None
@@ -189,19 +197,58 @@ class Forest(SingleTrees, PathMixin, BaseEstimator):
         p = len(X.columns) if isinstance(X, RankCoding) else X.shape[1]
         return np.unique(np.geomspace(1, p, MOST_VALUES).round().astype(int)).tolist()
 
-    def fit_path(
-        self, X: Any, y: Array, sample_weight: Floats, values: Sequence[Any], *, n_classes: int
-    ) -> ForestPath:
-        """A forest for each value, each of the same draws of rows."""
+    def fit_design(
+        self,
+        X: Any,
+        y: Array,
+        sample_weight: Floats,
+        groups: Ints | None,
+        *,
+        n_classes: int,
+        bag: OutOfBag | None = None,
+    ) -> Self:
+        """Grow on codes, as `BaggedPathMixin` asks for it."""
         coding = X if isinstance(X, RankCoding) else self.design(X)
-        classes = np.arange(n_classes) if n_classes else None
-        seed = self.random_state if self.random_state is None else spawn(self.random_state, 1)[0]
-        forests = []
-        for value in values:
-            forest = clone(self).set_params(max_features=value, warm_start=False, random_state=seed)
-            growing = forest._growing(coding, y, sample_weight, n_classes)
-            forests.append(forest._write(forest._grown(growing), growing, classes))
-        return ForestPath(forests, y.ndim == 1)
+        growing = self._growing(coding, y, sample_weight, n_classes, groups)
+        self._write(self._grown(growing), growing, np.arange(n_classes) if n_classes else None)
+        if bag is not None:
+            self._tell(bag, coding.places())
+        return self
+
+    def predict_design(self, X: Any, output: Output) -> Array:
+        """Predictions of rows in codes; class codes where the output is "value"."""
+        scores = self._mean_scores(X.places())
+        return scores.argmax(axis=1) if output == "value" and is_classifier(self) else scores
+
+    def _judge(self, X: Any, y: Any, sample_weight: Any, groups: Any, places: Floats) -> None:
+        """By the rows out of bag."""
+        loss = asked_loss(self.oob_score)
+        if self._draws is None:
+            raise ParameterError(
+                "oob_score needs rows that trees do not draw: give bootstrap=True, or use "
+                "risk.cross_validate"
+            )
+        problem = bagged_problem(self, X, y, loss, sample_weight, groups)
+        bag = OutOfBag(problem.n, group_codes(problem.groups, problem.n), problem)
+        self._tell(bag, places, problem.kept)
+        note_judgement(self, bag, problem, len(places))
+
+    def _tell(self, bag: OutOfBag, places: Floats, kept: Ints | None = None) -> None:
+        """Hand to a bag what each tree says of the rows that it did not draw.
+
+        `kept` are the rows that the bag has, None for all.
+        """
+        seeds, draws = spawn(self._seed, len(self.trees_)), self._draws
+        assert draws is not None
+
+        def judge(b: int) -> tuple[Ints, Floats]:
+            counts = draws.counts(seeds[b])
+            rows = bag.left_out(counts if kept is None else counts[kept])
+            mine = rows if kept is None else kept[rows]
+            return rows, self._scores(self.trees_.values(b, places, mine))
+
+        for rows, scores in stream(judge, range(len(self.trees_)), n_jobs=self.n_jobs):
+            bag.add(rows, scores)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -1,0 +1,85 @@
+"""What a fitted ensemble says of itself by the rows that its members did not draw."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import accuracy_score, r2_score
+
+from empirisk.losses import Loss
+from empirisk.risk.cross_validation import is_measure
+from empirisk.risk.out_of_bag_curve import OutOfBagCurve
+from empirisk.risk.out_of_bag_scores import OutOfBag
+from empirisk.risk.problem import Problem
+from empirisk.runtime.errors import ParameterError
+
+ATTRIBUTES = ("risk_", "risk_curve_", "oob_score_", "oob_prediction_", "oob_decision_function_")
+
+
+def asked_loss(oob_score: Any) -> Loss | str | None:
+    """The loss that `oob_score` asks for, None for the usual one."""
+    if isinstance(oob_score, Loss) or (
+        isinstance(oob_score, str) and not is_measure(oob_score, {})
+    ):
+        return oob_score
+    if isinstance(oob_score, bool | np.bool_) or callable(oob_score):
+        return None
+    raise ParameterError(
+        f"oob_score is {oob_score!r}; give True, False, a loss or its name, or a function of y and "
+        "predictions; for a measure such as 'auc' use risk.out_of_bag"
+    )
+
+
+def forget_judgement(ensemble: Any) -> None:
+    """What an earlier fit was judged to be is not true of the next."""
+    for name in ATTRIBUTES:
+        vars(ensemble).pop(name, None)
+
+
+def note_judgement(ensemble: Any, bag: OutOfBag, problem: Problem, n: int) -> None:
+    """Write the out-of-bag risk and predictions of an ensemble that was fitted to n rows."""
+    ensemble.risk_ = bag.estimate(problem)
+    ensemble.risk_curve_ = OutOfBagCurve.of(bag, ensemble.risk_)
+    rows = np.flatnonzero(bag.judged)
+    scores, target, weight = bag.scores[rows], problem.target, problem.weight[rows]
+    assert target is not None
+    everywhere = _of_all_rows(bag, scores, problem, n, type(ensemble).__name__)
+    if problem.classes is None:
+        ensemble.oob_prediction_ = everywhere
+        usual, prediction, true = r2_score, scores, target[rows]
+    else:
+        ensemble.oob_decision_function_ = everywhere
+        best = scores.argmax(axis=1)
+        usual, prediction, true = (
+            accuracy_score, problem.classes[best], problem.classes[target[rows]],
+        )  # fmt: skip
+    own = callable(ensemble.oob_score) and not isinstance(ensemble.oob_score, Loss)
+    ensemble.oob_score_ = float(
+        ensemble.oob_score(true, prediction)
+        if own
+        else usual(true, prediction, sample_weight=weight)
+    )
+
+
+def _of_all_rows(bag: OutOfBag, scores: Any, problem: Problem, n: int, name: str) -> Any:
+    """Scores of all n rows: masked, NaN beneath, where no member left a row out or its weight is 0.
+
+    So a mean over them is one over the rows that have a prediction.
+    """
+    kept = np.arange(n) if problem.kept is None else problem.kept
+    there = kept[bag.judged]
+    found = np.full((n, *scores.shape[1:]), np.nan)
+    found[there] = scores
+    never = len(kept) - len(there)
+    if never:
+        warnings.warn(
+            f"{never} of {len(kept)} rows were drawn by every member of this {name}, and have no "
+            "out-of-bag prediction (they are masked): fit more members (n_estimators)",
+            UserWarning,
+            stacklevel=4,
+        )
+    if len(there) == n:
+        return found
+    mask = np.ones(found.shape, dtype=bool)
+    mask[there] = False
+    return np.ma.MaskedArray(found, mask)
