@@ -17,6 +17,8 @@ HOMES = {
     "Absolute": "empirisk.losses",
     "Asymmetric": "empirisk.losses",
     "Axis": "empirisk.risk.axis",
+    "BaggingClassifier": "empirisk.learners.ensembles.bagging_classifier",
+    "BaggingRegressor": "empirisk.learners.ensembles.bagging_regressor",
     "Baseline": "empirisk.learners.baseline",
     "BasisExpansion": "empirisk.learners.linear.basis_expansion",
     "BasisRegression": "empirisk.learners.linear.basis_regression",

@@ -97,6 +97,15 @@ class Draws:
             return counts.astype(float)
         return counts * self.weight
 
+    def same_as(self, other: "Draws") -> bool:
+        """Whether the same seeds draw the same rows."""
+        return (self.n, self.size, self.replace, self.block) == (
+            other.n, other.size, other.replace, other.block,
+        ) and all(
+            np.array_equal(ours, theirs)  # type: ignore[arg-type]
+            for ours, theirs in ((self._weight, other._weight), (self.unit, other.unit))
+        )  # fmt: skip
+
     @property
     def rows_keep_weights(self) -> bool:
         """Whether weights reach the members; else they are spent on the draw."""
