@@ -34,6 +34,8 @@ from empirisk import (
     LinearTreeRegressor,
     LogisticRegression,
     MarginClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
     Ridge,
     Tuned,
     risk,
@@ -89,6 +91,14 @@ SETTINGS = {
         MarginClassifier("squared_hinge"),
         MarginClassifier("perceptron", max_iter=50),
     ],
+    "RandomForestClassifier": [
+        RandomForestClassifier(3, random_state=0),
+        RandomForestClassifier(3, max_samples=0.8, splitter="random", random_state=0),
+    ],
+    "RandomForestRegressor": [
+        RandomForestRegressor(3, random_state=0, max_features=2),
+        RandomForestRegressor(3, criterion="absolute_error", bootstrap=False, max_depth=4),
+    ],
     "Ridge": [Ridge(), Ridge(alpha=0.1, fit_intercept=False)],
 }
 TUNED = [
@@ -103,7 +113,7 @@ INSTANCES = [instance for instances in SETTINGS.values() for instance in instanc
 
 # Where rows are drawn, a row of weight w and w copies of it are alike in distribution only:
 # tests/learners/ensembles/test_weights.py looks at that.
-DRAWS_ROWS = BaggingClassifier | BaggingRegressor
+DRAWS_ROWS = BaggingClassifier | BaggingRegressor | RandomForestClassifier | RandomForestRegressor
 
 every_learner = pytest.mark.parametrize("learner", INSTANCES, ids=str)
 every_estimator = pytest.mark.parametrize("learner", INSTANCES + TUNED[:3], ids=str)
@@ -365,7 +375,9 @@ def test_one_row_is_fitted_finitely_or_refused_clearly(learner):
 @every_estimator
 def test_one_class_is_refused_clearly(learner):
     # As in scikit-learn.
-    one_class_will_do = Baseline | DecisionTreeClassifier | LinearTreeClassifier
+    one_class_will_do = (
+        Baseline | DecisionTreeClassifier | LinearTreeClassifier | RandomForestClassifier
+    )
     if isinstance(learner, BaggingClassifier) and learner.estimator is None:
         return  # members are trees
     if not is_classifier(learner) or isinstance(learner, one_class_will_do):
