@@ -1,17 +1,13 @@
 """A file whose tree is not one is refused: no walk leaves its arrays, nor does a leaf's model."""
 
-import json
-import zipfile
-from hashlib import sha256
-
 import numpy as np
 import pytest
 
 from empirisk import DecisionTreeClassifier, DecisionTreeRegressor, LinearTreeClassifier
 from empirisk.model_file.load import load
-from empirisk.model_file.npy import as_npy, from_npy
 from empirisk.model_file.save import save
 from empirisk.runtime.errors import DataError
+from model_file.altering import altered, narrower, put, shorter
 
 rng = np.random.default_rng(0)
 X = np.column_stack([rng.integers(0, 70, size=300), rng.normal(size=300)])
@@ -22,40 +18,6 @@ SPLIT = int(np.flatnonzero(MODEL.tree_.subset >= 0)[0])
 CLASSES = np.digitize(X[:, 1], [-0.5, 0.5])
 CLASSIFIER = DecisionTreeClassifier(categorical_features=[0]).fit(X, CLASSES)
 LINEAR = LinearTreeClassifier(categorical_features=[0]).fit(X, CLASSES)
-
-
-def altered(path, model, way, change):
-    """Save a model with another array at the end of a way through its attributes."""
-    save(model, path)
-    with zipfile.ZipFile(path) as file:
-        members = {member: file.read(member) for member in file.namelist()}
-    manifest = json.loads(members.pop("manifest.json"))
-    node = manifest["model"]
-    for name in way.split("."):
-        node = (node["state"] | node["params"])[name]
-    member = node["array"]
-    members[member] = as_npy(change(from_npy(members[member])))
-    manifest["members"] = {member: sha256(data).hexdigest() for member, data in members.items()}
-    with zipfile.ZipFile(path, "w") as file:
-        for member, data in members.items():
-            file.writestr(member, data)
-        file.writestr("manifest.json", json.dumps(manifest))
-
-
-def shorter(array):
-    return array[:-1]
-
-
-def narrower(array):
-    return array[..., :-1]
-
-
-def put(at, number):
-    def change(array):
-        array[at] = number
-        return array
-
-    return change
 
 
 CHANGES = [

@@ -76,6 +76,9 @@ def check_forest(forest: Any) -> None:
     if not len(columns) == forest.n_features_in_ == p:
         raise DataError(f"columns_ are {len(columns)}, and the trees have {p} features")
     _check_kinds(trees, columns)
+    members = getattr(forest, "_members", None)
+    if members is not None and len(members.first) != len(trees.weight) + 1:
+        raise DataError("_members are not those of the leaves")
     width = trees.value.shape[1]
     if hasattr(forest, "classes_"):
         K = forest.n_classes_

@@ -12,7 +12,9 @@ import numpy as np
 
 from empirisk.compiled.trees.leaf_quantiles import find_quantiles
 from empirisk.learners.ensembles.forest_trees import ForestTrees
+from empirisk.learners.trees.soundness import check_array
 from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.errors import DataError
 from empirisk.runtime.parallel import parallel, slices
 
 ROWS_AT_ONCE = 1024
@@ -57,6 +59,18 @@ class LeafMembers:
             shares.append((weight[rows] / total[leaf])[order])
         first = np.append(0, np.cumsum(np.concatenate(sizes)))
         return cls(values, first, np.concatenate(ranks), np.concatenate(shares))
+
+    def check_loaded(self) -> None:
+        """Raise a DataError unless the arrays, from a file, are members of leaves."""
+        n = len(self.ranks)
+        check_array("values", self.values, np.float64, (len(self.values),))
+        check_array("first", self.first, np.int64, (len(self.first),))
+        check_array("ranks", self.ranks, np.uint32, (n,))
+        check_array("weight", self.weight, np.float64, (n,))
+        if (np.diff(self.first, prepend=0, append=n) < 0).any() or self.first[-1] != n:
+            raise DataError("first does not say where the members of leaves begin")
+        if n and int(self.ranks.max()) >= len(self.values):
+            raise DataError(f"ranks has numbers beyond {len(self.values)} values")
 
     def quantiles(
         self, trees: ForestTrees, places: Floats, levels: Floats, *, n_jobs: int | None
