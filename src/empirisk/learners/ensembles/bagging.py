@@ -21,7 +21,7 @@ from empirisk.learners.ensembles.members import AnyMembers, Training, fit_any, k
 from empirisk.learners.ensembles.warm_start import refuse_other_classes, refuse_other_training
 from empirisk.losses import Loss
 from empirisk.risk.axis import Axis, Freedom, PathMixin
-from empirisk.risk.groups import group_codes, group_labels
+from empirisk.risk.groups import group_codes
 from empirisk.risk.out_of_bag import OutOfBag
 from empirisk.risk.problem import Problem, common_loss
 from empirisk.runtime.arrays import Array, Floats, Ints
@@ -78,8 +78,7 @@ class Bagging(PathMixin, BaseEstimator):
         target, weight = check_target(
             self, y, X, sample_weight, classifier=classifier, multi_output=many
         )
-        labels = None if groups is None else group_labels(groups, weight)
-        rows, X, target, weight, labels = kept_rows(X, target, weight, labels)
+        rows, X, target, weight, labels = kept_rows(X, target, weight, groups)
         unit = group_codes(labels, len(target))
         coded: Array = target
         classes, learner = None, self

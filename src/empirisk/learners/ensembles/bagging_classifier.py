@@ -64,7 +64,7 @@ feature_names_in_
     --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> bag = BaggingClassifier(n_estimators=50, oob_score=True, random_state=0).fit(X, y)
+    >>> bag = BaggingClassifier(n_estimators=100, oob_score=True, random_state=0).fit(X, y)
     >>> bag.predict_proba(X[:1])
     array([[1., 0., 0.]])
     >>> print(bag.risk_)

@@ -1,9 +1,12 @@
 """The members of a bag: one estimator fitted to many draws of the rows, and asked one by one."""
 
+from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, has_fit_parameter
@@ -11,6 +14,7 @@ from sklearn.utils.validation import _num_samples, has_fit_parameter
 from empirisk.learners.ensembles.columns import columns_of, for_columns
 from empirisk.learners.ensembles.draws import Draws
 from empirisk.learners.trees.classifier import DecisionTreeClassifier
+from empirisk.learners.trees.decision_tree import DecisionTree
 from empirisk.runtime.arrays import Array, Floats, Ints, slice_if_in_a_row
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import stream
@@ -18,6 +22,8 @@ from empirisk.runtime.streams import seed32, spawn
 
 THREADED = ("empirisk", "sklearn")
 """Packages whose estimators do most of their work without the interpreter's lock."""
+
+COLUMNS = 0x5851F42D4C957F2D  # keeps the draws of columns apart from those of rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,14 +46,36 @@ class Training:
 
     def member(self, fit: Any, seed: int) -> tuple[Any, Ints | None]:
         """The member with this seed, fitted, and its columns."""
-        for_its_columns, own = spawn(seed, 2)
         columns = None
         if self.columns is not None:
-            counts = self.columns.counts(for_its_columns)
+            counts = self.columns.counts(seed ^ COLUMNS)
             columns = np.repeat(np.arange(self.n_features), counts)
         weight = self.draws.member_weight(self.draws.counts(seed))
-        member = for_columns(self.estimator, columns, self.names, self.n_features)
-        return fit(seeded(member, own), self, weight, columns), columns
+        member = self._fresh(seed)
+        if columns is not None:
+            member = for_columns(member, columns, self.names, self.n_features)
+        return fit(member, self, weight, columns), columns
+
+    def _fresh(self, seed: int) -> Any:
+        """A clone; each random_state in it has a seed of its own, as in scikit-learn's bags."""
+        member = self.estimator
+        # Of a tree no parameter is changed: what they hold need not be copied.
+        member = copy(member) if isinstance(member, DecisionTree) else clone(member)
+        seeds = map(seed32, spawn(seed, len(self._random_states)))
+        for name, own in zip(self._random_states, seeds, strict=True):
+            if name == "random_state":
+                member.random_state = own
+            else:
+                member.set_params(**{name: own})
+        return member
+
+    @cached_property
+    def _random_states(self) -> list[str]:
+        return sorted(
+            name
+            for name in self.estimator.get_params(deep=True)
+            if name == "random_state" or name.endswith("__random_state")
+        )
 
 
 def fit_any(member: Any, training: Training, weight: Floats, columns: Ints | None) -> Any:
@@ -141,17 +169,6 @@ def mean_of(scores: Any, n: int, n_jobs: int | None) -> Floats:
         else:
             total += found
     return total / n
-
-
-def seeded(member: Any, seed: int) -> Any:
-    """Each random_state in it set to a seed of its own, as scikit-learn's ensembles do."""
-    names = sorted(
-        name
-        for name in member.get_params(deep=True)
-        if name == "random_state" or name.endswith("__random_state")
-    )
-    seeds = map(seed32, spawn(seed, len(names)))
-    return member.set_params(**dict(zip(names, seeds, strict=True)))
 
 
 def weight_arguments(estimator: Any) -> list[str] | None:
