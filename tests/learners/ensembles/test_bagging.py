@@ -332,6 +332,7 @@ def test_a_bag_is_tuned_along_its_columns():
         ({"bootstrap": "yes"}, "bootstrap is 'yes'"),
         ({"block_size": 0}, "block_size is 0"),
         ({"estimator": "tree"}, "estimator is 'tree'"),
+        ({"estimator": SVC()}, r"SVC\(\), which is not for the task of BaggingRegressor"),
     ],
 )
 def test_wrong_parameters_are_named(settings, message):

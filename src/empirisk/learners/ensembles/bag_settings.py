@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier, is_regressor
 
 from empirisk.learners.ensembles.draws import Draws, draws_of
 from empirisk.learners.trees.limits import real, whole
@@ -26,6 +27,10 @@ def checked_settings(bag: Any, prototype: Any) -> None:
     if not (hasattr(prototype, "fit") and hasattr(prototype, "predict")):
         raise ParameterError(
             f"estimator is {prototype!r:.60}; it must be an estimator with fit and predict"
+        )
+    if is_regressor(prototype) if is_classifier(bag) else is_classifier(prototype):
+        raise ParameterError(
+            f"estimator is {prototype!r:.60}, which is not for the task of {type(bag).__name__}"
         )
 
 

@@ -273,6 +273,8 @@ class Bagging(PathMixin, BaseEstimator):
         tags.target_tags.multi_output = inner.target_tags.multi_output
         tags.target_tags.positive_only = inner.target_tags.positive_only
         tags.target_tags.required = True
+        if tags.classifier_tags is not None and inner.classifier_tags is not None:
+            tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
         return tags
 
 

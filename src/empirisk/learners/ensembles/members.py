@@ -16,7 +16,7 @@ from empirisk.learners.ensembles.draws import Draws
 from empirisk.learners.trees.classifier import DecisionTreeClassifier
 from empirisk.learners.trees.decision_tree import DecisionTree
 from empirisk.runtime.arrays import Array, Floats, Ints, slice_if_in_a_row
-from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import stream
 from empirisk.runtime.streams import seed32, spawn
 
@@ -137,6 +137,8 @@ class AnyMembers:
     def decisions(self, n_jobs: int | None) -> Floats:
         """The mean of the decision functions, of those members that have one."""
         able = [b for b in range(len(self)) if hasattr(self.members[b], "decision_function")]
+        if not able:
+            raise DataError("no member has a decision function: the draw of each has one class")
         return mean_of(lambda i: self._decision(able[i]), len(able), n_jobs)
 
     def _decision(self, b: int) -> Floats:
