@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from empirisk import BaggingClassifier, BaggingRegressor, DecisionTreeRegressor, Ridge, load, save
+from empirisk import (
+    BaggingClassifier,
+    BaggingRegressor,
+    DecisionTreeRegressor,
+    LogisticRegression,
+    Ridge,
+    load,
+    save,
+)
 from empirisk.runtime.errors import DataError
 
 
@@ -31,6 +39,15 @@ def test_a_file_holds_no_rows(tmp_path):
     assert not hasattr(again, "oob_prediction_")
     with pytest.raises(AttributeError, match="does not know its rows"):
         _ = again.estimators_samples_
+
+
+def test_members_that_drew_one_class_come_back(tmp_path):
+    X, _ = sample(30)
+    y = np.where(np.arange(30) < 2, "rare", "usual")
+    bag = BaggingClassifier(LogisticRegression(), 20, random_state=0).fit(X, y)
+    assert {len(member.classes_) for member in bag.estimators_} == {1, 2}
+    save(bag, tmp_path / "bag")
+    assert_array_equal(load(tmp_path / "bag").predict_proba(X), bag.predict_proba(X))
 
 
 @pytest.mark.parametrize(

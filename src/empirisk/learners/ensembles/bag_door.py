@@ -60,11 +60,6 @@ def _checked_frame(bag: Any, X: Any, reset: bool | None) -> Any:
     return X
 
 
-def table_names(X: Any) -> list[str] | None:
-    """The names of the columns of a frame."""
-    return column_names(X) if is_frame(X) else None
-
-
 def kept_rows(
     X: Any, y: Array, weight: Floats, groups: Any
 ) -> tuple[Ints | None, Any, Array, Floats, Array | None]:

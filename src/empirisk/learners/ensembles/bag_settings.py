@@ -24,6 +24,8 @@ def checked_settings(bag: Any, prototype: Any) -> None:
         raise ParameterError(
             f"block_size is {bag.block_size!r}; it must be None or a whole number from 1"
         )
+    if getattr(bag, "voting", "soft") not in ("soft", "hard"):
+        raise ParameterError(f"voting is {bag.voting!r}; it must be 'soft' or 'hard'")
     if not (hasattr(prototype, "fit") and hasattr(prototype, "predict")):
         raise ParameterError(
             f"estimator is {prototype!r:.60}; it must be an estimator with fit and predict"

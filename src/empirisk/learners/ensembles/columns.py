@@ -10,7 +10,7 @@ from empirisk.data.column import Column
 from empirisk.data.frames import default_names
 from empirisk.data.raw_columns import chosen_categories, column_names, is_frame
 from empirisk.data.table import Table
-from empirisk.runtime.arrays import Ints
+from empirisk.runtime.arrays import Array, Ints
 
 
 def columns_of(X: Any, columns: Ints | None) -> Any:
@@ -59,7 +59,7 @@ def numbered(names: Sequence[str]) -> list[str]:
     return unique
 
 
-def for_columns(member: Any, columns: Ints, names: Sequence[str] | None, p: int) -> Any:
+def for_columns(member: Any, columns: Ints, names: Array | None, p: int) -> Any:
     """The estimator with parameters that speak of these columns: categories, constraints.
 
     Examples

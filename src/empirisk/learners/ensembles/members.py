@@ -3,17 +3,16 @@
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, has_fit_parameter
 
 from empirisk.learners.ensembles.columns import columns_of, for_columns
 from empirisk.learners.ensembles.draws import Draws
-from empirisk.learners.trees.classifier import DecisionTreeClassifier
 from empirisk.learners.trees.decision_tree import DecisionTree
 from empirisk.runtime.arrays import Array, Floats, Ints, slice_if_in_a_row
 from empirisk.runtime.errors import DataError, ParameterError
@@ -41,7 +40,7 @@ class Training:
     columns: Draws | None
     n_classes: int
     n_features: int
-    names: list[str] | None = None
+    names: Array | None = None
     groups: Ints | None = None
 
     def member(self, fit: Any, seed: int) -> tuple[Any, Ints | None]:
@@ -81,8 +80,8 @@ class Training:
 def fit_any(member: Any, training: Training, weight: Floats, columns: Ints | None) -> Any:
     """Fit to the rows of positive weight; to copies of them where the estimator takes no weights.
 
-    A draw may have one class where there are several. An estimator that refuses it is replaced by
-    a tree without a split, which predicts that class.
+    A draw may have one class where there are several; for an estimator that refuses it comes
+    `OneClass`.
     """
     names = weight_arguments(member)
     rows = np.flatnonzero(weight > 0)
@@ -99,7 +98,21 @@ def fit_any(member: Any, training: Training, weight: Floats, columns: Ints | Non
     except ValueError:
         if training.n_classes < 2 or (y != y[0]).any():
             raise
-        return DecisionTreeClassifier().fit(X, y)
+        return OneClass().fit(X, y)
+
+
+class OneClass(ClassifierMixin, BaseEstimator):
+    """The constant of a draw with one class, whatever X is."""
+
+    def fit(self, X: Any, y: Array) -> Self:
+        self.n_features_in_, self.classes_ = X.shape[1], y[:1]
+        return self
+
+    def predict(self, X: Any) -> Array:
+        return np.repeat(self.classes_, _num_samples(X))
+
+    def predict_proba(self, X: Any) -> Floats:
+        return np.ones((_num_samples(X), 1))
 
 
 class AnyMembers:
