@@ -14,6 +14,7 @@ FAMILIES = (
     "linear_trees",
     "trees",
     "forests",
+    "bagging",
     "encoding",
     "reading",
     "measures",
