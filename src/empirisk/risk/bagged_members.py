@@ -107,6 +107,7 @@ def _as_members_saw(X: Any, names: Any) -> Any:
 def _refuse_other_rows(samples: list[Ints], n: int, max_samples: Any, name: str) -> None:
     last = max(int(np.max(sample, initial=-1)) for sample in samples)
     as_many = max_samples is None or (isinstance(max_samples, float) and max_samples == 1.0)
+    as_many = as_many and len({len(sample) for sample in samples}) == 1  # whole groups: any number
     if last >= n or (as_many and len(samples[0]) != n):
         raise DataError(
             f"{n} rows came, and {name} was fitted on "
