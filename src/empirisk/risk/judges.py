@@ -54,14 +54,14 @@ class Judges(NamedTuple):
 
 
 def is_pessimistic(problem: "Problem") -> bool:
-    """Whether out-of-bag risk is known to be too high: few rows, more columns, two equal classes.
+    """Whether out-of-bag risk is known to be too high: few rows, many columns, two equal classes.
 
     The members that lack a row drew from n - 1 rows of which its own class has one fewer. Where
     the classes are of nearly equal size, this tilts their majority against the row; where few
     rows stand against many weak columns, nothing else moves the vote as much, and noise looks worse
     than guessing (Mitchell 2011; Janitza and Hornung 2018).
     """
-    if problem.n_classes != 2 or problem.n > FEW_ROWS or columns_of(problem) <= problem.n:
+    if problem.n_classes != 2 or problem.n > FEW_ROWS or columns_of(problem) < problem.n:
         return False
     assert problem.target is not None
     share = np.bincount(problem.target, problem.weight, minlength=2) / problem.weight.sum()
