@@ -164,7 +164,7 @@ def test_the_curve_says_its_ends_and_is_drawn():
     text = str(curve)
     assert f"From 1 to 30 members the zero_one risk goes from {curve.risk[0]:.4g}" in text
     assert f"({curve.rows_judged[0]} of 150 rows judged)" in text
-    assert f"over the last 15 it moved by {np.ptp(curve.risk[15:]):.2g}" in text
+    assert f"over the last 15 it moved by {np.ptp(curve.risk[15:]):.3g}" in text
     ax = curve.plot()
     assert ax.get_xlabel() == "members"
     assert ax.get_ylabel() == "zero_one risk"
