@@ -173,21 +173,23 @@ def test_the_curve_says_its_ends_and_is_drawn():
     ax.figure.canvas.draw()
 
 
-def problem_of(n, p, smaller, classes=2):
+def problem_of(n, p, *smaller):
+    """Classes that have these shares of the rows, and one that has the others."""
     y = np.zeros(n, dtype=int)
-    y[: round(n * smaller)] = 1
-    if classes == 3:
-        y[-1] = 2
+    ends = np.cumsum([0, *(round(n * share) for share in smaller)])
+    for k in range(len(smaller)):
+        y[ends[k] : ends[k + 1]] = k + 1
     return Problem.of(RandomForestClassifier(), np.zeros((n, p)), y)
 
 
-def test_pessimism_is_said_of_few_rows_many_columns_and_two_equal_classes():
+def test_pessimism_is_said_of_few_rows_many_columns_and_equal_classes():
     assert is_pessimistic(problem_of(40, 1000, 0.5))
-    assert is_pessimistic(problem_of(100, 100, 0.45))
+    assert is_pessimistic(problem_of(150, 150, 0.46))
+    assert is_pessimistic(problem_of(60, 300, 1 / 3, 1 / 3))
     assert not is_pessimistic(problem_of(40, 39, 0.5))
-    assert not is_pessimistic(problem_of(101, 1000, 0.5))
-    assert not is_pessimistic(problem_of(40, 1000, 0.3))
-    assert not is_pessimistic(problem_of(40, 1000, 0.5, classes=3))
+    assert not is_pessimistic(problem_of(151, 1000, 0.5))
+    assert not is_pessimistic(problem_of(40, 1000, 0.4))
+    assert not is_pessimistic(problem_of(60, 300, 0.25, 0.35))
     numbers = Problem.of(RandomForestRegressor(), np.zeros((40, 1000)), np.arange(40.0))
     assert not is_pessimistic(numbers)
     many = Judges(np.full(40, 30), 80)
