@@ -18,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from bagged_stand_in import BaggedTrees, BaggedTreesClassifier, BaggedTreesRegressor
 from empirisk import Ridge, Tuned, compare, select
 from empirisk.risk import Axis, Plan, cross_validate, learning_curve, out_of_bag
+from empirisk.risk.axis import CannotSubtractError
 from empirisk.risk.out_of_bag_plan import OutOfBagPlan
 from empirisk.risk.out_of_fold import out_of_fold
 from empirisk.risk.problem import Problem
@@ -163,6 +164,21 @@ def test_regression_of_ours_and_several_targets():
     tuned = foreign(forest, [2, 5]).fit(X, both)
     expected = out_of_bag(clone(forest).set_params(max_features=2).fit(X, both), X, both)
     assert tuned.path_.risk[0] == pytest.approx(expected.value, rel=1e-12)
+
+
+class Declining(BaggedTreesRegressor):
+    estimators_samples_ = None
+
+    def out_of_fold(self, *data, **options):
+        raise CannotSubtractError("not today")
+
+
+def test_a_learner_that_declines_is_asked_in_the_form_of_scikit_learn():
+    tuned = Tuned(Declining(6, random_state=2)).fit(X, Y)
+    own = Tuned(BaggedTreesRegressor(6, random_state=2)).fit(X, Y)
+    assert (tuned.path_.rung, tuned.path_.why) == ("generic", "not today")
+    assert_allclose(tuned.path_.risk, own.path_.risk, rtol=1e-12)
+    assert_allclose(tuned.predict(X), own.predict(X), rtol=1e-12)
 
 
 def test_the_same_bits_whatever_the_number_of_jobs_and_the_same_seed_for_all():

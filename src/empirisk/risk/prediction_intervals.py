@@ -175,7 +175,7 @@ def prediction_intervals(
     of 90 % prediction intervals is 0.9, 95 % interval 0.86... to 0.92... (...). By thirds of ...
     >>> lower, upper = intervals.predict(X[500:])
     >>> print(intervals.evaluate(X[500:], y[500:]))
-    The coverage of 90 % prediction intervals is 0.9..., 95 % interval 0.8... to 0.9... (...).
+    The coverage of 90 % prediction intervals is 0.89, 95 % interval 0.83... to 0.92... (...).
     """
     check_is_fitted(ensemble)
     _refuse(ensemble, level)
