@@ -1,4 +1,4 @@
-"""Between which of the errors of old rows that of a new row lies: quantiles of conformal prediction.
+"""Between which errors of old rows that of a new row lies: quantiles of conformal prediction.
 
 The new row may stand anywhere among the old ones, each place being as likely as any other.
 """

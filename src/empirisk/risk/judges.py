@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from empirisk.risk.problem import Problem
 
 FEW_MEMBERS = 25
-FEW_ROWS = 100
-NEARLY_BALANCED = 0.4
+FEW_ROWS = 150
+NEARLY_BALANCED = 0.9  # times the share of each class if all had the same
 TOO_FEW = "so few members do worse than the whole ensemble"
 PESSIMISTIC = (
-    "with so few rows, so many columns and two classes of nearly equal size it is pessimistic: a "
+    "with so few rows, so many columns and classes of nearly equal size it is pessimistic: a "
     "member that lacks a row drew fewer of its class"
 )
 
@@ -54,18 +54,26 @@ class Judges(NamedTuple):
 
 
 def is_pessimistic(problem: "Problem") -> bool:
-    """Whether out-of-bag risk is known to be too high: few rows, more columns, two equal classes.
+    """Whether out-of-bag risk is known to be too high: few rows, many columns, equal classes.
 
     The members that lack a row drew from n - 1 rows of which its own class has one fewer. Where
     the classes are of nearly equal size, this tilts their majority against the row; where few
     rows stand against many weak columns, nothing else moves the vote as much, and noise looks worse
-    than guessing (Mitchell 2011; Janitza and Hornung 2018).
+    than guessing (Mitchell 2011; Janitza and Hornung 2018). The rule: at most 150 rows, as many
+    columns or more, and no class below 0.9/K of the weight of K classes.
+
+    Simulated with 150 or 200 trees on noise, the out-of-bag error of two equal classes was too high
+    by 0.12 to 0.16 at 20 rows and 200 columns or more, 0.07 at 50, 0.04 at 100 and 0.03 at 150
+    (standard errors of 0.01 to 0.04); by 0.07 of three at 60 rows. At 50 rows and 300 columns with
+    some signal it was so by 0.06 with a share of 0.46 of the smaller class, 0.03 with 0.4, 0.00
+    with 0.3; and by 0.01 at 150 rows and 10 columns.
     """
-    if problem.n_classes != 2 or problem.n > FEW_ROWS or columns_of(problem) <= problem.n:
+    K = problem.n_classes
+    if K < 2 or problem.n > FEW_ROWS or columns_of(problem) < problem.n:
         return False
     assert problem.target is not None
-    share = np.bincount(problem.target, problem.weight, minlength=2) / problem.weight.sum()
-    return bool(share.min() >= NEARLY_BALANCED)
+    share = np.bincount(problem.target, problem.weight, minlength=K) / problem.weight.sum()
+    return bool(share.min() >= NEARLY_BALANCED / K)
 
 
 def columns_of(problem: "Problem") -> int:

@@ -38,7 +38,7 @@ def out_of_bag(
     or, where they have none, of their votes. That is the aggregate at this n with about 37 % of
     the members; a row that every member drew has no prediction and is left out.
 
-    With few rows, more columns than rows and two classes of nearly equal size it is pessimistic,
+    With few rows, as many columns or more, and classes of nearly equal size it is pessimistic,
     since the members that lack a row drew fewer of its class (Mitchell 2011; Janitza and Hornung
     2018); the sentence then says so.
 

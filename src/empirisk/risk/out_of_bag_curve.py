@@ -73,9 +73,9 @@ class OutOfBagCurve:
             f"{self.risk[-1]:.4g} ({self.rows_judged[-1]} rows)"
         )
         if B > 1:
-            text += f"; over the last {B - B // 2} it moved by {self.late_change:.2g}"
+            text += f"; over the last {B - B // 2} it moved by {self.late_change:.3g}"
         if self.standard_error is not None:
-            text += f", its standard error being {self.standard_error:.2g}"
+            text += f", its standard error being {self.standard_error:.3g}"
         return f"{text}."
 
     def __str__(self) -> str:
@@ -124,7 +124,7 @@ def out_of_bag_curve(
     >>> curve = out_of_bag_curve(forest, X, y)
     >>> print(curve)
     From 1 to 100 members the zero_one risk goes from 0.0... (... of 150 rows judged) to
-    0.0... (150 rows); over the last 50 it moved by 0.0..., its standard error being 0.02.
+    0.0... (150 rows); over the last 50 it moved by 0.0..., its standard error being 0.02...
     >>> len(curve.risk), bool(curve.risk[-1] == curve.estimate.value)
     (100, True)
     """

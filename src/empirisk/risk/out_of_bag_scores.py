@@ -25,8 +25,8 @@ class OutOfBag:
     """The mean prediction of each row by the members of an ensemble that did not draw it.
 
     Members come one by one, in order. With a problem the risk of the aggregate of those that have
-    come so far is kept, too: only the losses of the rows that a member lacks change with it, so all
-    of the curve costs about as much as the losses of B/3 ensembles of one member.
+    come so far is kept, too: with each only the losses of the rows that it lacks change, about a
+    third of them.
 
     Parameters
     ----------

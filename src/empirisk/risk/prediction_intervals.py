@@ -33,16 +33,21 @@ from empirisk.runtime.errors import DataError, ParameterError
 SURELY = 0.99  # that a third of the rows is covered less than asked for
 
 
+@dataclass(frozen=True, eq=False)
 class IntervalCoverage(RiskEstimate):
-    """The share of rows whose target lies in its prediction interval."""
+    """The share of rows whose target lies in its prediction interval, of which so many should."""
+
+    promised: float = 0.9
 
     @property
     def quantity(self) -> str:
+        """What is estimated, as a sentence calls it."""
         return "coverage"
 
     @property
     def subject(self) -> str:
-        return self.loss
+        """The intervals that cover."""
+        return f"{100 * self.promised:g} % prediction intervals"
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +175,7 @@ def prediction_intervals(
     of 90 % prediction intervals is 0.9, 95 % interval 0.86... to 0.92... (...). By thirds of ...
     >>> lower, upper = intervals.predict(X[500:])
     >>> print(intervals.evaluate(X[500:], y[500:]))
-    The coverage of 90 % prediction intervals is 0.9..., 95 % interval 0.8... to 0.9... (...).
+    The coverage of 90 % prediction intervals is 0.89, 95 % interval 0.83... to 0.92... (...).
     """
     check_is_fitted(ensemble)
     _refuse(ensemble, level)
@@ -217,13 +222,10 @@ def prediction_intervals(
 
 
 def _coverage(table: LossTable, of: float, level: float, fingerprint: str) -> IntervalCoverage:
-    return IntervalCoverage.of(
-        table,
-        loss=f"{100 * of:g} % prediction intervals",
-        estimates="this model",
-        fingerprint=fingerprint,
-        level=level,
+    found = IntervalCoverage.of(
+        table, loss="coverage", estimates="this model", fingerprint=fingerprint, level=level
     )
+    return replace(found, promised=of)
 
 
 def _part(table: LossTable, rows: Ints) -> LossTable:

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils import _safe_indexing
 
 from empirisk.data.encode import Encoder, FoldDesign
 from empirisk.risk.axis import Axis, CannotSubtractError, HeldOut, Output, Path, PathMixin
@@ -83,7 +84,11 @@ class Work:
         why = self._why_generic
         if self.has_path and own_plan(self.estimator) == OUT_OF_BAG and self.rung != "path":
             learner = seeded(clone(self.estimator), self._seed)
-            return plan_rung(learner, problem, plan, values, output), "plan", "by out-of-bag rows"
+            try:
+                held_out = plan_rung(learner, problem, plan, values, output)
+                return held_out, "plan", "by out-of-bag rows"
+            except CannotSubtractError as refusal:
+                why = str(refusal)
         size = rows_per_block(len(values), problem.n_classes)
         held_out = bagged_rung(
             self.estimator, self.axis, replace(problem, design=None), plan, values, output,
@@ -106,7 +111,7 @@ class Work:
         """The path on all rows: the given one, which came along with a plan, or a new fit."""
         if path is not None:
             design = self.problem.design
-            return Whole(path, lambda rows, output: path.predict_path(design[rows], output))
+            return Whole(path, lambda rows, to: path.predict_path(_safe_indexing(design, rows), to))
         fitted = fit_all_values(self.estimator, self.problem, values, self._seed)
         return Whole(fitted.path, fitted.predict)
 

@@ -149,7 +149,7 @@ class Forest(SingleTrees, BaggedPathMixin, BaseEstimator):
     def _write(self, trees: ForestTrees, growing: ForestGrowing, classes: Array | None) -> Self:
         """The fitted attributes."""
         self.trees_, self._draws = trees, growing.draws
-        self._n_rows = len(growing.y)
+        self._n_samples = len(growing.y)
         self.columns_ = _kept(growing.coding)
         self.n_features_in_ = len(self.columns_)
         self._shape(trees, growing.y, classes)

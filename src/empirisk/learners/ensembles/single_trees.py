@@ -34,7 +34,7 @@ class SingleTrees:
     n_jobs: int | None
     _draws: Draws | None
     _seed: int
-    _n_rows: int
+    _n_samples: int
 
     def _mean_scores(self, places: Floats) -> Floats:
         """The mean over the trees, of rows as they compare them."""
@@ -55,7 +55,7 @@ class SingleTrees:
                 "this forest is from a file, which does not keep what belongs to the rows of the "
                 "training set: fit it to know the rows that its trees drew"
             )
-        return DrawnRows(self._draws, spawn(self._seed, len(self.trees_)), self._n_rows)
+        return DrawnRows(self._draws, spawn(self._seed, len(self.trees_)), self._n_samples)
 
     def members_of(self, X: Any) -> MembersOf:
         """What each tree says of the rows of X."""

@@ -80,9 +80,10 @@ def cross_validate(
     plan = problem.plan(cv, random_state=random_state, out_of_bag=True)
     if plan.kind == OUT_OF_BAG:
         refuse_no_bagging(estimator)
-        measure_of_bag = OutOfBagMeasure.of(estimator, measure, options, method)
-        bag = fit_and_judge(estimator, problem, plan.groups, seed)[1]
-        return measure_of_bag.estimate(bag, problem, level)
+        of_bag = OutOfBagMeasure.of(estimator, measure, options, method)
+        fit_seed = None if random_state is None else spawn(random_state, 1)[0]
+        bag = fit_and_judge(estimator, problem, plan.groups, fit_seed)[1]
+        return of_bag.estimate(bag, problem, level)
     losses, prediction = _held_out(estimator, problem, plan, kind, n_jobs, random_state)
     rows = _held_out_rows(losses, prediction)
     part, name = kind.of(rows, **options)
