@@ -48,3 +48,27 @@ class ToldEnsemble(RegressorMixin, BaseEstimator):
     def rows(self):
         """X of the rows that the members were told of."""
         return np.arange(len(self.each[0]))[:, None]
+
+
+class Constant(RegressorMixin, BaseEstimator):
+    """A member that predicts one number, or one vector, wherever."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def predict(self, X):
+        return np.repeat(np.asarray(self.value)[None], len(X), axis=0)
+
+
+class BaggedMean(RegressorMixin, BaseEstimator):
+    """Means of resamples: what bagging of a constant gives, quickly."""
+
+    def __init__(self, n_estimators=10, random_state=None):
+        self.n_estimators = n_estimators
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        rng, n = np.random.default_rng(self.random_state), len(y)
+        self.estimators_samples_ = list(rng.integers(n, size=(self.n_estimators, n)))
+        self.estimators_ = [Constant(y[rows].mean()) for rows in self.estimators_samples_]
+        return self

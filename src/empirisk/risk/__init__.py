@@ -3,8 +3,10 @@
 from empirisk.runtime.lazy_names import lazy_names
 
 _HOME = {
+    "AggregateVariance": "empirisk.risk.aggregate_variance",
     "Axis": "empirisk.risk.axis",
     "Bootstrap": "empirisk.risk.resampling.replicates",
+    "ClassifierStrength": "empirisk.risk.strength",
     "DecompositionPath": "empirisk.risk.decomposition",
     "DoubleDescent": "empirisk.risk.double_descent",
     "ExcessRisk": "empirisk.risk.decomposition",
@@ -20,15 +22,18 @@ _HOME = {
     "PredictionErrors": "empirisk.risk.infinitesimal_jackknife",
     "Plan": "empirisk.risk.plans",
     "Problem": "empirisk.risk.problem",
+    "RegressorStrength": "empirisk.risk.strength",
     "RiskEstimate": "empirisk.risk.estimate",
     "RiskPath": "empirisk.risk.curves",
     "SideBySide": "empirisk.risk.side_by_side",
     "SquaredDecomposition": "empirisk.risk.decomposition",
     "ZeroOneDecomposition": "empirisk.risk.decomposition",
+    "aggregate_variance": "empirisk.risk.aggregate_variance",
     "bias_variance": "empirisk.risk.decomposition",
     "bootstrap": "empirisk.risk.bootstrap",
     "bootstrap_632": "empirisk.risk.bootstrap_risk",
     "bootstrap_632plus": "empirisk.risk.bootstrap_risk",
+    "bootstrap_aggregate_variance": "empirisk.risk.aggregate_variance",
     "bootstrap_bias_variance": "empirisk.risk.decomposition",
     "certify": "empirisk.risk.certify",
     "cross_validate": "empirisk.risk.cross_validation",
@@ -55,6 +60,7 @@ _HOME = {
     "prediction_errors": "empirisk.risk.infinitesimal_jackknife",
     "side_by_side": "empirisk.risk.side_by_side",
     "smoother_criteria": "empirisk.risk.information_criteria",
+    "strength": "empirisk.risk.strength",
     "train_test_gap": "empirisk.risk.gap",
 }
 _MODULES = {

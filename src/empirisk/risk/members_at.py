@@ -47,12 +47,18 @@ def members_at(ensemble: Any, X: Any, classes: Array | None = None) -> BaggedMem
 
 
 def rows_of_fit(ensemble: Any) -> int:
-    """How many rows an ensemble was fitted on: as it tells, or as far as its members drew."""
+    """How many rows an ensemble was fitted on, as it tells.
+
+    Where it does not tell: as many as a member drew, if that is the default, or as far as any drew.
+    """
     told = getattr(ensemble, "_n_samples", None)
     if told is not None:
         return int(told)
-    samples = getattr(ensemble, "estimators_samples_", [])
-    return 1 + max((int(np.max(sample, initial=-1)) for sample in samples), default=-1)
+    samples = list(getattr(ensemble, "estimators_samples_", []))
+    far = 1 + max((int(np.max(sample, initial=-1)) for sample in samples), default=-1)
+    share = getattr(ensemble, "max_samples", None)
+    as_many = share is None or (isinstance(share, float) and share == 1.0)
+    return max(far, len(samples[0])) if samples and as_many else far
 
 
 def predictions(members: BaggedMembers, block: slice, rows: Array) -> Floats:
