@@ -22,9 +22,7 @@ def in_errors(found, truth, error):
 def test_bagged_means_have_the_variance_that_theory_gives_them():
     """Var(mean) = 1/n, and given the rows a resampled mean has variance (n - 1)/n^2 on average."""
     n, B = 12, 8
-    found = aggregate_variance(
-        BaggedMean(B), NOISE, n, points=[[0.0]], n_sets=400, random_state=0
-    )
+    found = aggregate_variance(BaggedMean(B), NOISE, n, points=[[0.0]], n_sets=400, random_state=0)
     common, own = 1 / n, (n - 1) / n**2
     error = found.standard_error
     assert in_errors(found.member_variance, common + own, error["member_variance"])
@@ -67,9 +65,7 @@ def test_one_data_set_by_resampling():
     """Of n values: a resampled mean varies by s^2/n, and given it a mean of its resample again."""
     y = np.random.default_rng(0).normal(size=40)
     X = np.zeros((40, 1))
-    found = bootstrap_aggregate_variance(
-        BaggedMean(6), X, y, n_resamples=200, random_state=0
-    )
+    found = bootstrap_aggregate_variance(BaggedMean(6), X, y, n_resamples=200, random_state=0)
     common = y.var() / 40
     own = common * 39 / 40
     # A row that is left out of a resample is not drawn: less variance, by some 1/n of it.
@@ -84,9 +80,7 @@ def test_groups_are_drawn_whole():
     y = np.repeat(np.random.default_rng(1).normal(size=10), 4)
     X, groups = np.zeros((40, 1)), np.repeat(np.arange(10), 4)
     rows, whole = (
-        bootstrap_aggregate_variance(
-            BaggedMean(4), X, y, groups=g, n_resamples=60, random_state=0
-        )
+        bootstrap_aggregate_variance(BaggedMean(4), X, y, groups=g, n_resamples=60, random_state=0)
         for g in (None, groups)
     )
     assert 2 < whole.floor / rows.floor < 8  # 4, less what each group itself is missing
@@ -138,9 +132,7 @@ def test_wrong_settings_are_refused():
 
 
 def test_words_and_picture():
-    found = aggregate_variance(
-        BaggedMean(4), NOISE, 10, points=[[0.0]], n_sets=10, random_state=0
-    )
+    found = aggregate_variance(BaggedMean(4), NOISE, 10, points=[[0.0]], n_sets=10, random_state=0)
     assert "so the mean of 4 has" in str(found)
     assert "10 training sets of 10 rows, 1 points" in str(found)
     ax = found.plot()

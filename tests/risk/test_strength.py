@@ -157,7 +157,11 @@ def test_members_without_probabilities_and_other_ensembles():
 @pytest.mark.parametrize("factor", [1e-200, 1e200])
 def test_correlation_does_not_see_the_scale(factor):
     rng = np.random.default_rng(3)
-    counts, y, each = rng.integers(0, 2, size=(9, 50)), rng.normal(size=50), rng.normal(size=(9, 50))
+    counts, y, each = (
+        rng.integers(0, 2, size=(9, 50)),
+        rng.normal(size=50),
+        rng.normal(size=(9, 50)),
+    )
     X = np.arange(50)[:, None]
     plain, scaled = (strength(ToldEnsemble(counts, c * each), X, c * y) for c in (1.0, factor))
     assert_allclose(scaled.correlation, plain.correlation, rtol=1e-10)

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from empirisk.risk.bagged_members import BaggedMembers
-from empirisk.risk.out_of_bag import OutOfBag
 from empirisk.risk.problem import Problem
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError
@@ -37,11 +36,10 @@ class OutOfBagSums:
 
 @dataclass(frozen=True, eq=False)
 class Judges:
-    """The members, the rows that each lacks, and the groups of rows that errors are taken over."""
+    """The members, the units of the rows, each drawn or lacking as a whole, and their weights."""
 
     members: BaggedMembers
-    bag: OutOfBag
-    part: Ints
+    unit: Ints
     weight: Floats
 
     @classmethod
@@ -49,23 +47,21 @@ class Judges:
         unit = np.arange(problem.n)
         if problem.groups is not None:
             unit = np.unique(problem.groups, return_inverse=True)[1].reshape(-1)
-        bag = OutOfBag(problem.n, None if problem.groups is None else unit)
-        return cls(BaggedMembers.of(ensemble, problem, n), bag, unit % GROUPS, problem.weight)
+        return cls(BaggedMembers.of(ensemble, problem, n), unit, problem.weight)
 
     def said(self, b: int) -> tuple[Ints, Array]:
         """The rows that member b lacks, and what it predicts for them."""
-        rows = self.bag.left_out(self.members.counts(b))
+        drawn = np.bincount(self.unit, self.members.counts(b))
+        rows = np.flatnonzero(drawn[self.unit] == 0)
         return rows, self.members.scores(b, rows)
 
     def sums(self, values: list[Array], rows: Ints) -> Floats:
         """Weighted sums of values of rows, by group of rows: (G, values)."""
-        weight, part = self.weight[rows], self.part[rows]
+        weight, part = self.weight[rows], self.unit[rows] % GROUPS
         return np.stack([np.bincount(part, weight * each, GROUPS) for each in values], axis=1)
 
 
-def classes_out_of_bag(
-    ensemble: Any, problem: Problem, n: int, n_jobs: int | None
-) -> OutOfBagSums:
+def classes_out_of_bag(ensemble: Any, problem: Problem, n: int, n_jobs: int | None) -> OutOfBagSums:
     """Votes for the true class and for its strongest rival."""
     judges, truth = Judges.of(ensemble, problem, n), problem.target
     assert truth is not None
@@ -98,9 +94,7 @@ def classes_out_of_bag(
     return _present(of_rows, of_members, p - q, 1.0)
 
 
-def numbers_out_of_bag(
-    ensemble: Any, problem: Problem, n: int, n_jobs: int | None
-) -> OutOfBagSums:
+def numbers_out_of_bag(ensemble: Any, problem: Problem, n: int, n_jobs: int | None) -> OutOfBagSums:
     """Squares of errors of the members and of their mean."""
     judges, target = Judges.of(ensemble, problem, n), problem.target
     assert target is not None

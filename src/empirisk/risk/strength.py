@@ -31,7 +31,6 @@ from empirisk.risk.problem import Problem
 from empirisk.runtime.arrays import Floats
 
 
-
 @dataclass(frozen=True, eq=False)
 class ClassifierStrength:
     """How good the members of a bagged classifier are, and how much alike.
