@@ -121,7 +121,7 @@ def test_numbers_go_with_the_scale_of_y():
 
 def test_wrong_settings_are_refused():
     X, y = load_diabetes(return_X_y=True)
-    with pytest.raises(ParameterError, match="n_resamples is 7; .* take 8 or more"):
+    with pytest.raises(ParameterError, match=r"n_resamples is 7; .* take 8 or more"):
         bootstrap_aggregate_variance(BaggingRegressor(), X, y, n_resamples=7)
     with pytest.raises(ParameterError, match="LinearRegression has n_estimators None"):
         bootstrap_aggregate_variance(LinearRegression(), X, y)

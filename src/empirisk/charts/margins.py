@@ -19,7 +19,7 @@ def draw_margins(margins: Floats, mean: float, *, ax: Any = None) -> Any:
         if mine.any():
             ax.hist(margins[mine], edges, color=colour, alpha=0.7, label=what)
     ax.axvline(mean, color="black", linewidth=1, label=f"strength: {mean:.3g}")
-    ax.set_xlabel("margin: votes for the true class less those for its strongest rival")
+    ax.set_xlabel("margin of the true class in the votes")
     ax.set_ylabel("rows")
     ax.legend()
     return ax

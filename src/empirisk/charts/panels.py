@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-SIDE = 3.0  # inches
+SIDE = 3.3  # inches
 
 
 def panels(lengths: Sequence[int]) -> tuple[Any, list[list[Any]]]:

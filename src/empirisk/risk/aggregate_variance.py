@@ -6,12 +6,12 @@ resamples, and any two of them the same correlation rho, so that the mean of B o
     Var = rho sigma^2 + (1 - rho) sigma^2 / B.
 
 Given its training set, members are independent: rho sigma^2 is the variance over training sets of
-what very many members agree on, (1 - rho) sigma^2 the mean variance within one training set. sigma^2
-and rho are estimated from every other training set, the variance of the aggregate is observed on
-the rest, so that the two agree only if the formula is right.
+what very many members agree on, (1 - rho) sigma^2 the mean variance within one training set. Both
+are estimated from one half of the training sets, and the variance of the aggregate is observed on
+the other, so that the two agree only if the formula is right.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -23,7 +23,6 @@ from empirisk.risk.axis import PathMixin
 from empirisk.risk.decomposition.group_sums import (
     GroupSums,
     in_time,
-    jackknife_error,
     sum_in_groups,
 )
 from empirisk.risk.decomposition.points import JudgedAt
@@ -31,11 +30,12 @@ from empirisk.risk.decomposition.training_sets import TrainingSets
 from empirisk.risk.populations.features import as_rows
 from empirisk.risk.populations.population import Population
 from empirisk.risk.problem import Problem, learner_of
+from empirisk.risk.resample_counts import resample_counts
 from empirisk.risk.staged_members import Stages
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread
-from empirisk.runtime.streams import generator, spawn
+from empirisk.runtime.streams import spawn
 
 LEAST_SETS = 8  # four to estimate from, four to observe
 CAVEAT = "resamples of the one data set stand in for training sets"
@@ -248,11 +248,7 @@ def _of_set(sets: TrainingSets, stages: Stages, points: Any, seed: int) -> Float
 
 def _of_resample(ensemble: Any, problem: Problem, stages: Stages, seed: int) -> Floats:
     """What a resample adds, at the rows that it lacks."""
-    unit = np.arange(problem.n)
-    if problem.groups is not None:
-        unit = np.unique(problem.groups, return_inverse=True)[1].reshape(-1)
-    units = int(unit.max()) + 1
-    count = np.bincount(generator(seed).integers(units, size=units), minlength=units)[unit]
+    count = resample_counts(problem, seed)
     out = count == 0
     if not out.any():
         return stages.nothing()
@@ -264,10 +260,13 @@ def _of_resample(ensemble: Any, problem: Problem, stages: Stages, seed: int) -> 
 def _result(
     sums: GroupSums, stages: Stages, at: JudgedAt, name: str, setting: str
 ) -> AggregateVariance:
-    found, error = _with_error(sums.sums[::2], partial(_estimated, stages=stages, at=at))
-    observed, observed_error = _with_error(
-        sums.sums[1::2], lambda some: at.mean(stages.variances(some)[0])
-    )
+    estimating, observing = GroupSums(sums.sums[::2]), GroupSums(sums.sums[1::2])
+    found, error = estimating.with_error(partial(_estimated, stages=stages, at=at))
+    observed, observed_error = observing.with_error(lambda some: at.mean(stages.variances(some)[0]))
+    if np.isnan([*error, *observed_error]).any():
+        raise DataError(
+            "no row was left out of two resamples of either half: give more rows or more resamples"
+        )
     square = stages.square
     return AggregateVariance(
         member_variance=float(square(found[0])),
@@ -284,18 +283,6 @@ def _result(
         ensemble=name,
         setting=setting,
     )
-
-
-def _with_error(sums: Array, statistics: Callable[[Array], Floats]) -> tuple[Floats, Floats]:
-    """Statistics of the sums over groups of training sets, and their jackknife errors."""
-    groups = GroupSums(sums)
-    found = statistics(groups.total)
-    without = np.stack([statistics(some) for some in groups.without_each()])
-    if np.isnan(found).any() or np.isnan(without).any():
-        raise DataError(
-            "no row was left out of two resamples of either half: give more rows or more resamples"
-        )
-    return found, jackknife_error(without)
 
 
 def _estimated(sums: Array, *, stages: Stages, at: JudgedAt) -> Floats:

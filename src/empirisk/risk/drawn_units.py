@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import column_or_1d
 
 from empirisk.risk.bagged_members import BaggedMembers
-from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import slices
 
@@ -35,7 +35,7 @@ class DrawnUnits:
         self.members = members
         self._order, self._starts = _sorted_groups(groups, members.n)
         self.n = members.n if self._starts is None else len(self._starts)
-        self._whole = self._starts is not None and self._drawn_whole()
+        self._whole = self._starts is not None and self._drawn_whole(self._starts)
         mean, square, most = np.zeros(self.n), np.zeros(self.n), 0.0
         for block in slices(len(members), MEMBERS_AT_ONCE):
             counts = self.block(block)
@@ -69,12 +69,12 @@ class DrawnUnits:
             return 1.0
         return (self.n - 1) / self.n * (self.n / (self.n - self.drawn)) ** 2
 
-    def _drawn_whole(self) -> bool:
+    def _drawn_whole(self, starts: Ints) -> bool:
         """Whether each member drew all rows of a group equally often."""
         for b in range(len(self.members)):
             counts = self.members.counts(b)[self._order]
-            least = np.minimum.reduceat(counts, self._starts)
-            if (least != np.maximum.reduceat(counts, self._starts)).any():
+            least = np.minimum.reduceat(counts, starts)
+            if (least != np.maximum.reduceat(counts, starts)).any():
                 return False
         return True
 
@@ -86,7 +86,7 @@ class DrawnUnits:
             )
 
 
-def _sorted_groups(groups: Any, n: int) -> tuple[Ints, Array | None]:
+def _sorted_groups(groups: Any, n: int) -> tuple[Ints, Ints | None]:
     """Rows sorted by group, and where each group begins."""
     if groups is None:
         return np.arange(n), None

@@ -13,13 +13,14 @@ from empirisk.data.table import Table
 from empirisk.risk.foreign import fit_foreign, under_deadline
 from empirisk.risk.predictor import name_of
 from empirisk.risk.problem import Problem, learner_of
+from empirisk.risk.resample_counts import resample_counts
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.column_names import column_names
 from empirisk.runtime.deadlines import check_deadline, time_left
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import parallel
 from empirisk.runtime.progress import track
-from empirisk.runtime.streams import generator, spawn
+from empirisk.runtime.streams import spawn
 
 NONE = "no split"
 SPREAD = (0.05, 0.5, 0.95)
@@ -109,8 +110,8 @@ class FirstSplit:
             feature = next((name for name in self.features if name in self.spread), None)
         if feature is None or feature not in self.spread:
             raise ParameterError(
-                f"feature is {feature!r}, on which no tree splits first at a threshold; give one of "
-                f"{list(self.spread)}"
+                f"feature is {feature!r}, on which no tree splits first at a threshold; give one "
+                f"of {list(self.spread)}"
             )
         at = self.on_all_threshold if feature == self.on_all else None
         return draw_thresholds(self.thresholds[feature], at, label=feature, ax=ax)
@@ -175,12 +176,7 @@ def first_split(
 
 def _root_of_resample(learner: Any, problem: Problem, seed: int) -> Root:
     check_deadline()
-    unit = np.arange(problem.n)
-    if problem.groups is not None:
-        unit = np.unique(problem.groups, return_inverse=True)[1].reshape(-1)
-    units = int(unit.max()) + 1
-    count = np.bincount(generator(seed).integers(units, size=units), minlength=units)[unit]
-    drawn = problem.rows(np.repeat(np.arange(problem.n), count))
+    drawn = problem.rows(np.repeat(np.arange(problem.n), resample_counts(problem, seed)))
     return _root(fit_foreign(learner, drawn, spawn(seed, 1)[0]))
 
 

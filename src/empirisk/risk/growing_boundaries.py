@@ -68,9 +68,10 @@ def draw_growing_boundaries(
     ...     resolution=20, random_state=0,
     ... )
     >>> [ax.get_title() for ax in figure.axes]
-    ['DecisionTreeClassifier', 'RandomForestClassifier, 1 member', 'RandomForestClassifier, 5 members']
+    ['DecisionTreeClassifier', 'RandomForestClassifier, 1 member',
+    'RandomForestClassifier, 5 members']
     """
-    numbers = _checked(numbers)
+    wanted = _checked(numbers)
     if resolution < 2:
         raise ParameterError(f"resolution is {resolution}; give 2 or more, such as 120")
     if not len(classifiers):
@@ -78,7 +79,7 @@ def draw_growing_boundaries(
     truth = given_labels(y, _num_samples(X))
     seeds = spawn(random_state, len(classifiers))
     models = [
-        _fitted(model, X, y, numbers[-1], seed)
+        _fitted(model, X, y, int(wanted[-1]), seed)
         for model, seed in zip(classifiers, seeds, strict=True)
     ]
     names, points = two_columns(models[0], X)
@@ -88,14 +89,14 @@ def draw_growing_boundaries(
     plane = np.column_stack([np.tile(across, resolution), np.repeat(up, resolution)])
     classes = np.unique(np.concatenate([truth, *(model.classes_ for model in models)]))
     titles, codes = [str(label) for label in classes], np.searchsorted(classes, truth)
-    rows = [list(_stages(model, like_given(X, plane), X, classes, numbers)) for model in models]
+    rows = [list(_stages(model, like_given(X, plane), X, classes, wanted)) for model in models]
     figure, axes = panels([len(row) for row in rows])
     for row, row_axes in zip(rows, axes, strict=True):
         for (title, predicted), ax in zip(row, row_axes, strict=True):
             on_plane = predicted[: len(plane)].reshape(resolution, resolution)
             draw_regions(across, up, on_plane, titles, names, ax=ax)
             draw_points(points, codes, predicted[len(plane) :] == codes, titles, ax=ax)
-            ax.set_title(title, fontsize="medium")
+            ax.set_title(title, fontsize="small")
             if ax is not axes[0][0]:
                 ax.get_legend().remove()
     return figure
@@ -116,7 +117,7 @@ def _fitted(model: Any, X: Any, y: Any, most: int, seed: int) -> Any:
     except NotFittedError:
         model = seeded(clone(model), seed)
         if "n_estimators" in model.get_params(deep=False):
-            model.set_params(n_estimators=int(most))
+            model.set_params(n_estimators=most)
         model.fit(X, y)
     return model
 

@@ -5,8 +5,8 @@ estimates the variance of the aggregate over training sets (Efron 2014; Wager, H
 
     V(x) = sum_i C_i^2,      C_i = 1/B sum_b (N_bi - mean) (t_b(x) - mean).
 
-With B members only, the noise in the C_i adds v/B sum_i Var(N_bi) to V, v = 1/B sum_b (t_b - mean)^2
-the variance of the members: about n v/B for n draws from n rows. That is taken off.
+With B members only, the noise in the C_i adds v/B sum_i Var(N_bi) to V, about n v/B for n draws of
+n rows, with the variance of the members v = 1/B sum_b (t_b - mean)^2. That is taken off.
 """
 
 from dataclasses import dataclass
@@ -115,14 +115,15 @@ class PredictionErrors:
         Of several outputs the `output`-th, of classes the probability of that label; the last one
         unless given.
         """
-        value, error, floored = (
-            each if each.ndim == 1 else each[:, self._column(output)]
-            for each in (self.prediction, self.standard_error, self.floored)
+        k = self._column(output) if self.prediction.ndim > 1 else 0
+        columns = (len(self.prediction), -1)
+        return draw_prediction_errors(
+            self.prediction.reshape(columns)[:, k],
+            self.standard_error.reshape(columns)[:, k],
+            self.floored.reshape(columns)[:, k],
+            label="prediction" if self.classes is None else f"probability of {self.classes[k]}",
+            ax=ax,
         )
-        label = "prediction"
-        if self.classes is not None:
-            label = f"probability of {self.classes[self._column(output)]}"
-        return draw_prediction_errors(value, error, floored, label=label, ax=ax)
 
     def _column(self, output: Any) -> int:
         if output is None:

@@ -49,10 +49,14 @@ class Judges:
             unit = np.unique(problem.groups, return_inverse=True)[1].reshape(-1)
         return cls(BaggedMembers.of(ensemble, problem, n), unit, problem.weight)
 
-    def said(self, b: int) -> tuple[Ints, Array]:
-        """The rows that member b lacks, and what it predicts for them."""
+    def lacking(self, b: int) -> Ints:
+        """The rows that member b did not draw, nor any of their unit."""
         drawn = np.bincount(self.unit, self.members.counts(b))
-        rows = np.flatnonzero(drawn[self.unit] == 0)
+        return np.flatnonzero(drawn[self.unit] == 0)
+
+    def said(self, b: int) -> tuple[Ints, Array]:
+        """These rows, and what the member predicts for them."""
+        rows = self.lacking(b)
         return rows, self.members.scores(b, rows)
 
     def sums(self, values: list[Array], rows: Ints) -> Floats:
@@ -65,7 +69,7 @@ def classes_out_of_bag(ensemble: Any, problem: Problem, n: int, n_jobs: int | No
     """Votes for the true class and for its strongest rival."""
     judges, truth = Judges.of(ensemble, problem, n), problem.target
     assert truth is not None
-    small = np.int8 if problem.n_classes < 128 else np.int32
+    small: Any = np.int8 if problem.n_classes < 128 else np.int32
 
     def vote(b: int) -> tuple[Ints, Array]:
         rows, scores = judges.said(b)
@@ -75,7 +79,7 @@ def classes_out_of_bag(ensemble: Any, problem: Problem, n: int, n_jobs: int | No
     each = []
     for rows, codes in stream(vote, track(range(len(judges.members)), "members"), n_jobs=n_jobs):
         votes[rows, codes] += 1
-        each.append((rows.astype(np.int32), codes))
+        each.append(codes)
     number = votes.sum(axis=1)
     judged = _judged(number)
     own = np.take_along_axis(votes, truth[:, None], axis=1)[:, 0]
@@ -83,11 +87,13 @@ def classes_out_of_bag(ensemble: Any, problem: Problem, n: int, n_jobs: int | No
     others[np.arange(problem.n), truth] = -1
     rival = others.argmax(axis=1)
     of_rival = others[np.arange(problem.n), rival]
-    p, q = (share[judged] / number[judged] for share in (own, of_rival))
+    rival[of_rival < 0] = -1  # one class has none
+    p, q = (np.maximum(share, 0)[judged] / number[judged] for share in (own, of_rival))
     wrong = votes.argmax(axis=1)[judged] != truth[judged]
     square = (p - q) ** 2 - _of_choice(p + q - (p - q) ** 2, number[judged])
     of_members = np.zeros((GROUPS, 3, len(each)))
-    for b, (rows, codes) in enumerate(each):
+    for b, codes in enumerate(each):
+        rows = judges.lacking(b)
         hits, rivals = codes == truth[rows], codes == rival[rows]
         of_members[:, :, b] = judges.sums([np.ones(len(rows)), hits, rivals], rows)
     of_rows = judges.sums([np.ones(len(p)), p - q, square, wrong], judged)

@@ -8,7 +8,7 @@ one member it is 1[h = y] - 1[h = j*] with the same j*. The strength s is the me
 so that the risk of the vote is at most rho (1 - s^2)/s^2 where s > 0. Numbers: a member errs by
 y - h, and with the root d_b of the mean square of member b's errors
 
-    rho = E (y - mean h)^2 / (mean d_b)^2,    risk of the mean <= rho times the mean risk of a member.
+    rho = E (y - mean h)^2 / (mean d_b)^2,   risk of the mean <= rho times mean risk of a member.
 
 All are taken over rows that a member did not draw. A row has but some members out of bag: what
 their choice adds to squares of means is taken off, so that rho does not depend on their number; an
@@ -243,7 +243,7 @@ def _of_margins(rows: Floats, members: Floats) -> dict[str, float]:
 
 
 def _of_residuals(rows: Floats, members: Floats) -> dict[str, float]:
-    """From sums of weight, squared mean error and the same corrected; of members, squared errors."""
+    """From sums of weight, squared mean error and that corrected; of members, squared errors."""
     weight, square, corrected = rows
     seen, squares = members[:, members[0] > 0]
     mean_square = squares / seen
