@@ -16,7 +16,7 @@ from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.multioutput import MultiOutputRegressor
 
 from bagged_twins import ToldEnsemble
-from empirisk.risk import infinitesimal_jackknife, prediction_errors
+from empirisk.risk import drawn_units, infinitesimal_jackknife, prediction_errors
 from empirisk.runtime.errors import DataError, ParameterError
 
 ERROR_PROBABILITY = 1e-6  # of each statistical test here
@@ -37,26 +37,35 @@ def twin(counts, each):
     return total - spread * v / B
 
 
-def bagged_means(y, B, seed, size=None, replace=True):
+def few_at_once(monkeypatch, numbers):
+    """Many blocks, of members, rows and columns."""
+    for module in (infinitesimal_jackknife, drawn_units):
+        monkeypatch.setattr(module, "NUMBERS_AT_ONCE", numbers)
+    monkeypatch.setattr(infinitesimal_jackknife, "COLUMNS_AT_ONCE", 7)
+    monkeypatch.setattr(infinitesimal_jackknife, "MEMBERS_AT_ONCE", 6)
+
+
+def bagged_means(y, B, seed, size=None, replace=True, chance=None):
     """Members that predict the mean of what they drew, and the ensemble of them."""
     rng = np.random.default_rng(seed)
     n = len(y)
-    drawn = [rng.choice(n, size or n, replace=replace) for _ in range(B)]
+    drawn = [rng.choice(n, size or n, replace=replace, p=chance) for _ in range(B)]
     counts = np.array([np.bincount(rows, minlength=n) for rows in drawn])
     return ToldEnsemble(counts, [[y[rows].mean()] for rows in drawn], bootstrap=replace)
 
 
-def test_variances_are_those_of_the_formulas(monkeypatch):
+@pytest.mark.parametrize("B", [70, 15])  # by covariances; by the products of the members' counts
+def test_variances_are_those_of_the_formulas(monkeypatch, B):
     X, y = load_diabetes(return_X_y=True)
-    monkeypatch.setattr(infinitesimal_jackknife, "NUMBERS_AT_ONCE", 100)  # many blocks
-    forest = RandomForestRegressor(70, max_depth=3, random_state=0).fit(X[:30], y[:30])
+    few_at_once(monkeypatch, 100)
+    forest = RandomForestRegressor(B, max_depth=3, random_state=0).fit(X[:30], y[:30])
     found = prediction_errors(forest, X[100:140])
     counts = np.array([np.bincount(rows, minlength=30) for rows in forest.estimators_samples_])
     each = np.array([tree.predict(X[100:140]) for tree in forest.estimators_])
     slow = [twin(counts, column) for column in each.T]
     assert_allclose(found.variance, slow, rtol=1e-9, atol=1e-9 * np.abs(slow).max())
     assert_allclose(found.prediction, forest.predict(X[100:140]), rtol=1e-12)
-    assert_allclose(found.resampling_error, each.std(axis=0, ddof=1) / np.sqrt(70), rtol=1e-12)
+    assert_allclose(found.resampling_error, each.std(axis=0, ddof=1) / np.sqrt(B), rtol=1e-12)
 
 
 @pytest.mark.parametrize("size", [20, 8])
@@ -69,6 +78,17 @@ def test_the_bagged_mean_has_the_variance_of_the_mean(size):
     assert abs(variance.mean() - truth) < Z * variance.std(ddof=1) / np.sqrt(40)
     # The Monte Carlo error tells how far the estimates lie apart, to 1/sqrt(80) = 11 %.
     assert_allclose(variance.std(ddof=1), error.mean(), rtol=5 / np.sqrt(80))
+
+
+def test_rows_drawn_by_weight_have_the_variance_of_the_weighted_mean():
+    rng = np.random.default_rng(7)
+    y, weight = rng.normal(size=20), rng.dirichlet(np.ones(20))
+    truth = (weight**2) @ (y - weight @ y) ** 2
+    found = [
+        prediction_errors(bagged_means(y, 400, seed, chance=weight), [[0]]).variance
+        for seed in range(40)
+    ]
+    assert abs(np.mean(found) - truth) < Z * np.std(found, ddof=1) / np.sqrt(40)
 
 
 def test_the_mean_of_draws_without_replacement_has_the_unbiased_variance_of_the_mean():
@@ -185,7 +205,7 @@ def test_frames_and_several_outputs():
 
 
 def test_the_bits_do_not_depend_on_the_workers(monkeypatch):
-    monkeypatch.setattr(infinitesimal_jackknife, "NUMBERS_AT_ONCE", 20_000)
+    few_at_once(monkeypatch, 20_000)
     X, y = load_diabetes(return_X_y=True)
     forest = RandomForestRegressor(100, max_depth=4, random_state=0).fit(X, y)
     one, three = (prediction_errors(forest, X, n_jobs=n_jobs) for n_jobs in (1, 3))

@@ -128,7 +128,8 @@ def test_the_vote_of_order_correct_classifiers_approaches_the_bayes_rate(voters,
 
 def test_three_classes_and_a_plurality_far_below_one_half():
     P, Q = np.array([0.8, 0.15, 0.05]), np.array([0.4, 0.35, 0.25])
-    assert P @ Q == pytest.approx(0.385)
+    one = float(P @ Q)
+    assert one == pytest.approx(0.385)
     rates = [rate_of_vote(P, Q, voters) for voters in (1, 25, 250, 2500)]
     assert (np.diff(rates) > 0).all()
     assert rates[-1] == pytest.approx(P.max(), abs=0.005)

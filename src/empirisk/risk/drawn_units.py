@@ -10,15 +10,15 @@ import numpy as np
 from sklearn.utils.validation import column_or_1d
 
 from empirisk.risk.bagged_members import BaggedMembers
-from empirisk.runtime.arrays import Floats, Ints
+from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import slices
 
-MEMBERS_AT_ONCE = 64
+NUMBERS_AT_ONCE = 2**22  # in memory together as floats
 
 
 class DrawnUnits:
-    """The counts of an ensemble's members, a block of members at a time.
+    """The counts of an ensemble's members: a byte for each member and unit, where that will do.
 
     Attributes
     ----------
@@ -32,32 +32,48 @@ class DrawnUnits:
     """
 
     def __init__(self, members: BaggedMembers, groups: Any, replace: bool | None) -> None:
-        self.members = members
-        self._order, self._starts = _sorted_groups(groups, members.n)
-        self.n = members.n if self._starts is None else len(self._starts)
-        self._whole = self._starts is not None and self._drawn_whole(self._starts)
-        mean, square, most = np.zeros(self.n), np.zeros(self.n), 0.0
-        for block in slices(len(members), MEMBERS_AT_ONCE):
-            counts = self.block(block)
-            mean += counts.sum(axis=0)
-            square += np.square(counts).sum(axis=0)
-            most = max(most, float(counts.max()))
-        mean, square = mean / len(members), square / len(members)
-        variance = np.maximum(square - mean**2, 0.0)
-        self.spread, self.squared_spread = float(variance.sum()), float(variance @ variance)
-        self.drawn = float(mean.sum())
-        self.with_replacement = most > 1 if replace is None else replace
+        self.counts = _counts_of_units(members, groups)
+        self.n = self.counts.shape[1]
+        self.drawn, self.spread, self.squared_spread = 0.0, 0.0, 0.0
+        for block in self._blocks(1):
+            counts = self.counts[:, block].astype(float)
+            variance = counts.var(axis=0)
+            self.drawn += float(counts.sum()) / len(counts)
+            self.spread += float(variance.sum())
+            self.squared_spread += float(variance @ variance)
+        self.with_replacement = bool(self.counts.max() > 1) if replace is None else replace
+        self._gram: Floats | None = None
         self._refuse_no_draws()
 
-    def block(self, block: slice) -> Floats:
-        """The counts of a block of members: (members, units)."""
-        rows = np.stack([self.members.counts(b) for b in range(len(self.members))[block]])
-        if self._starts is None:
-            return rows.astype(float)
-        rows = rows[:, self._order]
-        if self._whole:
-            return rows[:, self._starts].astype(float)
-        return np.add.reduceat(rows, self._starts, axis=1).astype(float)
+    def prepare(self, columns: int) -> None:
+        """For the covariances with so many columns of predictions, by the shorter way.
+
+        With centred counts N and predictions t of B members, the sum over n units of squared
+        covariances is |N't|^2 / B^2, or t'(NN')t / B^2 where B (n + columns) < n columns.
+        """
+        B = len(self.counts)
+        if self._gram is None and B * (self.n + columns) < self.n * columns:
+            self._gram = np.zeros((B, B))
+            for block in self._blocks(1):
+                centred = self._centred(block)
+                self._gram += centred @ centred.T
+
+    def squares(self, centred: Floats) -> Floats:
+        """The sum over units of squared covariances with each column of (members, columns)."""
+        if self._gram is not None:
+            return (centred * (self._gram @ centred)).sum(axis=0) / len(centred) ** 2
+        total = np.zeros(centred.shape[1])
+        for block in self._blocks(centred.shape[1]):
+            total += np.square(self._centred(block).T @ centred / len(centred)).sum(axis=0)
+        return total
+
+    def _centred(self, block: slice) -> Floats:
+        counts = self.counts[:, block].astype(float)
+        return counts - counts.mean(axis=0)
+
+    def _blocks(self, columns: int) -> list[slice]:
+        """Of units, such that neither counts nor covariances are too many at once."""
+        return slices(self.n, max(NUMBERS_AT_ONCE // max(len(self.counts), columns), 1))
 
     @property
     def factor(self) -> float:
@@ -69,15 +85,6 @@ class DrawnUnits:
             return 1.0
         return (self.n - 1) / self.n * (self.n / (self.n - self.drawn)) ** 2
 
-    def _drawn_whole(self, starts: Ints) -> bool:
-        """Whether each member drew all rows of a group equally often."""
-        for b in range(len(self.members)):
-            counts = self.members.counts(b)[self._order]
-            least = np.minimum.reduceat(counts, starts)
-            if (least != np.maximum.reduceat(counts, starts)).any():
-                return False
-        return True
-
     def _refuse_no_draws(self) -> None:
         if self.spread == 0:
             raise ParameterError(
@@ -86,10 +93,26 @@ class DrawnUnits:
             )
 
 
-def _sorted_groups(groups: Any, n: int) -> tuple[Ints, Ints | None]:
-    """Rows sorted by group, and where each group begins."""
+def _counts_of_units(members: BaggedMembers, groups: Any) -> Array:
+    """(members, units), in the smallest type that holds them."""
     if groups is None:
-        return np.arange(n), None
+        return np.stack([_small(members.counts(b)) for b in range(len(members))])
+    order, starts = _sorted_groups(groups, members.n)
+    least, total, whole = [], [], True
+    for b in range(len(members)):
+        counts = members.counts(b)[order]
+        least.append(_small(np.minimum.reduceat(counts, starts)))
+        total.append(_small(np.add.reduceat(counts, starts)))
+        whole = whole and bool((least[-1] == np.maximum.reduceat(counts, starts)).all())
+    return np.stack(least if whole else total)
+
+
+def _small(counts: Ints) -> Array:
+    return counts.astype(np.min_scalar_type(int(counts.max(initial=0))))
+
+
+def _sorted_groups(groups: Any, n: int) -> tuple[Ints, Ints]:
+    """Rows sorted by group, and where each group begins."""
     labels = np.asarray(column_or_1d(groups))
     if len(labels) != n:
         raise DataError(

@@ -19,7 +19,7 @@ from sklearn.utils.validation import _num_samples
 
 from empirisk.charts.prediction_errors import draw_prediction_errors
 from empirisk.risk.bagged_members import BaggedMembers
-from empirisk.risk.drawn_units import MEMBERS_AT_ONCE, DrawnUnits
+from empirisk.risk.drawn_units import NUMBERS_AT_ONCE, DrawnUnits
 from empirisk.risk.members_at import members_at, predictions
 from empirisk.risk.predictor import name_of
 from empirisk.runtime.arrays import Array, Bools, Floats
@@ -27,7 +27,8 @@ from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import one_blas_thread, parallel, slices
 from empirisk.runtime.progress import track
 
-NUMBERS_AT_ONCE = 2**22  # of predictions, and of covariances, in memory together
+MEMBERS_AT_ONCE = 64  # that one worker asks in turn
+COLUMNS_AT_ONCE = 512  # of predictions, for one worker
 WANTED = 0.25  # Monte Carlo error of a variance, relative to it, for which members are advised
 
 
@@ -182,6 +183,7 @@ def prediction_errors(
     with one_blas_thread():
         units = DrawnUnits(members, groups, getattr(ensemble, "bootstrap", None))
         rows = np.arange(_num_samples(X))
+        units.prepare(len(rows) * max(members.n_classes, 1))
         parts = [
             _errors(_all_predictions(members, rows[block], n_jobs), units, n_jobs)
             for block in track(slices(len(rows), _at_once(len(members))), "rows")
@@ -196,7 +198,7 @@ def _result(
     ensemble: Any, units: DrawnUnits, mean: Floats, own: Floats, raw: Floats, scale: Floats
 ) -> PredictionErrors:
     """From the variance of the members and the sum of squares, both in the square of a scale."""
-    B = len(units.members)
+    B = len(units.counts)
     variance = units.factor * (raw - units.spread * own / B)
     least = units.factor * np.sqrt(2 * units.squared_spread) * own / B
     noise = np.hypot(least, np.sqrt(4 * units.factor * np.maximum(variance, 0) * own / B))
@@ -244,17 +246,9 @@ def _errors(
     scale[scale == 0] = 1.0
     centred /= scale
     own = np.square(centred).mean(axis=0)
-    blocks = slices(centred.shape[1], _at_once(units.n))
-    raw = parallel(lambda block: _squares(centred[:, block], units), blocks, n_jobs=n_jobs)
+    blocks = slices(centred.shape[1], COLUMNS_AT_ONCE)
+    raw = parallel(lambda block: units.squares(centred[:, block]), blocks, n_jobs=n_jobs)
     return mean, own.reshape(shape), np.concatenate(raw).reshape(shape), scale.reshape(shape)
-
-
-def _squares(centred: Floats, units: DrawnUnits) -> Floats:
-    """sum_i C_i^2 of each column."""
-    covariance = np.zeros((units.n, centred.shape[1]))
-    for block in slices(len(centred), MEMBERS_AT_ONCE):
-        covariance += units.block(block).T @ centred[block]
-    return np.square(covariance / len(centred)).sum(axis=0)
 
 
 def _at_once(n: int) -> int:
