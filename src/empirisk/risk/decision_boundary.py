@@ -55,15 +55,15 @@ def draw_decision_boundary(
         raise ParameterError(f"resolution is {resolution}; give 2 or more, such as 200")
     classifier = as_predictor(classifier, y, task="classification")
     _refuse_no_classifier(classifier)
-    names, points = _two_columns(classifier, X)
+    names, points = two_columns(classifier, X)
     across, up = (
-        _grid(column, name, resolution) for column, name in zip(points.T, names, strict=True)
+        grid_along(column, name, resolution) for column, name in zip(points.T, names, strict=True)
     )
     plane = np.column_stack([np.tile(across, resolution), np.repeat(up, resolution)])
-    predicted = _predicted(classifier, _alike(X, plane), len(plane))
+    predicted = _predicted(classifier, like_given(X, plane), len(plane))
     truth, seen = predicted[:0], predicted[:0]
     if y is not None:
-        truth, seen = _labels(y, len(points)), _predicted(classifier, X, len(points))
+        truth, seen = given_labels(y, len(points)), _predicted(classifier, X, len(points))
     known = np.asarray(getattr(classifier, "classes_", predicted[:0]))
     said = _said(known, np.concatenate([predicted, seen]), name_of(classifier))
     _refuse_other_labels(truth, said, name_of(classifier))
@@ -119,7 +119,7 @@ def _refuse_other_labels(truth: Array, said: Array, name: str) -> None:
         )
 
 
-def _two_columns(classifier: Any, X: Any) -> tuple[tuple[str, str], Floats]:
+def two_columns(classifier: Any, X: Any) -> tuple[tuple[str, str], Floats]:
     """The names of the columns, and their numbers."""
     named = isinstance(X, Table) or hasattr(X, "__arrow_c_stream__")
     table = Table.of(X if named else np.atleast_2d(np.asarray(X)))
@@ -137,7 +137,7 @@ def _two_columns(classifier: Any, X: Any) -> tuple[tuple[str, str], Floats]:
     return (str(names[0]), str(names[1])), np.column_stack(columns)
 
 
-def _grid(column: Floats, name: str, resolution: int) -> Floats:
+def grid_along(column: Floats, name: str, resolution: int) -> Floats:
     """From a little below the least to a little above the largest number."""
     finite = column[np.isfinite(column)]
     if len(finite) == 0:
@@ -147,7 +147,7 @@ def _grid(column: Floats, name: str, resolution: int) -> Floats:
     return np.linspace(low - margin, high + margin, resolution)
 
 
-def _alike(X: Any, plane: Floats) -> Any:
+def like_given(X: Any, plane: Floats) -> Any:
     """The points of the plane as the kind of table that X is, with the same names."""
     if hasattr(X, "iloc"):
         return type(X)(plane, columns=X.columns)
@@ -159,7 +159,8 @@ def _alike(X: Any, plane: Floats) -> Any:
     return arrow if isinstance(X, pa.Table) else type(X)(arrow)
 
 
-def _labels(y: Any, n: int) -> Array:
+def given_labels(y: Any, n: int) -> Array:
+    """A label for each of n rows."""
     labels = np.asarray(column_or_1d(y))
     if len(labels) != n:
         raise DataError(f"y has {len(labels)} labels for the {n} rows of X; give one a row")

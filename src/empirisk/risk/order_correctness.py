@@ -22,12 +22,13 @@ from empirisk.risk.leave_one_out_bootstrap import predict_left_out
 from empirisk.risk.loss_table import LossTable
 from empirisk.risk.measures.measure import Measure
 from empirisk.risk.problem import Problem
+from empirisk.risk.resample_counts import resample_counts
 from empirisk.runtime.arrays import Array, Bools, Floats, Ints
 from empirisk.runtime.deadlines import check_deadline, time_left
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import parallel, slices
 from empirisk.runtime.progress import track
-from empirisk.runtime.streams import generator, spawn
+from empirisk.runtime.streams import spawn
 
 FITS_AT_ONCE = 16  # their votes are in memory together
 NAME = "share of order-correct inputs"
@@ -247,21 +248,11 @@ def _votes(estimator: Any, problem: Problem, seeds: Sequence[int], n_jobs: int |
 def _one_vote(estimator: Any, problem: Problem, seed: int) -> tuple[Ints, Ints]:
     """The rows left out of a resample, and their predicted classes."""
     check_deadline()
-    copies = _copies(problem, seed)
+    copies = resample_counts(problem, seed)
     out = np.flatnonzero(copies == 0)
     if len(out) == 0:
         return out, out
     return out, predict_left_out(estimator, problem, copies, out, seed)
-
-
-def _copies(problem: Problem, seed: int) -> Ints:
-    """How often each row is drawn, with its group where there are groups."""
-    unit = np.arange(problem.n)
-    if problem.groups is not None:
-        unit = np.unique(problem.groups, return_inverse=True)[1]
-    units = int(unit.max()) + 1
-    drawn = generator(seed).integers(units, size=units)
-    return np.bincount(drawn, minlength=units)[unit]
 
 
 def _probabilities(probability: Any, problem: Problem) -> Floats:

@@ -40,6 +40,11 @@ class GroupSums:
         for group in self.sums:
             yield total - group
 
+    def with_error(self, statistics: Callable[[Array], Floats]) -> tuple[Floats, Floats]:
+        """A function of the sums, and its jackknife error."""
+        without = np.stack([statistics(some) for some in self.without_each()])
+        return statistics(self.total), jackknife_error(without)
+
 
 def jackknife_error(without: Floats) -> Floats:
     """The standard error of a statistic t from its values t_g without one of G groups each:

@@ -1,0 +1,17 @@
+"""How often a bootstrap resample holds each row of a problem."""
+
+import numpy as np
+
+from empirisk.risk.problem import Problem
+from empirisk.runtime.arrays import Ints
+from empirisk.runtime.streams import generator
+
+
+def resample_counts(problem: Problem, seed: int) -> Ints:
+    """Of a resample of as many rows as there are; where there are groups, of whole groups."""
+    unit = np.arange(problem.n)
+    if problem.groups is not None:
+        unit = np.unique(problem.groups, return_inverse=True)[1].reshape(-1)
+    units = int(unit.max()) + 1
+    drawn = generator(seed).integers(units, size=units)
+    return np.bincount(drawn, minlength=units)[unit]
