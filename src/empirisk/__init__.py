@@ -8,6 +8,8 @@ __version__ = "0.1.0"
 # `import empirisk` is instant.
 _HOME = {
     "Axis": "empirisk.risk.axis",
+    "BaggingClassifier": "empirisk.learners.ensembles.bagging_classifier",
+    "BaggingRegressor": "empirisk.learners.ensembles.bagging_regressor",
     "Baseline": "empirisk.learners.baseline",
     "BasisExpansion": "empirisk.learners.linear.basis_expansion",
     "BasisRegression": "empirisk.learners.linear.basis_regression",

@@ -9,7 +9,7 @@ from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from empirisk import LinearRegression, Ridge, Tuned, select
+from empirisk import BaggingRegressor, LinearRegression, Ridge, Tuned, select
 from empirisk.model_file import archive
 from empirisk.model_file.save import save
 from empirisk.runtime.errors import ParameterError
@@ -21,6 +21,7 @@ class MyRidge(Ridge):
 
 FOREIGN = [
     (RandomForestClassifier(), "RandomForestClassifier must be saved by scikit-learn's own means"),
+    (BaggingRegressor(ForeignRidge()), r"model\.estimator is scikit-learn's Ridge"),
     (Tuned(ForeignRidge()), r"model\.estimator is scikit-learn's Ridge"),
     (make_pipeline(StandardScaler(), Ridge()), r"model\.steps\[0\]\[1\] is .* StandardScaler"),
     (MyRidge(), "model is a MyRidge"),

@@ -32,6 +32,8 @@ from sklearn.pipeline import make_pipeline
 from discovery import learners
 from empirisk import (
     Axis,
+    BaggingClassifier,
+    BaggingRegressor,
     Baseline,
     BasisExpansion,
     BasisRegression,
@@ -52,7 +54,7 @@ from empirisk import (
     select,
 )
 from empirisk.model_file.load import load, read_model_file
-from empirisk.model_file.registry import HOMES, NOT_KEPT, registered
+from empirisk.model_file.registry import HOMES, NOT_KEPT, ROW_BY_ROW, registered
 from empirisk.model_file.save import save, summary
 from empirisk.risk.splitters import KINDS
 from empirisk.runtime.errors import ParameterError
@@ -60,6 +62,8 @@ from empirisk.selection.average import FoldAverageClassifier, FoldAverageRegress
 from model_file.exactness import assert_same
 
 REGRESSORS = [
+    BaggingRegressor(n_estimators=3, random_state=0),
+    BaggingRegressor(Ridge(), 30, max_features=2, oob_score=True, random_state=0, n_jobs=2),
     Baseline(),
     Baseline(losses.Quantile(0.9)),
     LinearRegression(),
@@ -85,6 +89,8 @@ REGRESSORS = [
     Tuned(make_pipeline("passthrough", Ridge()), cv=3, values=(1.0, 2.0)),
 ]
 CLASSIFIERS = [
+    BaggingClassifier(DecisionTreeClassifier(max_depth=2), 30, oob_score=True, random_state=0),
+    BaggingClassifier(make_pipeline(LogisticRegression()), 3, voting="hard", random_state=0),
     DecisionTreeClassifier(cost_matrix=losses.Costs([[0, 5, 1], [1, 0, 2], [1, 1, 0]])),
     LinearTreeClassifier(min_samples_leaf=4),
     Baseline("zero_one"),
@@ -124,6 +130,12 @@ def without_tables(model):
         vars(model).update(fitted)
         model.risk_ = dataclasses.replace(model.risk_, table=None)
         model.best_estimator_ = without_tables(model.best_estimator_)
+    if isinstance(model, BaggingClassifier | BaggingRegressor):
+        fitted = {name: part for name, part in vars(model).items() if name not in ROW_BY_ROW}
+        model = clone(model)
+        vars(model).update(fitted)
+        if hasattr(model, "risk_"):
+            model.risk_ = dataclasses.replace(model.risk_, table=None)
     return model
 
 

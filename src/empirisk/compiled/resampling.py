@@ -8,7 +8,15 @@ that two rounds of hashing give: any resample can be drawn again, alone, on any 
 import numpy as np
 
 from empirisk.compiled.decorator import compiled
-from empirisk.compiled.streams import GOLDEN, HALF_WORD, LOW_HALF, below, bits, scramble
+from empirisk.compiled.streams import (
+    GOLDEN,
+    HALF_WORD,
+    LOW_HALF,
+    below,
+    bits,
+    scramble,
+    uniform,
+)
 
 ONE = np.uint64(1)
 
@@ -95,3 +103,45 @@ def nested_counts(seed, first, drawn, counts):
         draw(seed, first + r, m, places)
         for i in range(m):
             counts[r, drawn[places[i]]] += 1.0
+
+
+@compiled
+def even_counts(seed, m, counts):
+    """counts[i] += how often m draws with replacement take i, all of 0..n-1 alike."""
+    rows = np.empty(m + m % 2, np.uint32)
+    draw(seed, 0, counts.size, rows)
+    for i in range(m):
+        counts[rows[i]] += 1
+
+
+@compiled
+def uneven_counts(seed, m, upto, guide, counts):
+    """counts[i] += how often m draws with replacement take i, with chances upto[i] - upto[i-1].
+
+    `upto` are cumulated chances, the last 1; guide[g] is the first i whose upto exceeds g / n, from
+    where a draw walks to its place (Chen & Asau 1974): two steps on average.
+    """
+    n = counts.size
+    for t in range(m):
+        u = uniform(seed, t)
+        i = guide[min(np.int64(u * n), n - 1)]
+        while upto[i] <= u:
+            i += 1
+        counts[i] += 1
+
+
+@compiled
+def subset_counts(seed, m, copies, counts):
+    """counts[i] += how many of the copies of i are among m drawn without replacement from all.
+
+    In one pass, each copy taken with the chance of those still wanted among those still to come
+    (Fan, Muller & Rezucha 1962).
+    """
+    left = copies.sum()
+    wanted = m
+    for i in range(copies.size):
+        for _ in range(copies[i]):
+            if below(seed, left, left) < wanted:
+                counts[i] += 1
+                wanted -= 1
+            left -= 1

@@ -17,6 +17,8 @@ HOMES = {
     "Absolute": "empirisk.losses",
     "Asymmetric": "empirisk.losses",
     "Axis": "empirisk.risk.axis",
+    "BaggingClassifier": "empirisk.learners.ensembles.bagging_classifier",
+    "BaggingRegressor": "empirisk.learners.ensembles.bagging_regressor",
     "Baseline": "empirisk.learners.baseline",
     "BasisExpansion": "empirisk.learners.linear.basis_expansion",
     "BasisRegression": "empirisk.learners.linear.basis_regression",
@@ -79,6 +81,9 @@ HOMES = {
 # of cached fits is one of the machine that fitted.
 NOT_KEPT = {"RiskEstimate": ("table",), "Pipeline": ("memory",)}
 
+# Fitted attributes that stay behind: a model keeps no data row by row.
+ROW_BY_ROW = {"_draws", "_rows", "oob_decision_function_", "oob_prediction_"}
+
 # Classes that are their parameters: what else they have follows from these.
 WITHOUT_STATE = (SPLITTERS, PLANS)
 
@@ -120,7 +125,8 @@ def state_of(thing: Any) -> dict[str, Any]:
     if HOMES[name] in WITHOUT_STATE:
         return {}
     own = getattr(thing, "__dict__", {})
-    return {key: own[key] for key in sorted(own) if key not in constructor(name)}
+    left_out = {*constructor(name), *ROW_BY_ROW}
+    return {key: own[key] for key in sorted(own) if key not in left_out}
 
 
 def may_be_state(cls: type, key: str) -> bool:

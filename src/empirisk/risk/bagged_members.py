@@ -1,8 +1,9 @@
-"""The members of a bagged ensemble in scikit-learn's form, and what they say of rows they lack.
+"""The members of a bagged ensemble, and what they say of rows they lack.
 
-The ensemble has its members in `estimators_`, the rows that each drew in `estimators_samples_`
-(numbers, with repeats) and their columns, if not all, in `estimators_features_`. Members of a
-classifier know the classes by their codes, the places in the ensemble's `classes_`.
+In scikit-learn's form the ensemble has its members in `estimators_`, the rows that each drew in
+`estimators_samples_` (numbers, with repeats) and their columns, if not all, in
+`estimators_features_`. Members of a classifier know the classes by their codes, the places in the
+ensemble's `classes_`. An ensemble of this library prepares X once for all members (`members_of`).
 """
 
 from dataclasses import dataclass
@@ -22,7 +23,8 @@ class BaggedMembers:
     """Members, the rows each drew (numbers among the n rows of the fit) and the columns it sees.
 
     `kept` are the rows of the fit that the problem still has, `codes` the codes that the problem
-    gives to the classes of the ensemble, None for regression.
+    gives to the classes of the ensemble, None for regression. `asked` is what `members_of` of an
+    ensemble of this library gives; else it is None, and `estimators` are asked themselves.
     """
 
     estimators: list[Any]
@@ -33,34 +35,39 @@ class BaggedMembers:
     kept: Ints | None
     codes: Ints | None
     n_classes: int
+    asked: Any = None
 
     @classmethod
     def of(cls, ensemble: Any, problem: Problem, n: int) -> Self:
         """The members of a fitted ensemble, to judge the rows of a problem."""
         name = type(ensemble).__name__
-        if not (hasattr(ensemble, "estimators_") and hasattr(ensemble, "estimators_samples_")):
+        asked = ensemble.members_of(problem.X) if hasattr(ensemble, "members_of") else None
+        known = asked is not None or hasattr(ensemble, "estimators_")
+        if not (known and hasattr(ensemble, "estimators_samples_")):
             raise ParameterError(
                 f"{name} does not tell which rows its members drew (estimators_samples_): give a "
                 "bagged ensemble or a random forest, or use risk.cross_validate"
             )
         samples = list(ensemble.estimators_samples_)
-        _refuse_other_rows(samples, n, getattr(ensemble, "max_samples", None), name)
+        _refuse_other_rows(samples, n, ensemble)
         codes = None
         if problem.classes is not None:
             codes = np.searchsorted(problem.classes, ensemble.classes_)
+        names = getattr(ensemble, "feature_names_in_", None)
         return cls(
-            estimators=list(ensemble.estimators_),
+            estimators=list(ensemble.estimators_) if asked is None else [],
             samples=samples,
-            columns=getattr(ensemble, "estimators_features_", None),
-            X=_as_members_saw(problem.X, getattr(ensemble, "feature_names_in_", None)),
+            columns=getattr(ensemble, "estimators_features_", None) if asked is None else None,
+            X=_as_members_saw(problem.X, names) if asked is None else None,
             n=n,
             kept=problem.kept,
             codes=codes,
             n_classes=problem.n_classes,
+            asked=asked,
         )
 
     def __len__(self) -> int:
-        return len(self.estimators)
+        return len(self.samples)
 
     def counts(self, b: int) -> Ints:
         """How often member b drew each row of the problem."""
@@ -69,6 +76,8 @@ class BaggedMembers:
 
     def scores(self, b: int, rows: Ints) -> Array:
         """Member b's predictions of these rows; of classes, probabilities or else its vote."""
+        if self.asked is not None:
+            return self._in_codes(self.asked.scores(b, rows))
         member = self.estimators[b]
         X = _safe_indexing(self.X, rows)
         if self.columns is not None:
@@ -78,6 +87,14 @@ class BaggedMembers:
         if self.codes is None:
             return np.asarray(member.predict(X), dtype=float)
         return self._of_classes(member, X)
+
+    def _in_codes(self, scores: Array) -> Array:
+        """Columns of the ensemble's classes as those of the problem's."""
+        if self.codes is None or scores.ndim == 1:
+            return scores
+        found = np.zeros((len(scores), self.n_classes))
+        found[:, self.codes] = scores
+        return found
 
     def _of_classes(self, member: Any, X: Any) -> Floats:
         assert self.codes is not None
@@ -104,12 +121,14 @@ def _as_members_saw(X: Any, names: Any) -> Any:
     return np.asarray(X)
 
 
-def _refuse_other_rows(samples: list[Ints], n: int, max_samples: Any, name: str) -> None:
+def _refuse_other_rows(samples: list[Ints], n: int, ensemble: Any) -> None:
     last = max(int(np.max(sample, initial=-1)) for sample in samples)
+    max_samples = getattr(ensemble, "max_samples", None)
     as_many = max_samples is None or (isinstance(max_samples, float) and max_samples == 1.0)
-    if last >= n or (as_many and len(samples[0]) != n):
+    fitted = getattr(ensemble, "_n_samples", len(samples[0]) if as_many else None)
+    if last >= n or (fitted is not None and fitted != n):
         raise DataError(
-            f"{n} rows came, and {name} was fitted on "
-            f"{len(samples[0]) if as_many else f'at least {last + 1}'}: give the rows it was "
+            f"{n} rows came, and {type(ensemble).__name__} was fitted on "
+            f"{f'at least {last + 1}' if fitted is None else fitted}: give the rows it was "
             "fitted on, all of them and in the same order"
         )

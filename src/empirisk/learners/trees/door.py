@@ -65,22 +65,27 @@ def check_places(learner: Any, X: Any) -> Floats:
     """The door of every prediction: X as the tree compares it."""
     check_is_fitted(learner)
     X = table_of(X, learner, reset=False)
-    plain = all(c.kind == "number" and c.calendar is None for c in learner.columns_)
-    if plain and isinstance(X, np.ndarray):
-        places = np.require(X, np.float64, ["C", "A", "W"])
-    else:
-        places = places_of(X, learner.columns_)
+    places = places_in(X, learner.columns_)
     if places.shape[1] != learner.tree_.n_features:  # of a file that was changed
         raise DataError(
             f"X has {places.shape[1]} columns, and the tree was grown on {learner.tree_.n_features}"
         )
+    return places
+
+
+def places_in(X: Any, columns: list[CodedColumn]) -> Floats:
+    """What `table_of` gave, as trees that were grown on these columns compare it."""
+    plain = all(c.kind == "number" and c.calendar is None for c in columns)
+    if plain and isinstance(X, np.ndarray):
+        places = np.require(X, np.float64, ["C", "A", "W"])
+    else:
+        places = places_of(X, columns)
     with np.errstate(over="ignore", invalid="ignore"):
         suspicious = not np.isfinite(places.sum())
     if suspicious and np.isinf(places).any():
         j = int(np.flatnonzero(np.isinf(places).any(axis=0))[0])
         raise DataError(
-            f"column {learner.columns_[j].name!r} has infinite values (inf); leave their cells "
-            "empty (NaN)"
+            f"column {columns[j].name!r} has infinite values (inf); leave their cells empty (NaN)"
         )
     return places
 

@@ -1,0 +1,125 @@
+"""Trees as members: one coding of the table for all of them, one conversion of X to predict.
+
+The trees are bit for bit those that `fit_any` grows on the drawn rows of X itself, where all of
+their columns are of the same kind: a coding of all rows has more codes, in the same order.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from empirisk.data.rank_coding import CodedColumn, RankCoding
+from empirisk.learners.ensembles.columns import columns_of, numbered
+from empirisk.learners.ensembles.members import AnyMembers, Training
+from empirisk.learners.trees.classifier import DecisionTreeClassifier
+from empirisk.learners.trees.door import places_in, table_of
+from empirisk.learners.trees.regressor import DecisionTreeRegressor
+from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.parallel import parallel, slices
+
+ROWS_AT_ONCE = 2**13  # their places and their sums stay in the cache
+
+
+def are_trees(estimator: Any) -> bool:
+    """Whether the members share a coding."""
+    return type(estimator) in (DecisionTreeClassifier, DecisionTreeRegressor)
+
+
+def fit_tree(member: Any, training: Training, weight: Floats, columns: Ints | None) -> Any:
+    """Grow a tree on the drawn rows of the coding that all members share."""
+    rows = np.flatnonzero(weight > 0)
+    coding = coded_columns(training.X, columns)[rows]
+    y, weight = training.y[rows], weight[rows]
+    if not training.n_classes:
+        tree = member._path(coding, y, weight, [member.ccp_alpha], 0).write(0, member, None)
+    else:
+        classes, codes = np.unique(y, return_inverse=True)
+        learner = member.for_classes(classes)
+        path = learner._path(coding, codes, weight, [member.ccp_alpha], len(classes))
+        tree = path.write(0, member, classes)
+    if training.names is not None:
+        tree.feature_names_in_ = np.array([c.name for c in coding.columns], dtype=object)
+    return tree
+
+
+def coded_columns(coding: RankCoding, columns: Ints | None) -> RankCoding:
+    """Some columns of a coding, which share its codes."""
+    if columns is None:
+        return coding
+    picked = [coding.columns[j] for j in columns]
+    names = numbered([column.name for column in picked])
+    return replace(
+        coding,
+        features=coding.features[columns],
+        columns=tuple(replace(c, name=name) for c, name in zip(picked, names, strict=True)),
+    )
+
+
+class TreeMembers(AnyMembers):
+    """Fitted trees, to be asked about the rows of X, which are converted once for all of them."""
+
+    def __init__(
+        self,
+        members: list[Any],
+        columns: Ints | None,
+        X: Any,
+        n_classes: int,
+        votes: bool,
+        estimator: Any,
+    ) -> None:
+        super().__init__(members, columns, None, n_classes, votes)
+        known, used = shared_columns(members, columns)
+        if isinstance(X, RankCoding):
+            self.places = coded_columns(X, used).places()
+        else:
+            table = table_of(X, estimator, reset=None)
+            self.places = places_in(columns_of(table, used), known)
+        if columns is not None:
+            self.columns = np.searchsorted(np.arange(X.shape[1]) if used is None else used, columns)
+
+    def scores(self, b: int, rows: Ints | slice | None = None) -> Array:
+        """As of any members."""
+        places = self.places if rows is None else self.places[rows]
+        if self.columns is not None:
+            places = np.ascontiguousarray(places[:, self.columns[b]])
+        member = self.members[b]
+        leaves = member.tree_.apply(places)
+        if not self.n_classes:
+            values = member.tree_.value[:, :, 0][leaves]
+            return values[:, 0] if member.n_outputs_ == 1 else values
+        if self.votes:
+            return np.eye(self.n_classes)[member.classes_[member._labels[leaves]]]
+        shares = member.tree_.value[:, 0][leaves]
+        if shares.shape[1] == self.n_classes:
+            return shares
+        found = np.zeros((len(leaves), self.n_classes))
+        found[:, member.classes_] = shares
+        return found
+
+    def mean(self, n_jobs: int | None) -> Floats:
+        """Block of rows by block of rows, the members in their order."""
+
+        def of_block(block: slice) -> Floats:
+            total = np.array(self.scores(0, block))
+            for b in range(1, len(self)):
+                total += self.scores(b, block)
+            return total / len(self)
+
+        blocks = slices(len(self.places), ROWS_AT_ONCE)
+        return np.concatenate(parallel(of_block, blocks, n_jobs=n_jobs))
+
+
+def shared_columns(
+    members: list[Any], columns: Ints | None
+) -> tuple[list[CodedColumn], Ints | None]:
+    """What the columns of the table are, of those that some member has, and which these are.
+
+    Members have the same levels of a category, since they share a coding; of numbers each knows
+    those next to its thresholds, which predictions do not ask for.
+    """
+    if columns is None:
+        return members[0].columns_, None
+    used, first = np.unique(columns, return_index=True)
+    places = zip(*np.unravel_index(first, columns.shape), strict=True)
+    return [members[b].columns_[i] for b, i in places], used

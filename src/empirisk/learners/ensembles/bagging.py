@@ -1,0 +1,286 @@
+"""What bagged classifiers and regressors share: draws, members, out-of-bag rows."""
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.validation import _is_fitted, _num_samples, check_is_fitted
+
+from empirisk.learners.ensembles.bag_door import checked_table, kept_rows, table_names
+from empirisk.learners.ensembles.bag_path import BagPath
+from empirisk.learners.ensembles.bag_risk import judged, out_of_bag_scores
+from empirisk.learners.ensembles.bag_settings import checked_settings, columns_drawn, row_draws
+from empirisk.learners.ensembles.bag_soundness import check_bag
+from empirisk.learners.ensembles.bagged_trees import TreeMembers, are_trees, fit_tree
+from empirisk.learners.ensembles.class_codes import for_codes
+from empirisk.learners.ensembles.members import AnyMembers, Training, fit_any, kind_of_workers
+from empirisk.learners.ensembles.warm_start import refuse_other_classes, refuse_other_training
+from empirisk.losses import Loss
+from empirisk.risk.axis import Axis, Freedom, PathMixin
+from empirisk.risk.groups import group_codes, group_labels
+from empirisk.risk.out_of_bag import OutOfBag
+from empirisk.risk.problem import Problem, common_loss
+from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.parallel import parallel
+from empirisk.runtime.progress import track
+from empirisk.runtime.streams import spawn
+from empirisk.runtime.validation import check_target
+
+N_VALUES = 8
+
+
+class Bagging(PathMixin, BaseEstimator):
+    """One estimator fitted to many draws of the rows, and of the columns."""
+
+    axis: ClassVar[Axis | None] = Axis(("max_features",), larger="richer", scale="integer")
+
+    estimator: Any
+    n_estimators: int
+    max_samples: Any
+    max_features: Any
+    bootstrap: bool
+    bootstrap_features: bool
+    oob_score: bool
+    warm_start: bool
+    n_jobs: int | None
+    random_state: Any
+    block_size: int | None
+    estimators_: list[Any]
+    _columns: Ints | None
+    _seeds: Ints
+
+    @abstractmethod
+    def _default_estimator(self) -> Any:
+        """The estimator where none was given."""
+
+    @abstractmethod
+    def _keep_out_of_bag(self, scores: Array, problem: Problem, bag: OutOfBag) -> None:
+        """Note the out-of-bag predictions and their score."""
+
+    def _prototype(self) -> Any:
+        return self._default_estimator() if self.estimator is None else self.estimator
+
+    def _votes(self) -> bool:
+        return False
+
+    # Fitting
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Self:
+        prototype = self._prototype()
+        checked_settings(self, prototype)
+        classifier = is_classifier(self)
+        X = checked_table(self, X, prototype, reset=True)
+        many = get_tags(prototype).target_tags.multi_output and np.asarray(y).shape[1:] > (1,)
+        target, weight = check_target(
+            self, y, X, sample_weight, classifier=classifier, multi_output=many
+        )
+        labels = None if groups is None else group_labels(groups, weight)
+        rows, X, target, weight, labels = kept_rows(X, target, weight, labels)
+        unit = group_codes(labels, len(target))
+        coded: Array = target
+        classes, learner = None, self
+        if classifier:
+            classes, coded = np.unique(target, return_inverse=True)
+            learner = self.for_classes(classes)
+        n_classes = 0 if classes is None else len(classes)
+        training = learner._training(
+            learner._designed(X), coded, weight if sample_weight is not None else None, unit,
+            n_classes, self.max_features, table_names(X),
+        )  # fmt: skip
+        if classes is not None:
+            refuse_other_classes(self, classes)
+            self.classes_, self.n_classes_ = classes, n_classes
+        self._add_members(training, _num_samples(y), rows)
+        self._judge(X, target, weight if sample_weight is not None else None, training)
+        return self
+
+    def _training(
+        self,
+        X: Any,
+        y: Array,
+        weight: Floats | None,
+        unit: Ints | None,
+        n_classes: int,
+        max_features: Any,
+        names: list[str] | None,
+    ) -> Training:
+        p = X.shape[1]
+        return Training(
+            clone(self._prototype()),
+            X,
+            y,
+            row_draws(self, len(y), weight, unit),
+            columns_drawn(max_features, p, self.bootstrap_features),
+            n_classes,
+            p,
+            names,
+            unit,
+        )
+
+    def _add_members(self, training: Training, n: int, rows: Ints | None) -> None:
+        """Fit the members, or those that are new: an earlier fit may go on."""
+        before = 0
+        if self.warm_start and hasattr(self, "estimators_"):
+            before = len(self.estimators_)
+            refuse_other_training(self, training, n)
+        seeds = spawn(self.random_state, self.n_estimators)[before:]
+        members, columns = self._fit_members(training, seeds)
+        if before:
+            members = self.estimators_ + members
+            seeds = [*self._seeds.tolist(), *seeds]
+            if columns is not None and self._columns is not None:
+                columns = np.concatenate([self._columns, columns])
+        self.estimator_, self.estimators_ = training.estimator, members
+        self._columns, self._seeds = columns, np.array(seeds, dtype=np.int64)
+        self._draws, self._rows, self._n_samples = training.draws, rows, n
+
+    def _fit_members(
+        self, training: Training, seeds: Sequence[int]
+    ) -> tuple[list[Any], Ints | None]:
+        fit = fit_tree if are_trees(training.estimator) else fit_any
+        kind: Any = kind_of_workers(training.estimator)
+        work = partial(training.member, fit)
+        found = parallel(work, track(seeds, "members"), n_jobs=self.n_jobs, kind=kind)
+        columns = None
+        if training.columns is not None:
+            drawn = [columns for _, columns in found if columns is not None]
+            columns = np.reshape(drawn, (len(seeds), training.columns.size)).astype(np.int64)
+        return [member for member, _ in found], columns
+
+    def _judge(self, X: Any, y: Array, weight: Floats | None, training: Training) -> None:
+        for name in ("risk_", "oob_score_", "oob_prediction_", "oob_decision_function_"):
+            self.__dict__.pop(name, None)
+        if not self.oob_score:
+            return
+        bag = judged(self._asked(training.X), training.draws, self._seeds.tolist(), self.n_jobs)
+        problem = Problem.of(self, X, y, sample_weight=weight)
+        self.risk_ = bag.estimate(problem)
+        scores = out_of_bag_scores(bag, self._rows, self._n_samples, type(self).__name__)
+        self._keep_out_of_bag(scores, problem, bag)
+
+    # Asking
+
+    def members_of(self, X: Any) -> AnyMembers:
+        """The members, to be asked one by one about rows of X, which is prepared once.
+
+        Returns
+        -------
+        object
+            `scores(b, rows)` are member b's predictions of these rows of X: numbers, or a column
+            for each class of `classes_` with its probabilities (with votes as 0 and 1 where it has
+            none, or where votes count).
+        """
+        check_is_fitted(self)
+        return self._asked(checked_table(self, X, self.estimator_, reset=False))
+
+    def _asked(self, X: Any) -> AnyMembers:
+        n_classes = self.n_classes_ if is_classifier(self) else 0
+        return asked(self.estimator_, self.estimators_, self._columns, X, n_classes, self._votes())
+
+    def _mean(self, X: Any) -> Floats:
+        return self.members_of(X).mean(self.n_jobs)
+
+    @property
+    def estimators_samples_(self) -> list[Ints]:
+        """The rows that each member drew, in order, with repeats; drawn again when asked for."""
+        check_is_fitted(self)
+        if not hasattr(self, "_draws"):
+            raise AttributeError("a model that was loaded from a file does not know its rows")
+        return [self._drawn_rows(self._draws.counts(int(seed))) for seed in self._seeds]
+
+    def _drawn_rows(self, counts: Ints) -> Ints:
+        rows = np.arange(len(counts)) if self._rows is None else self._rows
+        return np.repeat(rows, counts)
+
+    @property
+    def estimators_features_(self) -> list[Ints]:
+        """The columns of each member, in order."""
+        check_is_fitted(self)
+        if self._columns is None:
+            return [np.arange(self.n_features_in_) for _ in self.estimators_]
+        return list(self._columns)
+
+    def __len__(self) -> int:
+        return len(self.estimators_)
+
+    def __getitem__(self, b: int) -> Any:
+        return self.estimators_[b]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.estimators_)
+
+    # The contract with the engine
+
+    def design(self, X: Any) -> Any:
+        """X as members take it: codes that all trees share, otherwise as it came in."""
+        return self._designed(checked_table(self, X, self._prototype(), reset=None))
+
+    def _designed(self, X: Any) -> Any:
+        prototype = self._prototype()
+        return prototype.design(X) if are_trees(prototype) else X
+
+    def for_classes(self, labels: Array) -> Self:
+        """The same learner for codes 0..K-1 of these labels."""
+        if self.estimator is None:
+            return self
+        coded = for_codes(self.estimator, labels)
+        return self if coded is self.estimator else clone(self).set_params(estimator=coded)
+
+    @property
+    def own_loss(self) -> Loss | None:
+        """The loss at which the members aim by their parameters, if not the usual one."""
+        return common_loss([self._prototype()])
+
+    @property
+    def feature_scaling(self) -> Literal["each", "common"] | None:  # type: ignore[override]
+        """That of the members."""
+        return getattr(self._prototype(), "feature_scaling", None)
+
+    @property
+    def freedom(self) -> Freedom:  # type: ignore[override]
+        """Bagged trees smooth."""
+        return "smoother" if are_trees(self._prototype()) else None
+
+    def axis_values(
+        self, X: Any, y: Array, sample_weight: Floats, *, n_train: int
+    ) -> Sequence[int]:
+        """1, 2, 4, ... columns, and all."""
+        p = X.shape[1]
+        return sorted({min(2**k, p) for k in range(p.bit_length() + 1)})[-N_VALUES:]
+
+    def fit_path(
+        self, X: Any, y: Array, sample_weight: Floats, values: Sequence[Any], *, n_classes: int
+    ) -> BagPath:
+        """A bag for each value; all draw the same rows."""
+        checked_settings(self, self._prototype())
+        return BagPath(self, X, y, sample_weight, values, n_classes)
+
+    def check_loaded(self) -> None:
+        """Raise a DataError unless what a file has of a fitted bag belongs together."""
+        if _is_fitted(self):
+            check_bag(self)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "estimators_")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self._prototype())
+        tags.input_tags = inner.input_tags
+        tags.target_tags.multi_output = inner.target_tags.multi_output
+        tags.target_tags.positive_only = inner.target_tags.positive_only
+        tags.target_tags.required = True
+        return tags
+
+
+def asked(
+    estimator: Any, members: list[Any], columns: Ints | None, X: Any, n_classes: int, votes: bool
+) -> AnyMembers:
+    """The members and the rows of X, which is a design, or a table that was checked."""
+    if are_trees(estimator):
+        return TreeMembers(members, columns, X, n_classes, votes, estimator)
+    return AnyMembers(members, columns, X, n_classes, votes)

@@ -1,0 +1,190 @@
+"""The members of a bag: one estimator fitted to many draws of the rows, and asked one by one."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples, has_fit_parameter
+
+from empirisk.learners.ensembles.columns import columns_of, for_columns
+from empirisk.learners.ensembles.draws import Draws
+from empirisk.learners.trees.classifier import DecisionTreeClassifier
+from empirisk.runtime.arrays import Array, Floats, Ints, slice_if_in_a_row
+from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.parallel import stream
+from empirisk.runtime.streams import seed32, spawn
+
+THREADED = ("empirisk", "sklearn")
+"""Packages whose estimators do most of their work without the interpreter's lock."""
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """What all members are fitted to.
+
+    `y` are floats or class codes 0..n_classes-1, `X` as the way of fitting takes it; `columns` are
+    the draws of columns, None where each member has all; `names` those of a frame.
+    """
+
+    estimator: Any
+    X: Any
+    y: Array
+    draws: Draws
+    columns: Draws | None
+    n_classes: int
+    n_features: int
+    names: list[str] | None = None
+    groups: Ints | None = None
+
+    def member(self, fit: Any, seed: int) -> tuple[Any, Ints | None]:
+        """The member with this seed, fitted, and its columns."""
+        for_its_columns, own = spawn(seed, 2)
+        columns = None
+        if self.columns is not None:
+            counts = self.columns.counts(for_its_columns)
+            columns = np.repeat(np.arange(self.n_features), counts)
+        weight = self.draws.member_weight(self.draws.counts(seed))
+        member = for_columns(self.estimator, columns, self.names, self.n_features)
+        return fit(seeded(member, own), self, weight, columns), columns
+
+
+def fit_any(member: Any, training: Training, weight: Floats, columns: Ints | None) -> Any:
+    """Fit to the rows of positive weight; to copies of them where the estimator takes no weights.
+
+    A draw may have one class where there are several. An estimator that refuses it is replaced by
+    a tree without a split, which predicts that class.
+    """
+    names = weight_arguments(member)
+    rows = np.flatnonzero(weight > 0)
+    if names is None:
+        rows = np.repeat(rows, _copies(weight[rows], member))
+    arguments: dict[str, Any] = {}
+    if names is not None and not (weight[rows] == 1).all():
+        arguments = dict.fromkeys(names, weight[rows])
+    if training.groups is not None and has_fit_parameter(member, "groups"):
+        arguments["groups"] = training.groups[rows]
+    X, y = columns_of(_rows_of(training.X, rows), columns), training.y[rows]
+    try:
+        return member.fit(X, y, **arguments)
+    except ValueError:
+        if training.n_classes < 2 or (y != y[0]).any():
+            raise
+        return DecisionTreeClassifier().fit(X, y)
+
+
+class AnyMembers:
+    """Fitted members, to be asked about the rows of X, which is as it came in."""
+
+    def __init__(
+        self, members: list[Any], columns: Ints | None, X: Any, n_classes: int, votes: bool
+    ) -> None:
+        self.members, self.columns, self.X = members, columns, X
+        self.n_classes, self.votes = n_classes, votes
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    def scores(self, b: int, rows: Ints | None = None) -> Array:
+        """Member b's predictions of these rows of X, None for all.
+
+        Of classes: probabilities, or its votes as 0 and 1, a column for each class.
+        """
+        if rows is not None and not len(rows):
+            return np.zeros((0, self.n_classes) if self.n_classes else 0)
+        member, X = self.members[b], self._seen(b, rows)
+        if not self.n_classes:
+            return np.asarray(member.predict(X), dtype=float)
+        if self.votes or not hasattr(member, "predict_proba"):
+            return np.eye(self.n_classes)[np.asarray(member.predict(X), dtype=np.int64)]
+        found = np.zeros((_num_samples(X), self.n_classes))
+        found[:, np.asarray(member.classes_, dtype=np.int64)] = member.predict_proba(X)
+        return found
+
+    def mean(self, n_jobs: int | None) -> Floats:
+        """The mean of the scores over the members, added up in their order."""
+        return mean_of(self.scores, len(self), n_jobs)
+
+    def decisions(self, n_jobs: int | None) -> Floats:
+        """The mean of the decision functions, of those members that have one."""
+        able = [b for b in range(len(self)) if hasattr(self.members[b], "decision_function")]
+        return mean_of(lambda i: self._decision(able[i]), len(able), n_jobs)
+
+    def _decision(self, b: int) -> Floats:
+        """(rows,) for two classes, else (rows, classes).
+
+        A class that the member does not know has the lowest score of those that it knows.
+        """
+        member = self.members[b]
+        scores = np.asarray(member.decision_function(self._seen(b, None)), dtype=float)
+        known = np.asarray(member.classes_, dtype=np.int64)
+        if len(known) == self.n_classes:
+            return scores
+        if scores.ndim == 1:
+            scores = np.column_stack([-scores, scores])
+        found = np.repeat(scores.min(axis=1)[:, None], self.n_classes, axis=1)
+        found[:, known] = scores
+        return found
+
+    def _seen(self, b: int, rows: Ints | None) -> Any:
+        X = self.X if rows is None else _safe_indexing(self.X, rows)
+        return columns_of(X, None if self.columns is None else self.columns[b])
+
+
+def mean_of(scores: Any, n: int, n_jobs: int | None) -> Floats:
+    """The mean of scores(0), ..., scores(n - 1), added up in this order."""
+    total: Any = None
+    for found in stream(scores, range(n), n_jobs=n_jobs):
+        if total is None:
+            total = np.array(found, dtype=float)
+        else:
+            total += found
+    return total / n
+
+
+def seeded(member: Any, seed: int) -> Any:
+    """Each random_state in it set to a seed of its own, as scikit-learn's ensembles do."""
+    names = sorted(
+        name
+        for name in member.get_params(deep=True)
+        if name == "random_state" or name.endswith("__random_state")
+    )
+    seeds = map(seed32, spawn(seed, len(names)))
+    return member.set_params(**dict(zip(names, seeds, strict=True)))
+
+
+def weight_arguments(estimator: Any) -> list[str] | None:
+    """The arguments of `fit` that take weights; None where some part of it takes none.
+
+    Of a pipeline every step has to: one that does not would not see the copies.
+    """
+    if not isinstance(estimator, Pipeline):
+        return ["sample_weight"] if has_fit_parameter(estimator, "sample_weight") else None
+    steps = [(n, step) for n, step in estimator.steps if step not in (None, "passthrough")]
+    if not all(has_fit_parameter(step, "sample_weight") for _, step in steps):
+        return None
+    return [f"{name}__sample_weight" for name, _ in steps]
+
+
+def kind_of_workers(estimator: Any) -> str:
+    """Threads, where all of an estimator is of this library or of scikit-learn, else processes."""
+    parts = [estimator, *estimator.get_params(deep=True).values()]
+    homes = {type(part).__module__.split(".")[0] for part in parts if hasattr(part, "get_params")}
+    return "threads" if homes <= set(THREADED) else "processes"
+
+
+def _rows_of(X: Any, rows: Ints) -> Any:
+    if len(rows) == _num_samples(X) and isinstance(slice_if_in_a_row(rows), slice):
+        return X
+    return _safe_indexing(X, rows)
+
+
+def _copies(weight: Floats, member: Any) -> Ints:
+    if (weight == np.floor(weight)).all():
+        return weight.astype(np.int64)
+    raise ParameterError(
+        f"the rows keep weights that are no whole numbers, such as {weight[weight % 1 > 0][0]:g}, "
+        f"and {type(member).__name__} takes no sample_weight: draw rows with replacement "
+        "(bootstrap=True, without groups), or give another estimator"
+    )
