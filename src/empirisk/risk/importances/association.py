@@ -142,10 +142,12 @@ def cramers_v(a: Ints, b: Ints) -> float:
     >>> round(cramers_v(np.array([0, 0, 1, 1] * 9), np.array([1, 1, 0, 0] * 9)), 12)
     1.0
     """
-    n, rows, columns = len(a), int(a.max()) + 1, int(b.max()) + 1
-    if n < 2 or rows < 2 or columns < 2:
+    n, levels = len(a), (int(a.max()) + 1, int(b.max()) + 1)
+    counts = np.bincount(a * levels[1] + b, minlength=levels[0] * levels[1]).reshape(levels)
+    counts = counts[counts.any(axis=1)][:, counts.any(axis=0)]
+    rows, columns = counts.shape
+    if rows < 2 or columns < 2:
         return 0.0
-    counts = np.bincount(a * columns + b, minlength=rows * columns).reshape(rows, columns)
     expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / n
     phi = float(((counts - expected) ** 2 / expected).sum()) / n
     phi = max(0.0, phi - (rows - 1) * (columns - 1) / (n - 1))

@@ -40,8 +40,8 @@ class Bag:
 
     ensemble: Any
     problem: Problem
-    n: int
     unit: Ints | None
+    members: BaggedMembers
     lacking: list[Ints]
 
     @classmethod
@@ -53,11 +53,11 @@ class Bag:
             unit = np.unique(problem.groups, return_inverse=True)[1].reshape(-1)
         bag = OutOfBag(problem.n, unit)
         lacking = [bag.left_out(members.counts(b)) for b in range(len(members))]
-        return cls(ensemble, problem, n, unit, lacking)
+        return cls(ensemble, problem, unit, members, lacking)
 
     def aggregate(self, X: Any) -> OutOfBag:
         """The members' mean predictions of the rows of X."""
-        members = BaggedMembers.of(self.ensemble, replace(self.problem, X=X), self.n)
+        members = self.members.on(self.ensemble, X)
         bag = OutOfBag(self.problem.n, self.unit)
         for b, rows in enumerate(self.lacking):
             check_deadline()
@@ -66,7 +66,7 @@ class Bag:
 
     def mean_losses(self, X: Any, rows: Ints) -> Floats:
         """The mean loss of each of these rows over the members that lack it."""
-        members = BaggedMembers.of(self.ensemble, replace(self.problem, X=X), self.n)
+        members = self.members.on(self.ensemble, X)
         total, count = np.zeros(self.problem.n), np.zeros(self.problem.n)
         for b, own in enumerate(self.lacking):
             check_deadline()

@@ -25,6 +25,9 @@ from empirisk.risk.loss_table import LossTable
 from empirisk.runtime.arrays import Floats, Ints
 
 STRAIGHT = 1e-6  # a skewness that bends nothing
+REFITTED = 45.0
+"""What two models, with and without a column, add to lam^2, times the number of units; simulated:
+of linear rules fitted to 30 to 300 rows, 91 % were covered without it, and 95 % with it."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,8 @@ def of_swapped_rows(
         np.bincount(d, r, minlength=len(weight)) for d, r in zip(donors, received, strict=True)
     ]
     influence = (received + np.array(given)).mean(axis=0) / weight
-    return _found(repeats, replace(table, losses=value + influence, bounds=bounds), 0.0, level)
+    table = replace(table, losses=value + influence, bounds=bounds)
+    return _found(repeats, table, shared_training(table), 0.0, level)
 
 
 def of_refitted_models(
@@ -64,17 +68,25 @@ def of_refitted_models(
     """
     repeats = rises @ table.share
     again = float(repeats.var(ddof=1)) / len(repeats) if len(repeats) > 1 else 0.0
-    return _found(repeats, replace(table, losses=rises.mean(axis=0), bounds=bounds), again, level)
+    table = replace(table, losses=rises.mean(axis=0), bounds=bounds)
+    return _found(repeats, table, shared_when_refitted(table), again, level)
 
 
-def _found(repeats: Floats, table: LossTable, extra: float, level: float) -> Rise:
+def shared_when_refitted(table: LossTable) -> float:
+    """lam^2 for what two models have in common with the rows that judge them."""
+    if table.is_model:
+        return 1.0
+    return min(WIDEST**2, shared_training(table) + REFITTED / table.effective_units)
+
+
+def _found(repeats: Floats, table: LossTable, shared: float, extra: float, level: float) -> Rise:
     value, error = float(repeats.mean()), table.standard_error()
     nowhere = np.nan, np.nan
     if error is None or table.are_equal:
         return Rise(repeats, value, np.nan if error is None else float(np.sqrt(extra)), nowhere)
     skewness = table.skewness
-    lam = min(WIDEST**2, shared_training(table) + SKEW * skewness**2)
-    error = float(np.sqrt(lam * error**2 + extra))
+    lam2 = min(WIDEST**2, shared + SKEW * skewness**2)
+    error = float(np.sqrt(lam2 * error**2 + extra))
     if table.kind in NO_INTERVAL:
         return Rise(repeats, value, error, nowhere)
     quantile = float(stats.t.ppf((1 + level) / 2, max(table.effective_units - 1, 1)))

@@ -1,6 +1,7 @@
 """What was done, and what the errors cover, in sentences that can be read out."""
 
 from empirisk.risk.estimate import RiskEstimate
+from empirisk.risk.importances.error import shared_when_refitted
 from empirisk.risk.importances.result import How
 from empirisk.risk.intervals import NO_INTERVAL, shared_training
 from empirisk.risk.loss_table import LossTable
@@ -42,7 +43,7 @@ def covered(how: How, table: LossTable, repeats: int) -> str:
         text = f"The intervals cover the choice of the {what}; a single permutation hides its own"
     if table.is_model:
         return f"{text}, not that of the model."
-    lam = shared_training(table) ** 0.5
+    lam = (shared_when_refitted if how == "retrain" else shared_training)(table) ** 0.5
     shared = "members" if how in ("out_of_bag", "members") else "folds"
     return (
         f"{text}, for the model of these rows, not of others; the {shared} share training rows, so "
