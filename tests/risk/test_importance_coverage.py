@@ -58,7 +58,7 @@ def test_intervals_cover_the_importance_for_a_rule_of_classes():
 
 
 def test_groups_of_rows_are_the_units_that_are_covered():
-    """Rows of a group have the same x; as if independent they would cover about 0.7."""
+    """Rows of a group have the same x; as if independent they cover about 0.85."""
     assert covered(60, 3, 300, squared, 2.0, copies=4) > least(300)
 
 

@@ -1,4 +1,4 @@
-"""Donors never belong to the row's own unit, and columns keep their type when rows take from them."""
+"""Donors are never of a row's own unit, and columns that rows take from keep their type."""
 
 import numpy as np
 import pandas as pd

@@ -34,9 +34,9 @@ def draw_donors(weight: Floats, unit: Ints, rng: np.random.Generator) -> Ints:
     Examples
     --------
     >>> draw_donors(np.ones(4), np.arange(4), np.random.default_rng(0))
-    array([3, 2, 0, 1])
+    array([1, 3, 0, 2])
     >>> draw_donors(np.ones(4), np.array([0, 0, 1, 1]), np.random.default_rng(0))
-    array([2, 3, 1, 0])
+    array([2, 3, 0, 1])
     """
     codes = np.unique(unit, return_inverse=True)[1].reshape(-1)
     order = _random_order(codes, rng)

@@ -118,7 +118,8 @@ class Importance:
         said = "-" if np.isnan(error) else f"{error:.2g}"
         if not np.isnan(low):
             return said, f"[{low:.4g}, {high:.4g}]"
-        return said, "no row changed" if not self.repeats[:, j].any() else "-"
+        untouched = self.how != "impurity" and not self.repeats[:, j].any()
+        return said, "no row changed" if untouched else "-"
 
     def __repr__(self) -> str:
         first = ", ".join(f"{self.names[j]}: {self.values[j]:.4g}" for j in self.order[:5])
