@@ -6,7 +6,7 @@ In scikit-learn's form the ensemble has its members in `estimators_`, the rows t
 ensemble's `classes_`. An ensemble of this library prepares X once for all members (`members_of`).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -65,6 +65,12 @@ class BaggedMembers:
             n_classes=problem.n_classes,
             asked=asked,
         )
+
+    def on(self, ensemble: Any, X: Any) -> Self:
+        """The same members of that ensemble, to judge other values of the same rows."""
+        if self.asked is not None:
+            return replace(self, asked=ensemble.members_of(X))
+        return replace(self, X=_as_members_saw(X, getattr(ensemble, "feature_names_in_", None)))
 
     def __len__(self) -> int:
         return len(self.samples)
