@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import is_classifier, is_regressor
 
 from empirisk.learners.ensembles.draws import Draws, draws_of
+from empirisk.learners.ensembles.judged import asked_loss
 from empirisk.learners.trees.limits import real, whole
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
@@ -17,9 +18,10 @@ def checked_settings(bag: Any, prototype: Any) -> None:
         raise ParameterError(
             f"n_estimators is {bag.n_estimators!r}; it must be a whole number from 1"
         )
-    for name in ("bootstrap", "bootstrap_features", "oob_score", "warm_start"):
+    for name in ("bootstrap", "bootstrap_features", "warm_start"):
         if not isinstance(getattr(bag, name), bool | np.bool_):
             raise ParameterError(f"{name} is {getattr(bag, name)!r}; give True or False")
+    asked_loss(bag.oob_score)
     if bag.block_size is not None and (whole(bag.block_size) or 0) < 1:
         raise ParameterError(
             f"block_size is {bag.block_size!r}; it must be None or a whole number from 1"

@@ -11,18 +11,23 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import _is_fitted, _num_samples, check_is_fitted
 
 from empirisk.learners.ensembles.bag_door import checked_table, kept_rows
-from empirisk.learners.ensembles.bag_path import BagPath
-from empirisk.learners.ensembles.bag_risk import judged, out_of_bag_scores
 from empirisk.learners.ensembles.bag_settings import checked_settings, columns_drawn, row_draws
 from empirisk.learners.ensembles.bag_soundness import check_bag
 from empirisk.learners.ensembles.bagged_trees import TreeMembers, are_trees, fit_tree
 from empirisk.learners.ensembles.class_codes import for_codes
+from empirisk.learners.ensembles.judged import (
+    asked_loss,
+    forget_judgement,
+    note_judgement,
+    tell,
+)
 from empirisk.learners.ensembles.members import AnyMembers, Training, fit_any, kind_of_workers
 from empirisk.learners.ensembles.warm_start import refuse_other_classes, refuse_other_training
 from empirisk.losses import Loss
-from empirisk.risk.axis import Axis, Freedom, PathMixin
+from empirisk.risk.axis import Axis, Freedom, Output
+from empirisk.risk.bagged_path import BaggedPathMixin
 from empirisk.risk.groups import group_codes
-from empirisk.risk.out_of_bag import OutOfBag
+from empirisk.risk.out_of_bag_scores import OutOfBag
 from empirisk.risk.problem import Problem, common_loss
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.parallel import parallel
@@ -33,7 +38,7 @@ from empirisk.runtime.validation import check_target
 N_VALUES = 8
 
 
-class Bagging(PathMixin, BaseEstimator):
+class Bagging(BaggedPathMixin, BaseEstimator):
     """One estimator fitted to many draws of the rows, and of the columns."""
 
     axis: ClassVar[Axis | None] = Axis(("max_features",), larger="richer", scale="integer")
@@ -44,7 +49,7 @@ class Bagging(PathMixin, BaseEstimator):
     max_features: Any
     bootstrap: bool
     bootstrap_features: bool
-    oob_score: bool
+    oob_score: Any
     warm_start: bool
     n_jobs: int | None
     random_state: Any
@@ -56,10 +61,6 @@ class Bagging(PathMixin, BaseEstimator):
     @abstractmethod
     def _default_estimator(self) -> Any:
         """The estimator where none was given."""
-
-    @abstractmethod
-    def _keep_out_of_bag(self, scores: Array, problem: Problem, bag: OutOfBag) -> None:
-        """Note the out-of-bag predictions and their score."""
 
     def _prototype(self) -> Any:
         return self._default_estimator() if self.estimator is None else self.estimator
@@ -149,15 +150,16 @@ class Bagging(PathMixin, BaseEstimator):
         return [member for member, _ in found], columns
 
     def _judge(self, X: Any, y: Array, weight: Floats | None, training: Training) -> None:
-        for name in ("risk_", "oob_score_", "oob_prediction_", "oob_decision_function_"):
-            self.__dict__.pop(name, None)
+        forget_judgement(self)
         if not self.oob_score:
             return
-        bag = judged(self._asked(training.X), training.draws, self._seeds.tolist(), self.n_jobs)
-        problem = Problem.of(self, X, y, sample_weight=weight)
-        self.risk_ = bag.estimate(problem)
-        scores = out_of_bag_scores(bag, self._rows, self._n_samples, type(self).__name__)
-        self._keep_out_of_bag(scores, problem, bag)
+        problem = Problem.of(self, X, y, loss=asked_loss(self.oob_score), sample_weight=weight)
+        bag = OutOfBag(training.draws.n, training.draws.units, problem)
+        self._tell(bag, training.X)
+        note_judgement(self, bag, problem, self._rows, self._n_samples)
+
+    def _tell(self, bag: OutOfBag, X: Any) -> None:
+        tell(bag, self._asked(X), self._draws, self._seeds.tolist(), n_jobs=self.n_jobs)
 
     def members_of(self, X: Any) -> AnyMembers:
         """The members, to be asked one by one about rows of X, which is prepared once.
@@ -245,12 +247,37 @@ class Bagging(PathMixin, BaseEstimator):
         p = X.shape[1]
         return sorted({min(2**k, p) for k in range(p.bit_length() + 1)})[-N_VALUES:]
 
-    def fit_path(
-        self, X: Any, y: Array, sample_weight: Floats, values: Sequence[Any], *, n_classes: int
-    ) -> BagPath:
-        """A bag for each value; all draw the same rows."""
+    @property
+    def own_plan(self) -> str | None:
+        """By out-of-bag rows, but for blocks of a time series, which are no groups of a plan."""
+        return None if self.block_size is not None else super().own_plan
+
+    def fit_design(
+        self,
+        X: Any,
+        y: Array,
+        sample_weight: Floats,
+        groups: Ints | None,
+        *,
+        n_classes: int,
+        bag: OutOfBag | None = None,
+    ) -> Self:
+        """Fit to a design, as `BaggedPathMixin` asks for it."""
         checked_settings(self, self._prototype())
-        return BagPath(self, X, y, sample_weight, values, n_classes)
+        weight = None if (sample_weight == 1).all() else sample_weight
+        training = self._training(X, y, weight, groups, n_classes, self.max_features, None)
+        self._add_members(training, len(y), None)
+        self.n_features_in_ = X.shape[1]
+        if n_classes:
+            self.classes_, self.n_classes_ = np.arange(n_classes), n_classes
+        if bag is not None:
+            self._tell(bag, X)
+        return self
+
+    def predict_design(self, X: Any, output: Output) -> Array:
+        """The mean over the members, or the class of the most."""
+        scores = self._asked(X).mean(self.n_jobs)
+        return scores.argmax(axis=1) if output == "value" and is_classifier(self) else scores
 
     def check_loaded(self) -> None:
         """Raise a DataError unless what a file has of a fitted bag belongs together."""

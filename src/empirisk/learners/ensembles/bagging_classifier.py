@@ -9,8 +9,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from empirisk.learners.ensembles.bagging import Bagging
 from empirisk.learners.trees.classifier import DecisionTreeClassifier
-from empirisk.risk.out_of_bag import OutOfBag
-from empirisk.risk.problem import Problem
 from empirisk.runtime.arrays import Array, Floats
 
 
@@ -79,7 +77,7 @@ feature_names_in_
         max_features: int | float = 1.0,
         bootstrap: bool = True,
         bootstrap_features: bool = False,
-        oob_score: bool = False,
+        oob_score: Any = False,
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -145,9 +143,3 @@ feature_names_in_
 
     def _votes(self) -> bool:
         return self.voting == "hard" or self.own_loss is not None
-
-    def _keep_out_of_bag(self, scores: Array, problem: Problem, bag: OutOfBag) -> None:
-        rows = bag.judged
-        right = bag.scores[rows].argmax(axis=1) == problem.target[rows]  # type: ignore[index]
-        self.oob_decision_function_ = scores
-        self.oob_score_ = float(np.average(right, weights=problem.weight[rows]))

@@ -3,14 +3,10 @@
 from typing import Any, Self
 
 from sklearn.base import RegressorMixin
-from sklearn.metrics import r2_score
 
 from empirisk.learners.ensembles.bagging import Bagging
 from empirisk.learners.trees.regressor import DecisionTreeRegressor
-from empirisk.risk.out_of_bag import OutOfBag
-from empirisk.risk.problem import Problem
-from empirisk.runtime.arrays import Array, Floats
-from empirisk.runtime.errors import DataError
+from empirisk.runtime.arrays import Floats
 
 
 class BaggingRegressor(RegressorMixin, Bagging):
@@ -102,7 +98,7 @@ class BaggingRegressor(RegressorMixin, Bagging):
         max_features: int | float = 1.0,
         bootstrap: bool = True,
         bootstrap_features: bool = False,
-        oob_score: bool = False,
+        oob_score: Any = False,
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -146,15 +142,3 @@ class BaggingRegressor(RegressorMixin, Bagging):
 
     def _default_estimator(self) -> Any:
         return DecisionTreeRegressor()
-
-    def _keep_out_of_bag(self, scores: Array, problem: Problem, bag: OutOfBag) -> None:
-        assert problem.target is not None
-        rows = bag.judged
-        if rows.sum() < 2:
-            raise DataError(
-                "one row is out of bag, and a score needs two: fit more members (n_estimators)"
-            )
-        self.oob_prediction_ = scores
-        self.oob_score_ = float(
-            r2_score(problem.target[rows], bag.scores[rows], sample_weight=problem.weight[rows])
-        )

@@ -14,8 +14,8 @@ from empirisk.learners.ensembles.draws import Draws, draws_of
 from empirisk.learners.ensembles.forest_growing import ForestGrowing
 from empirisk.learners.ensembles.forest_soundness import check_forest
 from empirisk.learners.ensembles.forest_trees import ForestTrees
-from empirisk.learners.ensembles.judged import asked_loss, forget_judgement, note_judgement
-from empirisk.learners.ensembles.single_trees import SingleTrees
+from empirisk.learners.ensembles.judged import asked_loss, forget_judgement, note_judgement, tell
+from empirisk.learners.ensembles.single_trees import MembersOf, SingleTrees
 from empirisk.learners.trees.decision_tree import DecisionTree
 from empirisk.learners.trees.door import code_table, table_of
 from empirisk.learners.trees.limits import whole
@@ -27,7 +27,6 @@ from empirisk.risk.out_of_bag import bagged_problem
 from empirisk.risk.out_of_bag_scores import OutOfBag
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
-from empirisk.runtime.parallel import stream
 from empirisk.runtime.streams import spawn
 from empirisk.runtime.validation import check_target
 
@@ -91,7 +90,7 @@ class Forest(SingleTrees, BaggedPathMixin, BaseEstimator):
             self._refuse_other(growing, classes)
         self._write(self._grown(growing), growing, classes)
         forget_judgement(self)
-        if self.oob_score is not False:
+        if self.oob_score:
             self._judge(X, y, sample_weight, groups, coding.places())
         return self
 
@@ -231,24 +230,14 @@ class Forest(SingleTrees, BaggedPathMixin, BaseEstimator):
         problem = bagged_problem(self, X, y, loss, sample_weight, groups)
         bag = OutOfBag(problem.n, group_codes(problem.groups, problem.n), problem)
         self._tell(bag, places, problem.kept)
-        note_judgement(self, bag, problem, len(places))
+        note_judgement(self, bag, problem, problem.kept, len(places))
 
     def _tell(self, bag: OutOfBag, places: Floats, kept: Ints | None = None) -> None:
-        """Hand to a bag what each tree says of the rows that it did not draw.
-
-        `kept` are the rows that the bag has, None for all.
-        """
-        seeds, draws = spawn(self._seed, len(self.trees_)), self._draws
-        assert draws is not None
-
-        def judge(b: int) -> tuple[Ints, Floats]:
-            counts = draws.counts(seeds[b])
-            rows = bag.left_out(counts if kept is None else counts[kept])
-            mine = rows if kept is None else kept[rows]
-            return rows, self._scores(self.trees_.values(b, places, mine))
-
-        for rows, scores in stream(judge, range(len(self.trees_)), n_jobs=self.n_jobs):
-            bag.add(rows, scores)
+        """Hand to a bag what each tree says of the rows that it did not draw."""
+        assert self._draws is not None
+        seeds = spawn(self._seed, len(self.trees_))
+        members = MembersOf(self, places)
+        tell(bag, members, self._draws, seeds, kept=kept, n_jobs=self.n_jobs)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

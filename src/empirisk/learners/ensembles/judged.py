@@ -1,17 +1,21 @@
 """What a fitted ensemble says of itself by the rows that its members did not draw."""
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.metrics import accuracy_score, r2_score
 
+from empirisk.learners.ensembles.draws import Draws
 from empirisk.losses import Loss
 from empirisk.risk.cross_validation import is_measure
 from empirisk.risk.out_of_bag_curve import OutOfBagCurve
 from empirisk.risk.out_of_bag_scores import OutOfBag
 from empirisk.risk.problem import Problem
-from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.arrays import Array, Ints
+from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.parallel import stream
 
 ATTRIBUTES = ("risk_", "risk_curve_", "oob_score_", "oob_prediction_", "oob_decision_function_")
 
@@ -36,15 +40,49 @@ def forget_judgement(ensemble: Any) -> None:
         vars(ensemble).pop(name, None)
 
 
-def note_judgement(ensemble: Any, bag: OutOfBag, problem: Problem, n: int) -> None:
-    """Write the out-of-bag risk and predictions of an ensemble that was fitted to n rows."""
+def tell(
+    bag: OutOfBag,
+    members: Any,
+    draws: Draws,
+    seeds: Sequence[int],
+    *,
+    kept: Ints | None = None,
+    n_jobs: int | None = None,
+) -> None:
+    """Hand to a bag what each member says of the rows that it did not draw, in order.
+
+    `members` is what `members_of` gives; `kept` are the rows that the bag has, None for all.
+    """
+
+    def judge(b: int) -> tuple[Ints, Array]:
+        lacks = draws.left_out(draws.counts(seeds[b]))
+        if kept is not None:
+            lacks = lacks[np.isin(lacks, kept)]
+        rows = lacks if kept is None else np.searchsorted(kept, lacks)
+        return rows, members.scores(b, lacks)
+
+    for rows, scores in stream(judge, range(len(seeds)), n_jobs=n_jobs):
+        bag.add(rows, scores)
+
+
+def note_judgement(
+    ensemble: Any, bag: OutOfBag, problem: Problem, kept: Ints | None, n: int
+) -> None:
+    """Write the out-of-bag risk and predictions of an ensemble that was fitted to n rows.
+
+    The bag has the rows `kept` of them, None for all.
+    """
     ensemble.risk_ = bag.estimate(problem)
     ensemble.risk_curve_ = OutOfBagCurve.of(bag, ensemble.risk_)
     rows = np.flatnonzero(bag.judged)
     scores, target, weight = bag.scores[rows], problem.target, problem.weight[rows]
     assert target is not None
-    everywhere = _of_all_rows(bag, scores, problem, n, type(ensemble).__name__)
+    everywhere = _of_all_rows(bag, scores, kept, n, type(ensemble).__name__)
     if problem.classes is None:
+        if len(rows) < 2:
+            raise DataError(
+                "one row is out of bag, and a score needs two: fit more members (n_estimators)"
+            )
         ensemble.oob_prediction_ = everywhere
         usual, prediction, true = r2_score, scores, target[rows]
     else:
@@ -61,12 +99,12 @@ def note_judgement(ensemble: Any, bag: OutOfBag, problem: Problem, n: int) -> No
     )
 
 
-def _of_all_rows(bag: OutOfBag, scores: Any, problem: Problem, n: int, name: str) -> Any:
+def _of_all_rows(bag: OutOfBag, scores: Any, kept: Ints | None, n: int, name: str) -> Any:
     """Scores of all n rows: masked, NaN beneath, where no member left a row out or its weight is 0.
 
     So a mean over them is one over the rows that have a prediction.
     """
-    kept = np.arange(n) if problem.kept is None else problem.kept
+    kept = np.arange(n) if kept is None else kept
     there = kept[bag.judged]
     found = np.full((n, *scores.shape[1:]), np.nan)
     found[there] = scores
