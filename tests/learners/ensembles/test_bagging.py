@@ -325,6 +325,16 @@ def test_a_bag_is_tuned_along_its_columns():
     assert_array_equal(model.predict(X), again.predict(X))
 
 
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def test_bags_of_any_estimator_are_cross_validated_on_frames(frame):
+    X, y = sample(False)
+    table = frame(dict(zip("abcd", X.T, strict=True)))
+    bag = bag_of(Ridge(), False, n_estimators=3)
+    plain, framed = (Tuned(bag, cv=3).fit(each, y) for each in (X, table))
+    assert framed.risk_.value == plain.risk_.value
+    assert_allclose(framed.predict(table), plain.predict(X), rtol=1e-12)
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
