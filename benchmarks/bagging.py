@@ -41,7 +41,7 @@ def bag_case(
     )
 
 
-@benchmark("bagged_trees", target=Target(ratio=3), peer_repeats=1)
+@benchmark("bagged_trees", target=Target(ratio=5), peer_repeats=1)
 def bagged_trees(quick: bool) -> Case:
     """100 bagged regression trees, 20,000 x 20, fitted and asked about 10,000 new rows."""
     n, p, B = (500, 5, 10) if quick else (20_000, 20, 100)
@@ -54,7 +54,7 @@ def bagged_trees(quick: bool) -> Case:
     )  # fmt: skip
 
 
-@benchmark("bagged_tree_classes", target=Target(ratio=3), peer_repeats=1)
+@benchmark("bagged_tree_classes", target=Target(ratio=5), peer_repeats=1)
 def bagged_tree_classes(quick: bool) -> Case:
     """100 bagged classification trees, four classes, 20,000 x 20, fitted and asked."""
     n, p, B = (500, 5, 10) if quick else (20_000, 20, 100)

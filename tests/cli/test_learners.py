@@ -7,6 +7,8 @@ import sys
 import empirisk
 from cli.command import run
 from discovery import learners as discovered
+from empirisk.cli.learners import candidates
+from empirisk.losses import Squared, ZeroOne
 
 HEAVY = ("numpy", "sklearn", "scipy", "numba", "pyarrow", "duckdb", "matplotlib")
 
@@ -40,3 +42,12 @@ def test_help_tells_the_exit_codes_and_loads_nothing_heavy():
     assert done.returncode == 0
     assert "fit" in done.stdout
     assert done.stderr.strip() == "[]"
+
+
+def test_bags_take_part_when_they_are_asked_for():
+    for task, loss, name in [
+        ("regression", Squared(), "BaggingRegressor"),
+        ("classification", ZeroOne(), "BaggingClassifier"),
+    ]:
+        assert name not in candidates(task, loss, None)
+        assert list(candidates(task, loss, name.lower())) == ["Baseline", name]
