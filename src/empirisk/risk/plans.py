@@ -33,7 +33,8 @@ class Plan:
     Parameters
     ----------
     kind : str
-        "kfold", "grouped", "repeated", "leave_one_out", "holdout", "shuffled", "time" or "given".
+        "kfold", "grouped", "repeated", "leave_one_out", "holdout", "shuffled", "time", "given" or
+        "out_of_bag" (see `OutOfBagPlan`).
     n : int
         Number of rows.
     repeats : int
