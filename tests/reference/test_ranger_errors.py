@@ -29,7 +29,7 @@ def test_the_standard_errors_are_those_of_ranger(name):
     clear = ~found.floored
     assert clear.sum() >= 3
     assert_allclose(found.standard_error[clear], se[clear], rtol=1e-10)
-    # Where ranger has NaN, the root of a negative variance, we have an upper limit.
+    # Where ranger has NaN, the root of a negative variance, we have what 150 trees can show.
     assert found.floored[~known].all()
     assert (found.variance[~known] < 0).all()
     assert (found.standard_error > 0).all()

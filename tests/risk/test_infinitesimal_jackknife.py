@@ -111,7 +111,7 @@ def test_without_the_correction_few_members_would_give_too_much():
     assert (corrected + noise).mean() > 2.5 * truth
 
 
-def test_what_cannot_be_told_from_zero_is_an_upper_limit_and_counted():
+def test_what_cannot_be_told_from_zero_is_set_to_what_can_and_counted():
     y = np.random.default_rng(3).normal(size=300)
     limits = 0
     for seed in range(30):
@@ -119,7 +119,7 @@ def test_what_cannot_be_told_from_zero_is_an_upper_limit_and_counted():
         assert found.standard_error[0] > 0
         assert_array_equal(found.floored, found.variance < found.standard_error**2 * (1 - 1e-12))
         limits += int(found.floored[0])
-        told = "1 of them are upper limits" in found.sentence
+        told = "1 of them are too small to be told from 0" in found.sentence
         assert told == bool(found.floored[0])
     assert limits > 5
 
@@ -238,21 +238,21 @@ def test_intervals_and_words():
 
 
 @pytest.mark.slow
-def test_the_error_of_a_bag_of_trees_is_its_spread_over_training_sets():
-    """Deep trees bend with the data: the jackknife is right to first order, here within 25 %."""
+@pytest.mark.parametrize(("n", "least", "most"), [(80, 0.55, 1.05), (320, 0.7, 1.25)])
+def test_the_error_of_a_bag_of_trees_is_its_spread_over_training_sets(n, least, most):
+    """Right to first order: 0.80 of the variance at 80 rows, 0.96 at 320, each known to 6 %."""
 
     def training_set(seed):
         rng = np.random.default_rng(seed)
-        X = rng.uniform(size=(80, 2))
-        return X, np.sin(4 * X[:, 0]) + X[:, 1] + 0.5 * rng.normal(size=80)
+        X = rng.uniform(size=(n, 2))
+        return X, np.sin(4 * X[:, 0]) + X[:, 1] + 0.5 * rng.normal(size=n)
 
     points = np.random.default_rng(0).uniform(0.1, 0.9, size=(20, 2))
     fits = [
-        RandomForestRegressor(200, min_samples_leaf=5, random_state=seed).fit(*training_set(seed))
-        for seed in range(1, 101)
+        RandomForestRegressor(100, min_samples_leaf=5, random_state=seed).fit(*training_set(seed))
+        for seed in range(1, 81)
     ]
     observed = np.var([bag.predict(points) for bag in fits], axis=0, ddof=1)
-    found = [prediction_errors(bag, points) for bag in fits[:40]]
+    found = [prediction_errors(bag, points) for bag in fits[:30]]
     estimated = np.mean([each.variance + each.resampling_error**2 for each in found], axis=0)
-    # Means over 20 points of 100 and of 40 sets: errors of about 5 % each.
-    assert 0.75 < estimated.mean() / observed.mean() < 1.35
+    assert least < estimated.mean() / observed.mean() < most  # four errors either way

@@ -11,11 +11,11 @@ from empirisk.runtime.arrays import Bools, Floats
 def draw_prediction_errors(
     value: Floats, error: Floats, floored: Bools, *, label: str, ax: Any = None
 ) -> Any:
-    """A bar of one standard error either way for each prediction, in order; grey: at most that."""
+    """A bar of one standard error either way for each prediction, in order; grey where floored."""
     ax = axes(ax)
     order = np.argsort(value, kind="stable")
     value, error, floored, place = value[order], error[order], floored[order], np.arange(len(value))
-    kinds = ((~floored, "C0", "one standard error"), (floored, "0.7", "at most"))
+    kinds = ((~floored, "C0", "one standard error"), (floored, "0.7", "not told from 0"))
     for mine, colour, what in kinds:
         if mine.any():
             low, high = (value - error)[mine], (value + error)[mine]

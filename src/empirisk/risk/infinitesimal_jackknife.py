@@ -43,14 +43,15 @@ class PredictionErrors:
     prediction : array
         The mean of the members; of classes, their probabilities.
     standard_error : array
-        Of the aggregate of very many members, over training sets. Where `floored`, an upper limit.
+        Of the aggregate of very many members, over training sets. Where `floored`, the least that
+        so few members can show: the true one may be smaller.
     variance : array
         Its square as it was estimated, after the correction: it may be negative.
     monte_carlo_error : array
         The standard error of `variance` that comes of having so few members.
     floored : bool array
-        Where the variance is below what so few members can tell from 0, sqrt(2 sum_i Var(N_i)^2)
-        v/B: there the root of that is the standard error.
+        Where the variance is below the Monte Carlo error that it would have if it were 0,
+        sqrt(2 sum_i Var(N_i)^2) v/B: there the root of that is the standard error.
     resampling_error : array
         By how much the prediction would change if other members were drawn for the same rows.
     n_members : int
@@ -103,15 +104,16 @@ class PredictionErrors:
         if not floored:
             return f"{told})."
         return (
-            f"{told}); {floored} of them are upper limits, too small to be told from 0 with so few "
-            f"members: about {self.advised:,} would show the usual ones to 1 part in 4."
+            f"{told}); {floored} of them are too small to be told from 0, and given as the least "
+            f"that so few members can show: about {self.advised:,} would show the usual ones to 1 "
+            "part in 4."
         )
 
     def __str__(self) -> str:
         return self.sentence
 
     def plot(self, output: Any = None, ax: Any = None) -> Any:
-        """The predictions in order, with a bar of one standard error; upper limits in grey.
+        """The predictions in order, with a bar of one standard error; grey where `floored`.
 
         Of several outputs the `output`-th, of classes the probability of that label; the last one
         unless given.
@@ -146,6 +148,8 @@ def prediction_errors(
 
     It is that of the aggregate over training sets: how sure the ensemble is of its own mean, not
     how near y is. The members at hand are all that is used; many are wanted, about as many as rows.
+    The variance is right to first order in the rows, and too small where these are few: for bagged
+    trees 0.80 of the true one was found at 80 rows, 0.96 at 320.
 
     Parameters
     ----------
