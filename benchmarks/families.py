@@ -13,6 +13,7 @@ FAMILIES = (
     "discriminants",
     "linear_trees",
     "trees",
+    "bagging",
     "encoding",
     "reading",
     "measures",

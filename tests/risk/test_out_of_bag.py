@@ -175,7 +175,7 @@ def test_what_cannot_be_judged_is_refused():
     ):
         out_of_bag(forest, X[:100], y[:100])
     part = RandomForestClassifier(3, max_samples=20, random_state=0).fit(X, y)
-    with pytest.raises(DataError, match="at least"):
+    with pytest.raises(DataError, match="was fitted on 150"):
         out_of_bag(part, X[:30], y[:30])
 
 

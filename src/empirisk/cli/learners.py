@@ -23,6 +23,9 @@ AS_CANDIDATE = {"BasisRegression": {"extrapolation": "linear"}}
 """Polynomials that go on outside of the training range are off by any amount there, and one such
 row then decides the risk."""
 
+WHEN_ASKED = ("BaggingClassifier", "BaggingRegressor")
+"""Bags fit each of their members for each fold and value, and are no rivals by default."""
+
 
 def show_learners(*, as_json: bool) -> None:
     """Print the learners with their tasks and axes."""
@@ -45,13 +48,16 @@ def all_learners() -> list[type[BaseEstimator]]:
 
 
 def candidates(task: str, loss: Loss, asked: str | None) -> dict[str, BaseEstimator]:
-    """Those that take part, by name: asked for, or suiting the task.
+    """Those that take part, by name: asked for, or suiting the task and not costly.
 
     Each is behind an encoder, but for those that take categories and missing values as they are.
     Those that can aim at the costs of mistakes do.
     """
     suits = {learner.__name__: learner for learner in all_learners() if task in _tasks(learner)}
-    chosen = list(suits) if asked is None else [_find(word, task, suits) for word in _words(asked)]
+    if asked is None:
+        chosen = [name for name in suits if name not in WHEN_ASKED]
+    else:
+        chosen = [_find(word, task, suits) for word in _words(asked)]
     rivals = {
         name: suits[name](**AS_CANDIDATE.get(name, {})) for name in chosen if name != "Baseline"
     }

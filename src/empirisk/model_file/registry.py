@@ -53,6 +53,7 @@ HOMES = {
     "MarginClassifier": "empirisk.learners.linear.margin_classifier",
     "ModelColumns": "empirisk.learners.trees.linear_columns",
     "Number": "empirisk.data.features",
+    "OneClass": "empirisk.learners.ensembles.members",
     "Perceptron": "empirisk.losses",
     "Pipeline": "sklearn.pipeline",
     "Plan": PLANS,

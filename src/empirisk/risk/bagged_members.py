@@ -129,12 +129,9 @@ def _as_members_saw(X: Any, names: Any) -> Any:
 
 def _refuse_other_rows(samples: list[Ints], n: int, ensemble: Any) -> None:
     last = max(int(np.max(sample, initial=-1)) for sample in samples)
-    max_samples = getattr(ensemble, "max_samples", None)
-    as_many = max_samples is None or (isinstance(max_samples, float) and max_samples == 1.0)
-    fitted = getattr(ensemble, "_n_samples", len(samples[0]) if as_many else None)
-    if last >= n or (fitted is not None and fitted != n):
+    fitted = getattr(ensemble, "_n_samples", max(n, last + 1))  # as scikit-learn's have it
+    if fitted != n:
         raise DataError(
-            f"{n} rows came, and {type(ensemble).__name__} was fitted on "
-            f"{f'at least {last + 1}' if fitted is None else fitted}: give the rows it was "
-            "fitted on, all of them and in the same order"
+            f"{n} rows came, and {type(ensemble).__name__} was fitted on {fitted}: give the rows "
+            "it was fitted on, all of them and in the same order"
         )

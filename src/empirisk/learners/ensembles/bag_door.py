@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import _safe_indexing, get_tags
-from sklearn.utils.validation import _check_feature_names, check_array, validate_data
+from sklearn.utils.validation import _check_feature_names, _num_samples, check_array, validate_data
 
 from empirisk.data.raw_columns import column_names, is_frame
 from empirisk.data.table import Table
+from empirisk.risk.groups import group_labels
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.column_names import check_names
 from empirisk.runtime.errors import DataError
@@ -59,21 +60,17 @@ def _checked_frame(bag: Any, X: Any, reset: bool | None) -> Any:
     return X
 
 
-def table_names(X: Any) -> list[str] | None:
-    """The names of the columns of a frame."""
-    return column_names(X) if is_frame(X) else None
-
-
 def kept_rows(
-    X: Any, y: Array, weight: Floats, groups: Array | None
+    X: Any, y: Array, weight: Floats, groups: Any
 ) -> tuple[Ints | None, Any, Array, Floats, Array | None]:
     """Without the rows of weight 0; first come the rows that are left, None for all."""
-    if groups is not None and len(groups) != len(y):
+    if groups is not None and _num_samples(groups) != len(y):
         raise DataError(
-            f"groups has {len(groups)} entries for {len(y)} rows: give one for each row"
+            f"groups has {_num_samples(groups)} entries for {len(y)} rows: give one for each row"
         )
+    labels = None if groups is None else group_labels(groups, weight)
     if (weight > 0).all():
-        return None, X, y, weight, groups
+        return None, X, y, weight, labels
     rows = np.flatnonzero(weight > 0)
-    left = None if groups is None else groups[rows]
+    left = None if labels is None else labels[rows]
     return rows, _safe_indexing(X, rows), y[rows], weight[rows], left

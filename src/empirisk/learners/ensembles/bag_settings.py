@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier, is_regressor
 
 from empirisk.learners.ensembles.draws import Draws, draws_of
 from empirisk.learners.trees.limits import real, whole
@@ -23,9 +24,15 @@ def checked_settings(bag: Any, prototype: Any) -> None:
         raise ParameterError(
             f"block_size is {bag.block_size!r}; it must be None or a whole number from 1"
         )
+    if getattr(bag, "voting", "soft") not in ("soft", "hard"):
+        raise ParameterError(f"voting is {bag.voting!r}; it must be 'soft' or 'hard'")
     if not (hasattr(prototype, "fit") and hasattr(prototype, "predict")):
         raise ParameterError(
             f"estimator is {prototype!r:.60}; it must be an estimator with fit and predict"
+        )
+    if is_regressor(prototype) if is_classifier(bag) else is_classifier(prototype):
+        raise ParameterError(
+            f"estimator is {prototype!r:.60}, which is not for the task of {type(bag).__name__}"
         )
 
 

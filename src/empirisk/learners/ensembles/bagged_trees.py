@@ -39,6 +39,7 @@ def fit_tree(member: Any, training: Training, weight: Floats, columns: Ints | No
         path = learner._path(coding, codes, weight, [member.ccp_alpha], len(classes))
         tree = path.write(0, member, classes)
     if training.names is not None:
+        # As a fit to a frame would note them.
         tree.feature_names_in_ = np.array([c.name for c in coding.columns], dtype=object)
     return tree
 

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import _is_fitted, _num_samples, check_is_fitted
 
-from empirisk.learners.ensembles.bag_door import checked_table, kept_rows, table_names
+from empirisk.learners.ensembles.bag_door import checked_table, kept_rows
 from empirisk.learners.ensembles.bag_path import BagPath
 from empirisk.learners.ensembles.bag_risk import judged, out_of_bag_scores
 from empirisk.learners.ensembles.bag_settings import checked_settings, columns_drawn, row_draws
@@ -21,7 +21,7 @@ from empirisk.learners.ensembles.members import AnyMembers, Training, fit_any, k
 from empirisk.learners.ensembles.warm_start import refuse_other_classes, refuse_other_training
 from empirisk.losses import Loss
 from empirisk.risk.axis import Axis, Freedom, PathMixin
-from empirisk.risk.groups import group_codes, group_labels
+from empirisk.risk.groups import group_codes
 from empirisk.risk.out_of_bag import OutOfBag
 from empirisk.risk.problem import Problem, common_loss
 from empirisk.runtime.arrays import Array, Floats, Ints
@@ -67,8 +67,6 @@ class Bagging(PathMixin, BaseEstimator):
     def _votes(self) -> bool:
         return False
 
-    # Fitting
-
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Self:
         prototype = self._prototype()
         checked_settings(self, prototype)
@@ -78,8 +76,7 @@ class Bagging(PathMixin, BaseEstimator):
         target, weight = check_target(
             self, y, X, sample_weight, classifier=classifier, multi_output=many
         )
-        labels = None if groups is None else group_labels(groups, weight)
-        rows, X, target, weight, labels = kept_rows(X, target, weight, labels)
+        rows, X, target, weight, labels = kept_rows(X, target, weight, groups)
         unit = group_codes(labels, len(target))
         coded: Array = target
         classes, learner = None, self
@@ -89,7 +86,7 @@ class Bagging(PathMixin, BaseEstimator):
         n_classes = 0 if classes is None else len(classes)
         training = learner._training(
             learner._designed(X), coded, weight if sample_weight is not None else None, unit,
-            n_classes, self.max_features, table_names(X),
+            n_classes, self.max_features, getattr(self, "feature_names_in_", None),
         )  # fmt: skip
         if classes is not None:
             refuse_other_classes(self, classes)
@@ -106,7 +103,7 @@ class Bagging(PathMixin, BaseEstimator):
         unit: Ints | None,
         n_classes: int,
         max_features: Any,
-        names: list[str] | None,
+        names: Array | None,
     ) -> Training:
         p = X.shape[1]
         return Training(
@@ -162,8 +159,6 @@ class Bagging(PathMixin, BaseEstimator):
         scores = out_of_bag_scores(bag, self._rows, self._n_samples, type(self).__name__)
         self._keep_out_of_bag(scores, problem, bag)
 
-    # Asking
-
     def members_of(self, X: Any) -> AnyMembers:
         """The members, to be asked one by one about rows of X, which is prepared once.
 
@@ -212,8 +207,6 @@ class Bagging(PathMixin, BaseEstimator):
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.estimators_)
-
-    # The contract with the engine
 
     def design(self, X: Any) -> Any:
         """X as members take it: codes that all trees share, otherwise as it came in."""
@@ -274,6 +267,8 @@ class Bagging(PathMixin, BaseEstimator):
         tags.target_tags.multi_output = inner.target_tags.multi_output
         tags.target_tags.positive_only = inner.target_tags.positive_only
         tags.target_tags.required = True
+        if tags.classifier_tags is not None and inner.classifier_tags is not None:
+            tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
         return tags
 
 

@@ -12,7 +12,6 @@ from empirisk.learners.trees.classifier import DecisionTreeClassifier
 from empirisk.risk.out_of_bag import OutOfBag
 from empirisk.risk.problem import Problem
 from empirisk.runtime.arrays import Array, Floats
-from empirisk.runtime.errors import ParameterError
 
 
 def _members_decide(bag: "BaggingClassifier") -> bool:
@@ -35,7 +34,7 @@ class BaggingClassifier(ClassifierMixin, Bagging):
     estimator : estimator, optional
         As in `BaggingRegressor`; None is `DecisionTreeClassifier()`. Members are fitted to class
         codes, the places in `classes_`; what it says by label (`class_weight`) is translated. One
-        that refuses a draw with one class is replaced by a tree that predicts this class.
+        that refuses a draw with one class is replaced by the constant that this class is.
     n_estimators, max_samples, max_features, bootstrap, bootstrap_features, oob_score, \
 warm_start, n_jobs, random_state, verbose, block_size
         As in `BaggingRegressor`.
@@ -64,7 +63,7 @@ feature_names_in_
     --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> bag = BaggingClassifier(n_estimators=50, oob_score=True, random_state=0).fit(X, y)
+    >>> bag = BaggingClassifier(n_estimators=100, oob_score=True, random_state=0).fit(X, y)
     >>> bag.predict_proba(X[:1])
     array([[1., 0., 0.]])
     >>> print(bag.risk_)
@@ -145,8 +144,6 @@ feature_names_in_
         return DecisionTreeClassifier()
 
     def _votes(self) -> bool:
-        if self.voting not in ("soft", "hard"):
-            raise ParameterError(f"voting is {self.voting!r}; it must be 'soft' or 'hard'")
         return self.voting == "hard" or self.own_loss is not None
 
     def _keep_out_of_bag(self, scores: Array, problem: Problem, bag: OutOfBag) -> None:

@@ -84,12 +84,13 @@ class BaggingRegressor(RegressorMixin, Bagging):
 
     Examples
     --------
+    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(size=(200, 1))
     >>> y = np.sin(6 * X[:, 0]) + 0.3 * rng.normal(size=200)
     >>> bag = BaggingRegressor(n_estimators=100, oob_score=True, random_state=0).fit(X, y)
     >>> print(bag.risk_)
-    The squared risk of the procedure at this n is 0.11..., 95 % interval ... to ... (...).
+    The squared risk of the procedure at this n is 0.1..., 95 % interval ... to ... (...).
     """
 
     def __init__(

@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from empirisk.data.column import Column
 from empirisk.data.frames import default_names
 from empirisk.data.raw_columns import chosen_categories, column_names, is_frame
 from empirisk.data.table import Table
-from empirisk.runtime.arrays import Ints
+from empirisk.runtime.arrays import Array, Ints
 
 
 def columns_of(X: Any, columns: Ints | None) -> Any:
@@ -60,8 +59,8 @@ def numbered(names: Sequence[str]) -> list[str]:
     return unique
 
 
-def for_columns(estimator: Any, columns: Ints | None, names: Sequence[str] | None, p: int) -> Any:
-    """A clone whose parameters speak of these columns: categories and monotone constraints.
+def for_columns(member: Any, columns: Ints, names: Array | None, p: int) -> Any:
+    """The estimator with parameters that speak of these columns: categories, constraints.
 
     Examples
     --------
@@ -70,17 +69,15 @@ def for_columns(estimator: Any, columns: Ints | None, names: Sequence[str] | Non
     >>> print(for_columns(tree, np.array([2, 3]), None, 4))
     DecisionTreeRegressor(categorical_features=[1], monotonic_cst=[-1, 0])
     """
-    member = clone(estimator)
-    if columns is None:
+    categories = getattr(member, "categorical_features", None)
+    signs = getattr(member, "monotonic_cst", None)
+    if signs is None and (categories is None or isinstance(categories, str)):
         return member
-    given = member.get_params(deep=False)
     named = default_names(p) if names is None else list(names)
     changes: dict[str, Any] = {}
-    categories = given.get("categorical_features")
     if categories is not None and not isinstance(categories, str):
         chosen = chosen_categories(categories, named, p)
         changes["categorical_features"] = [i for i, j in enumerate(columns) if chosen[j]]
-    signs = given.get("monotonic_cst")
     if isinstance(signs, dict):
         changes["monotonic_cst"] = [signs.get(named[j], 0) for j in columns]
     elif signs is not None and np.shape(signs) == (p,):

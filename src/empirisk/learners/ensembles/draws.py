@@ -111,7 +111,7 @@ class Draws:
         """Whether weights reach the members; else they are spent on the draw."""
         if self.weight is None:
             return False
-        return self.unit is not None or not (self.replace or _is_whole(self.weight))
+        return self._units is not None or not (self.replace or _is_whole(self.weight))
 
     @property
     def units(self) -> Ints | None:

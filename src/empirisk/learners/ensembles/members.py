@@ -1,23 +1,28 @@
 """The members of a bag: one estimator fitted to many draws of the rows, and asked one by one."""
 
+from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, has_fit_parameter
 
 from empirisk.learners.ensembles.columns import columns_of, for_columns
 from empirisk.learners.ensembles.draws import Draws
-from empirisk.learners.trees.classifier import DecisionTreeClassifier
+from empirisk.learners.trees.decision_tree import DecisionTree
 from empirisk.runtime.arrays import Array, Floats, Ints, slice_if_in_a_row
-from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import stream
 from empirisk.runtime.streams import seed32, spawn
 
 THREADED = ("empirisk", "sklearn")
 """Packages whose estimators do most of their work without the interpreter's lock."""
+
+COLUMNS = 0x5851F42D4C957F2D  # keeps the draws of columns apart from those of rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,26 +40,48 @@ class Training:
     columns: Draws | None
     n_classes: int
     n_features: int
-    names: list[str] | None = None
+    names: Array | None = None
     groups: Ints | None = None
 
     def member(self, fit: Any, seed: int) -> tuple[Any, Ints | None]:
         """The member with this seed, fitted, and its columns."""
-        for_its_columns, own = spawn(seed, 2)
         columns = None
         if self.columns is not None:
-            counts = self.columns.counts(for_its_columns)
+            counts = self.columns.counts(seed ^ COLUMNS)
             columns = np.repeat(np.arange(self.n_features), counts)
         weight = self.draws.member_weight(self.draws.counts(seed))
-        member = for_columns(self.estimator, columns, self.names, self.n_features)
-        return fit(seeded(member, own), self, weight, columns), columns
+        member = self._fresh(seed)
+        if columns is not None:
+            member = for_columns(member, columns, self.names, self.n_features)
+        return fit(member, self, weight, columns), columns
+
+    def _fresh(self, seed: int) -> Any:
+        """A clone; each random_state in it has a seed of its own, as in scikit-learn's bags."""
+        member = self.estimator
+        # Of a tree no parameter is changed: what they hold need not be copied.
+        member = copy(member) if isinstance(member, DecisionTree) else clone(member)
+        seeds = map(seed32, spawn(seed, len(self._random_states)))
+        for name, own in zip(self._random_states, seeds, strict=True):
+            if name == "random_state":
+                member.random_state = own
+            else:
+                member.set_params(**{name: own})
+        return member
+
+    @cached_property
+    def _random_states(self) -> list[str]:
+        return sorted(
+            name
+            for name in self.estimator.get_params(deep=True)
+            if name == "random_state" or name.endswith("__random_state")
+        )
 
 
 def fit_any(member: Any, training: Training, weight: Floats, columns: Ints | None) -> Any:
     """Fit to the rows of positive weight; to copies of them where the estimator takes no weights.
 
-    A draw may have one class where there are several. An estimator that refuses it is replaced by
-    a tree without a split, which predicts that class.
+    A draw may have one class where there are several; for an estimator that refuses it comes
+    `OneClass`.
     """
     names = weight_arguments(member)
     rows = np.flatnonzero(weight > 0)
@@ -71,7 +98,21 @@ def fit_any(member: Any, training: Training, weight: Floats, columns: Ints | Non
     except ValueError:
         if training.n_classes < 2 or (y != y[0]).any():
             raise
-        return DecisionTreeClassifier().fit(X, y)
+        return OneClass().fit(X, y)
+
+
+class OneClass(ClassifierMixin, BaseEstimator):
+    """The constant of a draw with one class, whatever X is."""
+
+    def fit(self, X: Any, y: Array) -> Self:
+        self.n_features_in_, self.classes_ = X.shape[1], y[:1]
+        return self
+
+    def predict(self, X: Any) -> Array:
+        return np.repeat(self.classes_, _num_samples(X))
+
+    def predict_proba(self, X: Any) -> Floats:
+        return np.ones((_num_samples(X), 1))
 
 
 class AnyMembers:
@@ -109,6 +150,8 @@ class AnyMembers:
     def decisions(self, n_jobs: int | None) -> Floats:
         """The mean of the decision functions, of those members that have one."""
         able = [b for b in range(len(self)) if hasattr(self.members[b], "decision_function")]
+        if not able:
+            raise DataError("no member has a decision function: the draw of each has one class")
         return mean_of(lambda i: self._decision(able[i]), len(able), n_jobs)
 
     def _decision(self, b: int) -> Floats:
@@ -141,17 +184,6 @@ def mean_of(scores: Any, n: int, n_jobs: int | None) -> Floats:
         else:
             total += found
     return total / n
-
-
-def seeded(member: Any, seed: int) -> Any:
-    """Each random_state in it set to a seed of its own, as scikit-learn's ensembles do."""
-    names = sorted(
-        name
-        for name in member.get_params(deep=True)
-        if name == "random_state" or name.endswith("__random_state")
-    )
-    seeds = map(seed32, spawn(seed, len(names)))
-    return member.set_params(**dict(zip(names, seeds, strict=True)))
 
 
 def weight_arguments(estimator: Any) -> list[str] | None:

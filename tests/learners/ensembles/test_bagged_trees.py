@@ -1,0 +1,159 @@
+"""Trees that share a coding: bit for bit those that are grown on the drawn rows themselves."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.datasets import load_iris
+
+from empirisk import (
+    BaggingClassifier,
+    BaggingRegressor,
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+)
+from empirisk.data.table import Table
+from empirisk.learners.ensembles import bagged_trees, bagging
+from empirisk.runtime.errors import DataError
+
+TREES = [
+    {},
+    {"max_features": 2},
+    {"max_leaf_nodes": 7, "ccp_alpha": 0.01},
+    {"min_samples_leaf": 3, "max_depth": 4},
+]
+SETTINGS = [
+    {},
+    {"max_features": 3, "max_samples": 0.5},
+    {"bootstrap": False, "max_samples": 0.7, "max_features": 2},
+    {"bootstrap_features": True},
+]
+
+
+def mixed(n=120, seed=0):
+    """Numbers, with missing values and ties, and a category."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(
+        {
+            "x": rng.normal(size=n),
+            "level": rng.integers(0, 5, size=n).astype(float),
+            "word": np.array(["red", "green", "blue", "grey"])[rng.integers(0, 4, size=n)],
+            "hole": np.where(rng.random(n) < 0.2, np.nan, rng.normal(size=n)),
+        }
+    )
+    y = X["x"] + (X["word"] == "red") + 0.2 * X["level"] + 0.3 * rng.normal(size=n)
+    return X, y.to_numpy()
+
+
+@pytest.fixture
+def generic(monkeypatch):
+    """Switches the shared coding off."""
+
+    def off():
+        monkeypatch.setattr(bagging, "are_trees", lambda estimator: False)
+
+    return off
+
+
+@pytest.mark.parametrize("tree", TREES)
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_a_shared_coding_changes_no_bit(tree, settings, generic):
+    X, y = mixed()
+    labels = np.array(["low", "mid", "high"])[np.digitize(y, [0, 1.0])]
+    weight = np.random.default_rng(1).integers(0, 3, size=len(y))
+    common = {"n_estimators": 4, "random_state": 0, "oob_score": False, **settings}
+    bags = [
+        (BaggingRegressor(DecisionTreeRegressor(**tree), **common), y, "predict"),
+        (BaggingClassifier(DecisionTreeClassifier(**tree), **common), labels, "predict_proba"),
+    ]
+    fast = [getattr(bag.fit(X, y, weight), ask)(X) for bag, y, ask in bags]
+    generic()
+    slow = [getattr(bag.fit(X, y, weight), ask)(X) for bag, y, ask in bags]
+    for ours, twin in zip(fast, slow, strict=True):
+        assert_array_equal(ours, twin)
+
+
+def test_a_shared_coding_changes_no_bit_of_random_splits(generic):
+    X, y = load_iris(return_X_y=True)
+    bag = BaggingRegressor(
+        DecisionTreeRegressor(splitter="random"), max_features=3, random_state=0, n_estimators=4
+    )
+    fast = bag.fit(X, y).predict(X)
+    generic()
+    assert_array_equal(fast, bag.fit(X, y).predict(X))
+
+
+def test_members_know_their_columns_by_name():
+    X, y = mixed()
+    bag = BaggingRegressor(n_estimators=6, max_features=2, random_state=0).fit(X, y)
+    for member, columns in zip(bag.estimators_, bag.estimators_features_, strict=True):
+        names = list(X.columns[columns])
+        assert list(member.feature_names_in_) == names
+        assert [column.name for column in member.columns_] == names
+        assert np.isfinite(member.predict(X[names])).all()
+    mean = np.mean(
+        [
+            member.predict(X.iloc[:, columns])
+            for member, columns in zip(bag.estimators_, bag.estimators_features_, strict=True)
+        ],
+        axis=0,
+    )
+    assert_array_equal(bag.predict(X), mean)
+
+
+@pytest.mark.parametrize("columns", [1.0, 2])
+def test_frames_of_every_kind_give_the_same(columns):
+    X, y = mixed()
+    settings = {"n_estimators": 6, "max_features": columns, "random_state": 0}
+    predictions = [
+        BaggingRegressor(**settings).fit(table, y).predict(table)
+        for table in (X, pl.from_pandas(X), pl.from_pandas(X).to_arrow(), Table.of(X))
+    ]
+    for other in predictions[1:]:
+        assert_array_equal(other, predictions[0])
+
+
+def test_constraints_and_categories_by_number_follow_the_columns():
+    X, y = load_iris(return_X_y=True)
+    tree = DecisionTreeRegressor(monotonic_cst=[1, 0, 0, -1], categorical_features=[1])
+    for columns in (1.0, 2):
+        bag = BaggingRegressor(tree, max_features=columns, random_state=0).fit(X, y)
+        kinds = {
+            column.kind == "category"
+            for member, seen in zip(bag.estimators_, bag.estimators_features_, strict=True)
+            for column, j in zip(member.columns_, seen, strict=True)
+            if (j == 1)
+        }
+        assert kinds == {True}
+        grid = np.repeat(X[:1], 50, axis=0)
+        for j, sign in ((0, 1), (3, -1)):
+            line = grid.copy()
+            line[:, j] = np.linspace(X[:, j].min(), X[:, j].max(), 50)
+            assert (sign * np.diff(bag.predict(line)) >= -1e-12).all()
+
+
+def test_predictions_by_blocks_of_rows_are_those_of_all_rows(monkeypatch):
+    X, y = mixed()
+    bag = BaggingRegressor(random_state=0).fit(X, y)
+    whole = bag.predict(X)
+    monkeypatch.setattr(bagged_trees, "ROWS_AT_ONCE", 7)
+    assert_array_equal(bag.set_params(n_jobs=3).predict(X), whole)
+
+
+def test_a_level_that_was_never_seen_and_rows_of_another_kind():
+    X, y = mixed()
+    bag = BaggingRegressor(random_state=0).fit(X, y)
+    other = X.assign(word="violet")
+    assert np.isfinite(bag.predict(other)).all()
+    with pytest.raises(DataError, match="holds words"):
+        bag.predict(X.assign(x="much"))
+    with pytest.raises(DataError, match="infinite"):
+        bag.predict(X.assign(x=np.inf))
+
+
+def test_going_on_needs_the_same_levels():
+    X, y = mixed()
+    bag = BaggingRegressor(n_estimators=2, warm_start=True, random_state=0).fit(X, y)
+    with pytest.raises(DataError, match="'word' has other values"):
+        bag.set_params(n_estimators=4).fit(X.assign(word="violet"), y)
