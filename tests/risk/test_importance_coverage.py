@@ -86,8 +86,8 @@ def sample(seed, n, b):
 
 def risk_of(X, y, b):
     """The true risk of least squares for y = X b + noise of variance 1, and its coefficients."""
-    model = LinearRegression().fit(X, y)
-    return 1 + model.intercept_**2 + np.square(model.coef_ - b).sum(), model.coef_
+    constant, *coef = np.linalg.lstsq(np.column_stack([np.ones(len(y)), X]), y)[0]
+    return 1 + constant**2 + np.square(coef - b).sum(), np.array(coef)
 
 
 @pytest.mark.slow
@@ -104,7 +104,7 @@ def test_out_of_fold_covers_the_importance_for_the_model_of_all_rows():
 @pytest.mark.slow
 def test_retraining_covers_what_the_model_of_all_rows_loses():
     b, inside = np.array([1.0, 0.3]), []
-    for seed in range(250):
+    for seed in range(120):
         X, y, rng = sample(seed, 60, b)
         risk, truth = risk_of(X, y, b)[0], np.zeros(2)
         for j in range(2):
@@ -116,4 +116,4 @@ def test_retraining_covers_what_the_model_of_all_rows_loses():
             LinearRegression(), X, y, how="retrain", cv=5, n_repeats=3, random_state=seed
         )
         inside.append((found.interval[:, 0] <= truth) & (truth <= found.interval[:, 1]))
-    assert (np.mean(inside, axis=0) > least(250)).all()
+    assert (np.mean(inside, axis=0) > least(120)).all()

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.compose import make_column_transformer
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import LeaveOneOut, TimeSeriesSplit
@@ -173,6 +173,10 @@ def test_strange_requests_are_refused():
     forest = RandomForestClassifier(3, random_state=0).fit(X, SICK)
     with pytest.raises(ParameterError, match="how='out_of_bag'"):
         importance(forest, X, SICK, how="members", loss="auc")
+    forest = RandomForestRegressor(3, random_state=0).fit(X, 1e200 * AGE)
+    for how in ("test", "out_of_bag", "members"):
+        with np.errstate(over="ignore"), pytest.raises(DataError, match="not finite"):
+            importance(forest, X, -1e200 * AGE, how=how, random_state=0)
     found = importance(model, X, AGE, random_state=0)
     with pytest.raises(ParameterError, match="no feature 'height'"):
         found["height"]

@@ -21,7 +21,7 @@ from empirisk.risk.estimate import RiskEstimate
 from empirisk.risk.importances.asked import Asked, Permutations
 from empirisk.risk.importances.error import Rise, of_swapped_rows
 from empirisk.risk.importances.features import Features
-from empirisk.risk.importances.judging import Judge
+from empirisk.risk.importances.judging import Judge, refuse_infinite
 from empirisk.risk.importances.permuting import draw_donors, take_from
 from empirisk.risk.importances.result import Importance
 from empirisk.risk.out_of_bag import OutOfBag
@@ -74,7 +74,9 @@ class Bag:
                 prediction = predicted(members.scores(b, own), self.problem)
                 total[own] += self.problem.losses(own, prediction[:, None])[:, 0]
                 count[own] += 1
-        return total[rows] / count[rows]
+        losses = total[rows] / count[rows]
+        refuse_infinite(losses, rows, self.problem)
+        return losses
 
 
 def predicted(scores: Array, problem: Problem, output: str | None = None) -> Array:

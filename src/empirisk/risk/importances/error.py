@@ -27,7 +27,7 @@ from empirisk.runtime.arrays import Floats, Ints
 STRAIGHT = 1e-6  # a skewness that bends nothing
 REFITTED = 45.0
 """What two models, with and without a column, add to lam^2, times the number of units; simulated:
-of linear rules fitted to 30 to 300 rows, 91 % were covered without it, and 95 % with it."""
+of linear rules fitted to 30 to 300 rows, 89 to 98 % were covered without it, 95 to 99 % with it."""
 
 
 @dataclass(frozen=True)

@@ -106,7 +106,8 @@ def importance(
     folds and members share training rows. What a learner would lean on after other training rows
     may lie outside. They hold for each feature, not for all at once. At 95 %, simulated with 5
     permutations, 50 to 400 rows: 95 to 98 % of samples are covered for linear and 0-1 rules of
-    normal features, 92 to 97 % for linear rules of exponential ones.
+    normal features, 92 to 97 % for linear rules of exponential ones, 97 to 100 % out of bag for
+    forests of 100 rows.
 
     *Impurity* is computed on the training rows, of a tree that was grown to make it large. It is
     biased towards features of many different values, at which there are many places to split:

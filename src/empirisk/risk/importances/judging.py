@@ -50,12 +50,7 @@ class Judge:
         else:
             part, _ = self.measure.of(self._rows(prediction), **self.options)
             losses = -part.statistic.losses
-        if not np.isfinite(losses).all():
-            row = int(self.row[np.argmin(np.isfinite(losses))])
-            raise DataError(
-                f"the {self.problem.loss} loss of row {row} is not finite, and so its rise is not "
-                "defined: take a bounded loss, or leave the row out"
-            )
+        refuse_infinite(losses, self.row, self.problem)
         return losses
 
     def baseline(self, prediction: Array) -> RiskEstimate:
@@ -92,4 +87,13 @@ class Judge:
             kind=self.table.kind,
             n_train=self.table.n_train,
             freedom=None if freedom is None else freedom / self.table.effective_units,
+        )
+
+
+def refuse_infinite(losses: Floats, row: Ints, problem: Problem) -> None:
+    """An infinite loss has no rise."""
+    if not np.isfinite(losses).all():
+        raise DataError(
+            f"the {problem.loss} loss of row {int(row[np.argmin(np.isfinite(losses))])} is not "
+            "finite, and so its rise is not defined: take a bounded loss, or leave the row out"
         )
