@@ -35,7 +35,7 @@ DONE, AGAIN = 0, 1
 def grow(
     small, medium, large, features, points, thresholds, weights, values, labels, costs, rules, rows,
     ids, nodes, value, subsets, opened, constant, heap, free, codes, sums, label, totals, entries,
-    counts, keys, drawn, tree, levels, means, words, outputs, goes_left, state, budget,
+    counts, keys, drawn, tree, levels, means, words, outputs, cells, goes_left, state, budget,
 ):  # fmt: skip
     """Go on growing; returns AGAIN when the budget is used up or the arrays are full."""
     rule = rules[0]
@@ -81,7 +81,7 @@ def grow(
                 found = search(
                     small, medium, large, features, points, thresholds, rule, costs, rows, here,
                     node, begin, worth, shift, constant, codes, sums, label, totals, entries,
-                    counts, keys, drawn, tree, levels, means, words, outputs,
+                    counts, keys, drawn, tree, levels, means, words, outputs, cells,
                 )  # fmt: skip
             if not found:
                 free[state[N_FREE]] = place

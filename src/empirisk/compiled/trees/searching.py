@@ -2,8 +2,10 @@
 
 Of splits that are equal to rounding (TIE of the node's impurity) the one of the first feature, then
 of the lowest threshold, is taken, and missing values go to the right: so weights are like copies,
-and the order of rows does not matter, though each rounds sums in its own way. A feature with one
-value in a node has one value below it too, and is not looked at again.
+and the order of rows does not matter, though each rounds sums in its own way. Where features are
+drawn, the first is the one that was drawn first: in small nodes many splits are equal, and all
+trees of a forest would take the first columns of the table. A feature with one value in a node has
+one value below it too, and is not looked at again.
 """
 
 import numpy as np
@@ -13,6 +15,7 @@ from empirisk.compiled.streams import below
 from empirisk.compiled.trees.absolute import scan_absolute
 from empirisk.compiled.trees.binning import BINS_PER_ROW, bin_classes, bin_sum
 from empirisk.compiled.trees.categories import note_subset, order_levels
+from empirisk.compiled.trees.cells import CONSTANT, SEARCHED, search_cells
 from empirisk.compiled.trees.criteria import COPIES, MISSING, NODE, REFUSED
 from empirisk.compiled.trees.layout import UNSEEN
 from empirisk.compiled.trees.many_sums import scan_sums
@@ -31,7 +34,7 @@ TIE = 1e-12
 def search(
     small, medium, large, features, points, thresholds, rule, costs, rows, here, node, begin, worth,
     shift, constant, codes, sums, label, totals, entries, counts, keys, drawn, tree, levels, means,
-    words, outputs,
+    words, outputs, cells,
 ):  # fmt: skip
     """Write the best split of an open node into its record; returns whether there is one.
 
@@ -56,6 +59,23 @@ def search(
             drawn[other], drawn[step] = drawn[step], f
         if is_constant(constant, here.place, f):
             continue
+        if cells is not None and begin < 0 and points is None:
+            value, code, following, told = search_cells(
+                small, features[f], rule, rows, start, m, sums, label, totals, weight, tie,
+                best + tie, cells,
+            )  # fmt: skip
+            if told == CONSTANT:
+                note_constant(constant, here.place, f)
+                continue
+            if told == SEARCHED:
+                useful += 1
+                if value > best + tie:
+                    best, best_f = value, f
+                    node.code, node.next_code = np.uint32(code), np.uint32(following)
+                    node.missing_left = UNSEEN
+                if best >= perfect - tie:
+                    break
+                continue
         at, n = rule.first, m
         if begin >= 0:
             at = (here.half * p + f) * rule.block + begin
@@ -111,7 +131,7 @@ def search(
             at = rule.third
         for side in range(1 + (n_missing > 0)):
             last = n_seen if n_missing > 0 and side == 0 else n_seen - 1
-            bar = best + tie if rule.max_features >= p else best - 2.0 * tie  # what counts below
+            bar = best + tie  # what is not above it does not count
             if tree is not None:
                 value, i = scan_absolute(
                     entries, at, n_seen, n_missing, last, sums, label, side, m, rule.min_rows_leaf,
@@ -130,7 +150,7 @@ def search(
                     m, n_missing * side, rule.kind, rule.min_rows_leaf, rule.min_weight_leaf,
                     rule.min_copies_leaf, costs, tie, bar,
                 )  # fmt: skip
-            if value > best + tie or (value >= best - tie and value > REFUSED and f < best_f):
+            if value > best + tie:
                 best, best_f = value, f
                 if points is not None:
                     node.code, thresholds[here.node] = cut, threshold
@@ -144,7 +164,7 @@ def search(
                     node.missing_left = side if n_missing > 0 else UNSEEN
                 if levels is not None and n_levels > 0:
                     note_subset(levels, n_levels, node.code, words)
-        if best >= perfect - tie and rule.max_features >= p:
+        if best >= perfect - tie:
             break
     if rule.max_features < p:
         for j in range(p):

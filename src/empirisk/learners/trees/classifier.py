@@ -76,9 +76,8 @@ categorical_features, early_stopping, validation_fraction, n_iter_no_change
 
     Notes
     -----
-    See `DecisionTreeRegressor` for missing values and thresholds. Of equal splits the one of the
-    first feature, then of the lowest threshold, is taken. Of classes with equal
-    shares, or equal costs, a leaf predicts the first.
+    See `DecisionTreeRegressor` for missing values, thresholds and equal splits. Of classes with
+    equal shares, or equal costs, a leaf predicts the first.
 
     References
     ----------

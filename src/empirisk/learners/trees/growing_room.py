@@ -4,6 +4,7 @@ import numpy as np
 
 from empirisk.compiled.trees import criteria
 from empirisk.compiled.trees.binning import BINS_PER_ROW
+from empirisk.compiled.trees.cells import CELLS_PER_ROW, FEW_CODES, PARTS
 from empirisk.compiled.trees.layout import RULES
 from empirisk.compiled.trees.ordering import ALL_PAIRS, DIGIT_BITS
 from empirisk.learners.trees.terms import Limits, Target
@@ -31,6 +32,7 @@ class GrowingRoom:
         n_codes = int(features["n_codes"].max(initial=0)) + 1
         binned = family <= 1 and limits.min_rows_leaf <= 1
         n_bins = min(n_codes * classes, BINS_PER_ROW * n) + classes if binned else 0
+        n_cells = int(PARTS) * min(FEW_CODES * classes, CELLS_PER_ROW * n)
         n_sorted = min(n, n_codes * classes // BINS_PER_ROW + ALL_PAIRS) if binned else n
         categories = features["category"] != 0
         n_levels = int(features["n_codes"][categories].max(initial=0))
@@ -61,6 +63,7 @@ class GrowingRoom:
             np.zeros((n_levels + target.n_sums + 1, target.n_sums + 2)) if n_levels else None,
             self.words if n_levels else None,
             np.zeros(1) if family == 2 else None,
+            np.empty(n_cells) if family == 1 else None,
             np.zeros(max(block, 1), np.uint8),
         )
 

@@ -90,8 +90,8 @@ class DecisionTreeRegressor(RegressorMixin, DecisionTree):
     Missing values go to the side where they lower the loss more; where a node saw none, to the
     heavier side, and so do levels that it did not see. Thresholds are exact: features are compared
     as float64 (scikit-learn rounds to float32), integers beyond 2^53 as integers. Of equal splits
-    the one of the first feature, then of the lowest threshold, is taken; as in scikit-learn a split
-    may have no gain.
+    the one of the first feature (where features are drawn, of the one drawn first), then of the
+    lowest threshold, is taken; as in scikit-learn a split may have no gain.
 
     References
     ----------
