@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
-from sklearn.ensemble import RandomForestRegressor
 
-from empirisk import DecisionTreeRegressor
+from empirisk import DecisionTreeRegressor, RandomForestRegressor
 from empirisk.risk import aggregate_variance, bias_variance, populations
 
 ERROR_PROBABILITY = 1e-6  # of each statistical test here; the seeds are fixed, so once for all

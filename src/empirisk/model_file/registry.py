@@ -56,6 +56,7 @@ HOMES = {
     "ModelColumns": "empirisk.learners.trees.linear_columns",
     "Number": "empirisk.data.features",
     "OneClass": "empirisk.learners.ensembles.members",
+    "OutOfBagCurve": "empirisk.risk.out_of_bag_curve",
     "Perceptron": "empirisk.losses",
     "Pipeline": "sklearn.pipeline",
     "Plan": PLANS,

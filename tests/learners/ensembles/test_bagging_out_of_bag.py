@@ -85,7 +85,7 @@ def test_scores_are_weighted():
 def test_a_row_that_all_members_drew_has_no_prediction():
     X, y = sample()
     bag = BaggingRegressor(n_estimators=2, oob_score=True, random_state=0)
-    with pytest.warns(UserWarning, match=r"of 80 rows are out of bag for no member"):
+    with pytest.warns(UserWarning, match=r"of 80 rows were drawn by every member"):
         bag.fit(X, y)
     drawn = np.array([np.isin(np.arange(80), rows) for rows in bag.estimators_samples_])
     found = bag.oob_prediction_

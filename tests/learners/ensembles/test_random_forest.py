@@ -116,6 +116,9 @@ def test_without_draws_each_tree_is_the_tree_of_all_rows():
     forest = RandomForestRegressor(3, bootstrap=False).fit(X, y, sample_weight=weight)
     tree = DecisionTreeRegressor().fit(X, y, sample_weight=weight)
     assert_allclose(forest.predict(X), tree.predict(X), rtol=1e-14)
+    assert_array_equal(list(forest.estimators_samples_), np.arange(300)[None].repeat(3, axis=0))
+    with pytest.raises(ParameterError, match="oob_score needs rows that trees do not draw"):
+        forest.set_params(oob_score=True).fit(X, y)
 
 
 @pytest.mark.parametrize("n_jobs", [2, 4, 8])

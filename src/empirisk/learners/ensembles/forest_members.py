@@ -57,6 +57,8 @@ class DrawnRows(Sequence[Any]):
     def __getitem__(self, b: int | slice) -> Any:
         if isinstance(b, slice):
             return [self[i] for i in range(*b.indices(len(self)))]
+        if not -len(self) <= b < len(self):
+            raise IndexError(f"tree {b} of a forest of {len(self)}")
         rows = np.arange(self._n)
         return rows if self._draws is None else np.repeat(rows, self._draws.counts(self._seeds[b]))
 

@@ -24,7 +24,7 @@ from empirisk.risk.importances.features import Features
 from empirisk.risk.importances.judging import Judge, refuse_infinite
 from empirisk.risk.importances.permuting import draw_donors, take_from
 from empirisk.risk.importances.result import Importance
-from empirisk.risk.out_of_bag import OutOfBag
+from empirisk.risk.out_of_bag_scores import OutOfBag
 from empirisk.risk.problem import Problem
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.deadlines import check_deadline

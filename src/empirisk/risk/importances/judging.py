@@ -87,6 +87,8 @@ class Judge:
             kind=self.table.kind,
             n_train=self.table.n_train,
             freedom=None if freedom is None else freedom / self.table.effective_units,
+            how=self.table.how,
+            doubts=self.table.doubts,
         )
 
 
