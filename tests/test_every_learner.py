@@ -51,7 +51,7 @@ SETTINGS = {
         BaggingClassifier(LinearDiscriminantAnalysis(), 3, random_state=0),
     ],
     "BaggingRegressor": [
-        BaggingRegressor(n_estimators=3, random_state=0, max_features=0.8),
+        BaggingRegressor(DecisionTreeRegressor(max_depth=2), 5, random_state=0, max_features=0.8),
         BaggingRegressor(LinearRegression(), 2, bootstrap=False, max_samples=0.8, random_state=0),
     ],
     "Baseline": [Baseline(), Baseline("absolute"), Baseline("zero_one"), Baseline("log")],

@@ -5,6 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.base import clone
 from sklearn.datasets import load_iris
 
 from empirisk import (
@@ -14,7 +15,8 @@ from empirisk import (
     DecisionTreeRegressor,
 )
 from empirisk.data.table import Table
-from empirisk.learners.ensembles import bagged_trees, bagging
+from empirisk.learners.ensembles import bagged_trees
+from empirisk.learners.ensembles.columns import columns_of
 from empirisk.runtime.errors import DataError
 
 TREES = [
@@ -46,42 +48,45 @@ def mixed(n=120, seed=0):
     return X, y.to_numpy()
 
 
-@pytest.fixture
-def generic(monkeypatch):
-    """Switches the shared coding off."""
-
-    def off():
-        monkeypatch.setattr(bagging, "are_trees", lambda estimator: False)
-
-    return off
+def twin(member, X, y, rows, columns):
+    """The member grown on the drawn rows themselves, its columns in its own order."""
+    order = np.asarray(columns)[bagged_trees.tie_order(member, len(columns))]
+    drawn, counts = np.unique(rows, return_counts=True)
+    part = columns_of(X, order)
+    tree = clone(member).fit(part.iloc[drawn], y[drawn], counts)
+    return tree, part
 
 
 @pytest.mark.parametrize("tree", TREES)
 @pytest.mark.parametrize("settings", SETTINGS)
-def test_a_shared_coding_changes_no_bit(tree, settings, generic):
+def test_a_shared_coding_changes_no_bit(tree, settings):
     X, y = mixed()
-    labels = np.array(["low", "mid", "high"])[np.digitize(y, [0, 1.0])]
+    codes = np.digitize(y, [0, 1.0])
     weight = np.random.default_rng(1).integers(0, 3, size=len(y))
-    common = {"n_estimators": 4, "random_state": 0, "oob_score": False, **settings}
-    bags = [
-        (BaggingRegressor(DecisionTreeRegressor(**tree), **common), y, "predict"),
-        (BaggingClassifier(DecisionTreeClassifier(**tree), **common), labels, "predict_proba"),
-    ]
-    fast = [getattr(bag.fit(X, y, weight), ask)(X) for bag, y, ask in bags]
-    generic()
-    slow = [getattr(bag.fit(X, y, weight), ask)(X) for bag, y, ask in bags]
-    for ours, twin in zip(fast, slow, strict=True):
-        assert_array_equal(ours, twin)
+    common = {"n_estimators": 3, "random_state": 0, **settings}
+    for bag, target in [
+        (BaggingRegressor(DecisionTreeRegressor(**tree), **common), y),
+        (BaggingClassifier(DecisionTreeClassifier(**tree), **common), codes),
+    ]:
+        bag.fit(X, target, weight)
+        asked = bag.members_of(X)
+        for b, parts in enumerate(
+            zip(bag.estimators_, bag.estimators_samples_, bag.estimators_features_, strict=True)
+        ):
+            slow, part = twin(parts[0], X, target, *parts[1:])
+            ask = slow.predict if target is y else slow.predict_proba
+            assert_array_equal(asked.scores(b), ask(part))
 
 
-def test_a_shared_coding_changes_no_bit_of_random_splits(generic):
-    X, y = load_iris(return_X_y=True)
-    bag = BaggingRegressor(
-        DecisionTreeRegressor(splitter="random"), max_features=3, random_state=0, n_estimators=4
-    )
-    fast = bag.fit(X, y).predict(X)
-    generic()
-    assert_array_equal(fast, bag.fit(X, y).predict(X))
+def test_equal_splits_are_settled_by_lot():
+    # Six copies of one column: without lots every tree would take the first.
+    x = np.random.default_rng(0).normal(size=200)
+    X, y = np.repeat(x[:, None], 6, axis=1), np.sin(3 * x)
+    bag = BaggingRegressor(n_estimators=40, random_state=0).fit(X, y)
+    first = [member.tree_.feature[0] for member in bag.estimators_]
+    assert set(first) == set(range(6))  # fails with probability 6 (5/6)^40 = 0.004, once for all
+    whole = BaggingRegressor(n_estimators=3, bootstrap=False, random_state=0).fit(X, y)
+    assert {int(member.tree_.feature[0]) for member in whole.estimators_} == {0}
 
 
 def test_members_know_their_columns_by_name():

@@ -25,7 +25,11 @@ def same_draws(monkeypatch, theirs, random_state, n, B):
 @pytest.mark.parametrize(
     "member",
     # Large leaves: splits by two features hardly ever part the same rows.
-    [DecisionTreeRegressor(min_samples_leaf=40), Ridge(), empirisk.DecisionTreeRegressor()],
+    [
+        DecisionTreeRegressor(min_samples_leaf=40),
+        Ridge(),
+        empirisk.DecisionTreeRegressor(max_depth=2),
+    ],
 )
 def test_regressors(member, monkeypatch):
     X, y = load_diabetes(return_X_y=True)

@@ -1,22 +1,26 @@
 """Trees as members: one coding of the table for all of them, one conversion of X to predict.
 
-The trees are bit for bit those that `fit_any` grows on the drawn rows of X itself, where all of
-their columns are of the same kind: a coding of all rows has more codes, in the same order.
+A tree takes the first feature of equal splits, and small nodes have many of these. Members that
+all took the same feature would be more alike than their draws are, so each goes through the columns
+in an order of its own (`tie_order`). Otherwise trees are bit for bit those that a fit to the drawn
+rows of X itself grows: a coding of all rows has more codes, in the same order.
 """
 
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from empirisk.data.rank_coding import CodedColumn, RankCoding
-from empirisk.learners.ensembles.columns import columns_of, numbered
+from empirisk.learners.ensembles.columns import columns_of, for_columns, numbered
 from empirisk.learners.ensembles.members import AnyMembers, Training
 from empirisk.learners.trees.classifier import DecisionTreeClassifier
 from empirisk.learners.trees.door import places_in, table_of
 from empirisk.learners.trees.regressor import DecisionTreeRegressor
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.parallel import parallel, slices
+from empirisk.runtime.streams import generator
 
 ROWS_AT_ONCE = 2**13  # their places and their sums stay in the cache
 
@@ -30,18 +34,38 @@ def fit_tree(member: Any, training: Training, weight: Floats, columns: Ints | No
     """Grow a tree on the drawn rows of the coding that all members share."""
     rows = np.flatnonzero(weight > 0)
     coding = coded_columns(training.X, columns)[rows]
-    y, weight = training.y[rows], weight[rows]
-    if not training.n_classes:
-        tree = member._path(coding, y, weight, [member.ccp_alpha], 0).write(0, member, None)
-    else:
-        classes, codes = np.unique(y, return_inverse=True)
+    y, weight, classes, learner = training.y[rows], weight[rows], None, member
+    if training.n_classes:
+        classes, y = np.unique(y, return_inverse=True)
         learner = member.for_classes(classes)
-        path = learner._path(coding, codes, weight, [member.ccp_alpha], len(classes))
-        tree = path.write(0, member, classes)
+    order = tie_order(member, len(coding.columns)) if training.draws.by_lot else None
+    n_classes = 0 if classes is None else len(classes)
+    tree = _grown_in_order(learner, coding, y, weight, n_classes, order).write(0, member, classes)
     if training.names is not None:
         # As a fit to a frame would note them.
         tree.feature_names_in_ = np.array([c.name for c in coding.columns], dtype=object)
     return tree
+
+
+def tie_order(member: Any, p: int) -> Ints:
+    """The order in which a member looks at its p columns, by its random_state."""
+    return generator(member.random_state).permutation(p)
+
+
+def _grown_in_order(
+    learner: Any, coding: RankCoding, y: Array, weight: Floats, n_classes: int, order: Ints | None
+) -> Any:
+    """The path of a tree that was grown on columns in an order; its features count as before."""
+    if order is None:
+        return learner._path(coding, y, weight, [learner.ccp_alpha], n_classes)
+    names = np.array([column.name for column in coding.columns])
+    grower = for_columns(copy(learner), order, names, len(order))
+    path = grower._path(coded_columns(coding, order), y, weight, [learner.ccp_alpha], n_classes)
+    feature = path.tree.feature
+    before = np.where(feature < 0, feature, order[np.maximum(feature, 0)])
+    path.tree = replace(path.tree, feature=before.astype(feature.dtype))
+    path.coding = coding
+    return path
 
 
 def coded_columns(coding: RankCoding, columns: Ints | None) -> RankCoding:

@@ -25,7 +25,8 @@ class BaggingRegressor(RegressorMixin, Bagging):
     estimator : estimator, optional
         Ours, scikit-learn's or any with its interface; None is `DecisionTreeRegressor()`. A draw
         reaches it as counts in `sample_weight` where its `fit` takes that, else as repeated rows.
-        Every `random_state` in it is set to a seed of the member.
+        Every `random_state` in it is set to a seed of the member. Trees of this library settle
+        equal splits by lot.
     n_estimators : int
         B, the number of members.
     max_samples : int, float or None

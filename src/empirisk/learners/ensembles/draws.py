@@ -114,6 +114,11 @@ class Draws:
         return self._units is not None or not (self.replace or _is_whole(self.weight))
 
     @property
+    def by_lot(self) -> bool:
+        """Whether members draw different rows: not where each draws all of them once."""
+        return self.replace or self.size < self._most
+
+    @property
     def units(self) -> Ints | None:
         """What is in or out together: the groups, the runs of `block` rows, None for single rows.
 
