@@ -71,7 +71,7 @@ def test_one_value_is_told():
 @pytest.mark.parametrize("why", ["missing", "rows", "copies", "category", "many", "criterion"])
 def test_what_cells_do_not_know_is_searched_otherwise(why):
     codes = np.random.default_rng(1).integers(0, MISSING + (why == "missing"), size=50)
-    given = node_of(codes[: 5 if why == "many" else 50], 1, 3)
+    given = node_of(codes[: 3 if why == "many" else 50], 1, 3)
     if why == "rows":
         given[2]["min_rows_leaf"] = 2
     if why == "copies":

@@ -10,7 +10,7 @@ import numpy as np
 from empirisk.compiled.decorator import compiled
 from empirisk.compiled.trees.criteria import GINI, LEFT, NODE, REFUSED
 
-CELLS_PER_ROW = 2  # going through so many cells costs less than to sort a row and to look at it
+CELLS_PER_ROW = 6  # going through so many cells costs less than to sort a row and to look at it
 FEW_CODES = 2**8  # of a feature whose codes are uint8, with that of missing values
 NOT_SEARCHED, CONSTANT, SEARCHED = 0, 1, 2
 NONE, ONE, TWO = np.uint64(0), np.uint64(1), np.uint64(2)
