@@ -11,70 +11,46 @@ first_node and first_leaf are where each tree begins; right children count from 
 import numpy as np
 
 from empirisk.compiled.decorator import compiled
-from empirisk.compiled.trees.walking import LOCKSTEP, goes_left
+from empirisk.compiled.trees.walking import find_leaves, goes_left
 
 
-@compiled
-def find_forest_leaves(
-    thresholds, links, subsets, first_node, first_subset, tree, X, rows, at, leaves
-):
-    """leaves[i] = the leaf of row rows[i] of X in one tree, numbered within the tree."""
+@compiled(signatures=2)
+def find_forest_leaves(thresholds, links, subsets, first_node, first_subset, tree, X, rows, leaves):
+    """leaves[i] = the leaf of row i of X, or of row rows[i], in one tree, numbered within it."""
     first, end = first_node[tree], first_node[tree + 1]
     if first_subset[tree] < first_subset[tree + 1]:
         lists = subsets[first_subset[tree] : first_subset[tree + 1]]
         walk_by_subsets(thresholds[first:end], links[first:end], lists, X, rows, leaves)
     else:
-        walk(thresholds[first:end], links[first:end], X, rows, at, leaves)
+        find_leaves(thresholds[first:end], links[first:end], X, rows, leaves)
+    for i in range(leaves.size):
+        leaves[i] = links[first + leaves[i], 0]
 
 
-@compiled
-def walk(thresholds, links, X, rows, at, leaves):
-    """As `find_forest_leaves`, in a tree without categories: 16 rows in lockstep."""
-    n = rows.size
-    for first in range(0, n, LOCKSTEP):
-        width = min(LOCKSTEP, n - first)
-        for r in range(width):
-            at[r] = 0
-        moved = np.uint32(1)
-        while moved:
-            moved = np.uint32(0)
-            for r in range(width):
-                node = at[r]
-                kind = np.uint32(links[node, 2])
-                x = X[rows[first + r], kind >> np.uint32(2)]
-                left = np.uint32(x <= thresholds[node, 0]) | (np.uint32(x != x) & kind)
-                right = np.uint32(links[node, 3])
-                following = right + (node + np.uint32(1) - right) * (left & np.uint32(1))
-                moved |= following ^ node
-                at[r] = following
-        for r in range(width):
-            leaves[first + r] = links[at[r], 0]
-
-
-@compiled
+@compiled(signatures=2)
 def walk_by_subsets(thresholds, links, subsets, X, rows, leaves):
-    """As `walk`, in a tree with categories, whose values in X are the codes of levels."""
-    for i in range(rows.size):
+    """As `find_leaves`, in a tree with categories, whose values in X are the codes of levels."""
+    for i in range(leaves.size):
+        row = i if rows is None else np.int64(rows[i])
         node, last = np.int64(0), np.int64(-1)
         while node != last:
             last = node
-            x = X[rows[i], links[node, 2] >> 2]
+            x = X[row, links[node, 2] >> 2]
             left = links[node, 3] != node and goes_left(thresholds, links, subsets, node, x)
             node = node + 1 if left else np.int64(links[node, 3])
-        leaves[i] = links[node, 0]
+        leaves[i] = node
 
 
 @compiled
 def add_values(
-    thresholds, links, subsets, first_node, first_subset, first_leaf, value, X, rows, at, leaves,
-    total,
+    thresholds, links, subsets, first_node, first_subset, first_leaf, value, X, leaves, total,
 ):  # fmt: skip
-    """total[i] += the values of the leaves of row rows[i] in all trees, in their order."""
+    """total[i] += the values of the leaves of row i in all trees, in their order."""
     for tree in range(first_node.size - 1):
         find_forest_leaves(
-            thresholds, links, subsets, first_node, first_subset, tree, X, rows, at, leaves
+            thresholds, links, subsets, first_node, first_subset, tree, X, None, leaves
         )
-        for i in range(rows.size):
+        for i in range(leaves.size):
             leaf = first_leaf[tree] + np.int64(leaves[i])
             for k in range(total.shape[1]):
                 total[i, k] += value[leaf, k]

@@ -1,4 +1,4 @@
-"""Rows walk down a tree: 16 in lockstep, so that the processor waits for many nodes at once.
+"""Rows walk down a tree: eight in lockstep, so that the processor waits for many nodes at once.
 
 A packed node has 16 bytes: the threshold (for a category, where the list of its levels begins), and
 two integers: the feature times 4, plus 2 for a category, plus 1 if missing values go left; and the
@@ -10,7 +10,7 @@ import numpy as np
 from empirisk.compiled.decorator import compiled
 from empirisk.compiled.trees.categories import is_listed
 
-LOCKSTEP = 16
+LOCKSTEP = 8
 
 
 @compiled
@@ -38,33 +38,60 @@ def goes_left(thresholds, links, subsets, node, x):
     return is_listed(subsets, np.int64(thresholds[node, 0]), np.uint32(x)) != missing_left
 
 
-@compiled
-def find_leaves(thresholds, links, X, at, leaves):
-    """leaves[i] = the leaf of row i, in a tree without categories.
+@compiled(inner=True)
+def step(thresholds, links, X, row, node):
+    """The node after this one. Arithmetic in place of a branch: which way a row goes cannot be
+    foreseen. In a leaf it is the leaf itself."""
+    kind = np.uint32(links[node, 2])
+    x = X[row, kind >> np.uint32(2)]
+    left = np.uint32(x <= thresholds[node, 0]) | (np.uint32(x != x) & kind)
+    right = np.uint32(links[node, 3])
+    return right + (node + np.uint32(1) - right) * (left & np.uint32(1))
+
+
+@compiled(signatures=2)
+def find_leaves(thresholds, links, X, rows, leaves):
+    """leaves[i] = the leaf of row i of X, or of row rows[i], in a tree without categories.
 
     thresholds and links are two views of the packed nodes: float64 (nodes, 2), int32 (nodes, 4).
-    `at` has room for LOCKSTEP nodes, uint32. Arithmetic in place of a branch: which way a row goes
-    cannot be foreseen.
+    Where each of eight rows stands has a name of its own: in an array it would go through memory.
     """
-    n = X.shape[0]
-    for first in range(0, n, LOCKSTEP):
-        width = min(LOCKSTEP, n - first)
-        for r in range(width):
-            at[r] = 0
-        moved = np.uint32(1)
+    n = leaves.size
+    start, zero = np.uint32(0), np.uint32(0)
+    for first in range(0, n - LOCKSTEP + 1, LOCKSTEP):
+        i = np.uint64(first)
+        r0, r1, r2, r3 = at(rows, i, 0), at(rows, i, 1), at(rows, i, 2), at(rows, i, 3)
+        r4, r5, r6, r7 = at(rows, i, 4), at(rows, i, 5), at(rows, i, 6), at(rows, i, 7)
+        a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = start
+        moved = True
         while moved:
-            moved = np.uint32(0)
-            for r in range(width):
-                node = at[r]
-                kind = np.uint32(links[node, 2])
-                x = X[first + r, kind >> np.uint32(2)]
-                left = np.uint32(x <= thresholds[node, 0]) | (np.uint32(x != x) & kind)
-                right = np.uint32(links[node, 3])
-                following = right + (node + np.uint32(1) - right) * (left & np.uint32(1))
-                moved |= following ^ node
-                at[r] = following
-        for r in range(width):
-            leaves[first + r] = at[r]
+            b0 = step(thresholds, links, X, r0, a0)
+            b1 = step(thresholds, links, X, r1, a1)
+            b2 = step(thresholds, links, X, r2, a2)
+            b3 = step(thresholds, links, X, r3, a3)
+            b4 = step(thresholds, links, X, r4, a4)
+            b5 = step(thresholds, links, X, r5, a5)
+            b6 = step(thresholds, links, X, r6, a6)
+            b7 = step(thresholds, links, X, r7, a7)
+            some = (a0 ^ b0) | (a1 ^ b1) | (a2 ^ b2) | (a3 ^ b3)
+            some |= (a4 ^ b4) | (a5 ^ b5) | (a6 ^ b6) | (a7 ^ b7)
+            moved = some != zero
+            a0, a1, a2, a3, a4, a5, a6, a7 = b0, b1, b2, b3, b4, b5, b6, b7
+        leaves[first], leaves[first + 1], leaves[first + 2], leaves[first + 3] = a0, a1, a2, a3
+        leaves[first + 4], leaves[first + 5], leaves[first + 6], leaves[first + 7] = a4, a5, a6, a7
+    for i in range(n - n % LOCKSTEP, n):
+        node, last = start, start + np.uint32(1)
+        while node != last:
+            last = node
+            node = step(thresholds, links, X, at(rows, np.uint64(i), 0), node)
+        leaves[i] = node
+
+
+@compiled(signatures=2, inner=True)
+def at(rows, i, ahead):
+    """The row that stands at a place."""
+    i += np.uint64(ahead)
+    return i if rows is None else np.uint64(rows[i])
 
 
 @compiled

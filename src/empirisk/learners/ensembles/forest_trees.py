@@ -11,14 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from empirisk.compiled.trees.forest_walking import add_values, find_forest_leaves
-from empirisk.compiled.trees.walking import LOCKSTEP
 from empirisk.learners.ensembles.forest_soundness import check_trees
 from empirisk.learners.trees.finishing import PackedTree
 from empirisk.learners.trees.tree import Tree
 from empirisk.runtime.arrays import Array, Bools, Floats, Ints
 from empirisk.runtime.parallel import parallel, slices
 
-ROWS_AT_ONCE = 1024
+ROWS_AT_ONCE = 2**13  # so that a tree is read for many rows
 NOT_A_NUMBER = np.int64(0x7FF80000) << np.int64(32)  # the bits of a quiet NaN, its low half free
 LOW_HALF = np.int64(0xFFFFFFFF)
 PER_TREE = ("first_node", "first_leaf", "first_subset")
@@ -165,10 +164,9 @@ class ForestTrees:
 
     def leaves(self, b: int, places: Floats, rows: Ints | None = None) -> Array:
         """The leaf that rows of a table come to in tree b, numbered within the tree."""
-        rows = np.arange(len(places)) if rows is None else rows
-        leaves, at = np.empty(len(rows), np.int32), np.empty(LOCKSTEP, np.uint32)
+        leaves = np.empty(len(places) if rows is None else len(rows), np.int32)
         find_forest_leaves(
-            *self._walks(), self.first_node, self.first_subset, b, places, rows, at, leaves
+            *self._walks(), self.first_node, self.first_subset, b, places, rows, leaves
         )
         return leaves
 
@@ -182,10 +180,10 @@ class ForestTrees:
 
         def add(part: slice) -> None:
             block = places[part]
-            leaves, at = np.empty(len(block), np.int32), np.empty(LOCKSTEP, np.uint32)
+            leaves = np.empty(len(block), np.int32)
             add_values(
                 *self._walks(), self.first_node, self.first_subset, self.first_leaf, self.value,
-                block, np.arange(len(block)), at, leaves, total[part],
+                block, leaves, total[part],
             )  # fmt: skip
 
         parallel(add, slices(len(places), ROWS_AT_ONCE), n_jobs=n_jobs)

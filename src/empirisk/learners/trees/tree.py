@@ -7,7 +7,6 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from empirisk.compiled.trees.walking import (
-    LOCKSTEP,
     find_leaves,
     find_leaves_by_subsets,
     find_pruned_leaves,
@@ -133,8 +132,7 @@ class Tree:
             if len(self.subsets):
                 find_leaves_by_subsets(thresholds, links, self.subsets, places[part], leaves[part])
             else:
-                at = np.empty(LOCKSTEP, np.uint32)
-                find_leaves(thresholds, links, places[part], at, leaves[part])
+                find_leaves(thresholds, links, places[part], None, leaves[part])
 
         parallel(walk, slices(len(places), ROWS_AT_ONCE), n_jobs=n_jobs)
         return leaves
