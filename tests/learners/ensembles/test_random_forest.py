@@ -1,5 +1,7 @@
 """Random forests: their trees, what they say together, and the ways to grow them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,6 +16,7 @@ from empirisk import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from empirisk.learners.ensembles.forest_growing import ForestGrowing
 from empirisk.runtime.errors import DataError, ParameterError
 
 NODES = (
@@ -53,6 +56,14 @@ def counts_of(forest, b, n):
     return np.bincount(forest.estimators_samples_[b], minlength=n)
 
 
+@pytest.fixture
+def first_of_equals(monkeypatch):
+    """Of equal splits the one of the first feature is taken, as in a single tree."""
+    drawn = ForestGrowing.limits.func
+    limits = property(lambda self: replace(drawn(self), shuffle=False))
+    monkeypatch.setattr(ForestGrowing, "limits", limits)
+
+
 def assert_same_tree(one, two):
     for name in NODES:
         assert_array_equal(getattr(one, name), getattr(two, name), err_msg=name)
@@ -65,12 +76,14 @@ def assert_same_tree(one, two):
 
 
 @pytest.mark.parametrize("criterion", ["squared_error", "absolute_error", "poisson"])
+@pytest.mark.usefixtures("first_of_equals")
 def test_a_tree_of_a_forest_is_the_tree_of_the_rows_that_it_drew(criterion):
     X, y = frame()
     y = np.exp(0.3 * y) if criterion == "poisson" else y
-    forest = RandomForestRegressor(3, criterion=criterion, random_state=0).fit(X, y)
+    how = {"criterion": criterion}
+    forest = RandomForestRegressor(3, random_state=0, **how).fit(X, y)
     for b, member in enumerate(forest.estimators_):
-        tree = DecisionTreeRegressor(criterion=criterion)
+        tree = DecisionTreeRegressor(**how)
         tree.fit(X, y, sample_weight=counts_of(forest, b, len(y)))
         assert_same_tree(member.tree_, tree.tree_)
         assert_array_equal(member.predict(X), forest.members_of(X).scores(b, np.arange(len(y))))
@@ -78,23 +91,24 @@ def test_a_tree_of_a_forest_is_the_tree_of_the_rows_that_it_drew(criterion):
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy", "misclassification"])
 @pytest.mark.parametrize("K", [2, 4])
+@pytest.mark.usefixtures("first_of_equals")
 def test_a_tree_for_classes_is_the_tree_of_the_rows_that_it_drew(criterion, K):
     X, y = classes(K=K)
-    learner = RandomForestClassifier(3, criterion=criterion, max_features=None, random_state=0)
-    forest = learner.fit(X, y)
+    how = {"criterion": criterion}
+    forest = RandomForestClassifier(3, max_features=None, random_state=0, **how).fit(X, y)
     for b, member in enumerate(forest.estimators_):
-        tree = DecisionTreeClassifier(criterion=criterion)
+        tree = DecisionTreeClassifier(**how)
         tree.fit(X, y, sample_weight=counts_of(forest, b, len(y)))
         assert_same_tree(member.tree_, tree.tree_)
         assert_array_equal(member.classes_, np.arange(K))
 
 
+@pytest.mark.usefixtures("first_of_equals")
 def test_a_pruned_tree_is_the_pruned_tree_of_its_rows():
     X, y = frame()
-    forest = RandomForestRegressor(2, ccp_alpha=0.02, random_state=0).fit(X, y)
-    tree = DecisionTreeRegressor(ccp_alpha=0.02).fit(
-        X, y, sample_weight=counts_of(forest, 1, len(y))
-    )
+    how = {"ccp_alpha": 0.02}
+    forest = RandomForestRegressor(2, random_state=0, **how).fit(X, y)
+    tree = DecisionTreeRegressor(**how).fit(X, y, sample_weight=counts_of(forest, 1, len(y)))
     assert_same_tree(forest.estimators_[1].tree_, tree.tree_)
 
 
@@ -161,6 +175,15 @@ def test_leaves_and_paths_are_those_of_the_single_trees():
         assert_array_equal(leaves[:, b], tree.apply(X))
         found = paths[:, first[b] : first[b + 1]].toarray()
         assert_array_equal(found, tree.decision_path(X).toarray())
+
+
+def test_equal_splits_are_settled_by_lot_in_each_tree():
+    """Of 200 trees about half take the first of two equal columns: 60 or fewer has a chance of
+    1e-8."""
+    X = np.repeat(np.arange(40.0)[:, None], 2, axis=1)
+    forest = RandomForestRegressor(200, max_depth=1, random_state=0).fit(X, X[:, 0] > 15)
+    first = np.mean([tree.tree_.feature[0] == 0 for tree in forest.estimators_])
+    assert 0.3 < first < 0.7
 
 
 def test_proximity_is_the_share_of_trees_with_a_common_leaf():

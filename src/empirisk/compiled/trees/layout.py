@@ -27,6 +27,7 @@ RULES = np.dtype(
         ("max_depth", np.int64),
         ("max_leaves", np.int64),  # 0: depth first without limit
         ("max_features", np.int64),
+        ("shuffled", np.int64),  # 1 where features are looked at in an order that is drawn
         ("min_rows_split", np.int64),
         ("min_rows_leaf", np.int64),
         ("min_weight_split", np.float64),

@@ -51,7 +51,7 @@ def search(
     useful = 0
     for step in range(p):
         f = step
-        if rule.max_features < p:
+        if rule.shuffled:
             if step >= rule.max_features and useful > 0:
                 break
             other = step + below(np.int64(here.key >> ONE), step, p - step)
@@ -166,7 +166,7 @@ def search(
                     note_subset(levels, n_levels, node.code, words)
         if best >= perfect - tie:
             break
-    if rule.max_features < p:
+    if rule.shuffled:
         for j in range(p):
             drawn[j] = j
     if best == REFUSED or best - worth < rule.min_gain:

@@ -115,10 +115,9 @@ class ForestGrowing:
     @cached_property
     def limits(self) -> Limits:
         """For a total weight of one."""
-        n = len(self.weight)
-        return limits_of(
-            self.tree, np.full(n, 1.0 / n), self.weight, len(self.coding.columns), copies=False
-        )
+        n, p = len(self.weight), len(self.coding.columns)
+        limits = limits_of(self.tree, np.full(n, 1.0 / n), self.weight, p, copies=False)
+        return replace(limits, shuffle=self.draws is not None)  # or trees would be too alike
 
     @property
     def _has_shares(self) -> bool:

@@ -94,6 +94,7 @@ def _rules(
         limits.max_depth,
         limits.max_leaves,
         min(limits.max_features, len(features)),
+        limits.shuffle or limits.max_features < len(features),
         limits.min_rows_split,
         limits.min_rows_leaf,
         limits.min_weight_split,

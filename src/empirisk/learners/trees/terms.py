@@ -11,7 +11,11 @@ NEVER = np.iinfo(np.int32).max
 
 @dataclass(frozen=True)
 class Limits:
-    """Where growth ends; the meanings are scikit-learn's, in rows and weights."""
+    """Where growth ends; the meanings are scikit-learn's, in rows and weights.
+
+    `shuffle` says that features are looked at in an order drawn at each node, as they are where
+    `max_features` are fewer than all: of equal splits the one that comes first is taken.
+    """
 
     max_depth: int = NEVER
     max_leaves: int = 0
@@ -23,6 +27,7 @@ class Limits:
     min_copies_split: float = 0.0
     min_copies_leaf: float = 0.0
     min_gain: float = -np.inf
+    shuffle: bool = False
 
 
 @dataclass(frozen=True, eq=False)
