@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import sklearn.ensemble as peers
 from sklearn.datasets import load_digits
-from sklearn.metrics import log_loss
 
 from benchmarks.case import Case, Quality, Target, benchmark
 from benchmarks.trees import COVERTYPE, LIBRARIES, smooth_data
@@ -136,6 +135,7 @@ def prediction(quick: bool, n_jobs: int) -> Case:
     n, m = (1_000, 2_000) if quick else (20_000, 200_000)
     X, y = smooth_data(n, 30)
     new, target = smooth_data(m, 30, seed=1)
+    truth = np.eye(2)[(target > 0).astype(int)]
     ours = RandomForestClassifier(100, **JOBS).fit(X, y > 0).set_params(n_jobs=n_jobs)
     peer = peers.RandomForestClassifier(100, **JOBS).fit(X, y > 0).set_params(n_jobs=n_jobs)
     return Case(
@@ -143,9 +143,9 @@ def prediction(quick: bool, n_jobs: int) -> Case:
         ours=lambda: ours.predict_proba(new),
         peers={"scikit-learn": lambda: peer.predict_proba(new)},
         quality=Quality(
-            "log loss above the peer's",
-            0.005,
-            lambda a, b: log_loss(target > 0, a) - log_loss(target > 0, b),
+            "mean squared error of probabilities above the peer's",
+            1.5 / n**0.5,
+            lambda a, b: float(np.square(a - truth).mean() - np.square(b - truth).mean()),
         ),
         peer_threads=(1,),
     )

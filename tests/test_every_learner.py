@@ -41,6 +41,7 @@ from empirisk import (
     risk,
 )
 from empirisk.risk.axis import PathMixin
+from empirisk.risk.bagged_path import BaggedPathMixin
 from empirisk.runtime.errors import RankWarning
 
 # For each learner the instances that stand for it: cheap settings of everything that changes the
@@ -93,11 +94,13 @@ SETTINGS = {
     ],
     "RandomForestClassifier": [
         RandomForestClassifier(3, random_state=0),
-        RandomForestClassifier(3, max_samples=0.8, splitter="random", random_state=0),
+        RandomForestClassifier(3, max_samples=30, splitter="random", random_state=0),
     ],
     "RandomForestRegressor": [
         RandomForestRegressor(3, random_state=0, max_features=2),
-        RandomForestRegressor(3, criterion="absolute_error", bootstrap=False, max_depth=4),
+        RandomForestRegressor(
+            3, criterion="absolute_error", bootstrap=False, max_depth=4, random_state=0
+        ),
     ],
     "Ridge": [Ridge(), Ridge(alpha=0.1, fit_intercept=False)],
 }
@@ -144,8 +147,13 @@ def outputs(model, X):
     return model.predict_proba(X) if hasattr(model, "predict_proba") else model.decision_function(X)
 
 
+def draws_rows(estimator):
+    drawn = isinstance(estimator, DRAWS_ROWS)
+    return drawn and (estimator.bootstrap or estimator.max_samples is not None)
+
+
 def in_distribution_only(estimator):
-    if not isinstance(estimator, DRAWS_ROWS):
+    if not draws_rows(estimator):
         return {}
     name = "check_sample_weight_equivalence_on_dense_data"
     return {name: "rows are drawn at random"}
@@ -168,7 +176,7 @@ def test_check_estimator_at_defaults(estimator, check):
 
 @every_learner
 def test_a_weighted_row_is_so_many_copies(learner):
-    if isinstance(learner, DRAWS_ROWS):
+    if draws_rows(learner):
         return
     X, y = sample(learner)
     weight = np.random.default_rng(1).integers(0, 4, size=len(y))
@@ -228,7 +236,8 @@ PLANS = [
 
 
 def has_whole_plans(learner):
-    return type(learner).out_of_fold is not PathMixin.out_of_fold
+    """For any partition into folds; ensembles answer plans of rows out of bag alone."""
+    return type(learner).out_of_fold not in (PathMixin.out_of_fold, BaggedPathMixin.out_of_fold)
 
 
 def ways_to_hold_out():

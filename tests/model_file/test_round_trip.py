@@ -48,6 +48,8 @@ from empirisk import (
     LogisticRegression,
     MarginClassifier,
     Plan,
+    RandomForestClassifier,
+    RandomForestRegressor,
     Ridge,
     Tuned,
     losses,
@@ -56,6 +58,7 @@ from empirisk import (
 from empirisk.model_file.load import load, read_model_file
 from empirisk.model_file.registry import HOMES, NOT_KEPT, ROW_BY_ROW, registered
 from empirisk.model_file.save import save, summary
+from empirisk.risk.bagged_path import BaggedPathMixin
 from empirisk.risk.splitters import KINDS
 from empirisk.runtime.errors import ParameterError
 from empirisk.selection.average import FoldAverageClassifier, FoldAverageRegressor
@@ -86,6 +89,9 @@ REGRESSORS = [
     Lasso(alpha=0.1),
     Tuned(Lasso(penalty_factor=[1.0, 0.0, 2.0]), cv=3),
     ElasticNet(alpha=0.1, positive=True),
+    RandomForestRegressor(30, oob_score=True, random_state=0),
+    RandomForestRegressor(3, criterion="absolute_error", bootstrap=False, keep_members=True),
+    Tuned(RandomForestRegressor(30, random_state=0)),
     Tuned(make_pipeline("passthrough", Ridge()), cv=3, values=(1.0, 2.0)),
 ]
 CLASSIFIERS = [
@@ -102,6 +108,8 @@ CLASSIFIERS = [
     LogisticRegression(class_weight={"a": 2.0}),
     LogisticRegression(solver="gradient", max_iter=20, tol=0.1),
     Tuned(LogisticRegression(l1_ratio=0.5), cv=3, values=[0.1, 1.0]),
+    RandomForestClassifier(3, random_state=0, categorical_features=[1]),
+    Tuned(RandomForestClassifier(30, class_weight={"a": 2.0}, random_state=0)),
     MarginClassifier(),
     MarginClassifier(losses.Logit(), penalty="l1"),
     Tuned(MarginClassifier("squared_hinge"), cv=3, values=[0.1, 1.0]),
@@ -130,12 +138,13 @@ def without_tables(model):
         vars(model).update(fitted)
         model.risk_ = dataclasses.replace(model.risk_, table=None)
         model.best_estimator_ = without_tables(model.best_estimator_)
-    if isinstance(model, BaggingClassifier | BaggingRegressor):
+    if isinstance(model, BaggedPathMixin):
         fitted = {name: part for name, part in vars(model).items() if name not in ROW_BY_ROW}
         model = clone(model)
         vars(model).update(fitted)
         if hasattr(model, "risk_"):
             model.risk_ = dataclasses.replace(model.risk_, table=None)
+            model.risk_curve_ = dataclasses.replace(model.risk_curve_, estimate=model.risk_)
     return model
 
 

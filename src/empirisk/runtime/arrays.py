@@ -25,3 +25,13 @@ def slice_if_in_a_row(places: Ints) -> Ints | slice:
     first = int(places[0])
     in_a_row = int(places[-1]) - first == len(places) - 1 and bool((np.diff(places) == 1).all())
     return slice(first, first + len(places)) if in_a_row else places
+
+
+def make_writable(thing: Any) -> None:
+    """Copy those arrays of an object that cannot be written to, as memory maps of other processes.
+
+    To compiled code they are of another type.
+    """
+    for name, value in vars(thing).items():
+        if isinstance(value, np.ndarray) and not value.flags.writeable:
+            object.__setattr__(thing, name, value.copy())

@@ -11,6 +11,7 @@ from empirisk.compiled.decorator import compiled
 from empirisk.compiled.trees.categories import is_listed
 
 LOCKSTEP = 8
+ONE, TWO, THREE, FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
 
 
 @compiled
@@ -60,8 +61,9 @@ def find_leaves(thresholds, links, X, rows, leaves):
     start, zero = np.uint32(0), np.uint32(0)
     for first in range(0, n - LOCKSTEP + 1, LOCKSTEP):
         i = np.uint64(first)
-        r0, r1, r2, r3 = at(rows, i, 0), at(rows, i, 1), at(rows, i, 2), at(rows, i, 3)
-        r4, r5, r6, r7 = at(rows, i, 4), at(rows, i, 5), at(rows, i, 6), at(rows, i, 7)
+        r0, r1, r2, r3 = at(rows, i), at(rows, i + ONE), at(rows, i + TWO), at(rows, i + THREE)
+        i += FOUR
+        r4, r5, r6, r7 = at(rows, i), at(rows, i + ONE), at(rows, i + TWO), at(rows, i + THREE)
         a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = start
         moved = True
         while moved:
@@ -83,14 +85,13 @@ def find_leaves(thresholds, links, X, rows, leaves):
         node, last = start, start + np.uint32(1)
         while node != last:
             last = node
-            node = step(thresholds, links, X, at(rows, np.uint64(i), 0), node)
+            node = step(thresholds, links, X, at(rows, np.uint64(i)), node)
         leaves[i] = node
 
 
 @compiled(signatures=2, inner=True)
-def at(rows, i, ahead):
+def at(rows, i):
     """The row that stands at a place."""
-    i += np.uint64(ahead)
     return i if rows is None else np.uint64(rows[i])
 
 

@@ -30,7 +30,7 @@ from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.streams import spawn
 from empirisk.runtime.validation import check_target
 
-MOST_VALUES = 8  # of max_features, by default
+MOST_VALUES = 6  # of max_features, by default
 SUBSAMPLE = "balanced_subsample"
 
 

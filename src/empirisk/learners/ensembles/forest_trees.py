@@ -7,6 +7,7 @@ them, added up, and are found when a single tree is asked for.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from empirisk.compiled.trees.forest_walking import add_values, find_forest_leave
 from empirisk.learners.ensembles.forest_soundness import check_trees
 from empirisk.learners.trees.finishing import PackedTree
 from empirisk.learners.trees.tree import Tree
-from empirisk.runtime.arrays import Array, Bools, Floats, Ints
+from empirisk.runtime.arrays import Array, Bools, Floats, Ints, make_writable
 from empirisk.runtime.parallel import parallel, slices
 
 ROWS_AT_ONCE = 2**13  # so that a tree is read for many rows
@@ -61,6 +62,13 @@ class ForestTrees:
     first_subset: Ints
     gains: Floats
     medians: Floats
+
+    def __post_init__(self) -> None:
+        make_writable(self)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        make_writable(self)
 
     @classmethod
     def of(cls, packed: Sequence["ForestTrees"]) -> "ForestTrees":
