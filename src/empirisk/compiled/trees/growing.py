@@ -67,7 +67,7 @@ def grow(
             begin = place_in_block(state, here)
             worth, shift, pure = describe(
                 weights, values, labels, costs, rule, rows, ids, begin, here, node, value, codes,
-                sums, label, totals, entries, counts, keys, tree, outputs,
+                sums, label, totals, entries, counts, keys, tree, outputs, cells,
             )  # fmt: skip
             found = False
             if not (pure or is_small(rule, node, here.depth, totals)):
@@ -144,7 +144,7 @@ def grow(
 @compiled(signatures=4, inner=True)
 def describe(
     weights, values, labels, costs, rule, rows, ids, begin, here, node, value, codes, sums, label,
-    totals, entries, counts, keys, tree, outputs,
+    totals, entries, counts, keys, tree, outputs, cells,
 ):  # fmt: skip
     """Fill an open node, its value, its totals and the sums of its rows.
 
@@ -167,7 +167,7 @@ def describe(
     if labels is not None:
         worth, pure = describe_classes(
             weights, labels, rule.kind, costs, rows, start, m, ids, begin, node, sums, label,
-            totals, value, here.node,
+            totals, value, here.node, cells,
         )  # fmt: skip
         return worth, 0.0, pure
     mean, shift, worth, pure = describe_sum(
