@@ -124,10 +124,10 @@ def scan_sums(
         left_squares += begin * begin
         right_squares += totals[RIGHT, k] * totals[RIGHT, k]
     left_weight = from_missing
-    best, best_at = REFUSED, -1
+    best, best_at, mine = REFUSED, -1, entries[at : at + last + 1]
     following = entries[at]
     for i in range(last):
-        entry, following = following, entries[at + i + 1]
+        entry, following = following, mine[np.uint64(i + 1)]
         place = entry & LOW
         w = sums[place, 0]
         left_weight += w

@@ -11,7 +11,7 @@ one value below it too, and is not looked at again.
 import numpy as np
 
 from empirisk.compiled.decorator import compiled
-from empirisk.compiled.streams import below
+from empirisk.compiled.streams import GOLDEN, scramble
 from empirisk.compiled.trees.absolute import scan_absolute
 from empirisk.compiled.trees.binning import BINS_PER_ROW, bin_classes, bin_sum
 from empirisk.compiled.trees.categories import note_subset, order_levels
@@ -195,9 +195,16 @@ def search(
 
 @compiled(inner=True)
 def draw_features(drawn, key, first, end):
-    """Let drawn[first:end] be drawn, without replacement, from those that are not drawn yet."""
+    """Let drawn[first:end] be drawn, without replacement, from those that are not drawn yet.
+
+    The key is a hash, from which SplitMix64 goes on: a draw is the high half of a word times the
+    number of features, its chance off by less than one in 2^32. The first two words are the keys
+    of the two sides.
+    """
     for step in range(first, end):
-        other = step + below(np.int64(key >> ONE), step, drawn.size - step)
+        word = np.uint64(scramble(key + GOLDEN * np.uint64(step + 3)))
+        left = np.uint64(drawn.size - step)
+        other = step + np.int64(((word >> HALF) * left) >> HALF)
         drawn[other], drawn[step] = drawn[step], drawn[other]
 
 
