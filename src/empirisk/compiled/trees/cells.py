@@ -16,25 +16,27 @@ FEW_CODES = 2**8  # of a feature whose codes are uint8, with that of missing val
 CONSTANT, SEARCHED, HAS_MISSING = 0, 1, 2
 NONE, ONE, TWO = np.uint64(0), np.uint64(1), np.uint64(2)
 AT_ONCE = np.uint64(4)  # features
+SPARSE = 64  # rows of the table for each row of a node, from which on codes are found row by row
 
 
 @compiled(inner=True)
 def has_few_cells(feature, rule, K, m):
-    """Whether a feature is searched by cells: numbers, and no side must have so many rows or copies,
-    which cells do not count."""
+    """Whether a feature of numbers is searched by cells, which count neither rows nor copies."""
     plain = rule.kind == GINI and rule.min_rows_leaf <= 1 and rule.min_copies_leaf <= 0.0
     plain = plain and feature.table == 0 and feature.category == 0
     return plain and (np.uint64(feature.n_codes) + ONE) * K <= np.uint64(CELLS_PER_ROW * m)
 
 
 @compiled(inner=True)
-def fill_next(small, features, rule, rows, here, constant, drawn, step, end, sums, label, K, cells):
-    """Fill the cells of the next features, from a step on, that are searched by cells: at most four.
+def fill_next(
+    small, lines, features, rule, rows, here, constant, drawn, step, end, sums, label, K, cells
+):
+    """Fill the cells of the next features, from a step on, that are searched by cells: up to four.
 
-    Returns how many. Each has room for a fourth of the cells.
+    Returns how many. Each has room for a fourth of the cells; what none needs is filled as well.
     """
     m, room = here.end - here.start, np.uint64(cells.size) // AT_ONCE
-    n, a, b, c, d = np.uint64(0), NONE, NONE, NONE, NONE
+    n, first, second, third, fourth = NONE, NONE, NONE, NONE, NONE
     while step < end and n < AT_ONCE:
         f = drawn[step]
         step += 1
@@ -42,23 +44,29 @@ def fill_next(small, features, rule, rows, here, constant, drawn, step, end, sum
             continue
         for cell in range(n * room, n * room + (np.uint64(features[f].n_codes) + ONE) * K):
             cells[cell] = 0.0
-        a, b, c, d = b, c, d, np.uint64(features[f].place)
+        place = np.uint64(features[f].place)
+        if n == 0:
+            first = second = third = fourth = place
+        elif n == 1:
+            second = place
+        elif n == 2:
+            third = place
+        else:
+            fourth = place
         n += ONE
     mine = rows[here.start : here.end]
-    if n == AT_ONCE:
-        fill_four(small[a], small[b], small[c], small[d], mine, K, sums, label, cells, room)
-    elif n == 3:
-        fill_two(small[b], small[c], mine, K, sums, label, cells, room)
-        fill_one(small[d], mine, K, sums, label, cells[TWO * room :])
-    elif n == 2:
-        fill_two(small[c], small[d], mine, K, sums, label, cells, room)
+    if m * SPARSE < lines.shape[0]:
+        fill_by_lines(lines, first, second, third, fourth, mine, K, sums, label, cells, room)
     else:
-        fill_one(small[d], mine, K, sums, label, cells)
+        fill_by_columns(
+            small[first], small[second], small[third], small[fourth], mine, K, sums, label, cells,
+            room,
+        )  # fmt: skip
     return n
 
 
 @compiled(inner=True)
-def fill_four(first, second, third, fourth, rows, K, sums, label, cells, room):
+def fill_by_columns(first, second, third, fourth, rows, K, sums, label, cells, room):
     """Add the weight of each row to a cell of each of four features.
 
     Neighbouring rows are often in one cell; sums in different places need not wait for each other.
@@ -75,19 +83,17 @@ def fill_four(first, second, third, fourth, rows, K, sums, label, cells, room):
 
 
 @compiled(inner=True)
-def fill_two(first, second, rows, K, sums, label, cells, room):
-    """The same of two features."""
+def fill_by_lines(lines, first, second, third, fourth, rows, K, sums, label, cells, room):
+    """The same where the codes of a row are together: one way to memory for all four."""
     for i in range(np.uint64(rows.size)):
         row, k, weight = rows[i], np.uint64(np.uint32(label[i])), sums[i, 0]
-        cells[np.uint64(first[row]) * K + k] += weight
-        cells[np.uint64(second[row]) * K + k + room] += weight
-
-
-@compiled(inner=True)
-def fill_one(codes, rows, K, sums, label, cells):
-    """The same of one feature."""
-    for i in range(np.uint64(rows.size)):
-        cells[np.uint64(codes[rows[i]]) * K + np.uint64(np.uint32(label[i]))] += sums[i, 0]
+        cells[np.uint64(lines[row, first]) * K + k] += weight
+        k += room
+        cells[np.uint64(lines[row, second]) * K + k] += weight
+        k += room
+        cells[np.uint64(lines[row, third]) * K + k] += weight
+        k += room
+        cells[np.uint64(lines[row, fourth]) * K + k] += weight
 
 
 @compiled(inner=True)

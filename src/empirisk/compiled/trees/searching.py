@@ -42,7 +42,7 @@ TIE = 1e-12
 def search(
     small, medium, large, features, points, thresholds, rule, costs, rows, here, node, begin, worth,
     shift, constant, codes, sums, label, totals, entries, counts, keys, drawn, tree, levels, means,
-    words, outputs, cells,
+    words, outputs, cells, lines,
 ):  # fmt: skip
     """Write the best split of an open node into its record; returns whether there is one.
 
@@ -74,7 +74,7 @@ def search(
             if n_used == n_filled:
                 n_used = NONE
                 n_filled = fill_next(
-                    small, features, rule, rows, here, constant, drawn, step,
+                    small, lines, features, rule, rows, here, constant, drawn, step,
                     max(n_drawn, step + 1), sums, label, K, cells,
                 )  # fmt: skip
             value, code, following, told = search_cells(

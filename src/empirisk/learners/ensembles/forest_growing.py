@@ -103,7 +103,13 @@ class ForestGrowing:
             checked_signs(self.tree.monotonic_cst, self.coding, self.problem.target),
             self.problem.gain_scale,
             self.tree._draws_thresholds(),
+            self._lines,
         )
+
+    @cached_property
+    def _lines(self) -> Array | None:
+        """The small codes row by row, which several classes make use of."""
+        return np.ascontiguousarray(self.coding.small.T) if self.n_classes > 2 else None
 
     def weights(self, seed: int) -> Floats:
         """Of the rows in the tree with this seed, before classes have factors."""
