@@ -56,7 +56,9 @@ def sums_of(trees: list[list[dict[str, Any]]]) -> TreeSums:
             leaf = "value" in node
             leaves += [(node["value"], node["cover"])] if leaf else []
             nodes[place + i] = (
-                (-np.inf, 0, i) if leaf else (node["cut"], 4 * node["feature"], i + 1 + node["left"])
+                (-np.inf, 0, i)
+                if leaf
+                else (node["cut"], 4 * node["feature"], i + 1 + node["left"])
             )
         place += len(tree)
         first_leaf.append(len(leaves))

@@ -23,8 +23,7 @@ def main():
     extreme = xgboost.train(how, xgboost.DMatrix(X, y), num_boost_round=3)
     trees = {
         "lightgbm": [
-            list(lightgbm_nodes(tree["tree_structure"]))
-            for tree in light.dump_model()["tree_info"]
+            list(lightgbm_nodes(tree["tree_structure"])) for tree in light.dump_model()["tree_info"]
         ],
         "xgboost": [
             list(xgboost_nodes(json.loads(tree)))

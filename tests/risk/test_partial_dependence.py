@@ -217,7 +217,7 @@ def test_classifiers_are_asked_for_what_they_have():
 
 
 def test_features_that_go_together_are_named():
-    Z = np.column_stack([X[:, 0], X[:, 0] + 0.1 * rng.normal(size=120), X[:, 2]])
+    Z = np.column_stack([X[:, 0], X[:, 0] + 0.3 * rng.normal(size=120), X[:, 2]])
     found = partial_dependence(lambda Z: Z.sum(axis=1), Z, 0)
     assert found.cautions[0].startswith("x0 goes together with x1 (0.9")
     assert found.cautions[0] in str(found)

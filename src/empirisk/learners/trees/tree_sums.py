@@ -150,4 +150,3 @@ def side_by_side(places: Floats) -> Floats:
     room = np.full((blocks * ROWS, p), np.nan)
     room[:n] = places
     return np.ascontiguousarray(room.reshape(blocks, ROWS, p).transpose(0, 2, 1))
-

@@ -125,7 +125,11 @@ def partial_dependence(
     unit = group_codes(groups, X.shape[0])
     if not (weight > 0).all():
         kept = np.flatnonzero(weight > 0)
-        X, weight, unit = _safe_indexing(X, kept), weight[kept], None if unit is None else unit[kept]
+        X, weight, unit = (
+            _safe_indexing(X, kept),
+            weight[kept],
+            None if unit is None else unit[kept],
+        )
     if not len(weight):
         raise DataError("X has no row of positive weight: give at least one")
     grids = _grids(X, features, grid, weight, grid_resolution, percentiles)

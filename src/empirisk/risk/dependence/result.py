@@ -207,4 +207,3 @@ class PartialDependence:
 def written(value: Any) -> str:
     """A value of a grid, in words."""
     return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)
-
