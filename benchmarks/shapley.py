@@ -53,13 +53,11 @@ def sums_of(trees: list[list[dict[str, Any]]]) -> TreeSums:
     place, leaves, first_leaf = 0, [], [0]
     for tree in trees:
         for i, node in enumerate(tree):
-            leaf = "value" in node
-            leaves += [(node["value"], node["cover"])] if leaf else []
-            nodes[place + i] = (
-                (-np.inf, 0, i)
-                if leaf
-                else (node["cut"], 4 * node["feature"], i + 1 + node["left"])
-            )
+            if "value" in node:
+                leaves.append((node["value"], node["cover"]))
+                nodes[place + i] = -np.inf, 0, i
+            else:
+                nodes[place + i] = node["cut"], 4 * node["feature"], i + 1 + node["left"]
         place += len(tree)
         first_leaf.append(len(leaves))
     value, weight = np.array(leaves, dtype=np.float64).T

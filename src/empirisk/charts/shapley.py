@@ -67,7 +67,7 @@ def swarm_offsets(values: Floats, width: float) -> Floats:
 def draw_waterfall(
     names: Sequence[str], steps: Floats, base: float, *, label: str, ax: Any = None
 ) -> Any:
-    """Bars from the base to the prediction, the first name on top, each from where the last ends."""
+    """Bars from the base to the prediction, the first on top, each from where the last ends."""
     ax = _tall_enough(len(names)) if ax is None else ax
     ends = base + np.cumsum(steps)
     starts = np.concatenate([[base], ends[:-1]])

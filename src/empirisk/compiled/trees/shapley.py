@@ -6,9 +6,9 @@ both ways, by the weight that went there in training, at all others. A leaf of v
 
     v prod_{j in S} o_j prod_{j not in S} z_j
 
-with o_j = 1 where x agrees with all splits by j on the path to the leaf, else 0, and z_j the product
-of the shares of the weight that went on at these splits. A Shapley value is the integral along the
-diagonal of the derivative of the multilinear extension of the game (Owen 1972):
+with o_j = 1 where x agrees with all splits by j on the path to the leaf, else 0, and z_j the
+product of the shares of the weight that went on at these splits. A Shapley value is the integral
+along the diagonal of the derivative of the multilinear extension of the game (Owen 1972):
 
     phi_j = v (o_j - z_j) integral over 0 < t < 1 of prod_{k != j} (o_k t + z_k (1 - t)).
 

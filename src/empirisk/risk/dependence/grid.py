@@ -142,8 +142,8 @@ def _chosen(
     distinct, first, codes = np.unique(numbers, return_index=True, return_inverse=True)
     if len(distinct) <= resolution:
         return first
-    at = _quantiles(np.bincount(codes.reshape(-1), weight), np.linspace(*percentiles, resolution))
-    return first[np.unique(at)]
+    total: Floats = np.bincount(codes.reshape(-1), weight).astype(np.float64)
+    return first[np.unique(_quantiles(total, np.linspace(*percentiles, resolution)))]
 
 
 def _quantiles(weight: Floats, levels: Floats) -> Ints:

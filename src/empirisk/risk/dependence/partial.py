@@ -113,10 +113,10 @@ def partial_dependence(
     >>> model = LinearRegression().fit(X, X @ [2.0, 1.0])
     >>> print(partial_dependence(model, X, 0, grid={0: [-1.0, 0.0, 1.0]}))
     The mean prediction over 200 rows when x0 is set to:
-      x0  mean      error  95 % interval
-      -1  -1.994    0.067  [-2.127, -1.861]
-      0   0.006...  0.067  [-0.12..., 0.13...]
-      1   2.006     0.067  [1.873, 2.139]
+      x0  mean     error  95 % interval
+      -1  -1.975   0.071  [-2.116, -1.834]
+      0   0.02475  0.071  [-0.116, 0.1655]
+      1   2.025    0.071  [1.884, 2.166]
     The intervals cover the choice of the rows, not that of the model, each value for itself.
     """
     _check(grid_resolution, percentiles, level)
@@ -125,11 +125,8 @@ def partial_dependence(
     unit = group_codes(groups, X.shape[0])
     if not (weight > 0).all():
         kept = np.flatnonzero(weight > 0)
-        X, weight, unit = (
-            _safe_indexing(X, kept),
-            weight[kept],
-            None if unit is None else unit[kept],
-        )
+        X, weight = _safe_indexing(X, kept), weight[kept]
+        unit = None if unit is None else unit[kept]
     if not len(weight):
         raise DataError("X has no row of positive weight: give at least one")
     grids = _grids(X, features, grid, weight, grid_resolution, percentiles)

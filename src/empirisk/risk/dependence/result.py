@@ -1,4 +1,4 @@
-"""`PartialDependence`: the mean prediction at each value of a feature or two, and how sure it is."""
+"""`PartialDependence`: the mean prediction at each value of a feature, and how sure it is."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -136,8 +136,10 @@ class PartialDependence:
             return "\n".join(str(self.of_output(output)) for output in self.outputs)
         n, groups = self.rows
         what = f"{n} row{'s' * (n != 1)}" + ("" if groups is None else f" in {groups} groups")
-        verb = "is" if len(self.features) == 1 else "are"
-        head = f"The mean {self.quantity} over {what} when {' and '.join(self.features)} {verb} set to:"
+        set_to = (
+            f"{' and '.join(self.features)} {'is' if len(self.features) == 1 else 'are'} set to"
+        )
+        head = f"The mean {self.quantity} over {what} when {set_to}:"
         tail = (
             f"The intervals cover the choice of the {'rows' if groups is None else 'groups'}, not "
             "that of the model, each value for itself."
