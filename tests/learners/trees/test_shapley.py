@@ -101,7 +101,7 @@ def test_a_forest_has_the_mean_of_the_values_of_its_trees(labels):
                     each[2].values[:2].reshape(2, 5, -1), **EXACT)  # fmt: skip
 
 
-@pytest.mark.parametrize("n", [1, 63, 64, 65, 150])
+@pytest.mark.parametrize("n", [1, 2, 63, 150])
 def test_base_and_values_add_up_to_the_prediction(n):
     forest = RandomForestRegressor(20, random_state=0).fit(X, Y)
     found = shap_values(forest, X[:n])

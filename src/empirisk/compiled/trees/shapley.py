@@ -22,7 +22,8 @@ leaf costs as many steps as there are points, not the square of its depth.
 Of an edge there are three states: cold before (an edge above it, by the same feature, is not the
 way of x), cold, and hot. Its factors in the product are numbers of the tree, not of the row.
 
-ROWS rows go through a tree side by side. The arrays of a tree are as in `forest_walking`.
+Many rows go through a tree side by side, as the last axis of arrays: each edge is looked up once
+for all of them. The arrays of a tree are as in `forest_walking`.
 """
 
 import numpy as np
@@ -30,13 +31,12 @@ import numpy as np
 from empirisk.compiled.decorator import compiled
 from empirisk.compiled.trees.walking import goes_left
 
-ROWS = 64
 LEVEL, FEATURE, BEFORE = 0, 1, 2  # of `edges`
 COVER, RATIO, SHARE, SHARE_BEFORE = 0, 1, 2, 3  # of `shares`
 COLD, HOT, COLD_PART, HOT_PART = 0, 1, 2, 3  # of `factors`
 
 
-@compiled
+@compiled(inner=True)
 def trace_edges(links, weight, edges, shares):
     """Of the edge that leads to each node: where it stands on its path, and shares of weight.
 
@@ -83,7 +83,7 @@ def trace_edges(links, weight, edges, shares):
     return deepest, most
 
 
-@compiled
+@compiled(inner=True)
 def set_factors(shares, points, rates, factors):
     """factors[node, :, i] at point t_i, of weight w_i: of a cold and of a hot edge, its factor in
     the product, and what a unit of the sums below it gives to its feature."""
@@ -102,94 +102,88 @@ def set_factors(shares, points, rates, factors):
 @compiled(inner=True)
 def decide(thresholds, links, subsets, node, X, left):
     """left[r] = 1.0 where row r goes left at a node, else 0.0."""
-    kind, threshold = links[node, 2], thresholds[node, 0]
+    kind, threshold, rows = links[node, 2], thresholds[node, 0], left.size
     x = X[kind >> 2]
     if kind & 2:
-        for r in range(ROWS):
+        for r in range(rows):
             left[r] = 1.0 if goes_left(thresholds, links, subsets, node, x[r]) else 0.0
     elif kind & 1:
-        for r in range(ROWS):
+        for r in range(rows):
             left[r] = 0.0 if x[r] > threshold else 1.0
     else:
-        for r in range(ROWS):
+        for r in range(rows):
             left[r] = 1.0 if x[r] <= threshold else 0.0
 
 
 @compiled(inner=True)
 def go_down(above, ratio, factors, hot, before, product):
     """product[i, r] = above[i, r] times the factor of an edge."""
+    rows = hot.size
     for i in range(above.shape[0]):
         cold_factor, hot_factor = factors[COLD, i], factors[HOT, i]
-        for r in range(ROWS):
+        for r in range(rows):
             factor = hot_factor if hot[r] > 0.0 else cold_factor
             product[i, r] = above[i, r] * (factor if before[r] > 0.0 else ratio)
 
 
 @compiled(inner=True)
-def value_edge(sums, factors, hot, before, given):
-    """given[r] = what the sums below an edge give to its feature."""
-    for r in range(ROWS):
+def value_edge(sums, factors, hot, before, value, above, given):
+    """given[r] = what sums below an edge, times a value, give to its feature; `above` gets them."""
+    rows = given.size
+    for r in range(rows):
         given[r] = 0.0
     for i in range(sums.shape[0]):
         cold_part, hot_part = factors[COLD_PART, i], factors[HOT_PART, i]
-        for r in range(ROWS):
-            given[r] += sums[i, r] * (hot_part if hot[r] > 0.0 else cold_part)
-    for r in range(ROWS):
+        for r in range(rows):
+            below = value * sums[i, r]
+            above[i, r] += below
+            given[r] += below * (hot_part if hot[r] > 0.0 else cold_part)
+    for r in range(rows):
         given[r] = given[r] if before[r] > 0.0 else 0.0
 
 
 @compiled(inner=True)
-def add_to(total, factor, terms):
-    """total += factor * terms, of equal shapes."""
-    for i in range(terms.shape[0]):
-        for r in range(ROWS):
-            total[i, r] += factor * terms[i, r]
-
-
-@compiled
 def add_block(thresholds, links, subsets, edges, shares, factors, value, X, hot, left, product,
               sums, given, total):  # fmt: skip
-    """Add the Shapley values of one tree at ROWS rows.
+    """Add the Shapley values of one tree at some rows.
 
-    value : (leaves, columns); X : (features, ROWS); total : (columns, features, ROWS)
-    hot, left : (levels, ROWS)
+    value : (leaves, columns); X : (features, rows); total : (columns, features, rows)
+    hot, left : (levels, rows)
         Whether rows agree with the last edge of the path, at each level, and all those above it by
         the same feature; whether they go left.
-    product, sums : (levels, points, ROWS), (levels, columns, points, ROWS)
+    product, sums : (levels, points, rows), (levels, columns, points, rows)
     """
-    n, leaf = links.shape[0], 0
+    n, leaf, rows = links.shape[0], 0, X.shape[1]
     path = np.zeros(hot.shape[0], np.int32)
     hot[0], product[0] = 1.0, 1.0
     for node in range(1, n):
         level = np.int64(edges[node, LEVEL])
-        up, above, feature = level - 1, hot[edges[node, BEFORE]], edges[node, FEATURE]
+        up, before = level - 1, hot[edges[node, BEFORE]]
         path[level] = node
         if links[node - 1, 3] != node - 1:  # its left child
             decide(thresholds, links, subsets, node - 1, X, left[up])
             sums[up] = 0.0
-            for r in range(ROWS):
-                hot[level, r] = above[r] * left[up, r]
         else:
-            for r in range(ROWS):
-                hot[level, r] = above[r] * (1.0 - left[up, r])
-        go_down(product[up], shares[node, RATIO], factors[node], hot[level], above, product[level])
+            for r in range(rows):
+                left[up, r] = 1.0 - left[up, r]
+        for r in range(rows):
+            hot[level, r] = before[r] * left[up, r]
+        go_down(product[up], shares[node, RATIO], factors[node], hot[level], before, product[level])
         if links[node, 3] != node:
             continue
-        value_edge(product[level], factors[node], hot[level], above, given)
-        for k in range(value.shape[1]):
-            add_to(sums[up, k], value[leaf, k], product[level])
-            for r in range(ROWS):
-                total[k, feature, r] += value[leaf, k] * given[r]
-        leaf += 1
         following = np.int64(edges[node + 1, LEVEL]) if node + 1 < n else 1
-        for back in range(level - 1, following - 1, -1):  # edges all below which is done
-            node_back = path[back]
-            above, feature = hot[edges[node_back, BEFORE]], edges[node_back, FEATURE]
+        for back in range(level, following - 1, -1):  # edges all below which is done
+            here = path[back]
+            before, feature = hot[edges[here, BEFORE]], edges[here, FEATURE]
             for k in range(value.shape[1]):
-                value_edge(sums[back, k], factors[node_back], hot[back], above, given)
-                add_to(sums[back - 1, k], 1.0, sums[back, k])
-                for r in range(ROWS):
+                below = product[level] if back == level else sums[back, k]
+                factor = value[leaf, k] if back == level else 1.0
+                value_edge(
+                    below, factors[here], hot[back], before, factor, sums[back - 1, k], given
+                )
+                for r in range(rows):
                     total[k, feature, r] += given[r]
+        leaf += 1
 
 
 @compiled
@@ -202,9 +196,9 @@ def add_shapley_values(
     column : (trees,), which column of the total the first value of a tree's leaves belongs to
     points, rates : (most, most)
         Gauss's rule with q points on (0, 1) in row q - 1.
-    X : (blocks, features, ROWS); total : (blocks, columns, features, ROWS)
+    X : (blocks, features, rows); total : (blocks, columns, features, rows)
     """
-    width = value.shape[1]
+    width, rows = value.shape[1], X.shape[2]
     for tree in range(first_node.size - 1):
         first, end = first_node[tree], first_node[tree + 1]
         if end - first == 1:
@@ -218,10 +212,10 @@ def add_shapley_values(
         q = (features + 1) // 2
         factors = np.empty((end - first, 4, q))
         set_factors(shares, points[q - 1, :q], rates[q - 1, :q], factors)
-        hot, left = np.empty((levels + 1, ROWS)), np.empty((levels + 1, ROWS))
-        product = np.empty((levels + 1, q, ROWS))
-        sums = np.empty((levels + 1, width, q, ROWS))
-        given = np.empty(ROWS)
+        hot, left = np.empty((levels + 1, rows)), np.empty((levels + 1, rows))
+        product = np.empty((levels + 1, q, rows))
+        sums = np.empty((levels + 1, width, q, rows))
+        given = np.empty(rows)
         for block in range(X.shape[0]):
             add_block(
                 nodes, ways, lists, edges, shares, factors, value[leaves], X[block], hot, left,

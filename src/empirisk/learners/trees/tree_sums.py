@@ -6,13 +6,14 @@ from typing import Protocol
 import numpy as np
 from scipy.special import roots_legendre
 
-from empirisk.compiled.trees.shapley import ROWS, add_shapley_values, count_features
+from empirisk.compiled.trees.shapley import add_shapley_values, count_features
 from empirisk.data.rank_coding import CodedColumn
 from empirisk.learners.trees.tree import Tree
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.parallel import parallel, slices
 
-ROWS_AT_ONCE = 8 * ROWS
+ROWS = 256  # side by side: what they need of a path stays in the cache
+ROWS_AT_ONCE = 2 * ROWS
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +102,7 @@ class TreeSums:
 
         def explain(part: slice) -> None:
             X = side_by_side(places[part])
-            total = np.zeros((len(X), columns, p, ROWS))
+            total = np.zeros((len(X), columns, *X.shape[1:]))
             add_shapley_values(
                 self.thresholds, self.links, self.subsets, self.first_node, self.first_leaf,
                 self.first_subset, value, self.weight, self.column, points, rates, X, total,
@@ -144,9 +145,9 @@ def gauss_rules(most: int) -> tuple[Floats, Floats]:
 
 
 def side_by_side(places: Floats) -> Floats:
-    """(blocks, features, ROWS): rows in blocks, missing ones at the end."""
+    """(blocks, features, rows of a block): of the last one some may be missing."""
     n, p = places.shape
-    blocks = -(-n // ROWS)
-    room = np.full((blocks * ROWS, p), np.nan)
+    width = min(n, ROWS)
+    room = np.full((-(-n // width) * width, p), np.nan)
     room[:n] = places
-    return np.ascontiguousarray(room.reshape(blocks, ROWS, p).transpose(0, 2, 1))
+    return np.ascontiguousarray(room.reshape(-1, width, p).transpose(0, 2, 1))
