@@ -76,10 +76,12 @@ def draw_waterfall(
     ax.barh(heights, steps, left=starts, color=colours, alpha=0.7)
     for height, start, end, step in zip(heights, starts, ends, steps, strict=True):
         ax.plot((end, end), (height - 1.4, height + 0.4), color="grey", linewidth=0.6)
-        ax.text((start + end) / 2, height, f"{step:+.3g}", ha="center", va="center", fontsize=8)
+        ax.text(max(start, end), height, f" {step:+.3g}", ha="left", va="center", fontsize=8)
     ax.axvline(base, color="grey", linewidth=0.8, linestyle=":")
     ax.set_yticks(heights, labels=list(names))
     ax.set_ylim(-0.9, len(names) - 0.3)
+    width = np.ptp([base, *ends]) or 1.0
+    ax.set_xlim(min(base, *ends) - 0.05 * width, max(base, *ends) + 0.15 * width)  # and a number
     prediction = base + float(np.sum(steps))
     ax.set_title(f"{base:.4g} with no feature known, {prediction:.4g} with all", fontsize=9)
     ax.set_xlabel(label)

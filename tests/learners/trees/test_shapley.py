@@ -113,6 +113,19 @@ def test_base_and_values_add_up_to_the_prediction(n):
     assert_allclose(explained.values.sum(axis=2), 0, atol=1e-12)  # probabilities sum to 1
 
 
+def test_sums_of_trees_by_class_have_the_sums_of_their_values_and_the_constants():
+    """As boosting stores them: round by round, class by class, and a value to start from."""
+    forest = RandomForestRegressor(6, min_samples_leaf=5, random_state=0).fit(X, Y)
+    start, class_of = np.array([0.5, -2.0, 7.0]), np.arange(6) % 3
+    sums = forest.trees_.sums(scale=0.1, quantity="score", constant=start, column=class_of)
+    values, base = sums.shapley_values(X[:8], n_jobs=1)
+    each = [shap_values(tree, X[:8]) for tree in forest.estimators_]
+    for k in range(3):
+        own = [each[b] for b in range(6) if b % 3 == k]
+        assert_allclose(values[:, :, k], 0.1 * sum(one.values for one in own), **EXACT)
+        assert_allclose(base[k], start[k] + 0.1 * sum(one.base_value for one in own), **EXACT)
+
+
 def test_a_large_level_of_y_costs_no_digits():
     tree = DecisionTreeRegressor(max_depth=5).fit(X, Y)
     far = DecisionTreeRegressor(max_depth=5).fit(X, Y + 2.0**30)

@@ -209,8 +209,16 @@ class ForestTrees:
         parallel(find, range(len(self)), n_jobs=n_jobs)
         return leaves.T
 
-    def sums(self, *, scale: float, classes: int = 0) -> TreeSums:
-        """The trees as a sum, each times `scale`; `classes` is 0 for a regression."""
+    def sums(
+        self,
+        *,
+        scale: float,
+        quantity: str,
+        mirrored: bool = False,
+        constant: Floats | None = None,
+        column: Ints | None = None,
+    ) -> TreeSums:
+        """The trees as a sum, as in `TreeSums`; by default all give all columns, from 0."""
         thresholds, links, subsets = self._walks()
         return TreeSums(
             thresholds=thresholds,
@@ -221,11 +229,11 @@ class ForestTrees:
             first_node=self.first_node,
             first_leaf=self.first_leaf,
             first_subset=self.first_subset,
-            column=np.zeros(len(self), np.int64),
-            constant=np.zeros(self.value.shape[1]),
+            column=np.zeros(len(self), np.int64) if column is None else column,
+            constant=np.zeros(self.value.shape[1]) if constant is None else constant,
             scale=scale,
-            quantity="probability" if classes else "prediction",
-            mirrored=classes == 2,
+            quantity=quantity,
+            mirrored=mirrored,
         )
 
     def _walks(self) -> tuple[Floats, Array, Array]:

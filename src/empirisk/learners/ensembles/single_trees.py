@@ -92,7 +92,12 @@ class SingleTrees:
         return mean / mean.sum() if mean.sum() > 0 else mean
 
     def _tree_sums(self) -> TreeSums:
-        return self.trees_.sums(scale=1 / len(self.trees_), classes=getattr(self, "n_classes_", 0))
+        classes = getattr(self, "n_classes_", 0)
+        return self.trees_.sums(
+            scale=1 / len(self.trees_),
+            quantity="probability" if classes else "prediction",
+            mirrored=classes == 2,
+        )
 
     def proximity(self, X: Any, other: Any = None) -> Floats:
         """(rows, rows of other): the share of trees in which two rows come to the same leaf.
