@@ -129,25 +129,25 @@ def beside_xgboost(quick: bool, leaves: int, rows: int, jobs: int) -> Case:
 
 if find_spec("lightgbm"):
 
-    @benchmark("shapley_lightgbm", target=Target(ratio=1), peer_repeats=2)
+    @benchmark("shapley_lightgbm", target=Target(ratio=10), peer_repeats=1)
     def shapley_lightgbm(quick: bool) -> Case:
         """Shapley values of 100 trees of 31 leaves beside LightGBM, one thread each."""
-        return beside_lightgbm(quick, 31, 10_000, 1)
+        return beside_lightgbm(quick, 31, 5_000, 1)
 
-    @benchmark("shapley_lightgbm_two", target=Target(ratio=1), peer_repeats=2)
+    @benchmark("shapley_lightgbm_two", target=Target(ratio=10), peer_repeats=1)
     def shapley_lightgbm_two(quick: bool) -> Case:
         """Shapley values of 100 trees of 31 leaves beside LightGBM, two threads each."""
-        return beside_lightgbm(quick, 31, 10_000, 2)
+        return beside_lightgbm(quick, 31, 5_000, 2)
 
-    @benchmark("shapley_lightgbm_deep", target=Target(ratio=1), peer_repeats=1)
+    @benchmark("shapley_lightgbm_deep", target=Target(ratio=10), peer_repeats=1)
     def shapley_lightgbm_deep(quick: bool) -> Case:
         """Shapley values of 100 trees of 1,000 leaves beside LightGBM, one thread each."""
-        return beside_lightgbm(quick, 1_000, 500, 1)
+        return beside_lightgbm(quick, 1_000, 300, 1)
 
 
 if find_spec("xgboost"):
 
-    @benchmark("shapley_xgboost", target=Target(ratio=1), peer_repeats=2)
+    @benchmark("shapley_xgboost", target=Target(ratio=10), peer_repeats=1)
     def shapley_xgboost(quick: bool) -> Case:
         """Shapley values of 100 trees of 31 leaves beside XGBoost, one thread each."""
-        return beside_xgboost(quick, 31, 10_000, 1)
+        return beside_xgboost(quick, 31, 5_000, 1)
