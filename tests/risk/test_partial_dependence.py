@@ -226,6 +226,13 @@ def test_features_that_go_together_are_named():
     assert partial_dependence(lambda Z: Z.sum(axis=1), Z, 2).cautions == ()
 
 
+def test_a_feature_that_is_called_mean_keeps_its_column():
+    data = pd.DataFrame({"mean": [1.0, 2.0, 4.0], "b": [0.0, 1.0, 0.0]})
+    table = partial_dependence(lambda data: 2 * data["mean"].to_numpy(), data, "mean").to_table()
+    assert table.names[:2] == ("mean (set)", "mean")
+    assert_array_equal(table["mean"].numbers(), [2.0, 4.0, 8.0])
+
+
 def test_n_jobs_changes_nothing():
     one = partial_dependence(FOREST, X, 0, grid_resolution=5)
     two = partial_dependence(FOREST, X, 0, grid_resolution=5, n_jobs=2)

@@ -235,7 +235,7 @@ def test_words_tables_and_pictures(tmp_path):
     label = np.where(y > np.median(y), "high", "low")
     tree = DecisionTreeClassifier(max_leaf_nodes=8).fit(frame, label)
     found = shap_values(tree, frame)
-    one = found.of("low")
+    one = found.of_output("low")
     assert "probability of low" in str(one)
     assert one.order[0] == np.abs(one.values).mean(axis=0).argmax()
     assert found.to_table().shape == (6, 6)
@@ -246,7 +246,7 @@ def test_words_tables_and_pictures(tmp_path):
     assert ax.get_title().endswith(f"{one.predictions[3]:.4g} with all")
     assert "size = " in " ".join(tick.get_text() for tick in ax.get_yticklabels())
     with pytest.raises(ParameterError, match="no output 'medium'"):
-        found.of("medium")
+        found.of_output("medium")
     with pytest.raises(ParameterError, match="there is no row 160"):
         found.plot_row(160)
     three = shap_values(DecisionTreeClassifier(max_depth=2).fit(X, LABEL), X)

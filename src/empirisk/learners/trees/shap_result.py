@@ -64,7 +64,7 @@ class ShapValues:
         size = self.importance.reshape(len(self.feature_names), -1).sum(axis=1)
         return np.argsort(-size, kind="stable")
 
-    def of(self, output: Any) -> "ShapValues":
+    def of_output(self, output: Any) -> "ShapValues":
         """The values of one class, by its label, or of one output of several, by its number."""
         if self.outputs is None:
             raise ParameterError(f"there is one output only, and output {output!r} was asked for")
@@ -82,7 +82,11 @@ class ShapValues:
 
         With several outputs, a row for each output of each feature.
         """
-        parts = [(None, self)] if self.outputs is None else [(k, self.of(k)) for k in self.outputs]
+        parts = (
+            [(None, self)]
+            if self.outputs is None
+            else [(k, self.of_output(k)) for k in self.outputs]
+        )
         columns: dict[str, list[Any]] = {"feature": [], "output": [], "mean_absolute": []}
         columns |= {"mean": [], "lower_quartile": [], "upper_quartile": []}
         for j in self.order:
@@ -100,7 +104,7 @@ class ShapValues:
 
     def __str__(self) -> str:
         if self.outputs is not None:
-            return "\n".join(str(self.of(output)) for output in self.outputs)
+            return "\n".join(str(self.of_output(output)) for output in self.outputs)
         lines = [("feature", "mean |value|", "quartiles of values")]
         for j in self.order:
             low, high = np.quantile(self.values[:, j], QUARTILES)
@@ -195,11 +199,11 @@ class ShapValues:
 
     def _one(self, output: Any) -> "ShapValues":
         if output is not None:
-            return self.of(output)
+            return self.of_output(output)
         if self.outputs is None:
             return self
         if len(self.outputs) == 2 and self.quantity == "probability":
-            return self.of(self.outputs[1])
+            return self.of_output(self.outputs[1])
         listed = ", ".join(map(repr, self.outputs[:10]))
         raise ParameterError(f"say which output to draw: output is one of {listed}")
 

@@ -14,6 +14,7 @@ from empirisk.runtime.errors import ParameterError
 
 MOST_LINES = 12  # of a printed table
 ORDERED = ("number", "date")
+FOUND = ("output", "mean", "standard_error", "low", "high")  # columns of a table
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,19 +117,15 @@ class PartialDependence:
         points = np.meshgrid(*(np.arange(len(values)) for values in self.grid), indexing="ij")
         repeats = 1 if self.outputs is None else len(self.outputs)
         columns: dict[str, Any] = {
-            name: np.repeat(values[at.reshape(-1)], repeats)
+            f"{name} (set)" if name in FOUND else name: np.repeat(values[at.reshape(-1)], repeats)
             for name, values, at in zip(self.features, self.grid, points, strict=True)
         }
         kinds: dict[str, Any] = {}
         if self.outputs is not None:
             columns["output"] = [str(k) for _ in range(points[0].size) for k in self.outputs]
             kinds["output"] = "text"
-        columns |= {
-            "mean": self.mean.reshape(-1),
-            "standard_error": self.standard_error.reshape(-1),
-            "low": self.interval[..., 0].reshape(-1),
-            "high": self.interval[..., 1].reshape(-1),
-        }
+        numbers = (self.mean, self.standard_error, self.interval[..., 0], self.interval[..., 1])
+        columns |= {n: part.reshape(-1) for n, part in zip(FOUND[1:], numbers, strict=True)}
         return Table.of(columns, kinds=kinds)
 
     def __str__(self) -> str:
