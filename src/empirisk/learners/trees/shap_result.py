@@ -82,23 +82,21 @@ class ShapValues:
 
         With several outputs, a row for each output of each feature.
         """
-        parts = (
-            [(None, self)]
-            if self.outputs is None
-            else [(k, self.of_output(k)) for k in self.outputs]
-        )
-        columns: dict[str, list[Any]] = {"feature": [], "output": [], "mean_absolute": []}
-        columns |= {"mean": [], "lower_quartile": [], "upper_quartile": []}
-        for j in self.order:
-            for output, part in parts:
-                values = part.values[:, j]
-                row = (self.feature_names[j], str(output), np.abs(values).mean(), values.mean())
-                for name, cell in zip(
-                    columns, (*row, *np.quantile(values, QUARTILES)), strict=True
-                ):
-                    columns[name].append(cell)
-        if self.outputs is None:
-            del columns["output"]
+        order = self.order
+        values = self.values[:, order].reshape(len(self), len(order), -1)
+        repeats = values.shape[2]
+        low, high = np.quantile(values, QUARTILES, axis=0)
+        columns: dict[str, Any] = {
+            "feature": [self.feature_names[j] for j in order for _ in range(repeats)]
+        }
+        if self.outputs is not None:
+            columns["output"] = [str(output) for _ in order for output in self.outputs]
+        columns |= {
+            "mean_absolute": np.abs(values).mean(axis=0).reshape(-1),
+            "mean": values.mean(axis=0).reshape(-1),
+            "lower_quartile": low.reshape(-1),
+            "upper_quartile": high.reshape(-1),
+        }
         kinds: Any = {name: "text" for name in ("feature", "output") if name in columns}
         return Table.of(columns, kinds=kinds)
 
