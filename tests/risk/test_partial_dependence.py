@@ -226,6 +226,13 @@ def test_features_that_go_together_are_named():
     assert partial_dependence(lambda Z: Z.sum(axis=1), Z, 2).cautions == ()
 
 
+def test_columns_that_no_table_can_hold_are_left_to_the_predictor():
+    data = pd.DataFrame({"a": [1.0, 2.0, 4.0], "odd": [1, "x", (2,)]})
+    found = partial_dependence(lambda data: 2 * data["a"].to_numpy(), data, "a")
+    assert_array_equal(found.mean, [2.0, 4.0, 8.0])
+    assert found.cautions == ()
+
+
 def test_a_feature_that_is_called_mean_keeps_its_column():
     data = pd.DataFrame({"mean": [1.0, 2.0, 4.0], "b": [0.0, 1.0, 0.0]})
     table = partial_dependence(lambda data: 2 * data["mean"].to_numpy(), data, "mean").to_table()

@@ -8,15 +8,17 @@ from empirisk.data.table import Table
 from empirisk.risk.dependence.grid import Grid
 from empirisk.risk.importances.association import STRONG, associations_with
 from empirisk.risk.importances.features import names_of
+from empirisk.runtime.errors import DataTypeError
 
 NAMED = 3  # of the columns that a feature goes with
 
 
 def cautions_of(X: Any, grids: list[Grid]) -> tuple[str, ...]:
     """A sentence for each feature that goes with others that are not set with it."""
-    if hasattr(X, "tocsc"):
+    try:
+        table = X if isinstance(X, Table) else Table.of(X, names=names_of(X))
+    except DataTypeError:  # a sparse matrix, or columns that the predictor alone understands
         return ()
-    table = X if isinstance(X, Table) else Table.of(X, names=names_of(X))
     together = {grid.column for grid in grids}
     found = []
     for grid in grids:
