@@ -42,8 +42,8 @@ def shap_values(model: Any, X: Any, *, n_jobs: int | None = None) -> ShapValues:
     -----
     A value says what the *model* makes of a feature, not what the feature causes. Of two features
     that go together the trees may use either, and the values are shared out accordingly. A feature
-    that no tree splits by has the value 0. The values of a sum of trees are sums of theirs: those of
-    a bag of trees on all columns are the means over its `estimators_`.
+    that no tree splits by has the value 0. Values add up over trees: those of a bag of
+    trees on all columns are the means over its `estimators_`.
 
     The sum over all sets of features is exact, up to rounding, in a number of steps proportional to
     the leaves times half the largest number of features on a path, for each row and tree: see
