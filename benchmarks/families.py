@@ -20,6 +20,7 @@ FAMILIES = (
     "measures",
     "bootstrap",
     "risk_room",
+    "shapley",
     "imports",
 )
 

@@ -29,6 +29,7 @@ _HOME = {
     "RandomForestRegressor": "empirisk.learners.ensembles.random_forest_regressor",
     "Ridge": "empirisk.learners.linear.ridge",
     "RiskEstimate": "empirisk.risk.estimate",
+    "ShapValues": "empirisk.learners.trees.shap_result",
     "Table": "empirisk.data.table",
     "TableBlocks": "empirisk.data.table_blocks",
     "Tuned": "empirisk.selection.tuned",
@@ -43,6 +44,7 @@ _HOME = {
     "read_table": "empirisk.data.read",
     "save": "empirisk.model_file.save",
     "select": "empirisk.selection.select",
+    "shap_values": "empirisk.learners.trees.shapley",
     "write_report": "empirisk.report.page",
 }
 _ROOMS = {

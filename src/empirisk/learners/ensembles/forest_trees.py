@@ -15,6 +15,7 @@ from empirisk.compiled.trees.forest_walking import add_values, find_forest_leave
 from empirisk.learners.ensembles.forest_soundness import check_trees
 from empirisk.learners.trees.finishing import PackedTree
 from empirisk.learners.trees.tree import Tree
+from empirisk.learners.trees.tree_sums import TreeSums
 from empirisk.runtime.arrays import Array, Bools, Floats, Ints, make_writable
 from empirisk.runtime.parallel import parallel, slices
 
@@ -203,6 +204,33 @@ class ForestTrees:
 
         parallel(find, range(len(self)), n_jobs=n_jobs)
         return leaves.T
+
+    def sums(
+        self,
+        *,
+        scale: float,
+        quantity: str,
+        mirrored: bool = False,
+        constant: Floats | None = None,
+        column: Ints | None = None,
+    ) -> TreeSums:
+        """The trees as a sum, as in `TreeSums`; by default all give all columns, from 0."""
+        thresholds, links, subsets = self._walks()
+        return TreeSums(
+            thresholds=thresholds,
+            links=links,
+            subsets=subsets,
+            value=self.value,
+            weight=self.weight,
+            first_node=self.first_node,
+            first_leaf=self.first_leaf,
+            first_subset=self.first_subset,
+            column=np.zeros(len(self), np.int64) if column is None else column,
+            constant=np.zeros(self.value.shape[1]) if constant is None else constant,
+            scale=scale,
+            quantity=quantity,
+            mirrored=mirrored,
+        )
 
     def _walks(self) -> tuple[Floats, Array, Array]:
         """Thresholds and links, two views of the nodes, and the lists of levels."""
