@@ -68,7 +68,7 @@ class TreeRounds:
         problem = regression_problem("squared_error", self.coding, target, weight)
         grower = self._idle.pop() if self._idle else self._grower(problem, weight)
         grower.aim(problem.target)
-        grower.grow(spawn(seed32(seed), 1)[0] if self._draws else 0)
+        grower.grow(spawn(_random_state(seed), 1)[0] if self._draws else 0)
         tree = grower.packed()
         self._idle.append(grower)
         with np.errstate(over="ignore", under="ignore"):
@@ -97,9 +97,10 @@ class TreeRounds:
     def _path(self, target: Floats, weight: Floats, seed: int) -> ForestTrees:
         """Any tree; where limits look at weights, these count as they are."""
         tree = copy(self.tree)
-        tree.random_state = seed32(seed)
+        tree.random_state = _random_state(seed)
         path = tree._path(self.coding, target, weight, [tree.ccp_alpha], 0)
-        return ForestTrees.of_tree(path.write(0, tree, None).tree_)
+        medians = tree.criterion == "absolute_error"
+        return ForestTrees.of_tree(path.write(0, tree, None).tree_, medians=medians)
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,6 +156,11 @@ class StagedTrees:
     def gains(self) -> Floats:
         """(trees, p): the part of the root's impurity that splits by each feature take away."""
         return self.trees.gains
+
+
+def _random_state(seed: int) -> int:
+    """As `AnyRounds` gives it to an estimator with one random_state."""
+    return seed32(spawn(seed, 1)[0])
 
 
 def share_a_coding(estimator: Any) -> bool:
