@@ -91,7 +91,7 @@ SETTINGS = {
     "LogitBoostClassifier": [
         LogitBoostClassifier(n_estimators=5),
         LogitBoostClassifier("least_squares", 5, learning_rate=0.5),
-        LogitBoostClassifier(Ridge(), 3),
+        LogitBoostClassifier(LinearRegression(), 3),
     ],
     "MarginClassifier": [
         MarginClassifier(),
@@ -114,7 +114,7 @@ SETTINGS = {
         StagewiseRegressor(n_estimators=6, learning_rate=0.5),
         StagewiseRegressor("least_squares", 20),
         StagewiseRegressor("least_squares", 10, loss="absolute"),
-        StagewiseRegressor(LinearRegression(), 4),
+        StagewiseRegressor(LinearRegression(), 4, learning_rate=0.5),
     ],
 }
 TUNED = [

@@ -170,6 +170,7 @@ class AdditiveLearner(PathMixin, BaseEstimator):
         return self.stages_.staged(self._seen(X), self._start, rounds, self.n_jobs)
 
     def _last(self, X: Any) -> Floats:
+        check_is_fitted(self)
         return next(self._staged(X, [self.n_estimators_]))
 
     @property

@@ -13,8 +13,10 @@ from empirisk.learners.ensembles.boosting.forward_stagewise import forward_stage
 from empirisk.learners.ensembles.boosting.likelihood_cost import LikelihoodCost, probabilities
 from empirisk.learners.trees.limits import real
 from empirisk.learners.trees.regressor import DecisionTreeRegressor
-from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
+
+TIE = 1e-12
 
 
 class LogitBoostClassifier(ClassifierMixin, AdditiveLearner):
@@ -132,8 +134,9 @@ class LogitBoostClassifier(ClassifierMixin, AdditiveLearner):
             return np.log(self.predict_proba(X))
 
     def predict(self, X: Any) -> Array:
-        """The most probable class of each row; of equal ones the first."""
-        return self.classes_[self._output(self._last(X), "value")]
+        """The most probable class of each row; of equal ones, to rounding, the first."""
+        codes = self._output(self._last(X), "value")
+        return self.classes_[codes]
 
     def staged_decision_function(self, X: Any) -> Iterator[Floats]:
         """The decision function after 1, 2, ... rounds."""
@@ -174,9 +177,18 @@ class LogitBoostClassifier(ClassifierMixin, AdditiveLearner):
     def _output(self, f: Floats, output: str) -> Array:
         if output == "probability":
             return probabilities(f)
-        if f.shape[1] == 1:
-            return (f[:, 0] > 0).astype(np.int64)
-        return f.argmax(axis=1)
+        return likeliest(f)
+
+
+def likeliest(f: Floats) -> Ints:
+    """The code of the class with the highest score; the first of those that are equal to rounding.
+
+    Stumps often leave two classes with the same score, of sums in another order.
+    """
+    if f.shape[1] == 1:
+        f = np.column_stack([np.zeros(len(f)), f])
+    highest = f.max(axis=1, keepdims=True)
+    return (f >= highest - TIE * np.maximum(np.abs(f).max(axis=1, keepdims=True), 1.0)).argmax(1)
 
 
 def scores(f: Floats) -> Floats:

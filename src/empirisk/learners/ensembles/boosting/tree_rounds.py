@@ -17,7 +17,7 @@ from empirisk.learners.trees.regressor import DecisionTreeRegressor
 from empirisk.learners.trees.soundness import check_array
 from empirisk.learners.trees.targets import Problem, regression_problem
 from empirisk.learners.trees.tree_path import checked_alpha
-from empirisk.runtime.arrays import Floats
+from empirisk.runtime.arrays import Floats, make_writable
 from empirisk.runtime.errors import DataError
 from empirisk.runtime.parallel import parallel, slices
 from empirisk.runtime.streams import seed32, spawn
@@ -116,6 +116,13 @@ class StagedTrees:
 
     trees: ForestTrees
     weights: Floats
+
+    def __post_init__(self) -> None:
+        make_writable(self)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        make_writable(self)
 
     def check_loaded(self) -> None:
         """Raise a DataError unless each tree, from a file, has a weight and one value a leaf."""
