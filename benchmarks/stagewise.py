@@ -17,9 +17,7 @@ def tree_case(n: int, p: int, depth: int, rounds: int) -> Case:
     X = X.astype(np.float32).astype(float)  # which scikit-learn compares
     new, target = smooth_data(20_000, p, seed=1)
     ours = StagewiseRegressor(DecisionTreeRegressor(max_depth=depth), rounds)
-    peer = peers.GradientBoostingRegressor(
-        n_estimators=rounds, max_depth=depth, random_state=0
-    )
+    peer = peers.GradientBoostingRegressor(n_estimators=rounds, max_depth=depth, random_state=0)
     return Case(
         size=f"{n:,} x {p}, {rounds} rounds of depth {depth}",
         ours=lambda: ours.fit(X, y),
@@ -82,7 +80,7 @@ def stagewise_columns(quick: bool) -> Case:
     return column_case(*((500, 20, 50) if quick else (20_000, 100, 500)))
 
 
-@benchmark("stagewise_wide", target=Target(ratio=2), peer_repeats=2)
+@benchmark("stagewise_wide", target=Target(ratio=1.5), peer_repeats=2)
 def stagewise_wide(quick: bool) -> Case:
     """Componentwise least squares, 500 x 10,000, 500 rounds, with degrees of freedom and AIC."""
     return column_case(*((50, 3_000, 50) if quick else (500, 10_000, 500)))
@@ -99,9 +97,7 @@ def logit_boost(quick: bool) -> Case:
     X, y = smooth_data(n, 30)
     new, target = smooth_data(20_000, 30, seed=1)
     ours = LogitBoostClassifier(n_estimators=rounds, learning_rate=0.3)
-    peer = peers.GradientBoostingClassifier(
-        n_estimators=rounds, max_depth=1, learning_rate=0.3
-    )
+    peer = peers.GradientBoostingClassifier(n_estimators=rounds, max_depth=1, learning_rate=0.3)
     return Case(
         size=f"{n:,} x 30, {rounds} rounds",
         ours=lambda: ours.fit(X, y > 0),
@@ -124,9 +120,7 @@ def stagewise_tuned(quick: bool) -> Case:
     fold = np.arange(n) % 5
     splits = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(5)]
     learner = StagewiseRegressor(DecisionTreeRegressor(max_depth=2), rounds)
-    peer = peers.GradientBoostingRegressor(
-        n_estimators=rounds, max_depth=2, random_state=0
-    )
+    peer = peers.GradientBoostingRegressor(n_estimators=rounds, max_depth=2, random_state=0)
 
     def by_stages() -> Floats:
         losses: Any = []

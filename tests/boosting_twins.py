@@ -77,7 +77,9 @@ def logit_boost_many(X, y, rounds, z_max, weight=None, weak=Stump, rate=1.0):
         p = np.exp(F) / np.exp(F).sum(axis=1, keepdims=True)
         f = np.empty_like(F)
         for k in range(K):
-            z = np.where(y == k, np.minimum(1 / p[:, k], z_max), -np.minimum(1 / (1 - p[:, k]), z_max))
+            z = np.where(
+                y == k, np.minimum(1 / p[:, k], z_max), -np.minimum(1 / (1 - p[:, k]), z_max)
+            )
             w = weight * p[:, k] * (1 - p[:, k])
             f[:, k] = weak().fit(X, z, sample_weight=w).predict(X)
         F = F + rate * (K - 1) / K * (f - f.mean(axis=1, keepdims=True))

@@ -140,9 +140,7 @@ def test_boosting_cuts_bias():
     population = populations.friedman(5)
     found = [
         bias_variance(
-            StagewiseRegressor(
-                DecisionTreeRegressor(max_depth=1), rounds, learning_rate=0.5
-            ),
+            StagewiseRegressor(DecisionTreeRegressor(max_depth=1), rounds, learning_rate=0.5),
             population,
             n=100,
             n_sets=30,

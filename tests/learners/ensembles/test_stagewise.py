@@ -353,4 +353,3 @@ def test_the_coefficients_are_drawn():
     assert "rounds" in ax.get_xlabel()
     with pytest.raises(AttributeError, match="least_squares"):
         StagewiseRegressor(n_estimators=2).fit(X, y).coef_  # noqa: B018
-

@@ -40,7 +40,9 @@ class Sum:
     def rounds(self, asked: int) -> int:
         """How many rounds a learner has that is asked for so many."""
         asked = min(asked, len(self.losses))
-        return int(self.aicc[: asked + 1].argmin()) if self.stops and self.aicc is not None else asked
+        return (
+            int(self.aicc[: asked + 1].argmin()) if self.stops and self.aicc is not None else asked
+        )
 
 
 class AdditivePath:

@@ -35,7 +35,9 @@ class Cost(Protocol):
 class Stages(Protocol):
     """Fitted weak learners, round after round, within a round one for each column of f."""
 
-    weights: Floats
+    @property
+    def weights(self) -> Floats:
+        """What each member counts in the sum."""
 
     def staged(
         self, X: Any, start: Floats, rounds: Sequence[int], n_jobs: int | None

@@ -83,7 +83,7 @@ class LogitBoostClassifier(ClassifierMixin, AdditiveLearner):
     >>> X, y = load_iris(return_X_y=True)
     >>> model = LogitBoostClassifier(n_estimators=20).fit(X, y)
     >>> print(model.predict_proba(X[:1]).round(3), model.score(X, y))
-    [[1. 0. 0.]] 1.0
+    [[1. 0. 0.]] 0.9933333333333333
     """
 
     def __init__(

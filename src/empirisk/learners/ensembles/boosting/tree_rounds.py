@@ -50,7 +50,9 @@ class TreeRounds:
 
     def fit(self, target: Floats, weight: Floats, seed: int) -> tuple[ForestTrees, Floats]:
         """A tree for a target, and the values of the leaves that the rows come to."""
-        trees = self._grown(target, weight, seed) if self._plain else self._path(target, weight, seed)
+        trees = (
+            self._grown(target, weight, seed) if self._plain else self._path(target, weight, seed)
+        )
         return trees, trees.value[trees.leaves(0, self.places), 0]
 
     def stages(self, members: list[ForestTrees], weights: Floats) -> "StagedTrees":
