@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import minimize_scalar
 from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.linear_model import LinearRegression as ForeignLinearRegression
 from sklearn.neighbors import KNeighborsRegressor
@@ -179,6 +180,38 @@ class Plain:
 
 
 LOSSES = ["absolute", "quantile:0.8", Huber(), Plain()]
+
+
+@pytest.mark.parametrize("phi", [losses.Exponential(), losses.Logit(), losses.SquaredHinge()])
+def test_margin_losses_give_a_discriminant_function(phi):
+    # Each round by itself: least squares to -y phi'(y f), and the best step, by SciPy.
+    X, y = data()
+    y = np.where(y > np.median(y), 1, -1)
+    model = StagewiseRegressor(Ridge(), 6, loss=phi, learning_rate=0.5, init="zero").fit(X, y)
+    f = np.zeros(len(y))
+    for stage in model.staged_predict(X):
+        h = Ridge().fit(X, -y * phi.derivative(y * f)).predict(X)
+        best = minimize_scalar(lambda s, f=f, h=h: phi.risk(y, f + s * h), tol=1e-14)
+        f = f + 0.5 * best.x * h
+        # The least value of a smooth function tells its place to the root of rounding errors.
+        assert_allclose(stage, f, rtol=1e-6, atol=1e-6)
+    assert np.mean(np.sign(f) == y) > 0.8
+    tuned = Tuned(StagewiseRegressor(n_estimators=5, loss=phi), cv=3).fit(X, y)
+    assert phi.name in str(tuned.risk_)
+    with pytest.raises(DataError, match=r"-1 and \+1"):
+        StagewiseRegressor(loss=phi).fit(X, y + 1)
+
+
+def test_the_importance_of_features_is_that_of_scikit_learn():
+    X, y = data(n=500)
+    X = X.astype(np.float32).astype(float)
+    ours = StagewiseRegressor(n_estimators=10).fit(X, y)
+    peer = GradientBoostingRegressor(n_estimators=10, random_state=0).fit(X, y)
+    assert_allclose(ours.feature_importances_, peer.feature_importances_, rtol=1e-6)
+    found = risk.importance(ours, X, y, how="impurity")
+    assert_allclose(found.values, ours.feature_importances_)
+    with pytest.raises(AttributeError, match="of trees"):
+        StagewiseRegressor("least_squares").fit(X, y).feature_importances_  # noqa: B018
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=str)

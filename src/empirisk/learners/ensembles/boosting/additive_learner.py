@@ -19,7 +19,11 @@ from empirisk.learners.ensembles.boosting.forward_stagewise import Stages, WeakL
 from empirisk.learners.ensembles.boosting.rounds import checked_rate, checked_rounds, rounds_grid
 from empirisk.learners.ensembles.boosting.single_members import members_of
 from empirisk.learners.ensembles.boosting.soundness import check_sum
-from empirisk.learners.ensembles.boosting.tree_rounds import TreeRounds, share_a_coding
+from empirisk.learners.ensembles.boosting.tree_rounds import (
+    StagedTrees,
+    TreeRounds,
+    share_a_coding,
+)
 from empirisk.learners.trees.door import check_places, code_table, table_of
 from empirisk.risk.axis import Axis, PathMixin
 from empirisk.runtime.arrays import Array, Floats
@@ -178,6 +182,13 @@ class AdditiveLearner(PathMixin, BaseEstimator):
         """The weak learners, round after round; trees are made when they are asked for."""
         check_is_fitted(self)
         return members_of(self)
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """Of trees: what splits by each feature take away of the squared errors of all rounds."""
+        if isinstance(getattr(self, "stages_", None), StagedTrees):
+            return self.stages_.importances()  # type: ignore[attr-defined]
+        raise AttributeError("only a fitted sum of trees has feature_importances_")
 
     def check_loaded(self) -> None:
         """Raise a DataError unless what a file has of a fitted sum belongs together."""

@@ -64,6 +64,8 @@ class LogitBoostClassifier(ClassifierMixin, AdditiveLearner):
         round, class after class, then those of the second.
     train_score_ : array of shape (rounds,)
         The mean log loss of the training rows after each round.
+    feature_importances_ : array of shape (p,)
+        Of trees: the squared error that splits by each feature take away, as parts of the sum.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 

@@ -1,11 +1,22 @@
 """What regression losses ask of a weak learner: residuals, or the negative gradient and a step."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
-from empirisk.losses import Absolute, Loss, Quantile, Squared, as_loss
+from empirisk.losses import (
+    Absolute,
+    Loss,
+    MarginLoss,
+    Quantile,
+    RegressionLoss,
+    Squared,
+    as_loss,
+)
+from empirisk.losses.margin_loss import signs
 from empirisk.losses.weighted import weighted_quantile
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import ParameterError
@@ -14,16 +25,46 @@ LONGEST = 2.0**40  # a step along which the loss still falls there has no end
 
 
 def checked_loss(loss: Any) -> Any:
-    """A loss of numbers with a derivative, by name or as it is."""
+    """A loss of numbers with a derivative, by name or as it is; of margins, as one of numbers."""
+    if isinstance(loss, MarginLoss):
+        return OfMargins(loss)
     found = as_loss(loss) if isinstance(loss, str | Loss) else loss
     task = getattr(found, "task", "regression")
     if task != "regression" or not callable(found) or not callable(getattr(found, "derivative", 0)):
         raise ParameterError(
             f"loss is {loss!r}; it must be a loss for numbers, such as 'squared', 'absolute' or "
-            "'quantile:0.9', or an object that is called as loss(y, prediction) and has "
-            "derivative(y, prediction)"
+            "'quantile:0.9', a margin loss such as losses.Logit(), or an object that is called as "
+            "loss(y, prediction) and has derivative(y, prediction)"
         )
     return found
+
+
+@dataclass(frozen=True)
+class OfMargins(RegressionLoss):
+    """phi(y f), of classes y = -1 and +1 and a discriminant function f.
+
+    Examples
+    --------
+    >>> from empirisk.losses import Square
+    >>> loss = OfMargins(Square())
+    >>> loss([1, -1], [0.5, 0.5]), loss.derivative([1, -1], [0.5, 0.5])
+    (array([0.25, 2.25]), array([-1.,  3.]))
+    """
+
+    phi: MarginLoss
+    name: ClassVar[str] = "margin"
+
+    def __str__(self) -> str:
+        return f"{self.phi.name} margin"
+
+    def __call__(self, y: ArrayLike, prediction: ArrayLike) -> Floats:
+        """phi(y f)."""
+        return self.phi(y, prediction)
+
+    def derivative(self, y: ArrayLike, prediction: ArrayLike) -> Floats:
+        """y phi'(y f)."""
+        sign = signs(y)
+        return sign * self.phi.derivative(sign * np.asarray(prediction, dtype=float))
 
 
 class SquaredCost:

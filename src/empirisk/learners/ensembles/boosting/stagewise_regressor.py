@@ -59,10 +59,11 @@ class StagewiseRegressor(RegressorMixin, AdditiveLearner):
         The number of rounds.
     learning_rate : float
         How much of each step is taken.
-    loss : str or Loss, or an object with `__call__` and `derivative`
-        "squared", "absolute", "quantile:0.9", any loss of `empirisk.losses` for numbers, or a loss
-        of your own, convex in the prediction: loss(y, prediction) and loss.derivative(y,
-        prediction) on arrays.
+    loss : str, Loss or MarginLoss, or an object with `__call__` and `derivative`
+        "squared", "absolute", "quantile:0.9", any loss of `empirisk.losses` for numbers; a margin
+        loss such as `losses.Exponential()`, for y = -1 and +1, of which a discriminant function
+        comes; or a loss of your own, convex in the prediction: loss(y, prediction) and
+        loss.derivative(y, prediction) on arrays.
     init : None or "zero"
         Where f starts: None at the best constant (the mean, the median, ...), "zero" at 0. With
         "zero" the lines of "least_squares" pass through the origin.
@@ -93,6 +94,8 @@ class StagewiseRegressor(RegressorMixin, AdditiveLearner):
         The column of each round, of "least_squares"; -1 where it added a constant.
     coef_path_ : array of shape (n_estimators_ + 1, p)
         The coefficients after 0, 1, ... rounds, of "least_squares".
+    feature_importances_ : array of shape (p,)
+        Of trees: the squared error that splits by each feature take away, as parts of the sum.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 

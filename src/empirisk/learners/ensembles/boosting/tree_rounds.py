@@ -9,6 +9,7 @@ import numpy as np
 
 from empirisk.compiled.boosting.staging import add_stages
 from empirisk.data.rank_coding import RankCoding
+from empirisk.data.scaling import power_of_two
 from empirisk.learners.ensembles.forest_trees import ForestTrees
 from empirisk.learners.trees.growth import Grower
 from empirisk.learners.trees.limits import limits_of
@@ -162,9 +163,20 @@ class StagedTrees:
         stop = rounds * columns
         return StagedTrees(self.trees[:stop], self.weights[:stop])
 
-    def gains(self) -> Floats:
-        """(trees, p): the part of the root's impurity that splits by each feature take away."""
-        return self.trees.gains
+    def importances(self) -> Floats:
+        """What splits by each feature take away of the squared errors of all rounds, as parts.
+
+        The relative influence of Friedman (2001): a tree counts by what it explains.
+        """
+        trees = self.trees
+        ends, number = trees.first_leaf, np.repeat(np.arange(len(trees)), np.diff(trees.first_leaf))
+        unit = power_of_two(np.abs(trees.value).max())
+        value, within = trees.value[:, 0] / unit, trees.impurity / unit / unit
+        weight = np.add.reduceat(trees.weight, ends[:-1])
+        mean = np.add.reduceat(trees.weight * value, ends[:-1]) / weight
+        spread = trees.weight * (within + (value - mean[number]) ** 2)
+        total = np.add.reduceat(spread, ends[:-1]) @ trees.gains
+        return total / total.sum() if total.sum() > 0 else total
 
 
 def _random_state(seed: int) -> int:
