@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -84,7 +84,7 @@ class AdditiveLearner(PathMixin, BaseEstimator):
         prototype = self._prototype()
         if isinstance(X, RankCoding):
             return TreeRounds(prototype, X, copies=copies)
-        if prototype is self.estimator and isinstance(prototype, str):
+        if isinstance(prototype, str):
             return ColumnRounds(X, centred=centred)
         return AnyRounds(prototype, X)
 
@@ -204,7 +204,7 @@ class AdditiveLearner(PathMixin, BaseEstimator):
         if prototype is None:
             prototype = self._default_estimator()
         if hasattr(prototype, "fit"):
-            inner = get_tags(clone(prototype)).input_tags
+            inner = get_tags(prototype).input_tags
             tags.input_tags.allow_nan = inner.allow_nan
             tags.input_tags.categorical = inner.categorical
             tags.input_tags.sparse = inner.sparse
