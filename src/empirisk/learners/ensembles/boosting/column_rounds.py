@@ -150,31 +150,31 @@ class StagedColumns:
         if n and not -1 <= self.selected.min() <= self.selected.max() < self.n_columns:
             raise DataError(f"selected has columns beyond {self.n_columns}")
 
-    def coefficients(self, rounds: Ints, columns: int) -> tuple[Floats, Floats]:
-        """(rounds, columns, p) and (rounds, columns): of the sum after each of these rounds."""
-        coef = np.zeros((len(rounds), columns, self.n_columns))
-        intercept = np.zeros((len(rounds), columns))
-        slope, offset = np.zeros((columns, self.n_columns)), np.zeros(columns)
-        done = 0
-        for i in np.argsort(rounds, kind="stable"):
-            part = slice(done * columns, rounds[i] * columns)
-            k = np.arange(part.start, part.stop) % columns
-            some = self.selected[part] >= 0
+    def coefficients(self, rounds: Sequence[int], columns: int) -> tuple[Floats, Floats]:
+        """(rounds, columns, p) and (rounds, columns): of the sum after these rounds, in order."""
+        found = [(coef.copy(), intercept.copy()) for coef, intercept in self._sums(rounds, columns)]
+        return np.array([coef for coef, _ in found]), np.array([cut for _, cut in found])
+
+    def _sums(self, rounds: Sequence[int], columns: int) -> Iterator[tuple[Floats, Floats]]:
+        """Coefficients and intercepts after each of these rounds, overwritten by the next."""
+        coef, intercept, done = np.zeros((columns, self.n_columns)), np.zeros(columns), 0
+        for t in rounds:
+            part = slice(done * columns, t * columns)
+            k, j = np.arange(part.start, part.stop) % columns, self.selected[part]
             steps = self.weights[part] * self.slopes[part]
-            np.add.at(slope, (k[some], self.selected[part][some]), steps[some])
-            np.add.at(offset, k, self.weights[part] * self.offsets[part])
-            coef[i], intercept[i], done = slope, offset, int(rounds[i])
-        return coef, intercept
+            np.add.at(coef, (k[j >= 0], j[j >= 0]), steps[j >= 0])
+            np.add.at(intercept, k, self.weights[part] * self.offsets[part])
+            done = t
+            yield coef, intercept
 
     def staged(
         self, X: Floats, start: Floats, rounds: Sequence[int], n_jobs: int | None
     ) -> Iterator[Floats]:
         """As `Stages` has it."""
-        K = len(start)
-        for t in rounds:
-            coef, intercept = self.coefficients(np.array([t]), K)
+        for coef, intercept in self._sums(rounds, len(start)):
             with one_blas_thread():
-                yield X @ coef[0].T + (start + intercept[0])
+                f = X @ coef.T
+            yield f + (start + intercept)
 
     def first(self, rounds: int, columns: int) -> "StagedColumns":
         part = slice(rounds * columns)

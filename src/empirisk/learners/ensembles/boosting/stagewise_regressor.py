@@ -207,7 +207,7 @@ class StagewiseRegressor(RegressorMixin, AdditiveLearner):
         return draw_coefficient_path(rounds, coef, names=names, ax=ax, axis="rounds")
 
     def _coefficients(self, rounds: Sequence[int]) -> tuple[Floats, Floats]:
-        coef, intercept = self._lines().coefficients(np.array(rounds), 1)
+        coef, intercept = self._lines().coefficients(rounds, 1)
         return coef[:, 0], intercept[:, 0] + self._start
 
     def _lines(self) -> StagedColumns:
@@ -244,16 +244,17 @@ class StagewiseRegressor(RegressorMixin, AdditiveLearner):
         self, weak: WeakLearner, cost: Any, X: Any, weight: Floats, start: float, rounds: int
     ) -> Sum:
         n, rate = len(weight), float(self.learning_rate)
-        f = np.full((n, 1), start)
-        at_start = cost.mean_loss(f)
-        stages, losses = forward_stagewise(
-            weak, cost, f, rounds=rounds, rate=rate, random_state=self.random_state
-        )
         freedom = aicc = None
         if self.stop == "aic" or self.freedom == "path":
             freedom = freedom_of_smoother(
                 self._prototype(), X, weight, rate=rate, rounds=rounds, from_mean=self.init is None
             )
+        f = np.full((n, 1), start)
+        at_start = cost.mean_loss(f)
+        stages, losses = forward_stagewise(
+            weak, cost, f, rounds=rounds, rate=rate, random_state=self.random_state
+        )
+        if freedom is not None:
             squares = np.concatenate([[at_start], losses])
             aicc = corrected_aic(squares, freedom, float(weight.sum()))
         return Sum(np.array([start]), stages, losses, freedom, aicc, self.stop == "aic")
