@@ -24,6 +24,7 @@ from empirisk.learners.linear.ridge import Ridge
 from empirisk.risk.linear_smoothers import MOST_ROWS, hat_matrix
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.validation import numbers
 
 
 def freedom_of_columns(boosting: ColumnBoosting, from_mean: bool) -> Floats:
@@ -64,7 +65,7 @@ def _of_linear_rule(
 
     It has the eigenvalues of S that are not zero, and as many rows as there are coefficients.
     """
-    X = np.asarray(X, dtype=float)
+    X = numbers(X, rule)
     scale = np.abs(X).max(axis=0)
     scale = np.where(scale > 0, scale, 1.0)
     targets = np.column_stack([np.ones(len(X)), X / scale])
