@@ -15,6 +15,7 @@ FAMILIES = (
     "trees",
     "forests",
     "bagging",
+    "stagewise",
     "encoding",
     "reading",
     "measures",

@@ -124,6 +124,10 @@ class Grower:
         self._subsets = np.zeros(16 * (1 + 3 * self._room.words.shape[1]), np.uint32)
         self._state = np.zeros(STATE, np.int64)
 
+    def aim(self, target: Target) -> None:
+        """Let the trees to come be for another target, of the same kind, on the same rows."""
+        self.target, self._values = target, target.values
+
     def grow(
         self, seed: int = 0, counts: Ints | None = None, factors: Floats | None = None
     ) -> None:
