@@ -1,0 +1,330 @@
+"""The best split of all rows into two sides, again and again with other weights: two classes.
+
+Rows are ordered by class, those of the first one first. Each feature is cut once into up to 255
+bins of its sorted rows. A round adds up the weights of each bin and class; what two sides are worth
+is a convex function of the weights of the two classes on the left (all impurities are concave), so
+that no split within a bin is worth more than the best of the four corners: nothing of the bin on
+the left, all of it, or all of one class. Only bins whose corners reach the best split at an edge
+are gone through row by row: the split that is found is that of a tree that looks at all of them
+(`compiled.trees.searching`), equal splits included.
+"""
+
+import numpy as np
+
+from empirisk.compiled.decorator import compiled
+from empirisk.compiled.trees.criteria import GINI_TWO, REFUSED, worth_of_sum
+from empirisk.compiled.trees.finishing import half_way
+from empirisk.compiled.trees.layout import UNSEEN
+from empirisk.compiled.trees.ordering import gather
+from empirisk.compiled.trees.searching import TIE
+
+MOST_BINS = 255  # beside the one of missing values: numbers of bins have eight bits
+TINY = np.finfo(np.float64).tiny
+SLACK = 4.0  # ties: what is so much worse than the best cannot be equal to it
+ONE, NONE = np.uint32(1), np.uint64(0)
+
+# A split is an array of numbers: its worth, the part of the impurity that it takes away, the feature,
+# the last code on the left, the threshold, where missing values go, how many rows go left, and the
+# weights of both classes on the left and on the right.
+WORTH, GAIN, FEATURE, CODE, THRESHOLD, MISSING_LEFT, N_LEFT, LEFT, RIGHT = 0, 1, 2, 3, 4, 5, 6, 7, 9
+SPLIT = RIGHT + 2
+
+
+@compiled
+def bin_rows(small, medium, large, features, rows, first, order, bins, ends, n_bins, fine):
+    """Sort the rows by features first, first + 1, ... and cut them into bins, codes kept together.
+
+    order[f, i] = the number of the row that comes i-th, missing values last; bins[f, r] = the bin
+    of row r; bin b ends before order[f, ends[f, b]]; n_bins[f] is the bin of missing values. fine[f]
+    says whether each bin is one code.
+    """
+    n = rows.size
+    codes = np.empty(n, np.uint32)
+    for f in range(order.shape[0]):
+        feature = features[first + f]
+        gather(small, medium, large, feature, rows, 0, n, codes)
+        counts = np.zeros(np.int64(feature.n_codes) + 2, np.uint32)
+        for i in range(n):
+            counts[codes[i] + ONE] += ONE
+        n_seen = n - np.int64(counts[feature.n_codes + ONE])
+        n_bins[f], fine[f] = cut(counts[1:-1], n_seen, ends[f])
+        for c in range(1, counts.size):
+            counts[c] += counts[c - 1]
+        for i in range(n):
+            order[f, counts[codes[i]]] = i
+            counts[codes[i]] += ONE
+        for i in range(n_seen, n):
+            bins[f, order[f, i]] = n_bins[f]
+        start = 0
+        for b in range(n_bins[f]):
+            for i in range(start, ends[f, b]):
+                bins[f, order[f, i]] = b
+            start = ends[f, b]
+
+
+@compiled(inner=True)
+def cut(counts, n, ends):
+    """Where bins of codes end that have so many rows each: their number, and if each is one code.
+
+    Codes are cut where a share 1/255, 2/255, ... of all rows is passed; each is a bin where they
+    are no more.
+    """
+    distinct = 0
+    for c in range(counts.size):
+        distinct += counts[c] > 0
+    fine = distinct <= MOST_BINS
+    n_bins, passed, share = 0, 0, 1
+    for c in range(counts.size):
+        passed += np.int64(counts[c])
+        if counts[c] > 0 and (fine or passed * MOST_BINS >= share * n):
+            ends[n_bins] = passed
+            n_bins += 1
+            share = passed * MOST_BINS // max(n, 1) + 1
+    return n_bins, fine
+
+
+@compiled
+def weigh_bins(bins, weights, n_first, n_bins, fine, kind, costs, totals, cells, reach, ceiling):
+    """cells[f, k, b] = the weight of the rows of class k in bin b of feature f, and their splits.
+
+    reach[f] is the best worth of a split between bins, ceiling[f] one that no split exceeds. The
+    first n_first rows are of class 0.
+    """
+    p, n = bins.shape
+    cells[:] = 0.0
+    for f in range(0, p - 1, 2):  # two at a time: sums in different places need not wait
+        for k in range(2):
+            start, end = (0, n_first) if k == 0 else (n_first, n)
+            add_two(bins[f], bins[f + 1], weights, start, end, cells[f, k], cells[f + 1, k])
+    if p % 2 == 1:
+        for k in range(2):
+            start, end = (0, n_first) if k == 0 else (n_first, n)
+            add_one(bins[p - 1], weights, start, end, cells[p - 1, k])
+    for f in range(p):
+        reach[f], ceiling[f] = survey(cells[f], n_bins[f], fine[f], kind, costs, totals)
+
+
+@compiled(inner=True)
+def add_two(bins, others, weights, start, end, cells, other_cells):
+    """Add the weights of some rows to their bins of two features."""
+    for i in range(np.uint64(start), np.uint64(end)):
+        w = weights[i]
+        cells[bins[i]] += w
+        other_cells[others[i]] += w
+
+
+@compiled(inner=True)
+def add_one(bins, weights, start, end, cells):
+    """Add the weights of some rows to their bins of a feature."""
+    for i in range(np.uint64(start), np.uint64(end)):
+        cells[bins[i]] += weights[i]
+
+
+@compiled(inner=True)
+def sides(kind, left, left_sum, weight, total, costs):
+    """What the two sides of a split are worth; a side without weight is worth nothing.
+
+    `left` is the weight on the left, `left_sum` that of the second class.
+    """
+    right, right_sum = weight - left, total - left_sum
+    if kind == GINI_TWO and left >= TINY and right >= TINY:
+        squares = left_sum * left_sum * right + right_sum * right_sum * left
+        return squares / (left * right)
+    worth = 0.0
+    if left >= TINY:
+        worth += worth_of_sum(kind, left, left_sum, total, costs)
+    if right >= TINY:
+        worth += worth_of_sum(kind, right, right_sum, total, costs)
+    return worth
+
+
+@compiled(inner=True)
+def survey(cells, n_bins, fine, kind, costs, totals):
+    """The best worth of a split between the bins of a feature, and one that no split exceeds."""
+    weight, total = totals[0] + totals[1], totals[1]
+    missing = cells[0, n_bins] + cells[1, n_bins]
+    reach, ceiling = REFUSED, REFUSED
+    for side in range(1 + (missing > 0.0)):
+        left, left_sum = 0.0, 0.0
+        if side == 1:
+            left, left_sum = missing, cells[1, n_bins]
+        for b in range(n_bins):
+            zero, one = cells[0, b], cells[1, b]
+            if not fine:
+                ceiling = max(ceiling, sides(kind, left + zero, left_sum, weight, total, costs))
+                ceiling = max(
+                    ceiling, sides(kind, left + one, left_sum + one, weight, total, costs)
+                )
+            left, left_sum = left + zero + one, left_sum + one
+            if b == n_bins - 1 and (side == 1 or missing == 0.0):
+                break
+            if left >= TINY and weight - left >= TINY:
+                reach = max(reach, sides(kind, left, left_sum, weight, total, costs))
+    return reach, max(reach, ceiling)
+
+
+@compiled
+def find_split(
+    small, medium, large, features, points, rows, order, ends, n_bins, fine, kind, costs, weights,
+    n_first, totals, gain_scale, cells, reach, ceiling, split,
+):  # fmt: skip
+    """Write the best split of all features, of which one has two values at least.
+
+    Of splits that are equal to rounding the one of the first feature, then of the lowest threshold,
+    is taken, and missing values go right.
+    """
+    weight, total = totals[0] + totals[1], totals[1]
+    whole = weight * impurity_of(kind, weight, total, costs)
+    tie = TIE * whole
+    split[WORTH] = REFUSED
+    aim = REFUSED
+    for f in range(n_bins.size):
+        aim = max(aim, reach[f])
+    for f in range(n_bins.size):
+        if ceiling[f] >= aim - SLACK * tie:
+            search_feature(
+                small, medium, large, features, points, rows, f, order[f], ends[f], n_bins[f],
+                fine[f], kind, costs, weights, n_first, weight, total, cells[f], tie, aim, split,
+            )  # fmt: skip
+    gain = max(split[WORTH] - worth_of_sum(kind, weight, total, total, costs), 0.0)
+    split[GAIN] = gain / whole * gain_scale
+
+
+@compiled(inner=True)
+def impurity_of(kind, weight, total, costs):
+    """Of all rows, as `compiled.trees.one_sum.describe_sum` has it."""
+    if kind == GINI_TWO:
+        mean = total / weight
+        return 2.0 * mean * (1.0 - mean)
+    return -worth_of_sum(kind, weight, total, total, costs) / weight
+
+
+@compiled(inner=True)
+def search_feature(
+    small, medium, large, features, points, rows, f, order, ends, n_bins, fine, kind, costs,
+    weights, n_first, weight, total, cells, tie, aim, split,
+):  # fmt: skip
+    """Put the best split of a feature in the place of one that is worse by more than a tie."""
+    zero_missing, one_missing = cells[0, n_bins], cells[1, n_bins]
+    missing = zero_missing + one_missing > 0.0
+    for side in range(1 + missing):
+        left, left_sum, start = 0.0, 0.0, 0
+        if side == 1:
+            left, left_sum = zero_missing + one_missing, one_missing
+        for b in range(n_bins):
+            zero, one = cells[0, b], cells[1, b]
+            end_left, end_sum = left + zero + one, left_sum + one
+            last = -1
+            if not fine:
+                corners = max(
+                    max(
+                        sides(kind, left + zero, left_sum, weight, total, costs),
+                        sides(kind, left + one, left_sum + one, weight, total, costs),
+                    ),
+                    max(
+                        sides(kind, left, left_sum, weight, total, costs),
+                        sides(kind, end_left, end_sum, weight, total, costs),
+                    ),
+                )
+                if corners >= max(aim, split[WORTH]) - SLACK * tie:
+                    last = search_bin(
+                        small, medium, large, features[f], rows, order, start, ends[b], kind,
+                        costs, weights, n_first, left, left_sum, weight, total, tie, split,
+                    )  # fmt: skip
+            if last >= 0:
+                note(small, medium, large, features, points, rows, f, order, last, side, missing, split)
+            left, left_sum, start = end_left, end_sum, ends[b]
+            if b == n_bins - 1 and (side == 1 or not missing):
+                break
+            if left < TINY or weight - left < TINY:
+                continue
+            worth = sides(kind, left, left_sum, weight, total, costs)
+            if worth > split[WORTH] + tie:
+                split[WORTH] = worth
+                note(
+                    small, medium, large, features, points, rows, f, order, ends[b] - 1, side,
+                    missing, split,
+                )  # fmt: skip
+
+
+@compiled(inner=True)
+def search_bin(
+    small, medium, large, feature, rows, order, start, end, kind, costs, weights, n_first, left,
+    left_sum, weight, total, tie, split,
+):  # fmt: skip
+    """Splits within a bin. Returns the place of the last row on the left of one that is better than
+    the split that was noted, and writes its worth; else -1."""
+    found = -1
+    following = code_of(small, medium, large, feature, rows[order[start]])
+    for i in range(start, end - 1):
+        r = order[i]
+        code, following = following, code_of(small, medium, large, feature, rows[order[i + 1]])
+        left += weights[r]
+        if r >= n_first:
+            left_sum += weights[r]
+        if code == following or left < TINY or weight - left < TINY:
+            continue
+        worth = sides(kind, left, left_sum, weight, total, costs)
+        if worth > split[WORTH] + tie:
+            split[WORTH], found = worth, i
+    return found
+
+
+@compiled(inner=True)
+def note(small, medium, large, features, points, rows, f, order, last, side, missing, split):
+    """Write the split of a feature after a place in the order of its rows."""
+    feature = features[f]
+    code = code_of(small, medium, large, feature, rows[order[last]])
+    following = feature.n_codes
+    if last + 1 < order.size:
+        following = code_of(small, medium, large, feature, rows[order[last + 1]])
+    split[FEATURE], split[CODE] = f, code
+    split[THRESHOLD] = half_way(feature, code, following, points)
+    split[MISSING_LEFT] = side if missing else UNSEEN
+
+
+@compiled(inner=True)
+def code_of(small, medium, large, feature, row):
+    """The code of a feature in a row of the table."""
+    if feature.table == 0:
+        return np.uint32(small[feature.place, row])
+    if feature.table == 1:
+        return np.uint32(medium[feature.place, row])
+    return large[feature.place, row]
+
+
+@compiled
+def divide(small, medium, large, features, rows, n_first, weights, split, goes_left):
+    """Send each row to its side, and write the weights of both classes on both sides."""
+    feature = features[np.int64(split[FEATURE])]
+    code, missing = np.uint32(split[CODE]), feature.n_codes
+    missing_left = split[MISSING_LEFT] == 1.0
+    n_left = 0
+    for k in range(2):
+        start, end = (0, n_first) if k == 0 else (n_first, rows.size)
+        left, right = 0.0, 0.0
+        for i in range(np.uint64(start), np.uint64(end)):
+            c = code_of(small, medium, large, feature, rows[i])
+            goes = c <= code or (missing_left and c == missing)
+            goes_left[i] = goes
+            n_left += goes
+            left += weights[i] if goes else 0.0
+            right += 0.0 if goes else weights[i]
+        split[LEFT + k], split[RIGHT + k] = left, right
+    split[N_LEFT] = n_left
+
+
+@compiled
+def reweigh(weights, floor, n_first, goes_left, factors, norm, totals):
+    """Multiply the weight of each row by factors[its class, whether it goes left] / norm, no lower
+    than its floor; totals[k] becomes the weight of class k."""
+    for k in range(2):
+        start, end = (0, n_first) if k == 0 else (n_first, weights.size)
+        on_right, on_left = factors[k, 0], factors[k, 1]
+        total = 0.0
+        for i in range(np.uint64(start), np.uint64(end)):
+            w = weights[i] * (on_left if goes_left[i] else on_right) / norm
+            w = w if w > floor[i] else floor[i]
+            weights[i] = w
+            total += w
+        totals[k] = total
