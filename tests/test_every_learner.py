@@ -55,7 +55,9 @@ SETTINGS = {
         AdaBoostClassifier(LinearDiscriminantAnalysis(), n_estimators=3),
     ],
     "AdaBoostRegressor": [
-        AdaBoostRegressor(n_estimators=4, loss="square", random_state=0),
+        AdaBoostRegressor(
+            DecisionTreeRegressor(max_depth=2), n_estimators=4, loss="square", random_state=0
+        ),
         AdaBoostRegressor(n_estimators=4, bootstrap=False),
         AdaBoostRegressor(LinearRegression(), n_estimators=3, loss="exponential", bootstrap=False),
     ],

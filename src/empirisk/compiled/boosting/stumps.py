@@ -21,7 +21,8 @@ from empirisk.compiled.trees.searching import TIE
 MOST_BINS = 255  # beside the one of missing values: numbers of bins have eight bits
 TINY = np.finfo(np.float64).tiny
 SLACK = 4.0  # ties: what is so much worse than the best cannot be equal to it
-ONE, NONE = np.uint32(1), np.uint64(0)
+ONE = np.uint32(1)
+LAST, ROW = np.uint32(1 << 31), np.uint32((1 << 31) - 1)
 
 # A split is an array of numbers: its worth, the part of the impurity that it takes away, the feature,
 # the last code on the left, the threshold, where missing values go, how many rows go left, and the
@@ -34,9 +35,10 @@ SPLIT = RIGHT + 2
 def bin_rows(small, medium, large, features, rows, first, order, bins, ends, n_bins, fine):
     """Sort the rows by features first, first + 1, ... and cut them into bins, codes kept together.
 
-    order[f, i] = the number of the row that comes i-th, missing values last; bins[f, r] = the bin
-    of row r; bin b ends before order[f, ends[f, b]]; n_bins[f] is the bin of missing values. fine[f]
-    says whether each bin is one code.
+    order[f, i] = the number of the row that comes i-th, missing values last, with the mark LAST if
+    the next one has another code; bins[f, r] = the bin of row r; bin b ends before
+    order[f, ends[f, b]]; n_bins[f] is the bin of missing values. fine[f] says whether each bin is
+    one code.
     """
     n = rows.size
     codes = np.empty(n, np.uint32)
@@ -53,12 +55,15 @@ def bin_rows(small, medium, large, features, rows, first, order, bins, ends, n_b
         for i in range(n):
             order[f, counts[codes[i]]] = i
             counts[codes[i]] += ONE
+        for c in range(counts.size - 1):  # counts[c] is where the rows of code c end by now
+            if counts[c] > 0 and (c == 0 or counts[c] > counts[c - 1]):
+                order[f, counts[c] - ONE] |= LAST
         for i in range(n_seen, n):
-            bins[f, order[f, i]] = n_bins[f]
+            bins[f, order[f, i] & ROW] = n_bins[f]
         start = 0
         for b in range(n_bins[f]):
             for i in range(start, ends[f, b]):
-                bins[f, order[f, i]] = b
+                bins[f, order[f, i] & ROW] = b
             start = ends[f, b]
 
 
@@ -228,8 +233,8 @@ def search_feature(
                 )
                 if corners >= max(aim, split[WORTH]) - SLACK * tie:
                     last = search_bin(
-                        small, medium, large, features[f], rows, order, start, ends[b], kind,
-                        costs, weights, n_first, left, left_sum, weight, total, tie, split,
+                        order, start, ends[b], kind, costs, weights, n_first, left, left_sum,
+                        weight, total, tie, split,
                     )  # fmt: skip
             if last >= 0:
                 note(small, medium, large, features, points, rows, f, order, last, side, missing, split)
@@ -249,24 +254,26 @@ def search_feature(
 
 @compiled(inner=True)
 def search_bin(
-    small, medium, large, feature, rows, order, start, end, kind, costs, weights, n_first, left,
-    left_sum, weight, total, tie, split,
-):  # fmt: skip
+    order, start, end, kind, costs, weights, n_first, left, left_sum, weight, total, tie, split
+):
     """Splits within a bin. Returns the place of the last row on the left of one that is better than
     the split that was noted, and writes its worth; else -1."""
-    found = -1
-    following = code_of(small, medium, large, feature, rows[order[start]])
+    found, bar, first = -1, split[WORTH] + tie, np.uint32(n_first)
     for i in range(start, end - 1):
-        r = order[i]
-        code, following = following, code_of(small, medium, large, feature, rows[order[i + 1]])
-        left += weights[r]
-        if r >= n_first:
-            left_sum += weights[r]
-        if code == following or left < TINY or weight - left < TINY:
+        entry = order[i]
+        w = weights[entry & ROW]
+        left += w
+        left_sum += w if (entry & ROW) >= first else 0.0
+        right, right_sum = weight - left, total - left_sum
+        if kind == GINI_TWO:  # few come near the best
+            squares = left_sum * left_sum * right + right_sum * right_sum * left
+            if not squares > bar * (left * right):
+                continue
+        if entry < LAST or left < TINY or right < TINY:
             continue
         worth = sides(kind, left, left_sum, weight, total, costs)
-        if worth > split[WORTH] + tie:
-            split[WORTH], found = worth, i
+        if worth > bar:
+            split[WORTH], found, bar = worth, i, worth + tie
     return found
 
 
@@ -274,10 +281,10 @@ def search_bin(
 def note(small, medium, large, features, points, rows, f, order, last, side, missing, split):
     """Write the split of a feature after a place in the order of its rows."""
     feature = features[f]
-    code = code_of(small, medium, large, feature, rows[order[last]])
+    code = code_of(small, medium, large, feature, rows[order[last] & ROW])
     following = feature.n_codes
     if last + 1 < order.size:
-        following = code_of(small, medium, large, feature, rows[order[last + 1]])
+        following = code_of(small, medium, large, feature, rows[order[last + 1] & ROW])
     split[FEATURE], split[CODE] = f, code
     split[THRESHOLD] = half_way(feature, code, following, points)
     split[MISSING_LEFT] = side if missing else UNSEEN

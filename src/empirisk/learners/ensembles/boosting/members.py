@@ -133,7 +133,7 @@ class AskedTrees:
 
     def __init__(self, model: Any, places: Floats) -> None:
         self._trees, self._places, self._n_jobs = model.trees_, places, model.n_jobs
-        self._weights = model.estimator_weights_
+        self._weights = model.estimator_weights_.copy()  # from a file it cannot be written to
         if hasattr(model, "_leaf_labels"):
             each = np.repeat(self._weights, np.diff(self._trees.first_leaf))
             self._votes = votes_for(model._leaf_labels, model.n_classes_) * each[:, None]
@@ -179,7 +179,8 @@ class AskedEstimators:
     """Estimators of any origin; X as it came in."""
 
     def __init__(self, model: Any, X: Any) -> None:
-        self._members, self._weights, self._X = model._members, model.estimator_weights_, X
+        self._members, self._X = model._members, X
+        self._weights = model.estimator_weights_.copy()
         self._labels = getattr(model, "classes_", None)
 
     def votes(self, stages: Ints) -> Floats:
