@@ -55,9 +55,7 @@ SETTINGS = {
         AdaBoostClassifier(LinearDiscriminantAnalysis(), n_estimators=3),
     ],
     "AdaBoostRegressor": [
-        AdaBoostRegressor(
-            DecisionTreeRegressor(max_depth=2), n_estimators=4, loss="square", random_state=0
-        ),
+        AdaBoostRegressor(DecisionTreeRegressor(min_samples_leaf=4), n_estimators=4, random_state=0),
         AdaBoostRegressor(n_estimators=4, bootstrap=False),
         AdaBoostRegressor(LinearRegression(), n_estimators=3, loss="exponential", bootstrap=False),
     ],
