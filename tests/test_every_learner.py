@@ -55,7 +55,9 @@ SETTINGS = {
         AdaBoostClassifier(LinearDiscriminantAnalysis(), n_estimators=3),
     ],
     "AdaBoostRegressor": [
-        AdaBoostRegressor(DecisionTreeRegressor(min_samples_leaf=4), n_estimators=4, random_state=0),
+        AdaBoostRegressor(
+            DecisionTreeRegressor(min_samples_leaf=4), n_estimators=4, random_state=0
+        ),
         AdaBoostRegressor(n_estimators=4, bootstrap=False),
         AdaBoostRegressor(LinearRegression(), n_estimators=3, loss="exponential", bootstrap=False),
     ],

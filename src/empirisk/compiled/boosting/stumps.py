@@ -21,12 +21,12 @@ from empirisk.compiled.trees.searching import TIE
 MOST_BINS = 255  # beside the one of missing values: numbers of bins have eight bits
 TINY = np.finfo(np.float64).tiny
 SLACK = 4.0  # ties: what is so much worse than the best cannot be equal to it
-ONE = np.uint32(1)
+ONE, START = np.uint32(1), np.int64(0)
 LAST, ROW = np.uint32(1 << 31), np.uint32((1 << 31) - 1)
 
-# A split is an array of numbers: its worth, the part of the impurity that it takes away, the feature,
-# the last code on the left, the threshold, where missing values go, how many rows go left, and the
-# weights of both classes on the left and on the right.
+# A split is an array of numbers: its worth, the part of the impurity that it takes away, the
+# feature, the last code on the left, the threshold, where missing values go, how many rows go left,
+# and the weights of both classes on the left and on the right.
 WORTH, GAIN, FEATURE, CODE, THRESHOLD, MISSING_LEFT, N_LEFT, LEFT, RIGHT = 0, 1, 2, 3, 4, 5, 6, 7, 9
 SPLIT = RIGHT + 2
 
@@ -44,7 +44,7 @@ def bin_rows(small, medium, large, features, rows, first, order, bins, ends, n_b
     codes = np.empty(n, np.uint32)
     for f in range(order.shape[0]):
         feature = features[first + f]
-        gather(small, medium, large, feature, rows, 0, n, codes)
+        gather(small, medium, large, feature, rows, START, n, codes)
         counts = np.zeros(np.int64(feature.n_codes) + 2, np.uint32)
         for i in range(n):
             counts[codes[i] + ONE] += ONE
@@ -213,7 +213,7 @@ def search_feature(
     zero_missing, one_missing = cells[0, n_bins], cells[1, n_bins]
     missing = zero_missing + one_missing > 0.0
     for side in range(1 + missing):
-        left, left_sum, start = 0.0, 0.0, 0
+        left, left_sum, start = 0.0, 0.0, START
         if side == 1:
             left, left_sum = zero_missing + one_missing, one_missing
         for b in range(n_bins):
@@ -237,7 +237,20 @@ def search_feature(
                         weight, total, tie, split,
                     )  # fmt: skip
             if last >= 0:
-                note(small, medium, large, features, points, rows, f, order, last, side, missing, split)
+                note(
+                    small,
+                    medium,
+                    large,
+                    features,
+                    points,
+                    rows,
+                    f,
+                    order,
+                    last,
+                    side,
+                    missing,
+                    split,
+                )
             left, left_sum, start = end_left, end_sum, ends[b]
             if b == n_bins - 1 and (side == 1 or not missing):
                 break

@@ -132,9 +132,7 @@ def uncompiled(kernel):
 
     def run(*arguments):
         named = [hasattr(a, "dtype") and a.dtype.names is not None for a in arguments]
-        views = [
-            a.view(np.recarray) if n else a for a, n in zip(arguments, named, strict=True)
-        ]
+        views = [a.view(np.recarray) if n else a for a, n in zip(arguments, named, strict=True)]
         return kernel.py_func(*views)
 
     return run
@@ -182,9 +180,7 @@ def test_no_split_within_a_bin_is_above_its_corners():
         kind = rng.choice(list(stumps.KINDS.values()))
 
         def worth(left, kind=kind, total=total):
-            return kernels.sides.py_func(
-                kind, left.sum(), left[1], total.sum(), total[1], costs
-            )
+            return kernels.sides.py_func(kind, left.sum(), left[1], total.sum(), total[1], costs)
 
         corners = [worth(start + box * [a, b]) for a in (0, 1) for b in (0, 1)]
         inside = [worth(start + box * rng.uniform(size=2)) for _ in range(20)]

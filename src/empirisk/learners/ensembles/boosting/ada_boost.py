@@ -253,7 +253,5 @@ def checked_rounds(n_estimators: Any) -> int:
     """A number of rounds."""
     n = whole(n_estimators)
     if n is None or n < 1:
-        raise ParameterError(
-            f"n_estimators is {n_estimators!r}; it must be a whole number from 1"
-        )
+        raise ParameterError(f"n_estimators is {n_estimators!r}; it must be a whole number from 1")
     return n

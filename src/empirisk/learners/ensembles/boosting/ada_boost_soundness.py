@@ -38,8 +38,8 @@ def _check_trees(model: Any, T: int, p: int) -> None:
     trees, columns = model.trees_, model.columns_
     if not isinstance(trees, ForestTrees) or trees.gains.shape != (T, p):
         raise DataError(f"trees_ are not {T} trees of {p} features")
-    if not are_trees(model.estimator_):
-        raise DataError("estimator_ is no tree, and there are trees_")
+    if not are_trees(model.estimator_) or is_classifier(model.estimator_) != is_classifier(model):
+        raise DataError("estimator_ is no tree for this task, and there are trees_")
     if type(columns) is not list or not all(isinstance(c, CodedColumn) for c in columns):
         raise DataError("columns_ are not a list of columns")
     for column in columns:

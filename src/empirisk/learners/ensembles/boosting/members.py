@@ -185,9 +185,7 @@ class AskedEstimators:
 
     def votes(self, stages: Ints) -> Floats:
         wanted = set(stages.tolist())
-        found = [
-            total for t, total in enumerate(self.staged_votes(stages[-1]), 1) if t in wanted
-        ]
+        found = [total for t, total in enumerate(self.staged_votes(stages[-1]), 1) if t in wanted]
         return np.stack(found, axis=1)
 
     def staged_votes(self, n: int | None = None) -> Iterator[Floats]:
@@ -209,7 +207,7 @@ class AskedEstimators:
 def votes_for(codes: Ints, n_classes: int) -> Floats:
     """(votes, classes): 1 for the class of each vote; of two classes one column, 1 or -1."""
     if n_classes == 2:
-        return 2.0 * codes[:, None] - 1.0
+        return np.where(codes == 1, 1.0, -1.0)[:, None]
     return np.eye(n_classes)[codes]
 
 

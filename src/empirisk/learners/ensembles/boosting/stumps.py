@@ -20,8 +20,8 @@ from empirisk.compiled.boosting.stumps import (
     SPLIT,
     THRESHOLD,
     bin_rows,
-    find_split,
     divide,
+    find_split,
     reweigh,
     weigh_bins,
 )

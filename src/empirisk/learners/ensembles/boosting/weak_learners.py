@@ -126,4 +126,3 @@ class WeakEstimators:
 
     def members(self) -> AnyMembers:
         return AnyMembers(self._kept)
-
