@@ -31,9 +31,9 @@ from sklearn.pipeline import make_pipeline
 
 from discovery import learners
 from empirisk import (
-    Axis,
     AdaBoostClassifier,
     AdaBoostRegressor,
+    Axis,
     BaggingClassifier,
     BaggingRegressor,
     Baseline,

@@ -1,16 +1,32 @@
-"""The best split of all rows into two sides, again and again with other weights: two classes.
+"""The best split of all rows into two sides, again and again with other weights.
 
 Rows are ordered by class, those of the first one first. Each feature is cut once into up to 255
-bins of its sorted rows. A round adds up the weights of each bin and class; what two sides are worth
-is a convex function of the weights of the two classes on the left (all impurities are concave), so
-that no split within a bin is worth more than the best of the four corners: nothing of the bin on
-the left, all of it, or all of one class. Only bins whose corners reach the best split at an edge
-are gone through row by row: the split that is found is that of a tree that looks at all of them
-(`compiled.trees.searching`), equal splits included.
+bins of its sorted rows. A round adds up the weights of each bin and class. What two sides are worth
+is a convex function of the weights of the classes on the left (all impurities are concave), so that
+no split within a bin is worth more than a bound by its weights: of two classes, the best of the
+four corners, nothing of the bin on the left, all of it, or all of one class. Only bins whose bound
+reaches the best split at an edge are gone through row by row: the split that is found is that of a
+tree that looks at all of them (`compiled.trees.searching`), equal splits included. More than two
+classes are in `class_stumps`.
 """
 
 import numpy as np
 
+from empirisk.compiled.boosting.class_stumps import search_classes, survey_classes
+from empirisk.compiled.boosting.split_terms import (
+    CODE,
+    FEATURE,
+    GAIN,
+    LAST,
+    MISSING_LEFT,
+    N_LEFT,
+    ROW,
+    SLACK,
+    START,
+    THRESHOLD,
+    TINY,
+    WORTH,
+)
 from empirisk.compiled.decorator import compiled
 from empirisk.compiled.trees.criteria import GINI_TWO, REFUSED, worth_of_sum
 from empirisk.compiled.trees.finishing import half_way
@@ -19,16 +35,7 @@ from empirisk.compiled.trees.ordering import gather
 from empirisk.compiled.trees.searching import TIE
 
 MOST_BINS = 255  # beside the one of missing values: numbers of bins have eight bits
-TINY = np.finfo(np.float64).tiny
-SLACK = 4.0  # ties: what is so much worse than the best cannot be equal to it
-ONE, START = np.uint32(1), np.int64(0)
-LAST, ROW = np.uint32(1 << 31), np.uint32((1 << 31) - 1)
-
-# A split is an array of numbers: its worth, the part of the impurity that it takes away, the
-# feature, the last code on the left, the threshold, where missing values go, how many rows go left,
-# and the weights of both classes on the left and on the right.
-WORTH, GAIN, FEATURE, CODE, THRESHOLD, MISSING_LEFT, N_LEFT, LEFT, RIGHT = 0, 1, 2, 3, 4, 5, 6, 7, 9
-SPLIT = RIGHT + 2
+ONE = np.uint32(1)
 
 
 @compiled
@@ -89,24 +96,29 @@ def cut(counts, n, ends):
 
 
 @compiled
-def weigh_bins(bins, weights, n_first, n_bins, fine, kind, costs, totals, cells, reach, ceiling):
+def weigh_bins(bins, weights, starts, n_bins, fine, kind, costs, totals, cells, reach, ceiling):
     """cells[f, k, b] = the weight of the rows of class k in bin b of feature f, and their splits.
 
     reach[f] is the best worth of a split between bins, ceiling[f] one that no split exceeds. The
-    first n_first rows are of class 0.
+    rows of class k begin at starts[k].
     """
-    p, n = bins.shape
+    p, K = bins.shape[0], totals.size
     cells[:] = 0.0
     for f in range(0, p - 1, 2):  # two at a time: sums in different places need not wait
-        for k in range(2):
-            start, end = (0, n_first) if k == 0 else (n_first, n)
-            add_two(bins[f], bins[f + 1], weights, start, end, cells[f, k], cells[f + 1, k])
+        for k in range(K):
+            add_two(
+                bins[f], bins[f + 1], weights, starts[k], starts[k + 1], cells[f, k],
+                cells[f + 1, k],
+            )  # fmt: skip
     if p % 2 == 1:
-        for k in range(2):
-            start, end = (0, n_first) if k == 0 else (n_first, n)
-            add_one(bins[p - 1], weights, start, end, cells[p - 1, k])
+        for k in range(K):
+            add_one(bins[p - 1], weights, starts[k], starts[k + 1], cells[p - 1, k])
+    left = np.empty(K)
     for f in range(p):
-        reach[f], ceiling[f] = survey(cells[f], n_bins[f], fine[f], kind, costs, totals)
+        if K == 2:
+            reach[f], ceiling[f] = survey(cells[f], n_bins[f], fine[f], kind, costs, totals)
+        else:
+            reach[f], ceiling[f] = survey_classes(cells[f], n_bins[f], fine[f], totals, left)
 
 
 @compiled(inner=True)
@@ -171,28 +183,45 @@ def survey(cells, n_bins, fine, kind, costs, totals):
 @compiled
 def find_split(
     small, medium, large, features, points, rows, order, ends, n_bins, fine, kind, costs, weights,
-    n_first, totals, gain_scale, cells, reach, ceiling, split,
+    starts, labels, totals, gain_scale, cells, reach, ceiling, split,
 ):  # fmt: skip
     """Write the best split of all features, of which one has two values at least.
 
     Of splits that are equal to rounding the one of the first feature, then of the lowest threshold,
-    is taken, and missing values go right.
+    is taken, and missing values go right. `labels` are the classes of the rows.
     """
-    weight, total = totals[0] + totals[1], totals[1]
-    whole = weight * impurity_of(kind, weight, total, costs)
+    two, weight = totals.size == 2, totals.sum()
+    if two:
+        unsplit = worth_of_sum(kind, weight, totals[1], totals[1], costs)
+        whole = weight * impurity_of(kind, weight, totals[1], costs)
+    else:
+        unsplit = (totals * totals).sum() / weight
+        whole = weight - unsplit
     tie = TIE * whole
     split[WORTH] = REFUSED
     aim = REFUSED
     for f in range(n_bins.size):
         aim = max(aim, reach[f])
+    left, room = np.empty(totals.size), np.empty(totals.size)
     for f in range(n_bins.size):
-        if ceiling[f] >= aim - SLACK * tie:
-            search_feature(
-                small, medium, large, features, points, rows, f, order[f], ends[f], n_bins[f],
-                fine[f], kind, costs, weights, n_first, weight, total, cells[f], tie, aim, split,
+        if ceiling[f] < aim - SLACK * tie:
+            continue
+        last, side = START, START
+        if two:
+            last, side = search_feature(
+                order[f], ends[f], n_bins[f], fine[f], kind, costs, weights, starts[1], weight,
+                totals[1], cells[f], tie, aim, split,
             )  # fmt: skip
-    gain = max(split[WORTH] - worth_of_sum(kind, weight, total, total, costs), 0.0)
-    split[GAIN] = gain / whole * gain_scale
+        else:
+            last, side = search_classes(
+                order[f], ends[f], n_bins[f], fine[f], weights, labels, totals, left, room,
+                cells[f], tie, aim, split,
+            )  # fmt: skip
+        if last >= 0:
+            missing = ends[f, n_bins[f] - 1] < order.shape[1]
+            note(small, medium, large, features, points, rows, f, order[f], last, side, missing,
+                 split)  # fmt: skip
+    split[GAIN] = max(split[WORTH] - unsplit, 0.0) / whole * gain_scale
 
 
 @compiled(inner=True)
@@ -206,12 +235,16 @@ def impurity_of(kind, weight, total, costs):
 
 @compiled(inner=True)
 def search_feature(
-    small, medium, large, features, points, rows, f, order, ends, n_bins, fine, kind, costs,
-    weights, n_first, weight, total, cells, tie, aim, split,
-):  # fmt: skip
-    """Put the best split of a feature in the place of one that is worse by more than a tie."""
+    order, ends, n_bins, fine, kind, costs, weights, n_first, weight, total, cells, tie, aim, split
+):
+    """The best split of a feature, if it is better than the last by more than a tie.
+
+    Writes its worth. Returns the place of its last row on the left, -1 if there is none, and
+    whether missing values go left.
+    """
     zero_missing, one_missing = cells[0, n_bins], cells[1, n_bins]
     missing = zero_missing + one_missing > 0.0
+    found, on_side = np.int64(-1), START
     for side in range(1 + missing):
         left, left_sum, start = 0.0, 0.0, START
         if side == 1:
@@ -219,7 +252,6 @@ def search_feature(
         for b in range(n_bins):
             zero, one = cells[0, b], cells[1, b]
             end_left, end_sum = left + zero + one, left_sum + one
-            last = -1
             if not fine:
                 corners = max(
                     max(
@@ -236,21 +268,8 @@ def search_feature(
                         order, start, ends[b], kind, costs, weights, n_first, left, left_sum,
                         weight, total, tie, split,
                     )  # fmt: skip
-            if last >= 0:
-                note(
-                    small,
-                    medium,
-                    large,
-                    features,
-                    points,
-                    rows,
-                    f,
-                    order,
-                    last,
-                    side,
-                    missing,
-                    split,
-                )
+                    if last >= 0:
+                        found, on_side = last, side
             left, left_sum, start = end_left, end_sum, ends[b]
             if b == n_bins - 1 and (side == 1 or not missing):
                 break
@@ -258,11 +277,8 @@ def search_feature(
                 continue
             worth = sides(kind, left, left_sum, weight, total, costs)
             if worth > split[WORTH] + tie:
-                split[WORTH] = worth
-                note(
-                    small, medium, large, features, points, rows, f, order, ends[b] - 1, side,
-                    missing, split,
-                )  # fmt: skip
+                split[WORTH], found, on_side = worth, ends[b] - 1, side
+    return found, on_side
 
 
 @compiled(inner=True)
@@ -271,7 +287,7 @@ def search_bin(
 ):
     """Splits within a bin. Returns the place of the last row on the left of one that is better than
     the split that was noted, and writes its worth; else -1."""
-    found, bar, first = -1, split[WORTH] + tie, np.uint32(n_first)
+    found, bar, first = np.int64(-1), split[WORTH] + tie, np.uint32(n_first)
     for i in range(start, end - 1):
         entry = order[i]
         w = weights[entry & ROW]
@@ -314,35 +330,34 @@ def code_of(small, medium, large, feature, row):
 
 
 @compiled
-def divide(small, medium, large, features, rows, n_first, weights, split, goes_left):
-    """Send each row to its side, and write the weights of both classes on both sides."""
+def divide(small, medium, large, features, rows, starts, weights, split, goes_left, sums):
+    """Send each row to its side; sums[k, 0] and sums[k, 1] become the weights of class k there, on
+    the right and on the left."""
     feature = features[np.int64(split[FEATURE])]
     code, missing = np.uint32(split[CODE]), feature.n_codes
     missing_left = split[MISSING_LEFT] == 1.0
     n_left = 0
-    for k in range(2):
-        start, end = (0, n_first) if k == 0 else (n_first, rows.size)
+    for k in range(sums.shape[0]):
         left, right = 0.0, 0.0
-        for i in range(np.uint64(start), np.uint64(end)):
+        for i in range(np.uint64(starts[k]), np.uint64(starts[k + 1])):
             c = code_of(small, medium, large, feature, rows[i])
             goes = c <= code or (missing_left and c == missing)
             goes_left[i] = goes
             n_left += goes
             left += weights[i] if goes else 0.0
             right += 0.0 if goes else weights[i]
-        split[LEFT + k], split[RIGHT + k] = left, right
+        sums[k, 0], sums[k, 1] = right, left
     split[N_LEFT] = n_left
 
 
 @compiled
-def reweigh(weights, floor, n_first, goes_left, factors, norm, totals):
+def reweigh(weights, floor, starts, goes_left, factors, norm, totals):
     """Multiply the weight of each row by factors[its class, whether it goes left] / norm, no lower
     than its floor; totals[k] becomes the weight of class k."""
-    for k in range(2):
-        start, end = (0, n_first) if k == 0 else (n_first, weights.size)
+    for k in range(totals.size):
         on_right, on_left = factors[k, 0], factors[k, 1]
         total = 0.0
-        for i in range(np.uint64(start), np.uint64(end)):
+        for i in range(np.uint64(starts[k]), np.uint64(starts[k + 1])):
             w = weights[i] * (on_left if goes_left[i] else on_right) / norm
             w = w if w > floor[i] else floor[i]
             weights[i] = w

@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from empirisk import AdaBoostClassifier, DecisionTreeClassifier
+from empirisk.compiled.boosting import class_stumps
 from empirisk.compiled.boosting import stumps as kernels
 from empirisk.learners.ensembles.boosting import stumps
 from empirisk.learners.ensembles.boosting.samme import rounds_of
@@ -12,11 +13,12 @@ from empirisk.learners.ensembles.boosting.samme import rounds_of
 TREE = DecisionTreeClassifier(max_depth=1)
 
 
-def signal(X, rng):
-    """Labels 0 and 1 with noise, of all features."""
+def signal(X, rng, K=2):
+    """Labels 0..K-1 with noise, of all features."""
     X = np.nan_to_num(X)
     score = X @ np.linspace(1, 0.2, X.shape[1]) + np.sin(3 * X[:, 0])
-    return (score - np.median(score) + 0.5 * X.std() * rng.normal(size=len(X)) > 0).astype(int)
+    score = score + 0.5 * X.std() * rng.normal(size=len(X))
+    return np.digitize(score, np.quantile(score, np.arange(1, K) / K))
 
 
 def tables(n):
@@ -32,37 +34,41 @@ def tables(n):
 
 def trees_in_turn(X, y, weight, rounds, **settings):
     """AdaBoost as the textbook has it, with a new tree in each round."""
-    w = weight / weight.sum()
+    w, K = weight / weight.sum(), y.max() + 1
     for _ in range(rounds):
         tree = DecisionTreeClassifier(max_depth=1, **settings).fit(X, y, sample_weight=w)
         wrong = tree.predict(X) != y
         error = w[wrong].sum() / w.sum()
-        yield tree.tree_, error
-        w = w * np.where(wrong, (1 - error) / error, 1.0)
+        yield tree, error
+        w = w * np.where(wrong, (K - 1) * (1 - error) / error, 1.0)
         w = w / w.sum()
 
 
-@pytest.mark.parametrize("criterion", ["gini", "entropy", "misclassification"])
+@pytest.mark.parametrize(
+    ("criterion", "K"),
+    [("gini", 2), ("entropy", 2), ("misclassification", 2), ("gini", 3), ("gini", 6)],
+)
 @pytest.mark.parametrize("kind", ["many", "few", "lumpy", "holes", "twice"])
-def test_each_stump_is_the_tree_of_its_weights(kind, criterion):
-    n = 1500
+def test_each_stump_is_the_tree_of_its_weights(kind, criterion, K):
+    n, rounds = 1500, 20
     X = tables(n)[kind]
-    y = signal(X, np.random.default_rng(1))
+    y = signal(X, np.random.default_rng(1), K)
     weight = np.random.default_rng(2).uniform(0.2, 2, size=n)
     model = AdaBoostClassifier(DecisionTreeClassifier(max_depth=1, criterion=criterion))
-    model.set_params(n_estimators=25).fit(X, y, sample_weight=weight)
-    for t, (tree, error) in enumerate(trees_in_turn(X, y, weight, 25, criterion=criterion)):
-        ours = model.estimators_[t].tree_
-        assert_array_equal(ours.feature, tree.feature)
-        assert_array_equal(ours.threshold, tree.threshold)
-        assert_array_equal(ours.missing_go_to_left, tree.missing_go_to_left)
-        assert_array_equal(ours.n_node_samples, tree.n_node_samples)
+    model.set_params(n_estimators=rounds).fit(X, y, sample_weight=weight)
+    for t, (tree, error) in enumerate(trees_in_turn(X, y, weight, rounds, criterion=criterion)):
+        ours, theirs = model.estimators_[t].tree_, tree.tree_
+        assert_array_equal(ours.feature, theirs.feature)
+        assert_array_equal(ours.threshold, theirs.threshold)
+        assert_array_equal(ours.missing_go_to_left, theirs.missing_go_to_left)
+        assert_array_equal(ours.n_node_samples, theirs.n_node_samples)
+        assert_array_equal(model.estimators_[t].predict(X), tree.predict(X))
         # Weights after so many rounds: sums of 1500 terms in another order.
-        assert_allclose(ours.weighted_n_node_samples, tree.weighted_n_node_samples, rtol=1e-9)
-        assert_allclose(ours.value, tree.value, rtol=1e-9, atol=1e-12)
-        assert_allclose(ours.impurity, tree.impurity, rtol=1e-9, atol=1e-12)
+        assert_allclose(ours.weighted_n_node_samples, theirs.weighted_n_node_samples, rtol=1e-9)
+        assert_allclose(ours.value, theirs.value, rtol=1e-9, atol=1e-12)
+        assert_allclose(ours.impurity, theirs.impurity, rtol=1e-9, atol=1e-12)
         # Gains are differences of nearly equal worths.
-        assert_allclose(ours.gain[0], tree.gain[0], rtol=1e-6)
+        assert_allclose(model.trees_.gains[t].sum(), theirs.gain[0], rtol=1e-6)
         assert_allclose(model.estimator_errors_[t], error, rtol=1e-9)
 
 
@@ -88,14 +94,17 @@ def test_the_bins_are_taken():
     ):
         assert not taken(DecisionTreeClassifier(**{"max_depth": 1, **limit}))
     assert not taken(TREE, X=np.zeros_like(X))
-    assert not taken(TREE, y=y + (X[:, 0] > 1), labels=np.arange(3))
+    three = {"y": y + (X[:, 0] > 1), "labels": np.arange(3)}
+    assert taken(TREE, **three)
+    assert not taken(DecisionTreeClassifier(max_depth=1, criterion="entropy"), **three)
     assert not taken(DecisionTreeClassifier(max_depth=1, categorical_features=[0]))
 
 
+@pytest.mark.parametrize("K", [2, 4])
 @pytest.mark.parametrize("kind", ["many", "lumpy", "holes"])
-def test_the_same_without_bins(kind, monkeypatch):
+def test_the_same_without_bins(kind, K, monkeypatch):
     X = tables(600)[kind]
-    y = signal(X, np.random.default_rng(1))
+    y = signal(X, np.random.default_rng(1), K)
     model = AdaBoostClassifier(n_estimators=30)
     binned = model.fit(X, y).decision_function(X)
     monkeypatch.setattr("empirisk.learners.ensembles.boosting.samme.are_stumps", lambda *_: False)
@@ -138,9 +147,10 @@ def uncompiled(kernel):
     return run
 
 
-def test_kernels_run_uncompiled(monkeypatch):
+@pytest.mark.parametrize("K", [2, 3])
+def test_kernels_run_uncompiled(K, monkeypatch):
     X = tables(300)["holes"]
-    y = signal(X, np.random.default_rng(1))
+    y = signal(X, np.random.default_rng(1), K)
     model = AdaBoostClassifier(n_estimators=4)
     fast = model.fit(X, y).trees_
     for name in ("bin_rows", "weigh_bins", "find_split", "divide", "reweigh"):
@@ -185,3 +195,28 @@ def test_no_split_within_a_bin_is_above_its_corners():
         corners = [worth(start + box * [a, b]) for a in (0, 1) for b in (0, 1)]
         inside = [worth(start + box * rng.uniform(size=2)) for _ in range(20)]
         assert max(inside) <= max(corners) + 1e-12  # rounding
+
+
+@pytest.mark.parametrize("K", [3, 5])
+def test_no_split_within_a_bin_of_several_classes_is_above_its_bound(K):
+    rng = np.random.default_rng(0)
+    bounds = []
+    for _ in range(300):
+        total = rng.uniform(0.5, 2, size=K)
+        left = rng.uniform(size=K) * total
+        box = rng.uniform(0, 0.5 / K, size=K) * (total - left)
+        right = total - left
+
+        def worth(left, total=total):
+            right = total - left
+            return (left**2).sum() / left.sum() + (right**2).sum() / right.sum()
+
+        bounds.append(
+            class_stumps.bound_of_bin.py_func(
+                box[:, None], 0, total, left, (left**2).sum(), left.sum(), (right**2).sum(),
+                right.sum(),
+            )
+        )  # fmt: skip
+        inside = [worth(left + box * rng.uniform(size=K)) for _ in range(20)]
+        assert max(inside) <= bounds[-1] + 1e-12  # rounding
+    assert np.isfinite(bounds).all()

@@ -16,6 +16,7 @@ from empirisk.learners.ensembles.boosting.weak_learners import (
 from empirisk.learners.ensembles.draws import Draws, draws_of
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.deadlines import check_deadline
+from empirisk.runtime.progress import track
 
 LOSSES = ("linear", "square", "exponential")
 
@@ -49,7 +50,7 @@ def adaboost_r2(
     share = share / share.sum()
     floor = LEAST * share
     weights, errors = [], []
-    for seed in seeds:
+    for seed in track(seeds, "rounds"):
         check_deadline()
         drawn = share
         if bootstrap:

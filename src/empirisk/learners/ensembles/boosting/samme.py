@@ -18,6 +18,7 @@ from empirisk.learners.ensembles.class_codes import for_codes
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import DataError
+from empirisk.runtime.progress import track
 
 LEAST = np.finfo(np.float64).eps
 """The share of its weight at the start that a row keeps: without any it would be lost for good."""
@@ -94,7 +95,7 @@ def samme(rounds: Rounds, n_classes: int, learning_rate: float, seeds: list[int]
     """A member for each seed, or fewer: the first without error is the last, and so is the one
     before the first that is no better than a guess."""
     weights, errors = [], []
-    for seed in seeds:
+    for seed in track(seeds, "rounds"):
         check_deadline()
         error = rounds.fit(seed)
         if error == 0.0:
