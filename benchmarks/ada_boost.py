@@ -49,7 +49,7 @@ def ada_boost_integers(quick: bool) -> Case:
     return boosting_case(X, y > 0, 20 if quick else 400, 1)
 
 
-@benchmark("ada_boost_classes", target=Target(ratio=5), peer_repeats=1)
+@benchmark("ada_boost_classes", target=Target(ratio=20), peer_repeats=1)
 def ada_boost_classes(quick: bool) -> Case:
     """AdaBoost of 50 stumps, five classes, 50,000 x 20 floats."""
     X, y = smooth_data(1_000 if quick else 50_000, 20)

@@ -71,8 +71,9 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
     Notes
     -----
     Trees of this library share one coding of the table, with its categories and missing values.
-    Stumps for two classes with numbers only, without further limits, are found from sums over at
-    most 255 bins of each feature, made once: they are the same stumps.
+    Stumps of a table of numbers, without further limits (of more than two classes by the Gini
+    index), are found from sums over at most 255 bins of each feature, made once: they are the same
+    stumps.
 
     The weights that a weak learner gets have the sum 1, so that limits such as `min_samples_leaf`
     of a tree count rows, not copies. A row keeps at least the part 2e-16 of its weight at the

@@ -88,7 +88,7 @@ class WeightedStumps:
     ----------
     tree : DecisionTreeClassifier
     coding : RankCoding
-    y : int array of class codes 0 and 1
+    y : int array of class codes 0..K-1, each present
     weight : float64 array
         At the start, of sum 1.
     floor : float64 array
