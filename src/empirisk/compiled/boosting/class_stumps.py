@@ -105,7 +105,8 @@ def search_classes(
             if not fine:
                 bound = bound_of_bin(cells, b, totals, left, ls, lw, rs, rw)
                 if bound >= max(aim, split[WORTH]) - SLACK * tie:
-                    room[:] = left
+                    for k in range(totals.size):
+                        room[k] = left[k]
                     last = search_class_bin(
                         order, start, ends[b], weights, labels, totals, room, ls, lw, rs, rw, tie,
                         split,

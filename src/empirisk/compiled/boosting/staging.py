@@ -16,11 +16,15 @@ def add_stages(
     Stages grow. Packed trees are as in `trees.forest_walking`.
     """
     n, V, C = totals.shape
-    totals[:, 0] = 0.0
+    for i in range(n):
+        for k in range(C):
+            totals[i, 0, k] = 0.0
     v = 0
     for tree in range(stages[V - 1]):
         while stages[v] <= tree:
-            totals[:, v + 1] = totals[:, v]
+            for i in range(n):
+                for k in range(C):
+                    totals[i, v + 1, k] = totals[i, v, k]
             v += 1
         find_forest_leaves(
             thresholds, links, subsets, first_node, first_subset, tree, X, None, leaves

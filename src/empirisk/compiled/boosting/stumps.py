@@ -103,7 +103,10 @@ def weigh_bins(bins, weights, starts, n_bins, fine, kind, costs, totals, cells, 
     rows of class k begin at starts[k].
     """
     p, K = bins.shape[0], totals.size
-    cells[:] = 0.0
+    for f in range(p):
+        for k in range(K):
+            for b in range(n_bins[f] + 1):
+                cells[f, k, b] = 0.0
     for f in range(0, p - 1, 2):  # two at a time: sums in different places need not wait
         for k in range(K):
             add_two(
@@ -190,12 +193,15 @@ def find_split(
     Of splits that are equal to rounding the one of the first feature, then of the lowest threshold,
     is taken, and missing values go right. `labels` are the classes of the rows.
     """
-    two, weight = totals.size == 2, totals.sum()
+    two, weight, squares = totals.size == 2, 0.0, 0.0
+    for k in range(totals.size):
+        weight += totals[k]
+        squares += totals[k] * totals[k]
     if two:
         unsplit = worth_of_sum(kind, weight, totals[1], totals[1], costs)
         whole = weight * impurity_of(kind, weight, totals[1], costs)
     else:
-        unsplit = (totals * totals).sum() / weight
+        unsplit = squares / weight
         whole = weight - unsplit
     tie = TIE * whole
     split[WORTH] = REFUSED
