@@ -16,11 +16,13 @@ FAMILIES = (
     "forests",
     "bagging",
     "ada_boost",
+    "stagewise",
     "encoding",
     "reading",
     "measures",
     "bootstrap",
     "risk_room",
+    "shapley",
     "imports",
 )
 

@@ -35,10 +35,12 @@ from empirisk import (
     LinearTreeClassifier,
     LinearTreeRegressor,
     LogisticRegression,
+    LogitBoostClassifier,
     MarginClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
     Ridge,
+    StagewiseRegressor,
     Tuned,
     risk,
 )
@@ -100,6 +102,11 @@ SETTINGS = {
         LinearTreeRegressor(alpha=0.1, clip=None, min_samples_leaf=4, max_bins=8, max_leaf_nodes=5),
     ],
     "LogisticRegression": [LogisticRegression(), LogisticRegression(C=0.5, l1_ratio=0.5)],
+    "LogitBoostClassifier": [
+        LogitBoostClassifier(n_estimators=5),
+        LogitBoostClassifier("least_squares", 5, learning_rate=0.5),
+        LogitBoostClassifier(LinearRegression(), 3),
+    ],
     "MarginClassifier": [
         MarginClassifier(),
         MarginClassifier("logit", penalty="l1"),
@@ -117,6 +124,12 @@ SETTINGS = {
         ),
     ],
     "Ridge": [Ridge(), Ridge(alpha=0.1, fit_intercept=False)],
+    "StagewiseRegressor": [
+        StagewiseRegressor(n_estimators=6, learning_rate=0.5),
+        StagewiseRegressor("least_squares", 20),
+        StagewiseRegressor("least_squares", 10, loss="absolute"),
+        StagewiseRegressor(LinearRegression(), 4, learning_rate=0.5),
+    ],
 }
 TUNED = [
     Tuned(Ridge(), cv=3, values=[0.1, 1.0, 10.0]),

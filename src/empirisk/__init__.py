@@ -25,12 +25,15 @@ _HOME = {
     "LinearTreeClassifier": "empirisk.learners.trees.linear_tree_classifier",
     "LinearTreeRegressor": "empirisk.learners.trees.linear_tree_regressor",
     "LogisticRegression": "empirisk.learners.linear.logistic",
+    "LogitBoostClassifier": "empirisk.learners.ensembles.boosting.logit_boost",
     "MarginClassifier": "empirisk.learners.linear.margin_classifier",
     "Plan": "empirisk.risk.plans",
     "RandomForestClassifier": "empirisk.learners.ensembles.random_forest_classifier",
     "RandomForestRegressor": "empirisk.learners.ensembles.random_forest_regressor",
     "Ridge": "empirisk.learners.linear.ridge",
     "RiskEstimate": "empirisk.risk.estimate",
+    "ShapValues": "empirisk.learners.trees.shap_result",
+    "StagewiseRegressor": "empirisk.learners.ensembles.boosting.stagewise_regressor",
     "Table": "empirisk.data.table",
     "TableBlocks": "empirisk.data.table_blocks",
     "Tuned": "empirisk.selection.tuned",
@@ -45,6 +48,7 @@ _HOME = {
     "read_table": "empirisk.data.read",
     "save": "empirisk.model_file.save",
     "select": "empirisk.selection.select",
+    "shap_values": "empirisk.learners.trees.shapley",
     "write_report": "empirisk.report.page",
 }
 _ROOMS = {

@@ -247,8 +247,8 @@ def test_all_penalties_from_one_spectrum(name):
     freedom = spectrum.degrees_of_freedom(penalties)
     for j, penalty in enumerate(penalties):
         true, true_level = rational.least_squares(X, y[:, 0], penalty=penalty)
-        # Condition number of the scaled columns up to 3e3.
-        assert_allclose(coef[j, 0], true, rtol=1e-11)
+        # Condition number of the scaled columns up to 3e3, and rounding differs by processor.
+        assert_allclose(coef[j, 0], true, rtol=1e-10)
         assert_allclose(level[j, 0], true_level, rtol=1e-11)
         solution = fit(X, y, penalty=penalty)
         assert freedom[j] + 1 == pytest.approx(solution.degrees_of_freedom, rel=1e-9)

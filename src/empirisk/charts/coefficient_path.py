@@ -1,7 +1,7 @@
-"""Coefficients along the penalty."""
+"""Coefficients along the penalty, or along the rounds of boosting."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -12,23 +12,29 @@ NAMED = 10  # lines that the legend names: those that end farthest from zero
 
 
 def draw_coefficient_path(
-    alphas: Floats, coef: Floats, *, names: Sequence[str] | None = None, ax: Any = None
+    values: Floats,
+    coef: Floats,
+    *,
+    names: Sequence[str] | None = None,
+    ax: Any = None,
+    axis: Literal["alpha", "rounds"] = "alpha",
 ) -> Any:
-    """A line for each coefficient (alphas, p) that is ever not zero, richer to the right."""
+    """A line for each coefficient (values, p) that is ever not zero, richer to the right."""
     ax = axes(ax)
-    order = np.argsort(alphas, kind="stable")
-    alphas, coef = alphas[order], coef[order]
+    order = np.argsort(values if axis == "alpha" else -values, kind="stable")
+    values, coef = values[order], coef[order]
     ever = np.flatnonzero(coef.any(axis=0))
     largest = ever[np.argsort(-np.abs(coef[0, ever]), kind="stable")]
     named = set(largest[:NAMED].tolist())
     for j in largest:
         label = str(j if names is None else names[j]) if int(j) in named else None
-        ax.plot(alphas, coef[:, j], linewidth=1, label=label)
+        ax.plot(values, coef[:, j], linewidth=1, label=label)
     ax.axhline(0, color="0.4", linewidth=0.8)
-    if (alphas > 0).all():
-        ax.set_xscale("log")
-    ax.invert_xaxis()
-    ax.set_xlabel("alpha (richer to the right)")
+    if axis == "alpha":
+        if (values > 0).all():
+            ax.set_xscale("log")
+        ax.invert_xaxis()
+    ax.set_xlabel(f"{axis} (richer to the right)")
     ax.set_ylabel("coefficient")
     if named:
         ax.legend(title="column", fontsize="small")

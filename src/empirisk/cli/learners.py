@@ -24,8 +24,8 @@ AS_CANDIDATE = {"BasisRegression": {"extrapolation": "linear"}}
 row then decides the risk."""
 
 WHEN_ASKED = ("AdaBoostClassifier", "AdaBoostRegressor", "BaggingClassifier", "BaggingRegressor")
-"""No rivals by default: bags fit each of their members for each fold and value, and AdaBoost refuses
-a fold of which its first member makes nothing."""
+"""No rivals by default: bags fit each of their members for each fold and value, and AdaBoost
+refuses a fold of which its first member makes nothing."""
 
 
 def show_learners(*, as_json: bool) -> None:

@@ -109,7 +109,7 @@ def nested_counts(seed, first, drawn, counts):
 def even_counts(seed, m, counts):
     """counts[i] += how often m draws with replacement take i, all of 0..n-1 alike."""
     rows = np.empty(m + m % 2, np.uint32)
-    draw(seed, 0, counts.size, rows)
+    draw(seed, np.int64(0), counts.size, rows)
     for i in range(m):
         counts[rows[i]] += 1
 

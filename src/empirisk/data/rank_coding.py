@@ -17,9 +17,11 @@ from empirisk.compiled.trees.layout import FEATURE
 from empirisk.data.raw_columns import Calendar, RawColumn, as_category, as_numbers, raw_columns
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError
+from empirisk.runtime.parallel import stream
 
 Kind = Literal["number", "integer", "category"]
 TABLES = (np.uint8, np.uint16, np.uint32)
+FEW = 2**14  # rows of a column that is coded before another thread would begin
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +123,9 @@ class RankCoding:
     rows: Array | None = None
 
     @classmethod
-    def of(cls, X: Any, categories: Sequence[bool | None]) -> "RankCoding":
+    def of(
+        cls, X: Any, categories: Sequence[bool | None], *, n_jobs: int | None = None
+    ) -> "RankCoding":
         """Code a frame or an array of numbers.
 
         Parameters
@@ -129,6 +133,8 @@ class RankCoding:
         X : frame or array of shape (n, p)
         categories : sequence of True, False or None
             Whether each column is a category; None goes by its type.
+        n_jobs : int, optional
+            Threads share the columns.
 
         Examples
         --------
@@ -144,8 +150,10 @@ class RankCoding:
         features, columns = [], []
         points, n_points = np.empty(0), 0
         raws = raw_columns(X, [asked is True for asked in categories])
-        for raw, asked in zip(raws, categories, strict=True):
-            column, codes = code_column(as_category(raw, asked))
+        asked = (as_category(raw, wanted) for raw, wanted in zip(raws, categories, strict=True))
+        shared = n_jobs is not None and len(X) > FEW
+        coded = stream(code_column, asked, n_jobs=n_jobs) if shared else map(code_column, asked)
+        for column, codes in coded:
             d = len(column.values)
             table = 0 if d < 2**8 else 1 if d < 2**16 else 2
             if not used[table]:  # room for all: what is not written to takes no memory

@@ -1,4 +1,4 @@
-"""What the first trees of a sequence say together, at several stages from one pass."""
+"""Rows walk down the trees of an additive model, one tree after the other."""
 
 import numpy as np
 
@@ -8,63 +8,20 @@ from empirisk.compiled.trees.forest_walking import find_forest_leaves
 
 @compiled
 def add_stages(
-    thresholds, links, subsets, first_node, first_subset, first_leaf, value, X, leaves, stages,
-    totals,
+    thresholds, links, subsets, first_node, first_subset, first_leaf, value, weights, X, leaves,
+    first, stop, total,
 ):  # fmt: skip
-    """totals[i, v] = the values of the leaves of row i in the first stages[v] trees, added up.
+    """total[i, b % columns] += weights[b] times what tree b says of row i, b = first..stop-1.
 
-    Stages grow. Packed trees are as in `trees.forest_walking`.
+    Trees are as in `compiled.trees.forest_walking`; those of a round stand side by side, one for
+    each column of `total`.
     """
-    n, V, C = totals.shape
-    for i in range(n):
-        for k in range(C):
-            totals[i, 0, k] = 0.0
-    v = 0
-    for tree in range(stages[V - 1]):
-        while stages[v] <= tree:
-            for i in range(n):
-                for k in range(C):
-                    totals[i, v + 1, k] = totals[i, v, k]
-            v += 1
+    columns = total.shape[1]
+    for tree in range(first, stop):
         find_forest_leaves(
             thresholds, links, subsets, first_node, first_subset, tree, X, None, leaves
         )
-        for i in range(n):
-            leaf = first_leaf[tree] + leaves[i]
-            for k in range(C):
-                totals[i, v, k] += value[leaf, k]
-
-
-@compiled
-def weighted_medians(predictions, weights, stages, medians):
-    """medians[i, v] = the weighted median of the first stages[v] predictions of row i.
-
-    That is the least of them such that those up to it have half the weight or more. Stages grow.
-    """
-    n, V = medians.shape
-    order = np.empty(predictions.shape[1], np.int64)
-    for i in range(n):
-        v = 0
-        for t in range(stages[V - 1]):
-            j = t
-            while j > 0 and predictions[i, order[j - 1]] > predictions[i, t]:
-                order[j] = order[j - 1]
-                j -= 1
-            order[j] = t
-            if stages[v] == t + 1:
-                medians[i, v] = predictions[i, order[middle(weights, order, t + 1)]]
-                v += 1
-
-
-@compiled(inner=True)
-def middle(weights, order, n):
-    """The first place in an order up to which n weights come to half their sum."""
-    total = 0.0
-    for j in range(n):
-        total += weights[order[j]]
-    upto = 0.0
-    for j in range(n):
-        upto += weights[order[j]]
-        if upto >= 0.5 * total:
-            return j
-    return n - 1
+        weight, k = weights[tree], tree % columns
+        for i in range(leaves.size):
+            leaf = first_leaf[tree] + np.int64(leaves[i])
+            total[i, k] += weight * value[leaf, 0]

@@ -9,34 +9,104 @@ import numpy as np
 
 from empirisk.compiled.decorator import compiled
 from empirisk.compiled.trees.criteria import GINI, LEFT, NODE, REFUSED
+from empirisk.compiled.trees.presorting import is_constant
 
 CELLS_PER_ROW = 6  # going through so many cells costs less than to sort a row and to look at it
 FEW_CODES = 2**8  # of a feature whose codes are uint8, with that of missing values
-NOT_SEARCHED, CONSTANT, SEARCHED = 0, 1, 2
+CONSTANT, SEARCHED, HAS_MISSING = 0, 1, 2
 NONE, ONE, TWO = np.uint64(0), np.uint64(1), np.uint64(2)
-PARTS = TWO
+AT_ONCE = np.uint64(4)  # features
+SPARSE = 64  # rows of the table for each row of a node, from which on codes are found row by row
 
 
 @compiled(inner=True)
-def search_cells(
-    small, feature, rule, rows, start, m, sums, label, totals, weight, tie, bar, cells
-):  # fmt: skip
-    """The best split above `bar` by the Gini index of a feature whose cells are few for its rows.
-
-    Returns its worth, the last code on the left, the first one on the right, and if the feature was
-    SEARCHED, has one value (CONSTANT), or is to be searched in another way: where values are
-    missing, or a limit asks for rows or copies, which cells do not count.
-    """
-    K = np.uint64(totals.shape[1])
-    missing = np.uint64(feature.n_codes)
-    n_cells = (missing + ONE) * K
+def has_few_cells(feature, rule, K, m):
+    """Whether a feature of numbers is searched by cells, which count neither rows nor copies."""
     plain = rule.kind == GINI and rule.min_rows_leaf <= 1 and rule.min_copies_leaf <= 0.0
     plain = plain and feature.table == 0 and feature.category == 0
-    if not plain or n_cells > np.uint64(CELLS_PER_ROW * m):
-        return REFUSED, NONE, NONE, NOT_SEARCHED
-    fill_cells(small[feature.place], rows[start : start + m], n_cells, K, sums, label, cells)
+    return plain and (np.uint64(feature.n_codes) + ONE) * K <= np.uint64(CELLS_PER_ROW * m)
+
+
+@compiled(inner=True)
+def fill_next(
+    small, lines, features, rule, rows, here, constant, drawn, step, end, sums, label, K, cells
+):
+    """Fill the cells of the next features, from a step on, that are searched by cells: up to four.
+
+    Returns how many. Each has room for a fourth of the cells; what none needs is filled as well.
+    """
+    m, room = here.end - here.start, np.uint64(cells.size) // AT_ONCE
+    n, first, second, third, fourth = NONE, NONE, NONE, NONE, NONE
+    while step < end and n < AT_ONCE:
+        f = drawn[step]
+        step += 1
+        if is_constant(constant, here.place, f) or not has_few_cells(features[f], rule, K, m):
+            continue
+        for cell in range(n * room, n * room + (np.uint64(features[f].n_codes) + ONE) * K):
+            cells[cell] = 0.0
+        place = np.uint64(features[f].place)
+        if n == 0:
+            first = second = third = fourth = place
+        elif n == 1:
+            second = place
+        elif n == 2:
+            third = place
+        else:
+            fourth = place
+        n += ONE
+    mine = rows[here.start : here.end]
+    if m * SPARSE < lines.shape[0]:
+        fill_by_lines(lines, first, second, third, fourth, mine, K, sums, label, cells, room)
+    else:
+        fill_by_columns(
+            small[first], small[second], small[third], small[fourth], mine, K, sums, label, cells,
+            room,
+        )  # fmt: skip
+    return n
+
+
+@compiled(inner=True)
+def fill_by_columns(first, second, third, fourth, rows, K, sums, label, cells, room):
+    """Add the weight of each row to a cell of each of four features.
+
+    Neighbouring rows are often in one cell; sums in different places need not wait for each other.
+    """
+    for i in range(np.uint64(rows.size)):
+        row, k, weight = rows[i], np.uint64(np.uint32(label[i])), sums[i, 0]
+        cells[np.uint64(first[row]) * K + k] += weight
+        k += room
+        cells[np.uint64(second[row]) * K + k] += weight
+        k += room
+        cells[np.uint64(third[row]) * K + k] += weight
+        k += room
+        cells[np.uint64(fourth[row]) * K + k] += weight
+
+
+@compiled(inner=True)
+def fill_by_lines(lines, first, second, third, fourth, rows, K, sums, label, cells, room):
+    """The same where the codes of a row are together: one way to memory for all four."""
+    for i in range(np.uint64(rows.size)):
+        row, k, weight = rows[i], np.uint64(np.uint32(label[i])), sums[i, 0]
+        cells[np.uint64(lines[row, first]) * K + k] += weight
+        k += room
+        cells[np.uint64(lines[row, second]) * K + k] += weight
+        k += room
+        cells[np.uint64(lines[row, third]) * K + k] += weight
+        k += room
+        cells[np.uint64(lines[row, fourth]) * K + k] += weight
+
+
+@compiled(inner=True)
+def search_cells(cells, n_codes, totals, weight, min_weight, tie, bar):
+    """The best split above `bar` by the Gini index, from the cells of a feature.
+
+    Returns its worth, the last code on the left, the first one on the right, and if the feature was
+    SEARCHED, has one value (CONSTANT), or HAS_MISSING values and is to be searched in another way.
+    """
+    K = np.uint64(totals.shape[1])
+    missing = np.uint64(n_codes)
     if code_weight(cells, K, missing) > 0.0:
-        return REFUSED, NONE, NONE, NOT_SEARCHED
+        return REFUSED, NONE, NONE, HAS_MISSING
     first, last = NONE, missing - ONE
     while code_weight(cells, K, first) == 0.0:
         first += ONE
@@ -44,37 +114,11 @@ def search_cells(
         last -= ONE
     if first == last:
         return REFUSED, NONE, NONE, CONSTANT
-    worth, at = scan_cells(cells, K, first, last, totals, weight, rule.min_weight_leaf, tie, bar)
+    worth, at = scan_cells(cells, K, first, last, totals, weight, min_weight, tie, bar)
     following = at + ONE
     while worth > REFUSED and code_weight(cells, K, following) == 0.0:
         following += ONE
     return worth, at, following, SEARCHED
-
-
-@compiled(inner=True)
-def fill_cells(codes, rows, n_cells, K, sums, label, cells):
-    """cells[c] = the weight of cell c, the K classes of code 0 first.
-
-    In two parts, of even and of odd rows, which are added up then: neighbouring rows are often in
-    one cell, and sums in different places need not wait for each other.
-    """
-    for c in range(PARTS * n_cells):
-        cells[c] = 0.0
-    m = np.uint64(rows.size)
-    for i in range(NONE, m & ~ONE, PARTS):
-        add_row(codes, rows, i, K, sums, label, cells, NONE)
-        add_row(codes, rows, i + ONE, K, sums, label, cells, n_cells)
-    if m & ONE:
-        add_row(codes, rows, m - ONE, K, sums, label, cells, NONE)
-    for c in range(n_cells):
-        cells[c] += cells[n_cells + c]
-
-
-@compiled(inner=True)
-def add_row(codes, rows, i, K, sums, label, cells, part):
-    """Add the weight of the i-th row to its cell, in a part."""
-    c = np.uint64(codes[rows[i]]) * K + np.uint64(np.uint32(label[i]))
-    cells[part + c] += sums[i, 0]
 
 
 @compiled(inner=True)

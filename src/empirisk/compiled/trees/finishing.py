@@ -9,6 +9,8 @@ from empirisk.compiled.decorator import compiled
 from empirisk.compiled.trees.categories import turn_subset
 from empirisk.compiled.trees.layout import THRESHOLD, UNSEEN
 
+ROUNDING = 1e-12
+
 
 @compiled
 def find_places(right, below, place):
@@ -63,7 +65,7 @@ def finish(nodes, numbers, features, points, drawn, scale, packed, subsets):
             continue
         node.gain *= scale
         if node.missing_left == UNSEEN:  # to the heavier side
-            node.missing_left = np.uint8(nodes[i + 1].weight > nodes[node.right].weight)
+            node.missing_left = np.uint8(is_heavier(nodes[i + 1].weight, nodes[node.right].weight))
         if packed is not None and node.subset >= 0:
             at, node.subset = np.int64(node.subset), n_words
             n_words = turn_subset(packed, at, node.missing_left == 1, subsets, n_words)
@@ -75,6 +77,12 @@ def finish(nodes, numbers, features, points, drawn, scale, packed, subsets):
                 features[node.feature], node.code, node.next_code, points
             )
     return n_words
+
+
+@compiled(inner=True)
+def is_heavier(weight, other):
+    """Whether a weight is above another one, by more than sums of weights differ by rounding."""
+    return weight > other * (1.0 + ROUNDING)
 
 
 @compiled(inner=True)

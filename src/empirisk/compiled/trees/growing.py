@@ -5,10 +5,10 @@ only the two nodes of a new split are searched, the best splits of the others ar
 a node are a piece of one array of row numbers. Work comes back to the caller after so many rows
 times features, so that it can look at the clock.
 
-Arguments that are None say what is not compiled: `labels` and `label` without classes of more than
-two and without absolute errors, `outputs` without several outputs, `tree` without absolute errors,
-`levels`, `means`, `words` and `subsets` without categories, `points` and `thresholds` unless these
-are drawn.
+Arguments that are None say what is not compiled: `cells` without classes of more than two, `labels`
+and `label` without these and without absolute errors, `outputs` without several outputs, `tree`
+without absolute errors, `levels`, `means`, `words` and `subsets` without categories, `points` and
+`thresholds` unless these are drawn. `lines` are the codes in `small`, a line for each row, or none.
 """
 
 import numpy as np
@@ -35,7 +35,8 @@ DONE, AGAIN = 0, 1
 def grow(
     small, medium, large, features, points, thresholds, weights, values, labels, costs, rules, rows,
     ids, nodes, value, subsets, opened, constant, heap, free, codes, sums, label, totals, entries,
-    counts, keys, drawn, tree, levels, means, words, outputs, cells, goes_left, state, budget,
+    counts, keys, drawn, tree, levels, means, words, outputs, cells, goes_left, lines, state,
+    budget,
 ):  # fmt: skip
     """Go on growing; returns AGAIN when the budget is used up or the arrays are full."""
     rule = rules[0]
@@ -67,7 +68,7 @@ def grow(
             begin = place_in_block(state, here)
             worth, shift, pure = describe(
                 weights, values, labels, costs, rule, rows, ids, begin, here, node, value, codes,
-                sums, label, totals, entries, counts, keys, tree, outputs,
+                sums, label, totals, entries, counts, keys, tree, outputs, cells,
             )  # fmt: skip
             found = False
             if not (pure or is_small(rule, node, here.depth, totals)):
@@ -81,7 +82,7 @@ def grow(
                 found = search(
                     small, medium, large, features, points, thresholds, rule, costs, rows, here,
                     node, begin, worth, shift, constant, codes, sums, label, totals, entries,
-                    counts, keys, drawn, tree, levels, means, words, outputs, cells,
+                    counts, keys, drawn, tree, levels, means, words, outputs, cells, lines,
                 )  # fmt: skip
             if not found:
                 free[state[N_FREE]] = place
@@ -144,7 +145,7 @@ def grow(
 @compiled(signatures=4, inner=True)
 def describe(
     weights, values, labels, costs, rule, rows, ids, begin, here, node, value, codes, sums, label,
-    totals, entries, counts, keys, tree, outputs,
+    totals, entries, counts, keys, tree, outputs, cells,
 ):  # fmt: skip
     """Fill an open node, its value, its totals and the sums of its rows.
 
@@ -164,10 +165,10 @@ def describe(
             value, here.node,
         )  # fmt: skip
         return worth, 0.0, pure
-    if labels is not None:
+    if cells is not None:
         worth, pure = describe_classes(
             weights, labels, rule.kind, costs, rows, start, m, ids, begin, node, sums, label,
-            totals, value, here.node,
+            totals, value, here.node, cells,
         )  # fmt: skip
         return worth, 0.0, pure
     mean, shift, worth, pure = describe_sum(

@@ -16,34 +16,36 @@ from empirisk.compiled.trees.criteria import (
 )
 from empirisk.compiled.trees.ordering import HALF, LOW
 
+TWO, THREE, PARTS = np.uint64(2), np.uint64(3), np.uint64(4)
+
 
 @compiled(inner=True)
 def describe_classes(
-    weights, labels, kind, costs, rows, start, m, ids, begin, node, sums, label, totals, value, at
-):
+    weights, labels, kind, costs, rows, start, m, ids, begin, node, sums, label, totals, value, at,
+    cells,
+):  # fmt: skip
     """Fill the node, its totals, its shares value[at], and the weights and classes of its rows.
 
-    Returns the worth of the node unsplit, and if it is pure.
+    Neighbouring rows are often of one class: their weights are added up in four parts, which need
+    not wait for each other. Returns the worth of the node unsplit, and if it is pure.
     """
-    weighted = weights.size > 0
-    n_classes = totals.shape[1]
-    for k in range(n_classes):
-        totals[NODE, k] = 0.0
-    first = labels[rows[start]]
-    pure = True
-    for i in range(m):
-        row = rows[start + i]
-        place = ids[begin + i] if begin >= 0 else np.uint32(i)
-        w = weights[row] if weighted else 1.0
+    K, first = np.uint64(totals.shape[1]), labels[rows[start]]
+    for c in range(PARTS * K):
+        cells[c] = 0.0
+    mine, pure = rows[start : start + m], True
+    for i in range(np.uint64(m)):
+        row = mine[i]
+        place = np.uint64(ids[begin + np.int64(i)]) if begin >= 0 else i
+        w = weights[row] if weights.size > 0 else 1.0
         k = labels[row]
-        sums[place, 0] = w
-        label[place] = k
-        totals[NODE, np.uint32(k)] += w
-        pure = pure and k == first
+        sums[place, 0], label[place] = w, k
+        cells[(i & THREE) * K + np.uint64(np.uint32(k))] += w
+        pure &= k == first
     weight = 0.0
-    for k in range(n_classes):
+    for k in range(K):
+        totals[NODE, k] = (cells[k] + cells[K + k]) + (cells[TWO * K + k] + cells[THREE * K + k])
         weight += totals[NODE, k]
-    for k in range(n_classes):
+    for k in range(K):
         value[at, k] = totals[NODE, k] / weight
     worth = worth_of_sums(kind, weight, totals, NODE, costs)
     impurity = -worth / weight
@@ -122,10 +124,10 @@ def scan_sums(
         left_squares += begin * begin
         right_squares += totals[RIGHT, k] * totals[RIGHT, k]
     left_weight = from_missing
-    best, best_at = REFUSED, -1
+    best, best_at, mine = REFUSED, -1, entries[at : at + last + 1]
     following = entries[at]
     for i in range(last):
-        entry, following = following, entries[at + i + 1]
+        entry, following = following, mine[np.uint64(i + 1)]
         place = entry & LOW
         w = sums[place, 0]
         left_weight += w

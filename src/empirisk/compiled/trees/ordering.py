@@ -22,24 +22,25 @@ DIGIT_BITS = 11
 @compiled(inner=True)
 def gather(small, medium, large, feature, rows, start, m, codes):
     """codes[i] = the feature's code in row rows[start + i]; returns the least and the largest."""
-    k = feature.place
-    low, high = LARGEST, np.uint32(0)
+    mine, here = rows[start : start + m], np.int64(feature.place)
     if feature.table == 0:
-        for i in range(m):
-            c = np.uint32(small[k, rows[start + i]])
-            codes[i] = c
-            low, high = c if c < low else low, c if c > high else high
+        take(small[here], mine, codes)
     elif feature.table == 1:
-        for i in range(m):
-            c = np.uint32(medium[k, rows[start + i]])
-            codes[i] = c
-            low, high = c if c < low else low, c if c > high else high
+        take(medium[here], mine, codes)
     else:
-        for i in range(m):
-            c = large[k, rows[start + i]]
-            codes[i] = c
-            low, high = c if c < low else low, c if c > high else high
+        take(large[here], mine, codes)
+    low, high = LARGEST, np.uint32(0)
+    for i in range(np.uint64(m)):  # apart from the loop before it runs on many codes at once
+        c = codes[i]
+        low, high = c if c < low else low, c if c > high else high
     return low, high
+
+
+@compiled(signatures=3, inner=True)
+def take(column, rows, codes):
+    """codes[i] = the code in row rows[i]. An unsigned i is not asked if it counts from the end."""
+    for i in range(np.uint64(rows.size)):
+        codes[i] = np.uint32(column[rows[i]])
 
 
 @compiled(inner=True)

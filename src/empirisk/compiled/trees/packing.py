@@ -9,7 +9,7 @@ import numpy as np
 
 from empirisk.compiled.decorator import compiled
 from empirisk.compiled.trees.categories import turn_subset
-from empirisk.compiled.trees.finishing import half_way
+from empirisk.compiled.trees.finishing import half_way, is_heavier
 from empirisk.compiled.trees.layout import UNSEEN
 
 NAN = 0x7FF80000  # the upper four bytes of a NaN
@@ -50,7 +50,7 @@ def pack(
         left, right = np.int64(node.right) - 1, np.int64(node.right)
         missing_left = node.missing_left == 1
         if node.missing_left == UNSEEN:  # to the heavier side
-            missing_left = nodes[left].weight > nodes[right].weight
+            missing_left = is_heavier(nodes[left].weight, nodes[right].weight)
         links[i, 2] = 4 * node.feature + np.int32(missing_left)
         if packed is not None and node.subset >= 0:
             links[i, 2] += 2

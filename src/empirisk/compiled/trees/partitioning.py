@@ -5,9 +5,8 @@ import numpy as np
 from empirisk.compiled.decorator import compiled
 from empirisk.compiled.trees.ordering import gather
 
-WORD = np.uint32(31)
-FIVE = np.uint32(5)
-ONE = np.uint32(1)
+WORD, FIVE, BIT = np.uint32(31), np.uint32(5), np.uint32(1)
+NONE, ONE = np.uint64(0), np.uint64(1)
 
 
 @compiled(signatures=2, inner=True)
@@ -26,7 +25,7 @@ def partition(
         for i in range(m):
             c = codes[i]
             word = words[0, np.int64(c >> FIVE)] if c < missing else np.uint32(0)
-            codes[i] = (word >> (c & WORD)) & ONE if c < missing else missing_left
+            codes[i] = (word >> (c & WORD)) & BIT if c < missing else missing_left
     else:
         for i in range(m):
             c = codes[i]
@@ -45,14 +44,14 @@ def partition(
 @compiled(inner=True)
 def apart(numbers, start, m, left):
     """Put those of numbers[start:start + m] with left = 1 before the others; overwrites `left`."""
-    n_left = n_right = 0
-    for i in range(m):
-        number = numbers[start + i]
-        to_left = np.int64(left[i])
-        numbers[start + n_left] = number
+    mine, n_left, n_right = numbers[start : start + m], NONE, NONE
+    for i in range(np.uint64(m)):
+        number = mine[i]
+        to_left = np.uint64(left[i])
+        mine[n_left] = number
         left[n_right] = number  # what stood there has been read
         n_left += to_left
-        n_right += 1 - to_left
+        n_right += ONE - to_left
     for i in range(n_right):
-        numbers[start + n_left + i] = left[i]
-    return n_left
+        mine[n_left + i] = left[i]
+    return np.int64(n_left)

@@ -11,11 +11,19 @@ one value below it too, and is not looked at again.
 import numpy as np
 
 from empirisk.compiled.decorator import compiled
-from empirisk.compiled.streams import below
+from empirisk.compiled.streams import GOLDEN, scramble
 from empirisk.compiled.trees.absolute import scan_absolute
 from empirisk.compiled.trees.binning import BINS_PER_ROW, bin_classes, bin_sum
 from empirisk.compiled.trees.categories import note_subset, order_levels
-from empirisk.compiled.trees.cells import CONSTANT, SEARCHED, search_cells
+from empirisk.compiled.trees.cells import (
+    AT_ONCE,
+    CONSTANT,
+    NONE,
+    SEARCHED,
+    fill_next,
+    has_few_cells,
+    search_cells,
+)
 from empirisk.compiled.trees.criteria import COPIES, MISSING, NODE, REFUSED
 from empirisk.compiled.trees.layout import UNSEEN
 from empirisk.compiled.trees.many_sums import scan_sums
@@ -34,7 +42,7 @@ TIE = 1e-12
 def search(
     small, medium, large, features, points, thresholds, rule, costs, rows, here, node, begin, worth,
     shift, constant, codes, sums, label, totals, entries, counts, keys, drawn, tree, levels, means,
-    words, outputs, cells,
+    words, outputs, cells, lines,
 ):  # fmt: skip
     """Write the best split of an open node into its record; returns whether there is one.
 
@@ -48,22 +56,32 @@ def search(
     perfect = worth + weight * node.impurity / rule.gain_scale
     lower, upper = here.lower - shift, here.upper - shift
     best, best_f = REFUSED, -1
-    useful = 0
+    useful, n_drawn = 0, p
+    if rule.shuffled:
+        n_drawn = min(rule.max_features, p)
+        draw_features(drawn, here.key, 0, n_drawn)
+    K, n_filled, n_used = np.uint64(totals.shape[1]), NONE, NONE
     for step in range(p):
-        f = step
-        if rule.shuffled:
-            if step >= rule.max_features and useful > 0:
-                break
-            other = step + below(np.int64(here.key >> ONE), step, p - step)
-            f = drawn[other]
-            drawn[other], drawn[step] = drawn[step], f
+        if step >= rule.max_features and useful > 0:
+            break
+        if step >= n_drawn:
+            draw_features(drawn, here.key, step, step + 1)
+        f = drawn[step]
         if is_constant(constant, here.place, f):
             continue
-        if cells is not None and begin < 0 and points is None:
+        by_cells = cells is not None and begin < 0 and points is None
+        if by_cells and has_few_cells(features[f], rule, K, m):
+            if n_used == n_filled:
+                n_used = NONE
+                n_filled = fill_next(
+                    small, lines, features, rule, rows, here, constant, drawn, step,
+                    max(n_drawn, step + 1), sums, label, K, cells,
+                )  # fmt: skip
             value, code, following, told = search_cells(
-                small, features[f], rule, rows, start, m, sums, label, totals, weight, tie,
-                best + tie, cells,
+                cells[n_used * (np.uint64(cells.size) // AT_ONCE) :], features[f].n_codes, totals,
+                weight, rule.min_weight_leaf, tie, best + tie,
             )  # fmt: skip
+            n_used += ONE
             if told == CONSTANT:
                 note_constant(constant, here.place, f)
                 continue
@@ -173,6 +191,21 @@ def search(
         return False
     node.feature, node.gain = best_f, best - worth if best > worth else 0.0
     return True
+
+
+@compiled(inner=True)
+def draw_features(drawn, key, first, end):
+    """Let drawn[first:end] be drawn, without replacement, from those that are not drawn yet.
+
+    The key is a hash, from which SplitMix64 goes on: a draw is the high half of a word times the
+    number of features, its chance off by less than one in 2^32. The first two words are the keys
+    of the two sides.
+    """
+    for step in range(first, end):
+        word = np.uint64(scramble(key + GOLDEN * np.uint64(step + 3)))
+        left = np.uint64(drawn.size - step)
+        other = step + np.int64(((word >> HALF) * left) >> HALF)
+        drawn[other], drawn[step] = drawn[step], drawn[other]
 
 
 @compiled(inner=True)

@@ -58,7 +58,7 @@ def find_leaves(thresholds, links, X, rows, leaves):
     Where each of eight rows stands has a name of its own: in an array it would go through memory.
     """
     n = leaves.size
-    start, zero = np.uint32(0), np.uint32(0)
+    start, zero = np.uint64(0), np.uint64(0)
     for first in range(0, n - LOCKSTEP + 1, LOCKSTEP):
         i = np.uint64(first)
         r0, r1, r2, r3 = at(rows, i), at(rows, i + ONE), at(rows, i + TWO), at(rows, i + THREE)
@@ -82,7 +82,7 @@ def find_leaves(thresholds, links, X, rows, leaves):
         leaves[first], leaves[first + 1], leaves[first + 2], leaves[first + 3] = a0, a1, a2, a3
         leaves[first + 4], leaves[first + 5], leaves[first + 6], leaves[first + 7] = a4, a5, a6, a7
     for i in range(n - n % LOCKSTEP, n):
-        node, last = start, start + np.uint32(1)
+        node, last = start, ONE
         while node != last:
             last = node
             node = step(thresholds, links, X, at(rows, np.uint64(i)), node)

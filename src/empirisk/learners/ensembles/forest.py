@@ -41,6 +41,7 @@ class Forest(SingleTrees, BaggedPathMixin, BaseEstimator):
     feature_scaling: ClassVar[Literal["each", "common"] | None] = "each"
 
     n_estimators: int
+    n_jobs: int | None
     max_features: Any
     bootstrap: bool
     max_samples: Any
@@ -81,7 +82,7 @@ class Forest(SingleTrees, BaggedPathMixin, BaseEstimator):
         if classifier:
             classes = np.unique(target[weight > 0])
             target = np.minimum(np.searchsorted(classes, target), len(classes) - 1)
-        coding = code_table(table, self)
+        coding = code_table(table, self, n_jobs=self.n_jobs)
         unit = group_codes(groups, len(target))
         learner = self if classes is None else self.for_classes(classes)
         n_classes = 0 if classes is None else len(classes)
@@ -139,7 +140,8 @@ class Forest(SingleTrees, BaggedPathMixin, BaseEstimator):
         if not before:
             self._seed = spawn(self.random_state, 1)[0]
         seeds = spawn(self._seed, n)[so_far:]
-        return ForestTrees.of([*before, *growing.grown(seeds, self.n_jobs)])
+        trees = [*before, *growing.grown(seeds, self.n_jobs)]
+        return ForestTrees.of(trees, n_jobs=self.n_jobs)
 
     def _goes_on(self) -> bool:
         """Whether fitting adds to the trees that there are."""

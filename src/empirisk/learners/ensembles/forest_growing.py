@@ -23,11 +23,13 @@ from empirisk.learners.trees.terms import Limits
 from empirisk.learners.trees.tree import Tree
 from empirisk.learners.trees.tree_path import checked_alpha
 from empirisk.runtime.arrays import Array, Floats, Ints
-from empirisk.runtime.parallel import stream
+from empirisk.runtime.parallel import slices, stream
 from empirisk.runtime.progress import track
 from empirisk.runtime.streams import spawn
 
-AHEAD = 8  # trees that are grown before the first of them is taken
+AHEAD = 8  # bunches of trees that are grown before the first of them is taken
+BUNCH = 2**19  # rows times features of a bunch of trees: handing out less costs as much as growing
+MOST_TREES = 8  # of a bunch, so that there is work for all threads
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,10 +67,16 @@ class ForestGrowing:
     _idle: list[Grower] = field(default_factory=list, init=False, repr=False)
 
     def grown(self, seeds: Sequence[int], n_jobs: int | None) -> Iterator[ForestTrees]:
-        """A tree for each seed, in order; threads share the work."""
+        """A tree for each seed, in order, some at a time; threads share the work."""
         self._idle.append(self._grower())  # parameters are checked before the threads begin
-        trees = stream(self._grow, seeds, n_jobs=n_jobs, ahead=AHEAD)
-        return iter(track(trees, "trees", len(seeds)))
+        n, p = self.coding.shape
+        at_once = max(1, min(BUNCH // (n * p), MOST_TREES))
+        bunches = [seeds[part] for part in slices(len(seeds), at_once)]
+        trees = stream(self._grow_bunch, bunches, n_jobs=n_jobs, ahead=AHEAD)
+        return iter(track(trees, "trees" if at_once == 1 else "bunches of trees", len(bunches)))
+
+    def _grow_bunch(self, seeds: Sequence[int]) -> ForestTrees:
+        return ForestTrees.of([self._grow(seed) for seed in seeds])
 
     def _grow(self, seed: int) -> ForestTrees:
         counts = None if self.draws is None else self.draws.counts(seed)
@@ -95,7 +103,13 @@ class ForestGrowing:
             checked_signs(self.tree.monotonic_cst, self.coding, self.problem.target),
             self.problem.gain_scale,
             self.tree._draws_thresholds(),
+            self._lines,
         )
+
+    @cached_property
+    def _lines(self) -> Array | None:
+        """The small codes row by row, which several classes make use of."""
+        return np.ascontiguousarray(self.coding.small.T) if self.n_classes > 2 else None
 
     def weights(self, seed: int) -> Floats:
         """Of the rows in the tree with this seed, before classes have factors."""

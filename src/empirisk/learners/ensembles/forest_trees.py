@@ -15,12 +15,15 @@ from empirisk.compiled.trees.forest_walking import add_values, find_forest_leave
 from empirisk.learners.ensembles.forest_soundness import check_trees
 from empirisk.learners.trees.finishing import PackedTree
 from empirisk.learners.trees.tree import Tree
+from empirisk.learners.trees.tree_sums import TreeSums
 from empirisk.runtime.arrays import Array, Bools, Floats, Ints, make_writable
 from empirisk.runtime.parallel import parallel, slices
 
+MANY_NODES = 2**20  # are joined by several threads
 ROWS_AT_ONCE = 2**13  # so that a tree is read for many rows
 NOT_A_NUMBER = np.int64(0x7FF80000) << np.int64(32)  # the bits of a quiet NaN, its low half free
 LOW_HALF = np.int64(0xFFFFFFFF)
+JOINED = ("value", "nodes", "weight", "rows", "impurity", "subsets", "gains", "medians")
 PER_TREE = ("first_node", "first_leaf", "first_subset")
 
 
@@ -71,21 +74,15 @@ class ForestTrees:
         make_writable(self)
 
     @classmethod
-    def of(cls, packed: Sequence["ForestTrees"]) -> "ForestTrees":
+    def of(cls, packed: Sequence["ForestTrees"], *, n_jobs: int | None = None) -> "ForestTrees":
         """The trees of several forests in one."""
-        joined = {
-            name: np.concatenate([getattr(trees, name) for trees in packed])
-            for name in (
-                "nodes",
-                "value",
-                "weight",
-                "rows",
-                "impurity",
-                "subsets",
-                "gains",
-                "medians",
-            )
-        }
+
+        def join(name: str) -> Array:
+            return np.concatenate([getattr(trees, name) for trees in packed])
+
+        large = sum(len(trees.nodes) for trees in packed) > MANY_NODES
+        arrays = parallel(join, JOINED, n_jobs=n_jobs if large else None)
+        joined = dict(zip(JOINED, arrays, strict=True))
         for name in PER_TREE:
             sizes = np.concatenate([np.diff(getattr(trees, name)) for trees in packed])
             joined[name] = np.concatenate([[0], np.cumsum(sizes)])
@@ -207,6 +204,33 @@ class ForestTrees:
 
         parallel(find, range(len(self)), n_jobs=n_jobs)
         return leaves.T
+
+    def sums(
+        self,
+        *,
+        scale: float,
+        quantity: str,
+        mirrored: bool = False,
+        constant: Floats | None = None,
+        column: Ints | None = None,
+    ) -> TreeSums:
+        """The trees as a sum, as in `TreeSums`; by default all give all columns, from 0."""
+        thresholds, links, subsets = self._walks()
+        return TreeSums(
+            thresholds=thresholds,
+            links=links,
+            subsets=subsets,
+            value=self.value,
+            weight=self.weight,
+            first_node=self.first_node,
+            first_leaf=self.first_leaf,
+            first_subset=self.first_subset,
+            column=np.zeros(len(self), np.int64) if column is None else column,
+            constant=np.zeros(self.value.shape[1]) if constant is None else constant,
+            scale=scale,
+            quantity=quantity,
+            mirrored=mirrored,
+        )
 
     def _walks(self) -> tuple[Floats, Array, Array]:
         """Thresholds and links, two views of the nodes, and the lists of levels."""

@@ -97,7 +97,7 @@ max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, splitter, categ
     >>> bool(forest.score(X, y) > 0.9)
     True
     >>> forest.feature_importances_.round(1)
-    array([0.6, 0.4, 0. ])
+    array([0.6, 0.3, 0. ])
     """
 
     def __init__(

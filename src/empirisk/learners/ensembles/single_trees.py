@@ -11,6 +11,7 @@ from empirisk.learners.ensembles.draws import Draws
 from empirisk.learners.ensembles.forest_members import DrawnRows, ForestMembers
 from empirisk.learners.ensembles.forest_trees import ForestTrees
 from empirisk.learners.trees.door import check_places
+from empirisk.learners.trees.tree_sums import TreeSums
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import DataError
 from empirisk.runtime.streams import spawn
@@ -89,6 +90,14 @@ class SingleTrees:
         shares = np.divide(gains, total, out=np.zeros_like(gains), where=total > 0)
         mean: Floats = shares.mean(axis=0)
         return mean / mean.sum() if mean.sum() > 0 else mean
+
+    def _tree_sums(self) -> TreeSums:
+        classes = getattr(self, "n_classes_", 0)
+        return self.trees_.sums(
+            scale=1 / len(self.trees_),
+            quantity="probability" if classes else "prediction",
+            mirrored=classes == 2,
+        )
 
     def proximity(self, X: Any, other: Any = None) -> Floats:
         """(rows, rows of other): the share of trees in which two rows come to the same leaf.

@@ -23,6 +23,7 @@ from empirisk.learners.trees.targets import Problem
 from empirisk.learners.trees.terms import Limits
 from empirisk.learners.trees.tree import Tree
 from empirisk.learners.trees.tree_path import TreePath
+from empirisk.learners.trees.tree_sums import TreeSums
 from empirisk.risk.axis import Axis, PathMixin
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
@@ -194,6 +195,9 @@ class DecisionTree(ReadableTree, PathMixin, BaseEstimator):
         """The impurity that splits by each feature take away, as parts of the sum."""
         check_is_fitted(self)
         return self.tree_.compute_feature_importances()
+
+    def _tree_sums(self) -> TreeSums:
+        return TreeSums.of_tree(self.tree_, classes=getattr(self, "n_classes_", 0))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

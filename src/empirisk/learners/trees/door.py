@@ -54,11 +54,12 @@ def table_of(X: Any, learner: Any, *, reset: bool | None) -> Any:
         raise
 
 
-def code_table(X: Any, learner: Any) -> RankCoding:
+def code_table(X: Any, learner: Any, *, n_jobs: int | None = None) -> RankCoding:
     """The codes of what `table_of` gave."""
     p = X.shape[1]
     names = column_names(X) if is_frame(X) else default_names(p)
-    return RankCoding.of(X, chosen_categories(learner.categorical_features, names, p))
+    categories = chosen_categories(learner.categorical_features, names, p)
+    return RankCoding.of(X, categories, n_jobs=n_jobs)
 
 
 def check_places(learner: Any, X: Any) -> Floats:

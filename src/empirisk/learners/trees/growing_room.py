@@ -4,7 +4,7 @@ import numpy as np
 
 from empirisk.compiled.trees import criteria
 from empirisk.compiled.trees.binning import BINS_PER_ROW
-from empirisk.compiled.trees.cells import CELLS_PER_ROW, FEW_CODES, PARTS
+from empirisk.compiled.trees.cells import AT_ONCE, CELLS_PER_ROW, FEW_CODES
 from empirisk.compiled.trees.layout import RULES
 from empirisk.compiled.trees.ordering import ALL_PAIRS, DIGIT_BITS
 from empirisk.learners.trees.terms import Limits, Target
@@ -32,7 +32,7 @@ class GrowingRoom:
         n_codes = int(features["n_codes"].max(initial=0)) + 1
         binned = family <= 1 and limits.min_rows_leaf <= 1
         n_bins = min(n_codes * classes, BINS_PER_ROW * n) + classes if binned else 0
-        n_cells = int(PARTS) * min(FEW_CODES * classes, CELLS_PER_ROW * n)
+        n_cells = int(AT_ONCE) * max(min(FEW_CODES * classes, CELLS_PER_ROW * n), classes)
         n_sorted = min(n, n_codes * classes // BINS_PER_ROW + ALL_PAIRS) if binned else n
         categories = features["category"] != 0
         n_levels = int(features["n_codes"][categories].max(initial=0))

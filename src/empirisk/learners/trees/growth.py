@@ -65,6 +65,8 @@ class Grower:
         What a gain of the criterion is in units of weight times impurity.
     random : bool
         Whether thresholds are drawn (`compiled.trees.random_splits`); else each is the best.
+    lines : uint8 array of shape (rows of the table, small features) or None
+        The small codes row by row, with which small nodes of several classes are done sooner.
 
     Attributes
     ----------
@@ -82,9 +84,11 @@ class Grower:
         monotone: Array | None = None,
         gain_scale: float = 1.0,
         random: bool = False,
+        lines: Array | None = None,
     ) -> None:
         self.coding, self.target, self.gain_scale = coding, target, gain_scale
         self.budget, self.thrifty = WORK_AT_ONCE, False
+        self._lines = np.empty((0, 0), np.uint8) if lines is None else lines
         self._features = coding.features.copy()
         if monotone is not None:
             self._features["monotone"] = monotone
@@ -119,6 +123,10 @@ class Grower:
         self._heap, self._free = np.zeros((2, places), np.int32)
         self._subsets = np.zeros(16 * (1 + 3 * self._room.words.shape[1]), np.uint32)
         self._state = np.zeros(STATE, np.int64)
+
+    def aim(self, target: Target) -> None:
+        """Let the trees to come be for another target, of the same kind, on the same rows."""
+        self.target, self._values = target, target.values
 
     def grow(
         self, seed: int = 0, counts: Ints | None = None, factors: Floats | None = None
@@ -199,6 +207,7 @@ class Grower:
             self._heap,
             self._free,
             *self._room.arrays,
+            self._lines,
             self._state,
             self.budget,
         )

@@ -65,14 +65,25 @@ def correlated_features(X: Any, threshold: float = STRONG) -> dict[str, list[str
 
 def associations(table: Table) -> Floats:
     """The association of every two columns."""
-    if len(table) > MOST_ROWS:
-        table = table.take(np.sort(generator(0).permutation(len(table))[:MOST_ROWS]))
-    columns = [_numbered(column) for column in table.columns]
+    columns = [_numbered(column) for column in _some_rows(table).columns]
     found = np.eye(len(columns))
     for j, one in enumerate(columns):
         for k in range(j):
             found[j, k] = found[k, j] = _associated(one, columns[k])
     return found
+
+
+def associations_with(table: Table, j: int) -> Floats:
+    """The association of every column with the j-th."""
+    table = _some_rows(table)
+    one = _numbered(table.columns[j])
+    return np.array([_associated(one, _numbered(column)) for column in table.columns])
+
+
+def _some_rows(table: Table) -> Table:
+    if len(table) <= MOST_ROWS:
+        return table
+    return table.take(np.sort(generator(0).permutation(len(table))[:MOST_ROWS]))
 
 
 def _numbered(column: Column) -> tuple[str, Floats]:

@@ -131,7 +131,7 @@ def with_columns(X: Any) -> Any:
     )
     if not known:
         raise DataTypeError(
-            f"X is a {type(X).__name__}; columns are permuted in an array, a sparse matrix, a "
+            f"X is a {type(X).__name__}; columns are changed in an array, a sparse matrix, a "
             "Table, or a frame of pandas, polars or pyarrow: give one of these"
         )
     if len(X.shape) != 2:

@@ -26,7 +26,7 @@ from empirisk import (
     Tuned,
     risk,
 )
-from empirisk.compiled.boosting import staging
+from empirisk.compiled.boosting import voting
 from empirisk.runtime.errors import DataError, ParameterError
 
 ERROR_PROBABILITY = 1e-6  # of each statistical test here; the seeds are fixed, so once for all
@@ -342,8 +342,8 @@ def test_weighted_medians_run_uncompiled():
     table, weights = rng.integers(0, 5, size=(30, 9)).astype(float), rng.uniform(size=9)
     stages = np.array([1, 4, 9])
     fast, slow = np.empty((2, 30, 3))
-    staging.weighted_medians(table, weights, stages, fast)
-    staging.weighted_medians.py_func(table, weights, stages, slow)
+    voting.weighted_medians(table, weights, stages, fast)
+    voting.weighted_medians.py_func(table, weights, stages, slow)
     assert_array_equal(slow, fast)
     for v, t in enumerate(stages):
         assert_array_equal(fast[:, v], [weighted_median(row[:t], weights[:t]) for row in table])
@@ -355,7 +355,7 @@ def test_stages_are_added_up_in_one_pass():
     trees, value = model.trees_, np.random.default_rng(0).normal(size=(24, 2))
     stages = np.array([1, 2, 7, 12])
     fast, slow = np.empty((2, 50, 4, 2))
-    for add, totals in ((staging.add_stages, fast), (staging.add_stages.py_func, slow)):
+    for add, totals in ((voting.add_votes, fast), (voting.add_votes.py_func, slow)):
         add(
             trees.nodes.view(np.float64), trees.nodes.view(np.int32), trees.subsets,
             trees.first_node, trees.first_subset, trees.first_leaf, value, X,

@@ -7,7 +7,7 @@ from typing import Any, Protocol, overload
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
-from empirisk.compiled.boosting.staging import add_stages, weighted_medians
+from empirisk.compiled.boosting.voting import add_votes, weighted_medians
 from empirisk.data.rank_coding import CodedColumn, RankCoding
 from empirisk.learners.ensembles.forest_members import unpacked
 from empirisk.learners.ensembles.forest_trees import ForestTrees
@@ -154,7 +154,7 @@ class AskedTrees:
 
         def add(part: slice) -> None:
             block = self._places[part]
-            add_stages(
+            add_votes(
                 trees.nodes.view(np.float64), trees.nodes.view(np.int32), trees.subsets,
                 trees.first_node, trees.first_subset, trees.first_leaf, values, block,
                 np.empty(len(block), np.int32), stages, totals[part],
