@@ -17,6 +17,7 @@ from empirisk.learners.ensembles.boosting.samme import Boosted
 from empirisk.learners.ensembles.boosting.weak_learners import are_trees
 from empirisk.learners.ensembles.class_codes import for_codes
 from empirisk.learners.ensembles.members import weight_arguments
+from empirisk.learners.trees.door import code_table, table_of
 from empirisk.learners.trees.limits import real, whole
 from empirisk.risk.axis import Axis, Output, PathMixin
 from empirisk.runtime.arrays import Array, Floats, Ints
@@ -160,7 +161,9 @@ class AdaBoost(PathMixin, BaseEstimator):
 
     def _designed(self, X: Any) -> Any:
         prototype = self._prototype()
-        return prototype.design(X) if are_trees(prototype) else X
+        if not are_trees(prototype):
+            return X
+        return code_table(table_of(X, prototype, reset=None), prototype, n_jobs=self.n_jobs)
 
     def for_classes(self, labels: Array) -> Self:
         """The same learner for codes 0..K-1 of these labels."""

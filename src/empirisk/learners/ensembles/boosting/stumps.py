@@ -42,7 +42,7 @@ KINDS = {
 }
 FEATURES_AT_ONCE = 8
 MOST_ROWS = 2**31  # one bit of a row's number is a mark
-SMALL_WORK = 2**19  # rows times features of a round: less is not worth to share out
+SMALL_WORK = 2**21  # rows times features of a round: less is not worth to share out
 # What makes a tree a stump without further limits.
 STUMP = {
     "splitter": "best",
