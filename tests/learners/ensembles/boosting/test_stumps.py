@@ -79,7 +79,7 @@ def test_the_bins_are_taken():
     labels = np.arange(2)
 
     def taken(tree, X=X, y=y, labels=labels):
-        return isinstance(rounds_of(tree, X, y, weight, labels, None), stumps.WeightedStumps)
+        return isinstance(rounds_of(tree, X, y, weight, labels), stumps.WeightedStumps)
 
     assert taken(TREE)
     assert taken(DecisionTreeClassifier(max_depth=1, random_state=3))
@@ -110,6 +110,17 @@ def test_the_same_without_bins(kind, K, monkeypatch):
     monkeypatch.setattr("empirisk.learners.ensembles.boosting.samme.are_stumps", lambda *_: False)
     # Sums in another order, over 30 rounds.
     assert_allclose(model.fit(X, y).decision_function(X), binned, rtol=1e-9, atol=1e-12)
+
+
+def test_where_a_side_has_no_weight_to_rounding_there_is_no_split():
+    X, y = np.array([[0.0], [0.0], [0.0], [1.0]]), np.array([0, 1, 0, 1])
+    weight = np.array([1.0, 1.0, 1.0, 1e-20])
+    with pytest.raises(stumps.NoSplitError):
+        rounds_of(TREE, X, y, weight, np.arange(2)).fit(0)
+    model = AdaBoostClassifier(n_estimators=1).fit(X, y, sample_weight=weight)
+    tree = DecisionTreeClassifier(max_depth=1).fit(X, y, sample_weight=weight)
+    assert model.estimators_[0].get_n_leaves() == tree.get_n_leaves() == 1
+    assert_array_equal(model.predict(X), tree.predict(X))
 
 
 @pytest.mark.parametrize("n_jobs", [2, 3])

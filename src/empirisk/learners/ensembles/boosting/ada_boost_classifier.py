@@ -10,7 +10,7 @@ from sklearn.metrics import accuracy_score
 from empirisk.charts.margins import draw_margin_distributions
 from empirisk.learners.ensembles.boosting.ada_boost import AdaBoost, checked_rounds
 from empirisk.learners.ensembles.boosting.members import Asked
-from empirisk.learners.ensembles.boosting.samme import Boosted, rounds_of, samme
+from empirisk.learners.ensembles.boosting.samme import Boosted, boosted
 from empirisk.learners.ensembles.boosting.votes import chosen, decisions, margins, probabilities
 from empirisk.learners.trees.classifier import DecisionTreeClassifier
 from empirisk.risk.axis import Output
@@ -239,8 +239,16 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
         self, X: Any, y: Array, weight: Floats, labels: Array | None, seeds: list[int]
     ) -> Boosted:
         assert labels is not None
-        rounds = rounds_of(self._prototype(), X, y, weight, labels, self.n_jobs)
-        return samme(rounds, len(labels), self.learning_rate, seeds)
+        return boosted(
+            self._prototype(),
+            X,
+            y,
+            weight,
+            labels,
+            learning_rate=self.learning_rate,
+            seeds=seeds,
+            n_jobs=self.n_jobs,
+        )
 
     def _needs_weights(self) -> bool:
         return True

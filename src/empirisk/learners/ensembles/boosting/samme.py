@@ -7,7 +7,11 @@ import numpy as np
 
 from empirisk.data.rank_coding import RankCoding
 from empirisk.learners.ensembles.boosting.members import Members
-from empirisk.learners.ensembles.boosting.stumps import WeightedStumps, are_stumps
+from empirisk.learners.ensembles.boosting.stumps import (
+    NoSplitError,
+    WeightedStumps,
+    are_stumps,
+)
 from empirisk.learners.ensembles.boosting.weak_learners import (
     WeakEstimators,
     WeakLearners,
@@ -76,9 +80,19 @@ class WeightedRows:
 
 
 def rounds_of(
-    estimator: Any, X: Any, y: Ints, weight: Floats, labels: Array, n_jobs: int | None
+    estimator: Any,
+    X: Any,
+    y: Ints,
+    weight: Floats,
+    labels: Array,
+    *,
+    n_jobs: int | None = None,
+    bins: bool = True,
 ) -> Rounds:
-    """The way to fit an estimator in rounds: the fastest that finds the same."""
+    """The way to fit an estimator in rounds: the fastest that finds the same.
+
+    Stumps come from bins where they can, unless `bins` is False.
+    """
     start = weight / weight.max()
     start = start / start.sum()
     floor = LEAST * start
@@ -86,9 +100,30 @@ def rounds_of(
         return WeightedRows(WeakEstimators(estimator, X, y, labels), y, start, floor)
     tree = for_codes(estimator, labels)
     coding = X if isinstance(X, RankCoding) else tree.design(X)
-    if are_stumps(tree, coding, len(labels)):
+    if bins and are_stumps(tree, coding, len(labels)):
         return WeightedStumps(tree, coding, y, start, floor, n_jobs)
     return WeightedRows(WeakTrees(tree, coding, y, len(labels)), y, start, floor)
+
+
+def boosted(
+    estimator: Any,
+    X: Any,
+    y: Ints,
+    weight: Floats,
+    labels: Array,
+    *,
+    learning_rate: float,
+    seeds: list[int],
+    n_jobs: int | None = None,
+) -> Boosted:
+    """AdaBoost on codes y of labels."""
+    K = len(labels)
+    try:
+        rounds = rounds_of(estimator, X, y, weight, labels, n_jobs=n_jobs)
+        return samme(rounds, K, learning_rate, seeds)
+    except NoSplitError:  # where weights differ by far more than sums can tell: a tree is a leaf
+        rounds = rounds_of(estimator, X, y, weight, labels, bins=False)
+        return samme(rounds, K, learning_rate, seeds)
 
 
 def samme(rounds: Rounds, n_classes: int, learning_rate: float, seeds: list[int]) -> Boosted:

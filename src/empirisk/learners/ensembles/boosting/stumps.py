@@ -16,6 +16,7 @@ from empirisk.compiled.boosting.split_terms import (
     N_LEFT,
     SPLIT,
     THRESHOLD,
+    WORTH,
 )
 from empirisk.compiled.boosting.stumps import (
     MOST_BINS,
@@ -59,6 +60,10 @@ STUMP = {
     "cost_matrix": None,
     "early_stopping": False,
 }
+
+
+class NoSplitError(Exception):
+    """No split leaves weight on both sides, to the rounding of sums: the tree has no split."""
 
 
 def are_stumps(tree: Any, coding: RankCoding, n_classes: int) -> bool:
@@ -152,6 +157,8 @@ class WeightedStumps:
             self._kind, self._costs, self._weight, self._starts, self._classes, self._totals,
             self._gain_scale, self._cells, self._reach, self._ceiling, self._split,
         )  # fmt: skip
+        if self._split[WORTH] == -np.inf:
+            raise NoSplitError
         divide(
             *table, self._rows, self._starts, self._weight, self._split, self._goes_left,
             self._sides,
