@@ -15,6 +15,7 @@ FAMILIES = (
     "trees",
     "forests",
     "bagging",
+    "ada_boost",
     "stagewise",
     "encoding",
     "reading",

@@ -20,6 +20,8 @@ from sklearn.utils.validation import has_fit_parameter
 
 from discovery import learners
 from empirisk import (
+    AdaBoostClassifier,
+    AdaBoostRegressor,
     BaggingClassifier,
     BaggingRegressor,
     Baseline,
@@ -49,6 +51,18 @@ from empirisk.runtime.errors import RankWarning
 # For each learner the instances that stand for it: cheap settings of everything that changes the
 # way through its code.
 SETTINGS = {
+    "AdaBoostClassifier": [
+        AdaBoostClassifier(n_estimators=5),
+        AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=4, learning_rate=0.5),
+        AdaBoostClassifier(LinearDiscriminantAnalysis(), n_estimators=3),
+    ],
+    "AdaBoostRegressor": [
+        AdaBoostRegressor(
+            DecisionTreeRegressor(min_samples_leaf=4), n_estimators=4, random_state=0
+        ),
+        AdaBoostRegressor(n_estimators=4, bootstrap=False),
+        AdaBoostRegressor(LinearRegression(), n_estimators=3, loss="exponential", bootstrap=False),
+    ],
     "BaggingClassifier": [
         BaggingClassifier(n_estimators=3, random_state=0),
         BaggingClassifier(LinearDiscriminantAnalysis(), 3, random_state=0),
@@ -129,7 +143,13 @@ INSTANCES = [instance for instances in SETTINGS.values() for instance in instanc
 
 # Where rows are drawn, a row of weight w and w copies of it are alike in distribution only:
 # tests/learners/ensembles/test_weights.py looks at that.
-DRAWS_ROWS = BaggingClassifier | BaggingRegressor | RandomForestClassifier | RandomForestRegressor
+DRAWS_ROWS = (
+    AdaBoostRegressor
+    | BaggingClassifier
+    | BaggingRegressor
+    | RandomForestClassifier
+    | RandomForestRegressor
+)
 
 every_learner = pytest.mark.parametrize("learner", INSTANCES, ids=str)
 every_estimator = pytest.mark.parametrize("learner", INSTANCES + TUNED[:3], ids=str)
@@ -162,7 +182,7 @@ def outputs(model, X):
 
 def draws_rows(estimator):
     drawn = isinstance(estimator, DRAWS_ROWS)
-    return drawn and (estimator.bootstrap or estimator.max_samples is not None)
+    return drawn and (estimator.bootstrap or getattr(estimator, "max_samples", None) is not None)
 
 
 def in_distribution_only(estimator):
@@ -398,7 +418,11 @@ def test_one_row_is_fitted_finitely_or_refused_clearly(learner):
 def test_one_class_is_refused_clearly(learner):
     # As in scikit-learn.
     one_class_will_do = (
-        Baseline | DecisionTreeClassifier | LinearTreeClassifier | RandomForestClassifier
+        AdaBoostClassifier
+        | Baseline
+        | DecisionTreeClassifier
+        | LinearTreeClassifier
+        | RandomForestClassifier
     )
     if isinstance(learner, BaggingClassifier) and learner.estimator is None:
         return  # members are trees

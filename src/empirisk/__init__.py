@@ -7,6 +7,8 @@ __version__ = "0.1.0"
 # Every public name, once, with the module it lives in; imported when first used, so that
 # `import empirisk` is instant.
 _HOME = {
+    "AdaBoostClassifier": "empirisk.learners.ensembles.boosting.ada_boost_classifier",
+    "AdaBoostRegressor": "empirisk.learners.ensembles.boosting.ada_boost_regressor",
     "Axis": "empirisk.risk.axis",
     "BaggingClassifier": "empirisk.learners.ensembles.bagging_classifier",
     "BaggingRegressor": "empirisk.learners.ensembles.bagging_regressor",

@@ -31,6 +31,8 @@ from sklearn.pipeline import make_pipeline
 
 from discovery import learners
 from empirisk import (
+    AdaBoostClassifier,
+    AdaBoostRegressor,
     Axis,
     BaggingClassifier,
     BaggingRegressor,
@@ -67,6 +69,8 @@ from empirisk.selection.average import FoldAverageClassifier, FoldAverageRegress
 from model_file.exactness import assert_same
 
 REGRESSORS = [
+    AdaBoostRegressor(n_estimators=3, random_state=0),
+    AdaBoostRegressor(Ridge(), n_estimators=3, loss="square", bootstrap=False, n_jobs=2),
     BaggingRegressor(n_estimators=3, random_state=0),
     BaggingRegressor(Ridge(), 30, max_features=2, oob_score=True, random_state=0, n_jobs=2),
     Baseline(),
@@ -100,6 +104,8 @@ REGRESSORS = [
     Tuned(make_pipeline("passthrough", Ridge()), cv=3, values=(1.0, 2.0)),
 ]
 CLASSIFIERS = [
+    AdaBoostClassifier(n_estimators=8),
+    Tuned(AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=5)),
     BaggingClassifier(DecisionTreeClassifier(max_depth=2), 30, oob_score=True, random_state=0),
     BaggingClassifier(make_pipeline(LogisticRegression()), 3, voting="hard", random_state=0),
     DecisionTreeClassifier(cost_matrix=losses.Costs([[0, 5, 1], [1, 0, 2], [1, 1, 0]])),

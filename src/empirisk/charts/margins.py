@@ -1,5 +1,6 @@
 """Margins of rows: by which share of the votes the true class leads."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -21,5 +22,25 @@ def draw_margins(margins: Floats, mean: float, *, ax: Any = None) -> Any:
     ax.axvline(mean, color="black", linewidth=1, label=f"strength: {mean:.3g}")
     ax.set_xlabel("margin of the true class in the votes")
     ax.set_ylabel("rows")
+    ax.legend()
+    return ax
+
+
+def draw_margin_distributions(
+    margins: Mapping[int, Floats], weight: Floats, *, ax: Any = None
+) -> Any:
+    """For each number of rounds, the share of rows whose margin is at most a value."""
+    ax = axes(ax)
+    styles = ("-", "--", "-.", ":")
+    for i, (rounds, mine) in enumerate(margins.items()):
+        order = np.argsort(mine, kind="stable")
+        share = np.concatenate([[0.0], np.cumsum(weight[order]) / weight.sum(), [1.0]])
+        values = np.concatenate([[-1.0], mine[order], [1.0]])
+        what = f"{rounds} round{'s' * (rounds != 1)}"
+        ax.step(values, share, where="post", linestyle=styles[i % len(styles)], label=what)
+    ax.axvline(0.0, color="black", linewidth=0.8)
+    ax.set_xlim(-1.02, 1.02)
+    ax.set_xlabel("margin of the true class in the votes")
+    ax.set_ylabel("share of rows up to it")
     ax.legend()
     return ax

@@ -23,8 +23,9 @@ AS_CANDIDATE = {"BasisRegression": {"extrapolation": "linear"}}
 """Polynomials that go on outside of the training range are off by any amount there, and one such
 row then decides the risk."""
 
-WHEN_ASKED = ("BaggingClassifier", "BaggingRegressor")
-"""Bags fit each of their members for each fold and value, and are no rivals by default."""
+WHEN_ASKED = ("AdaBoostClassifier", "AdaBoostRegressor", "BaggingClassifier", "BaggingRegressor")
+"""No rivals by default: bags fit each of their members for each fold and value, and AdaBoost
+refuses a fold of which its first member makes nothing."""
 
 
 def show_learners(*, as_json: bool) -> None:

@@ -15,6 +15,8 @@ PLANS = "empirisk.risk.plans"
 
 HOMES = {
     "Absolute": "empirisk.losses",
+    "AdaBoostClassifier": "empirisk.learners.ensembles.boosting.ada_boost_classifier",
+    "AdaBoostRegressor": "empirisk.learners.ensembles.boosting.ada_boost_regressor",
     "Asymmetric": "empirisk.losses",
     "Axis": "empirisk.risk.axis",
     "BaggingClassifier": "empirisk.learners.ensembles.bagging_classifier",

@@ -50,31 +50,36 @@ class Training:
             counts = self.columns.counts(seed ^ COLUMNS)
             columns = np.repeat(np.arange(self.n_features), counts)
         weight = self.draws.member_weight(self.draws.counts(seed))
-        member = self._fresh(seed)
+        member = fresh(self.estimator, self._random_states, seed)
         if columns is not None:
             member = for_columns(member, columns, self.names, self.n_features)
         return fit(member, self, weight, columns), columns
 
-    def _fresh(self, seed: int) -> Any:
-        """A clone; each random_state in it has a seed of its own, as in scikit-learn's bags."""
-        member = self.estimator
-        # Of a tree no parameter is changed: what they hold need not be copied.
-        member = copy(member) if isinstance(member, DecisionTree) else clone(member)
-        seeds = map(seed32, spawn(seed, len(self._random_states)))
-        for name, own in zip(self._random_states, seeds, strict=True):
-            if name == "random_state":
-                member.random_state = own
-            else:
-                member.set_params(**{name: own})
-        return member
-
     @cached_property
     def _random_states(self) -> list[str]:
-        return sorted(
-            name
-            for name in self.estimator.get_params(deep=True)
-            if name == "random_state" or name.endswith("__random_state")
-        )
+        return random_states(self.estimator)
+
+
+def random_states(estimator: Any) -> list[str]:
+    """The parameters that are a random_state, of the estimator or of a part of it."""
+    return sorted(
+        name
+        for name in estimator.get_params(deep=True)
+        if name == "random_state" or name.endswith("__random_state")
+    )
+
+
+def fresh(estimator: Any, random_states: list[str], seed: int) -> Any:
+    """A clone; each random_state in it has a seed of its own, as in scikit-learn's ensembles."""
+    # Of a tree no parameter is changed: what they hold need not be copied.
+    member = copy(estimator) if isinstance(estimator, DecisionTree) else clone(estimator)
+    seeds = map(seed32, spawn(seed, len(random_states)))
+    for name, own in zip(random_states, seeds, strict=True):
+        if name == "random_state":
+            member.random_state = own
+        else:
+            member.set_params(**{name: own})
+    return member
 
 
 def fit_any(member: Any, training: Training, weight: Floats, columns: Ints | None) -> Any:

@@ -1,0 +1,260 @@
+"""What AdaBoost for classes and for numbers share: parameters, the door, the members, the path."""
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from math import isfinite
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from empirisk.learners.ensembles.bag_door import checked_table, kept_rows
+from empirisk.learners.ensembles.boosting.ada_boost_soundness import check_boosted
+from empirisk.learners.ensembles.boosting.members import Asked, TreeLearners, asked
+from empirisk.learners.ensembles.boosting.samme import Boosted
+from empirisk.learners.ensembles.boosting.weak_learners import are_trees
+from empirisk.learners.ensembles.class_codes import for_codes
+from empirisk.learners.ensembles.members import weight_arguments
+from empirisk.learners.trees.door import code_table, table_of
+from empirisk.learners.trees.limits import real, whole
+from empirisk.risk.axis import Axis, Output, PathMixin
+from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.streams import spawn
+from empirisk.runtime.validation import check_target
+
+MOST_VALUES = 100
+
+
+class AdaBoost(PathMixin, BaseEstimator):
+    """Weak learners fitted in rounds, each to rows that are weighted by the errors of the last."""
+
+    axis: ClassVar[Axis | None] = Axis(("n_estimators",), larger="richer", scale="integer")
+
+    estimator: Any
+    n_estimators: int
+    learning_rate: float
+    n_jobs: int | None
+    random_state: Any
+    estimator_weights_: Floats
+    estimator_errors_: Floats
+    _seeds: Ints
+
+    @abstractmethod
+    def _default_estimator(self) -> Any:
+        """The weak learner where none was given."""
+
+    @abstractmethod
+    def _rounds(
+        self, X: Any, y: Array, weight: Floats, labels: Array | None, seeds: list[int]
+    ) -> Boosted:
+        """A member for each seed, or fewer, fitted to a design and, of classes, codes of labels."""
+
+    @abstractmethod
+    def _needs_weights(self) -> bool:
+        """Whether the weak learner has to take weights."""
+
+    @abstractmethod
+    def _staged(self, members: Asked, stages: Ints, output: Output) -> Array:
+        """(rows, stages) or (rows, stages, classes): predictions of the first members."""
+
+    def _prototype(self) -> Any:
+        return self._default_estimator() if self.estimator is None else self.estimator
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        prototype = self._checked()
+        classifier = is_classifier(self)
+        X = checked_table(self, X, prototype, reset=True)
+        target, weight = check_target(self, y, X, sample_weight, classifier=classifier)
+        _, X, target, weight, _ = kept_rows(X, target, weight, None)
+        labels = None
+        if classifier:
+            labels, target = np.unique(target, return_inverse=True)
+        found = self._boosted(self._designed(X), target, weight, labels, self.n_estimators)
+        return self._write(found, self.n_estimators, labels)
+
+    def _boosted(
+        self, X: Any, y: Array, weight: Floats, labels: Array | None, rounds: int
+    ) -> Boosted:
+        return self._rounds(X, y, weight, labels, spawn(self.random_state, rounds))
+
+    def _write(self, found: Boosted, rounds: int, labels: Array | None) -> Self:
+        found.write(self, rounds)
+        self.estimator_ = clone(self._prototype())
+        if labels is not None:
+            self.classes_, self.n_classes_ = labels, len(labels)
+        return self
+
+    def _checked(self) -> Any:
+        """The weak learner; raises a ParameterError where a parameter has no meaning."""
+        checked_rounds(self.n_estimators)
+        rate, prototype = real(self.learning_rate), self._prototype()
+        if rate is None or not (rate > 0 and isfinite(rate)):
+            raise ParameterError(
+                f"learning_rate is {self.learning_rate!r}; it must be a number above 0"
+            )
+        if not (hasattr(prototype, "fit") and hasattr(prototype, "predict")):
+            raise ParameterError(
+                f"estimator is {prototype!r:.60}; it must be an estimator with fit and predict"
+            )
+        if is_regressor(prototype) if is_classifier(self) else is_classifier(prototype):
+            raise ParameterError(
+                f"estimator is {prototype!r:.60}, which is not for the task of "
+                f"{type(self).__name__}"
+            )
+        if self._needs_weights() and weight_arguments(prototype) is None:
+            raise ParameterError(
+                f"estimator is {prototype!r:.60}, and its fit, or that of one of its steps, takes "
+                "no sample_weight, by which boosting says which rows count: give an estimator that "
+                "takes weights, such as a tree"
+            )
+        return prototype
+
+    @property
+    def estimators_(self) -> Sequence[Any]:
+        """The members, fitted estimators; trees of this library are made when asked for."""
+        check_is_fitted(self)
+        return TreeLearners(self) if hasattr(self, "trees_") else self._members
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """Those of the members, weighted as in the vote: the impurity that splits by each feature
+        take away, as parts of the sum."""
+        check_is_fitted(self)
+        weights = self.estimator_weights_
+        if not weights.any():
+            weights = np.ones(len(weights))
+        if hasattr(self, "trees_"):
+            gains = self.trees_.gains
+            total = gains.sum(axis=1, keepdims=True)
+            each = np.divide(gains, total, out=np.zeros_like(gains), where=total > 0)
+        elif all(hasattr(member, "feature_importances_") for member in self._members):
+            each = np.array([member.feature_importances_ for member in self._members])
+        else:
+            raise AttributeError(
+                f"{type(self.estimator_).__name__} has no feature_importances_: "
+                "risk.importance measures those of any model"
+            )
+        return weights @ each / weights.sum()
+
+    def _asked(self, X: Any) -> Asked:
+        check_is_fitted(self)
+        return asked(self, checked_table(self, X, self.estimator_, reset=False))
+
+    def _last_stage(self) -> Ints:
+        return np.array([len(self.estimator_weights_)])
+
+    def __len__(self) -> int:
+        return len(self.estimators_)
+
+    def __getitem__(self, b: int) -> Any:
+        return self.estimators_[b]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.estimators_)
+
+    def design(self, X: Any) -> Any:
+        """X as weak learners take it: codes that all trees share, otherwise as it came in."""
+        return self._designed(checked_table(self, X, self._prototype(), reset=None))
+
+    def _designed(self, X: Any) -> Any:
+        prototype = self._prototype()
+        if not are_trees(prototype):
+            return X
+        return code_table(table_of(X, prototype, reset=None), prototype, n_jobs=self.n_jobs)
+
+    def for_classes(self, labels: Array) -> Self:
+        """The same learner for codes 0..K-1 of these labels."""
+        if self.estimator is None:
+            return self
+        coded = for_codes(self.estimator, labels)
+        return self if coded is self.estimator else clone(self).set_params(estimator=coded)
+
+    @property
+    def feature_scaling(self) -> Literal["each", "common"] | None:  # type: ignore[override]
+        """That of the weak learner."""
+        return getattr(self._prototype(), "feature_scaling", None)
+
+    def axis_values(
+        self, X: Any, y: Array, sample_weight: Floats, *, n_train: int
+    ) -> Sequence[int]:
+        """1, 2, ..., n_estimators rounds, thinned out evenly on a log scale where they are many."""
+        n = checked_rounds(self.n_estimators)
+        if n <= MOST_VALUES:
+            return range(1, n + 1)
+        return np.unique(np.geomspace(1, n, MOST_VALUES).round().astype(int)).tolist()
+
+    def fit_path(
+        self, X: Any, y: Array, sample_weight: Floats, values: Sequence[Any], *, n_classes: int
+    ) -> "AdaBoostPath":
+        """All numbers of rounds from one fit with the most."""
+        self._checked()
+        return AdaBoostPath(self, X, y, sample_weight, values, n_classes)
+
+    def check_loaded(self) -> None:
+        """Raise a DataError unless what a file has of a fitted ensemble belongs together."""
+        if self.__sklearn_is_fitted__():
+            check_boosted(self)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "estimator_weights_")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self._prototype())
+        tags.input_tags = inner.input_tags
+        tags.target_tags.positive_only = inner.target_tags.positive_only
+        tags.target_tags.required = True
+        if tags.classifier_tags is not None and inner.classifier_tags is not None:
+            tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
+        return tags
+
+
+class AdaBoostPath:
+    """An ensemble after all numbers of rounds: the path of a learner along `n_estimators`."""
+
+    def __init__(
+        self,
+        learner: Any,
+        X: Any,
+        y: Array,
+        weight: Floats,
+        values: Sequence[Any],
+        n_classes: int,
+    ) -> None:
+        self.learner = learner
+        self.values = [checked_rounds(value) for value in values]
+        self.labels = np.arange(n_classes) if n_classes else None
+        self.n_features = X.shape[1]
+        self.found = learner._boosted(X, y, weight, self.labels, max(self.values))
+        self.longest = self._at(max(self.values))
+
+    def predict_path(self, X: Any, output: Output) -> Array:
+        """One pass over the members, with a stop at each number of rounds."""
+        n = len(self.found.weights)
+        stages, place = np.unique(np.minimum(self.values, n), return_inverse=True)
+        staged = self.longest._staged(asked(self.longest, X), stages, output)
+        return staged[:, place]
+
+    @property
+    def degrees_of_freedom(self) -> Floats:
+        raise NotImplementedError("the degrees of freedom of boosted learners are not known")
+
+    def at(self, j: int) -> Any:
+        """The fitted learner at the j-th number of rounds."""
+        return self._at(self.values[j])
+
+    def _at(self, rounds: int) -> Any:
+        learner = clone(self.learner).set_params(n_estimators=rounds)
+        learner.n_features_in_ = self.n_features
+        return learner._write(self.found, rounds, self.labels)
+
+
+def checked_rounds(n_estimators: Any) -> int:
+    """A number of rounds."""
+    n = whole(n_estimators)
+    if n is None or n < 1:
+        raise ParameterError(f"n_estimators is {n_estimators!r}; it must be a whole number from 1")
+    return n

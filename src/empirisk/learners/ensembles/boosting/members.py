@@ -1,0 +1,241 @@
+"""The members of a boosted ensemble, and what the first of them say together at several stages."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, overload
+
+import numpy as np
+from sklearn.utils.validation import _num_samples
+
+from empirisk.compiled.boosting.voting import add_votes, weighted_medians
+from empirisk.data.rank_coding import CodedColumn, RankCoding
+from empirisk.learners.ensembles.forest_members import unpacked
+from empirisk.learners.ensembles.forest_trees import ForestTrees
+from empirisk.learners.ensembles.members import fresh, random_states
+from empirisk.learners.trees.door import places_in, table_of
+from empirisk.learners.trees.tree import Tree
+from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.errors import DataError
+from empirisk.runtime.parallel import parallel, slices
+
+ROWS_AT_ONCE = 2**12  # whose sums at all stages stay in the cache
+FITTED = ("trees_", "columns_", "_leaf_labels", "_members")
+
+
+class Members(Protocol):
+    """The members of a fitted ensemble."""
+
+    def write(self, model: Any, n: int) -> None:
+        """The first n of them become the members of a model."""
+
+
+@dataclass(frozen=True, eq=False)
+class BoostedTrees:
+    """Trees of this library, in flat arrays.
+
+    `labels` are the class codes of the leaves, None for numbers; `columns` are those of the table
+    as predictions need them.
+    """
+
+    trees: ForestTrees
+    labels: Ints | None
+    columns: list[CodedColumn]
+
+    @classmethod
+    def of(cls, trees: ForestTrees, labels: Ints | None, coding: RankCoding) -> "BoostedTrees":
+        """Trees that were grown on a coding; of numbers, the values are in the thresholds."""
+        columns = [
+            replace(column, values=column.values[:0]) if column.kind == "number" else column
+            for column in coding.columns
+        ]
+        return cls(trees, labels, columns)
+
+    def write(self, model: Any, n: int) -> None:
+        forget_members(model)
+        model.trees_, model.columns_ = self.trees[:n], self.columns
+        if self.labels is not None:
+            model._leaf_labels = self.labels[: self.trees.first_leaf[n]]
+
+
+@dataclass(frozen=True, eq=False)
+class AnyMembers:
+    """Fitted estimators of any origin."""
+
+    members: list[Any]
+
+    def write(self, model: Any, n: int) -> None:
+        forget_members(model)
+        model._members = self.members[:n]
+
+
+def forget_members(model: Any) -> None:
+    """Those of an earlier fit."""
+    for name in FITTED:
+        vars(model).pop(name, None)
+
+
+class TreeLearners(Sequence[Any]):
+    """The trees of a fitted ensemble as learners, made when they are asked for."""
+
+    def __init__(self, model: Any) -> None:
+        self._model, self._estimator = model, model.estimator_
+        self._random_states = random_states(self._estimator)
+        self.criterion = self._estimator.criterion
+        self.n_classes_ = getattr(model, "n_classes_", 0)
+
+    def __len__(self) -> int:
+        return len(self._model.trees_)
+
+    @overload
+    def __getitem__(self, b: int) -> Any: ...
+    @overload
+    def __getitem__(self, b: slice) -> list[Any]: ...
+    def __getitem__(self, b: int | slice) -> Any:
+        if isinstance(b, slice):
+            return [self[i] for i in range(*b.indices(len(self)))]
+        if not -len(self) <= b < len(self):
+            raise IndexError(f"member {b} of an ensemble of {len(self)}")
+        b = b % len(self)
+        return self._learner(b, unpacked(self._model.trees_[b : b + 1], self))
+
+    def _learner(self, b: int, tree: Tree) -> Any:
+        model = self._model
+        member = fresh(self._estimator, self._random_states, int(model._seeds[b]))
+        member.tree_, member.columns_, member._split_alphas = tree, model.columns_, None
+        member.n_features_in_, member.n_outputs_ = model.n_features_in_, 1
+        member.max_features_ = member._features_drawn(model.n_features_in_)
+        if hasattr(model, "feature_names_in_"):
+            member.feature_names_in_ = model.feature_names_in_
+        if self.n_classes_:
+            member.classes_, member.n_classes_ = model.classes_, self.n_classes_
+            member._labels = member._labels_of(tree, self.n_classes_)
+        return member
+
+
+class Asked(Protocol):
+    """Members that are asked about the rows of a table."""
+
+    def votes(self, stages: Ints) -> Floats:
+        """(rows, stages, 1 or classes): the weights of the members that vote for each class.
+
+        Of two classes those for the second minus those for the first.
+        """
+
+    def staged_votes(self) -> Iterator[Floats]:
+        """(rows, 1 or classes) after each member."""
+
+    def medians(self, stages: Ints) -> Floats:
+        """(rows, stages): the weighted medians of what the first members predict."""
+
+
+class AskedTrees:
+    """Trees in flat arrays; `places` are the rows as trees compare them."""
+
+    def __init__(self, model: Any, places: Floats) -> None:
+        self._trees, self._places, self._n_jobs = model.trees_, places, model.n_jobs
+        self._weights = model.estimator_weights_.copy()  # from a file it cannot be written to
+        if hasattr(model, "_leaf_labels"):
+            each = np.repeat(self._weights, np.diff(self._trees.first_leaf))
+            self._votes = votes_for(model._leaf_labels, model.n_classes_) * each[:, None]
+
+    def votes(self, stages: Ints) -> Floats:
+        return self._sums(self._trees, self._votes, stages)
+
+    def staged_votes(self) -> Iterator[Floats]:
+        total: Any = 0.0
+        first = self._trees.first_leaf
+        for t in range(len(self._trees)):
+            votes = self._votes[first[t] : first[t + 1]]
+            total = total + self._sums(self._trees[t : t + 1], votes, np.ones(1, np.int64))[:, 0]
+            yield total
+
+    def _sums(self, trees: ForestTrees, values: Floats, stages: Ints) -> Floats:
+        totals = np.empty((len(self._places), len(stages), values.shape[1]))
+
+        def add(part: slice) -> None:
+            block = self._places[part]
+            add_votes(
+                trees.nodes.view(np.float64), trees.nodes.view(np.int32), trees.subsets,
+                trees.first_node, trees.first_subset, trees.first_leaf, values, block,
+                np.empty(len(block), np.int32), stages, totals[part],
+            )  # fmt: skip
+
+        parallel(add, slices(len(totals), ROWS_AT_ONCE), n_jobs=self._n_jobs)
+        return totals
+
+    def medians(self, stages: Ints) -> Floats:
+        trees, medians = self._trees, np.empty((len(self._places), len(stages)))
+
+        def find(part: slice) -> None:
+            leaves = trees.all_leaves(self._places[part]) + trees.first_leaf[:-1]
+            says = np.ascontiguousarray(trees.value[:, 0][leaves])
+            weighted_medians(says, self._weights, stages, medians[part])
+
+        parallel(find, slices(len(medians), ROWS_AT_ONCE), n_jobs=self._n_jobs)
+        return medians
+
+
+class AskedEstimators:
+    """Estimators of any origin; X as it came in."""
+
+    def __init__(self, model: Any, X: Any) -> None:
+        self._members, self._X = model._members, X
+        self._weights = model.estimator_weights_.copy()
+        self._labels = getattr(model, "classes_", None)
+
+    def votes(self, stages: Ints) -> Floats:
+        wanted = set(stages.tolist())
+        found = [total for t, total in enumerate(self.staged_votes(stages[-1]), 1) if t in wanted]
+        return np.stack(found, axis=1)
+
+    def staged_votes(self, n: int | None = None) -> Iterator[Floats]:
+        assert self._labels is not None
+        total: Any = 0.0
+        for member, weight in zip(self._members[:n], self._weights, strict=False):
+            codes = predictions(member, self._X, self._labels)
+            total = total + votes_for(codes, len(self._labels)) * weight
+            yield total
+
+    def medians(self, stages: Ints) -> Floats:
+        says = [predictions(m, self._X, None) for m in self._members[: stages[-1]]]
+        table = np.column_stack(says)
+        medians = np.empty((len(table), len(stages)))
+        weighted_medians(table, self._weights, stages, medians)
+        return medians
+
+
+def votes_for(codes: Ints, n_classes: int) -> Floats:
+    """(votes, classes): 1 for the class of each vote; of two classes one column, 1 or -1."""
+    if n_classes == 2:
+        return np.where(codes == 1, 1.0, -1.0)[:, None]
+    return np.eye(n_classes)[codes]
+
+
+def asked(model: Any, X: Any) -> Asked:
+    """The members of a model and the rows of X, a table that was checked, or a design."""
+    if not hasattr(model, "trees_"):
+        return AskedEstimators(model, X)
+    if isinstance(X, RankCoding):
+        return AskedTrees(model, X.places())
+    return AskedTrees(model, places_in(table_of(X, model.estimator_, reset=None), model.columns_))
+
+
+def predictions(member: Any, X: Any, labels: Array | None) -> Array:
+    """What a member predicts: numbers, or the codes of its labels."""
+    found = np.asarray(member.predict(X))
+    if found.size != _num_samples(X):
+        raise DataError(
+            f"{type(member).__name__} gives an array of shape {found.shape} for "
+            f"{_num_samples(X)} rows of X; one number or label is wanted for each"
+        )
+    found = found.reshape(-1)
+    if labels is None:
+        return found.astype(np.float64, copy=False)
+    codes = np.minimum(np.searchsorted(labels, found), len(labels) - 1)
+    strange = labels[codes] != found
+    if strange.any():
+        raise DataError(
+            f"{type(member).__name__} predicts the label {found[strange].tolist()[0]!r}, which y "
+            "does not have"
+        )
+    return codes
