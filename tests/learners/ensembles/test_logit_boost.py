@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.tree import DecisionTreeRegressor as ForeignTree
 
-from boosting_twins import logit_boost_many, logit_boost_two
+from stagewise_twins import logit_boost_many, logit_boost_two
 from empirisk import DecisionTreeRegressor, LogitBoostClassifier, Ridge, Tuned, risk
 from empirisk.learners.ensembles.boosting.any_rounds import AnyRounds
 from empirisk.learners.ensembles.boosting.forward_stagewise import forward_stagewise

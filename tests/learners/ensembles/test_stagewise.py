@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor as ForeignTree
 
-from boosting_twins import l2_boost_columns
+from stagewise_twins import l2_boost_columns
 from empirisk import (
     DecisionTreeRegressor,
     LinearRegression,

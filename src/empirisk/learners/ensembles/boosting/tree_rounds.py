@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from empirisk.compiled.boosting.staging import add_stages
+from empirisk.compiled.boosting.additive_sums import add_stages
 from empirisk.data.rank_coding import RankCoding
 from empirisk.data.scaling import power_of_two
 from empirisk.learners.ensembles.forest_trees import ForestTrees
