@@ -1,0 +1,125 @@
+"""Gradients and curvatures of the losses by the score of a row, and the same as whole numbers.
+
+    SQUARED    (f - y)^2 / 2                  f - y            1
+    LOG        log(1 + e^f) - y f             p - y            p (1 - p)      p = 1 / (1 + e^-f)
+    SOFTMAX    log sum_k e^f_k - f_y          p_k - 1{y = k}   p_k (1 - p_k)
+    POISSON    e^f - y f                      e^f - y          e^f
+    GAMMA      f + y e^-f                     1 - y e^-f       y e^-f
+
+Loops have no branch but for the loss, and the exponential is written out, so that they are
+vectorised.
+"""
+
+from math import frexp, ldexp
+
+import numpy as np
+
+from empirisk.compiled.boosting.exponential import exponential
+from empirisk.compiled.decorator import compiled
+
+GIVEN, SQUARED, LOG, SOFTMAX, POISSON, GAMMA = range(6)
+ONE = np.uint64(1)
+
+
+@compiled(inner=True)
+def derive(kind, k, score, share, y, weight, gradient, curvature, start, end):
+    """Write gradient[start:end] and curvature[start:end]; of constant curvatures there are none.
+
+    share is that of class k, for SOFTMAX; weight may be empty.
+    """
+    if kind == SQUARED:
+        for i in range(start, end):
+            gradient[i] = score[i] - y[i]
+        for i in range(start, min(end, curvature.size)):
+            curvature[i] = 1.0
+    elif kind == LOG:
+        for i in range(start, end):
+            p = 1.0 / (1.0 + exponential(-score[i]))
+            gradient[i] = p - y[i]
+            curvature[i] = p * (1.0 - p)
+    elif kind == SOFTMAX:
+        for i in range(start, end):
+            p = share[i]
+            gradient[i] = p - (1.0 if y[i] == k else 0.0)
+            curvature[i] = p * (1.0 - p)
+    elif kind == POISSON:
+        for i in range(start, end):
+            mean = exponential(score[i])
+            gradient[i] = mean - y[i]
+            curvature[i] = mean
+    elif kind == GAMMA:
+        for i in range(start, end):
+            ratio = y[i] * exponential(-score[i])
+            gradient[i] = 1.0 - ratio
+            curvature[i] = ratio
+    if kind != GIVEN and weight.size > 0:
+        for i in range(start, end):
+            gradient[i] *= weight[i]
+        for i in range(start, min(end, curvature.size)):
+            curvature[i] *= weight[i]
+
+
+@compiled(inner=True)
+def largest(values, start, end):
+    """The largest absolute value of values[start:end]."""
+    most = 0.0
+    for i in range(start, min(end, values.size)):
+        value = abs(values[i])
+        most = value if value > most else most
+    return most
+
+
+@compiled(inner=True)
+def unit(most, bits):
+    """The power of two by which numbers up to `most` become whole numbers of so many bits."""
+    if not 0.0 < most < np.inf:
+        return 1.0
+    _, exponent = frexp(most)
+    return ldexp(1.0, min(max(bits - exponent, -1000), 1000))
+
+
+@compiled(inner=True)
+def enter(rules, gradient, curvature, copies, by_gradient, by_curvature, entries, start, end):
+    """Write the entries of rows start..end: see `histograms`.
+
+    Whole numbers are gradients and curvatures times a power of two, rounded. copies may be empty.
+    """
+    bits = rules.count_bits
+    if rules.width == 1:
+        for i in range(start, end):
+            whole = np.int64(np.floor(gradient[i] * by_gradient + 0.5))
+            entries[i] = (whole << bits) + (copies[i] if copies.size > 0 else np.int64(1))
+        return
+    for i in range(start, end):
+        entries[2 * i] = np.int64(np.floor(gradient[i] * by_gradient + 0.5))
+    if rules.constant:
+        for i in range(start, end):
+            rows = copies[i] if copies.size > 0 else np.int64(1)
+            entries[2 * i + 1] = (np.int64(by_curvature) * rows << bits) + rows
+    else:
+        for i in range(start, end):
+            whole = np.int64(np.floor(curvature[i] * by_curvature + 0.5))
+            rows = copies[i] if copies.size > 0 else np.int64(1)
+            entries[2 * i + 1] = (whole << bits) + rows
+
+
+@compiled
+def find_shares(scores, shares, start, end):
+    """shares[:, i] = e^scores[k, i] / sum_k, for rows start..end: (classes, n) arrays."""
+    K = scores.shape[0]
+    for first in range(start, end, 512):
+        last = min(first + 512, end)
+        for i in range(first, last):
+            most = scores[0, i]
+            for k in range(1, K):
+                most = max(most, scores[k, i])
+            shares[0, i] = most
+        for k in range(K - 1, -1, -1):  # the first row holds the largest scores until the end
+            for i in range(first, last):
+                shares[k, i] = exponential(scores[k, i] - shares[0, i])
+        for i in range(first, last):
+            total = 0.0
+            for k in range(K):
+                total += shares[k, i]
+            for k in range(K):
+                shares[k, i] /= total
