@@ -35,11 +35,13 @@ class BoostedPath:
 
     def _staged(self, places: Floats) -> Floats:
         """Scores (rows, values, trees of a round) after each number of rounds."""
+        trees = self.grown.trees
+        assert trees is not None
         staged = np.empty((len(places), len(self.values), self.grown.n_trees))
         raw, done = np.tile(self.grown.baseline, (len(places), 1)), 0
         for j in np.argsort(self.values, kind="stable"):
-            stop = min(self.values[j], len(self.grown.trees) // self.grown.n_trees)
-            self.grown.trees.add_to(raw, places, done, stop, n_jobs=1)
+            stop = min(self.values[j], len(trees))
+            trees.add_to(raw, places, done, stop, n_jobs=1)
             staged[:, j], done = raw, stop
         return staged
 

@@ -58,6 +58,8 @@ class BoostingLoss(ABC):
     """
 
     link: ClassVar[Link] = "identity"
+    kernel: ClassVar[Any] = None
+    """Under which name the grower knows the loss, and finds its derivatives itself."""
     constant_curvature: ClassVar[bool] = False
     """Whether the curvature is 1 everywhere."""
     has_unit: ClassVar[bool] = True
@@ -96,7 +98,7 @@ class BoostingLoss(ABC):
         """Raise a DataError where the loss is not defined for some y."""
 
     def leaf_steps(
-        self, y: Array, raw: Floats, weight: Floats, leaf: Ints, newton: Floats
+        self, y: Array, raw: Floats, weight: Any, leaf: Any, newton: Floats
     ) -> Floats:
         """The step of each leaf from the rows in it, in place of Newton's, -G / (H + l2)."""
         return newton
@@ -147,7 +149,7 @@ class OwnLoss(BoostingLoss):
         return np.asarray(self.loss.inverse_link(raw), dtype=np.float64)
 
     def leaf_steps(
-        self, y: Array, raw: Floats, weight: Floats, leaf: Ints, newton: Floats
+        self, y: Array, raw: Floats, weight: Any, leaf: Any, newton: Floats
     ) -> Floats:
         return halved_steps(lambda f: weight * self.value(y, f), raw, leaf, newton)
 

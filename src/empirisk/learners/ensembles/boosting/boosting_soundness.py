@@ -6,14 +6,14 @@ import numpy as np
 
 from empirisk.data.rank_coding import CodedColumn
 from empirisk.learners.ensembles.boosting.boosting_loss import INVERSE_LINKS
-from empirisk.learners.ensembles.forest_soundness import _check_kinds
+from empirisk.learners.ensembles.forest_soundness import check_kinds
 from empirisk.learners.trees.soundness import check_array, check_column
 from empirisk.runtime.errors import DataError
 
 
 def check_boosted(model: Any) -> None:
     """Raise a DataError unless the parts of a fitted model belong together."""
-    trees, columns, K = model.trees_, model.columns_, model.n_trees_per_iteration_
+    trees, columns, K = model.trees_.trees, model.columns_, model.n_trees_per_iteration_
     if not isinstance(columns, list) or not all(isinstance(c, CodedColumn) for c in columns):
         raise DataError("columns_ are not a list of columns")
     for column in columns:
@@ -21,9 +21,9 @@ def check_boosted(model: Any) -> None:
     p = trees.gains.shape[1]
     if not len(columns) == model.n_features_in_ == p:
         raise DataError(f"columns_ are {len(columns)}, and the trees have {p} features")
-    _check_kinds(trees, columns)
-    if type(K) is not int or K < 1 or len(trees) % K:
-        raise DataError(f"{len(trees)} trees are no rounds of n_trees_per_iteration_ = {K!r}")
+    check_kinds(trees, columns)
+    if model.trees_.per_round != K:
+        raise DataError(f"n_trees_per_iteration_ is {K!r:.20}, and the trees are not of such rounds")
     if trees.value.shape[1] != 1:
         raise DataError(f"leaves have {trees.value.shape[1]} values, and one is needed")
     check_array("_baseline_prediction", model._baseline_prediction, np.float64, (1, K))
@@ -32,15 +32,13 @@ def check_boosted(model: Any) -> None:
     if hasattr(model, "classes_"):
         _check_classes(model, K)
     for name in ("train_score_", "validation_score_"):
-        scores = getattr(model, name)
-        check_array(name, scores, np.float64, (np.size(scores),))
+        check_array(name, getattr(model, name), np.float64, (np.size(getattr(model, name)),))
 
 
 def _check_classes(model: Any, K: int) -> None:
     """One tree in a round goes with two classes, K with K."""
-    wanted = 2 if K == 1 else K
+    wanted, link = (2, "logit") if K == 1 else (K, "softmax")
     if not isinstance(model.classes_, np.ndarray) or model.classes_.shape != (wanted,):
         raise DataError(f"classes_ are not an array of {wanted} labels")
-    links = {"logit"} if K == 1 else {"softmax"}
-    if model._link is not None and model._link not in links:
+    if model._link not in (None, link):
         raise DataError(f"_link is {model._link!r:.50}, which gives no probabilities")

@@ -17,6 +17,7 @@ class BinaryLogLoss(BoostingLoss):
     """log(1 + exp(f)) - y f, y = 0 or 1; 1 / (1 + exp(-f)) is the probability of 1."""
 
     link: ClassVar[Link] = "logit"
+    kernel: ClassVar[Any] = "log"
     has_unit: ClassVar[bool] = False
 
     def value(self, y: Array, raw: Floats) -> Floats:
@@ -51,6 +52,7 @@ class MultinomialLogLoss(BoostingLoss):
 
     n_classes: int = 3
     link: ClassVar[Link] = "softmax"
+    kernel: ClassVar[Any] = "softmax"
     has_unit: ClassVar[bool] = False
 
     def value(self, y: Array, raw: Floats) -> Floats:

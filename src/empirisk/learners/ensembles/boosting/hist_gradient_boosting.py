@@ -110,7 +110,9 @@ class HistGradientBoosting(PathMixin, BaseEstimator):
             judged = None if held_out is None else table.judged(held_out)
             if others[0] is not None:
                 judged = table.judged_others(self, *others)
-            seen = table.judged(train[scored_rows(len(train), self._seed)])
+            seen = None
+            if not (isinstance(self.scoring, str) and self.scoring == "loss"):
+                seen = table.judged(train[scored_rows(len(train), self._seed)])
             judge = Judge(self, rounds, stopping_of(self), seen, judged, table.classes)
         self._boost(rounds, judge, most)
         return rounds.grown()
@@ -142,7 +144,7 @@ class HistGradientBoosting(PathMixin, BaseEstimator):
 
     def _boost(self, rounds: Rounds, judge: Judge | None, most: int) -> None:
         """All rounds up to `most`, or until the judge says so."""
-        done = 0 if rounds.before is None else len(rounds.before.trees) // rounds.n_trees
+        done = 0 if rounds.before is None else len(rounds.before.trees)
         seeds = spawn(self._seed, 1 + most)[1 + done :]
         for seed in track(seeds, "rounds", len(seeds)):
             check_deadline()
@@ -154,8 +156,8 @@ class HistGradientBoosting(PathMixin, BaseEstimator):
 
     def _write(self, grown: Grown, classes: Array | None, n_rounds: int | None = None) -> Self:
         """The fitted attributes, after all rounds or the first so many."""
-        trees = grown.trees
-        self.trees_ = trees if n_rounds is None else trees[: n_rounds * grown.n_trees]
+        trees: Any = grown.trees
+        self.trees_ = trees if n_rounds is None else trees[:n_rounds]
         self._baseline_prediction = grown.baseline
         self.n_trees_per_iteration_ = grown.n_trees
         self._link = None if isinstance(grown.loss, OwnLoss) else grown.loss.link
@@ -193,7 +195,7 @@ class HistGradientBoosting(PathMixin, BaseEstimator):
     @property
     def n_iter_(self) -> int:
         """How many rounds there are."""
-        return len(self.trees_) // self.n_trees_per_iteration_
+        return len(self.trees_)
 
     def _raw(self, X: Any) -> Floats:
         """The scores of rows: (rows, trees of a round)."""
@@ -202,7 +204,8 @@ class HistGradientBoosting(PathMixin, BaseEstimator):
             return known[1]
         places = check_places(self, X)
         raw = np.tile(self._baseline_prediction, (len(places), 1))
-        self.trees_.add_to(raw, places, 0, self.n_iter_, n_jobs=self.n_jobs)
+        if self.trees_ is not None:
+            self.trees_.add_to(raw, places, n_jobs=self.n_jobs)
         return raw
 
     def _staged_raw(self, X: Any) -> Iterator[Floats]:

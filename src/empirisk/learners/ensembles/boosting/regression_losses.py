@@ -23,6 +23,7 @@ from empirisk.runtime.errors import ParameterError
 class SquaredError(BoostingLoss):
     """(y - f)^2 / 2. Each round fits a tree to the residuals; leaves have their means."""
 
+    kernel: ClassVar[Any] = "squared"
     constant_curvature: ClassVar[bool] = True
 
     def value(self, y: Array, raw: Floats) -> Floats:
@@ -58,7 +59,7 @@ class PinballLoss(BoostingLoss):
         return float(weighted_quantile(y, sample_weight, self.q))
 
     def leaf_steps(
-        self, y: Array, raw: Floats, weight: Floats, leaf: Ints, newton: Floats
+        self, y: Array, raw: Floats, weight: Any, leaf: Any, newton: Floats
     ) -> Floats:
         """The q-quantiles of the residuals."""
         return leaf_quantiles(y - raw, weight, leaf, len(newton), self.q)
@@ -119,7 +120,7 @@ class HuberLoss(BoostingLoss):
         return float(brentq(slope, low, high, xtol=1e-14 * (high - low)))
 
     def leaf_steps(
-        self, y: Array, raw: Floats, weight: Floats, leaf: Ints, newton: Floats
+        self, y: Array, raw: Floats, weight: Any, leaf: Any, newton: Floats
     ) -> Floats:
         """The median of the residuals, and the mean of those clipped around it."""
         return huber_steps(y - raw, weight, leaf, len(newton), self.delta)
@@ -134,6 +135,7 @@ class PoissonDeviance(BoostingLoss):
     """
 
     link: ClassVar[Link] = "log"
+    kernel: ClassVar[Any] = "poisson"
 
     def value(self, y: Array, raw: Floats) -> Floats:
         """exp(f) - y f."""
@@ -160,7 +162,7 @@ class PoissonDeviance(BoostingLoss):
         return float(np.log(weighted_mean(y, sample_weight)))
 
     def leaf_steps(
-        self, y: Array, raw: Floats, weight: Floats, leaf: Ints, newton: Floats
+        self, y: Array, raw: Floats, weight: Any, leaf: Any, newton: Floats
     ) -> Floats:
         """log(1 + v) of Newton's step v > 0, which is log r without a penalty."""
         return np.where(newton > 0, np.log1p(np.maximum(newton, 0.0)), newton)
@@ -179,6 +181,7 @@ class GammaDeviance(BoostingLoss):
     """
 
     link: ClassVar[Link] = "log"
+    kernel: ClassVar[Any] = "gamma"
 
     def value(self, y: Array, raw: Floats) -> Floats:
         """f + y exp(-f)."""
@@ -205,7 +208,7 @@ class GammaDeviance(BoostingLoss):
         return float(np.log(weighted_mean(y, sample_weight)))
 
     def leaf_steps(
-        self, y: Array, raw: Floats, weight: Floats, leaf: Ints, newton: Floats
+        self, y: Array, raw: Floats, weight: Any, leaf: Any, newton: Floats
     ) -> Floats:
         """-log(1 - v) of Newton's step v < 1, which is log r without a penalty."""
         return -np.log1p(-np.minimum(newton, 1 - 1e-15))

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import GroupShuffleSplit, train_test_split
 
+from empirisk.learners.ensembles.boosting.bins import BinnedTable
 from empirisk.learners.ensembles.boosting.boosting_settings import Stopping
 from empirisk.learners.ensembles.boosting.rounds import Rounds
 from empirisk.runtime.arrays import Array, Floats, Ints
@@ -30,7 +31,7 @@ class JudgedRows:
     target, weight
         As the loss takes them.
     places
-        X as trees compare it.
+        In bins of the training table, or as trees compare them.
     """
 
     X: Any
@@ -38,30 +39,33 @@ class JudgedRows:
     given: Floats | None
     target: Array
     weight: Floats
-    places: Floats
+    places: BinnedTable | Floats
 
 
 class Judge:
-    """Scores before the first round and after each, and whether to go on."""
+    """Scores before the first round and after each, and whether to go on.
+
+    By the loss, all training rows are judged; by a scorer, those that `train` has.
+    """
 
     def __init__(
         self,
         learner: Any,
         rounds: Rounds,
         stopping: Stopping,
-        train: JudgedRows,
+        train: JudgedRows | None,
         held_out: JudgedRows | None,
         classes: Array | None,
     ) -> None:
         self.rounds, self.stopping, self.classes = rounds, stopping, classes
         self.train, self.held_out = train, held_out
-        self.by_loss = isinstance(learner.scoring, str) and learner.scoring == "loss"
         self.train_score: list[float] = []
         self.validation_score: list[float] = []
-        watched = [rows for rows in (train, held_out) if rows is not None]
-        self.raw = {id(rows): rounds.scores(rows.places) for rows in watched}
+        self.scores = {
+            id(rows): rounds.watch(rows.places) for rows in (train, held_out) if rows is not None
+        }
         self.model = copy(learner)
-        if not self.by_loss:
+        if train is not None:
             self.scorer = check_scoring(self.model, learner.scoring)
         if rounds.before is None:
             self._note()
@@ -71,28 +75,25 @@ class Judge:
 
     def stops(self) -> bool:
         """Look at the scores after a round; whether it was the last one."""
-        for rows in (self.train, self.held_out):
-            if rows is not None and not (self.by_loss and rows is self.train):
-                self.rounds.add_newest(self.raw[id(rows)], rows.places)
         self._note()
         scores = self.train_score if self.held_out is None else self.validation_score
         return no_longer_grows(scores, self.stopping)
 
     def _note(self) -> None:
-        if not self.by_loss:
+        if self.train is None:
+            self.train_score.append(-self.rounds.training_loss())
+        else:
             self.model._write(self.rounds.grown(), self.classes)
-        self.train_score.append(self._score(self.train))
+            self.train_score.append(self._score(self.train))
         if self.held_out is not None:
             self.validation_score.append(self._score(self.held_out))
 
     def _score(self, rows: JudgedRows) -> float:
-        rounds = self.rounds
-        if self.by_loss:
-            if rows is self.train:
-                return -rounds.mean_loss(rounds.y, rounds.raw, rounds.weight)
+        rounds, scores = self.rounds, self.scores[id(rows)]
+        if self.train is None:
             y = rows.target if rounds.unit == 1.0 else rows.target / rounds.unit
-            return -rounds.mean_loss(y, self.raw[id(rows)], rows.weight)
-        self.model._known_scores = (rows.X, rounds.in_units(self.raw[id(rows)]))
+            return -rounds.mean_loss(y, scores, rows.weight)
+        self.model._known_scores = (rows.X, rounds.in_units(scores))
         weight = {} if rows.given is None else {"sample_weight": rows.given}
         return float(self.scorer(self.model, rows.X, rows.y, **weight))
 

@@ -88,14 +88,14 @@ class TrainingTable:
 
     def judged(self, rows: Ints) -> JudgedRows:
         """Some rows, to be looked at after each round."""
-        places = self.bins[rows].places()
+        bins = self.bins[rows]
         return JudgedRows(
-            X=places if self.X is None else _safe_indexing(self.X, rows),
+            X=bins.places() if self.X is None else _safe_indexing(self.X, rows),
             y=self.y[rows],
             given=self.given[rows] if self.weighted else None,
             target=self.target[rows],
             weight=self.weight[rows],
-            places=places,
+            places=bins,
         )
 
     def judged_others(self, learner: Any, X: Any, y: Any, sample_weight: Any) -> JudgedRows:
