@@ -42,9 +42,9 @@ def open_root(rules, sync, m, nodes, free, active, chosen, drawing, members, see
     root.lower, root.upper, root.gain = -np.inf, np.inf, -1.0
     for k in range(rules.n_groups):
         active[0, k] = 1
-    root.slot = take_slot(rules, sync, free, 0)
+    root.slot = take_slot(rules, sync, free, np.int64(0))
     sync[SMALL], sync[LARGE], sync[BY_SUBTRACTION], sync[CURRENT] = 0, -1, 0, 0
-    draw_features(rules, 0, active, members, drawing, chosen[0], seed)
+    draw_features(rules, np.int64(0), active, members, drawing, chosen[0], seed)
 
 
 @compiled(inner=True)
@@ -81,7 +81,7 @@ def draw_features(rules, node, active, members, drawing, chosen, seed):
     for step in range(wanted):
         other = step
         if wanted < n:
-            other = step + below(seed, np.int64(node) * chosen.size + step, n - step)
+            other = step + below(seed, node * chosen.size + step, n - step)
         drawing[step], drawing[other] = drawing[other], drawing[step]
         chosen[drawing[step]] = 1
 
@@ -141,7 +141,8 @@ def note_best(
     node.feature, node.missing_left = best, split.missing_left
     node.left_first, node.left_second = split.first, split.second
     if features[best].category:
-        node_bits[:] = split_bits[best]
+        for w in range(node_bits.size):
+            node_bits[w] = split_bits[best, w]
         node.threshold = np.nan
     else:
         cut(node, split, np.int64(features[best].n_bins), low[best], high[best])
@@ -230,8 +231,8 @@ def open_children(
         return False
     small, large = (left, left + 1) if n_left <= node.end - a.end else (left + 1, left)
     sync[SMALL], sync[LARGE], sync[BY_SUBTRACTION] = small, large, node.slot >= 0
-    nodes[large].slot = node.slot if node.slot >= 0 else take_slot(rules, sync, free, 1)
-    nodes[small].slot = take_slot(rules, sync, free, 0)
+    nodes[large].slot = node.slot if node.slot >= 0 else take_slot(rules, sync, free, np.int64(1))
+    nodes[small].slot = take_slot(rules, sync, free, np.int64(0))
     node.slot = -1
     draw_features(rules, small, active, members, drawing, chosen[0], seed)
     draw_features(rules, large, active, members, drawing, chosen[1], seed)

@@ -139,7 +139,7 @@ def find_entries(
     own, entries,
 ):  # fmt: skip
     """Gradients and curvatures of all rows as whole numbers; False if the team was stopped."""
-    start, end = piece(0, gradient.size, rank, team)
+    start, end = piece(np.int64(0), gradient.size, rank, team)
     derive(kind, k, score, share, y, weight, gradient, curvature, start, end)
     units[N_UNITS + 2 * rank] = largest(gradient, start, end)
     units[N_UNITS + 2 * rank + 1] = largest(curvature, start, end)
@@ -166,7 +166,7 @@ def find_entries(
 @compiled(inner=True)
 def add_up(rank, team, rule, rows, whole, entries, ordered, own):
     """own[rank, :2] = this thread's part of the sum of all entries; some rows are gathered."""
-    start, end = piece(0, rows.size, rank, team)
+    start, end = piece(np.int64(0), rows.size, rank, team)
     width = rule.width
     source = entries
     if not whole:
@@ -198,7 +198,7 @@ def divide(rank, team, sync, rule, node, column, ways, rows, spare, entries, ord
     own[rank, 0] = part(ways, column, rows, first, last, spare)
     if not meet(sync, team):
         return STOPPED
-    n_left, before = 0, 0
+    n_left, before = np.int64(0), np.int64(0)
     for t in range(team):
         n_left += own[t, 0]
         before += own[t, 0] if t < rank else 0

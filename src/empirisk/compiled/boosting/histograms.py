@@ -38,6 +38,13 @@ def add_one_word(a, b, rows, entries, start, end, into_a, into_b):
 
 
 @compiled(inner=True)
+def clear(words):
+    """Set all to 0."""
+    for i in range(words.size):
+        words[i] = 0
+
+
+@compiled(inner=True)
 def build(codes, first_code, columns, width, rows, entries, start, end, histogram, spare):
     """The histograms of one or two columns: entries[start:end] are those of rows[start:end].
 
@@ -47,11 +54,11 @@ def build(codes, first_code, columns, width, rows, entries, start, end, histogra
     a = columns[0]
     b = columns[1]
     into_a = histogram[width * first_code[a] : width * first_code[a + 1]]
-    into_a[:] = 0
+    clear(into_a)
     into_b = spare
     if b >= 0:
         into_b = histogram[width * first_code[b] : width * first_code[b + 1]]
-        into_b[:] = 0
+        clear(into_b)
     codes_b = codes[max(b, 0)]
     if width == 2:
         add_two_words(codes[a], codes_b, rows, entries, start, end, into_a, into_b)

@@ -87,7 +87,8 @@ def sum_of(values, rows, start, end):
 def find_values(rules, sync, units, nodes, leaf_node, items, sums, curved, weighted, leaves):
     """leaves[leaf] = its value, and its sums of gradients, curvatures and weights."""
     for leaf in range(sync[N_LEAVES]):
-        leaves[leaf, :] = 0.0
+        for s in range(4):
+            leaves[leaf, s] = 0.0
     for t in range(sync[N_ITEMS]):
         for s in range(3):
             leaves[items[t, 0], 1 + s] += sums[t, s]

@@ -133,15 +133,15 @@ def search_numbers(rules, feature, histogram, node, units, sums, gains, patterns
     if n <= 0:
         return
     weigh(rules, sums, n, missing, node.first, node.second, l2, min_curvature, gains)
-    best = first_largest(gains, patterns, n)
-    gain, missing_left = gains[best], False
+    best = np.int64(first_largest(gains, patterns, n))
+    gain, missing_left = gains[best], np.int64(0)
     if some:
         missing[0] = histogram[width * n_bins]
         missing[1] = histogram[width * n_bins + width - 1]
         weigh(rules, sums, n - 1, missing, node.first, node.second, l2, min_curvature, gains)
         other = first_largest(gains, patterns, n - 1)
         if n > 1 and gains[other] > gain:
-            best, gain, missing_left = other, gains[other], True
+            best, gain, missing_left = other, gains[other], np.int64(1)
     if gain < 0.0:
         return
     keep(rules, histogram, n_bins, sums, missing, best, missing_left, some, node, split)
@@ -202,17 +202,17 @@ def search_bounded(rules, feature, histogram, node, units, sums, missing, split)
         missing[1] = histogram[width * n_bins + width - 1]
         some = rows_of(rules, missing[0], missing[1]) > 0
     accumulate(histogram, width, n_bins, sums)
-    best, best_worth, best_left = -1, -np.inf, False
-    for way in range(2 if some else 1):
+    best, best_worth, best_left = np.int64(-1), -np.inf, np.int64(0)
+    for way in range(np.int64(2 if some else 1)):
         n = n_bins if some and way == 0 else n_bins - 1
         for b in range(n):
             first = sums[0, b] + way * missing[0]
             second = (sums[1, b] + way * missing[1]) if width == 2 else 0
             worth = worth_within(
-                rules, feature.monotone, node, first, second, l2, min_curvature
+                rules, np.int64(feature.monotone), node, first, second, l2, min_curvature
             )
             if worth > best_worth:
-                best, best_worth, best_left = b, worth, way == 1
+                best, best_worth, best_left = b, worth, way
     if best >= 0:
         keep(rules, histogram, n_bins, sums, missing, best, best_left, some, node, split)
         settle(split, best_worth, bounded_node_worth(rules, node, l2))

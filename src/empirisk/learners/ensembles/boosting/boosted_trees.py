@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from empirisk.compiled.trees.forest_walking import add_values
+from empirisk.compiled.boosting.scoring import add_scores
 from empirisk.learners.ensembles.forest_trees import ROWS_AT_ONCE, ForestTrees
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import DataError
@@ -56,7 +56,7 @@ class BoostedTrees:
         def add(part: slice) -> None:
             block = places[part]
             leaves = np.empty(len(block), np.int32)
-            add_values(
+            add_scores(
                 *trees._walks(), trees.first_node, trees.first_subset, trees.first_leaf,
                 trees.value, block, leaves, scores[part],
             )  # fmt: skip
