@@ -1,8 +1,9 @@
 """Boosted trees by brute force, in plain NumPy: every split of a node tried, one by one.
 
 Best-first growth on the sums G and H of gradients and curvatures in a node, on the distinct values
-themselves; missing values are tried on both sides; the levels of a category are cut in the order of
-G / H.
+themselves; missing values are tried on both sides. The levels of a category are cut in the order of
+G / (H + 10); levels with fewer than 10 rows in the node are one with what is missing. Where a node
+lacks it, what is missing goes to the side with more rows.
 """
 
 from dataclasses import dataclass, field
@@ -10,26 +11,35 @@ from dataclasses import dataclass, field
 import numpy as np
 
 LEAST_CURVATURE = 1e-3  # of a child, as in scikit-learn and LightGBM
+FEW, SMOOTH = 10, 10.0  # rows of a level in a node, and what is added to curvatures for the order
+
+
+@dataclass
+class Cut:
+    """A split: by a threshold, or by levels on both sides; what is on neither is missing."""
+
+    feature: int
+    threshold: float = np.nan
+    sides: tuple = ()
+    missing_left: bool = False
+
+    def goes_left(self, x):
+        if not self.sides:
+            return np.where(np.isnan(x), self.missing_left, x <= self.threshold)
+        known = np.isin(x, self.sides[0] + self.sides[1])
+        return np.where(known, np.isin(x, self.sides[0]), self.missing_left)
 
 
 @dataclass
 class Node:
-    """A leaf, or with `feature` a split; `levels` go left of a category."""
+    """A leaf, or with a cut and children an inner node; `used` are the features above it."""
 
     rows: np.ndarray
     depth: int
     value: float
     used: frozenset = frozenset()
-    feature: int = -1
-    threshold: float = np.nan
-    levels: frozenset = frozenset()
-    missing_left: bool = False
+    cut: Cut | None = None
     children: list = field(default_factory=list)
-
-    def goes_left(self, x):
-        missing = np.isnan(x)
-        left = np.isin(x, list(self.levels)) if self.levels else x <= self.threshold
-        return np.where(missing, self.missing_left, left)
 
     def leaves(self):
         if not self.children:
@@ -45,7 +55,7 @@ class Node:
         if not self.children:
             out[rows] = self.value
             return
-        left = self.goes_left(X[rows, self.feature])
+        left = self.cut.goes_left(X[rows, self.cut.feature])
         self.children[0]._predict(X, rows[left], out)
         self.children[1]._predict(X, rows[~left], out)
 
@@ -72,20 +82,18 @@ def grow(
         return g[rows].sum() ** 2 / (h[rows].sum() + l2)
 
     def candidates(node):
-        """(gain, feature, what goes left, missing left) of all splits that are allowed."""
+        """(gain, cut, rows of both sides) of all cuts that are allowed."""
         for j in allowed(node.used, X.shape[1], groups):
             x = X[node.rows, j]
-            for threshold, levels in cuts(x, g[node.rows], h[node.rows], j in categories):
-                for missing_left in (False, True):
-                    trial = Node(node.rows, 0, 0.0, frozenset(), j, threshold, levels, missing_left)
-                    left = trial.goes_left(x)
-                    a, b = node.rows[left], node.rows[~left]
-                    if min(len(a), len(b)) < min_samples_leaf:
-                        continue
-                    if min(h[a].sum(), h[b].sum()) < LEAST_CURVATURE:
-                        continue
-                    gain = part(a) + part(b) - part(node.rows)
-                    yield gain, trial, (a, b)
+            search = level_cuts if j in categories else number_cuts
+            for cut in search(j, x, g[node.rows], h[node.rows]):
+                left = cut.goes_left(x)
+                a, b = node.rows[left], node.rows[~left]
+                if min(len(a), len(b)) < max(min_samples_leaf, 1):
+                    continue
+                if min(h[a].sum(), h[b].sum()) < LEAST_CURVATURE:
+                    continue
+                yield part(a) + part(b) - part(node.rows), cut, (a, b)
 
     def best(node):
         found = (min_gain * (1 + 1e-12) + 1e-12 * abs(part(node.rows)), None, None)
@@ -104,10 +112,8 @@ def grow(
         gains = [found[0] if found[1] is not None else -np.inf for _, found in open_nodes]
         if not gains or max(gains) == -np.inf:
             break
-        node, (_, split, sides) = open_nodes.pop(int(np.argmax(gains)))
-        node.feature, node.threshold = split.feature, split.threshold
-        node.levels, node.missing_left = split.levels, split.missing_left
-        used = node.used | {split.feature}
+        node, (_, node.cut, sides) = open_nodes.pop(int(np.argmax(gains)))
+        used = node.used | {node.cut.feature}
         node.children = [Node(side, node.depth + 1, value(side), used) for side in sides]
         open_nodes += [(child, best(child)) for child in node.children]
         n_leaves += 1
@@ -122,19 +128,36 @@ def allowed(used, p, groups):
     return sorted(set().union(*fitting)) if fitting else []
 
 
-def cuts(x, g, h, category):
-    """(threshold, levels) of all cuts of the values in a node."""
-    values = np.unique(x[~np.isnan(x)])
-    if category:
-        means = [g[x == level].sum() / h[x == level].sum() for level in values]
-        order = values[np.argsort(means, kind="stable")]
-        for k in range(1, len(order) + 1):
-            yield np.nan, frozenset(order[:k].tolist())
-        return
+def number_cuts(j, x, g, h):
+    """All cuts of the values in a node between neighbours; what is missing right, then left."""
+    missing = np.isnan(x)
+    values = np.unique(x[~missing])
     for low, high in zip(values[:-1], values[1:], strict=True):
-        yield low + (high - low) / 2, frozenset()
-    if np.isnan(x).any() and len(values):
-        yield np.inf, frozenset()  # what is missing against the rest
+        threshold = low + (high - low) / 2
+        if not missing.any():
+            yield Cut(j, threshold, missing_left=2 * (x <= threshold).sum() > len(x))
+            continue
+        for left in (False, True):
+            yield Cut(j, threshold, missing_left=left)
+    if missing.any() and len(values):
+        yield Cut(j, np.inf)  # what is missing against the rest
+
+
+def level_cuts(j, x, g, h):
+    """All cuts of the levels of a node in the order of their smoothed steps."""
+    frequent = [level for level in np.unique(x[~np.isnan(x)]) if (x == level).sum() >= FEW]
+    groups = [(x == level, level) for level in frequent]
+    rest = ~np.isin(x, frequent)
+    if rest.any():
+        groups.append((rest, None))
+    order = sorted(groups, key=lambda group: g[group[0]].sum() / (h[group[0]].sum() + SMOOTH))
+    names = [name for _, name in order]
+    for k in range(1, len(names)):
+        left, right = ([n for n in side if n is not None] for side in (names[:k], names[k:]))
+        missing_left = None in names[:k]
+        if not rest.any():
+            missing_left = 2 * np.isin(x, left).sum() > len(x)
+        yield Cut(j, sides=(left, right), missing_left=missing_left)
 
 
 def boost(X, y, start, gradient, curvature, *, rounds, learning_rate=0.1, **how):

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 from empirisk import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from empirisk.learners.ensembles.boosting.constraints import interaction_groups
@@ -28,7 +29,7 @@ def along(model, j, method="predict"):
 def test_monotone_features_go_one_way(loss):
     y = np.exp(Y) if loss in ("poisson", "gamma") else Y
     learner = HistGradientBoostingRegressor(loss, quantile=0.7, monotonic_cst=[1, -1, 0], **HOW)
-    model = learner.fit(X, y)
+    model = clone(learner).fit(X, y)
     free = learner.set_params(monotonic_cst=None).fit(X, y)
     for j, sign in enumerate([1, -1]):
         steps = sign * np.diff(along(model, j), axis=1)
