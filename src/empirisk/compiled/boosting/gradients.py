@@ -22,48 +22,49 @@ ONE = np.uint64(1)
 
 
 @compiled(inner=True)
-def derive(kind, k, score, share, y, weight, gradient, curvature, start, end):
-    """Write gradient[start:end] and curvature[start:end]; of constant curvatures there are none.
+def derive(kind, k, score, share, y, weight, gradient, curvature):
+    """Write gradients and curvatures of some rows; of constant curvatures there are none.
 
     share is that of class k, for SOFTMAX; weight may be empty.
     """
+    n = gradient.size
     if kind == SQUARED:
-        for i in range(start, end):
+        for i in range(n):
             gradient[i] = score[i] - y[i]
-        for i in range(start, min(end, curvature.size)):
+        for i in range(curvature.size):
             curvature[i] = 1.0
     elif kind == LOG:
-        for i in range(start, end):
+        for i in range(n):
             p = 1.0 / (1.0 + exponential(-score[i]))
             gradient[i] = p - y[i]
             curvature[i] = p * (1.0 - p)
     elif kind == SOFTMAX:
-        for i in range(start, end):
+        for i in range(n):
             p = share[i]
             gradient[i] = p - (1.0 if y[i] == k else 0.0)
             curvature[i] = p * (1.0 - p)
     elif kind == POISSON:
-        for i in range(start, end):
+        for i in range(n):
             mean = exponential(score[i])
             gradient[i] = mean - y[i]
             curvature[i] = mean
     elif kind == GAMMA:
-        for i in range(start, end):
+        for i in range(n):
             ratio = y[i] * exponential(-score[i])
             gradient[i] = 1.0 - ratio
             curvature[i] = ratio
     if kind != GIVEN and weight.size > 0:
-        for i in range(start, end):
+        for i in range(n):
             gradient[i] *= weight[i]
-        for i in range(start, min(end, curvature.size)):
+        for i in range(curvature.size):
             curvature[i] *= weight[i]
 
 
 @compiled(inner=True)
-def largest(values, start, end):
-    """The largest absolute value of values[start:end]."""
+def largest(values):
+    """The largest absolute value."""
     most = 0.0
-    for i in range(start, min(end, values.size)):
+    for i in range(values.size):
         value = abs(values[i])
         most = value if value > most else most
     return most

@@ -140,9 +140,12 @@ def find_entries(
 ):  # fmt: skip
     """Gradients and curvatures of all rows as whole numbers; False if the team was stopped."""
     start, end = piece(np.int64(0), gradient.size, rank, team)
-    derive(kind, k, score, share, y, weight, gradient, curvature, start, end)
-    units[N_UNITS + 2 * rank] = largest(gradient, start, end)
-    units[N_UNITS + 2 * rank + 1] = largest(curvature, start, end)
+    derive(
+        kind, k, score[start:end], share[start:end], y[start:end], weight[start:end],
+        gradient[start:end], curvature[start:end],
+    )  # fmt: skip
+    units[N_UNITS + 2 * rank] = largest(gradient[start:end])
+    units[N_UNITS + 2 * rank + 1] = largest(curvature[start:end])
     if not meet(sync, team):
         return False
     most, most_curved = 0.0, 0.0

@@ -42,9 +42,11 @@ def weigh(rules, sums, n, missing, node_first, node_second, l2, min_curvature, g
     bits = rules.count_bits
     mask = (np.int64(1) << bits) - 1
     least = rules.min_rows
+    firsts, seconds = sums[0], sums[1]
+    more_first, more_second = missing[0], missing[1]
     if rules.width == 2:
         for b in range(n):
-            first, second = sums[0, b] + missing[0], sums[1, b] + missing[1]
+            first, second = firsts[b] + more_first, seconds[b] + more_second
             rest = node_second - second
             rows, other_rows = second & mask, rest & mask
             g, other_g = np.float64(first), np.float64(node_first - first)
@@ -58,7 +60,7 @@ def weigh(rules, sums, n, missing, node_first, node_second, l2, min_curvature, g
             gains[b] = worth if allowed else -1.0
     else:
         for b in range(n):
-            first = sums[0, b] + missing[0]
+            first = firsts[b] + more_first
             rest = node_first - first
             rows, other_rows = first & mask, rest & mask
             g, other_g = np.float64(first >> bits), np.float64(rest >> bits)
