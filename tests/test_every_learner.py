@@ -80,11 +80,16 @@ SETTINGS = {
         ),
     ],
     "HistGradientBoostingRegressor": [
-        HistGradientBoostingRegressor(max_iter=4, min_samples_leaf=3, max_leaf_nodes=5),
         HistGradientBoostingRegressor(
-            "absolute_error", max_iter=3, min_samples_leaf=4, max_features=0.5, random_state=0
+            max_iter=4, min_samples_leaf=3, max_leaf_nodes=5, learning_rate=0.5
         ),
-        HistGradientBoostingRegressor("huber", max_iter=3, min_samples_leaf=4, max_depth=2),
+        HistGradientBoostingRegressor(
+            "absolute_error", max_iter=5, learning_rate=0.5, min_samples_leaf=4, max_features=0.5,
+            random_state=0,
+        ),
+        HistGradientBoostingRegressor(
+            "huber", max_iter=3, learning_rate=0.5, min_samples_leaf=4, max_depth=2
+        ),
     ],
     "Lasso": [Lasso(alpha=0.1), Lasso(alpha=0.05, fit_intercept=False)],
     "LinearDiscriminantAnalysis": [

@@ -48,10 +48,14 @@ class TrainingRows:
     def booster(self, weight: Floats, limits: Limits, n_jobs: int | None) -> Booster:
         """What grows trees on these rows; factors of classes make no copies."""
         plain = bool((weight == 1.0).all())
-        booster = Booster(self.bins, limits, None if plain else weight, n_jobs)
         copied = counts_rows(self.given) and not (self.given == 1.0).all()
-        booster.copies = self.given.astype(np.int64) if copied else np.empty(0, np.int64)
-        return booster
+        return Booster(
+            self.bins,
+            limits,
+            None if plain else weight,
+            n_jobs,
+            self.given.astype(np.int64) if copied else np.empty(0, np.int64),
+        )
 
 
 @dataclass(frozen=True, eq=False)
