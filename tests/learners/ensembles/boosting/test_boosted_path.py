@@ -61,7 +61,9 @@ def test_tuned_chooses_rounds_with_the_same_bits_for_every_n_jobs():
 
 
 def test_along_the_axis_no_value_stops_early():
-    learner = HistGradientBoostingRegressor(max_iter=40, early_stopping=True, **HOW)
+    learner = HistGradientBoostingRegressor(
+        max_iter=40, early_stopping=True, n_iter_no_change=2, random_state=0, **HOW
+    )
     assert learner.fit(X, Y).n_iter_ < 40
     tuned = Tuned(learner, cv=3, values=[5, 40], random_state=0).fit(X, Y)
     assert tuned.best_estimator_.n_iter_ == tuned.best_value_

@@ -351,10 +351,12 @@ class Room:
     leaves: Floats
 
     @classmethod
-    def of(cls, bins: BinnedTable, limits: Limits, team: int, copies: Array) -> "Room":
+    def of(
+        cls, bins: BinnedTable, limits: Limits, team: int, copies: Array | None = None
+    ) -> "Room":
         """For the trees of a table."""
         n, p = bins.shape
-        counted = int(copies.sum()) if len(copies) else n
+        counted = n if copies is None or len(copies) == 0 else int(copies.sum())
         most = max(min(n, counted // max(limits.min_samples_leaf, 1)), 1)
         most = most if limits.max_leaf_nodes is None else min(limits.max_leaf_nodes, most)
         if limits.max_depth is not None and limits.max_depth < 30:
