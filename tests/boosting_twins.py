@@ -7,6 +7,7 @@ lacks it, what is missing goes to the side with more rows.
 """
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
@@ -132,7 +133,7 @@ def number_cuts(j, x, g, h):
     """All cuts of the values in a node between neighbours; what is missing right, then left."""
     missing = np.isnan(x)
     values = np.unique(x[~missing])
-    for low, high in zip(values[:-1], values[1:], strict=True):
+    for low, high in pairwise(values):
         threshold = low + (high - low) / 2
         if not missing.any():
             yield Cut(j, threshold, missing_left=2 * (x <= threshold).sum() > len(x))

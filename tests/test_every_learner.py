@@ -84,7 +84,11 @@ SETTINGS = {
             max_iter=4, min_samples_leaf=3, max_leaf_nodes=5, learning_rate=0.5
         ),
         HistGradientBoostingRegressor(
-            "absolute_error", max_iter=5, learning_rate=0.5, min_samples_leaf=4, max_features=0.5,
+            "absolute_error",
+            max_iter=5,
+            learning_rate=0.5,
+            min_samples_leaf=4,
+            max_features=0.5,
             random_state=0,
         ),
         HistGradientBoostingRegressor(

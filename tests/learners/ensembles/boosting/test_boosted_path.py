@@ -62,7 +62,7 @@ def test_tuned_chooses_rounds_with_the_same_bits_for_every_n_jobs():
 
 def test_along_the_axis_no_value_stops_early():
     learner = HistGradientBoostingRegressor(
-        max_iter=40, early_stopping=True, n_iter_no_change=2, random_state=0, **HOW
+        max_iter=40, early_stopping=True, n_iter_no_change=2, tol=0.01, random_state=0, **HOW
     )
     assert learner.fit(X, Y).n_iter_ < 40
     tuned = Tuned(learner, cv=3, values=[5, 40], random_state=0).fit(X, Y)
@@ -81,7 +81,13 @@ def test_along_the_axis_no_value_stops_early():
 
 def test_a_learner_as_it_is_stops_early_in_each_fold():
     learner = HistGradientBoostingRegressor(
-        max_iter=60, learning_rate=0.5, early_stopping=True, n_iter_no_change=2, random_state=0, **HOW
+        max_iter=60,
+        learning_rate=0.5,
+        early_stopping=True,
+        n_iter_no_change=2,
+        tol=0.01,
+        random_state=0,
+        **HOW,
     )
     table = X.round(1)  # few values, so that bins of a fold are those of all rows
     problem = risk.Problem.of(learner, table, Y)

@@ -146,7 +146,9 @@ def test_leaves_have_the_best_step(loss, y):
 
 
 def test_leaves_without_counts_have_the_step_of_newton():
-    assert_array_equal(PoissonDeviance().leaf_steps(*[None] * 4, np.array([-1.0, -0.2])), [-1, -0.2])
+    assert_array_equal(
+        PoissonDeviance().leaf_steps(*[None] * 4, np.array([-1.0, -0.2])), [-1, -0.2]
+    )
 
 
 def test_steps_are_halved_until_the_loss_does_not_rise():

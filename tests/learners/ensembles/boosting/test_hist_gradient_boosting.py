@@ -54,9 +54,9 @@ def logistic(**how):
 def test_squared_error_grows_the_trees_of_the_twin(seed, kind):
     X, y = sample(seed=seed, missing=kind != "numbers", category=kind == "category")
     categories = [1] if kind == "category" else []
-    model = HistGradientBoostingRegressor(
-        max_iter=6, categorical_features=categories, **SMALL
-    ).fit(X, y)
+    model = HistGradientBoostingRegressor(max_iter=6, categorical_features=categories, **SMALL).fit(
+        X, y
+    )
     staged, _ = twins.boost(X, y, y.mean(), **squared(), rounds=6, categories=categories, **SMALL)
     # The same sums in another order, 6 rounds of them.
     assert_allclose(list(model.staged_predict(X)), staged, rtol=1e-10, atol=1e-12)
@@ -199,7 +199,9 @@ def test_stages_end_at_the_model():
         assert_array_equal(stages[-1], whole(X))
         first = clone(model).set_params(max_iter=1).fit(X, y)
         assert_array_equal(stages[0], getattr(first, whole.__name__)(X))
-    assert_array_equal(np.exp(model.predict_log_proba(X)).round(12), model.predict_proba(X).round(12))
+    assert_array_equal(
+        np.exp(model.predict_log_proba(X)).round(12), model.predict_proba(X).round(12)
+    )
 
 
 PEERS = [

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from empirisk.learners.ensembles.boosting.bins import BinnedTable
 from empirisk.learners.ensembles.boosting.rounds import Grown
 from empirisk.learners.trees.limits import whole
 from empirisk.risk.axis import Output
@@ -24,7 +23,7 @@ class BoostedPath:
         self.learner, self.grown, self.n_classes = learner, grown, n_classes
         self.values = [checked_value(value) for value in values]
 
-    def predict_path(self, X: BinnedTable, output: Output) -> Array:
+    def predict_path(self, X: Any, output: Output) -> Array:
         """(rows, values) or (rows, values, classes), from one walk down each tree."""
         staged = self._staged(X.places())
         inverse_link = self.grown.loss.inverse_link

@@ -11,8 +11,8 @@ import numpy as np
 from scipy.special import expit, softmax
 
 from empirisk.learners.ensembles.boosting.leaf_steps import halved_steps
-from empirisk.runtime.arrays import Array, Floats, Ints
-from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.errors import ParameterError
 
 Link = Literal["identity", "log", "logit", "softmax"]
 OWN = ("value", "gradient", "curvature", "initial", "inverse_link")
@@ -62,6 +62,8 @@ class BoostingLoss(ABC):
     """Under which name the grower knows the loss, and finds its derivatives itself."""
     constant_curvature: ClassVar[bool] = False
     """Whether the curvature is 1 everywhere."""
+    wanted: ClassVar[str] = "finite numbers"
+    """Targets for which the loss is defined, in words."""
     has_unit: ClassVar[bool] = True
     """Whether predictions for y times c are c times those for y."""
 
@@ -94,12 +96,11 @@ class BoostingLoss(ABC):
         """The loss of one round, where it depends on how far the fit has come."""
         return self
 
-    def check_target(self, y: Array) -> None:
-        """Raise a DataError where the loss is not defined for some y."""
+    def allows(self, y: Array) -> bool:
+        """Whether the loss is defined for all y."""
+        return True
 
-    def leaf_steps(
-        self, y: Array, raw: Floats, weight: Any, leaf: Any, newton: Floats
-    ) -> Floats:
+    def leaf_steps(self, y: Array, raw: Floats, weight: Any, leaf: Any, newton: Floats) -> Floats:
         """The step of each leaf from the rows in it, in place of Newton's, -G / (H + l2)."""
         return newton
 
@@ -148,9 +149,7 @@ class OwnLoss(BoostingLoss):
     def inverse_link(self, raw: Floats) -> Floats:
         return np.asarray(self.loss.inverse_link(raw), dtype=np.float64)
 
-    def leaf_steps(
-        self, y: Array, raw: Floats, weight: Any, leaf: Any, newton: Floats
-    ) -> Floats:
+    def leaf_steps(self, y: Array, raw: Floats, weight: Any, leaf: Any, newton: Floats) -> Floats:
         return halved_steps(lambda f: weight * self.value(y, f), raw, leaf, newton)
 
     @property
@@ -176,11 +175,3 @@ def _softmax(raw: Floats) -> Floats:
 
 
 INVERSE_LINKS = {"identity": _identity, "log": np.exp, "logit": expit, "softmax": _softmax}
-
-
-def refuse_target(wanted: str, y: Array) -> None:
-    """Complain of values of y that a loss does not take."""
-    raise DataError(
-        f"y goes from {y.min():g} to {y.max():g}; the loss needs {wanted}: use another loss, or "
-        "leave out these rows"
-    )

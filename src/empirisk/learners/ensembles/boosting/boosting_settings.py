@@ -118,7 +118,9 @@ def _whole_or_none(learner: Any, name: str, least: int) -> int | None:
 def _real(learner: Any, name: str, low: float, high: float) -> float:
     number = real(getattr(learner, name))
     if number is None or not low <= number < high:
-        raise ParameterError(f"{name} is {getattr(learner, name)!r}; it must be a number >= {low:g}")
+        raise ParameterError(
+            f"{name} is {getattr(learner, name)!r}; it must be a number >= {low:g}"
+        )
     return number
 
 

@@ -23,7 +23,9 @@ def check_boosted(model: Any) -> None:
         raise DataError(f"columns_ are {len(columns)}, and the trees have {p} features")
     check_kinds(trees, columns)
     if model.trees_.per_round != K:
-        raise DataError(f"n_trees_per_iteration_ is {K!r:.20}, and the trees are not of such rounds")
+        raise DataError(
+            f"n_trees_per_iteration_ is {K!r:.20}, and the trees are not of such rounds"
+        )
     if trees.value.shape[1] != 1:
         raise DataError(f"leaves have {trees.value.shape[1]} values, and one is needed")
     check_array("_baseline_prediction", model._baseline_prediction, np.float64, (1, K))

@@ -11,7 +11,11 @@ from sklearn.utils import Tags
 
 from empirisk.data.rank_coding import CodedColumn
 from empirisk.learners.ensembles.boosting.bins import BinnedTable
-from empirisk.learners.ensembles.boosting.boosted_path import BoostedPath, checked_value, rounds_grid
+from empirisk.learners.ensembles.boosting.boosted_path import (
+    BoostedPath,
+    checked_value,
+    rounds_grid,
+)
 from empirisk.learners.ensembles.boosting.boosted_trees import BoostedTrees
 from empirisk.learners.ensembles.boosting.boosting_loss import INVERSE_LINKS, BoostingLoss, OwnLoss
 from empirisk.learners.ensembles.boosting.boosting_settings import (
@@ -44,7 +48,6 @@ from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.progress import track
 from empirisk.runtime.streams import spawn
-
 
 Others = tuple[Any, Any, Any]
 """X, y and weights of rows to judge by, or None."""

@@ -6,16 +6,11 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.optimize import brentq
 
-from empirisk.learners.ensembles.boosting.boosting_loss import (
-    BoostingLoss,
-    Link,
-    OwnLoss,
-    refuse_target,
-)
+from empirisk.learners.ensembles.boosting.boosting_loss import BoostingLoss, Link, OwnLoss
 from empirisk.learners.ensembles.boosting.leaf_steps import huber_steps, leaf_quantiles
 from empirisk.learners.trees.limits import real
 from empirisk.losses.weighted import weighted_mean, weighted_quantile
-from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ParameterError
 
 
@@ -58,9 +53,7 @@ class PinballLoss(BoostingLoss):
         """The q-quantile."""
         return float(weighted_quantile(y, sample_weight, self.q))
 
-    def leaf_steps(
-        self, y: Array, raw: Floats, weight: Any, leaf: Any, newton: Floats
-    ) -> Floats:
+    def leaf_steps(self, y: Array, raw: Floats, weight: Any, leaf: Any, newton: Floats) -> Floats:
         """The q-quantiles of the residuals."""
         return leaf_quantiles(y - raw, weight, leaf, len(newton), self.q)
 
@@ -112,16 +105,14 @@ class HuberLoss(BoostingLoss):
         weight = sample_weight / sample_weight.sum()
 
         def slope(f: float) -> float:
-            return float(weight @ loss.gradient(y, np.float64(f)))
+            return float(weight @ loss.gradient(y, np.array(f)))
 
         low, high = float(y.min()), float(y.max())
         if not slope(low) < 0 < slope(high):
             return median  # all values are equal, or delta is 0
         return float(brentq(slope, low, high, xtol=1e-14 * (high - low)))
 
-    def leaf_steps(
-        self, y: Array, raw: Floats, weight: Any, leaf: Any, newton: Floats
-    ) -> Floats:
+    def leaf_steps(self, y: Array, raw: Floats, weight: Any, leaf: Any, newton: Floats) -> Floats:
         """The median of the residuals, and the mean of those clipped around it."""
         return huber_steps(y - raw, weight, leaf, len(newton), self.delta)
 
@@ -136,6 +127,7 @@ class PoissonDeviance(BoostingLoss):
 
     link: ClassVar[Link] = "log"
     kernel: ClassVar[Any] = "poisson"
+    wanted: ClassVar[str] = "values >= 0 that are not all 0"
 
     def value(self, y: Array, raw: Floats) -> Floats:
         """exp(f) - y f."""
@@ -153,17 +145,14 @@ class PoissonDeviance(BoostingLoss):
         mean = np.exp(raw)
         return mean - y, mean
 
-    def check_target(self, y: Array) -> None:
-        if y.min() < 0 or y.max() <= 0:
-            refuse_target("values >= 0 that are not all 0 (poisson)", y)
+    def allows(self, y: Array) -> bool:
+        return bool(y.min() >= 0 and y.max() > 0)
 
     def initial(self, y: Array, sample_weight: Floats) -> float:
         """The logarithm of the mean."""
         return float(np.log(weighted_mean(y, sample_weight)))
 
-    def leaf_steps(
-        self, y: Array, raw: Floats, weight: Any, leaf: Any, newton: Floats
-    ) -> Floats:
+    def leaf_steps(self, y: Array, raw: Floats, weight: Any, leaf: Any, newton: Floats) -> Floats:
         """log(1 + v) of Newton's step v > 0, which is log r without a penalty."""
         return np.where(newton > 0, np.log1p(np.maximum(newton, 0.0)), newton)
 
@@ -182,6 +171,7 @@ class GammaDeviance(BoostingLoss):
 
     link: ClassVar[Link] = "log"
     kernel: ClassVar[Any] = "gamma"
+    wanted: ClassVar[str] = "values above 0"
 
     def value(self, y: Array, raw: Floats) -> Floats:
         """f + y exp(-f)."""
@@ -199,17 +189,14 @@ class GammaDeviance(BoostingLoss):
         ratio = y * np.exp(-raw)
         return 1 - ratio, ratio
 
-    def check_target(self, y: Array) -> None:
-        if y.min() <= 0:
-            refuse_target("values above 0 (gamma)", y)
+    def allows(self, y: Array) -> bool:
+        return bool(y.min() > 0)
 
     def initial(self, y: Array, sample_weight: Floats) -> float:
         """The logarithm of the mean."""
         return float(np.log(weighted_mean(y, sample_weight)))
 
-    def leaf_steps(
-        self, y: Array, raw: Floats, weight: Any, leaf: Any, newton: Floats
-    ) -> Floats:
+    def leaf_steps(self, y: Array, raw: Floats, weight: Any, leaf: Any, newton: Floats) -> Floats:
         """-log(1 - v) of Newton's step v < 1, which is log r without a penalty."""
         return -np.log1p(-np.minimum(newton, 1 - 1e-15))
 
@@ -238,7 +225,7 @@ def regression_loss(loss: Any, quantile: Any = None, alpha: Any = 0.9) -> Boosti
     if not isinstance(loss, str):
         return loss if isinstance(loss, BoostingLoss) else OwnLoss(loss)
     if loss in PLAIN:
-        return PLAIN[loss]()  # type: ignore[abstract]
+        return PLAIN[loss]()
     if loss == "quantile":
         return PinballLoss(_level("quantile", quantile, ends=True))
     if loss == "huber":

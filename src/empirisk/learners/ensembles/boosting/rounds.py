@@ -22,6 +22,7 @@ from empirisk.learners.ensembles.boosting.leaf_steps import common_factor
 from empirisk.learners.ensembles.forest_trees import ForestTrees
 from empirisk.learners.trees.limits import counts_rows
 from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.errors import DataError
 from empirisk.runtime.streams import generator, spawn
 
 ORDINARY = (2.0**-100, 2.0**100)  # sums of squares of such numbers are far from overflow
@@ -120,7 +121,11 @@ class Rounds:
         n_jobs: int | None = None,
         before: EarlierRounds | None = None,
     ) -> None:
-        loss.check_target(rows.y)
+        if not loss.allows(rows.y):
+            raise DataError(
+                f"y goes from {rows.y.min():g} to {rows.y.max():g}; the loss needs {loss.wanted}: "
+                "use another loss, or leave out these rows"
+            )
         self.loss, self.n_trees, self.subsample, self.n_jobs = loss, n_trees, subsample, n_jobs
         self.bins, self.before, self.done = rows.bins, before, 0
         self.unit = _unit(rows.y) if loss.has_unit else 1.0

@@ -58,7 +58,9 @@ class TrainingTable:
     classes: Array | None
 
     @classmethod
-    def of(cls, learner: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> "TrainingTable":
+    def of(
+        cls, learner: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool
+    ) -> "TrainingTable":
         """The rows that a learner is given; `reset` notes their columns in it."""
         table = table_of(X, learner, reset=reset)
         classifier = is_classifier(learner)
