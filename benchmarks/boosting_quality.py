@@ -51,11 +51,11 @@ def rows_of(name: str) -> tuple[pd.DataFrame, Array]:
         for c in table.names
         if c not in (target, *left_out)
     }
-    y = table[target].numbers().astype(float)
     if name not in REGRESSION:
         y = np.unique(np.asarray(table[target].values()), return_inverse=True)[1]
-    elif name in ("bike_sharing_hour", "california_housing", "diamonds"):
-        y = np.log1p(y)
+    else:
+        y = table[target].numbers().astype(float)
+        y = y if name == "wine_quality" else np.log1p(y)
     kept = np.random.default_rng(0).permutation(len(y))[:MOST_ROWS]
     return pd.DataFrame(columns).iloc[kept].reset_index(drop=True), y[kept]
 
