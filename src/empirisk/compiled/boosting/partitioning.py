@@ -44,12 +44,12 @@ def put(rows, at, source, start, n):
 
 
 @compiled(inner=True)
-def gather(rows, start, end, width, entries, ordered):
+def gather(rows, start, end, words, entries, ordered):
     """The entries of rows[start:end], one after the other."""
     if end <= start:
         return
     first, stop = np.uint64(start), np.uint64(end)
-    if width == 2:
+    if words == 2:
         for k in range(first, stop):
             row = np.uint64(rows[k])
             ordered[k << ONE] = entries[row << ONE]

@@ -10,6 +10,7 @@ from empirisk.compiled.boosting import gradients
 from empirisk.compiled.boosting.choosing import N_LEAVES, N_NODES, N_UNITS
 from empirisk.compiled.boosting.gradients import find_shares
 from empirisk.compiled.boosting.growing import boost
+from empirisk.compiled.boosting.histograms import CHUNKED, LEAN, WIDE
 from empirisk.compiled.boosting.layout import CODES, NODE, RULES, SPLIT
 from empirisk.compiled.boosting.leaves import ITEM
 from empirisk.compiled.boosting.packing import pack_nodes
@@ -33,10 +34,11 @@ KINDS = {
 }
 WORD_BITS = 62  # of an int64, without its sign and one to spare
 MOST_BITS = 52  # of a whole number that a float64 is rounded to
+MANY_ROWS = 2**14  # from which on speed counts for more than the last bits of gradients
 NARROW_BITS = 20  # of a gradient, at least, where one word has to do
 HISTOGRAM_BYTES = 2**28  # of all histograms of a tree that are kept
 ROWS_TO_SHARE = 4096  # with fewer, a team would wait more than work
-OWN = 8 + 2 * CODES
+OWN = 8 + 4 * CODES
 MIN_CURVATURE = 1e-3  # of a child, as in scikit-learn and LightGBM
 
 
@@ -214,7 +216,7 @@ class Booster:
         assert self.weight is not None
         shared = (
             self.team.sync, rules, room.units, kind, k, score, share, y, self.weight, self.copies,
-            gradient, curvature, room.codes, room.first_code, room.features, room.feature_of,
+            gradient, curvature, room.tasks, room.codes, room.first_code, room.features, room.feature_of,
             room.first_feature, self.bins.low, self.bins.high, grown, others, room.spare, entries,
             ordered, histograms, room.nodes, room.splits, room.split_bits, room.node_bits,
             room.ways, room.chosen, room.members, room.active, room.drawing, room.heap, room.free,
@@ -289,8 +291,12 @@ class Booster:
         sum_bits = int(n).bit_length()
         count_bits = int(self.copies.sum()).bit_length() if len(self.copies) else sum_bits
         narrow = WORD_BITS - sum_bits - count_bits
+        few_bits = not constant and n >= MANY_ROWS and not len(self.copies)
         rule["constant"] = constant
-        rule["width"] = 1 if constant and narrow >= NARROW_BITS else 2
+        rule["form"] = CHUNKED if few_bits else WIDE
+        if constant and narrow >= NARROW_BITS:
+            rule["form"] = LEAN
+        rule["width"] = 1 if rule["form"] == LEAN else 2
         rule["count_bits"] = count_bits
         rule["curvature_bits"] = min(narrow, MOST_BITS)
         wide = WORD_BITS - sum_bits
@@ -316,6 +322,7 @@ class Room:
     """Where a tree grows: see `compiled.boosting.growing`."""
 
     max_leaves: int
+    tasks: Array
     codes: Array
     first_code: Array
     features: Array
@@ -366,6 +373,7 @@ class Room:
         np.maximum.at(sizes, column, last + features["missing"])
         return cls(
             max_leaves=most,
+            tasks=_tasks(len(codes)),
             codes=codes,
             first_code=np.concatenate([[0], np.cumsum(sizes)]),
             features=features,
@@ -404,3 +412,13 @@ def _members(interactions: Sequence[set[int]] | None, p: int) -> Array:
     for k, group in enumerate(groups):
         members[k, list(group)] = 1
     return members
+
+
+def _tasks(n_columns: int) -> Array:
+    """Columns that are worked on at a time: four, and at the end fewer, that threads end together."""
+    tasks, first = [], 0
+    while first < n_columns:
+        left = n_columns - first
+        tasks.append((first, 4 if left >= 8 else 2 if left >= 3 else 1))
+        first += tasks[-1][1]
+    return np.array(tasks, np.int64)
