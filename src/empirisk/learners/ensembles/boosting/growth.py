@@ -89,6 +89,9 @@ class Booster:
         as so many rows for `min_samples_leaf`, else as one each.
     n_jobs : int or None
         Threads of the team.
+    copies : int array of shape (n,), optional
+        How many rows each row counts as, where that is not to follow from the weights; empty for
+        one each.
 
     Attributes
     ----------
@@ -102,6 +105,7 @@ class Booster:
     limits: Limits
     weight: Floats | None = None
     n_jobs: int | None = None
+    copies: Array | None = None
     _kept: list[ForestTrees] = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -110,12 +114,13 @@ class Booster:
             raise DataError(f"the table has {n} rows and {p} features; trees need some of both")
         self.team = Team(self.n_jobs if n >= ROWS_TO_SHARE else 1)
         self.weight = np.empty(0) if self.weight is None else self.weight
-        whole = len(self.weight) > 0 and counts_rows(self.weight)
-        self.copies = self.weight.astype(np.int64) if whole else np.empty(0, np.int64)
+        if self.copies is None:
+            whole = len(self.weight) > 0 and counts_rows(self.weight)
+            self.copies = self.weight.astype(np.int64) if whole else np.empty(0, np.int64)
         self.leaf_of = np.zeros(n, np.int32)
         self.leaf_values = np.zeros(1)
         self.n_leaves = self.n_nodes = 1
-        self._room = Room.of(self.bins, self.limits, self.team.size)
+        self._room = Room.of(self.bins, self.limits, self.team.size, self.copies)
         self._rules = self._new_rules()
         self._words: dict[int, tuple[Array, Array, Array]] = {}
         self._gradient, self._curvature = np.empty(n), np.empty(n)
@@ -353,10 +358,11 @@ class Room:
     leaves: Floats
 
     @classmethod
-    def of(cls, bins: BinnedTable, limits: Limits, team: int) -> "Room":
+    def of(cls, bins: BinnedTable, limits: Limits, team: int, copies: Array) -> "Room":
         """For the trees of a table."""
         n, p = bins.shape
-        most = max(n // max(limits.min_samples_leaf, 1), 1)
+        counted = int(copies.sum()) if len(copies) else n
+        most = max(min(n, counted // max(limits.min_samples_leaf, 1)), 1)
         most = most if limits.max_leaf_nodes is None else min(limits.max_leaf_nodes, most)
         if limits.max_depth is not None and limits.max_depth < 30:
             most = min(most, 2**limits.max_depth)
