@@ -111,7 +111,8 @@ def boost(
             at_root = sync[LARGE] < 0
             look(
                 sync, form, rule, units, tasks, codes, first_code, features, feature_of,
-                first_feature, rows, entries if whole and at_root else ordered, histograms, nodes,
+                first_feature, rows, whole and at_root,
+                entries if whole and at_root else ordered, histograms, nodes,
                 splits, split_bits, chosen, sums[rank], gains[rank], patterns[rank], order[rank],
                 own[rank],
             )  # fmt: skip
@@ -248,13 +249,13 @@ def divide(rank, team, sync, words, node, column, ways, rows, spare, entries, or
     if end - start < ALONE:
         if rank > 0:
             return 0
-        n_left = part(ways, column, rows, start, end, spare)
-        put(rows, start, spare[0], start, n_left)
+        n_left = part(ways, column, rows, start, end, rows, spare[1])
         put(rows, start + n_left, spare[1], start, end - start - n_left)
         gather_for(node, words, rows, n_left, start, end, entries, ordered)
         return n_left
     first, last = piece(start, end, rank, team)
-    own[rank, 0] = part(ways, column, rows, first, last, spare)
+    to_left = spare[0] if rank > 0 else rows
+    own[rank, 0] = part(ways, column, rows, first, last, to_left, spare[1])
     if not meet(sync, team):
         return STOPPED
     n_left, before = np.int64(0), np.int64(0)
@@ -262,7 +263,8 @@ def divide(rank, team, sync, words, node, column, ways, rows, spare, entries, or
         n_left += own[t, 0]
         before += own[t, 0] if t < rank else 0
     here, to_right = own[rank, 0], start + n_left + (first - start - before)
-    put(rows, start + before, spare[0], first, here)
+    if rank > 0:
+        put(rows, start + before, spare[0], first, here)
     put(rows, to_right, spare[1], first, last - first - here)
     gather_for(node, words, rows, n_left, start + before, start + before + here, entries, ordered)
     gather_for(
@@ -286,7 +288,7 @@ def gather_for(node, words, rows, n_left, first, last, entries, ordered):
 @compiled(inner=True)
 def look(
     sync, form, rule, units, tasks, codes, first_code, features, feature_of, first_feature, rows,
-    ordered, histograms, nodes, splits, split_bits, chosen, sums, gains, patterns, order, own,
+    whole, ordered, histograms, nodes, splits, split_bits, chosen, sums, gains, patterns, order, own,
 ):  # fmt: skip
     """Histograms of the fresh nodes, and their best splits by each feature: a task is 1-4 columns."""
     small, large = nodes[sync[SMALL]], nodes[max(sync[LARGE], 0)]
@@ -306,8 +308,8 @@ def look(
             else:
                 some = rows[node.start : node.end]
                 of_rows = ordered[words_of(form) * node.start : words_of(form) * node.end]
-                build(form, rule.count_bits, codes, first_code, column, n_columns, some, of_rows,
-                      histograms[node.slot], room)  # fmt: skip
+                build(form, rule.count_bits, codes, first_code, column, n_columns, some, whole,
+                      of_rows, histograms[node.slot], room)  # fmt: skip
             if may_be_split(rule, node):
                 for c in range(column, column + n_columns):
                     search(rule, units, features, feature_of[first_feature[c] : first_feature[c + 1]],

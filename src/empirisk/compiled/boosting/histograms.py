@@ -58,6 +58,17 @@ def add_two(a, b, rows, entries, into_a, into_b):
 
 
 @compiled(inner=True)
+def add_four_in_order(a, b, c, d, entries, into_a, into_b, into_c, into_d):
+    """As `add_four`, of all rows in their order."""
+    for k in range(np.uint64(entries.size)):
+        x = entries[k]
+        into_a[np.uint64(a[k])] += x
+        into_b[np.uint64(b[k])] += x
+        into_c[np.uint64(c[k])] += x
+        into_d[np.uint64(d[k])] += x
+
+
+@compiled(inner=True)
 def add_one(a, rows, entries, into):
     """As `add_four`, of one column."""
     for k in range(np.uint64(rows.size)):
@@ -81,8 +92,12 @@ def clear(words):
 
 
 @compiled(inner=True)
-def build(form, count_bits, codes, first_code, column, n_columns, rows, entries, histogram, room):
+def build(
+    form, count_bits, codes, first_code, column, n_columns, rows, whole, entries, histogram, room,
+):  # fmt: skip
     """The histograms of 1, 2 or 4 neighbouring columns: entries are those of the rows, in order.
+
+    whole says that the rows are all, in their order.
 
     histogram is flat, column after column. room is for the sums of a chunk.
     """
@@ -90,26 +105,30 @@ def build(form, count_bits, codes, first_code, column, n_columns, rows, entries,
     first, end = first_code[column], first_code[column + n_columns]
     clear(histogram[words * first : words * end])
     if form == LEAN:
-        add_columns(codes, first_code, np.int64(0), column, n_columns, rows, entries, histogram)
+        add_columns(codes, first_code, np.int64(0), column, n_columns, rows,
+                    np.int64(0) if whole else np.int64(-1), entries, histogram)  # fmt: skip
     elif form == WIDE:
         for c in range(column, column + n_columns):
             place, middle = 2 * first_code[c], first_code[c] + first_code[c + 1]
             add_wide(codes[c], rows, entries, histogram[place:middle],
                      histogram[middle : 2 * first_code[c + 1]])  # fmt: skip
     else:
-        for start in range(0, rows.size, CHUNK):
+        for start in range(np.int64(0), rows.size, CHUNK):
             stop = min(start + CHUNK, rows.size)
             clear(room[: end - first])
             add_columns(codes, first_code, first, column, n_columns, rows[start:stop],
-                        entries[start:stop], room)  # fmt: skip
+                        start if whole else np.int64(-1), entries[start:stop], room)  # fmt: skip
             for c in range(column, column + n_columns):
                 flush(room[first_code[c] - first : first_code[c + 1] - first], count_bits,
                       histogram[2 * first_code[c] : 2 * first_code[c + 1]])  # fmt: skip
 
 
 @compiled(inner=True)
-def add_columns(codes, first_code, first, column, n_columns, rows, entries, sums):
-    """Add entries of one word to the sums of 1, 2 or 4 columns, which begin with code `first`."""
+def add_columns(codes, first_code, first, column, n_columns, rows, start, entries, sums):
+    """Add entries of one word to the sums of 1, 2 or 4 columns, which begin with code `first`.
+
+    The rows begin with `start` and follow each other, unless that is negative.
+    """
     a = column
     into_a = sums[first_code[a] - first : first_code[a + 1] - first]
     if n_columns == 1:
@@ -121,8 +140,12 @@ def add_columns(codes, first_code, first, column, n_columns, rows, entries, sums
         return
     into_c = sums[first_code[a + 2] - first : first_code[a + 3] - first]
     into_d = sums[first_code[a + 3] - first : first_code[a + 4] - first]
-    add_four(codes[a], codes[a + 1], codes[a + 2], codes[a + 3], rows, entries, into_a, into_b,
-             into_c, into_d)  # fmt: skip
+    if start >= 0:
+        add_four_in_order(codes[a, start:], codes[a + 1, start:], codes[a + 2, start:],
+                          codes[a + 3, start:], entries, into_a, into_b, into_c, into_d)  # fmt: skip
+    else:
+        add_four(codes[a], codes[a + 1], codes[a + 2], codes[a + 3], rows, entries, into_a, into_b,
+                 into_c, into_d)  # fmt: skip
 
 
 @compiled(inner=True)

@@ -96,7 +96,7 @@ class Booster:
     Attributes
     ----------
     leaf_of : int32 array of shape (n,)
-        The leaf of every row in the last tree, also of rows with which it was not grown.
+        The leaf of every row in the last tree of `grow`, also of rows with which it was not grown.
     leaf_values : float64 array of shape (leaves,)
         Of the last tree, times the learning rate; may be changed before `keep`.
     """
@@ -226,7 +226,8 @@ class Booster:
             ordered, histograms, room.nodes, room.splits, room.split_bits, room.node_bits,
             room.ways, room.chosen, room.members, room.active, room.drawing, room.heap, room.free,
             seed, room.sums, room.gains, room.gains.view(np.int64), room.order, room.own,
-            room.leaf_node, room.items, room.item_sums, room.leaves, self.leaf_of,
+            room.leaf_node, room.items, room.item_sums, room.leaves,
+            np.empty(0, np.int32) if len(score) else self.leaf_of,
         )  # fmt: skip
         size = self.team.size
         self.team.run(lambda rank: boost(rank, size, *shared))
