@@ -15,10 +15,11 @@ from math import frexp, ldexp
 import numpy as np
 
 from empirisk.compiled.boosting.exponential import exponential
+from empirisk.compiled.boosting.histograms import COUNT_BITS, CURVATURE_BITS
 from empirisk.compiled.decorator import compiled
 
 GIVEN, SQUARED, LOG, SOFTMAX, POISSON, GAMMA = range(6)
-ONE = np.uint64(1)
+NOT_SMALL = 16  # the rounding of whole numbers from here on is a few per cent of them
 
 
 @compiled(inner=True)
@@ -80,28 +81,34 @@ def unit(most, bits):
 
 
 @compiled(inner=True)
-def enter(rules, gradient, curvature, copies, by_gradient, by_curvature, entries, start, end):
-    """Write the entries of rows start..end: see `histograms`.
+def enter_lean(gradient, copies, count_bits, by_gradient, entries):
+    """Entries of gradients alone; copies may be empty."""
+    for i in range(gradient.size):
+        whole = np.int64(np.floor(gradient[i] * by_gradient + 0.5))
+        entries[i] = (whole << count_bits) + (copies[i] if copies.size > 0 else np.int64(1))
 
-    Whole numbers are gradients and curvatures times a power of two, rounded. copies may be empty.
-    """
-    bits = rules.count_bits
-    if rules.width == 1:
-        for i in range(start, end):
-            whole = np.int64(np.floor(gradient[i] * by_gradient + 0.5))
-            entries[i] = (whole << bits) + (copies[i] if copies.size > 0 else np.int64(1))
-        return
-    for i in range(start, end):
+
+@compiled(inner=True)
+def enter_chunked(gradient, curvature, by_gradient, by_curvature, entries):
+    """Entries of few bits; returns how many gradients, and curvatures, are not nearly 0 in them."""
+    large = large_curvature = np.int64(0)
+    for i in range(gradient.size):
+        whole = np.int64(np.floor(gradient[i] * by_gradient + 0.5))
+        curved = np.int64(np.floor(curvature[i] * by_curvature + 0.5))
+        large += abs(whole) >= NOT_SMALL
+        large_curvature += curved >= NOT_SMALL
+        entries[i] = (((whole << CURVATURE_BITS) + curved) << COUNT_BITS) + 1
+    return large, large_curvature
+
+
+@compiled(inner=True)
+def enter_wide(gradient, curvature, copies, count_bits, by_gradient, by_curvature, entries):
+    """Entries of two words; curvatures are 1 if there are none; copies may be empty."""
+    for i in range(gradient.size):
+        h = curvature[i] if curvature.size > 0 else 1.0
+        rows = copies[i] if copies.size > 0 else np.int64(1)
         entries[2 * i] = np.int64(np.floor(gradient[i] * by_gradient + 0.5))
-    if rules.constant:
-        for i in range(start, end):
-            rows = copies[i] if copies.size > 0 else np.int64(1)
-            entries[2 * i + 1] = (np.int64(by_curvature) * rows << bits) + rows
-    else:
-        for i in range(start, end):
-            whole = np.int64(np.floor(curvature[i] * by_curvature + 0.5))
-            rows = copies[i] if copies.size > 0 else np.int64(1)
-            entries[2 * i + 1] = (whole << bits) + rows
+        entries[2 * i + 1] = (np.int64(np.floor(h * by_curvature + 0.5)) << count_bits) + rows
 
 
 @compiled

@@ -27,8 +27,24 @@ from empirisk.compiled.boosting.choosing import (
     say_ways,
     take_best,
 )
-from empirisk.compiled.boosting.gradients import derive, enter, largest, unit
-from empirisk.compiled.boosting.histograms import build, subtract
+from empirisk.compiled.boosting.gradients import (
+    derive,
+    enter_chunked,
+    enter_lean,
+    enter_wide,
+    largest,
+    unit,
+)
+from empirisk.compiled.boosting.histograms import (
+    CHUNKED,
+    LARGEST,
+    LEAN,
+    WIDE,
+    build,
+    subtract,
+    unpack,
+)
+from empirisk.compiled.boosting.layout import CODES
 from empirisk.compiled.boosting.leaves import (
     find_values,
     number_leaves,
@@ -44,14 +60,15 @@ from empirisk.compiled.decorator import compiled
 
 ALONE = 2048  # a node with fewer rows is parted by one thread: sharing would cost more
 STOPPED = -1
+LEAST = 1e-290  # of gradients and curvatures in few bits: their scale must be finite
 SMOOTH = 10.0  # what is added to curvatures when levels are put in order
 
 
 @compiled
 def boost(
     rank, team, sync, rules, units, kind, k, score, share, y, weight, copies, gradient, curvature,
-    codes, first_code, features, feature_of, first_feature, low, high, rows, others, spare, entries,
-    ordered,
+    tasks, codes, first_code, features, feature_of, first_feature, low, high, rows, others, spare,
+    entries, ordered,
     histograms, nodes, splits, split_bits, node_bits, ways, chosen, members, active, drawing, heap,
     free, seed, sums, gains, patterns, order, own, leaf_node, items, item_sums, leaves, leaf_of,
 ):  # fmt: skip
@@ -59,8 +76,8 @@ def boost(
 
     kind, k, score, share, y, weight, copies, gradient, curvature
         As in `gradients`; what is not needed is empty. Scores that are empty stay so.
-    codes, first_code, features, feature_of, first_feature, low, high
-        The codes of n rows, column by column; where the codes of a column begin in a histogram; the
+    tasks, codes, first_code, features, feature_of, first_feature, low, high
+        Columns that are worked on at a time: the first, and how many; the codes of n rows, column by column; where the codes of a column begin in a histogram; the
         features; those of column c, feature_of[first_feature[c]:first_feature[c + 1]]; ends of bins.
     rows, others
         The rows with which the tree is grown, which will be put in the order of the leaves, and all
@@ -71,12 +88,13 @@ def boost(
     """
     rule = rules[0]
     whole = others.size == 0
-    if not find_entries(
+    form = find_entries(
         rank, team, sync, rule, units, kind, k, score, share, y, weight, copies, gradient,
         curvature, own, entries,
-    ):  # fmt: skip
+    )  # fmt: skip
+    if form == STOPPED:
         return False
-    add_up(rank, team, rule, rows, whole, entries, ordered, own)
+    add_up(rank, team, form, rule, rows, whole, entries, ordered, own)
     if not meet(sync, team):
         return False
     if rank == 0:
@@ -92,9 +110,11 @@ def boost(
         if searched:
             at_root = sync[LARGE] < 0
             look(
-                rank, sync, rule, units, codes, first_code, features, feature_of, first_feature, rows,
-                entries if whole and at_root else ordered, histograms, nodes, splits, split_bits,
-                chosen, sums[rank], gains[rank], patterns[rank], order[rank], own[rank],
+                sync, form, rule, units, tasks, codes, first_code, features, feature_of,
+                first_feature, rows, whole and at_root,
+                entries if whole and at_root else ordered, histograms, nodes,
+                splits, split_bits, chosen, sums[rank], gains[rank], patterns[rank], order[rank],
+                own[rank],
             )  # fmt: skip
         if not meet(sync, team):
             return False
@@ -115,8 +135,9 @@ def boost(
             break
         column = codes[features[nodes[i].feature].column]
         n_left = divide(
-            rank, team, sync, rule, nodes[i], column, ways[i], rows, spare, entries, ordered, own
-        )
+            rank, team, sync, words_of(form), nodes[i], column, ways[i], rows, spare, entries,
+            ordered, own,
+        )  # fmt: skip
         if n_left == STOPPED:
             return False
         if rank == 0:
@@ -138,52 +159,88 @@ def find_entries(
     rank, team, sync, rule, units, kind, k, score, share, y, weight, copies, gradient, curvature,
     own, entries,
 ):  # fmt: skip
-    """Gradients and curvatures of all rows as whole numbers; False if the team was stopped."""
+    """Gradients and curvatures of all rows as whole numbers; the form that these have, or STOPPED.
+
+    Where most rows would be nearly 0 in the form that is wanted, they are entered again.
+    """
     start, end = piece(np.int64(0), gradient.size, rank, team)
-    derive(
-        kind, k, score[start:end], share[start:end], y[start:end], weight[start:end],
-        gradient[start:end], curvature[start:end],
-    )  # fmt: skip
-    units[N_UNITS + 2 * rank] = largest(gradient[start:end])
-    units[N_UNITS + 2 * rank + 1] = largest(curvature[start:end])
+    g, h, n = gradient[start:end], curvature[start:end], copies[start:end]
+    derive(kind, k, score[start:end], share[start:end], y[start:end], weight[start:end], g, h)
+    units[N_UNITS + 2 * rank], units[N_UNITS + 2 * rank + 1] = largest(g), largest(h)
     if not meet(sync, team):
-        return False
+        return STOPPED
     most, most_curved = 0.0, 0.0
     for t in range(team):
         most = max(most, units[N_UNITS + 2 * t])
         most_curved = max(most_curved, units[N_UNITS + 2 * t + 1])
-    by_gradient = unit(most, rule.gradient_bits)
-    by_curvature = 1.0
-    if rule.width == 2:
+    form = rule.form
+    if form == CHUNKED and LEAST < min(most, most_curved) and max(most, most_curved) < np.inf:
+        by_gradient, by_curvature = LARGEST / most, LARGEST / most_curved
+        own[rank, 0], own[rank, 1] = enter_chunked(g, h, by_gradient, by_curvature, entries[start:end])
+        if not meet(sync, team):
+            return STOPPED
+        large, large_curvature = np.int64(0), np.int64(0)
+        for t in range(team):
+            large += own[t, 0]
+            large_curvature += own[t, 1]
+        if min(large, large_curvature) < gradient.size // 2:
+            form = np.int64(WIDE)
+    elif form == CHUNKED:
+        form = np.int64(WIDE)
+    if form == LEAN:
+        by_gradient, by_curvature = unit(most, rule.gradient_bits), 1.0
+        enter_lean(g, n, rule.count_bits, by_gradient, entries[start:end])
+    elif form == WIDE:
+        by_gradient = unit(most, rule.gradient_bits)
         by_curvature = unit(1.0 if rule.constant else most_curved, rule.curvature_bits)
+        enter_wide(g, h, n, rule.count_bits, by_gradient, by_curvature, entries[2 * start : 2 * end])
     if rank == 0:
-        units[GRADIENT_UNIT], units[CURVATURE_UNIT] = by_gradient, by_curvature
-        units[L2] = rule.l2 * by_curvature
-        units[MIN_CURVATURE] = rule.min_curvature * by_curvature
-        units[SMOOTHING] = SMOOTH * by_curvature
-        units[MIN_GAIN] = rule.min_gain * by_gradient * (by_gradient / by_curvature)
-    enter(rule, gradient, curvature, copies, by_gradient, by_curvature, entries, start, end)
-    return meet(sync, team)
+        set_units(rule, by_gradient, by_curvature, units)
+    return form if meet(sync, team) else np.int64(STOPPED)
 
 
 @compiled(inner=True)
-def add_up(rank, team, rule, rows, whole, entries, ordered, own):
+def set_units(rule, by_gradient, by_curvature, units):
+    """What the limits are in units of entries."""
+    units[GRADIENT_UNIT], units[CURVATURE_UNIT] = by_gradient, by_curvature
+    units[L2] = rule.l2 * by_curvature
+    units[MIN_CURVATURE] = rule.min_curvature * by_curvature
+    units[SMOOTHING] = SMOOTH * by_curvature
+    units[MIN_GAIN] = rule.min_gain * by_gradient * (by_gradient / by_curvature)
+
+
+@compiled(inner=True)
+def add_up(rank, team, form, rule, rows, whole, entries, ordered, own):
     """own[rank, :2] = this thread's part of the sum of all entries; some rows are gathered."""
     start, end = piece(np.int64(0), rows.size, rank, team)
-    width = rule.width
     source = entries
     if not whole:
-        gather(rows, start, end, width, entries, ordered)
+        gather(rows, start, end, words_of(form), entries, ordered)
         source = ordered
     first, second = np.int64(0), np.int64(0)
-    for i in range(start, end):
-        first += source[width * i]
-        second += source[width * i + width - 1]
-    own[rank, 0], own[rank, 1] = first, second if width == 2 else np.int64(0)
+    if form == WIDE:
+        for i in range(start, end):
+            first += source[2 * i]
+            second += source[2 * i + 1]
+    elif form == LEAN:
+        for i in range(start, end):
+            first += source[i]
+    else:
+        for i in range(start, end):
+            more_first, more_second = unpack(source[i], rule.count_bits)
+            first += more_first
+            second += more_second
+    own[rank, 0], own[rank, 1] = first, second
 
 
 @compiled(inner=True)
-def divide(rank, team, sync, rule, node, column, ways, rows, spare, entries, ordered, own):
+def words_of(form):
+    """Of an entry."""
+    return 2 if form == WIDE else 1
+
+
+@compiled(inner=True)
+def divide(rank, team, sync, words, node, column, ways, rows, spare, entries, ordered, own):
     """Part the rows of a node, and gather the entries whose histograms will be added up.
 
     Returns how many rows go left, or STOPPED.
@@ -192,13 +249,13 @@ def divide(rank, team, sync, rule, node, column, ways, rows, spare, entries, ord
     if end - start < ALONE:
         if rank > 0:
             return 0
-        n_left = part(ways, column, rows, start, end, spare)
-        put(rows, start, spare[0], start, n_left)
+        n_left = part(ways, column, rows, start, end, rows, spare[1])
         put(rows, start + n_left, spare[1], start, end - start - n_left)
-        gather_for(node, rule, rows, n_left, start, end, entries, ordered)
+        gather_for(node, words, rows, n_left, start, end, entries, ordered)
         return n_left
     first, last = piece(start, end, rank, team)
-    own[rank, 0] = part(ways, column, rows, first, last, spare)
+    to_left = spare[0] if rank > 0 else rows
+    own[rank, 0] = part(ways, column, rows, first, last, to_left, spare[1])
     if not meet(sync, team):
         return STOPPED
     n_left, before = np.int64(0), np.int64(0)
@@ -206,17 +263,18 @@ def divide(rank, team, sync, rule, node, column, ways, rows, spare, entries, ord
         n_left += own[t, 0]
         before += own[t, 0] if t < rank else 0
     here, to_right = own[rank, 0], start + n_left + (first - start - before)
-    put(rows, start + before, spare[0], first, here)
+    if rank > 0:
+        put(rows, start + before, spare[0], first, here)
     put(rows, to_right, spare[1], first, last - first - here)
-    gather_for(node, rule, rows, n_left, start + before, start + before + here, entries, ordered)
+    gather_for(node, words, rows, n_left, start + before, start + before + here, entries, ordered)
     gather_for(
-        node, rule, rows, n_left, to_right, to_right + last - first - here, entries, ordered
+        node, words, rows, n_left, to_right, to_right + last - first - here, entries, ordered
     )
     return n_left
 
 
 @compiled(inner=True)
-def gather_for(node, rule, rows, n_left, first, last, entries, ordered):
+def gather_for(node, words, rows, n_left, first, last, entries, ordered):
     """Gather the entries of rows[first:last] where they are in the child with fewer rows.
 
     In both, if the node has no histogram from which the other child's would follow.
@@ -224,86 +282,81 @@ def gather_for(node, rule, rows, n_left, first, last, entries, ordered):
     start, end, middle = node.start, node.end, node.start + n_left
     if node.slot >= 0:
         start, end = (start, middle) if n_left <= end - middle else (middle, end)
-    gather(rows, max(first, start), max(min(last, end), first), rule.width, entries, ordered)
+    gather(rows, max(first, start), min(last, end), words, entries, ordered)
 
 
 @compiled(inner=True)
 def look(
-    rank, sync, rule, units, codes, first_code, features, feature_of, first_feature, rows, ordered,
-    histograms,
-    nodes, splits, split_bits, chosen, sums, gains, patterns, order, own,
+    sync, form, rule, units, tasks, codes, first_code, features, feature_of, first_feature, rows,
+    whole, ordered, histograms, nodes, splits, split_bits, chosen, sums, gains, patterns, order, own,
 ):  # fmt: skip
-    """Histograms of the fresh nodes, and their best splits by each feature: two columns a task."""
-    small, large, width = nodes[sync[SMALL]], nodes[max(sync[LARGE], 0)], rule.width
+    """Histograms of the fresh nodes, and their best splits by each feature: a task is 1-4 columns."""
+    small, large = nodes[sync[SMALL]], nodes[max(sync[LARGE], 0)]
     two = sync[LARGE] >= 0
-    columns, missing, spare = own[2:4], own[4:6], own[8:]
+    width, missing, room = rule.width, own[2:4], own[8:]
     while True:
         t = take(sync)
-        if 2 * t >= codes.shape[0]:
+        if t >= tasks.shape[0]:
             return
-        columns[0] = 2 * t
-        columns[1] = 2 * t + 1 if 2 * t + 1 < codes.shape[0] else -1
-        build(codes, first_code, columns, width, rows, ordered, small.start, small.end,
-              histograms[small.slot], spare)  # fmt: skip
-        last = min(2 * t + 2, codes.shape[0])
-        if two and sync[BY_SUBTRACTION]:
-            subtract(histograms[large.slot], histograms[small.slot], width * first_code[2 * t],
-                     width * first_code[last])  # fmt: skip
-        elif two:
-            build(codes, first_code, columns, width, rows, ordered, large.start, large.end,
-                  histograms[large.slot], spare)  # fmt: skip
+        column, n_columns = tasks[t, 0], tasks[t, 1]
         for side in range(2 if two else 1):
             node = large if side else small
+            if side and sync[BY_SUBTRACTION]:
+                first = width * first_code[column]
+                end = width * first_code[column + n_columns]
+                subtract(histograms[large.slot, first:end], histograms[small.slot, first:end])
+            else:
+                some = rows[node.start : node.end]
+                of_rows = ordered[words_of(form) * node.start : words_of(form) * node.end]
+                build(form, rule.count_bits, codes, first_code, column, n_columns, some, whole,
+                      of_rows, histograms[node.slot], room)  # fmt: skip
             if may_be_split(rule, node):
-                for c in range(2 * t, last):
+                for c in range(column, column + n_columns):
                     search(rule, units, features, feature_of[first_feature[c] : first_feature[c + 1]],
                            histograms[node.slot, width * first_code[c] : width * first_code[c + 1]],
                            node, splits[side], split_bits[side], chosen[side], sums, gains,
-                           patterns, missing, order, spare)  # fmt: skip
+                           patterns, missing, order, room)  # fmt: skip
 
 
 @compiled(inner=True)
 def search(
     rule, units, features, feature_of, histogram, node, splits, split_bits, chosen, sums, gains,
-    patterns, missing, order, spare,
+    patterns, missing, order, room,
 ):  # fmt: skip
     """The best splits of a node by the features of one column."""
+    size = histogram.size // rule.width
     for q in range(feature_of.size):
         j = np.int64(feature_of[q])
         if not chosen[j]:
             continue
         feature = features[j]
-        own = histogram
+        firsts, seconds = histogram[:size], histogram[histogram.size - size :]
         if feature.default >= 0:
-            own = spare
-            unshare(rule.width, feature, histogram, node, own)
+            unshare(feature, firsts, seconds, node, room)
+            firsts = room[:CODES]
+            seconds = room[CODES : 2 * CODES] if rule.width == 2 else firsts
         if feature.category:
-            search_levels(rule, feature, own, node, units, sums, gains, patterns, missing, order,
-                          splits[j], split_bits[j])  # fmt: skip
+            search_levels(rule, feature, firsts, seconds, node, units, sums, gains, patterns,
+                          missing, order, splits[j], split_bits[j])  # fmt: skip
         elif rule.bounded:
-            search_bounded(rule, feature, own, node, units, sums, missing, splits[j])
+            search_bounded(rule, feature, firsts, seconds, node, units, sums, missing, splits[j])
         else:
-            search_numbers(rule, feature, own, node, units, sums, gains, patterns, missing,
-                           splits[j])  # fmt: skip
+            search_numbers(rule, feature, firsts, seconds, node, units, sums, gains, patterns,
+                           missing, splits[j])  # fmt: skip
 
 
 @compiled(inner=True)
-def unshare(width, feature, histogram, node, own):
+def unshare(feature, firsts, seconds, node, room):
     """The histogram of a feature that shares its column: rows elsewhere are in its default bin."""
     default = np.int64(feature.default)
     first, second = node.first, node.second
     for b in range(feature.n_bins + 1 if feature.missing else feature.n_bins):
-        if b == default:
-            continue
-        c = np.int64(feature.first) + b - (1 if b > default else 0)
-        own[width * b] = histogram[width * c]
-        first -= histogram[width * c]
-        if width == 2:
-            own[2 * b + 1] = histogram[2 * c + 1]
-            second -= histogram[2 * c + 1]
-    own[width * default] = first
-    if width == 2:
-        own[2 * default + 1] = second
+        if b != default:
+            c = np.int64(feature.first) + b - (1 if b > default else 0)
+            room[b], room[CODES + b] = firsts[c], seconds[c]
+            first -= firsts[c]
+            second -= seconds[c]
+    room[default], room[CODES + default] = first, second
 
 
 @compiled(inner=True)

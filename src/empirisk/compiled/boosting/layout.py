@@ -21,9 +21,10 @@ FEATURE = np.dtype(
 
 RULES = np.dtype(
     [
-        ("width", np.int64),  # words of an entry: 1 or 2
+        ("form", np.int64),  # of entries, see `histograms`: LEAN, CHUNKED (if it will do) or WIDE
+        ("width", np.int64),  # words of a place of a histogram: 1 or 2
         ("constant", np.int64),  # 1 where all curvatures are 1 and need not be added up
-        ("count_bits", np.int64),  # the low bits of an entry's last word that count rows
+        ("count_bits", np.int64),  # the low bits of a histogram's last word, which count rows
         ("gradient_bits", np.int64),  # of one row, without the sign
         ("curvature_bits", np.int64),
         ("max_leaves", np.int64),

@@ -109,15 +109,16 @@ def find_values(rules, sync, units, nodes, leaf_node, items, sums, curved, weigh
 
 @compiled(inner=True)
 def spread(sync, items, rows, leaves, leaf_of, score):
-    """Note the leaf of each row, and add the value of its leaf to its score (if there are any)."""
+    """Note the leaf of each row, and add its value to the score of the row; each where asked for."""
     while True:
         t = take(sync)
         if t >= sync[N_ITEMS]:
             return
         leaf = items[t, 0]
         value = leaves[leaf, 0]
-        for k in range(np.uint64(items[t, 1]), np.uint64(items[t, 2])):
-            leaf_of[rows[k]] = leaf
+        if leaf_of.size > 0:
+            for k in range(np.uint64(items[t, 1]), np.uint64(items[t, 2])):
+                leaf_of[rows[k]] = leaf
         if score.size > 0:
             for k in range(np.uint64(items[t, 1]), np.uint64(items[t, 2])):
                 score[rows[k]] += value
@@ -138,6 +139,7 @@ def send_others(sync, others, codes, features, nodes, ways, leaves, leaf_of, sco
                 way = np.int64(ways[node, codes[column, row]])
                 node = np.int64(nodes[node].left) + 1 - way
             leaf = np.int64(nodes[node].leaf)
-            leaf_of[row] = leaf
+            if leaf_of.size > 0:
+                leaf_of[row] = leaf
             if score.size > 0:
                 score[row] += leaves[leaf, 0]

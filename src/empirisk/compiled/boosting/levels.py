@@ -27,23 +27,24 @@ WORD, ONE = np.uint64(63), np.uint64(1)
 
 @compiled(inner=True)
 def search_levels(
-    rules, feature, histogram, node, units, sums, gains, patterns, missing, order, split, bits,
+    rules, feature, firsts, seconds, node, units, sums, gains, patterns, missing, order, split,
+    bits,
 ):  # fmt: skip
     """Write the best split; the bins that go left become bits.
 
     units are l2, the least curvature and the smoothing in units of entries; order is room for the
     levels: (2, 256).
     """
-    width, n_bins = rules.width, np.int64(feature.n_bins)
+    n_bins = np.int64(feature.n_bins)
     split.gain = -1.0
-    n, rare = order_levels(rules, feature, histogram, units[2], missing, order, gains)
+    n, rare = order_levels(rules, feature, firsts, seconds, units[2], missing, order, gains)
     if n < 2:
         return
     first, second = np.int64(0), np.int64(0)
     for r in range(n):
         b = np.int64(order[0, r])
-        first += missing[0] if b == n_bins else histogram[width * b]
-        second += missing[1] if b == n_bins else histogram[width * b + width - 1]
+        first += missing[0] if b == n_bins else firsts[b]
+        second += missing[1] if b == n_bins else seconds[b]
         sums[0, r], sums[1, r] = first, second
     missing[0], missing[1] = 0, 0
     if rules.bounded:
@@ -74,16 +75,16 @@ def search_levels(
 
 
 @compiled(inner=True)
-def order_levels(rules, feature, histogram, smoothing, rest, order, steps):
+def order_levels(rules, feature, firsts, seconds, smoothing, rest, order, steps):
     """order[0] = the levels of a node in order; returns their number, and if n_bins is in it.
 
     n_bins stands for missing values and levels with few rows, whose entries become `rest`.
     """
-    width, n_bins = rules.width, np.int64(feature.n_bins)
+    n_bins = np.int64(feature.n_bins)
     rest[0], rest[1] = 0, 0
     n = 0
     for b in range(n_bins + 1 if feature.missing else n_bins):
-        first, second = histogram[width * b], histogram[width * b + width - 1]
+        first, second = firsts[b], seconds[b]
         rows = rows_of(rules, first, second)
         if rows >= MIN_SUPPORT and b < n_bins:
             order[0, n] = b

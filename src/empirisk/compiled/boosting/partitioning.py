@@ -19,13 +19,12 @@ def piece(start, end, rank, team):
 
 
 @compiled(inner=True)
-def part(ways, column, rows, start, end, spare):
-    """Write rows[start:end] that go left to spare[0, start:], others to spare[1, start:].
+def part(ways, column, rows, start, end, to_left, to_right):
+    """Write rows[start:end] that go left to to_left[start:], which may be rows; others to to_right.
 
     Returns how many go left. Arithmetic in place of a branch: which way cannot be foreseen.
     """
     left = right = np.uint64(start)
-    to_left, to_right = spare[0], spare[1]
     for k in range(np.uint64(start), np.uint64(end)):
         row = rows[k]
         way = np.uint64(ways[column[row]])
@@ -44,12 +43,12 @@ def put(rows, at, source, start, n):
 
 
 @compiled(inner=True)
-def gather(rows, start, end, width, entries, ordered):
+def gather(rows, start, end, words, entries, ordered):
     """The entries of rows[start:end], one after the other."""
     if end <= start:
         return
     first, stop = np.uint64(start), np.uint64(end)
-    if width == 2:
+    if words == 2:
         for k in range(first, stop):
             row = np.uint64(rows[k])
             ordered[k << ONE] = entries[row << ONE]

@@ -5,6 +5,59 @@ import numpy as np
 from empirisk.compiled.decorator import compiled
 
 HALF = 0.5
+DIGIT_BITS = np.uint64(11)
+DIGITS = 2048
+SIGN = np.uint64(1) << np.uint64(63)
+FIRST_BIT = np.uint64(31)  # of the three digits by which numbers are sorted first
+MOVES = 8  # of each number, on the average, that are made afterwards
+
+
+@compiled
+def sort_numbers(patterns, spare, counts):
+    """Sort the bits of float64 numbers in place, by their numbers; False if that would take long.
+
+    A radix sort by the upper 33 bits, then by insertion: numbers that agree in so many bits are
+    few and near each other, or else it is given up. counts is room: (3, 2048) int64.
+    """
+    n = patterns.size
+    for d in range(3):
+        for c in range(DIGITS):
+            counts[d, c] = 0
+    low = np.uint64(DIGITS - 1)
+    for i in range(n):
+        word = patterns[i]
+        word = ~word if word & SIGN else word | SIGN  # ordered as the numbers are
+        patterns[i] = word
+        word >>= FIRST_BIT
+        counts[0, word & low] += 1
+        counts[1, (word >> DIGIT_BITS) & low] += 1
+        counts[2, word >> (DIGIT_BITS + DIGIT_BITS)] += 1
+    for d in range(3):
+        place = np.int64(0)
+        for c in range(DIGITS):
+            place, counts[d, c] = place + counts[d, c], place
+    shift = FIRST_BIT
+    for d in range(3):
+        source, target = (patterns, spare) if d != 1 else (spare, patterns)
+        place = counts[d]
+        for i in range(n):
+            word = source[i]
+            digit = (word >> shift) & low
+            target[place[digit]] = word
+            place[digit] += 1
+        shift += DIGIT_BITS
+    moves = np.int64(0)
+    for i in range(n):
+        word, k = spare[i], i
+        while k > 0 and patterns[k - 1] > word and moves < MOVES * n:
+            patterns[k] = patterns[k - 1]
+            k -= 1
+            moves += 1
+        patterns[k] = word
+    for i in range(n):
+        word = patterns[i]
+        patterns[i] = word ^ SIGN if word & SIGN else ~word
+    return moves < MOVES * n
 
 
 @compiled

@@ -18,19 +18,17 @@ ROUNDING = 1e-12  # a gain below this part of what the node is worth is rounding
 
 
 @compiled(inner=True)
-def accumulate(histogram, width, n_bins, sums):
+def accumulate(firsts, seconds, width, n_bins, sums):
     """sums[w, b] = word w of the entries in bins 0..b, added up."""
-    first, second = np.int64(0), np.int64(0)
+    into, first = sums[0], np.int64(0)
+    for b in range(n_bins):
+        first += firsts[b]
+        into[b] = first
     if width == 2:
+        into, first = sums[1], np.int64(0)
         for b in range(n_bins):
-            first += histogram[2 * b]
-            second += histogram[2 * b + 1]
-            sums[0, b] = first
-            sums[1, b] = second
-    else:
-        for b in range(n_bins):
-            first += histogram[b]
-            sums[0, b] = first
+            first += seconds[b]
+            into[b] = first
 
 
 @compiled(inner=True)
@@ -118,10 +116,12 @@ def rows_of(rules, first, second):
 
 
 @compiled(inner=True)
-def search_numbers(rules, feature, histogram, node, units, sums, gains, patterns, missing, split):
-    """Write the best split by a feature whose bins have an order, or by no constraint.
+def search_numbers(
+    rules, feature, firsts, seconds, node, units, sums, gains, patterns, missing, split,
+):  # fmt: skip
+    """Write the best split by a feature whose bins have an order.
 
-    units are l2, the least curvature, and the factor of values, in units of entries.
+    firsts and seconds are the two words of its histogram; of one word, seconds are firsts. units are l2, the least curvature, and the smoothing, in units of entries.
     """
     width, n_bins = rules.width, np.int64(feature.n_bins)
     l2, min_curvature = units[0], units[1]
@@ -129,8 +129,8 @@ def search_numbers(rules, feature, histogram, node, units, sums, gains, patterns
     missing[0], missing[1] = 0, 0
     some = False
     if feature.missing:
-        some = rows_of(rules, histogram[width * n_bins], histogram[width * n_bins + width - 1]) > 0
-    accumulate(histogram, width, n_bins, sums)
+        some = rows_of(rules, firsts[n_bins], seconds[n_bins]) > 0
+    accumulate(firsts, seconds, width, n_bins, sums)
     n = n_bins if some else n_bins - 1
     if n <= 0:
         return
@@ -138,15 +138,14 @@ def search_numbers(rules, feature, histogram, node, units, sums, gains, patterns
     best = np.int64(first_largest(gains, patterns, n))
     gain, missing_left = gains[best], np.int64(0)
     if some:
-        missing[0] = histogram[width * n_bins]
-        missing[1] = histogram[width * n_bins + width - 1]
+        missing[0], missing[1] = firsts[n_bins], seconds[n_bins]
         weigh(rules, sums, n - 1, missing, node.first, node.second, l2, min_curvature, gains)
         other = first_largest(gains, patterns, n - 1)
         if n > 1 and gains[other] > gain:
             best, gain, missing_left = other, gains[other], np.int64(1)
     if gain < 0.0:
         return
-    keep(rules, histogram, n_bins, sums, missing, best, missing_left, some, node, split)
+    keep(rules, firsts, seconds, n_bins, sums, missing, best, missing_left, some, node, split)
     settle(split, gain, worth_of(rules, node.first, node.second, l2))
 
 
@@ -158,7 +157,7 @@ def settle(split, worth, before):
 
 
 @compiled(inner=True)
-def keep(rules, histogram, n_bins, sums, missing, best, missing_left, some, node, split):
+def keep(rules, firsts, seconds, n_bins, sums, missing, best, missing_left, some, node, split):
     """Note a split after bin `best`: what goes left, and the next bin that has rows."""
     split.code = best
     split.first, split.second = sums[0, best], sums[1, best]
@@ -166,10 +165,7 @@ def keep(rules, histogram, n_bins, sums, missing, best, missing_left, some, node
         split.first += missing[0]
         split.second += missing[1]
     following = best + 1
-    width = rules.width
-    while following < n_bins and (
-        rows_of(rules, histogram[width * following], histogram[width * following + width - 1]) == 0
-    ):
+    while following < n_bins and rows_of(rules, firsts[following], seconds[following]) == 0:
         following += 1
     split.following = following
     split.missing_left = missing_left
@@ -192,7 +188,7 @@ def bounded_worth(g, h, value):
 
 
 @compiled(inner=True)
-def search_bounded(rules, feature, histogram, node, units, sums, missing, split):
+def search_bounded(rules, feature, firsts, seconds, node, units, sums, missing, split):
     """As `search_numbers` in a tree with monotone constraints, whose values have bounds."""
     width, n_bins = rules.width, np.int64(feature.n_bins)
     l2, min_curvature = units[0], units[1]
@@ -200,10 +196,9 @@ def search_bounded(rules, feature, histogram, node, units, sums, missing, split)
     missing[0], missing[1] = 0, 0
     some = False
     if feature.missing:
-        missing[0] = histogram[width * n_bins]
-        missing[1] = histogram[width * n_bins + width - 1]
+        missing[0], missing[1] = firsts[n_bins], seconds[n_bins]
         some = rows_of(rules, missing[0], missing[1]) > 0
-    accumulate(histogram, width, n_bins, sums)
+    accumulate(firsts, seconds, width, n_bins, sums)
     best, best_worth, best_left = np.int64(-1), -np.inf, np.int64(0)
     for way in range(np.int64(2 if some else 1)):
         n = n_bins if some and way == 0 else n_bins - 1
@@ -216,7 +211,7 @@ def search_bounded(rules, feature, histogram, node, units, sums, missing, split)
             if worth > best_worth:
                 best, best_worth, best_left = b, worth, way
     if best >= 0:
-        keep(rules, histogram, n_bins, sums, missing, best, best_left, some, node, split)
+        keep(rules, firsts, seconds, n_bins, sums, missing, best, best_left, some, node, split)
         settle(split, best_worth, bounded_node_worth(rules, node, l2))
 
 

@@ -13,7 +13,12 @@ from typing import Any
 import numpy as np
 
 from empirisk.compiled.boosting.layout import FEATURE
-from empirisk.compiled.boosting.quantiles import code_values, distinct_values, spread_bins
+from empirisk.compiled.boosting.quantiles import (
+    code_values,
+    distinct_values,
+    sort_numbers,
+    spread_bins,
+)
 from empirisk.data.rank_coding import CodedColumn, beyond_float64, code_column
 from empirisk.data.raw_columns import RawColumn, as_category, is_frame, raw_columns
 from empirisk.runtime.arrays import Array, Floats, Ints
@@ -281,7 +286,7 @@ def bin_ends(
     """
     keep = ~np.isnan(values)
     if weight is None:
-        ordered, weight = np.sort(values[keep]), np.empty(0)
+        ordered, weight = in_order(values[keep]), np.empty(0)
     else:
         keep &= weight > 0
         order = np.argsort(values[keep], kind="stable")
@@ -295,6 +300,22 @@ def bin_ends(
     middle = below / 2 + above / 2
     upper[: n_bins - 1] = np.where((below <= middle) & (middle < above), middle, below)
     return upper, n_bins, n <= max_bins
+
+
+def in_order(values: Floats) -> Floats:
+    """Numbers sorted, none of them missing; faster than NumPy, by a few digits of their bits.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> in_order(np.array([2.0, -1.0, 0.5]))
+    array([-1. ,  0.5,  2. ])
+    """
+    values = values + 0.0  # a copy, in which -0.0 is 0.0
+    bits = values.view(np.uint64)
+    if not sort_numbers(bits, np.empty_like(bits), np.empty((3, 2048), np.int64)):
+        values.sort()
+    return values
 
 
 def _sampled(n: int, weight: Floats | None) -> Ints | None:

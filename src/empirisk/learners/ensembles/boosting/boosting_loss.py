@@ -59,7 +59,8 @@ class BoostingLoss(ABC):
 
     link: ClassVar[Link] = "identity"
     kernel: ClassVar[Any] = None
-    """Under which name the grower knows the loss, and finds its derivatives itself."""
+    """Under which name the grower knows the loss, and finds its derivatives itself; only where
+    leaves have Newton's step."""
     constant_curvature: ClassVar[bool] = False
     """Whether the curvature is 1 everywhere."""
     wanted: ClassVar[str] = "finite numbers"

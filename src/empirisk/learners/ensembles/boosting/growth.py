@@ -10,6 +10,7 @@ from empirisk.compiled.boosting import gradients
 from empirisk.compiled.boosting.choosing import N_LEAVES, N_NODES, N_UNITS
 from empirisk.compiled.boosting.gradients import find_shares
 from empirisk.compiled.boosting.growing import boost
+from empirisk.compiled.boosting.histograms import CHUNKED, LEAN, WIDE
 from empirisk.compiled.boosting.layout import CODES, NODE, RULES, SPLIT
 from empirisk.compiled.boosting.leaves import ITEM
 from empirisk.compiled.boosting.packing import pack_nodes
@@ -33,10 +34,11 @@ KINDS = {
 }
 WORD_BITS = 62  # of an int64, without its sign and one to spare
 MOST_BITS = 52  # of a whole number that a float64 is rounded to
+MANY_ROWS = 2**14  # from which on speed counts for more than the last bits of gradients
 NARROW_BITS = 20  # of a gradient, at least, where one word has to do
 HISTOGRAM_BYTES = 2**28  # of all histograms of a tree that are kept
 ROWS_TO_SHARE = 4096  # with fewer, a team would wait more than work
-OWN = 8 + 2 * CODES
+OWN = 8 + 4 * CODES
 MIN_CURVATURE = 1e-3  # of a child, as in scikit-learn and LightGBM
 
 
@@ -94,7 +96,7 @@ class Booster:
     Attributes
     ----------
     leaf_of : int32 array of shape (n,)
-        The leaf of every row in the last tree, also of rows with which it was not grown.
+        The leaf of every row in the last tree of `grow`, also of rows with which it was not grown.
     leaf_values : float64 array of shape (leaves,)
         Of the last tree, times the learning rate; may be changed before `keep`.
     """
@@ -219,12 +221,13 @@ class Booster:
         assert self.weight is not None
         shared = (
             self.team.sync, rules, room.units, kind, k, score, share, y, self.weight, self.copies,
-            gradient, curvature, room.codes, room.first_code, room.features, room.feature_of,
+            gradient, curvature, room.tasks, room.codes, room.first_code, room.features, room.feature_of,
             room.first_feature, self.bins.low, self.bins.high, grown, others, room.spare, entries,
             ordered, histograms, room.nodes, room.splits, room.split_bits, room.node_bits,
             room.ways, room.chosen, room.members, room.active, room.drawing, room.heap, room.free,
             seed, room.sums, room.gains, room.gains.view(np.int64), room.order, room.own,
-            room.leaf_node, room.items, room.item_sums, room.leaves, self.leaf_of,
+            room.leaf_node, room.items, room.item_sums, room.leaves,
+            np.empty(0, np.int32) if len(score) else self.leaf_of,
         )  # fmt: skip
         size = self.team.size
         self.team.run(lambda rank: boost(rank, size, *shared))
@@ -291,12 +294,15 @@ class Booster:
     def _set_words(self, constant: bool) -> None:
         """How entries are packed: sums of all rows must fit."""
         rule, n = self._rules[0], len(self.bins)
-        assert self.copies is not None
         sum_bits = int(n).bit_length()
         count_bits = int(self.copies.sum()).bit_length() if len(self.copies) else sum_bits
         narrow = WORD_BITS - sum_bits - count_bits
+        few_bits = not constant and n >= MANY_ROWS and not len(self.copies)
         rule["constant"] = constant
-        rule["width"] = 1 if constant and narrow >= NARROW_BITS else 2
+        rule["form"] = CHUNKED if few_bits else WIDE
+        if constant and narrow >= NARROW_BITS:
+            rule["form"] = LEAN
+        rule["width"] = 1 if rule["form"] == LEAN else 2
         rule["count_bits"] = count_bits
         rule["curvature_bits"] = min(narrow, MOST_BITS)
         wide = WORD_BITS - sum_bits
@@ -322,6 +328,7 @@ class Room:
     """Where a tree grows: see `compiled.boosting.growing`."""
 
     max_leaves: int
+    tasks: Array
     codes: Array
     first_code: Array
     features: Array
@@ -352,12 +359,10 @@ class Room:
     leaves: Floats
 
     @classmethod
-    def of(
-        cls, bins: BinnedTable, limits: Limits, team: int, copies: Array | None = None
-    ) -> "Room":
+    def of(cls, bins: BinnedTable, limits: Limits, team: int, copies: Array) -> "Room":
         """For the trees of a table."""
         n, p = bins.shape
-        counted = n if copies is None or len(copies) == 0 else int(copies.sum())
+        counted = int(copies.sum()) if len(copies) else n
         most = max(min(n, counted // max(limits.min_samples_leaf, 1)), 1)
         most = most if limits.max_leaf_nodes is None else min(limits.max_leaf_nodes, most)
         if limits.max_depth is not None and limits.max_depth < 30:
@@ -375,6 +380,7 @@ class Room:
         np.maximum.at(sizes, column, last + features["missing"])
         return cls(
             max_leaves=most,
+            tasks=_tasks(len(codes)),
             codes=codes,
             first_code=np.concatenate([[0], np.cumsum(sizes)]),
             features=features,
@@ -413,3 +419,13 @@ def _members(interactions: Sequence[set[int]] | None, p: int) -> Array:
     for k, group in enumerate(groups):
         members[k, list(group)] = 1
     return members
+
+
+def _tasks(n_columns: int) -> Array:
+    """Columns that are worked on at a time: four, and at the end fewer, that threads end together."""
+    tasks, first = [], 0
+    while first < n_columns:
+        left = n_columns - first
+        tasks.append((first, 4 if left >= 8 else 2 if left >= 3 else 1))
+        first += tasks[-1][1]
+    return np.array(tasks, np.int64)

@@ -126,7 +126,6 @@ class PoissonDeviance(BoostingLoss):
     """
 
     link: ClassVar[Link] = "log"
-    kernel: ClassVar[Any] = "poisson"
     wanted: ClassVar[str] = "values >= 0 that are not all 0"
 
     def value(self, y: Array, raw: Floats) -> Floats:
@@ -170,7 +169,6 @@ class GammaDeviance(BoostingLoss):
     """
 
     link: ClassVar[Link] = "log"
-    kernel: ClassVar[Any] = "gamma"
     wanted: ClassVar[str] = "values above 0"
 
     def value(self, y: Array, raw: Floats) -> Floats:

@@ -183,10 +183,6 @@ class Rounds:
         for k, seed in enumerate(seeds):
             score = self.scores[k]
             booster.round(kernel, score, self.target, k=k, share=shares[k], rows=rows, seed=seed)
-            if self.loss.moves_leaves:
-                newton = booster.leaf_values.copy()
-                self._move_leaves(self.loss, rows)
-                score += (booster.leaf_values - newton)[booster.leaf_of]
             yield
 
     def _by_derivatives(self, rows: Ints | None, seeds: list[int]) -> Iterator[None]:
