@@ -32,7 +32,7 @@ HOW = {"min_samples_leaf": 4, "max_leaf_nodes": 5}
         (HistGradientBoostingClassifier(max_features=0.5, random_state=0, **HOW), Y > 0),
         (HistGradientBoostingClassifier(**HOW), np.digitize(Y, [0, 1])),
     ],
-    ids=str,
+    ids=["squared", "quantile", "poisson", "two", "three"],
 )
 def test_each_stage_is_the_model_of_so_many_rounds(learner, y):
     values = [7, 1, 4]  # in any order

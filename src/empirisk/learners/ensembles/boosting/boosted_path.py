@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from empirisk.compiled.boosting.staging import stage_scores
 from empirisk.learners.ensembles.boosting.rounds import Grown
 from empirisk.learners.trees.limits import whole
 from empirisk.risk.axis import Output
@@ -34,15 +35,17 @@ class BoostedPath:
 
     def _staged(self, places: Floats) -> Floats:
         """Scores (rows, values, trees of a round) after each number of rounds."""
-        trees = self.grown.trees
-        assert trees is not None
-        staged = np.empty((len(places), len(self.values), self.grown.n_trees))
-        raw, done = np.tile(self.grown.baseline, (len(places), 1)), 0
-        for j in np.argsort(self.values, kind="stable"):
-            stop = min(self.values[j], len(trees))
-            trees.add_to(raw, places, done, stop, n_jobs=1)
-            staged[:, j], done = raw, stop
-        return staged
+        assert self.grown.trees is not None
+        trees, n, K = self.grown.trees.trees, len(places), self.grown.n_trees
+        order = np.argsort(self.values, kind="stable")
+        ends = K * np.minimum(np.array(self.values)[order], len(self.grown.trees))
+        staged = np.empty((n, len(ends), K))
+        stage_scores(
+            *trees._walks(), trees.first_node, trees.first_subset, trees.first_leaf, trees.value,
+            places, ends, np.empty(n, np.int32), np.tile(self.grown.baseline, (n, 1)), staged,
+        )  # fmt: skip
+        in_order = bool((np.diff(order) > 0).all())
+        return staged if in_order else staged[:, np.argsort(order)]
 
     @property
     def degrees_of_freedom(self) -> Floats:
