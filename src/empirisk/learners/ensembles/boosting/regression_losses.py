@@ -96,7 +96,8 @@ class HuberLoss(BoostingLoss):
 
     def for_round(self, y: Array, raw: Floats, weight: Floats) -> "HuberLoss":
         """With delta as the alpha-quantile of the absolute residuals."""
-        return replace(self, delta=float(weighted_quantile(np.abs(y - raw), weight, self.alpha)))
+        size, one_leaf = np.abs(y - raw), np.zeros(len(y), np.int64)
+        return replace(self, delta=float(leaf_quantiles(size, weight, one_leaf, 1, self.alpha)[0]))
 
     def initial(self, y: Array, sample_weight: Floats) -> float:
         """The constant of least loss, with delta by the residuals from the median."""
