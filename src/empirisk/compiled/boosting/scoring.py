@@ -13,24 +13,32 @@ from empirisk.compiled.trees.forest_walking import find_forest_leaves
 
 
 @compiled
-def code_rows(X, used, first, thresholds, codes):
+def code_rows(X, used, first, thresholds, column, place, codes):
     """codes[u, i] = 1 + how many thresholds of feature used[u] are below X[i]; 0: missing.
 
-    thresholds[first[u]:first[u + 1]] are those of the feature, in order. Binary search without a
-    branch.
+    thresholds[first[u]:first[u + 1]] are those of the feature, in order, filled up with infinity to
+    2^s - 1. Binary search: each halving for all rows, so that they need not wait for each other.
+    column and place are room for a value and an int64 of each row.
     """
     for u in range(used.size):
         points, j = thresholds[first[u] : first[u + 1]], used[u]
+        for i in range(column.size):
+            column[i], place[i] = X[i, j], 0
+        step = (points.size + 1) >> 1
+        while step > 0:
+            halve(points[step - 1 :], column, place, step)
+            step >>= 1
         into = codes[u]
-        for i in range(X.shape[0]):
-            x = X[i, j]
-            base, n = np.uint64(0), np.uint64(points.size)
-            while n > np.uint64(1):
-                half = n >> np.uint64(1)
-                base += half * np.uint64(points[base + half - np.uint64(1)] < x)
-                n -= half
-            base += np.uint64(points[base] < x)
-            into[i] = (base + np.uint64(1)) * np.uint64(x == x)
+        for i in range(column.size):
+            into[i] = place[i] + 1 if column[i] == column[i] else 0
+
+
+@compiled(inner=True)
+def halve(points, column, place, step):
+    """Go on by a step where the threshold behind it is below the value."""
+    for i in range(column.size):
+        here = np.uint64(place[i])
+        place[i] += step if points[here] < column[i] else 0
 
 
 @compiled(inner=True)

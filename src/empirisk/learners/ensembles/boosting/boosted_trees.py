@@ -72,7 +72,8 @@ class BoostedTrees:
         def add(part: slice) -> None:
             block = places[part]
             codes = np.empty((len(table.used), len(block)), np.uint16)
-            code_rows(block, table.used, table.first, table.thresholds, codes)
+            column, place = np.empty(len(block)), np.empty(len(block), np.int64)
+            code_rows(block, table.used, table.first, table.thresholds, column, place, codes)
             add_scores(
                 *trees._walks(), trees.first_node, trees.first_subset, trees.first_leaf,
                 trees.value, first * K, stop * K, table.splits, table.node_value, block, codes,
@@ -115,7 +116,7 @@ class SplitTable:
     used : int64 array
         The features that are coded.
     first, thresholds : int64 and float64 arrays
-        The thresholds of each, in order.
+        The thresholds of each, in order, filled up with infinity to 2^s - 1.
     splits : int64 array of shape (nodes, 4)
         The second column is -1 in trees that are walked.
     node_value : float64 array of shape (nodes,)
@@ -152,8 +153,9 @@ class SplitTable:
             splits[inner[here], 2] = 1 - left
             splits[inner[here], 3] = np.searchsorted(points, cut[here]) + left
             used.append(j)
-            thresholds.append(points)
-            first.append(first[-1] + len(points))
+            full = 2 ** len(points).bit_length() - 1
+            thresholds.append(np.append(points, np.full(full - len(points), np.inf)))
+            first.append(first[-1] + full)
         points = np.concatenate(thresholds) if thresholds else np.empty(0)
         return cls(np.array(used, np.int64), np.array(first), points, splits, node_value)
 
