@@ -19,6 +19,7 @@ from empirisk.compiled.boosting.histograms import COUNT_BITS, CURVATURE_BITS
 from empirisk.compiled.decorator import compiled
 
 GIVEN, SQUARED, LOG, SOFTMAX, POISSON, GAMMA = range(6)
+BLOCK = 1024  # rows whose numbers stay in the cache
 NOT_SMALL = 16  # the rounding of whole numbers from here on is a few per cent of them
 
 
@@ -113,21 +114,50 @@ def enter_wide(gradient, curvature, copies, count_bits, by_gradient, by_curvatur
 
 @compiled
 def find_shares(scores, shares, start, end):
-    """shares[:, i] = e^scores[k, i] / sum_k, for rows start..end: (classes, n) arrays."""
+    """shares[k, i] = e^scores[k, i] / sum_k e^scores[k, i] for rows start..end: (classes, n)."""
     K = scores.shape[0]
-    for first in range(start, end, 512):
-        last = min(first + 512, end)
-        for i in range(first, last):
-            most = scores[0, i]
-            for k in range(1, K):
-                most = max(most, scores[k, i])
-            shares[0, i] = most
-        for k in range(K - 1, -1, -1):  # the first row holds the largest scores until the end
-            for i in range(first, last):
-                shares[k, i] = exponential(scores[k, i] - shares[0, i])
-        for i in range(first, last):
-            total = 0.0
-            for k in range(K):
-                total += shares[k, i]
-            for k in range(K):
-                shares[k, i] /= total
+    total = np.empty(BLOCK)
+    for first in range(start, end, BLOCK):
+        last = min(first + BLOCK, end)
+        most = total[: last - first]
+        highest(scores, first, last, most)
+        for k in range(K):
+            exponentials(scores[k, first:last], most, shares[k, first:last])
+        for i in range(most.size):
+            most[i] = 0.0
+        for k in range(K):
+            add(shares[k, first:last], most)
+        for k in range(K):
+            divide_by(shares[k, first:last], most)
+
+
+@compiled(inner=True)
+def highest(scores, first, last, most):
+    """most = the largest score of each row."""
+    for i in range(most.size):
+        most[i] = -np.inf
+    for k in range(scores.shape[0]):
+        here = scores[k, first:last]
+        for i in range(most.size):
+            most[i] = here[i] if here[i] > most[i] else most[i]
+
+
+@compiled(inner=True)
+def exponentials(scores, most, shares):
+    """shares = e^(scores - most)."""
+    for i in range(most.size):
+        shares[i] = exponential(scores[i] - most[i])
+
+
+@compiled(inner=True)
+def add(values, total):
+    """total += values."""
+    for i in range(total.size):
+        total[i] += values[i]
+
+
+@compiled(inner=True)
+def divide_by(values, total):
+    """values /= total."""
+    for i in range(total.size):
+        values[i] /= total[i]

@@ -5,9 +5,10 @@ from math import inf, isnan, nan
 import numpy as np
 import pytest
 
-from empirisk.learners.ensembles.boosting import team
+from empirisk.learners.ensembles.boosting import bins, team
 from empirisk.learners.ensembles.boosting.bins import BinnedTable
 from empirisk.learners.ensembles.boosting.growth import Booster, Limits
+from empirisk.learners.ensembles.boosting.sharing import Place
 
 EXACT = 1e-9  # gradients are rounded to 2^-40 of the largest, curvatures to 2^-30
 
@@ -144,10 +145,10 @@ def test_every_team_grows_the_same_bits(monkeypatch, loss, n):
     monkeypatch.setattr(team, "cpu_count", lambda: 3)  # however many cores there are
     X, g, _ = data(0, n=n, p=5, missing=0.05, levels=12)
     y = (g > 0).astype(float) + (loss != "log")
-    bins = BinnedTable.of(X, [False] * 4 + [True])
+    table = BinnedTable.of(X, [False] * 4 + [True])
     results = []
     for size in (1, 2, 3):
-        booster = Booster(bins, Limits(max_features=0.7), n_jobs=size)
+        booster = Booster(table, Limits(max_features=0.7), n_jobs=size)
         assert booster.team.size == size
         score = np.zeros(len(y))
         for seed in range(4):
@@ -159,3 +160,30 @@ def test_every_team_grows_the_same_bits(monkeypatch, loss, n):
     for other in results[1:]:
         for a, b in zip(results[0], other, strict=True):
             np.testing.assert_array_equal(a, b)
+
+
+def test_features_that_share_a_column_grow_the_tree_of_columns_of_their_own(monkeypatch):
+    rng = np.random.default_rng(0)
+    level, other = rng.integers(9, size=(2, 600))
+    X = np.column_stack([level[:, None] == np.arange(9), other[:, None] == np.arange(9)])
+    X = np.column_stack([rng.normal(size=600).round(1), 2.0 * X, np.full(600, 7.0)])
+    X[rng.uniform(size=600) < 0.03, 3] = np.nan
+    g = rng.normal(size=600) + (level == 4) - (other == 2)
+    together = BinnedTable.of(X, [False] * 20)
+    monkeypatch.setattr(bins, "share_columns", each_alone)
+    apart = BinnedTable.of(X, [False] * 20)
+    assert len(together.codes) < len(apart.codes) == 20
+    np.testing.assert_array_equal(together.places(), apart.places())
+    grown = []
+    for table in (together, apart):
+        booster = Booster(table, Limits(max_leaf_nodes=12, min_samples_leaf=5))
+        booster.grow(g, np.abs(g))
+        booster.keep()
+        np.testing.assert_array_equal(booster.find_leaves(table), booster.leaf_of)
+        grown.append((booster.trees().trees, booster.leaf_of))
+    np.testing.assert_array_equal(grown[0][0].nodes, grown[1][0].nodes)
+    np.testing.assert_array_equal(grown[0][1], grown[1][1])
+
+
+def each_alone(codes, n_codes):
+    return np.stack(codes), [Place(j, 0, -1) for j in range(len(codes))]

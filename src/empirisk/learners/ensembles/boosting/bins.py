@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from empirisk.compiled.boosting.layout import FEATURE
+from empirisk.compiled.boosting.layout import CODES, FEATURE
 from empirisk.compiled.boosting.quantiles import (
     code_values,
     distinct_values,
@@ -21,6 +21,7 @@ from empirisk.compiled.boosting.quantiles import (
 )
 from empirisk.data.rank_coding import CodedColumn, beyond_float64, code_column
 from empirisk.data.raw_columns import RawColumn, as_category, is_frame, raw_columns
+from empirisk.learners.ensembles.boosting.sharing import share_columns
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import parallel
@@ -38,7 +39,8 @@ class BinnedTable:
     Attributes
     ----------
     codes : uint8 array of shape (columns of codes, rows of the table)
-        The bin of each value, and behind the last bin a code for missing values.
+        The bin of each value, and behind the last bin a code for missing values. Features that are
+        hardly ever off their default share columns (`sharing`).
     features : record array of shape (p,)
         Where the codes of each feature are (`compiled.boosting.layout`).
     columns : tuple of CodedColumn
@@ -100,14 +102,18 @@ class BinnedTable:
         binning = Binning(max_bins, _sampled(X.shape[0], weight), weight)
         pieces = list(_pieces(X, categories))
         parts = [part for some in parallel(binning.of, pieces, n_jobs=n_jobs) for part in some]
+        codes, places = share_columns(
+            [part.codes for part in parts], [part.n_bins + part.column.missing for part in parts]
+        )
         first = 0
         features = np.zeros(len(parts), FEATURE)
-        for j, part in enumerate(parts):
-            features[j] = (j, part.n_bins, 0, -1, part.column.missing, part.is_category, 0, first,
+        for j, (part, place) in enumerate(zip(parts, places, strict=True)):
+            features[j] = (place.column, part.n_bins, place.first, place.default,
+                           part.column.missing, part.is_category, 0, first,
                            len(part.level_bins))  # fmt: skip
             first += len(part.level_bins)
         return cls(
-            np.stack([part.codes for part in parts]),
+            codes,
             features,
             tuple(part.column for part in parts),
             np.stack([part.low for part in parts]),
@@ -165,8 +171,15 @@ class BinnedTable:
 
     def _bins(self, j: int) -> Array:
         """The bins of a feature in these rows."""
-        codes = self.codes[self.features[j]["column"]]
-        return codes if self.rows is None else codes[self.rows]
+        column, n_bins, first, default, missing = self.features[j].tolist()[:5]
+        codes = self.codes[column]
+        codes = codes if self.rows is None else codes[self.rows]
+        if default < 0:
+            return codes
+        bins = np.full(CODES, default, np.uint8)
+        n = n_bins + missing
+        bins[first : first + n - 1] = np.flatnonzero(np.arange(n) != default)
+        return bins[codes]
 
 
 @dataclass(frozen=True, eq=False)

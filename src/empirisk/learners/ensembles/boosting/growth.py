@@ -95,8 +95,6 @@ class Booster:
 
     Attributes
     ----------
-    leaf_of : int32 array of shape (n,)
-        The leaf of every row in the last tree of `grow`, also of rows with which it was not grown.
     leaf_values : float64 array of shape (leaves,)
         Of the last tree, times the learning rate; may be changed before `keep`.
     """
@@ -117,7 +115,7 @@ class Booster:
         if self.copies is None:
             whole = len(self.weight) > 0 and counts_rows(self.weight)
             self.copies = self.weight.astype(np.int64) if whole else np.empty(0, np.int64)
-        self.leaf_of = np.zeros(n, np.int32)
+        self._leaf_of, self._noted = np.zeros(n, np.int32), True
         self.leaf_values = np.zeros(1)
         self.n_leaves = self.n_nodes = 1
         self._room = Room.of(self.bins, self.limits, self.team.size, self.copies)
@@ -227,15 +225,31 @@ class Booster:
             room.ways, room.chosen, room.members, room.active, room.drawing, room.heap, room.free,
             seed, room.sums, room.gains, room.gains.view(np.int64), room.order, room.own,
             room.leaf_node, room.items, room.item_sums, room.leaves,
-            np.empty(0, np.int32) if len(score) else self.leaf_of,
+            np.empty(0, np.int32) if len(score) else self._leaf_of,
         )  # fmt: skip
         size = self.team.size
         self.team.run(lambda rank: boost(rank, size, *shared))
+        self._noted = len(score) == 0
         self.n_leaves, self.n_nodes = map(int, self.team.sync[[N_LEAVES, N_NODES]])
         self.leaf_values = room.leaves[: self.n_leaves, 0].copy()
 
+    @property
+    def leaf_of(self) -> Array:
+        """The leaf of every row in the last tree, also of rows with which it was not grown."""
+        if not self._noted:
+            room = self._room
+            walk_codes(
+                room.nodes, room.features, room.ways, room.codes, room.every_row, self._leaf_of
+            )
+            self._noted = True
+        return self._leaf_of
+
     def keep(self) -> None:
         """Add the last tree, with its `leaf_values`, to the trees."""
+        self._kept.append(self.newest())
+
+    def newest(self) -> ForestTrees:
+        """The last tree, with its `leaf_values`."""
         room, n_leaves, n_nodes = self._room, self.n_leaves, self.n_nodes
         nodes = np.empty((n_nodes, 2), np.int64)
         subsets = np.empty(self._most_words(n_nodes), np.uint32)
@@ -246,20 +260,18 @@ class Booster:
             gains[0],
         )  # fmt: skip
         at = room.leaf_node[:n_leaves]
-        self._kept.append(
-            ForestTrees(
-                nodes=nodes,
-                value=self.leaf_values[:, None].copy(),
-                weight=room.leaves[:n_leaves, 3].copy(),
-                rows=(room.nodes["end"][at] - room.nodes["start"][at]).astype(np.int32),
-                impurity=np.empty(0),
-                subsets=subsets[:n_words].copy(),
-                first_node=np.array([0, n_nodes]),
-                first_leaf=np.array([0, n_leaves]),
-                first_subset=np.array([0, n_words]),
-                gains=gains,
-                medians=np.empty((0, 2)),
-            )
+        return ForestTrees(
+            nodes=nodes,
+            value=self.leaf_values[:, None].copy(),
+            weight=room.leaves[:n_leaves, 3].copy(),
+            rows=(room.nodes["end"][at] - room.nodes["start"][at]).astype(np.int32),
+            impurity=np.empty(0),
+            subsets=subsets[:n_words].copy(),
+            first_node=np.array([0, n_nodes]),
+            first_leaf=np.array([0, n_leaves]),
+            first_subset=np.array([0, n_words]),
+            gains=gains,
+            medians=np.empty((0, 2)),
         )
 
     def _most_words(self, n_nodes: int) -> int:
