@@ -75,8 +75,14 @@ def test_of_many_classes_each_score_has_its_own_derivatives():
         slope = (loss.value(y, raw + step) - loss.value(y, raw - step)) / 2e-6
         bend = (loss.gradient(y, raw + step) - loss.gradient(y, raw - step))[:, k] / 2e-6
         assert_allclose(gradient[:, k], slope, rtol=1e-7, atol=1e-8)  # as above
-        assert_allclose(curvature[:, k], bend, rtol=1e-7, atol=1e-8)
+        assert_allclose(curvature[:, k], 2 * bend, rtol=1e-7, atol=1e-8)  # the diagonal, twice
     assert_allclose(gradient.sum(axis=1), 0, atol=1e-15 * 8)  # probabilities sum to 1
+
+
+def test_twice_the_diagonal_bounds_the_curvature_of_many_classes():
+    for p in rng.dirichlet(np.ones(5), size=50):
+        bound = 2 * np.diag(p * (1 - p)) - (np.diag(p) - np.outer(p, p))
+        assert np.linalg.eigvalsh(bound).min() > -1e-15  # rounding of numbers below 1
 
 
 @every_loss

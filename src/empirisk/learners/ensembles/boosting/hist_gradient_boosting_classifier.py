@@ -55,8 +55,10 @@ n_features_in_, feature_names_in_, columns_
 
     Notes
     -----
-    Leaves have Newton's step, as in scikit-learn, LightGBM and XGBoost. On weights, missing values
-    and categories see `HistGradientBoostingRegressor`.
+    Leaves have Newton's step, as in scikit-learn, LightGBM and XGBoost. Of K > 2 classes, whose
+    scores move at once, H is the sum of 2 p (1 - p), as in XGBoost: the matrix of curvatures is
+    bounded by that. scikit-learn leaves out the 2 and goes twice as far in each round. On weights,
+    missing values and categories see `HistGradientBoostingRegressor`.
 
     References
     ----------
