@@ -42,6 +42,8 @@ from empirisk import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     ElasticNet,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
     Lasso,
     LinearDiscriminantAnalysis,
     LinearRegression,
@@ -101,6 +103,8 @@ REGRESSORS = [
     StagewiseRegressor(n_estimators=5),
     StagewiseRegressor("least_squares", 5, loss=losses.Quantile(0.3)),
     Tuned(StagewiseRegressor(Ridge(), 5, stop="aic"), cv=3),
+    HistGradientBoostingRegressor("huber", max_iter=3, min_samples_leaf=4),
+    Tuned(HistGradientBoostingRegressor(max_iter=5, categorical_features=[1]), cv=3),
     Tuned(make_pipeline("passthrough", Ridge()), cv=3, values=(1.0, 2.0)),
 ]
 CLASSIFIERS = [
@@ -123,6 +127,10 @@ CLASSIFIERS = [
     Tuned(RandomForestClassifier(30, class_weight={"a": 2.0}, random_state=0)),
     LogitBoostClassifier(n_estimators=3),
     Tuned(LogitBoostClassifier("least_squares", 3), cv=3),
+    HistGradientBoostingClassifier(
+        max_iter=3, min_samples_leaf=4, early_stopping=True, random_state=0
+    ),
+    Tuned(HistGradientBoostingClassifier(max_iter=5, class_weight={"a": 2.0}), cv=3),
     MarginClassifier(),
     MarginClassifier(losses.Logit(), penalty="l1"),
     Tuned(MarginClassifier("squared_hinge"), cv=3, values=[0.1, 1.0]),

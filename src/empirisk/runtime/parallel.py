@@ -29,7 +29,7 @@ from empirisk.runtime.workers import (
     repeat_warnings,
 )
 
-__all__ = ["one_blas_thread", "parallel", "side_by_side", "slices", "stream"]
+__all__ = ["number_of_workers", "one_blas_thread", "parallel", "side_by_side", "slices", "stream"]
 
 AHEAD = 6
 """Results of `stream` that are under way or wait to be taken."""
@@ -72,7 +72,7 @@ def parallel(
         raise ParameterError(f"kind is {kind!r}; give 'threads' or 'processes'")
     tracked = items if isinstance(items, Tracked) else None
     work = list(items if tracked is None else tracked.items)
-    workers = min(_number_of_workers(n_jobs), len(work))
+    workers = min(number_of_workers(n_jobs), len(work))
     bar = nullcontext(_nothing) if tracked is None else tracked.shown(len(work))
     with one_blas_thread(), bar as advance:
         if workers <= 1 or nested.get():
@@ -109,7 +109,7 @@ def stream(
     >>> list(stream(abs, [-1, 2, -3], n_jobs=2))
     [1, 2, 3]
     """
-    workers = _number_of_workers(n_jobs)
+    workers = number_of_workers(n_jobs)
     if workers == 1 or nested.get():
         for item in items:
             check_deadline()
@@ -143,7 +143,8 @@ def slices(n: int, size: int) -> list[slice]:
     return [slice(start, min(start + size, n)) for start in range(0, n, size)]
 
 
-def _number_of_workers(n_jobs: int | None) -> int:
+def number_of_workers(n_jobs: int | None) -> int:
+    """How many workers `n_jobs` stands for, as `parallel` takes it."""
     if n_jobs is None:
         return 1
     try:

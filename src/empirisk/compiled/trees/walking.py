@@ -39,7 +39,7 @@ def goes_left(thresholds, links, subsets, node, x):
     return is_listed(subsets, np.int64(thresholds[node, 0]), np.uint32(x)) != missing_left
 
 
-@compiled(inner=True)
+@compiled(signatures=2, inner=True)
 def step(thresholds, links, X, row, node):
     """The node after this one. Arithmetic in place of a branch: which way a row goes cannot be
     foreseen. In a leaf it is the leaf itself."""

@@ -1,0 +1,166 @@
+"""Gradients and curvatures of the losses by the score of a row, and the same as whole numbers.
+
+    SQUARED    (f - y)^2 / 2                  f - y            1
+    LOG        log(1 + e^f) - y f             p - y            p (1 - p)      p = 1 / (1 + e^-f)
+    SOFTMAX    log sum_k e^f_k - f_y          p_k - 1{y = k}   2 p_k (1 - p_k)
+    POISSON    e^f - y f                      e^f - y          e^f
+    GAMMA      f + y e^-f                     1 - y e^-f       y e^-f
+
+The scores of all classes move at once, and their curvature is a matrix, which twice its diagonal
+bounds (Gershgorin): that is what SOFTMAX has, so that steps do not add up to more than they should.
+
+Loops have no branch but for the loss, and the exponential is written out, so that they are
+vectorised.
+"""
+
+from math import frexp, ldexp
+
+import numpy as np
+
+from empirisk.compiled.boosting.exponential import exponential
+from empirisk.compiled.boosting.histograms import COUNT_BITS, CURVATURE_BITS
+from empirisk.compiled.decorator import compiled
+
+GIVEN, SQUARED, LOG, SOFTMAX, POISSON, GAMMA = range(6)
+BLOCK = 1024  # rows whose numbers stay in the cache
+NOT_SMALL = 16  # the rounding of whole numbers from here on is a few per cent of them
+
+
+@compiled(inner=True)
+def derive(kind, k, score, share, y, weight, gradient, curvature):
+    """Write gradients and curvatures of some rows; of constant curvatures there are none.
+
+    share is that of class k, for SOFTMAX; weight may be empty.
+    """
+    n = gradient.size
+    if kind == SQUARED:
+        for i in range(n):
+            gradient[i] = score[i] - y[i]
+        for i in range(curvature.size):
+            curvature[i] = 1.0
+    elif kind == LOG:
+        for i in range(n):
+            p = 1.0 / (1.0 + exponential(-score[i]))
+            gradient[i] = p - y[i]
+            curvature[i] = p * (1.0 - p)
+    elif kind == SOFTMAX:
+        for i in range(n):
+            p = share[i]
+            gradient[i] = p - (1.0 if y[i] == k else 0.0)
+            curvature[i] = 2.0 * p * (1.0 - p)
+    elif kind == POISSON:
+        for i in range(n):
+            mean = exponential(score[i])
+            gradient[i] = mean - y[i]
+            curvature[i] = mean
+    elif kind == GAMMA:
+        for i in range(n):
+            ratio = y[i] * exponential(-score[i])
+            gradient[i] = 1.0 - ratio
+            curvature[i] = ratio
+    if kind != GIVEN and weight.size > 0:
+        for i in range(n):
+            gradient[i] *= weight[i]
+        for i in range(curvature.size):
+            curvature[i] *= weight[i]
+
+
+@compiled(inner=True)
+def largest(values):
+    """The largest absolute value."""
+    most = 0.0
+    for i in range(values.size):
+        value = abs(values[i])
+        most = value if value > most else most
+    return most
+
+
+@compiled(inner=True)
+def unit(most, bits):
+    """The power of two by which numbers up to `most` become whole numbers of so many bits."""
+    if not 0.0 < most < np.inf:
+        return 1.0
+    _, exponent = frexp(most)
+    return ldexp(1.0, min(max(bits - exponent, -1000), 1000))
+
+
+@compiled(inner=True)
+def enter_lean(gradient, copies, count_bits, by_gradient, entries):
+    """Entries of gradients alone; copies may be empty."""
+    for i in range(gradient.size):
+        whole = np.int64(np.floor(gradient[i] * by_gradient + 0.5))
+        entries[i] = (whole << count_bits) + (copies[i] if copies.size > 0 else np.int64(1))
+
+
+@compiled(inner=True)
+def enter_chunked(gradient, curvature, by_gradient, by_curvature, entries):
+    """Entries of few bits; returns how many gradients, and curvatures, are not nearly 0 in them."""
+    large = large_curvature = np.int64(0)
+    for i in range(gradient.size):
+        whole = np.int64(np.floor(gradient[i] * by_gradient + 0.5))
+        curved = np.int64(np.floor(curvature[i] * by_curvature + 0.5))
+        large += abs(whole) >= NOT_SMALL
+        large_curvature += curved >= NOT_SMALL
+        entries[i] = (((whole << CURVATURE_BITS) + curved) << COUNT_BITS) + 1
+    return large, large_curvature
+
+
+@compiled(inner=True)
+def enter_wide(gradient, curvature, copies, count_bits, by_gradient, by_curvature, entries):
+    """Entries of two words; curvatures are 1 if there are none; copies may be empty."""
+    for i in range(gradient.size):
+        h = curvature[i] if curvature.size > 0 else 1.0
+        rows = copies[i] if copies.size > 0 else np.int64(1)
+        entries[2 * i] = np.int64(np.floor(gradient[i] * by_gradient + 0.5))
+        entries[2 * i + 1] = (np.int64(np.floor(h * by_curvature + 0.5)) << count_bits) + rows
+
+
+@compiled
+def find_shares(scores, shares, start, end):
+    """shares[k, i] = e^scores[k, i] / sum_k e^scores[k, i] for rows start..end: (classes, n)."""
+    K = scores.shape[0]
+    total = np.empty(BLOCK)
+    for first in range(start, end, BLOCK):
+        last = min(first + BLOCK, end)
+        most = total[: last - first]
+        highest(scores, first, last, most)
+        for k in range(K):
+            exponentials(scores[k, first:last], most, shares[k, first:last])
+        for i in range(most.size):
+            most[i] = 0.0
+        for k in range(K):
+            add(shares[k, first:last], most)
+        for k in range(K):
+            divide_by(shares[k, first:last], most)
+
+
+@compiled(inner=True)
+def highest(scores, first, last, most):
+    """most = the largest score of each row."""
+    for i in range(most.size):
+        most[i] = -np.inf
+    for k in range(scores.shape[0]):
+        here = scores[k, first:last]
+        for i in range(most.size):
+            most[i] = here[i] if here[i] > most[i] else most[i]
+
+
+@compiled(inner=True)
+def exponentials(scores, most, shares):
+    """shares = e^(scores - most)."""
+    for i in range(most.size):
+        shares[i] = exponential(scores[i] - most[i])
+
+
+@compiled(inner=True)
+def add(values, total):
+    """total += values."""
+    for i in range(total.size):
+        total[i] += values[i]
+
+
+@compiled(inner=True)
+def divide_by(values, total):
+    """values /= total."""
+    for i in range(total.size):
+        values[i] /= total[i]

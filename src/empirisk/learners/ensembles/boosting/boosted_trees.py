@@ -1,0 +1,165 @@
+"""The trees of a gradient boosting, round by round, and what they add to the scores of rows."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from empirisk.compiled.boosting.scoring import add_scores, code_rows
+from empirisk.learners.ensembles.forest_trees import ForestTrees
+from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.errors import DataError
+from empirisk.runtime.parallel import parallel, slices
+
+ROWS_AT_ONCE = 2048
+MOST_NODES = 255  # of a tree that is tried split by split; larger ones are walked
+FEW_ROWS = 64  # not worth a table of splits
+MOST_THRESHOLDS = 2**16 - 2  # of a feature
+
+
+@dataclass(frozen=True, eq=False)
+class BoostedTrees:
+    """Rounds of trees: one for each class of three or more, else one.
+
+    Attributes
+    ----------
+    trees : ForestTrees
+        Round by round, class by class. The value of a leaf is what it adds to a score; its weight
+        is that of its rows; gains are sums of the gains of splits.
+    per_round : int
+        Trees of a round.
+    """
+
+    trees: ForestTrees
+    per_round: int = 1
+
+    @classmethod
+    def of(cls, parts: Sequence["BoostedTrees"]) -> "BoostedTrees":
+        """The rounds of several, one after the other."""
+        return cls(ForestTrees.of([part.trees for part in parts]), parts[0].per_round)
+
+    def __len__(self) -> int:
+        """How many rounds."""
+        return len(self.trees) // self.per_round
+
+    def __getitem__(self, rounds: slice) -> "BoostedTrees":
+        """Some neighbouring rounds; nothing is copied."""
+        first, stop, _ = rounds.indices(len(self))
+        part = self.trees[first * self.per_round : stop * self.per_round]
+        return BoostedTrees(part, self.per_round)
+
+    def times(self, factor: float) -> "BoostedTrees":
+        """The same trees, with values so many times as large."""
+        return replace(self, trees=replace(self.trees, value=self.trees.value * factor))
+
+    def add_to(
+        self,
+        scores: Floats,
+        places: Floats,
+        first: int = 0,
+        stop: int | None = None,
+        *,
+        n_jobs: int | None = None,
+    ) -> None:
+        """Add what the rounds first..stop say of rows to their scores, (n, per_round), in place."""
+        first, stop, _ = slice(first, stop).indices(len(self))
+        if stop <= first:
+            return
+        trees, K = self.trees, self.per_round
+        table = self._splits if len(places) >= FEW_ROWS else NO_SPLITS
+
+        def add(part: slice) -> None:
+            block = places[part]
+            codes = np.empty((len(table.used), len(block)), np.uint16)
+            column, place = np.empty(len(block)), np.empty(len(block), np.int64)
+            code_rows(block, table.used, table.first, table.thresholds, column, place, codes)
+            add_scores(
+                *trees._walks(), trees.first_node, trees.first_subset, trees.first_leaf,
+                trees.value, first * K, stop * K, table.splits, table.node_value, block, codes,
+                np.empty(len(block) if table is not NO_SPLITS else 0, np.uint16),
+                np.empty(len(block), np.int32), scores[part],
+            )  # fmt: skip
+
+        parallel(add, slices(len(places), ROWS_AT_ONCE), n_jobs=n_jobs)
+
+    def staged(
+        self, scores: Floats, places: Floats, rounds: Sequence[int], *, n_jobs: int | None = None
+    ) -> Iterator[Floats]:
+        """Scores after each of some rounds, in ascending order; the same array, changed."""
+        done = 0
+        for stop in rounds:
+            self.add_to(scores, places, done, stop, n_jobs=n_jobs)
+            done = stop
+            yield scores
+
+    @cached_property
+    def _splits(self) -> "SplitTable":
+        return SplitTable.of(self.trees)
+
+    def __getstate__(self) -> dict[str, object]:
+        return {"trees": self.trees, "per_round": self.per_round}
+
+    def check_loaded(self) -> None:
+        """Raise a DataError unless the arrays, from a file, are trees."""
+        sound = isinstance(self.trees, ForestTrees) and isinstance(self.per_round, int)
+        if not sound or self.per_round < 1 or len(self.trees) % self.per_round:
+            raise DataError("the trees of a boosting do not come in whole rounds")
+
+
+@dataclass(frozen=True, eq=False)
+class SplitTable:
+    """The splits of small trees by the places of thresholds, as `compiled.boosting.scoring` reads.
+
+    Attributes
+    ----------
+    used : int64 array
+        The features that are coded.
+    first, thresholds : int64 and float64 arrays
+        The thresholds of each, in order, filled up with infinity to 2^s - 1.
+    splits : int64 array of shape (nodes, 4)
+        The second column is -1 in trees that are walked.
+    node_value : float64 array of shape (nodes,)
+        Of leaves.
+    """
+
+    used: Ints
+    first: Ints
+    thresholds: Floats
+    splits: Array
+    node_value: Floats
+
+    @classmethod
+    def of(cls, trees: ForestTrees) -> "SplitTable":
+        """Of all trees that are small enough and have no split by a list of levels."""
+        sizes, listed = np.diff(trees.first_node), np.diff(trees.first_subset)
+        small = np.repeat((sizes <= MOST_NODES) & (listed == 0), sizes)
+        leaf = trees.is_leaf()
+        links, tree = trees.nodes.view(np.int32), np.repeat(np.arange(len(trees)), sizes)
+        splits = np.full((len(leaf), 4), -1, np.int64)
+        splits[small, 1] = links[small, 3]
+        node_value = np.zeros(len(leaf))
+        node_value[leaf] = trees.value[trees.first_leaf[tree[leaf]] + links[leaf, 0], 0]
+        inner = np.flatnonzero(small & ~leaf)
+        kind, cut = links[inner, 2], trees.nodes.view(np.float64)[inner, 0]
+        used, first, thresholds = [], [0], []
+        for j in np.unique(kind >> 2):
+            here = kind >> 2 == j
+            points = np.unique(cut[here])
+            if len(points) > MOST_THRESHOLDS:
+                return NO_SPLITS
+            left = kind[here] & 1
+            splits[inner[here], 0] = len(used)
+            splits[inner[here], 2] = 1 - left
+            splits[inner[here], 3] = np.searchsorted(points, cut[here]) + left
+            used.append(j)
+            full = 2 ** len(points).bit_length() - 1
+            thresholds.append(np.append(points, np.full(full - len(points), np.inf)))
+            first.append(first[-1] + full)
+        points = np.concatenate(thresholds) if thresholds else np.empty(0)
+        return cls(np.array(used, np.int64), np.array(first), points, splits, node_value)
+
+
+NO_SPLITS = SplitTable(
+    np.empty(0, np.int64), np.zeros(1, np.int64), np.empty(0), np.full((1, 4), -1), np.empty(0)
+)

@@ -1,0 +1,443 @@
+"""Growing the trees of a gradient boosting: one table of bins, one set of limits, one team."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from empirisk.compiled.boosting import gradients
+from empirisk.compiled.boosting.choosing import N_LEAVES, N_NODES, N_UNITS
+from empirisk.compiled.boosting.gradients import find_shares
+from empirisk.compiled.boosting.growing import boost
+from empirisk.compiled.boosting.histograms import CHUNKED, LEAN, WIDE
+from empirisk.compiled.boosting.layout import CODES, NODE, RULES, SPLIT
+from empirisk.compiled.boosting.leaves import ITEM
+from empirisk.compiled.boosting.packing import pack_nodes
+from empirisk.compiled.boosting.walking import walk_codes
+from empirisk.learners.ensembles.boosting.bins import BinnedTable
+from empirisk.learners.ensembles.boosting.boosted_trees import BoostedTrees
+from empirisk.learners.ensembles.boosting.team import Team
+from empirisk.learners.ensembles.forest_trees import ForestTrees
+from empirisk.learners.trees.limits import counts_rows
+from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.deadlines import check_deadline
+from empirisk.runtime.errors import DataError
+
+Loss = Literal["squared", "log", "softmax", "poisson", "gamma"]
+KINDS = {
+    "squared": gradients.SQUARED,
+    "log": gradients.LOG,
+    "softmax": gradients.SOFTMAX,
+    "poisson": gradients.POISSON,
+    "gamma": gradients.GAMMA,
+}
+WORD_BITS = 62  # of an int64, without its sign and one to spare
+MOST_BITS = 52  # of a whole number that a float64 is rounded to
+MANY_ROWS = 2**14  # from which on speed counts for more than the last bits of gradients
+NARROW_BITS = 20  # of a gradient, at least, where one word has to do
+HISTOGRAM_BYTES = 2**28  # of all histograms of a tree that are kept
+ROWS_TO_SHARE = 4096  # with fewer, a team would wait more than work
+OWN = 8 + 4 * CODES
+MIN_CURVATURE = 1e-3  # of a child, as in scikit-learn and LightGBM
+
+
+@dataclass(frozen=True, eq=False)
+class Limits:
+    """What a tree may become.
+
+    Attributes
+    ----------
+    max_leaf_nodes : int or None
+    max_depth : int or None
+        Of leaves; the root has depth 0.
+    min_samples_leaf : int
+    l2 : float
+        Added to the sum of curvatures of a leaf.
+    min_gain : float
+        A split must gain more: see `compiled.boosting.splitting`.
+    max_features : float
+        The share of the features that are drawn at each split.
+    learning_rate : float
+    monotone : int array of shape (p,) or None
+        Signs of monotone constraints.
+    interactions : sequence of sets of features, or None
+        A path may use features of one set. Features in no set are used by no tree.
+    """
+
+    max_leaf_nodes: int | None = 31
+    max_depth: int | None = None
+    min_samples_leaf: int = 20
+    l2: float = 0.0
+    min_gain: float = 0.0
+    max_features: float = 1.0
+    learning_rate: float = 0.1
+    monotone: Array | None = None
+    interactions: Sequence[set[int]] | None = None
+
+
+@dataclass(eq=False)
+class Booster:
+    """Grows trees on the rows of a table, one after the other, in one room.
+
+    Parameters
+    ----------
+    bins : BinnedTable
+    limits : Limits
+    weight : float array of shape (n,), optional
+        Of the rows, none 0. A row of weight w is w copies: where all are whole numbers they count
+        as so many rows for `min_samples_leaf`, else as one each.
+    n_jobs : int or None
+        Threads of the team.
+    copies : int array of shape (n,), optional
+        How many rows each row counts as, where that is not to follow from the weights; empty for
+        one each.
+
+    Attributes
+    ----------
+    leaf_values : float64 array of shape (leaves,)
+        Of the last tree, times the learning rate; may be changed before `keep`.
+    """
+
+    bins: BinnedTable
+    limits: Limits
+    weight: Floats | None = None
+    n_jobs: int | None = None
+    copies: Array | None = None
+    _kept: list[ForestTrees] = field(default_factory=list, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        n, p = self.bins.shape
+        if n == 0 or p == 0:
+            raise DataError(f"the table has {n} rows and {p} features; trees need some of both")
+        self.team = Team(self.n_jobs if n >= ROWS_TO_SHARE else 1)
+        self.weight = np.empty(0) if self.weight is None else self.weight
+        if self.copies is None:
+            whole = len(self.weight) > 0 and counts_rows(self.weight)
+            self.copies = self.weight.astype(np.int64) if whole else np.empty(0, np.int64)
+        self._leaf_of, self._noted = np.zeros(n, np.int32), True
+        self.leaf_values = np.zeros(1)
+        self.n_leaves = self.n_nodes = 1
+        self._room = Room.of(self.bins, self.limits, self.team.size, self.copies)
+        self._rules = self._new_rules()
+        self._words: dict[int, tuple[Array, Array, Array]] = {}
+        self._gradient, self._curvature = np.empty(n), np.empty(n)
+
+    def grow(
+        self,
+        gradient: Floats,
+        curvature: Floats | None = None,
+        *,
+        rows: Array | None = None,
+        seed: int = 0,
+    ) -> None:
+        """Grow a tree for given gradients and curvatures, both times the weights of the rows.
+
+        Parameters
+        ----------
+        gradient, curvature : float arrays of shape (n,)
+            No curvature means 1 for each row.
+        rows : int array, optional
+            The rows with which the tree is grown, in ascending order.
+        seed : int
+            From which features are drawn.
+        """
+        empty = np.empty(0)
+        self._boost(
+            gradients.GIVEN, 0, empty, empty, empty, gradient,
+            empty if curvature is None else curvature, rows, seed,
+        )  # fmt: skip
+
+    def round(
+        self,
+        loss: Loss,
+        score: Floats,
+        y: Floats,
+        *,
+        k: int = 0,
+        share: Floats | None = None,
+        rows: Array | None = None,
+        seed: int = 0,
+    ) -> None:
+        """Grow a tree for a loss, and add its values to the scores.
+
+        Parameters
+        ----------
+        loss : {"squared", "log", "softmax", "poisson", "gamma"}
+        score : float array of shape (n,)
+            Changed in place; for "softmax" that of class k.
+        y : float array of shape (n,)
+            Values, or class codes.
+        share : float array of shape (n,)
+            The probability of class k, for "softmax" (`shares`).
+        rows, seed
+            As in `grow`.
+        """
+        constant = loss == "squared" and len(self.weight) == 0  # type: ignore[arg-type]
+        curvature = np.empty(0) if constant else self._curvature
+        self._boost(
+            KINDS[loss], k, score, np.empty(0) if share is None else share, y, self._gradient,
+            curvature, rows, seed,
+        )  # fmt: skip
+
+    def shares(self, scores: Floats, shares: Floats) -> None:
+        """shares[k] = the probabilities of class k by the scores: (classes, n) arrays."""
+        n, size = scores.shape[1], self.team.size
+
+        def find(rank: int) -> None:
+            find_shares(scores, shares, n * rank // size, n * (rank + 1) // size)
+
+        self.team.run(find)
+
+    def _boost(
+        self,
+        kind: int,
+        k: int,
+        score: Floats,
+        share: Floats,
+        y: Floats,
+        gradient: Floats,
+        curvature: Floats,
+        rows: Array | None,
+        seed: int,
+    ) -> None:
+        check_deadline()
+        n = len(self.bins)
+        room, rules = self._room, self._rules
+        self._set_words(len(curvature) == 0)
+        others = np.empty(0, np.uint32)
+        if rows is None:
+            room.rows[:] = room.every_row
+            grown = room.rows
+        else:
+            grown = np.array(rows, np.uint32)
+            if len(grown) < n:
+                left_out = np.ones(n, bool)
+                left_out[rows] = False
+                others = np.flatnonzero(left_out).astype(np.uint32)
+        entries, ordered, histograms = self._words_of(int(rules[0]["width"]))
+        assert self.weight is not None
+        shared = (
+            self.team.sync, rules, room.units, kind, k, score, share, y, self.weight, self.copies,
+            gradient, curvature, room.tasks, room.codes, room.first_code, room.features, room.feature_of,
+            room.first_feature, self.bins.low, self.bins.high, grown, others, room.spare, entries,
+            ordered, histograms, room.nodes, room.splits, room.split_bits, room.node_bits,
+            room.ways, room.chosen, room.members, room.active, room.drawing, room.heap, room.free,
+            seed, room.sums, room.gains, room.gains.view(np.int64), room.order, room.own,
+            room.leaf_node, room.items, room.item_sums, room.leaves,
+            np.empty(0, np.int32) if len(score) else self._leaf_of,
+        )  # fmt: skip
+        size = self.team.size
+        self.team.run(lambda rank: boost(rank, size, *shared))
+        self._noted = len(score) == 0
+        self.n_leaves, self.n_nodes = map(int, self.team.sync[[N_LEAVES, N_NODES]])
+        self.leaf_values = room.leaves[: self.n_leaves, 0].copy()
+
+    @property
+    def leaf_of(self) -> Array:
+        """The leaf of every row in the last tree, also of rows with which it was not grown."""
+        if not self._noted:
+            room = self._room
+            walk_codes(
+                room.nodes, room.features, room.ways, room.codes, room.every_row, self._leaf_of
+            )
+            self._noted = True
+        return self._leaf_of
+
+    def keep(self) -> None:
+        """Add the last tree, with its `leaf_values`, to the trees."""
+        self._kept.append(self.newest())
+
+    def newest(self) -> ForestTrees:
+        """The last tree, with its `leaf_values`."""
+        room, n_leaves, n_nodes = self._room, self.n_leaves, self.n_nodes
+        nodes = np.empty((n_nodes, 2), np.int64)
+        subsets = np.empty(self._most_words(n_nodes), np.uint32)
+        gains = np.zeros((1, len(self.bins.columns)))
+        n_words = pack_nodes(
+            room.nodes, room.units, room.features, self.bins.level_bins, room.node_bits,
+            np.empty((2, n_leaves), np.int32), nodes.view(np.float64), nodes.view(np.int32), subsets,
+            gains[0],
+        )  # fmt: skip
+        at = room.leaf_node[:n_leaves]
+        return ForestTrees(
+            nodes=nodes,
+            value=self.leaf_values[:, None].copy(),
+            weight=room.leaves[:n_leaves, 3].copy(),
+            rows=(room.nodes["end"][at] - room.nodes["start"][at]).astype(np.int32),
+            impurity=np.empty(0),
+            subsets=subsets[:n_words].copy(),
+            first_node=np.array([0, n_nodes]),
+            first_leaf=np.array([0, n_leaves]),
+            first_subset=np.array([0, n_words]),
+            gains=gains,
+            medians=np.empty((0, 2)),
+        )
+
+    def _most_words(self, n_nodes: int) -> int:
+        """Of the lists of levels of a tree."""
+        most = int(self.bins.features["n_levels"].max())
+        return (n_nodes // 2) * (1 + 2 * (most // 32 + 1)) if most else 0
+
+    def find_leaves(self, bins: BinnedTable) -> Array:
+        """The leaves of the last tree that other rows of the same table come to."""
+        leaves, room = np.empty(len(bins), np.int32), self._room
+        walk_codes(room.nodes, room.features, room.ways, bins.codes, bins.row_numbers(), leaves)
+        return leaves
+
+    def trees(self, per_round: int = 1) -> BoostedTrees:
+        """All trees that were kept; `per_round` of them are one round."""
+        return BoostedTrees(ForestTrees.of(self._kept), per_round)
+
+    def _new_rules(self) -> Array:
+        limits, n, p = self.limits, *self.bins.shape
+        rules = np.zeros(1, RULES)
+        rule = rules[0]
+        rule["max_leaves"] = self._room.max_leaves
+        rule["max_depth"] = n if limits.max_depth is None else limits.max_depth
+        rule["min_rows"] = max(limits.min_samples_leaf, 1)
+        rule["n_drawn"] = max(1, int(np.ceil(limits.max_features * p - 1e-9)))
+        rule["bounded"] = limits.monotone is not None and np.any(limits.monotone)
+        rule["n_groups"] = len(self._room.members) if limits.interactions is not None else 0
+        rule["l2"], rule["min_gain"] = limits.l2, limits.min_gain
+        rule["min_curvature"], rule["rate"] = MIN_CURVATURE, limits.learning_rate
+        return rules
+
+    def _set_words(self, constant: bool) -> None:
+        """How entries are packed: sums of all rows must fit."""
+        rule, n = self._rules[0], len(self.bins)
+        sum_bits = int(n).bit_length()
+        count_bits = int(self.copies.sum()).bit_length() if len(self.copies) else sum_bits
+        narrow = WORD_BITS - sum_bits - count_bits
+        few_bits = not constant and n >= MANY_ROWS and not len(self.copies)
+        rule["constant"] = constant
+        rule["form"] = CHUNKED if few_bits else WIDE
+        if constant and narrow >= NARROW_BITS:
+            rule["form"] = LEAN
+        rule["width"] = 1 if rule["form"] == LEAN else 2
+        rule["count_bits"] = count_bits
+        rule["curvature_bits"] = min(narrow, MOST_BITS)
+        wide = WORD_BITS - sum_bits
+        rule["gradient_bits"] = min(narrow if rule["width"] == 1 else wide, MOST_BITS)
+        size = 8 * int(rule["width"]) * int(self._room.first_code[-1])
+        rule["n_slots"] = min(self._room.max_leaves, max(HISTOGRAM_BYTES // size, 2))
+
+    def _words_of(self, width: int) -> tuple[Array, Array, Array]:
+        """Room for entries, in the order of the rows and of the leaves, and for histograms."""
+        if width not in self._words:
+            n, size = len(self.bins), width * int(self._room.first_code[-1])
+            slots = int(self._rules[0]["n_slots"]) + 2
+            self._words[width] = (
+                np.empty(width * n, np.int64),
+                np.empty(width * n, np.int64),
+                np.empty((slots, size), np.int64),
+            )
+        return self._words[width]
+
+
+@dataclass(frozen=True, eq=False)
+class Room:
+    """Where a tree grows: see `compiled.boosting.growing`."""
+
+    max_leaves: int
+    tasks: Array
+    codes: Array
+    first_code: Array
+    features: Array
+    feature_of: Array
+    first_feature: Array
+    every_row: Array
+    rows: Array
+    spare: Array
+    units: Floats
+    nodes: Array
+    splits: Array
+    split_bits: Array
+    node_bits: Array
+    ways: Array
+    chosen: Array
+    members: Array
+    active: Array
+    drawing: Array
+    heap: Array
+    free: Array
+    sums: Array
+    gains: Floats
+    order: Array
+    own: Array
+    leaf_node: Array
+    items: Array
+    item_sums: Floats
+    leaves: Floats
+
+    @classmethod
+    def of(cls, bins: BinnedTable, limits: Limits, team: int, copies: Array) -> "Room":
+        """For the trees of a table."""
+        n, p = bins.shape
+        counted = int(copies.sum()) if len(copies) else n
+        most = max(min(n, counted // max(limits.min_samples_leaf, 1)), 1)
+        most = most if limits.max_leaf_nodes is None else min(limits.max_leaf_nodes, most)
+        if limits.max_depth is not None and limits.max_depth < 30:
+            most = min(most, 2**limits.max_depth)
+        most = max(most, 1)
+        n_nodes = 2 * most - 1
+        features = bins.features.copy()
+        if limits.monotone is not None:
+            features["monotone"] = limits.monotone
+        codes = bins.own_codes()
+        members = _members(limits.interactions, p)
+        column = features["column"]
+        sizes = np.zeros(len(codes), np.int64)
+        last = features["first"] + features["n_bins"] - (features["default"] >= 0)
+        np.maximum.at(sizes, column, last + features["missing"])
+        return cls(
+            max_leaves=most,
+            tasks=_tasks(len(codes)),
+            codes=codes,
+            first_code=np.concatenate([[0], np.cumsum(sizes)]),
+            features=features,
+            feature_of=np.argsort(column, kind="stable").astype(np.int32),
+            first_feature=np.searchsorted(np.sort(column), np.arange(len(codes) + 1)),
+            every_row=np.arange(n, dtype=np.uint32),
+            rows=np.empty(n, np.uint32),
+            spare=np.empty((2, n), np.uint32),
+            units=np.zeros(N_UNITS + 2 * team),
+            nodes=np.zeros(n_nodes, NODE),
+            splits=np.zeros((2, p), SPLIT),
+            split_bits=np.zeros((2, p, CODES // 64), np.uint64),
+            node_bits=np.zeros((n_nodes, CODES // 64), np.uint64),
+            ways=np.zeros((n_nodes, CODES), np.uint8),
+            chosen=np.zeros((2, p), np.uint8),
+            members=members,
+            active=np.zeros((n_nodes if len(members) else 1, max(len(members), 1)), np.uint8),
+            drawing=np.zeros(p, np.int64),
+            heap=np.zeros(most + 1, np.int32),
+            free=np.zeros(most + 1, np.int32),
+            sums=np.zeros((team, 2, CODES), np.int64),
+            gains=np.zeros((team, CODES)),
+            order=np.zeros((team, 2, CODES), np.int64),
+            own=np.zeros((team, OWN), np.int64),
+            leaf_node=np.zeros(most, np.int64),
+            items=np.zeros((most + n // ITEM + 1, 3), np.int64),
+            item_sums=np.zeros((most + n // ITEM + 1, 3)),
+            leaves=np.zeros((most, 4)),
+        )
+
+
+def _members(interactions: Sequence[set[int]] | None, p: int) -> Array:
+    """members[k, j] = 1 where feature j is in set k."""
+    groups: list[Any] = [] if interactions is None else list(interactions)
+    members = np.zeros((len(groups), p), np.uint8)
+    for k, group in enumerate(groups):
+        members[k, list(group)] = 1
+    return members
+
+
+def _tasks(n_columns: int) -> Array:
+    """Columns that are worked on at a time: four, and at the end fewer, that threads end together."""
+    tasks, first = [], 0
+    while first < n_columns:
+        left = n_columns - first
+        tasks.append((first, 4 if left >= 8 else 2 if left >= 3 else 1))
+        first += tasks[-1][1]
+    return np.array(tasks, np.int64)
