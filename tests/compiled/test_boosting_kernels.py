@@ -4,8 +4,8 @@ import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 
 from empirisk import LogitBoostClassifier
-from empirisk.compiled.boosting.columns import boost_columns, trace_of_hats
 from empirisk.compiled.boosting.additive_sums import add_stages
+from empirisk.compiled.boosting.columns import boost_columns, trace_of_hats
 
 
 def unit_columns(n=12, p=5, seed=0):

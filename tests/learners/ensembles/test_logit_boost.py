@@ -10,12 +10,12 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.tree import DecisionTreeRegressor as ForeignTree
 
-from stagewise_twins import logit_boost_many, logit_boost_two
 from empirisk import DecisionTreeRegressor, LogitBoostClassifier, Ridge, Tuned, risk
 from empirisk.learners.ensembles.boosting.any_rounds import AnyRounds
 from empirisk.learners.ensembles.boosting.forward_stagewise import forward_stagewise
 from empirisk.learners.ensembles.boosting.likelihood_cost import LikelihoodCost
 from empirisk.runtime.errors import DataError, ParameterError
+from stagewise_twins import logit_boost_many, logit_boost_two
 
 
 def data(n=80, K=2, seed=0):

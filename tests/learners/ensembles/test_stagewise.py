@@ -12,7 +12,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor as ForeignTree
 
-from stagewise_twins import l2_boost_columns
 from empirisk import (
     DecisionTreeRegressor,
     LinearRegression,
@@ -32,6 +31,7 @@ from empirisk.learners.ensembles.boosting.regression_costs import (
     line_search,
 )
 from empirisk.runtime.errors import DataError, ParameterError
+from stagewise_twins import l2_boost_columns
 
 
 def data(n=80, p=6, seed=0):

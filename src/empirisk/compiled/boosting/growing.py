@@ -174,9 +174,11 @@ def find_entries(
         most = max(most, units[N_UNITS + 2 * t])
         most_curved = max(most_curved, units[N_UNITS + 2 * t + 1])
     form = rule.form
-    if form == CHUNKED and LEAST < min(most, most_curved) and max(most, most_curved) < np.inf:
+    if form == CHUNKED and min(most, most_curved) > LEAST and max(most, most_curved) < np.inf:
         by_gradient, by_curvature = LARGEST / most, LARGEST / most_curved
-        own[rank, 0], own[rank, 1] = enter_chunked(g, h, by_gradient, by_curvature, entries[start:end])
+        own[rank, 0], own[rank, 1] = enter_chunked(
+            g, h, by_gradient, by_curvature, entries[start:end]
+        )
         if not meet(sync, team):
             return STOPPED
         large, large_curvature = np.int64(0), np.int64(0)
@@ -193,7 +195,9 @@ def find_entries(
     elif form == WIDE:
         by_gradient = unit(most, rule.gradient_bits)
         by_curvature = unit(1.0 if rule.constant else most_curved, rule.curvature_bits)
-        enter_wide(g, h, n, rule.count_bits, by_gradient, by_curvature, entries[2 * start : 2 * end])
+        enter_wide(
+            g, h, n, rule.count_bits, by_gradient, by_curvature, entries[2 * start : 2 * end]
+        )
     if rank == 0:
         set_units(rule, by_gradient, by_curvature, units)
     return form if meet(sync, team) else np.int64(STOPPED)

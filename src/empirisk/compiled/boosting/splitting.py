@@ -11,7 +11,6 @@ Missing values go right, then left, where a node has some.
 
 import numpy as np
 
-from empirisk.compiled.boosting.layout import CODES
 from empirisk.compiled.decorator import compiled
 
 ROUNDING = 1e-12  # a gain below this part of what the node is worth is rounding

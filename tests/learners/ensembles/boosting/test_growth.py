@@ -1,6 +1,6 @@
 """Trees of histogram boosting: a slow twin, the same bits for every team, constraints."""
 
-from math import inf, isnan, nan
+from math import inf, nan
 
 import numpy as np
 import pytest

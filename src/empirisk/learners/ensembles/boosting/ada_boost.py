@@ -13,19 +13,18 @@ from sklearn.utils.validation import check_is_fitted
 from empirisk.learners.ensembles.bag_door import checked_table, kept_rows
 from empirisk.learners.ensembles.boosting.ada_boost_soundness import check_boosted
 from empirisk.learners.ensembles.boosting.members import Asked, TreeLearners, asked
+from empirisk.learners.ensembles.boosting.number_of_rounds import checked_rounds, rounds_grid
 from empirisk.learners.ensembles.boosting.samme import Boosted
 from empirisk.learners.ensembles.boosting.weak_learners import are_trees
 from empirisk.learners.ensembles.class_codes import for_codes
 from empirisk.learners.ensembles.members import weight_arguments
 from empirisk.learners.trees.door import code_table, table_of
-from empirisk.learners.trees.limits import real, whole
+from empirisk.learners.trees.limits import real
 from empirisk.risk.axis import Axis, Output, PathMixin
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.streams import spawn
 from empirisk.runtime.validation import check_target
-
-MOST_VALUES = 100
 
 
 class AdaBoost(PathMixin, BaseEstimator):
@@ -181,10 +180,7 @@ class AdaBoost(PathMixin, BaseEstimator):
         self, X: Any, y: Array, sample_weight: Floats, *, n_train: int
     ) -> Sequence[int]:
         """1, 2, ..., n_estimators rounds, thinned out evenly on a log scale where they are many."""
-        n = checked_rounds(self.n_estimators)
-        if n <= MOST_VALUES:
-            return range(1, n + 1)
-        return np.unique(np.geomspace(1, n, MOST_VALUES).round().astype(int)).tolist()
+        return rounds_grid(checked_rounds(self.n_estimators))
 
     def fit_path(
         self, X: Any, y: Array, sample_weight: Floats, values: Sequence[Any], *, n_classes: int
@@ -250,11 +246,3 @@ class AdaBoostPath:
         learner = clone(self.learner).set_params(n_estimators=rounds)
         learner.n_features_in_ = self.n_features
         return learner._write(self.found, rounds, self.labels)
-
-
-def checked_rounds(n_estimators: Any) -> int:
-    """A number of rounds."""
-    n = whole(n_estimators)
-    if n is None or n < 1:
-        raise ParameterError(f"n_estimators is {n_estimators!r}; it must be a whole number from 1")
-    return n

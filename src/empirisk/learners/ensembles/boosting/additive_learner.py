@@ -16,7 +16,11 @@ from empirisk.learners.ensembles.boosting.additive_path import AdditivePath, Sum
 from empirisk.learners.ensembles.boosting.any_rounds import AnyRounds
 from empirisk.learners.ensembles.boosting.column_rounds import ColumnRounds
 from empirisk.learners.ensembles.boosting.forward_stagewise import Stages, WeakLearner
-from empirisk.learners.ensembles.boosting.number_of_rounds import checked_rate, checked_rounds, rounds_grid
+from empirisk.learners.ensembles.boosting.number_of_rounds import (
+    checked_rate,
+    checked_rounds,
+    rounds_grid,
+)
 from empirisk.learners.ensembles.boosting.single_members import members_of
 from empirisk.learners.ensembles.boosting.soundness import check_sum
 from empirisk.learners.ensembles.boosting.tree_rounds import (

@@ -41,6 +41,7 @@ from empirisk.learners.ensembles.boosting.stopping import (
 )
 from empirisk.learners.ensembles.boosting.training_table import TrainingTable, bin_table
 from empirisk.learners.trees.door import check_places, table_of
+from empirisk.learners.trees.tree_sums import TreeSums
 from empirisk.risk.axis import Axis, PathMixin
 from empirisk.risk.groups import group_codes
 from empirisk.runtime.arrays import Array, Floats, Ints
@@ -49,6 +50,7 @@ from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.progress import track
 from empirisk.runtime.streams import spawn
 
+RAW = {"identity": "prediction", "log": "log of the prediction", "logit": "log-odds"}
 Others = tuple[Any, Any, Any]
 """X, y and weights of rows to judge by, or None."""
 
@@ -210,6 +212,15 @@ class HistGradientBoosting(PathMixin, BaseEstimator):
         if self.trees_ is not None:
             self.trees_.add_to(raw, places, n_jobs=self.n_jobs)
         return raw
+
+    def _tree_sums(self) -> TreeSums:
+        trees = self.trees_.trees
+        return trees.sums(
+            scale=1.0,
+            quantity=RAW.get(self._link or "", "raw score"),
+            constant=self._baseline_prediction.reshape(-1),
+            column=np.arange(len(trees)) % self.n_trees_per_iteration_,
+        )
 
     def _staged_raw(self, X: Any) -> Iterator[Floats]:
         """The scores after each round."""
