@@ -23,9 +23,16 @@ AS_CANDIDATE = {"BasisRegression": {"extrapolation": "linear"}}
 """Polynomials that go on outside of the training range are off by any amount there, and one such
 row then decides the risk."""
 
-WHEN_ASKED = ("AdaBoostClassifier", "AdaBoostRegressor", "BaggingClassifier", "BaggingRegressor")
-"""No rivals by default: bags fit each of their members for each fold and value, and AdaBoost
-refuses a fold of which its first member makes nothing."""
+WHEN_ASKED = (
+    "AdaBoostClassifier",
+    "AdaBoostRegressor",
+    "BaggingClassifier",
+    "BaggingRegressor",
+    "LogitBoostClassifier",
+    "StagewiseRegressor",
+)
+"""No rivals by default: bags fit each of their members for each fold and value, AdaBoost refuses a
+fold of which its first member makes nothing, and of boosted trees histograms are the fastest."""
 
 
 def show_learners(*, as_json: bool) -> None:
