@@ -214,7 +214,7 @@ def test_the_importance_of_features_is_that_of_scikit_learn():
         StagewiseRegressor("least_squares").fit(X, y).feature_importances_  # noqa: B018
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=str)
+@pytest.mark.parametrize("loss", LOSSES, ids=["absolute", "quantile", "own", "plain"])
 @pytest.mark.parametrize("estimator", [None, "least_squares", LinearRegression()], ids=str)
 def test_any_loss_falls_from_round_to_round(loss, estimator):
     X, y = data()
