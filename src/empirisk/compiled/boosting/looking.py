@@ -14,7 +14,8 @@ from empirisk.compiled.decorator import compiled
 @compiled(inner=True)
 def look(
     sync, form, rule, units, tasks, codes, first_code, features, feature_of, first_feature, rows,
-    whole, ordered, histograms, nodes, splits, split_bits, chosen, sums, gains, patterns, order, own,
+    whole, ordered, histograms, nodes, splits, split_bits, chosen, sums, gains, patterns, order,
+    own,
 ):  # fmt: skip
     """Histograms of the fresh nodes, and their best splits; a task is 1, 2 or 4 columns."""
     small, large = nodes[sync[SMALL]], nodes[max(sync[LARGE], 0)]

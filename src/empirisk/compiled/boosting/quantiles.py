@@ -81,10 +81,11 @@ def distinct_values(ordered, weight, values, total):
 def spread_bins(values, total, max_bins, last):
     """last[b] = the last of the values that is in bin b; returns the number of bins.
 
-    Up to max_bins values have a bin each. Of more, a value that weighs as much as a mean bin has a
-    bin alone; the others are spread over the remaining bins, so that these weigh about the same
-    (as LightGBM does, Ke et al. 2017). The mean is that of what is left, or rounding up would leave
-    too little for the last bins.
+    Up to max_bins values have a bin each. Of more, a value that weighs as much as a mean bin
+    has a bin alone (or with what is left before it, if that is less than half a bin); the
+    others are spread over the remaining bins, so that these weigh about the same (as LightGBM
+    does, Ke et al. 2017). The mean is that of what is left, or rounding up would leave too
+    little for the last bins.
     """
     n = values.size
     if n <= max_bins:
