@@ -15,6 +15,7 @@ FAMILIES = (
     "trees",
     "forests",
     "bagging",
+    "boosting",
     "encoding",
     "reading",
     "measures",

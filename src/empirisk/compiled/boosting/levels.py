@@ -51,7 +51,9 @@ def search_levels(
         best, before = -1, bounded_node_worth(rules, node, units[0])
         worth = -np.inf
         for r in range(n - 1):
-            here = worth_within(rules, np.int64(0), node, sums[0, r], sums[1, r], units[0], units[1])
+            here = worth_within(
+                rules, np.int64(0), node, sums[0, r], sums[1, r], units[0], units[1]
+            )
             if here > worth:
                 best, worth = r, here
     else:

@@ -11,7 +11,6 @@ Missing values go right, then left, where a node has some.
 
 import numpy as np
 
-from empirisk.compiled.boosting.layout import CODES
 from empirisk.compiled.decorator import compiled
 
 ROUNDING = 1e-12  # a gain below this part of what the node is worth is rounding
@@ -121,7 +120,8 @@ def search_numbers(
 ):  # fmt: skip
     """Write the best split by a feature whose bins have an order.
 
-    firsts and seconds are the two words of its histogram; of one word, seconds are firsts. units are l2, the least curvature, and the smoothing, in units of entries.
+    firsts and seconds are the two words of its histogram; of one word, seconds are firsts. units
+    are l2, the least curvature and the smoothing, in units of entries.
     """
     width, n_bins = rules.width, np.int64(feature.n_bins)
     l2, min_curvature = units[0], units[1]
