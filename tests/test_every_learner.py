@@ -27,6 +27,8 @@ from empirisk import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     ElasticNet,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
     Lasso,
     LinearDiscriminantAnalysis,
     LinearRegression,
@@ -71,6 +73,28 @@ SETTINGS = {
         DecisionTreeRegressor(max_features=0.5, random_state=0, ccp_alpha=0.01),
     ],
     "ElasticNet": [ElasticNet(alpha=0.1), ElasticNet(alpha=0.1, positive=True)],
+    "HistGradientBoostingClassifier": [
+        HistGradientBoostingClassifier(max_iter=4, min_samples_leaf=3, max_leaf_nodes=5),
+        HistGradientBoostingClassifier(
+            max_iter=3, min_samples_leaf=4, max_depth=2, class_weight="balanced"
+        ),
+    ],
+    "HistGradientBoostingRegressor": [
+        HistGradientBoostingRegressor(
+            max_iter=4, min_samples_leaf=3, max_leaf_nodes=5, learning_rate=0.5
+        ),
+        HistGradientBoostingRegressor(
+            "absolute_error",
+            max_iter=5,
+            learning_rate=0.5,
+            min_samples_leaf=4,
+            max_features=0.5,
+            random_state=0,
+        ),
+        HistGradientBoostingRegressor(
+            "huber", max_iter=3, learning_rate=0.5, min_samples_leaf=4, max_depth=2
+        ),
+    ],
     "Lasso": [Lasso(alpha=0.1), Lasso(alpha=0.05, fit_intercept=False)],
     "LinearDiscriminantAnalysis": [
         LinearDiscriminantAnalysis(),

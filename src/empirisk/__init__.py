@@ -17,6 +17,12 @@ _HOME = {
     "DecisionTreeRegressor": "empirisk.learners.trees.regressor",
     "ElasticNet": "empirisk.learners.linear.elastic_net",
     "Encoder": "empirisk.data.encode",
+    "HistGradientBoostingClassifier": (
+        "empirisk.learners.ensembles.boosting.hist_gradient_boosting_classifier"
+    ),
+    "HistGradientBoostingRegressor": (
+        "empirisk.learners.ensembles.boosting.hist_gradient_boosting_regressor"
+    ),
     "Lasso": "empirisk.learners.linear.lasso",
     "LinearDiscriminantAnalysis": "empirisk.learners.generative.lda",
     "LinearRegression": "empirisk.learners.linear.least_squares",

@@ -40,6 +40,8 @@ from empirisk import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     ElasticNet,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
     Lasso,
     LinearDiscriminantAnalysis,
     LinearRegression,
@@ -92,6 +94,8 @@ REGRESSORS = [
     RandomForestRegressor(30, oob_score=True, random_state=0),
     RandomForestRegressor(3, criterion="absolute_error", bootstrap=False, keep_members=True),
     Tuned(RandomForestRegressor(30, random_state=0)),
+    HistGradientBoostingRegressor("huber", max_iter=3, min_samples_leaf=4),
+    Tuned(HistGradientBoostingRegressor(max_iter=5, categorical_features=[1]), cv=3),
     Tuned(make_pipeline("passthrough", Ridge()), cv=3, values=(1.0, 2.0)),
 ]
 CLASSIFIERS = [
@@ -110,6 +114,10 @@ CLASSIFIERS = [
     Tuned(LogisticRegression(l1_ratio=0.5), cv=3, values=[0.1, 1.0]),
     RandomForestClassifier(3, random_state=0, categorical_features=[1]),
     Tuned(RandomForestClassifier(30, class_weight={"a": 2.0}, random_state=0)),
+    HistGradientBoostingClassifier(
+        max_iter=3, min_samples_leaf=4, early_stopping=True, random_state=0
+    ),
+    Tuned(HistGradientBoostingClassifier(max_iter=5, class_weight={"a": 2.0}), cv=3),
     MarginClassifier(),
     MarginClassifier(losses.Logit(), penalty="l1"),
     Tuned(MarginClassifier("squared_hinge"), cv=3, values=[0.1, 1.0]),

@@ -23,6 +23,7 @@ HOMES = {
     "BasisExpansion": "empirisk.learners.linear.basis_expansion",
     "BasisRegression": "empirisk.learners.linear.basis_regression",
     "Category": "empirisk.data.features",
+    "BoostedTrees": "empirisk.learners.ensembles.boosting.boosted_trees",
     "CodedColumn": "empirisk.data.rank_coding",
     "Costs": "empirisk.losses",
     "DecisionTreeClassifier": "empirisk.learners.trees.classifier",
@@ -37,6 +38,12 @@ HOMES = {
     "GroupKFold": SPLITTERS,
     "GroupShuffleSplit": SPLITTERS,
     "Hinge": "empirisk.losses",
+    "HistGradientBoostingClassifier": (
+        "empirisk.learners.ensembles.boosting.hist_gradient_boosting_classifier"
+    ),
+    "HistGradientBoostingRegressor": (
+        "empirisk.learners.ensembles.boosting.hist_gradient_boosting_regressor"
+    ),
     "KFold": SPLITTERS,
     "Lasso": "empirisk.learners.linear.lasso",
     "LeafModels": "empirisk.learners.trees.linear_models",

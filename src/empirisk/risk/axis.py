@@ -6,7 +6,7 @@ whole, cheaper still (leave-one-out from one factorisation, folds by subtracting
 learner offers `out_of_fold` too.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, Self
 
@@ -143,6 +143,10 @@ class PathMixin:
 
     takes_fold_design: ClassVar[bool] = False
     """Whether `out_of_fold` also takes a `FoldDesign`: rows that each fold encodes by itself."""
+
+    settings_along_axis: ClassVar[Mapping[str, Any]] = {}
+    """Parameters that are set where several values are tried, such as early stopping, which is off
+    then: each value of the axis is to mean what it says."""
 
     freedom: ClassVar[Freedom] = None
 

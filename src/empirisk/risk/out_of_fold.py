@@ -19,7 +19,7 @@ from empirisk.risk.judges import Judges
 from empirisk.risk.loss_table import LossTable, standard_errors
 from empirisk.risk.out_of_bag_plan import OutOfBagPlan
 from empirisk.risk.plans import Plan
-from empirisk.risk.problem import Problem, declared_axis, owner_of
+from empirisk.risk.problem import Problem, along_axis, declared_axis, owner_of
 from empirisk.risk.refits import REFITTING, Refits, refitted
 from empirisk.risk.work import Rung, Whole, Work
 from empirisk.runtime.arrays import Array, Floats, Ints, slice_if_in_a_row
@@ -217,6 +217,8 @@ def out_of_fold(
     as_it_is = values is None
     if values is None:
         values, axis = current_value(estimator, axis)
+    else:
+        estimator = along_axis(estimator, axis)
     complexity = np.zeros(1) if axis is None or as_it_is else axis.complexity(values)
     if isinstance(plan, OutOfBagPlan):  # all values, and all later questions, see the same draws
         random_state = spawn(random_state, 1)[0] if random_state is None else random_state

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples, check_consistent_length
@@ -273,6 +273,18 @@ def declared_axis(estimator: Any) -> Axis | None:
     """The axis that a learner of this library declares, also behind the steps of a pipeline."""
     learner = learner_of(estimator)
     return learner.axis if isinstance(learner, PathMixin) else None
+
+
+def along_axis(estimator: Any, axis: Axis | None) -> Any:
+    """An estimator as it is fitted where several values of its learner's own axis are tried."""
+    learner = learner_of(estimator)
+    if axis is None or not isinstance(learner, PathMixin) or not learner.settings_along_axis:
+        return estimator
+    if tuple(name.rpartition("__")[2] for name in axis.params) != learner.axis.params:  # type: ignore[union-attr]
+        return estimator
+    model = clone(estimator)
+    learner_of(model).set_params(**learner.settings_along_axis)
+    return model
 
 
 def owner_of(estimator: Any, axis: Axis) -> Any:

@@ -13,7 +13,7 @@ from empirisk.losses import Loss
 from empirisk.risk.choosing import Rule
 from empirisk.risk.foreign import at_value, fit_foreign
 from empirisk.risk.plans import Plan
-from empirisk.risk.problem import Problem
+from empirisk.risk.problem import Problem, along_axis
 from empirisk.runtime.arrays import Array
 from empirisk.runtime.streams import spawn
 from empirisk.selection.judging import choice_by, judge, winner_of
@@ -56,7 +56,8 @@ class SelectionProcedure(MetaEstimatorMixin, BaseEstimator):
         self.name_ = winner_of(choices)
         chosen = choices[self.name_]
         self.value_ = chosen.value
-        winner = at_value(self.rivals[self.name_], chosen.axis, chosen.value)
+        winner = along_axis(self.rivals[self.name_], chosen.axis)
+        winner = at_value(winner, chosen.axis, chosen.value)
         self.model_ = fit_foreign(winner, problem, fit_seed)
         return self
 

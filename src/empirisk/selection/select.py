@@ -13,7 +13,7 @@ from empirisk.risk.estimate import RiskEstimate
 from empirisk.risk.foreign import at_value, fit_foreign, mean_loss
 from empirisk.risk.out_of_fold import OutOfFold, out_of_fold
 from empirisk.risk.plans import Plan
-from empirisk.risk.problem import Problem, common_loss
+from empirisk.risk.problem import Problem, along_axis, common_loss
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.streams import spawn
@@ -300,6 +300,7 @@ def _fit(
     seed: int,
 ) -> Any:
     """The candidate at its chosen value, fitted on the problem or averaged over the folds."""
+    estimator = along_axis(estimator, choice.axis)
     if refit == "average":
         return average_folds(estimator, choice.axis, choice.value, problem, plan, n_jobs=n_jobs)
     return fit_foreign(at_value(estimator, choice.axis, choice.value), problem, seed)

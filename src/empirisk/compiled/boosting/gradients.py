@@ -2,9 +2,12 @@
 
     SQUARED    (f - y)^2 / 2                  f - y            1
     LOG        log(1 + e^f) - y f             p - y            p (1 - p)      p = 1 / (1 + e^-f)
-    SOFTMAX    log sum_k e^f_k - f_y          p_k - 1{y = k}   p_k (1 - p_k)
+    SOFTMAX    log sum_k e^f_k - f_y          p_k - 1{y = k}   2 p_k (1 - p_k)
     POISSON    e^f - y f                      e^f - y          e^f
     GAMMA      f + y e^-f                     1 - y e^-f       y e^-f
+
+The scores of all classes move at once, and their curvature is a matrix, which twice its diagonal
+bounds (Gershgorin): that is what SOFTMAX has, so that steps do not add up to more than they should.
 
 Loops have no branch but for the loss, and the exponential is written out, so that they are
 vectorised.
@@ -42,7 +45,7 @@ def derive(kind, k, score, share, y, weight, gradient, curvature):
         for i in range(n):
             p = share[i]
             gradient[i] = p - (1.0 if y[i] == k else 0.0)
-            curvature[i] = p * (1.0 - p)
+            curvature[i] = 2.0 * p * (1.0 - p)
     elif kind == POISSON:
         for i in range(n):
             mean = exponential(score[i])

@@ -3,7 +3,7 @@
 from empirisk.compiled.decorator import compiled
 
 
-@compiled(inner=True)
+@compiled(inner=True, signatures=2)
 def better(opened, nodes, a, b):
     """Whether the node at place a is to be split before the one at place b."""
     node_a, node_b = opened[a].node, opened[b].node
@@ -11,7 +11,7 @@ def better(opened, nodes, a, b):
     return gain_a > gain_b or (gain_a == gain_b and node_a < node_b)
 
 
-@compiled(inner=True)
+@compiled(inner=True, signatures=2)
 def push(heap, n, opened, nodes, place):
     """Add a place to a heap of n."""
     at = n
@@ -21,7 +21,7 @@ def push(heap, n, opened, nodes, place):
     heap[at] = place
 
 
-@compiled(inner=True)
+@compiled(inner=True, signatures=2)
 def pop(heap, n, opened, nodes):
     """Take the first place from a heap of n."""
     first, last = heap[0], heap[n - 1]

@@ -75,7 +75,7 @@ def check_forest(forest: Any) -> None:
     p = trees.gains.shape[1]
     if not len(columns) == forest.n_features_in_ == p:
         raise DataError(f"columns_ are {len(columns)}, and the trees have {p} features")
-    _check_kinds(trees, columns)
+    check_kinds(trees, columns)
     members = getattr(forest, "_members", None)
     if members is not None and len(members.first) != len(trees.weight) + 1:
         raise DataError("_members are not those of the leaves")
@@ -91,7 +91,7 @@ def check_forest(forest: Any) -> None:
         raise DataError(f"leaves have {width} values, and {wanted} are needed")
 
 
-def _check_kinds(trees: Any, columns: list[CodedColumn]) -> None:
+def check_kinds(trees: Any, columns: list[CodedColumn]) -> None:
     """Splits by lists of levels are of categories, and of these alone."""
     links = trees.nodes.view(np.int32)
     inner = links[:, 1] != NOT_A_NUMBER

@@ -1,0 +1,92 @@
+"""Boosted trees at all numbers of rounds, from one fit to the largest of them."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from empirisk.learners.ensembles.boosting.rounds import Grown
+from empirisk.learners.trees.limits import whole
+from empirisk.risk.axis import Output
+from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.errors import ParameterError
+
+MOST_VALUES = 100
+"""Of the default grid: predictions of one row after so many rounds are kept at once."""
+
+
+class BoostedPath:
+    """The rounds of one training set; the path of a learner along `max_iter`."""
+
+    def __init__(self, learner: Any, grown: Grown, values: Sequence[Any], n_classes: int) -> None:
+        self.learner, self.grown, self.n_classes = learner, grown, n_classes
+        self.values = [checked_value(value) for value in values]
+
+    def predict_path(self, X: Any, output: Output) -> Array:
+        """(rows, values) or (rows, values, classes), from one walk down each tree."""
+        staged = self._staged(X.places())
+        inverse_link = self.grown.loss.inverse_link
+        if self.n_classes == 0:
+            return inverse_link(staged[:, :, 0])
+        probability = probabilities(inverse_link, staged)
+        return probability.argmax(axis=2) if output == "value" else probability
+
+    def _staged(self, places: Floats) -> Floats:
+        """Scores (rows, values, trees of a round) after each number of rounds."""
+        assert self.grown.trees is not None
+        order = np.argsort(self.values, kind="stable")
+        rounds = np.minimum(np.array(self.values)[order], len(self.grown.trees))
+        scores = np.tile(self.grown.baseline, (len(places), 1))
+        staged = np.empty((len(places), len(rounds), self.grown.n_trees))
+        self.grown.trees.stage(scores, places, rounds, staged)
+        in_order = bool((np.diff(order) > 0).all())
+        return staged if in_order else staged[:, np.argsort(order)]
+
+    @property
+    def degrees_of_freedom(self) -> Floats:
+        raise NotImplementedError("the degrees of freedom of boosted trees are not known")
+
+    def at(self, j: int) -> Any:
+        settings = {"max_iter": self.values[j], **self.learner.settings_along_axis}
+        classes = np.arange(self.n_classes) if self.n_classes else None
+        learner = clone(self.learner).set_params(**settings)
+        learner.do_early_stopping_ = False
+        learner.train_score_ = learner.validation_score_ = np.empty(0)
+        return learner._write(self.grown, classes, n_rounds=self.values[j])
+
+
+def probabilities(inverse_link: Callable[[Floats], Floats], raw: Floats) -> Floats:
+    """Of scores (..., trees of a round), a column for each class."""
+    if raw.shape[-1] > 1:
+        return inverse_link(raw)
+    second = inverse_link(raw[..., 0])
+    return np.stack([1.0 - second, second], axis=-1)
+
+
+def checked_value(value: Any) -> int:
+    """A number of rounds."""
+    number = whole(value)
+    if number is None or number < 1:
+        raise ParameterError(f"max_iter is {value!r}; it must be a whole number from 1")
+    return number
+
+
+def rounds_grid(most: int) -> list[int]:
+    """All numbers of rounds up to `most`, thinned out evenly on a log scale beyond 100.
+
+    Examples
+    --------
+    >>> rounds_grid(3)
+    [1, 2, 3]
+    >>> len(rounds_grid(1000)), rounds_grid(1000)[-3:]
+    (100, [907, 952, 1000])
+    """
+    if most <= MOST_VALUES:
+        return list(range(1, most + 1))
+    tried = MOST_VALUES
+    while True:  # small numbers of rounds fall together
+        values = np.unique(np.geomspace(1, most, tried).round().astype(int))
+        if len(values) >= MOST_VALUES:
+            return values.tolist()
+        tried += 1

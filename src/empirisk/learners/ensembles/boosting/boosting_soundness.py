@@ -1,0 +1,46 @@
+"""Whether what was read from a file is a boosted model: no walk may leave its trees."""
+
+from typing import Any
+
+import numpy as np
+
+from empirisk.data.rank_coding import CodedColumn
+from empirisk.learners.ensembles.boosting.boosting_loss import INVERSE_LINKS
+from empirisk.learners.ensembles.forest_soundness import check_kinds
+from empirisk.learners.trees.soundness import check_array, check_column
+from empirisk.runtime.errors import DataError
+
+
+def check_boosted(model: Any) -> None:
+    """Raise a DataError unless the parts of a fitted model belong together."""
+    trees, columns, K = model.trees_.trees, model.columns_, model.n_trees_per_iteration_
+    if not isinstance(columns, list) or not all(isinstance(c, CodedColumn) for c in columns):
+        raise DataError("columns_ are not a list of columns")
+    for column in columns:
+        check_column(column)
+    p = trees.gains.shape[1]
+    if not len(columns) == model.n_features_in_ == p:
+        raise DataError(f"columns_ are {len(columns)}, and the trees have {p} features")
+    check_kinds(trees, columns)
+    if model.trees_.per_round != K:
+        raise DataError(
+            f"n_trees_per_iteration_ is {K!r:.20}, and the trees are not of such rounds"
+        )
+    if trees.value.shape[1] != 1:
+        raise DataError(f"leaves have {trees.value.shape[1]} values, and one is needed")
+    check_array("_baseline_prediction", model._baseline_prediction, np.float64, (1, K))
+    if model._link is not None and model._link not in INVERSE_LINKS:
+        raise DataError(f"_link is {model._link!r:.50}; there are {', '.join(INVERSE_LINKS)}")
+    if hasattr(model, "classes_"):
+        _check_classes(model, K)
+    for name in ("train_score_", "validation_score_"):
+        check_array(name, getattr(model, name), np.float64, (np.size(getattr(model, name)),))
+
+
+def _check_classes(model: Any, K: int) -> None:
+    """One tree in a round goes with two classes, K with K."""
+    wanted, link = (2, "logit") if K == 1 else (K, "softmax")
+    if not isinstance(model.classes_, np.ndarray) or model.classes_.shape != (wanted,):
+        raise DataError(f"classes_ are not an array of {wanted} labels")
+    if model._link not in (None, link):
+        raise DataError(f"_link is {model._link!r:.50}, which gives no probabilities")

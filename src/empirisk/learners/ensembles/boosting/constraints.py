@@ -1,0 +1,102 @@
+"""Constraints on boosted trees: the direction of features, and which of them may go together."""
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from empirisk.data.rank_coding import CodedColumn
+from empirisk.learners.trees.limits import whole
+from empirisk.runtime.arrays import Array
+from empirisk.runtime.errors import ParameterError
+
+
+def monotone_signs(monotonic_cst: Any, columns: Sequence[CodedColumn], n_trees: int) -> Array:
+    """-1, 0 or 1 for each feature: how the raw score may depend on it."""
+    p = len(columns)
+    if monotonic_cst is None:
+        return np.zeros(p, np.int8)
+    signs = _signs_by_name(monotonic_cst, columns)
+    if signs.shape != (p,) or not np.isin(signs, (-1, 0, 1)).all():
+        raise ParameterError(
+            f"monotonic_cst has shape {signs.shape} and values {np.unique(signs)[:5]}; give {p} "
+            "values -1, 0 or 1, one for each feature"
+        )
+    if n_trees > 1 and signs.any():
+        raise ParameterError(
+            f"monotonic_cst is for one output, and for two classes; here are {n_trees}: leave it "
+            "out"
+        )
+    for column, sign in zip(columns, signs, strict=True):
+        if sign and column.kind == "category":
+            raise ParameterError(
+                f"monotonic_cst constrains {column.name!r}, a category without an order"
+            )
+    return signs.astype(np.int8)
+
+
+def _signs_by_name(monotonic_cst: Any, columns: Sequence[CodedColumn]) -> Array:
+    if not isinstance(monotonic_cst, dict):
+        return np.asarray(monotonic_cst)
+    names = [column.name for column in columns]
+    strange = [name for name in monotonic_cst if name not in names]
+    if strange:
+        raise ParameterError(f"monotonic_cst names {strange[0]!r}; the columns are {names[:10]}")
+    return np.array([monotonic_cst.get(name, 0) for name in names])
+
+
+def interaction_groups(
+    interaction_cst: Any, columns: Sequence[CodedColumn]
+) -> list[set[int]] | None:
+    """The sets of features that may meet on a way down a tree; None lets all meet.
+
+    Features that no set names are one set more, as in scikit-learn.
+    """
+    p = len(columns)
+    if interaction_cst is None:
+        return None
+    if isinstance(interaction_cst, str):
+        groups = _named_groups(interaction_cst, p)
+    else:
+        groups = [_group(group, columns) for group in _listed(interaction_cst)]
+    rest = set(range(p)).difference(*groups)
+    return [*groups, rest] if rest else groups
+
+
+def _named_groups(interaction_cst: str, p: int) -> list[set[int]]:
+    if interaction_cst == "no_interactions":
+        return [{j} for j in range(p)]
+    if interaction_cst == "pairwise":
+        return [set(pair) for pair in combinations(range(p), 2)]
+    raise ParameterError(
+        f"interaction_cst is {interaction_cst!r}; it must be None, 'pairwise', 'no_interactions' "
+        "or a list of lists of features"
+    )
+
+
+def _listed(interaction_cst: Any) -> list[list[Any]]:
+    try:
+        if any(isinstance(group, str) for group in interaction_cst):
+            raise TypeError
+        return [list(group) for group in interaction_cst]
+    except TypeError:
+        raise ParameterError(
+            f"interaction_cst is {interaction_cst!r:.60}; give a list of lists of features, such "
+            "as [[0, 1], [2]]"
+        ) from None
+
+
+def _group(group: list[Any], columns: Sequence[CodedColumn]) -> set[int]:
+    """Features by number or name as numbers."""
+    names = {column.name: j for j, column in enumerate(columns)}
+    found = set()
+    for feature in group:
+        j = names.get(feature) if isinstance(feature, str) else whole(feature)
+        if j is None or not 0 <= j < len(columns):
+            raise ParameterError(
+                f"interaction_cst has the feature {feature!r}; the columns are 0 to "
+                f"{len(columns) - 1}, by name {list(names)[:10]}"
+            )
+        found.add(j)
+    return found

@@ -1,0 +1,290 @@
+"""The rounds of gradient boosting on one training set.
+
+Round t takes the gradient g and the curvature h of the loss at the scores so far, grows a tree to
+them, and adds the tree's values, shrunk, to the scores: Newton's step -G / (H + l2) of the sums in
+a leaf, or what the loss knows to be better (`BoostingLoss.leaf_steps`). Of K > 2 classes each round
+has K trees, all to the gradients at its beginning.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from empirisk.data.rank_coding import CodedColumn
+from empirisk.data.scaling import power_of_two
+from empirisk.learners.ensembles.boosting.bins import BinnedTable
+from empirisk.learners.ensembles.boosting.boosted_trees import BoostedTrees
+from empirisk.learners.ensembles.boosting.boosting_loss import BoostingLoss
+from empirisk.learners.ensembles.boosting.growth import Booster, Limits
+from empirisk.learners.ensembles.boosting.leaf_steps import common_factor
+from empirisk.learners.ensembles.forest_trees import ForestTrees
+from empirisk.learners.trees.limits import counts_rows
+from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.errors import DataError
+from empirisk.runtime.streams import generator, spawn
+
+ORDINARY = (2.0**-100, 2.0**100)  # sums of squares of such numbers are far from overflow
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingRows:
+    """The rows that are boosted.
+
+    given
+        Their weights as the user gave them: where all are whole, numbers of copies.
+    weight
+        Those that the loss has, in which classes have factors.
+    """
+
+    bins: BinnedTable
+    y: Array
+    given: Floats
+    weight: Floats
+
+    def __getitem__(self, rows: Ints) -> "TrainingRows":
+        return TrainingRows(self.bins[rows], self.y[rows], self.given[rows], self.weight[rows])
+
+    def booster(self, weight: Floats, limits: Limits, n_jobs: int | None) -> Booster:
+        """What grows trees on these rows; factors of classes make no copies."""
+        plain = bool((weight == 1.0).all())
+        copied = counts_rows(self.given) and not (self.given == 1.0).all()
+        return Booster(
+            self.bins,
+            limits,
+            None if plain else weight,
+            n_jobs,
+            self.given.astype(np.int64) if copied else np.empty(0, np.int64),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class EarlierRounds:
+    """What fitting goes on from, in the units of the target."""
+
+    trees: BoostedTrees
+    baseline: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Grown:
+    """What rounds have come to, in the units of the target.
+
+    baseline
+        Where scores start: (1, trees of a round).
+    trees
+        None before the first round.
+    """
+
+    trees: BoostedTrees | None
+    baseline: Floats
+    loss: BoostingLoss
+    columns: tuple[CodedColumn, ...]
+
+    @property
+    def n_trees(self) -> int:
+        return self.baseline.shape[1]
+
+
+class Rounds:
+    """Scores of the training rows, and the trees whose values they add up.
+
+    Extreme targets are divided by a power of two, which changes no digit; so are weights that are
+    no numbers of copies, to be 1 or so on average.
+
+    Parameters
+    ----------
+    rows : TrainingRows
+    loss : BoostingLoss
+    limits : Limits
+    n_trees : int
+        Of each round: 1, or the number of classes.
+    subsample : float
+        The share of the rows that each round draws, without replacement.
+    n_jobs : int, optional
+    before : EarlierRounds, optional
+
+    Attributes
+    ----------
+    scores : float array of shape (n_trees, rows)
+    """
+
+    def __init__(
+        self,
+        rows: TrainingRows,
+        loss: BoostingLoss,
+        limits: Limits,
+        *,
+        n_trees: int,
+        subsample: float = 1.0,
+        n_jobs: int | None = None,
+        before: EarlierRounds | None = None,
+    ) -> None:
+        if not loss.allows(rows.y):
+            raise DataError(
+                f"y goes from {rows.y.min():g} to {rows.y.max():g}; the loss needs {loss.wanted}: "
+                "use another loss, or leave out these rows"
+            )
+        self.loss, self.n_trees, self.subsample, self.n_jobs = loss, n_trees, subsample, n_jobs
+        self.bins, self.before, self.done = rows.bins, before, 0
+        self.unit = _unit(rows.y) if loss.has_unit else 1.0
+        self.y = rows.y if self.unit == 1.0 else rows.y / self.unit
+        self.target = np.require(self.y, np.float64, ["C", "A", "W"])  # as kernels take it
+        unit = 1.0
+        if not counts_rows(rows.given):
+            unit = float(power_of_two(rows.weight.mean(keepdims=True))[0])
+        self.weight = rows.weight if unit == 1.0 else rows.weight / unit
+        self.weighted = not bool((self.weight == 1.0).all())
+        self.limits = replace(limits, l2=limits.l2 / unit, min_gain=limits.min_gain / unit)
+        self.booster = rows.booster(self.weight, self.limits, n_jobs)
+        self.watched: list[tuple[BinnedTable | Floats, Floats]] = []
+        if before is None:
+            start = np.asarray(loss.initial(self.y, self.weight), dtype=np.float64).reshape(-1)
+            self.start = np.broadcast_to(start, (n_trees,)).copy()
+        else:
+            self.start = self.scaled(before.baseline)[0]
+        self.scores = np.ascontiguousarray(self._first_scores(self.bins).T)
+
+    def watch(self, rows: BinnedTable | Floats) -> Floats:
+        """Scores (rows, n_trees) of other rows, to which each round adds.
+
+        Given are rows of the same table in bins, or a table as trees compare it.
+        """
+        scores = self._first_scores(rows)
+        self.watched.append((rows, scores))
+        return scores
+
+    def boost(self, seed: int) -> None:
+        """One round more."""
+        row_seed, *tree_seeds = spawn(seed, 1 + self.n_trees)
+        rows = self._drawn(row_seed)
+        trees = self._by_kernel if self.loss.kernel is not None else self._by_derivatives
+        for k, _ in enumerate(trees(rows, tree_seeds)):
+            self.booster.keep()
+            for watched, scores in self.watched:
+                if isinstance(watched, BinnedTable):
+                    leaves = self.booster.find_leaves(watched)
+                    scores[:, k] += self.booster.leaf_values[leaves]
+        self.done += 1
+        for watched, scores in self.watched:
+            if not isinstance(watched, BinnedTable):
+                self.booster.trees(self.n_trees).add_to(
+                    scores, watched, self.done - 1, self.done, n_jobs=self.n_jobs
+                )
+
+    def _by_kernel(self, rows: Ints | None, seeds: list[int]) -> Iterator[None]:
+        """Trees of a loss whose derivatives are found where trees are grown."""
+        kernel, booster = self.loss.kernel, self.booster
+        shares: Any = [None]
+        if self.n_trees > 1:
+            shares = np.empty_like(self.scores)
+            booster.shares(self.scores, shares)
+        for k, seed in enumerate(seeds):
+            score = self.scores[k]
+            booster.round(kernel, score, self.target, k=k, share=shares[k], rows=rows, seed=seed)
+            yield
+
+    def _by_derivatives(self, rows: Ints | None, seeds: list[int]) -> Iterator[None]:
+        """Trees of a loss whose derivatives are arrays."""
+        scores = self._flat(self.scores.T)
+        loss = self.loss.for_round(self.y, scores, self.weight)
+        gradient, curvature = loss.derivatives(self.y, scores)
+        for k, seed in enumerate(seeds):
+            self.booster.grow(
+                self._weighted(gradient, k), self._weighted(curvature, k), rows=rows, seed=seed
+            )
+            if loss.moves_leaves and self.n_trees == 1:
+                self._move_leaves(loss, rows)
+            self.scores[k] += self.booster.leaf_values[self.booster.leaf_of]
+            yield
+
+    def _weighted(self, derivative: Floats | None, k: int) -> Any:
+        """Gradients or curvatures for the tree of class k; None stands for 1 in all rows."""
+        if derivative is None:
+            return self.weight if self.weighted else None
+        column = derivative if derivative.ndim == 1 else derivative[:, k]
+        return column * self.weight if self.weighted else np.ascontiguousarray(column)
+
+    def _move_leaves(self, loss: BoostingLoss, rows: Ints | None) -> None:
+        """From Newton's step to that of the loss, by the rows that the tree was grown on."""
+        values, rate = self.booster.leaf_values, self.limits.learning_rate
+        if loss.keeps_order:
+            values[:] = rate * loss.leaf_steps(self.y, self.scores[0], None, None, values / rate)
+            return
+        part: Any = slice(None) if rows is None else rows
+        leaf = self.booster.leaf_of[part]
+        y, raw, weight = self.y[part], self.scores[0, part], self.weight[part]
+        if self.limits.monotone is None or not self.limits.monotone.any():
+            values[:] = rate * loss.leaf_steps(y, raw, weight, leaf, values / rate)
+            return
+        along = values[leaf] / rate
+
+        def slope(factor: float) -> float:
+            return float((weight * along) @ loss.gradient(y, raw + factor * along))
+
+        values *= common_factor(slope)
+
+    def _drawn(self, seed: int) -> Ints | None:
+        """The rows of a round, in order; None for all."""
+        if self.subsample == 1.0:
+            return None
+        n = len(self.y)
+        return np.sort(generator(seed).permutation(n)[: max(1, round(self.subsample * n))])
+
+    def _first_scores(self, rows: BinnedTable | Floats) -> Floats:
+        """What the earlier rounds say of rows, in units of `unit`: (rows, n_trees)."""
+        if self.before is None:
+            return np.tile(self.start, (len(rows), 1))
+        places = rows.places() if isinstance(rows, BinnedTable) else rows
+        scores = np.tile(self.before.baseline, (len(places), 1))
+        self.before.trees.add_to(scores, places, n_jobs=self.n_jobs)
+        return self.scaled(scores)
+
+    def mean_loss(self, y: Array, scores: Floats, weight: Floats) -> float:
+        """Of targets, and scores (rows, n_trees), in units of `unit`."""
+        loss = self.loss.for_round(self.y, self._flat(self.scores.T), self.weight)
+        return float(np.average(loss.value(y, self._flat(scores)), weights=weight))
+
+    def training_loss(self) -> float:
+        """The mean over the training rows."""
+        return self.mean_loss(self.y, self.scores.T, self.weight)
+
+    def grown(self) -> Grown:
+        """What predictions need."""
+        baseline = self.in_units(self.start[None])
+        return Grown(self._trees(), baseline, self.loss, self.bins.columns)
+
+    def _trees(self) -> BoostedTrees | None:
+        """All of them, with values in the units of the target."""
+        parts = [] if self.before is None else [self.before.trees.trees]
+        if self.done:
+            new = self.booster.trees().trees
+            if self.loss.link == "identity" and self.unit != 1.0:
+                new = replace(new, value=new.value * self.unit)
+            parts.append(new)
+        return BoostedTrees(ForestTrees.of(parts), self.n_trees) if parts else None
+
+    def in_units(self, scores: Floats) -> Floats:
+        """Scores in the units of the target."""
+        if self.loss.link == "identity":
+            return scores * self.unit
+        return scores + np.log(self.unit) if self.loss.link == "log" else scores
+
+    def scaled(self, scores: Floats) -> Floats:
+        """Scores in units of `unit`."""
+        if self.loss.link == "identity":
+            return scores / self.unit
+        return scores - np.log(self.unit) if self.loss.link == "log" else scores
+
+    def _flat(self, scores: Floats) -> Floats:
+        """Scores as losses take them: (rows,) where there is one tree in each round."""
+        return scores[:, 0] if self.n_trees == 1 else scores
+
+
+def _unit(numbers: Array) -> float:
+    """The power of two by which extreme numbers are divided; 1 for ordinary ones."""
+    largest = float(max(numbers.max(), -numbers.min()))
+    if largest == 0.0 or ORDINARY[0] < largest < ORDINARY[1]:
+        return 1.0
+    return float(power_of_two(np.array([largest]))[0])

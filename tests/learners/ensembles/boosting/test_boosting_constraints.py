@@ -1,0 +1,113 @@
+"""Monotone and interaction constraints of boosted trees."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+from empirisk import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from empirisk.learners.ensembles.boosting.constraints import interaction_groups
+from empirisk.runtime.errors import ParameterError
+
+rng = np.random.default_rng(0)
+X = rng.uniform(-1, 1, size=(400, 3))
+Y = np.sin(4 * X[:, 0]) + X[:, 0] - X[:, 1] ** 2 + 0.5 * X[:, 2] + 0.3 * rng.normal(size=400)
+GRID = np.linspace(-1, 1, 101)
+HOW = {"max_iter": 25, "min_samples_leaf": 5}
+
+
+def along(model, j, method="predict"):
+    """What a model says while feature j goes up and the others stay: (places, grid)."""
+    rows = np.repeat(rng.uniform(-1, 1, size=(40, 3)), len(GRID), axis=0)
+    rows[:, j] = np.tile(GRID, 40)
+    return getattr(model, method)(rows).reshape(40, len(GRID))
+
+
+@pytest.mark.parametrize(
+    "loss", ["squared_error", "absolute_error", "quantile", "huber", "poisson", "gamma"]
+)
+def test_monotone_features_go_one_way(loss):
+    y = np.exp(Y) if loss in ("poisson", "gamma") else Y
+    learner = HistGradientBoostingRegressor(loss, quantile=0.7, monotonic_cst=[1, -1, 0], **HOW)
+    model = clone(learner).fit(X, y)
+    free = learner.set_params(monotonic_cst=None).fit(X, y)
+    for j, sign in enumerate([1, -1]):
+        steps = sign * np.diff(along(model, j), axis=1)
+        assert steps.min() >= -1e-12 * np.abs(y).max()  # sums of 25 values, in another order
+        assert (sign * np.diff(along(free, j), axis=1)).min() < -0.01
+
+
+def test_the_probability_of_the_second_class_goes_one_way():
+    model = HistGradientBoostingClassifier(monotonic_cst=[1, 0, 0], **HOW).fit(X, Y > 0)
+    assert np.diff(along(model, 0, "decision_function"), axis=1).min() >= -1e-12
+
+
+def test_names_say_which_features_are_monotone():
+    frame = pd.DataFrame(X, columns=list("abc"))
+    named = HistGradientBoostingRegressor(monotonic_cst={"b": -1}, **HOW).fit(frame, Y)
+    listed = HistGradientBoostingRegressor(monotonic_cst=[0, -1, 0], **HOW).fit(X, Y)
+    np.testing.assert_array_equal(named.predict(frame), listed.predict(X))
+
+
+def test_features_of_different_groups_never_meet():
+    """Then f(x) is a sum of functions of the groups: mixed differences vanish."""
+    target = X[:, 0] * X[:, 1] + X[:, 1] * X[:, 2]
+    how = {**HOW, "max_leaf_nodes": 15}
+    for groups, apart in [
+        ([[0, 1], [2]], [(0, 2), (1, 2)]),
+        ([[0, 1]], [(0, 2), (1, 2)]),
+        ("no_interactions", [(0, 1), (0, 2), (1, 2)]),
+    ]:
+        model = HistGradientBoostingRegressor(interaction_cst=groups, **how).fit(X, target)
+        for pair in apart:
+            assert np.abs(mixed_differences(model, *pair)).max() < 1e-12
+    free = HistGradientBoostingRegressor(**how).fit(X, target)
+    assert np.abs(mixed_differences(free, 0, 2)).max() > 0.01
+    pairs = HistGradientBoostingRegressor(interaction_cst="pairwise", **how).fit(X, target)
+    assert np.abs(mixed_differences(pairs, 0, 1)).max() > 0.1
+
+
+def mixed_differences(model, i, j):
+    """f(x) - f(x with x_i changed) - f(x with x_j changed) + f(x with both changed)."""
+    corners = [rng.uniform(-1, 1, size=(200, 3))]
+    other = rng.uniform(-1, 1, size=(200, 3))
+    for changed in ([i], [j], [i, j]):
+        corners.append(corners[0].copy())
+        corners[-1][:, changed] = other[:, changed]
+    f = [model.predict(rows) for rows in corners]
+    return f[0] - f[1] - f[2] + f[3]
+
+
+def test_groups_are_completed_by_what_they_do_not_name():
+    class Column:
+        def __init__(self, name):
+            self.name, self.kind = name, "number"
+
+    columns = [Column(name) for name in "abcd"]
+    assert interaction_groups([["a", 1]], columns) == [{0, 1}, {2, 3}]
+    assert interaction_groups([[0, 1], [1, 2, 3]], columns) == [{0, 1}, {1, 2, 3}]
+    assert len(interaction_groups("pairwise", columns)) == 6
+    assert interaction_groups(None, columns) is None
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"monotonic_cst": [1, 0]}, "give 3 values -1, 0 or 1"),
+        ({"monotonic_cst": [2, 0, 0]}, "give 3 values -1, 0 or 1"),
+        ({"monotonic_cst": {"z": 1}}, "monotonic_cst names 'z'"),
+        ({"interaction_cst": [[0, 7]]}, "feature 7; the columns are 0 to 2"),
+        ({"interaction_cst": [["z"]]}, "feature 'z'"),
+        ({"interaction_cst": "triples"}, "interaction_cst is 'triples'"),
+        ({"interaction_cst": [0, 1]}, "list of lists"),
+        ({"monotonic_cst": [0, 1, 0], "categorical_features": [1]}, "category without an order"),
+    ],
+)
+def test_constraints_are_checked(settings, message):
+    with pytest.raises(ParameterError, match=message):
+        HistGradientBoostingRegressor(**settings).fit(X.round(1), Y)
+
+
+def test_of_many_classes_none_goes_one_way():
+    with pytest.raises(ParameterError, match="two classes; here are 3"):
+        HistGradientBoostingClassifier(monotonic_cst=[1, 0, 0]).fit(X, np.digitize(Y, [-1, 1]))
