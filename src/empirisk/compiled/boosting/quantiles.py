@@ -136,7 +136,7 @@ def code_values(values, upper, n_bins, low, high, place, codes):
         into, at = codes[start : start + place.size], place[: part.size]
         for i in range(at.size):
             at[i] = 0
-        step = 128
+        step = np.int64(128)
         while step > 0:
             halve(upper[step - 1 :], part, at, step)
             step >>= 1

@@ -152,7 +152,8 @@ class SplitTable:
         node_value[leaf] = trees.value[trees.first_leaf[tree[leaf]] + links[leaf, 0], 0]
         inner = np.flatnonzero(small & ~leaf)
         kind, cut = links[inner, 2], trees.nodes.view(np.float64)[inner, 0]
-        used, first, thresholds = [], [0], []
+        used: list[int] = []
+        first, thresholds = [0], []
         for j in np.unique(kind >> 2):
             here = kind >> 2 == j
             points = np.unique(cut[here])
@@ -162,7 +163,7 @@ class SplitTable:
             splits[inner[here], 0] = len(used)
             splits[inner[here], 2] = 1 - left
             splits[inner[here], 3] = np.searchsorted(points, cut[here]) + left
-            used.append(j)
+            used.append(int(j))
             full = 2 ** len(points).bit_length() - 1
             thresholds.append(np.append(points, np.full(full - len(points), np.inf)))
             first.append(first[-1] + full)

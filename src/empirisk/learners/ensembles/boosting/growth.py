@@ -306,6 +306,7 @@ class Booster:
     def _set_words(self, constant: bool) -> None:
         """How entries are packed: sums of all rows must fit."""
         rule, n = self._rules[0], len(self.bins)
+        assert self.copies is not None
         sum_bits = int(n).bit_length()
         count_bits = int(self.copies.sum()).bit_length() if len(self.copies) else sum_bits
         narrow = WORD_BITS - sum_bits - count_bits
