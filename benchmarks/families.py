@@ -17,6 +17,7 @@ FAMILIES = (
     "bagging",
     "ada_boost",
     "stagewise",
+    "boosting",
     "encoding",
     "reading",
     "measures",

@@ -1,73 +1,171 @@
-"""Compiled rounds of boosting beside their Python originals."""
+"""Loops of histogram boosting against NumPy: histograms, subtraction, exponentials, sorting."""
 
 import numpy as np
-from numpy.testing import assert_allclose, assert_array_equal
+import pytest
+from scipy.special import softmax
 
-from empirisk import LogitBoostClassifier
-from empirisk.compiled.boosting.additive_sums import add_stages
-from empirisk.compiled.boosting.columns import boost_columns, trace_of_hats
+from empirisk.compiled.boosting.exponential import exponential
+from empirisk.compiled.boosting.gradients import GAMMA, LOG, POISSON, SOFTMAX, derive, find_shares
+from empirisk.compiled.boosting.histograms import CHUNK, CHUNKED, LEAN, WIDE, build, subtract
+from empirisk.compiled.boosting.quantiles import code_values, sort_numbers, spread_bins
+from empirisk.compiled.decorator import compiled
 
-
-def unit_columns(n=12, p=5, seed=0):
-    Z = np.random.default_rng(seed).normal(size=(n, p))
-    Z -= Z.mean(axis=0)
-    return Z / np.sqrt((Z**2).sum(axis=0))
-
-
-def boosted(kernel, known):
-    Z, y = unit_columns(), np.random.default_rng(1).normal(size=12)
-    place = np.where(np.isin(np.arange(5), known), np.arange(5), -1)
-    selected, steps, correlation = np.zeros(9, np.int64), np.zeros(9), y @ Z
-    ending = kernel(Z.T @ Z, place, correlation, 0.3, 0.0, selected, steps, 0)
-    return ending, selected, steps, correlation, Z, y
+COUNT_BITS = 20
 
 
-def test_rounds_stop_where_products_are_not_known():
-    for kernel in (boost_columns, boost_columns.py_func):
-        ending, selected, steps, correlation, Z, y = boosted(kernel, range(5))
-        assert tuple(ending) == (9, 2)
-        left = y - Z @ np.bincount(selected, steps, minlength=5)
-        assert_allclose(correlation, left @ Z, rtol=1e-12, atol=1e-15)
-        rare = selected[-1]
-        first = int(np.flatnonzero(selected == rare)[0])
-        ending, again, *_ = boosted(kernel, [j for j in range(5) if j != rare])
-        assert tuple(ending) == (first, 1)
-        assert_array_equal(again[: first + 1], selected[: first + 1])
+@compiled
+def compiled_build(form, codes, first_code, column, n_columns, rows, whole, entries, histogram):
+    room = np.empty(1024, np.int64)
+    build(form, np.int64(COUNT_BITS), codes, first_code, column, n_columns, rows, whole, entries, histogram,
+          room)  # fmt: skip
 
 
-def test_rounds_end_where_no_correlation_is_above_the_least():
-    for kernel in (boost_columns, boost_columns.py_func):
-        selected, steps = np.zeros(4, np.int64), np.zeros(4)
-        correlation = np.array([0.5, -0.25])
-        ending = kernel(np.eye(2), np.arange(2), correlation, 1.0, 0.3, selected, steps, 0)
-        assert tuple(ending) == (1, 0)
-        assert_array_equal(correlation, [0.0, -0.25])
+@compiled
+def compiled_exponentials(values, out):
+    for i in range(values.size):
+        out[i] = exponential(values[i])
 
 
-def test_traces_are_those_of_products_of_matrices():
-    Z = unit_columns()
-    selected = np.array([0, 1, 0, 2, 1, 1, 2, 0, 3])
-    left, expected = np.eye(12), [0.0]
-    for a in selected:
-        left = (np.eye(12) - 0.4 * np.outer(Z[:, a], Z[:, a])) @ left
-        expected.append(12 - np.trace(left))
-    for kernel in (trace_of_hats, trace_of_hats.py_func):
-        trace = np.zeros(10)
-        gram = np.ascontiguousarray((Z.T @ Z)[:4, :4])
-        kernel(gram, selected, 0.4, np.zeros((4, 4)), trace)
-        assert_allclose(trace, expected, rtol=1e-12, atol=1e-14)
+@compiled
+def compiled_derive(kind, k, score, share, y, weight, gradient, curvature):
+    derive(kind, k, score, share, y, weight, gradient, curvature)
 
 
-def test_stages_are_added_column_by_column():
+def entries_of(form, g, h):
+    if form == LEAN:
+        return (g << COUNT_BITS) + 1
+    if form == CHUNKED:
+        return (((g << 25) + h) << 13) + 1
+    return np.column_stack([g, (h << COUNT_BITS) + 1]).ravel()
+
+
+@pytest.mark.parametrize("form", [LEAN, CHUNKED, WIDE])
+@pytest.mark.parametrize(("n_columns", "whole"), [(1, False), (2, False), (4, False), (4, True)])
+def test_histograms_are_those_of_bincount(form, n_columns, whole):
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(30, 2)), rng.integers(0, 3, size=30)
-    model = LogitBoostClassifier(n_estimators=2).fit(X, y)
-    trees, weights = model.stages_.trees, model.stages_.weights
-    expected = np.zeros((30, 3))
-    for b, member in enumerate(model.estimators_):
-        expected[:, b % 3] += weights[b] * member.predict(X)
-    for kernel in (add_stages, add_stages.py_func):
-        total = np.zeros((30, 3))
-        arrays = (*trees._walks(), trees.first_node, trees.first_subset, trees.first_leaf)
-        kernel(*arrays, trees.value, weights, X, np.empty(30, np.int32), 0, 6, total)
-        assert_allclose(total, expected, rtol=1e-14)
+    n, sizes = 2 * CHUNK + 77, np.array([3, 256, 17, 200, 5, 256])
+    first_code = np.concatenate([[0], np.cumsum(sizes)])
+    codes = np.array([rng.integers(size, size=n) for size in sizes], np.uint8)
+    g, h = rng.integers(-8191, 8192, size=n), rng.integers(8192, size=n)
+    g[:9], h[:9] = -8191, 8191
+    rows = np.arange(n) if whole else np.sort(rng.permutation(n)[: CHUNK + 5])
+    words = 1 if form == LEAN else 2
+    entries = entries_of(form, g, h).reshape(n, -1)[rows].ravel()
+    histogram = np.full(words * first_code[-1], 99)
+    compiled_build(
+        form, codes, first_code, 1, n_columns, rows.astype(np.uint32), whole, entries, histogram
+    )
+    for c in range(1, 1 + n_columns):
+        place = words * first_code[c]
+        counts, sums, curvatures = (
+            np.bincount(codes[c, rows], weights, minlength=sizes[c]).astype(np.int64)
+            for weights in (None, g[rows], h[rows])
+        )
+        second = histogram[place + (words - 1) * sizes[c] :][: sizes[c]]
+        np.testing.assert_array_equal(second & (2**COUNT_BITS - 1), counts)
+        if form == LEAN:
+            np.testing.assert_array_equal(histogram[place:][: sizes[c]] >> COUNT_BITS, sums)
+        else:
+            np.testing.assert_array_equal(histogram[place:][: sizes[c]], sums)
+            np.testing.assert_array_equal(second >> COUNT_BITS, curvatures)
+    outside = np.r_[0 : words * first_code[1], words * first_code[1 + n_columns] : len(histogram)]
+    assert (histogram[outside] == 99).all()
+
+
+def test_a_histogram_less_that_of_a_child_is_the_others():
+    rng = np.random.default_rng(1)
+    parent, child = rng.integers(-(2**60), 2**60, size=(2, 512))
+    left = parent.copy()
+    subtract(left, child)
+    np.testing.assert_array_equal(left + child, parent)
+
+
+def test_the_exponential_is_exact_to_two_units_in_the_last_place():
+    x = np.concatenate([np.linspace(-700, 700, 20_001), [0.0, 1e-300, 900.0, -900.0]])
+    out = np.empty_like(x)
+    compiled_exponentials(x, out)
+    np.testing.assert_allclose(out, np.exp(np.clip(x, -700, 700)), rtol=4.5e-16)
+
+
+@pytest.mark.parametrize(
+    ("kind", "loss"),
+    [
+        (LOG, lambda f, y: np.logaddexp(0, f) - y * f),
+        (POISSON, lambda f, y: np.exp(f) - y * f),
+        (GAMMA, lambda f, y: f + y * np.exp(-f)),
+    ],
+)
+def test_gradients_and_curvatures_are_derivatives_of_the_loss(kind, loss):
+    rng = np.random.default_rng(2)
+    f, w = rng.normal(size=50), rng.uniform(1, 2, size=50)
+    y = (rng.uniform(size=50) < 0.5) * 1.0 if kind == LOG else rng.uniform(0.5, 3, size=50)
+    g, h = np.empty((2, 50))
+    compiled_derive(kind, 0, f, np.empty(0), y, w, g, h)
+    e = 1e-4  # errors of differences: e^2 in theory, 1e-16 / e^2 by rounding
+    up, here, down = loss(f + e, y), loss(f, y), loss(f - e, y)
+    np.testing.assert_allclose(g, w * (up - down) / (2 * e), atol=1e-6)
+    np.testing.assert_allclose(h, w * (up - 2 * here + down) / e**2, atol=1e-6)
+
+
+def test_shares_are_the_softmax():
+    rng = np.random.default_rng(3)
+    scores = rng.normal(size=(5, 3000)) * 30
+    shares = np.full((5, 3000), 7.0)
+    find_shares(scores, shares, 100, 2500)
+    np.testing.assert_allclose(
+        shares[:, 100:2500], softmax(scores, axis=0)[:, 100:2500], rtol=1e-14
+    )
+    assert (shares[:, :100] == 7.0).all()
+    y = rng.integers(5, size=3000).astype(float)
+    share = softmax(scores, axis=0)[2].copy()
+    g, h = np.empty((2, 3000))
+    compiled_derive(SOFTMAX, 2, scores[2], share, y, np.empty(0), g, h)
+    np.testing.assert_array_equal(g, share - (y == 2))
+    np.testing.assert_allclose(h, 2 * share * (1 - share), rtol=1e-15)
+
+
+@pytest.mark.parametrize("spread", [1.0, 1e-13, 1e300])
+def test_numbers_are_sorted_or_it_is_said_that_they_are_not(spread):
+    rng = np.random.default_rng(4)
+    values = np.concatenate([1.0 + spread * rng.normal(size=5000), [0.0, 5e-324, -1e308]])
+    bits = values.copy().view(np.uint64)
+    done = sort_numbers(bits, np.empty_like(bits), np.empty((3, 2048), np.int64))
+    assert done == (spread != 1e-13)  # all agree in their upper bits there: NumPy must sort them
+    if done:
+        np.testing.assert_array_equal(bits.view(np.float64), np.sort(values))
+
+
+def test_codes_are_the_bins_of_values_and_their_ends_are_those_of_the_data():
+    rng = np.random.default_rng(5)
+    values = rng.normal(size=5000)
+    values[rng.uniform(size=5000) < 0.1] = np.nan
+    upper = np.full(255, np.inf)
+    upper[:9] = np.sort(rng.normal(size=9))
+    values[:9] = upper[:9]  # a value at the end of a bin is in it
+    low, high, codes = np.full(256, np.inf), np.full(256, -np.inf), np.empty(5000, np.uint8)
+    code_values(values, upper, 10, low, high, np.empty(512, np.int64), codes)
+    missing = np.isnan(values)
+    np.testing.assert_array_equal(codes[~missing], np.searchsorted(upper[:9], values[~missing]))
+    assert (codes[missing] == 10).all()
+    for b in range(10):
+        assert low[b] == values[codes == b].min()
+        assert high[b] == values[codes == b].max()
+
+
+def test_heavy_values_have_bins_nearly_alone_and_the_others_weigh_about_the_same():
+    rng = np.random.default_rng(6)
+    total = np.ones(10_000)
+    total[[30, 5000, 5001]] = 3000.0
+    last = np.empty(255, np.int64)
+    n_bins = spread_bins(np.arange(10_000.0), total, 255, last)
+    assert n_bins <= 255
+    bin_of = np.searchsorted(last[:n_bins], np.arange(10_000))
+    weight = np.bincount(bin_of, total)
+    for heavy in (30, 5000, 5001):
+        assert last[bin_of[heavy]] == heavy
+        assert (bin_of == bin_of[heavy]).sum() < 20  # less than half a bin of light ones before it
+    light = np.delete(weight, bin_of[[30, 5000, 5001]])
+    assert light.max() <= 2 * np.median(light)
+    assert n_bins >= 240
+    few = rng.integers(1, 9, size=40).astype(float)
+    assert spread_bins(np.arange(40.0), few, 255, last) == 40

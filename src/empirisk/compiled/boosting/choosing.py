@@ -95,7 +95,8 @@ def may_be_split(rules, node):
 
 @compiled(inner=True)
 def choose(
-    rules, sync, units, features, low, high, nodes, splits, split_bits, node_bits, chosen, heap, free,
+    rules, sync, units, features, low, high, nodes, splits, split_bits, node_bits, chosen, heap,
+    free,
 ):  # fmt: skip
     """Note the best splits of the nodes that were looked at."""
     for side in range(2):

@@ -18,12 +18,10 @@ from math import frexp, ldexp
 import numpy as np
 
 from empirisk.compiled.boosting.exponential import exponential
-from empirisk.compiled.boosting.histograms import COUNT_BITS, CURVATURE_BITS
 from empirisk.compiled.decorator import compiled
 
 GIVEN, SQUARED, LOG, SOFTMAX, POISSON, GAMMA = range(6)
 BLOCK = 1024  # rows whose numbers stay in the cache
-NOT_SMALL = 16  # the rounding of whole numbers from here on is a few per cent of them
 
 
 @compiled(inner=True)
@@ -82,37 +80,6 @@ def unit(most, bits):
         return 1.0
     _, exponent = frexp(most)
     return ldexp(1.0, min(max(bits - exponent, -1000), 1000))
-
-
-@compiled(inner=True)
-def enter_lean(gradient, copies, count_bits, by_gradient, entries):
-    """Entries of gradients alone; copies may be empty."""
-    for i in range(gradient.size):
-        whole = np.int64(np.floor(gradient[i] * by_gradient + 0.5))
-        entries[i] = (whole << count_bits) + (copies[i] if copies.size > 0 else np.int64(1))
-
-
-@compiled(inner=True)
-def enter_chunked(gradient, curvature, by_gradient, by_curvature, entries):
-    """Entries of few bits; returns how many gradients, and curvatures, are not nearly 0 in them."""
-    large = large_curvature = np.int64(0)
-    for i in range(gradient.size):
-        whole = np.int64(np.floor(gradient[i] * by_gradient + 0.5))
-        curved = np.int64(np.floor(curvature[i] * by_curvature + 0.5))
-        large += abs(whole) >= NOT_SMALL
-        large_curvature += curved >= NOT_SMALL
-        entries[i] = (((whole << CURVATURE_BITS) + curved) << COUNT_BITS) + 1
-    return large, large_curvature
-
-
-@compiled(inner=True)
-def enter_wide(gradient, curvature, copies, count_bits, by_gradient, by_curvature, entries):
-    """Entries of two words; curvatures are 1 if there are none; copies may be empty."""
-    for i in range(gradient.size):
-        h = curvature[i] if curvature.size > 0 else 1.0
-        rows = copies[i] if copies.size > 0 else np.int64(1)
-        entries[2 * i] = np.int64(np.floor(gradient[i] * by_gradient + 0.5))
-        entries[2 * i + 1] = (np.int64(np.floor(h * by_curvature + 0.5)) << count_bits) + rows
 
 
 @compiled

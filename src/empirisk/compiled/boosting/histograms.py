@@ -30,6 +30,12 @@ ONE = np.uint64(1)
 
 
 @compiled(inner=True)
+def words_of(form):
+    """Of an entry."""
+    return 2 if form == WIDE else 1
+
+
+@compiled(inner=True)
 def unpack(word, count_bits):
     """The sums of a chunk as two words of a histogram."""
     curvature = (word >> COUNT_BITS) & ((1 << CURVATURE_BITS) - 1)
@@ -141,8 +147,10 @@ def add_columns(codes, first_code, first, column, n_columns, rows, start, entrie
     into_c = sums[first_code[a + 2] - first : first_code[a + 3] - first]
     into_d = sums[first_code[a + 3] - first : first_code[a + 4] - first]
     if start >= 0:
-        add_four_in_order(codes[a, start:], codes[a + 1, start:], codes[a + 2, start:],
-                          codes[a + 3, start:], entries, into_a, into_b, into_c, into_d)  # fmt: skip
+        add_four_in_order(
+            codes[a, start:], codes[a + 1, start:], codes[a + 2, start:], codes[a + 3, start:],
+            entries, into_a, into_b, into_c, into_d,
+        )  # fmt: skip
     else:
         add_four(codes[a], codes[a + 1], codes[a + 2], codes[a + 3], rows, entries, into_a, into_b,
                  into_c, into_d)  # fmt: skip

@@ -109,7 +109,7 @@ def find_values(rules, sync, units, nodes, leaf_node, items, sums, curved, weigh
 
 @compiled(inner=True)
 def spread(sync, items, rows, leaves, leaf_of, score):
-    """Note the leaf of each row, and add its value to the score of the row; each where asked for."""
+    """Note the leaf of each row, and add its value to the row's score; each where asked for."""
     while True:
         t = take(sync)
         if t >= sync[N_ITEMS]:

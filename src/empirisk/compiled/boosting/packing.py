@@ -1,4 +1,4 @@
-"""From the nodes of a grown tree to packed nodes in preorder, as `trees.forest_walking` reads them."""
+"""From the nodes of a grown tree to packed ones in preorder, as `trees.forest_walking` reads."""
 
 import numpy as np
 
@@ -12,8 +12,8 @@ ONE = np.uint32(1)
 
 @compiled
 def pack_nodes(
-    nodes, units, features, level_bins, node_bits, stack, thresholds, links, subsets, gains
-):
+    nodes, units, features, level_bins, node_bits, stack, thresholds, links, subsets, gains,
+):  # fmt: skip
     """Write the nodes of a tree, and add its gains by feature; returns the words in `subsets`.
 
     thresholds and links are views of the packed nodes: float64 (nodes, 2), int32 (nodes, 4). stack

@@ -6,8 +6,11 @@ categories, missing values and features that share a column.
 
 import numpy as np
 
+from empirisk.compiled.boosting.team import meet
 from empirisk.compiled.decorator import compiled
 
+ALONE = 2048  # a node with fewer rows is parted by one thread: sharing would cost more
+STOPPED = -1
 ONE = np.uint64(1)
 
 
@@ -56,3 +59,49 @@ def gather(rows, start, end, words, entries, ordered):
     else:
         for k in range(first, stop):
             ordered[k] = entries[np.uint64(rows[k])]
+
+
+@compiled(inner=True)
+def divide(rank, team, sync, words, node, column, ways, rows, spare, entries, ordered, own):
+    """Part the rows of a node, and gather the entries whose histograms will be added up.
+
+    Returns how many rows go left, or STOPPED.
+    """
+    start, end = node.start, node.end
+    if end - start < ALONE:
+        if rank > 0:
+            return 0
+        n_left = part(ways, column, rows, start, end, rows, spare[1])
+        put(rows, start + n_left, spare[1], start, end - start - n_left)
+        gather_for(node, words, rows, n_left, start, end, entries, ordered)
+        return n_left
+    first, last = piece(start, end, rank, team)
+    to_left = spare[0] if rank > 0 else rows
+    own[rank, 0] = part(ways, column, rows, first, last, to_left, spare[1])
+    if not meet(sync, team):
+        return STOPPED
+    n_left, before = np.int64(0), np.int64(0)
+    for t in range(team):
+        n_left += own[t, 0]
+        before += own[t, 0] if t < rank else 0
+    here, to_right = own[rank, 0], start + n_left + (first - start - before)
+    if rank > 0:
+        put(rows, start + before, spare[0], first, here)
+    put(rows, to_right, spare[1], first, last - first - here)
+    gather_for(node, words, rows, n_left, start + before, start + before + here, entries, ordered)
+    gather_for(
+        node, words, rows, n_left, to_right, to_right + last - first - here, entries, ordered
+    )
+    return n_left
+
+
+@compiled(inner=True)
+def gather_for(node, words, rows, n_left, first, last, entries, ordered):
+    """Gather the entries of rows[first:last] where they are in the child with fewer rows.
+
+    In both, if the node has no histogram from which the other child's would follow.
+    """
+    start, end, middle = node.start, node.end, node.start + n_left
+    if node.slot >= 0:
+        start, end = (start, middle) if n_left <= end - middle else (middle, end)
+    gather(rows, max(first, start), min(last, end), words, entries, ordered)

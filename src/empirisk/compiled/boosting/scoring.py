@@ -8,6 +8,7 @@ the node goes on, the others stay. For trees of 31 leaves that is several times 
 
 import numpy as np
 
+from empirisk.compiled.boosting.quantiles import halve
 from empirisk.compiled.decorator import compiled
 from empirisk.compiled.trees.forest_walking import find_forest_leaves
 
@@ -31,14 +32,6 @@ def code_rows(X, used, first, thresholds, column, place, codes):
         into = codes[u]
         for i in range(column.size):
             into[i] = place[i] + 1 if column[i] == column[i] else 0
-
-
-@compiled(inner=True)
-def halve(points, column, place, step):
-    """Go on by a step where the threshold behind it is below the value."""
-    for i in range(column.size):
-        here = np.uint64(place[i])
-        place[i] += step if points[here] < column[i] else 0
 
 
 @compiled(inner=True)

@@ -120,7 +120,8 @@ def search_numbers(
 ):  # fmt: skip
     """Write the best split by a feature whose bins have an order.
 
-    firsts and seconds are the two words of its histogram; of one word, seconds are firsts. units are l2, the least curvature, and the smoothing, in units of entries.
+    firsts and seconds are the two words of its histogram; of one word, seconds are firsts. units
+    are l2, the least curvature and the smoothing, in units of entries.
     """
     width, n_bins = rules.width, np.int64(feature.n_bins)
     l2, min_curvature = units[0], units[1]

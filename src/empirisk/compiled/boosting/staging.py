@@ -2,31 +2,26 @@
 
 import numpy as np
 
+from empirisk.compiled.boosting.scoring import add_scores
 from empirisk.compiled.decorator import compiled
-from empirisk.compiled.trees.forest_walking import find_forest_leaves
 
 
 @compiled
 def stage_scores(
-    thresholds, links, subsets, first_node, first_subset, first_leaf, value, X, ends, leaves,
-    scores, staged,
+    thresholds, links, subsets, first_node, first_subset, first_leaf, value, ends, splits,
+    node_value, X, codes, at, leaves, scores, staged,
 ):  # fmt: skip
     """staged[i, v] = the scores of row i after ends[v] trees, which ascend.
 
-    scores are those before the first tree, and are added to; leaves is room. Of K scores, trees k,
-    k + K, ... add to the k-th.
+    scores are those before the first tree, and are added to. The rest is as in `add_scores`.
     """
-    n, K = scores.shape
-    tree = 0
+    first = np.int64(0)
     for v in range(ends.size):
-        while tree < ends[v]:
-            find_forest_leaves(
-                thresholds, links, subsets, first_node, first_subset, tree, X, None, leaves
-            )
-            k, first = tree % K, first_leaf[tree]
-            for i in range(n):
-                scores[i, k] += value[first + np.int64(leaves[i]), 0]
-            tree += 1
-        for i in range(n):
-            for k in range(K):
+        add_scores(
+            thresholds, links, subsets, first_node, first_subset, first_leaf, value, first, ends[v],
+            splits, node_value, X, codes, at, leaves, scores,
+        )  # fmt: skip
+        first = ends[v]
+        for i in range(scores.shape[0]):
+            for k in range(scores.shape[1]):
                 staged[i, v, k] = scores[i, k]

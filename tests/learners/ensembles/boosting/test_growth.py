@@ -1,5 +1,6 @@
 """Trees of histogram boosting: a slow twin, the same bits for every team, constraints."""
 
+from itertools import pairwise
 from math import inf, nan
 
 import numpy as np
@@ -32,7 +33,7 @@ def obvious_splits(X, rows, category):
         missing = rows & np.isnan(x)
         values = np.unique(x[rows & ~np.isnan(x)])
         for way in (False, True) if missing.any() else (False,):
-            ends = [(a + b) / 2 for a, b in zip(values[:-1], values[1:], strict=True)]
+            ends = [(a + b) / 2 for a, b in pairwise(values)]
             for t in ends + ([inf] if missing.any() and not way else []):
                 yield j, t, (rows & (x <= t)) | (missing if way else False)
 

@@ -279,6 +279,32 @@ def test_weights_of_classes_are_weights_of_rows():
     assert_allclose(share, 0, atol=1e-14)
 
 
+@pytest.mark.parametrize("scale", [1e-200, 1e-6, 1e200])
+def test_weights_of_any_scale_are_the_same_weights(scale):
+    """Also with a penalty and a least gain, if these are given on the same scale."""
+    X, y = sample()
+    weight = np.random.default_rng(1).uniform(0.5, 2, size=len(y))
+    how = {"max_iter": 3, "l2_regularization": 2.0, "min_gain_to_split": 1.0, **SMALL}
+    one = HistGradientBoostingRegressor(**how).fit(X, y, sample_weight=weight)
+    other = HistGradientBoostingRegressor(**how).set_params(
+        l2_regularization=2.0 * scale, min_gain_to_split=scale
+    )
+    other.fit(X, y, sample_weight=scale * weight)
+    assert_allclose(other.predict(X), one.predict(X), rtol=1e-10)  # products are rounded
+
+
+def test_importances_are_shares_of_the_gains():
+    X, y = sample(n=300)
+    X = np.column_stack([X, np.zeros(300)])
+    model = HistGradientBoostingRegressor(max_iter=5).fit(X, y)
+    shares = model.feature_importances_
+    assert shares.sum() == pytest.approx(1.0)
+    assert shares[4] == 0
+    assert shares[:4].min() > 0
+    stump = HistGradientBoostingRegressor(max_iter=1, max_leaf_nodes=2).fit(X, y)
+    assert sorted(stump.feature_importances_) == [0, 0, 0, 0, 1]
+
+
 def test_a_frame_with_words_and_gaps_is_taken_as_it_is():
     rng = np.random.default_rng(0)
     colour = rng.choice(["red", "green", "blue", "grey"], size=200)

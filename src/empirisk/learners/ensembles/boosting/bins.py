@@ -29,6 +29,7 @@ from empirisk.runtime.streams import generator
 
 MOST_BINS = 255
 SAMPLE = 200_000  # rows by which bins are found; LightGBM and scikit-learn take as many
+VALUES_AT_ONCE = 2048
 COLUMNS_AT_ONCE = 8  # of an array: those of a cache line
 
 
@@ -254,13 +255,15 @@ class Binning:
     def _coded(self, values: Floats, upper: Floats, n_bins: int) -> tuple[Array, Floats, Floats]:
         """Codes, and the least and the largest value of each bin in rows of some weight."""
         codes = np.empty(len(values), np.uint8)
-        low, high = np.full(MOST_BINS, np.inf), np.full(MOST_BINS, -np.inf)
+        low, high = np.full(MOST_BINS + 1, np.inf), np.full(MOST_BINS + 1, -np.inf)
+        place = np.empty(VALUES_AT_ONCE, np.int64)
         if self.weight is not None and not self.weight.all():
             kept = values[self.weight > 0]
-            code_values(kept, upper, n_bins, low, high, np.empty(len(kept), np.uint8))
-            code_values(values, upper, n_bins, low.copy(), high.copy(), codes)
+            code_values(kept, upper, n_bins, low, high, place, np.empty(len(kept), np.uint8))
+            code_values(values, upper, n_bins, low.copy(), high.copy(), place, codes)
         else:
-            code_values(values, upper, n_bins, low, high, codes)
+            code_values(values, upper, n_bins, low, high, place, codes)
+        low, high = low[:MOST_BINS], high[:MOST_BINS]
         empty = low > high
         low[empty] = high[empty] = 0.0
         return codes, low, high

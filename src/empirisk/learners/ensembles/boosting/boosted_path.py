@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from empirisk.compiled.boosting.staging import stage_scores
 from empirisk.learners.ensembles.boosting.rounds import Grown
 from empirisk.learners.trees.limits import whole
 from empirisk.risk.axis import Output
@@ -36,14 +35,11 @@ class BoostedPath:
     def _staged(self, places: Floats) -> Floats:
         """Scores (rows, values, trees of a round) after each number of rounds."""
         assert self.grown.trees is not None
-        trees, n, K = self.grown.trees.trees, len(places), self.grown.n_trees
         order = np.argsort(self.values, kind="stable")
-        ends = K * np.minimum(np.array(self.values)[order], len(self.grown.trees))
-        staged = np.empty((n, len(ends), K))
-        stage_scores(
-            *trees._walks(), trees.first_node, trees.first_subset, trees.first_leaf, trees.value,
-            places, ends, np.empty(n, np.int32), np.tile(self.grown.baseline, (n, 1)), staged,
-        )  # fmt: skip
+        rounds = np.minimum(np.array(self.values)[order], len(self.grown.trees))
+        scores = np.tile(self.grown.baseline, (len(places), 1))
+        staged = np.empty((len(places), len(rounds), self.grown.n_trees))
+        self.grown.trees.stage(scores, places, rounds, staged)
         in_order = bool((np.diff(order) > 0).all())
         return staged if in_order else staged[:, np.argsort(order)]
 

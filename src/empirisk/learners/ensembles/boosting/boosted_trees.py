@@ -1,12 +1,13 @@
 """The trees of a gradient boosting, round by round, and what they add to the scores of rows."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from empirisk.compiled.boosting.scoring import add_scores, code_rows
+from empirisk.compiled.boosting.staging import stage_scores
 from empirisk.learners.ensembles.forest_trees import ForestTrees
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError
@@ -83,15 +84,24 @@ class BoostedTrees:
 
         parallel(add, slices(len(places), ROWS_AT_ONCE), n_jobs=n_jobs)
 
-    def staged(
-        self, scores: Floats, places: Floats, rounds: Sequence[int], *, n_jobs: int | None = None
-    ) -> Iterator[Floats]:
-        """Scores after each of some rounds, in ascending order; the same array, changed."""
-        done = 0
-        for stop in rounds:
-            self.add_to(scores, places, done, stop, n_jobs=n_jobs)
-            done = stop
-            yield scores
+    def stage(self, scores: Floats, places: Floats, rounds: Ints, staged: Floats) -> None:
+        """staged[:, v] = the scores after rounds[v] rounds, which ascend: (n, V, per_round).
+
+        scores, (n, per_round), are those before the first round, and are added to.
+        """
+        trees, n = self.trees, len(places)
+        table = self._splits if n >= FEW_ROWS else NO_SPLITS
+        codes = np.empty((len(table.used), n), np.uint16)
+        code_rows(
+            places, table.used, table.first, table.thresholds, np.empty(n), np.empty(n, np.int64),
+            codes,
+        )  # fmt: skip
+        stage_scores(
+            *trees._walks(), trees.first_node, trees.first_subset, trees.first_leaf, trees.value,
+            rounds * self.per_round, table.splits, table.node_value, places, codes,
+            np.empty(0 if table is NO_SPLITS else n, np.uint16), np.empty(n, np.int32), scores,
+            staged,
+        )  # fmt: skip
 
     @cached_property
     def _splits(self) -> "SplitTable":
@@ -142,7 +152,8 @@ class SplitTable:
         node_value[leaf] = trees.value[trees.first_leaf[tree[leaf]] + links[leaf, 0], 0]
         inner = np.flatnonzero(small & ~leaf)
         kind, cut = links[inner, 2], trees.nodes.view(np.float64)[inner, 0]
-        used, first, thresholds = [], [0], []
+        used: list[int] = []
+        first, thresholds = [0], []
         for j in np.unique(kind >> 2):
             here = kind >> 2 == j
             points = np.unique(cut[here])
@@ -152,7 +163,7 @@ class SplitTable:
             splits[inner[here], 0] = len(used)
             splits[inner[here], 2] = 1 - left
             splits[inner[here], 3] = np.searchsorted(points, cut[here]) + left
-            used.append(j)
+            used.append(int(j))
             full = 2 ** len(points).bit_length() - 1
             thresholds.append(np.append(points, np.full(full - len(points), np.inf)))
             first.append(first[-1] + full)

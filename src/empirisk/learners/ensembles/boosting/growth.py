@@ -219,12 +219,12 @@ class Booster:
         assert self.weight is not None
         shared = (
             self.team.sync, rules, room.units, kind, k, score, share, y, self.weight, self.copies,
-            gradient, curvature, room.tasks, room.codes, room.first_code, room.features, room.feature_of,
-            room.first_feature, self.bins.low, self.bins.high, grown, others, room.spare, entries,
-            ordered, histograms, room.nodes, room.splits, room.split_bits, room.node_bits,
-            room.ways, room.chosen, room.members, room.active, room.drawing, room.heap, room.free,
-            seed, room.sums, room.gains, room.gains.view(np.int64), room.order, room.own,
-            room.leaf_node, room.items, room.item_sums, room.leaves,
+            gradient, curvature, room.tasks, room.codes, room.first_code, room.features,
+            room.feature_of, room.first_feature, self.bins.low, self.bins.high, grown, others,
+            room.spare, entries, ordered, histograms, room.nodes, room.splits, room.split_bits,
+            room.node_bits, room.ways, room.chosen, room.members, room.active, room.drawing,
+            room.heap, room.free, seed, room.sums, room.gains, room.gains.view(np.int64),
+            room.order, room.own, room.leaf_node, room.items, room.item_sums, room.leaves,
             np.empty(0, np.int32) if len(score) else self._leaf_of,
         )  # fmt: skip
         size = self.team.size
@@ -256,8 +256,8 @@ class Booster:
         gains = np.zeros((1, len(self.bins.columns)))
         n_words = pack_nodes(
             room.nodes, room.units, room.features, self.bins.level_bins, room.node_bits,
-            np.empty((2, n_leaves), np.int32), nodes.view(np.float64), nodes.view(np.int32), subsets,
-            gains[0],
+            np.empty((2, n_leaves), np.int32), nodes.view(np.float64), nodes.view(np.int32),
+            subsets, gains[0],
         )  # fmt: skip
         at = room.leaf_node[:n_leaves]
         return ForestTrees(
@@ -306,6 +306,7 @@ class Booster:
     def _set_words(self, constant: bool) -> None:
         """How entries are packed: sums of all rows must fit."""
         rule, n = self._rules[0], len(self.bins)
+        assert self.copies is not None
         sum_bits = int(n).bit_length()
         count_bits = int(self.copies.sum()).bit_length() if len(self.copies) else sum_bits
         narrow = WORD_BITS - sum_bits - count_bits
@@ -434,7 +435,7 @@ def _members(interactions: Sequence[set[int]] | None, p: int) -> Array:
 
 
 def _tasks(n_columns: int) -> Array:
-    """Columns that are worked on at a time: four, and at the end fewer, that threads end together."""
+    """Columns that are worked on at a time: four; fewer at last, so that threads end together."""
     tasks, first = [], 0
     while first < n_columns:
         left = n_columns - first

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
 
 from empirisk.data.rank_coding import CodedColumn
 from empirisk.learners.ensembles.boosting.bins import BinnedTable
@@ -202,6 +203,16 @@ class HistGradientBoosting(PathMixin, BaseEstimator):
         """How many rounds there are."""
         return len(self.trees_)
 
+    @property
+    def feature_importances_(self) -> Floats:
+        """The gains of the splits by each feature, in all trees, as parts of their sum.
+
+        Features of many values are favoured: see `risk.importance` for measures that do not.
+        """
+        check_is_fitted(self)
+        gains = self.trees_.trees.gains.sum(axis=0)
+        return gains / gains.sum() if gains.sum() > 0 else gains
+
     def _raw(self, X: Any) -> Floats:
         """The scores of rows: (rows, trees of a round)."""
         known = getattr(self, "_known_scores", None)
@@ -239,7 +250,8 @@ class HistGradientBoosting(PathMixin, BaseEstimator):
         """X in bins, which all folds share: their edges are of X alone, and know no y.
 
         With at most `max_bins` distinct values in each column the trees of a fold are those that
-        it would grow on bins of its own. With more, they may differ in their thresholds.
+        it would grow on bins of its own. With more, thresholds may differ: edges of a fold are
+        quantiles of its own rows, by their weights.
         """
         return bin_table(table_of(X, self, reset=None), self)
 

@@ -50,7 +50,7 @@ random_state
     n_trees_per_iteration_ : int
         1 for two classes, else their number.
     n_iter_, trees_, do_early_stopping_, train_score_, validation_score_, is_categorical_, \
-n_features_in_, feature_names_in_, columns_
+feature_importances_, n_features_in_, feature_names_in_, columns_
         As in `HistGradientBoostingRegressor`.
 
     Notes

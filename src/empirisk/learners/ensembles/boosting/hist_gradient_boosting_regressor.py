@@ -104,6 +104,8 @@ class HistGradientBoostingRegressor(RegressorMixin, HistGradientBoosting):
     train_score_, validation_score_ : arrays of shape (n_iter_ + 1,), or empty
         With early stopping: scores before the first round and after each, by the loss with a minus.
     is_categorical_ : array of shape (p,) or None
+    feature_importances_ : array of shape (p,)
+        Sums of the gains of splits; see `risk.importance` for better ones.
     n_features_in_, feature_names_in_, columns_
         As in `DecisionTreeRegressor`.
 

@@ -58,13 +58,16 @@ def share_columns(codes: Sequence[Array], n_codes: Sequence[int]) -> tuple[Array
     ((1, 1000), [1, 2, 3, 4])
     """
     defaults = [_default(column, n) for column, n in zip(codes, n_codes, strict=True)]
-    shared, members = [], {}
+    shared: list[Shared] = []
+    members: dict[int, tuple[int, int]] = {}
     for j, default in enumerate(defaults):
         if default is not None and n_codes[j] > 1:
             at = _add(shared, codes[j], default, n_codes[j])
             if at is not None:
                 members[j] = at
-    columns, places, at_column = [], [], {}
+    columns: list[Array] = []
+    places: list[Place] = []
+    at_column: dict[int, int] = {}
     for j, column in enumerate(codes):
         k, first = members.get(j, (-1, 0))
         if k >= 0 and shared[k].features > 1:
