@@ -293,6 +293,15 @@ def test_weights_of_any_scale_are_the_same_weights(scale):
     assert_allclose(other.predict(X), one.predict(X), rtol=1e-10)  # products are rounded
 
 
+def test_steps_that_run_away_are_named():
+    X, y = sample()
+    with pytest.raises(ParameterError, match="learning_rate is 5: give a smaller one"):
+        HistGradientBoostingRegressor(learning_rate=5.0, max_iter=2000, **SMALL).fit(X, y)
+    far = HistGradientBoostingClassifier(learning_rate=50.0, max_iter=60, min_samples_leaf=1)
+    assert np.isfinite(far.fit(X, y > 0).decision_function(X)).all()
+    assert np.isfinite(far.fit(X, np.digitize(y, [0, 1])).decision_function(X)).all()
+
+
 def test_importances_are_shares_of_the_gains():
     X, y = sample(n=300)
     X = np.column_stack([X, np.zeros(300)])
