@@ -14,6 +14,13 @@ from empirisk import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
 )
+from empirisk.learners.ensembles.boosting.bins import BinnedTable
+from empirisk.learners.ensembles.boosting.classification_losses import (
+    BinaryLogLoss,
+    MultinomialLogLoss,
+)
+from empirisk.learners.ensembles.boosting.growth import Limits
+from empirisk.learners.ensembles.boosting.rounds import Rounds, TrainingRows
 from empirisk.runtime.errors import DataError, ParameterError
 
 SMALL = {"min_samples_leaf": 4, "max_leaf_nodes": 6}
@@ -183,6 +190,20 @@ def test_many_classes_have_a_tree_each_to_the_same_probabilities():
     proba = model.predict_proba(X)
     assert_allclose(proba.sum(axis=1), 1, rtol=1e-14)
     assert_allclose(proba, softmax(model.decision_function(X), axis=1), rtol=1e-14)
+
+
+def test_two_classes_with_a_score_each_are_those_of_the_binary_loss():
+    X, score = sample()
+    y = (score > 0.5).astype(np.int64)
+    rows = TrainingRows(BinnedTable.of(X, [False] * 4), y, np.ones(len(y)), np.ones(len(y)))
+    limits = Limits(max_leaf_nodes=6, min_samples_leaf=4, monotone=np.zeros(4, np.int8))
+    one = Rounds(rows, BinaryLogLoss(), limits, n_trees=1)
+    two = Rounds(rows, MultinomialLogLoss(2), limits, n_trees=2)
+    for seed in range(5):
+        one.boost(seed)
+        two.boost(seed)
+    assert_allclose(two.scores[1] - two.scores[0], one.scores[0], rtol=1e-9, atol=1e-12)
+    assert_allclose(two.scores.sum(axis=0), 0, atol=1e-12)  # the trees of the two are opposite
 
 
 def test_stages_end_at_the_model():
