@@ -16,8 +16,10 @@ COUNT_BITS = 20
 @compiled
 def compiled_build(form, codes, first_code, column, n_columns, rows, whole, entries, histogram):
     room = np.empty(1024, np.int64)
-    build(form, np.int64(COUNT_BITS), codes, first_code, column, n_columns, rows, whole, entries, histogram,
-          room)  # fmt: skip
+    build(
+        form, np.int64(COUNT_BITS), codes, first_code, column, n_columns, rows, whole, entries,
+        histogram, room,
+    )  # fmt: skip
 
 
 @compiled

@@ -5,7 +5,7 @@ A new class needs one line in HOMES. Nothing that a file says leads to an import
 
 import re
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from inspect import Parameter, signature
 from typing import Any
@@ -145,8 +145,14 @@ def state_of(thing: Any) -> dict[str, Any]:
     if HOMES[name] in WITHOUT_STATE:
         return {}
     own = getattr(thing, "__dict__", {})
-    left_out = {*constructor(name), *ROW_BY_ROW}
+    left_out = {*constructor(name), *ROW_BY_ROW, *_found_again(type(thing))}
     return {key: own[key] for key in sorted(own) if key not in left_out}
+
+
+def _found_again(cls: type) -> set[str]:
+    """Properties that are kept once they are found: they follow from the rest."""
+    named = (item for base in cls.__mro__ for item in vars(base).items())
+    return {key for key, value in named if isinstance(value, cached_property)}
 
 
 def may_be_state(cls: type, key: str) -> bool:

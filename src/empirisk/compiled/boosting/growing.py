@@ -30,7 +30,7 @@ from empirisk.compiled.boosting.team import meet
 from empirisk.compiled.decorator import compiled
 
 
-@compiled
+@compiled(signatures=2)
 def boost(
     rank, team, sync, rules, units, kind, k, score, share, y, weight, copies, gradient, curvature,
     tasks, codes, first_code, features, feature_of, first_feature, low, high, rows, others, spare,
@@ -50,7 +50,7 @@ def boost(
         The rows with which the tree is grown, which will be put in the order of the leaves, and all
         other rows.
     own, sums, gains, patterns, order
-        Room of each thread.
+        Room of each thread; no order where it is not needed (`looking`).
     The rest is room for the tree.
     """
     rule = rules[0]
@@ -77,11 +77,10 @@ def boost(
         if searched:
             at_root = sync[LARGE] < 0
             look(
-                sync, form, rule, units, tasks, codes, first_code, features, feature_of,
+                rank, sync, form, rule, units, tasks, codes, first_code, features, feature_of,
                 first_feature, rows, whole and at_root,
-                entries if whole and at_root else ordered, histograms, nodes,
-                splits, split_bits, chosen, sums[rank], gains[rank], patterns[rank], order[rank],
-                own[rank],
+                entries if whole and at_root else ordered, histograms, nodes, splits, split_bits,
+                chosen, sums[rank], gains[rank], patterns[rank], order, own[rank],
             )  # fmt: skip
         if not meet(sync, team):
             return False

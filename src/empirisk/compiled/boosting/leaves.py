@@ -104,7 +104,8 @@ def find_values(rules, sync, units, nodes, leaf_node, items, sums, curved, weigh
         value = -leaves[leaf, 1 + G] / h if h > 0.0 else 0.0
         if rules.bounded:
             value = min(max(value, node.lower * factor), node.upper * factor)
-        leaves[leaf, 0] = rules.rate * value
+        value *= rules.rate
+        leaves[leaf, 0] = value if abs(value) < np.inf else 0.0  # of sums that overflow
 
 
 @compiled(inner=True)

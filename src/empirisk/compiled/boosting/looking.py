@@ -11,13 +11,17 @@ from empirisk.compiled.boosting.team import take
 from empirisk.compiled.decorator import compiled
 
 
-@compiled(inner=True)
+@compiled(signatures=2, inner=True)
 def look(
-    sync, form, rule, units, tasks, codes, first_code, features, feature_of, first_feature, rows,
-    whole, ordered, histograms, nodes, splits, split_bits, chosen, sums, gains, patterns, order,
-    own,
+    rank, sync, form, rule, units, tasks, codes, first_code, features, feature_of, first_feature,
+    rows, whole, ordered, histograms, nodes, splits, split_bits, chosen, sums, gains, patterns,
+    order, own,
 ):  # fmt: skip
-    """Histograms of the fresh nodes, and their best splits; a task is 1, 2 or 4 columns."""
+    """Histograms of the fresh nodes, and their best splits; a task is 1, 2 or 4 columns.
+
+    There is no `order` where all features are numbers without constraints: what others need is not
+    compiled then.
+    """
     small, large = nodes[sync[SMALL]], nodes[max(sync[LARGE], 0)]
     two = sync[LARGE] >= 0
     width, missing, room = rule.width, own[2:4], own[8:]
@@ -43,14 +47,14 @@ def look(
                         rule, units, features, feature_of[first_feature[c] : first_feature[c + 1]],
                         histograms[node.slot, width * first_code[c] : width * first_code[c + 1]],
                         node, splits[side], split_bits[side], chosen[side], sums, gains, patterns,
-                        missing, order, room,
+                        missing, order, rank, room,
                     )  # fmt: skip
 
 
-@compiled(inner=True)
+@compiled(signatures=2, inner=True)
 def search(
     rule, units, features, feature_of, histogram, node, splits, split_bits, chosen, sums, gains,
-    patterns, missing, order, room,
+    patterns, missing, order, rank, room,
 ):  # fmt: skip
     """The best splits of a node by the features of one column."""
     size = histogram.size // rule.width
@@ -64,9 +68,12 @@ def search(
             unshare(feature, firsts, seconds, node, room)
             firsts = room[:CODES]
             seconds = room[CODES : 2 * CODES] if rule.width == 2 else firsts
-        if feature.category:
+        if order is None:
+            search_numbers(rule, feature, firsts, seconds, node, units, sums, gains, patterns,
+                           missing, splits[j])  # fmt: skip
+        elif feature.category:
             search_levels(rule, feature, firsts, seconds, node, units, sums, gains, patterns,
-                          missing, order, splits[j], split_bits[j])  # fmt: skip
+                          missing, order[rank], splits[j], split_bits[j])  # fmt: skip
         elif rule.bounded:
             search_bounded(rule, feature, firsts, seconds, node, units, sums, missing, splits[j])
         else:

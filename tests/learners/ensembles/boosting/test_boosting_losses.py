@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize_scalar
 
 from empirisk import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-from empirisk.learners.ensembles.boosting.boosting_loss import INVERSE_LINKS
+from empirisk.learners.ensembles.boosting.boosting_loss import INVERSE_LINKS, BoostingLoss
 from empirisk.learners.ensembles.boosting.classification_losses import (
     BinaryLogLoss,
     MultinomialLogLoss,
@@ -193,6 +193,29 @@ def test_a_loss_of_ones_own_that_is_the_squared_error_gives_its_model():
     own = HistGradientBoostingRegressor(SquaredByHand(), **how).fit(X, y)
     named = HistGradientBoostingRegressor(**how).fit(X, y)
     assert_allclose(own.predict(X), named.predict(X), rtol=1e-12, atol=1e-14)  # sums in one order
+
+
+def test_the_link_of_a_loss_of_ones_own_is_its_own():
+    """Also where it is a subclass of the base: squared errors of the square root."""
+
+    class OfRoots(BoostingLoss):
+        def value(self, y, raw):
+            return (np.sqrt(y) - raw) ** 2 / 2
+
+        def gradient(self, y, raw):
+            return raw - np.sqrt(y)
+
+        def initial(self, y, sample_weight):
+            return np.average(np.sqrt(y), weights=sample_weight)
+
+        def inverse_link(self, raw):
+            return raw**2
+
+    X = rng.normal(size=(80, 3))
+    how = {"max_iter": 5, "min_samples_leaf": 4}
+    own = HistGradientBoostingRegressor(OfRoots(), **how).fit(X, np.exp(X[:, 0]))
+    roots = HistGradientBoostingRegressor(**how).fit(X, np.exp(X[:, 0] / 2))
+    assert_allclose(own.predict(X), roots.predict(X) ** 2, rtol=1e-10)
 
 
 class OfClasses(SquaredByHand):

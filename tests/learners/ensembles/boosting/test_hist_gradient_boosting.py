@@ -14,6 +14,13 @@ from empirisk import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
 )
+from empirisk.learners.ensembles.boosting.bins import BinnedTable
+from empirisk.learners.ensembles.boosting.classification_losses import (
+    BinaryLogLoss,
+    MultinomialLogLoss,
+)
+from empirisk.learners.ensembles.boosting.growth import Limits
+from empirisk.learners.ensembles.boosting.rounds import Rounds, TrainingRows
 from empirisk.runtime.errors import DataError, ParameterError
 
 SMALL = {"min_samples_leaf": 4, "max_leaf_nodes": 6}
@@ -185,6 +192,20 @@ def test_many_classes_have_a_tree_each_to_the_same_probabilities():
     assert_allclose(proba, softmax(model.decision_function(X), axis=1), rtol=1e-14)
 
 
+def test_two_classes_with_a_score_each_are_those_of_the_binary_loss():
+    X, score = sample()
+    y = (score > 0.5).astype(np.int64)
+    rows = TrainingRows(BinnedTable.of(X, [False] * 4), y, np.ones(len(y)), np.ones(len(y)))
+    limits = Limits(max_leaf_nodes=6, min_samples_leaf=4, monotone=np.zeros(4, np.int8))
+    one = Rounds(rows, BinaryLogLoss(), limits, n_trees=1)
+    two = Rounds(rows, MultinomialLogLoss(2), limits, n_trees=2)
+    for seed in range(5):
+        one.boost(seed)
+        two.boost(seed)
+    assert_allclose(two.scores[1] - two.scores[0], one.scores[0], rtol=1e-9, atol=1e-12)
+    assert_allclose(two.scores.sum(axis=0), 0, atol=1e-12)  # the trees of the two are opposite
+
+
 def test_stages_end_at_the_model():
     X, score = sample()
     y = np.where(score > 0.5, "yes", "no")
@@ -291,6 +312,15 @@ def test_weights_of_any_scale_are_the_same_weights(scale):
     )
     other.fit(X, y, sample_weight=scale * weight)
     assert_allclose(other.predict(X), one.predict(X), rtol=1e-10)  # products are rounded
+
+
+def test_steps_that_run_away_are_named():
+    X, y = sample()
+    with pytest.raises(ParameterError, match="learning_rate is 5: give a smaller one"):
+        HistGradientBoostingRegressor(learning_rate=5.0, max_iter=2000, **SMALL).fit(X, y)
+    far = HistGradientBoostingClassifier(learning_rate=50.0, max_iter=60, min_samples_leaf=1)
+    assert np.isfinite(far.fit(X, y > 0).decision_function(X)).all()
+    assert np.isfinite(far.fit(X, np.digitize(y, [0, 1])).decision_function(X)).all()
 
 
 def test_importances_are_shares_of_the_gains():

@@ -133,7 +133,7 @@ class BinnedTable:
     def __getitem__(self, key: Any) -> "BinnedTable":
         """`table[rows, ...]` are some rows, as scikit-learn asks for them; nothing is copied."""
         rows = key[0] if isinstance(key, tuple) else key
-        return replace(self, rows=self.row_numbers()[rows])
+        return replace(self, rows=np.ascontiguousarray(self.row_numbers()[rows]))
 
     def row_numbers(self) -> Array:
         """The rows of the whole table that this is."""

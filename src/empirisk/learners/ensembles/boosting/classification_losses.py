@@ -94,4 +94,4 @@ def classification_loss(loss: Any, n_classes: int) -> BoostingLoss:
         if loss != "log_loss":
             raise ParameterError(f"loss is {loss!r}; it must be 'log_loss', or a loss of your own")
         return BinaryLogLoss() if n_classes == 2 else MultinomialLogLoss(n_classes)
-    return loss if isinstance(loss, BoostingLoss) else OwnLoss(loss)
+    return OwnLoss(loss)

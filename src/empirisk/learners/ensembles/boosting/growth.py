@@ -120,6 +120,7 @@ class Booster:
         self.n_leaves = self.n_nodes = 1
         self._room = Room.of(self.bins, self.limits, self.team.size, self.copies)
         self._rules = self._new_rules()
+        self._mixed = bool(self._rules[0]["bounded"] or self.bins.features["category"].any())
         self._words: dict[int, tuple[Array, Array, Array]] = {}
         self._gradient, self._curvature = np.empty(n), np.empty(n)
 
@@ -224,7 +225,8 @@ class Booster:
             room.spare, entries, ordered, histograms, room.nodes, room.splits, room.split_bits,
             room.node_bits, room.ways, room.chosen, room.members, room.active, room.drawing,
             room.heap, room.free, seed, room.sums, room.gains, room.gains.view(np.int64),
-            room.order, room.own, room.leaf_node, room.items, room.item_sums, room.leaves,
+            room.order if self._mixed else None, room.own, room.leaf_node, room.items,
+            room.item_sums, room.leaves,
             np.empty(0, np.int32) if len(score) else self._leaf_of,
         )  # fmt: skip
         size = self.team.size

@@ -222,7 +222,7 @@ def regression_loss(loss: Any, quantile: Any = None, alpha: Any = 0.9) -> Boosti
     PinballLoss(q=0.8)
     """
     if not isinstance(loss, str):
-        return loss if isinstance(loss, BoostingLoss) else OwnLoss(loss)
+        return OwnLoss(loss)
     if loss in PLAIN:
         return PLAIN[loss]()
     if loss == "quantile":

@@ -22,7 +22,7 @@ from empirisk.learners.ensembles.boosting.leaf_steps import common_factor
 from empirisk.learners.ensembles.forest_trees import ForestTrees
 from empirisk.learners.trees.limits import counts_rows
 from empirisk.runtime.arrays import Array, Floats, Ints
-from empirisk.runtime.errors import DataError
+from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.streams import generator, spawn
 
 ORDINARY = (2.0**-100, 2.0**100)  # sums of squares of such numbers are far from overflow
@@ -161,6 +161,7 @@ class Rounds:
         rows = self._drawn(row_seed)
         trees = self._by_kernel if self.loss.kernel is not None else self._by_derivatives
         for k, _ in enumerate(trees(rows, tree_seeds)):
+            self._refuse_overflow()
             self.booster.keep()
             for watched, scores in self.watched:
                 if isinstance(watched, BinnedTable):
@@ -172,6 +173,13 @@ class Rounds:
                 self.booster.trees(self.n_trees).add_to(
                     scores, watched, self.done - 1, self.done, n_jobs=self.n_jobs
                 )
+
+    def _refuse_overflow(self) -> None:
+        if not np.isfinite(self.booster.leaf_values).all():
+            raise ParameterError(
+                f"after {self.done} rounds the scores are too large for floating-point numbers; "
+                f"learning_rate is {self.limits.learning_rate:g}: give a smaller one"
+            )
 
     def _by_kernel(self, rows: Ints | None, seeds: list[int]) -> Iterator[None]:
         """Trees of a loss whose derivatives are found where trees are grown."""
