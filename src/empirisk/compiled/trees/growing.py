@@ -35,7 +35,8 @@ DONE, AGAIN = 0, 1
 def grow(
     small, medium, large, features, points, thresholds, weights, values, labels, costs, rules, rows,
     ids, nodes, value, subsets, opened, constant, heap, free, codes, sums, label, totals, entries,
-    counts, keys, drawn, tree, levels, means, words, outputs, cells, goes_left, lines, state, budget,
+    counts, keys, drawn, tree, levels, means, words, outputs, cells, goes_left, lines, state,
+    budget,
 ):  # fmt: skip
     """Go on growing; returns AGAIN when the budget is used up or the arrays are full."""
     rule = rules[0]
