@@ -81,6 +81,10 @@ APART = [
     (MODEL, "_members.first", put(1, 10**6)),
     (MODEL, "_members.ranks", put(0, 10**6)),
     (MODEL, "_members.weight", shorter),
+    (MODEL, "_members.weight", put(0, -1.0)),
+    (MODEL, "_members.weight", put(0, np.nan)),
+    (MODEL, "_members.weight", np.zeros_like),
+    (MODEL, "_members.first", lambda array: array[:0]),
     (CLASSIFIER, "trees_.value", narrower),
     (CLASSIFIER, "classes_", shorter),
 ]

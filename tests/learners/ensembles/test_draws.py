@@ -187,3 +187,5 @@ def test_what_cannot_be_drawn_is_refused():
         Draws(4, 3, replace=False, unit=np.array([0, 0, 1, 1]))
     with pytest.raises(DataError, match="blocks of consecutive rows"):
         Draws(3, 3, weight=np.array([1.0, 2, 3]), block=2)
+    with pytest.raises(DataError, match="which sum to 3e\\+200: divide them by a constant"):
+        draws_of(0.5, 3, np.full(3, 1e200))

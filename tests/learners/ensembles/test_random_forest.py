@@ -227,6 +227,21 @@ def test_quantiles_are_those_of_the_training_values_in_the_leaves(leaf):
     assert_array_equal(forest.predict_quantiles(new, [0.0]) >= y.min(), True)
 
 
+def test_a_row_of_a_weight_too_small_to_count_is_in_no_quantile():
+    """Its part of a leaf is 0; noted once for each tree, it would take more room than there is."""
+    X, y = frame(40)
+    weight = np.where(np.arange(40) % 4, 1.0, 5e-324)
+    forest = RandomForestRegressor(9, bootstrap=False, max_depth=1, keep_members=True)
+    forest.fit(X, y, sample_weight=2.0 * weight)
+    found = forest.predict_quantiles(X, [0.0, 0.5, 1.0])
+    assert np.isin(found, y[weight == 1.0]).all()
+    tree = DecisionTreeRegressor(max_depth=1).fit(X, y, sample_weight=2.0 * weight)
+    for leaf in np.unique(tree.apply(X)):
+        inside = (tree.apply(X) == leaf) & (weight == 1.0)
+        assert_array_equal(found[tree.apply(X) == leaf, 0], y[inside].min())
+        assert_array_equal(found[tree.apply(X) == leaf, 2], y[inside].max())
+
+
 def test_quantiles_cover_new_values():
     """90 % of 2,000 new values lie between; the chance of less than 0.85 is below 1e-6, and the
     forest has 1,000 rows to learn the spread from."""
@@ -339,6 +354,42 @@ def test_units_of_y_do_not_matter(power):
     plain = RandomForestRegressor(4, random_state=0).fit(X, y)
     scaled = RandomForestRegressor(4, random_state=0).fit(X, y * 2.0**power)
     assert_array_equal(scaled.predict(X), plain.predict(X) * 2.0**power)
+
+
+def test_the_largest_values_are_predicted():
+    X, y = regression()
+    y = y / np.abs(y).max()
+    plain = RandomForestRegressor(8, random_state=0).fit(X, y)
+    large = RandomForestRegressor(8, random_state=0).fit(X, y * 2.0**1023)
+    assert_allclose(large.predict(X) / 2.0**1023, plain.predict(X), rtol=1e-14)  # sums of eight
+    for one, other in zip(plain.estimators_, large.estimators_, strict=True):
+        assert_allclose(other.tree_.value / 2.0**1023, one.tree_.value, rtol=1e-14)
+
+
+def test_growers_that_serve_one_tree_are_not_kept(monkeypatch):
+    """A limit that is a share of all weight is that of one tree: its room is given back."""
+    kept, grow = [], ForestGrowing._grow
+
+    def noted(self, seed):
+        kept.append(len(self._idle))
+        return grow(self, seed)
+
+    monkeypatch.setattr(ForestGrowing, "_grow", noted)
+    X, y = regression(60)
+    RandomForestRegressor(6, min_weight_fraction_leaf=0.1, random_state=0).fit(X, y)
+    assert max(kept) <= 1
+
+
+def test_a_class_of_nearly_no_weight_has_nearly_no_entropy():
+    """Its share of the weight is 0 in floating point, and 0 log 0 is 0."""
+    X, y = classes(K=3)
+    y = np.where((y == "a") & (np.arange(len(y)) % 5 > 0), "b", y)
+    weight = np.where(y == "a", 5e-324, 1.0)
+    forest = RandomForestClassifier(1, criterion="entropy", bootstrap=False, max_features=None)
+    forest.fit(X, y, sample_weight=weight)
+    assert np.isfinite(forest.feature_importances_).all()
+    assert np.isfinite(forest.predict_proba(X)).all()
+    assert_array_equal(forest.predict(X)[y != "a"], y[y != "a"])
 
 
 def test_random_splits_are_drawn_anew_in_each_tree():

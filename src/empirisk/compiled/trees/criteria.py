@@ -40,8 +40,9 @@ NODE, MISSING, LEFT, RIGHT, COPIES = (np.int64(row) for row in range(5))
 
 @compiled(inner=True)
 def x_log_share(x, total):
-    """x log(x / total), 0 at x = 0."""
-    return x * log(x / total) if x > 0.0 else 0.0
+    """x log(x / total), 0 at x = 0 and where x is nothing beside the total."""
+    share = x / total
+    return x * log(share) if share > 0.0 else 0.0
 
 
 @compiled(inner=True)

@@ -11,18 +11,21 @@ def find_quantiles(leaves, first_leaf, first, ranks, weight, share, touched, lev
 
     leaves[i, b] is the leaf of row i in tree b, first_leaf[b] where the leaves of the tree begin.
     The members of a leaf have ranks[first[leaf] : first[leaf + 1]] and weights that sum to one.
-    `share` has room for the weight of each rank, 0, and `touched` for ranks; levels grow.
+    `share` has room for the weight of each rank, 0, and `touched` for ranks; levels grow. A weight
+    that is too small to count is left out: its rank would look untouched, and be noted again.
     """
     for i in range(leaves.shape[0]):
         n = 0
         for b in range(leaves.shape[1]):
             leaf = first_leaf[b] + leaves[i, b]
             for at in range(first[leaf], first[leaf + 1]):
-                rank = ranks[at]
+                rank, part = ranks[at], weight[at] / leaves.shape[1]
+                if not part > 0.0:
+                    continue
                 if share[rank] == 0.0:
                     touched[n] = rank
                     n += 1
-                share[rank] += weight[at] / leaves.shape[1]
+                share[rank] += part
         touched[:n].sort()
         upto, q = 0.0, 0
         for t in range(n):

@@ -29,7 +29,7 @@ def draw_sides(feature, f, p, key, low, high, points, m, codes, levels):
     threshold (NaN where it lies behind all values: missing ones are on the right alone), if missing
     values go left, and the number of levels. The levels on the left come first in levels[3].
     """
-    seed = np.int64(key >> ONE)  # the first p draws of this stream are those of the features
+    seed = np.int64(key >> ONE)  # features are drawn from the key itself
     missing = feature.n_codes
     missing_left = False
     if high == missing:

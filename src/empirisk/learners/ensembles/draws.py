@@ -19,6 +19,7 @@ from empirisk.runtime.streams import generator
 
 MANY = 16  # draws for each row, from which on a binomial number for each row is less work
 MOST_COPIES = 10**9
+MOST_DRAWS = 2.0**62  # that are counted
 ROWS = 0x2545F4914F6CDD1D  # keeps these draws apart from others that a member makes with its seed
 
 
@@ -231,7 +232,13 @@ def draws_of(
     if isinstance(max_samples, float | np.floating):
         if 0 < max_samples <= 1:
             whole = unit is None and replace
-            return max(1, int(max_samples * _population(n, weight, unit, whole=not whole)))
+            population = _population(n, weight, unit, whole=not whole)
+            if population > MOST_DRAWS:
+                raise DataError(
+                    f"max_samples is {max_samples!r}, a share of the weights, which sum to "
+                    f"{population:.3g}: divide them by a constant, or give a number of rows"
+                )
+            return max(1, int(max_samples * population))
     else:
         try:
             if index(max_samples) >= 1:

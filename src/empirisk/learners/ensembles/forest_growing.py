@@ -83,16 +83,22 @@ class ForestGrowing:
         factors = None
         if self.balanced and counts is not None:
             factors = balancing(np.bincount(self.y, counts, minlength=self.n_classes))
-        if self._has_shares or self._keeps_all_nodes:
-            grower = self._grower(counts, factors)
-        else:
-            grower = self._idle.pop() if self._idle else self._grower()
+        single_use = self._has_shares or self._keeps_all_nodes
+        grower = self._grower(counts, factors) if single_use else self._idle_grower()
         grower.grow(spawn(seed, 1)[0], counts, factors)
         if self._keeps_all_nodes:
             return self._of_whole_tree(self.problem.in_units(grower.tree()))
         packed = grower.packed()
-        self._idle.append(grower)
+        if not single_use:
+            self._idle.append(grower)
         return self._of_packed(packed)
+
+    def _idle_grower(self) -> Grower:
+        """One that no thread is using; a new one if there is none."""
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return self._grower()
 
     def _grower(self, counts: Ints | None = None, factors: Floats | None = None) -> Grower:
         """The room of one thread; counts and factors are those of a tree, if it is for one."""

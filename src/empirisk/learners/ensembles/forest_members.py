@@ -13,6 +13,7 @@ import numpy as np
 from scipy.special import kl_div, xlogy
 
 from empirisk.compiled.trees.summing_up import sum_up
+from empirisk.data.scaling import power_of_two
 from empirisk.learners.ensembles.draws import Draws
 from empirisk.learners.ensembles.forest_trees import ForestTrees
 from empirisk.learners.trees.tree import LEAF, NO_FEATURE, Tree
@@ -71,12 +72,13 @@ def unpacked(trees: ForestTrees, forest: Any) -> Tree:
     kind = np.where(leaf, 0, trees.nodes[:, 1] & 0x7FFFFFFF)
     category = kind & 2 == 2
     cut = np.where(leaf, np.nan, trees.nodes.view(np.float64)[:, 0])
-    rows, weight, value, impurity = _of_nodes(trees, leaf, right, n_classes, forest.criterion)
-    total = weight * impurity
     inner = np.flatnonzero(~leaf)
     gain = np.zeros(len(leaf))
-    gain[inner] = total[inner] - total[inner + 1] - total[right[inner]]
-    gain = np.maximum(gain, 0.0) / (total[0] if total[0] > 0 else 1.0)
+    with np.errstate(over="ignore", invalid="ignore"):  # squares of large values are infinite
+        rows, weight, value, impurity = _of_nodes(trees, leaf, right, n_classes, forest.criterion)
+        total = weight * impurity
+        gain[inner] = total[inner] - total[inner + 1] - total[right[inner]]
+        gain = np.maximum(gain, 0.0) / (total[0] if total[0] > 0 else 1.0)
     order = np.full(len(leaf), -1, np.int32)
     order[inner] = np.arange(len(inner))
     return Tree(
@@ -100,16 +102,21 @@ def unpacked(trees: ForestTrees, forest: Any) -> Tree:
 def _of_nodes(
     trees: ForestTrees, leaf: Array, right: Array, n_classes: int, criterion: str
 ) -> tuple[Array, Floats, Floats, Floats]:
-    """Rows, weights, values and impurities of all nodes."""
+    """Rows, weights, values and impurities of all nodes.
+
+    Sums are of weights and values divided by powers of two, which changes no digit: those of large
+    ones would overflow.
+    """
     at_leaf = trees.value
     if n_classes == 2:
         at_leaf = np.column_stack([1.0 - at_leaf[:, 0], at_leaf[:, 0]])
     table = np.zeros((len(leaf), 2 + at_leaf.shape[1]))
-    table[leaf, 0], table[leaf, 1] = trees.rows, trees.weight
-    table[leaf, 2:] = at_leaf * trees.weight[:, None]
+    weight_unit, unit = power_of_two(trees.weight.max()), power_of_two(np.abs(at_leaf).max())
+    table[leaf, 0], table[leaf, 1] = trees.rows, trees.weight / weight_unit
+    table[leaf, 2:] = at_leaf / unit * table[leaf, 1, None]
     sum_up(right, table)
-    weight = table[:, 1].copy()
-    value = table[:, 2:] / weight[:, None]
+    weight = table[:, 1] * weight_unit
+    value = table[:, 2:] / table[:, 1, None] * unit
     value[leaf] = at_leaf
     if n_classes:
         impurity = _impurity_of_classes(value, criterion)

@@ -181,18 +181,25 @@ class ForestTrees:
 
     def mean_value(self, places: Floats, *, n_jobs: int | None = None) -> Floats:
         """The mean over the trees of what they say of each row: (rows, columns)."""
-        total = np.zeros((len(places), self.value.shape[1]))
+        total = self._total(self.value, places, n_jobs)
+        if np.isfinite(total).all():
+            total /= len(self)
+            return total
+        return self._total(self.value / len(self), places, n_jobs)  # a sum that overflows
+
+    def _total(self, value: Floats, places: Floats, n_jobs: int | None) -> Floats:
+        """The sum over the trees of the values of the leaves that each row comes to."""
+        total = np.zeros((len(places), value.shape[1]))
 
         def add(part: slice) -> None:
             block = places[part]
             leaves = np.empty(len(block), np.int32)
             add_values(
-                *self._walks(), self.first_node, self.first_subset, self.first_leaf, self.value,
-                block, leaves, total[part],
+                *self._walks(), self.first_node, self.first_subset, self.first_leaf, value, block,
+                leaves, total[part],
             )  # fmt: skip
 
         parallel(add, slices(len(places), ROWS_AT_ONCE), n_jobs=n_jobs)
-        total /= len(self)
         return total
 
     def all_leaves(self, places: Floats, *, n_jobs: int | None = None) -> Array:

@@ -75,10 +75,16 @@ class LeafMembers:
         check_array("first", self.first, np.int64, (len(self.first),))
         check_array("ranks", self.ranks, np.uint32, (n,))
         check_array("weight", self.weight, np.float64, (n,))
-        if (np.diff(self.first, prepend=0, append=n) < 0).any() or self.first[-1] != n:
+        if not (self.weight >= 0).all():
+            raise DataError("weight has numbers that are no weights")
+        ends = np.diff(self.first, prepend=0, append=n)
+        if (ends < 0).any() or not len(self.first) or self.first[-1] != n:
             raise DataError("first does not say where the members of leaves begin")
         if n and int(self.ranks.max()) >= len(self.values):
             raise DataError(f"ranks has numbers beyond {len(self.values)} values")
+        upto = np.append(0.0, np.cumsum(self.weight))
+        if not np.allclose(np.diff(upto[self.first]), 1.0):
+            raise DataError("the weights of the members of some leaf do not sum to one")
 
     def quantiles(
         self, trees: ForestTrees, places: Floats, levels: Floats, *, n_jobs: int | None
