@@ -59,7 +59,7 @@ def search(
     useful, n_drawn = 0, p
     if rule.shuffled:
         n_drawn = min(rule.max_features, p)
-        draw_features(drawn, here.key, 0, n_drawn)
+        draw_features(drawn, here.key, np.int64(0), n_drawn)
     K, n_filled, n_used = np.uint64(totals.shape[1]), NONE, NONE
     for step in range(p):
         if step >= rule.max_features and useful > 0:
