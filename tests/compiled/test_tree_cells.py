@@ -16,14 +16,14 @@ MISSING = 6  # the number of codes
 def fill_compiled(small, lines, features, rules, rows, opened, constant, drawn, sums, label, room):
     K = np.uint64(label.max() + 1)
     return cells.fill_next(
-        small, lines, features, rules[0], rows, opened[0], constant, drawn, 0, drawn.size, sums,
-        label, K, room,
+        small, lines, features, rules[0], rows, opened[0], constant, drawn, np.int64(0), drawn.size,
+        sums, label, K, room,
     )  # fmt: skip
 
 
 @njit(error_model="numpy")
 def search_compiled(room, n_codes, totals, weight, min_weight, bar):
-    return cells.search_cells(room, n_codes, totals, weight, min_weight, 1e-12, bar)
+    return cells.search_cells(room, np.uint32(n_codes), totals, weight, min_weight, 1e-12, bar)
 
 
 @njit(error_model="numpy")

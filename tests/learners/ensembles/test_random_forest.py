@@ -278,6 +278,14 @@ def test_balanced_classes_weigh_the_same(class_weight):
         assert_allclose(shares, 1 / 3, rtol=1e-12)
 
 
+def test_a_class_of_nearly_no_weight_is_balanced_to_finite_numbers():
+    X, y = classes(K=3)
+    weight = np.where(y == "a", 1e-200, 1e200)
+    forest = RandomForestClassifier(2, class_weight="balanced", bootstrap=False, random_state=0)
+    shares = forest.fit(X, y, sample_weight=weight).predict_proba(X)
+    assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-12)
+
+
 def test_a_tree_draws_as_many_rows_as_asked_for():
     X, y = frame()
     for asked, size in [(None, 300), (40, 40), (0.5, 150)]:

@@ -30,6 +30,7 @@ from empirisk.runtime.streams import spawn
 AHEAD = 8  # bunches of trees that are grown before the first of them is taken
 BUNCH = 2**19  # rows times features of a bunch of trees: handing out less costs as much as growing
 MOST_TREES = 8  # of a bunch, so that there is work for all threads
+LARGEST = 1e300  # factor of a class: one of nearly no weight is made no heavier than this
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,4 +193,6 @@ def balancing(total: Array) -> Floats:
     array([0.66666667, 2.        , 1.        ])
     """
     some = total > 0
-    return np.divide(total.sum() / some.sum(), total, out=np.ones(len(total)), where=some)
+    with np.errstate(over="ignore"):
+        factors = np.divide(total.sum() / some.sum(), total, out=np.ones(len(total)), where=some)
+    return np.minimum(factors, LARGEST)
