@@ -25,6 +25,7 @@ from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.streams import generator, spawn
 
+FAR = 1e150  # squares of such steps are beyond floating-point numbers
 ORDINARY = (2.0**-100, 2.0**100)  # sums of squares of such numbers are far from overflow
 
 
@@ -175,7 +176,7 @@ class Rounds:
                 )
 
     def _refuse_overflow(self) -> None:
-        if not np.isfinite(self.booster.leaf_values).all():
+        if not (np.abs(self.booster.leaf_values) < FAR).all():
             raise ParameterError(
                 f"after {self.done} rounds the scores are too large for floating-point numbers; "
                 f"learning_rate is {self.limits.learning_rate:g}: give a smaller one"
