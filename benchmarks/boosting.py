@@ -252,7 +252,9 @@ def hgb_rounds(quick: bool) -> Case:
     label, rounds = (y > 0).astype(int), QUICK_ROUNDS if quick else ROUNDS
 
     def tuned() -> float:
-        learner = HistGradientBoostingClassifier(max_iter=rounds, early_stopping=False)
+        learner = HistGradientBoostingClassifier(
+            max_iter=rounds, early_stopping=False, n_jobs=THREADS
+        )
         search = Tuned(learner, cv=10, loss="log", n_jobs=THREADS, random_state=0).fit(X, label)
         return float(np.min(search.path_.risk))
 

@@ -8,6 +8,7 @@ category has the codes of its levels. All folds, trees and rounds share one codi
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -194,6 +195,11 @@ class RankCoding:
         if self.rows is None:
             return np.arange(self.small.shape[1], dtype=np.uint32)
         return self.rows
+
+    @cached_property
+    def has_integers(self) -> bool:
+        """Whether some column has integers beyond 2^53."""
+        return any(column.kind == "integer" for column in self.columns)
 
     @property
     def nbytes(self) -> int:

@@ -25,7 +25,6 @@ from empirisk.learners.trees.tree_path import checked_alpha
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.parallel import slices, stream
 from empirisk.runtime.progress import track
-from empirisk.runtime.streams import spawn
 
 AHEAD = 8  # bunches of trees that are grown before the first of them is taken
 BUNCH = 2**19  # rows times features of a bunch of trees: handing out less costs as much as growing
@@ -86,7 +85,7 @@ class ForestGrowing:
             factors = balancing(np.bincount(self.y, counts, minlength=self.n_classes))
         single_use = self._has_shares or self._keeps_all_nodes
         grower = self._grower(counts, factors) if single_use else self._idle_grower()
-        grower.grow(spawn(seed, 1)[0], counts, factors)
+        grower.grow(seed, counts, factors)  # rows are drawn by another key of it
         if self._keeps_all_nodes:
             return self._of_whole_tree(self.problem.in_units(grower.tree()))
         packed = grower.packed()
@@ -140,7 +139,7 @@ class ForestGrowing:
         limits = limits_of(self.tree, np.full(n, 1.0 / n), self.weight, p, copies=False)
         return replace(limits, shuffle=self.draws is not None)  # or trees would be too alike
 
-    @property
+    @cached_property
     def _has_shares(self) -> bool:
         """Whether some limit is a share of all weight, which trees may differ in."""
         return self.limits.min_weight_leaf > 0 or self.limits.min_gain > -np.inf
@@ -159,7 +158,7 @@ class ForestGrowing:
             min_gain=self.problem.gain_of(gain * total) if np.isfinite(gain) else gain,
         )
 
-    @property
+    @cached_property
     def _keeps_all_nodes(self) -> bool:
         """Whether more is asked of a tree than its leaves: to prune it, or medians."""
         return checked_alpha(self.tree.ccp_alpha) > 0 or self.tree.criterion == "absolute_error"

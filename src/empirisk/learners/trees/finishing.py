@@ -80,11 +80,11 @@ def packed(
         tree.gains,
         *((levels, tree.subsets) if len(levels) else (None, None)),
     )
-    if any(column.kind == "integer" for column in coding.columns):
+    if coding.has_integers:
         place = places_in_preorder(nodes)
         for at, cuts in _cuts_of_integers(nodes, coding):
             tree.nodes["threshold"][place[at]] = cuts
-    return replace(tree, subsets=tree.subsets[:n_words].copy())
+    return replace(tree, subsets=tree.subsets[:n_words].copy()) if len(levels) else tree
 
 
 def places_in_preorder(nodes: Array) -> Array:
