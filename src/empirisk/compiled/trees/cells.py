@@ -11,7 +11,7 @@ from empirisk.compiled.decorator import compiled
 from empirisk.compiled.trees.criteria import GINI, LEFT, NODE, REFUSED
 from empirisk.compiled.trees.presorting import is_constant
 
-CELLS_PER_ROW = 6  # going through so many cells costs less than to sort a row and to look at it
+CELLS_PER_ROW = 8  # going through so many cells costs less than to sort a row and to look at it
 FEW_CODES = 2**8  # of a feature whose codes are uint8, with that of missing values
 CONSTANT, SEARCHED, HAS_MISSING = 0, 1, 2
 NONE, ONE, TWO = np.uint64(0), np.uint64(1), np.uint64(2)
