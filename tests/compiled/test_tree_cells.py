@@ -125,7 +125,7 @@ def test_what_cells_do_not_know_is_searched_otherwise(why):
         rules["min_copies_leaf"] = 1.5
     if why == "criterion":
         rules["kind"] = GINI + 1
-    assert few_compiled(features, rules, 3, 3 if why == "many" else 50) == (why is None)
+    assert few_compiled(features, rules, 3, 2 if why == "many" else 50) == (why is None)
 
 
 def test_a_side_has_the_least_weight_that_is_asked_for():

@@ -27,7 +27,7 @@ from empirisk.runtime.parallel import slices, stream
 from empirisk.runtime.progress import track
 
 AHEAD = 8  # bunches of trees that are grown before the first of them is taken
-BUNCH = 5 * 2**17  # rows times features of a bunch of trees: to hand out less costs as much as to grow
+BUNCH = 5 * 2**17  # rows times features of trees that are handed out together
 MOST_TREES = 8  # of a bunch, so that there is work for all threads
 LARGEST = 1e300  # factor of a class: one of nearly no weight is made no heavier than this
 
