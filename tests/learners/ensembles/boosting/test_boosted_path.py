@@ -14,7 +14,7 @@ from empirisk import (
     risk,
     select,
 )
-from empirisk.learners.ensembles.boosting.boosted_path import rounds_grid
+from empirisk.learners.ensembles.boosting.number_of_rounds import rounds_grid
 from empirisk.risk.problem import along_axis
 
 rng = np.random.default_rng(0)

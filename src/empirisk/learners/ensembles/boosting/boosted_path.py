@@ -12,9 +12,6 @@ from empirisk.risk.axis import Output
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ParameterError
 
-MOST_VALUES = 100
-"""Of the default grid: predictions of one row after so many rounds are kept at once."""
-
 
 class BoostedPath:
     """The rounds of one training set; the path of a learner along `max_iter`."""
@@ -70,23 +67,3 @@ def checked_value(value: Any) -> int:
     if number is None or number < 1:
         raise ParameterError(f"max_iter is {value!r}; it must be a whole number from 1")
     return number
-
-
-def rounds_grid(most: int) -> list[int]:
-    """All numbers of rounds up to `most`, thinned out evenly on a log scale beyond 100.
-
-    Examples
-    --------
-    >>> rounds_grid(3)
-    [1, 2, 3]
-    >>> len(rounds_grid(1000)), rounds_grid(1000)[-3:]
-    (100, [907, 952, 1000])
-    """
-    if most <= MOST_VALUES:
-        return list(range(1, most + 1))
-    tried = MOST_VALUES
-    while True:  # small numbers of rounds fall together
-        values = np.unique(np.geomspace(1, most, tried).round().astype(int))
-        if len(values) >= MOST_VALUES:
-            return values.tolist()
-        tried += 1

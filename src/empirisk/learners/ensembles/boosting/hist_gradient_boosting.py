@@ -15,7 +15,6 @@ from empirisk.learners.ensembles.boosting.bins import BinnedTable
 from empirisk.learners.ensembles.boosting.boosted_path import (
     BoostedPath,
     checked_value,
-    rounds_grid,
 )
 from empirisk.learners.ensembles.boosting.boosted_trees import BoostedTrees
 from empirisk.learners.ensembles.boosting.boosting_loss import INVERSE_LINKS, BoostingLoss, OwnLoss
@@ -28,6 +27,7 @@ from empirisk.learners.ensembles.boosting.boosting_settings import (
     stops_early,
 )
 from empirisk.learners.ensembles.boosting.boosting_soundness import check_boosted
+from empirisk.learners.ensembles.boosting.number_of_rounds import rounds_grid
 from empirisk.learners.ensembles.boosting.rounds import (
     EarlierRounds,
     Grown,
