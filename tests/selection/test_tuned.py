@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestRegressor
+from sklearn.exceptions import DataConversionWarning
 from sklearn.linear_model import Ridge as ForeignRidge
 from sklearn.model_selection import GridSearchCV, GroupKFold, LeaveOneOut
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
@@ -12,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
-from empirisk import Axis, LinearRegression, Ridge, Tuned, risk
+from empirisk import Axis, LinearRegression, Ridge, StagewiseRegressor, Tuned, risk
 from empirisk.runtime.errors import ParameterError
 
 rng = np.random.default_rng(0)
@@ -215,3 +216,12 @@ def test_the_path_is_drawn_richer_to_the_right():
     assert_allclose(honest.get_ydata(), model.path_.risk)
     assert_allclose(training.get_ydata(), model.path_.training_risk)
     assert ax.get_xscale() == "log"
+
+
+def test_a_column_is_one_output_to_a_learner_of_one():
+    model = Tuned(StagewiseRegressor(n_estimators=5), cv=3)
+    with pytest.warns(DataConversionWarning, match="column-vector"):
+        one = clone(model).fit(X, y[:, None])
+    assert_array_equal(one.predict(X), clone(model).fit(X, y).predict(X))
+    with pytest.raises(ValueError, match="1d array"):
+        clone(model).fit(X, np.column_stack([y, y]))

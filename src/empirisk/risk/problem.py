@@ -84,7 +84,9 @@ class Problem:
         if y is None:
             return problem
         if not classifier:
-            return replace(problem, target=numbers_of(problem.y, problem.kept))
+            learner = learner_of(estimator)
+            one = isinstance(learner, PathMixin) and not get_tags(learner).target_tags.multi_output
+            return replace(problem, target=numbers_of(problem.y, problem.kept, one_output=one))
         known = classes(problem.X) if callable(classes) else classes
         target, known = codes_of(problem.y, known, problem.kept)
         return replace(problem, target=target, classes=known, loss=given.for_classes(known))

@@ -11,13 +11,18 @@ from empirisk.runtime.complaints import is_missing
 from empirisk.runtime.errors import DataError
 
 
-def numbers_of(y: Any, rows: Ints | None) -> Floats:
-    """The target of a regression; `rows` are the numbers of its rows in the user's table."""
+def numbers_of(y: Any, rows: Ints | None, *, one_output: bool = False) -> Floats:
+    """The target of a regression; `rows` are the numbers of its rows in the user's table.
+
+    With `one_output` a single column is taken for its numbers, as scikit-learn does with a warning,
+    and several columns are refused.
+    """
     values = np.asarray(y)
     _refuse_gaps(values, rows)
     if values.dtype.kind in "USTO":
         _refuse_text(values)
-    values = _check_y(values, multi_output=values.ndim > 1, y_numeric=True, estimator="the target")
+    several = values.ndim > 1 and not one_output
+    values = _check_y(values, multi_output=several, y_numeric=True, estimator="the target")
     return np.asarray(values, dtype=float)
 
 
