@@ -7,6 +7,7 @@ import pickle
 import warnings
 from itertools import pairwise, product
 
+import joblib
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -328,6 +329,55 @@ def test_fast_rungs_equal_the_generic_loop(learner, cv, weighted):
         assert_allclose(path.losses, slow.losses, rtol=1e-9, atol=1e-12)
         assert_allclose(fast.losses, slow.losses, rtol=1e-9, atol=1e-12)
         assert fast.rung == ("plan" if whole else "path"), fast.why
+
+
+# Whose paths give the models of fits, bit for bit; those of others come from other starts, or
+# other products.
+FITTED_ONCE = (
+    AdaBoostClassifier
+    | AdaBoostRegressor
+    | DecisionTreeClassifier
+    | DecisionTreeRegressor
+    | HistGradientBoostingClassifier
+    | HistGradientBoostingRegressor
+    | LinearTreeClassifier
+    | LinearTreeRegressor
+    | LogitBoostClassifier
+    | StagewiseRegressor
+)
+
+
+@every_learner
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_path_that_is_the_same_as_fits_gives_their_bits(learner, weighted):
+    X, y = sample(learner, n=80)
+    weight = np.random.default_rng(3).uniform(0.2, 3, size=80) if weighted else None
+    problem = risk.Problem.of(learner, X, y, loss=loss_of(learner), sample_weight=weight)
+    values = None
+    if learner.axis is not None:
+        coded = learner if problem.classes is None else learner.for_classes(problem.classes)
+        design = learner.design(X)
+        values = coded.axis_values(design, problem.target, problem.weight, n_train=60)
+        values = list(values)[:: max(1, len(values) // 4)]
+    found = risk.out_of_fold(learner, problem, problem.plan(2), values=values, random_state=0)
+    same = getattr(found.whole.path, "same_as_fit", False)
+    fitted_once = isinstance(learner, FITTED_ONCE)
+    if isinstance(learner, HistGradientBoostingClassifier | HistGradientBoostingRegressor):
+        fitted_once = not weighted  # by weights bins may have other ends
+    if isinstance(learner, AdaBoostClassifier):
+        fitted_once = not isinstance(learner.estimator, LinearDiscriminantAnalysis)  # has labels
+    assert same == fitted_once
+    if same:
+        for j, value in enumerate(values):
+            one = found.whole.path.at(j)
+            one = one if problem.classes is None else one.with_labels(problem.classes)
+            assert learner.axis.settings(value).items() <= one.get_params().items()
+            assert state(one) == state(clone(one).fit(X, y, sample_weight=weight))
+
+
+def state(model):
+    """All attributes of a fitted model, down to the bits of arrays."""
+    return {name: joblib.hash(value) for name, value in vars(model).items()}
 
 
 def losses_for(learner):

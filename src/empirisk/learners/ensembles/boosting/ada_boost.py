@@ -227,6 +227,12 @@ class AdaBoostPath:
         self.found = learner._boosted(X, y, weight, self.labels, max(self.values))
         self.longest = self._at(max(self.values))
 
+    @property
+    def same_as_fit(self) -> bool:
+        """Not of members that know labels: they were fitted to codes."""
+        labelled = self.labels is not None and not hasattr(self.longest, "trees_")
+        return self.found.nested and not labelled
+
     def predict_path(self, X: Any, output: Output) -> Array:
         """One pass over the members, with a stop at each number of rounds."""
         n = len(self.found.weights)

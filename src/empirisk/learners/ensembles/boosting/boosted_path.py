@@ -14,10 +14,22 @@ from empirisk.runtime.errors import ParameterError
 
 
 class BoostedPath:
-    """The rounds of one training set; the path of a learner along `max_iter`."""
+    """The rounds of one training set; the path of a learner along `max_iter`.
 
-    def __init__(self, learner: Any, grown: Grown, values: Sequence[Any], n_classes: int) -> None:
+    `same_as_fit` says whether these are the bins and the rounds of a fit to the same rows.
+    """
+
+    def __init__(
+        self,
+        learner: Any,
+        grown: Grown,
+        values: Sequence[Any],
+        n_classes: int,
+        *,
+        same_as_fit: bool = False,
+    ) -> None:
         self.learner, self.grown, self.n_classes = learner, grown, n_classes
+        self.same_as_fit = same_as_fit
         self.values = [checked_value(value) for value in values]
 
     def predict_path(self, X: Any, output: Output) -> Array:
@@ -48,7 +60,7 @@ class BoostedPath:
         settings = {"max_iter": self.values[j], **self.learner.settings_along_axis}
         classes = np.arange(self.n_classes) if self.n_classes else None
         learner = clone(self.learner).set_params(**settings)
-        learner.do_early_stopping_ = False
+        learner._seed, learner.do_early_stopping_ = self.learner._seed, False
         learner.train_score_ = learner.validation_score_ = np.empty(0)
         return learner._write(self.grown, classes, n_rounds=self.values[j])
 

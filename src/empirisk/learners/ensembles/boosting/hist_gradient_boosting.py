@@ -163,7 +163,7 @@ class HistGradientBoosting(PathMixin, BaseEstimator):
     def _write(self, grown: Grown, classes: Array | None, n_rounds: int | None = None) -> Self:
         """The fitted attributes, after all rounds or the first so many."""
         trees: Any = grown.trees
-        self.trees_ = trees if n_rounds is None else trees[:n_rounds]
+        self.trees_ = trees if n_rounds is None else trees.first(n_rounds)
         self._baseline_prediction = grown.baseline
         self.n_trees_per_iteration_ = grown.n_trees
         self._link = None if isinstance(grown.loss, OwnLoss) else grown.loss.link
@@ -284,7 +284,9 @@ class HistGradientBoosting(PathMixin, BaseEstimator):
         )
         self._seed = spawn(self.random_state, 1)[0]
         early = wanted == [self.max_iter] and stops_early(self, len(y))
-        return BoostedPath(self, self._boosted(table, max(wanted), early), values, n_classes)
+        grown = self._boosted(table, max(wanted), early)
+        same = not (early or table.weighted)  # `fit` has bins of about the same weight
+        return BoostedPath(self, grown, values, n_classes, same_as_fit=same)
 
     def _class_weighted(self, y: Ints, weight: Floats, classes: Array) -> Floats:
         """The weights of the rows, with factors of their classes."""

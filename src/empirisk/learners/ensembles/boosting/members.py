@@ -52,9 +52,9 @@ class BoostedTrees:
 
     def write(self, model: Any, n: int) -> None:
         forget_members(model)
-        model.trees_, model.columns_ = self.trees[:n], self.columns
+        model.trees_, model.columns_ = self.trees.first(n), self.columns
         if self.labels is not None:
-            model._leaf_labels = self.labels[: self.trees.first_leaf[n]]
+            model._leaf_labels = self.labels[: self.trees.first_leaf[n]].copy()
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,12 +31,16 @@ CHANCE = 1e-12  # an error that is so near to that of a guess is one, to the rou
 
 
 class Boosted(NamedTuple):
-    """Members, their weights in the vote, their weighted errors, and their seeds."""
+    """Members, their weights in the vote, their weighted errors, and their seeds.
+
+    `nested` says whether the first of them are, bit for bit, those of fewer rounds.
+    """
 
     members: Members
     weights: Floats
     errors: Floats
     seeds: Ints
+    nested: bool = True
 
     def write(self, model: Any, rounds: int) -> None:
         """The fitted attributes of a model of at most so many rounds."""
@@ -123,7 +127,7 @@ def boosted(
         return samme(rounds, K, learning_rate, seeds)
     except NoSplitError:  # where weights differ by far more than sums can tell: a tree is a leaf
         rounds = rounds_of(estimator, X, y, weight, labels, bins=False)
-        return samme(rounds, K, learning_rate, seeds)
+        return samme(rounds, K, learning_rate, seeds)._replace(nested=False)
 
 
 def samme(rounds: Rounds, n_classes: int, learning_rate: float, seeds: list[int]) -> Boosted:

@@ -229,7 +229,7 @@ def packed_stumps(splits: Floats, sides: Floats, n: int, p: int) -> ForestTrees:
     gains[np.arange(T), feature] = splits[:, GAIN]
     return ForestTrees(
         nodes=nodes.reshape(3 * T, 2),
-        value=np.ascontiguousarray(shares[:, 1:]) if shares.shape[1] == 2 else shares,
+        value=np.ascontiguousarray(shares[:, 1:] if shares.shape[1] == 2 else shares),
         weight=weight,
         rows=np.column_stack([n_left, n - n_left]).reshape(-1).astype(np.int32),
         impurity=np.empty(0),

@@ -161,7 +161,7 @@ class StagedTrees:
 
     def first(self, rounds: int, columns: int) -> "StagedTrees":
         stop = rounds * columns
-        return StagedTrees(self.trees[:stop], self.weights[:stop])
+        return StagedTrees(self.trees.first(stop), self.weights[:stop])
 
     def importances(self) -> Floats:
         """What splits by each feature take away of the squared errors of all rounds, as parts.
