@@ -162,6 +162,12 @@ TUNED = [
     Tuned(LinearDiscriminantAnalysis(), cv=3, values=[0.1, 0.5]),
     Tuned(LinearRegression(), cv=3),
     Tuned(Tuned(Ridge(), cv=3, values=[0.1, 1.0]), cv=2),
+    Tuned(AdaBoostClassifier(n_estimators=4), cv=2),
+    Tuned(AdaBoostRegressor(n_estimators=3, bootstrap=False), cv=2),
+    Tuned(HistGradientBoostingClassifier(max_iter=3, min_samples_leaf=3, max_depth=2), cv=2),
+    Tuned(HistGradientBoostingRegressor(max_iter=4, min_samples_leaf=3, learning_rate=0.5), cv=2),
+    Tuned(LogitBoostClassifier(n_estimators=3), cv=2),
+    Tuned(StagewiseRegressor(n_estimators=3, learning_rate=0.5), cv=2),
 ]
 DEFAULTS = [Tuned(Ridge()), Tuned(LinearDiscriminantAnalysis()), Tuned(Tuned(Ridge()))]
 INSTANCES = [instance for instances in SETTINGS.values() for instance in instances]
