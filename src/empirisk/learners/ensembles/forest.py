@@ -2,7 +2,6 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import chain
 from typing import Any, ClassVar, Literal, Self
 
@@ -151,7 +150,7 @@ class Forest(SingleTrees, BaggedPathMixin, BaseEstimator):
         """The fitted attributes."""
         self.trees_, self._draws = trees, growing.draws
         self._n_samples = len(growing.y)
-        self.columns_ = _kept(growing.coding)
+        self.columns_ = [column.for_flat_trees() for column in growing.coding.columns]
         self.n_features_in_ = len(self.columns_)
         self._shape(trees, growing.y, classes)
         self._note_members(growing)
@@ -171,8 +170,9 @@ class Forest(SingleTrees, BaggedPathMixin, BaseEstimator):
 
     def _refuse_other(self, growing: ForestGrowing, classes: Array | None) -> None:
         """Trees of other columns, levels, classes or outputs do not go into one forest."""
-        for column, now in zip(self.columns_, _kept(growing.coding), strict=True):
-            if column.kind != now.kind or list(column.values) != list(now.values):
+        for column, now in zip(self.columns_, growing.coding.columns, strict=True):
+            new = now.for_flat_trees()
+            if column.kind != new.kind or list(column.values) != list(new.values):
                 raise DataError(
                     f"column {column.name!r} has another type, or other levels, than before: with "
                     "warm_start=True give the same rows again, or fit anew with warm_start=False"
@@ -247,11 +247,3 @@ class Forest(SingleTrees, BaggedPathMixin, BaseEstimator):
         tags.input_tags.categorical = True
         tags.target_tags.required = True
         return tags
-
-
-def _kept(coding: RankCoding) -> list[CodedColumn]:
-    """The columns as predictions need them: of numbers, the values are in the thresholds."""
-    return [
-        replace(column, values=column.values[:0]) if column.kind == "number" else column
-        for column in coding.columns
-    ]

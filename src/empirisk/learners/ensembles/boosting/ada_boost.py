@@ -2,7 +2,6 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from math import isfinite
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -13,13 +12,16 @@ from sklearn.utils.validation import check_is_fitted
 from empirisk.learners.ensembles.bag_door import checked_table, kept_rows
 from empirisk.learners.ensembles.boosting.ada_boost_soundness import check_boosted
 from empirisk.learners.ensembles.boosting.members import Asked, TreeLearners, asked
-from empirisk.learners.ensembles.boosting.number_of_rounds import checked_rounds, rounds_grid
+from empirisk.learners.ensembles.boosting.number_of_rounds import (
+    checked_rate,
+    checked_rounds,
+    rounds_grid,
+)
 from empirisk.learners.ensembles.boosting.samme import Boosted
 from empirisk.learners.ensembles.boosting.weak_learners import are_trees
 from empirisk.learners.ensembles.class_codes import for_codes
 from empirisk.learners.ensembles.members import weight_arguments
 from empirisk.learners.trees.door import code_table, table_of
-from empirisk.learners.trees.limits import real
 from empirisk.risk.axis import Axis, Output, PathMixin
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
@@ -89,11 +91,8 @@ class AdaBoost(PathMixin, BaseEstimator):
     def _checked(self) -> Any:
         """The weak learner; raises a ParameterError where a parameter has no meaning."""
         checked_rounds(self.n_estimators)
-        rate, prototype = real(self.learning_rate), self._prototype()
-        if rate is None or not (rate > 0 and isfinite(rate)):
-            raise ParameterError(
-                f"learning_rate is {self.learning_rate!r}; it must be a number above 0"
-            )
+        checked_rate(self.learning_rate)
+        prototype = self._prototype()
         if not (hasattr(prototype, "fit") and hasattr(prototype, "predict")):
             raise ParameterError(
                 f"estimator is {prototype!r:.60}; it must be an estimator with fit and predict"

@@ -2,7 +2,6 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -132,7 +131,10 @@ class AdditiveLearner(PathMixin, BaseEstimator):
     ) -> AdditivePath:
         asked = [checked_rounds(value) for value in values]
         found = self._sum(X, y, weight, max(asked), n_classes)
-        return AdditivePath(self, asked, found, kept_columns(X), X.shape[1], n_classes)
+        columns = None
+        if isinstance(X, RankCoding):
+            columns = [column.for_flat_trees() for column in X.columns]
+        return AdditivePath(self, asked, found, columns, X.shape[1], n_classes)
 
     def design(self, X: Any) -> Any:
         """X in codes that all folds and rounds share, in numbers, or as it came in."""
@@ -214,13 +216,3 @@ class AdditiveLearner(PathMixin, BaseEstimator):
             tags.input_tags.sparse = inner.sparse
         tags.target_tags.required = True
         return tags
-
-
-def kept_columns(X: Any) -> list[CodedColumn] | None:
-    """The columns of a coding as predictions need them: values of numbers are in thresholds."""
-    if not isinstance(X, RankCoding):
-        return None
-    return [
-        replace(column, values=column.values[:0]) if column.kind == "number" else column
-        for column in X.columns
-    ]

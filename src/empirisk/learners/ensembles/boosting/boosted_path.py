@@ -6,11 +6,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from empirisk.learners.ensembles.boosting.number_of_rounds import checked_rounds
 from empirisk.learners.ensembles.boosting.rounds import Grown
-from empirisk.learners.trees.limits import whole
 from empirisk.risk.axis import Output
 from empirisk.runtime.arrays import Array, Floats
-from empirisk.runtime.errors import ParameterError
 
 
 class BoostedPath:
@@ -30,7 +29,7 @@ class BoostedPath:
     ) -> None:
         self.learner, self.grown, self.n_classes = learner, grown, n_classes
         self.same_as_fit = same_as_fit
-        self.values = [checked_value(value) for value in values]
+        self.values = [checked_rounds(value, "max_iter") for value in values]
 
     def predict_path(self, X: Any, output: Output) -> Array:
         """(rows, values) or (rows, values, classes), from one walk down each tree."""
@@ -71,11 +70,3 @@ def probabilities(inverse_link: Callable[[Floats], Floats], raw: Floats) -> Floa
         return inverse_link(raw)
     second = inverse_link(raw[..., 0])
     return np.stack([1.0 - second, second], axis=-1)
-
-
-def checked_value(value: Any) -> int:
-    """A number of rounds."""
-    number = whole(value)
-    if number is None or number < 1:
-        raise ParameterError(f"max_iter is {value!r}; it must be a whole number from 1")
-    return number

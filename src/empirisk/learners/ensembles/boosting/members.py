@@ -1,7 +1,7 @@
 """The members of a boosted ensemble, and what the first of them say together at several stages."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Protocol, overload
 
 import numpy as np
@@ -43,12 +43,8 @@ class BoostedTrees:
 
     @classmethod
     def of(cls, trees: ForestTrees, labels: Ints | None, coding: RankCoding) -> "BoostedTrees":
-        """Trees that were grown on a coding; of numbers, the values are in the thresholds."""
-        columns = [
-            replace(column, values=column.values[:0]) if column.kind == "number" else column
-            for column in coding.columns
-        ]
-        return cls(trees, labels, columns)
+        """Trees that were grown on a coding."""
+        return cls(trees, labels, [column.for_flat_trees() for column in coding.columns])
 
     def write(self, model: Any, n: int) -> None:
         forget_members(model)
