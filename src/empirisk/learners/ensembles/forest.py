@@ -16,10 +16,8 @@ from empirisk.learners.ensembles.forest_soundness import check_forest
 from empirisk.learners.ensembles.forest_trees import ForestTrees
 from empirisk.learners.ensembles.judged import asked_loss, forget_judgement, note_judgement, tell
 from empirisk.learners.ensembles.single_trees import MembersOf, SingleTrees
-from empirisk.learners.trees.decision_tree import DecisionTree
 from empirisk.learners.trees.door import code_table, table_of
 from empirisk.learners.trees.limits import whole
-from empirisk.learners.trees.tree import Tree
 from empirisk.risk.axis import Axis, Output
 from empirisk.risk.bagged_path import BaggedPathMixin
 from empirisk.risk.groups import group_codes
@@ -50,10 +48,6 @@ class Forest(SingleTrees, BaggedPathMixin, BaseEstimator):
     random_state: Any
     columns_: list[CodedColumn]
     classes_: Array
-
-    @abstractmethod
-    def _tree(self) -> DecisionTree:
-        """A tree with the parameters of the forest."""
 
     @abstractmethod
     def _shape(self, trees: ForestTrees, y: Array, classes: Array | None) -> None:
@@ -158,15 +152,6 @@ class Forest(SingleTrees, BaggedPathMixin, BaseEstimator):
 
     def _note_members(self, growing: ForestGrowing) -> None:
         """Which rows are in the leaves, if it is to be kept."""
-
-    def _as_member(self, member: Any, tree: Tree) -> Any:
-        """A tree of this forest as a learner."""
-        member.tree_, member.columns_, member._split_alphas = tree, self.columns_, None
-        member.n_features_in_ = self.n_features_in_
-        member.max_features_ = member._features_drawn(self.n_features_in_)
-        if hasattr(self, "feature_names_in_"):
-            member.feature_names_in_ = self.feature_names_in_
-        return member
 
     def _refuse_other(self, growing: ForestGrowing, classes: Array | None) -> None:
         """Trees of other columns, levels, classes or outputs do not go into one forest."""

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from empirisk.learners.ensembles.bag_door import checked_table, kept_rows
 from empirisk.learners.ensembles.boosting.ada_boost_soundness import check_boosted
-from empirisk.learners.ensembles.boosting.members import Asked, TreeLearners, asked
+from empirisk.learners.ensembles.boosting.members import Asked, asked
 from empirisk.learners.ensembles.boosting.number_of_rounds import (
     checked_rate,
     checked_rounds,
@@ -20,7 +20,8 @@ from empirisk.learners.ensembles.boosting.number_of_rounds import (
 from empirisk.learners.ensembles.boosting.samme import Boosted
 from empirisk.learners.ensembles.boosting.weak_learners import are_trees
 from empirisk.learners.ensembles.class_codes import for_codes
-from empirisk.learners.ensembles.members import weight_arguments
+from empirisk.learners.ensembles.forest_members import ForestMembers
+from empirisk.learners.ensembles.members import fresh, random_states, weight_arguments
 from empirisk.learners.trees.door import code_table, table_of
 from empirisk.risk.axis import Axis, Output, PathMixin
 from empirisk.runtime.arrays import Array, Floats, Ints
@@ -114,7 +115,12 @@ class AdaBoost(PathMixin, BaseEstimator):
     def estimators_(self) -> Sequence[Any]:
         """The members, fitted estimators; trees of this library are made when asked for."""
         check_is_fitted(self)
-        return TreeLearners(self) if hasattr(self, "trees_") else self._members
+        if not hasattr(self, "trees_"):
+            return self._members
+        tree, seeds = self.estimator_, self._seeds.tolist()
+        own = random_states(tree)
+        classes = getattr(self, "classes_", None)
+        return ForestMembers(self, self.trees_, lambda b: fresh(tree, own, seeds[b]), classes)
 
     @property
     def feature_importances_(self) -> Floats:

@@ -5,14 +5,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, is_classifier
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from empirisk.data.rank_coding import CodedColumn, RankCoding
 from empirisk.learners.ensembles.bag_door import checked_table, kept_rows
 from empirisk.learners.ensembles.boosting.additive_path import AdditivePath, Sum
-from empirisk.learners.ensembles.boosting.any_rounds import AnyRounds
+from empirisk.learners.ensembles.boosting.any_rounds import AnyRounds, StagedMembers
 from empirisk.learners.ensembles.boosting.column_rounds import ColumnRounds
 from empirisk.learners.ensembles.boosting.forward_stagewise import Stages, WeakLearner
 from empirisk.learners.ensembles.boosting.number_of_rounds import (
@@ -20,13 +20,13 @@ from empirisk.learners.ensembles.boosting.number_of_rounds import (
     checked_rounds,
     rounds_grid,
 )
-from empirisk.learners.ensembles.boosting.single_members import members_of
 from empirisk.learners.ensembles.boosting.soundness import check_sum
 from empirisk.learners.ensembles.boosting.tree_rounds import (
     StagedTrees,
     TreeRounds,
     share_a_coding,
 )
+from empirisk.learners.ensembles.forest_members import ForestMembers
 from empirisk.learners.trees.door import check_places, code_table, table_of
 from empirisk.risk.axis import Axis, PathMixin
 from empirisk.runtime.arrays import Array, Floats
@@ -187,7 +187,15 @@ class AdditiveLearner(PathMixin, BaseEstimator):
     def estimators_(self) -> Sequence[Any]:
         """The weak learners, round after round; trees are made when they are asked for."""
         check_is_fitted(self)
-        return members_of(self)
+        stages = self.stages_
+        if isinstance(stages, StagedMembers):
+            return stages.members
+        if isinstance(stages, StagedTrees):
+            return ForestMembers(self, stages.trees, lambda b: clone(self._prototype()))
+        raise DataError(
+            "the weak learners are lines in one column and no estimators: see selected_ and "
+            "coef_path_"
+        )
 
     @property
     def feature_importances_(self) -> Floats:

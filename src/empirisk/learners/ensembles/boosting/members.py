@@ -1,19 +1,16 @@
 """The members of a boosted ensemble, and what the first of them say together at several stages."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol, overload
+from typing import Any, Protocol
 
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
 from empirisk.compiled.boosting.voting import add_votes, weighted_medians
 from empirisk.data.rank_coding import CodedColumn, RankCoding
-from empirisk.learners.ensembles.forest_members import unpacked
 from empirisk.learners.ensembles.forest_trees import ForestTrees
-from empirisk.learners.ensembles.members import fresh, random_states
 from empirisk.learners.trees.door import places_in, table_of
-from empirisk.learners.trees.tree import Tree
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError
 from empirisk.runtime.parallel import parallel, slices
@@ -68,44 +65,6 @@ def forget_members(model: Any) -> None:
     """Those of an earlier fit."""
     for name in FITTED:
         vars(model).pop(name, None)
-
-
-class TreeLearners(Sequence[Any]):
-    """The trees of a fitted ensemble as learners, made when they are asked for."""
-
-    def __init__(self, model: Any) -> None:
-        self._model, self._estimator = model, model.estimator_
-        self._random_states = random_states(self._estimator)
-        self.criterion = self._estimator.criterion
-        self.n_classes_ = getattr(model, "n_classes_", 0)
-
-    def __len__(self) -> int:
-        return len(self._model.trees_)
-
-    @overload
-    def __getitem__(self, b: int) -> Any: ...
-    @overload
-    def __getitem__(self, b: slice) -> list[Any]: ...
-    def __getitem__(self, b: int | slice) -> Any:
-        if isinstance(b, slice):
-            return [self[i] for i in range(*b.indices(len(self)))]
-        if not -len(self) <= b < len(self):
-            raise IndexError(f"member {b} of an ensemble of {len(self)}")
-        b = b % len(self)
-        return self._learner(b, unpacked(self._model.trees_[b : b + 1], self))
-
-    def _learner(self, b: int, tree: Tree) -> Any:
-        model = self._model
-        member = fresh(self._estimator, self._random_states, int(model._seeds[b]))
-        member.tree_, member.columns_, member._split_alphas = tree, model.columns_, None
-        member.n_features_in_, member.n_outputs_ = model.n_features_in_, 1
-        member.max_features_ = member._features_drawn(model.n_features_in_)
-        if hasattr(model, "feature_names_in_"):
-            member.feature_names_in_ = model.feature_names_in_
-        if self.n_classes_:
-            member.classes_, member.n_classes_ = model.classes_, self.n_classes_
-            member._labels = member._labels_of(tree, self.n_classes_)
-        return member
 
 
 class Asked(Protocol):
