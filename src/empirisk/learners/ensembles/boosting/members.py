@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from sklearn.utils.validation import _num_samples
 
 from empirisk.compiled.boosting.voting import add_votes, weighted_medians
 from empirisk.data.rank_coding import CodedColumn, RankCoding
 from empirisk.learners.ensembles.forest_trees import ForestTrees
+from empirisk.learners.ensembles.members import predicted_numbers, predictions
 from empirisk.learners.trees.door import places_in, table_of
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError
@@ -147,12 +147,12 @@ class AskedEstimators:
         assert self._labels is not None
         total: Any = 0.0
         for member, weight in zip(self._members[:n], self._weights, strict=False):
-            codes = predictions(member, self._X, self._labels)
+            codes = codes_or_numbers(member, self._X, self._labels)
             total = total + votes_for(codes, len(self._labels)) * weight
             yield total
 
     def medians(self, stages: Ints) -> Floats:
-        says = [predictions(m, self._X, None) for m in self._members[: stages[-1]]]
+        says = [predicted_numbers(m, self._X) for m in self._members[: stages[-1]]]
         table = np.column_stack(says)
         medians = np.empty((len(table), len(stages)))
         weighted_medians(table, self._weights, stages, medians)
@@ -175,17 +175,11 @@ def asked(model: Any, X: Any) -> Asked:
     return AskedTrees(model, places_in(table_of(X, model.estimator_, reset=None), model.columns_))
 
 
-def predictions(member: Any, X: Any, labels: Array | None) -> Array:
+def codes_or_numbers(member: Any, X: Any, labels: Array | None) -> Array:
     """What a member predicts: numbers, or the codes of its labels."""
-    found = np.asarray(member.predict(X))
-    if found.size != _num_samples(X):
-        raise DataError(
-            f"{type(member).__name__} gives an array of shape {found.shape} for "
-            f"{_num_samples(X)} rows of X; one number or label is wanted for each"
-        )
-    found = found.reshape(-1)
     if labels is None:
-        return found.astype(np.float64, copy=False)
+        return predicted_numbers(member, X)
+    found = predictions(member, X)
     codes = np.minimum(np.searchsorted(labels, found), len(labels) - 1)
     strange = labels[codes] != found
     if strange.any():

@@ -6,17 +6,16 @@ Trees of this library share one coding of the table; what they grow to is kept i
 from typing import Any, Protocol
 
 import numpy as np
-from sklearn.utils import _safe_indexing
 
 from empirisk.data.rank_coding import RankCoding
 from empirisk.learners.ensembles.boosting.members import (
     AnyMembers,
     BoostedTrees,
     Members,
-    predictions,
+    codes_or_numbers,
 )
 from empirisk.learners.ensembles.forest_trees import ForestTrees
-from empirisk.learners.ensembles.members import fresh, random_states, weight_arguments
+from empirisk.learners.ensembles.members import fresh, random_states, rows_of, rows_to_fit
 from empirisk.learners.trees.classifier import DecisionTreeClassifier
 from empirisk.learners.trees.regressor import DecisionTreeRegressor
 from empirisk.learners.trees.tree import Tree
@@ -104,22 +103,15 @@ class WeakEstimators:
     def __init__(self, estimator: Any, X: Any, y: Array, labels: Array | None) -> None:
         self.estimator, self.X, self.y, self.labels = estimator, X, y, labels
         self._random_states = random_states(estimator)
-        self._weights = weight_arguments(estimator)
         self._kept: list[Any] = []
         self._last: Any = None
 
     def fit(self, weight: Floats, seed: int) -> Array:
         self._last = fresh(self.estimator, self._random_states, seed)
-        X, y = self.X, self.y if self.labels is None else self.labels[self.y]
-        if self._weights is None:  # numbers of copies
-            rows = np.repeat(np.arange(len(y)), weight.astype(np.int64))
-            self._last.fit(_safe_indexing(X, rows), y[rows])
-        else:
-            if not (weight > 0).all():
-                rows = np.flatnonzero(weight > 0)
-                X, y, weight = _safe_indexing(X, rows), y[rows], weight[rows]
-            self._last.fit(X, y, **dict.fromkeys(self._weights, weight))
-        return predictions(self._last, self.X, self.labels)
+        rows, arguments = rows_to_fit(self._last, weight)
+        y = self.y[rows] if self.labels is None else self.labels[self.y[rows]]
+        self._last.fit(rows_of(self.X, rows), y, **arguments)
+        return codes_or_numbers(self._last, self.X, self.labels)
 
     def keep(self) -> None:
         self._kept.append(self._last)
