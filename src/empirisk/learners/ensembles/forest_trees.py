@@ -195,7 +195,7 @@ class ForestTrees:
 
     def first(self, n: int) -> "ForestTrees":
         """The first trees, in arrays of their own."""
-        return ForestTrees.of([self[:n]])
+        return ForestTrees(**{name: array.copy() for name, array in vars(self[:n]).items()})
 
     def check_loaded(self) -> None:
         """Raise a DataError unless the arrays, from a file, are trees."""

@@ -1,12 +1,11 @@
 """What AdaBoost for classes and for numbers share: parameters, the door, the members, the path."""
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, Literal, Self
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
-from sklearn.utils import Tags, get_tags
+from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from empirisk.learners.ensembles.bag_door import checked_table, kept_rows
@@ -18,24 +17,23 @@ from empirisk.learners.ensembles.boosting.number_of_rounds import (
     rounds_grid,
 )
 from empirisk.learners.ensembles.boosting.samme import Boosted
-from empirisk.learners.ensembles.boosting.weak_learners import are_trees
-from empirisk.learners.ensembles.class_codes import for_codes
+from empirisk.learners.ensembles.boosting.weak_learners import are_flat_trees
 from empirisk.learners.ensembles.forest_members import ForestMembers
 from empirisk.learners.ensembles.members import fresh, random_states, weight_arguments
+from empirisk.learners.ensembles.one_estimator import OneEstimator
 from empirisk.learners.trees.door import code_table, table_of
-from empirisk.risk.axis import Axis, Output, PathMixin
+from empirisk.risk.axis import Axis, Output
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.streams import spawn
 from empirisk.runtime.validation import check_target
 
 
-class AdaBoost(PathMixin, BaseEstimator):
+class AdaBoost(OneEstimator):
     """Weak learners fitted in rounds, each to rows that are weighted by the errors of the last."""
 
     axis: ClassVar[Axis | None] = Axis(("n_estimators",), larger="richer", scale="integer")
 
-    estimator: Any
     n_estimators: int
     learning_rate: float
     n_jobs: int | None
@@ -43,10 +41,6 @@ class AdaBoost(PathMixin, BaseEstimator):
     estimator_weights_: Floats
     estimator_errors_: Floats
     _seeds: Ints
-
-    @abstractmethod
-    def _default_estimator(self) -> Any:
-        """The weak learner where none was given."""
 
     @abstractmethod
     def _rounds(
@@ -61,9 +55,6 @@ class AdaBoost(PathMixin, BaseEstimator):
     @abstractmethod
     def _staged(self, members: Asked, stages: Ints, output: Output) -> Array:
         """(rows, stages) or (rows, stages, classes): predictions of the first members."""
-
-    def _prototype(self) -> Any:
-        return self._default_estimator() if self.estimator is None else self.estimator
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         prototype = self._checked()
@@ -94,15 +85,7 @@ class AdaBoost(PathMixin, BaseEstimator):
         checked_rounds(self.n_estimators)
         checked_rate(self.learning_rate)
         prototype = self._prototype()
-        if not (hasattr(prototype, "fit") and hasattr(prototype, "predict")):
-            raise ParameterError(
-                f"estimator is {prototype!r:.60}; it must be an estimator with fit and predict"
-            )
-        if is_regressor(prototype) if is_classifier(self) else is_classifier(prototype):
-            raise ParameterError(
-                f"estimator is {prototype!r:.60}, which is not for the task of "
-                f"{type(self).__name__}"
-            )
+        self._refuse_other_tasks(prototype)
         if self._needs_weights() and weight_arguments(prototype) is None:
             raise ParameterError(
                 f"estimator is {prototype!r:.60}, and its fit, or that of one of its steps, takes "
@@ -112,7 +95,7 @@ class AdaBoost(PathMixin, BaseEstimator):
         return prototype
 
     @property
-    def estimators_(self) -> Sequence[Any]:
+    def estimators_(self) -> Sequence[Any]:  # type: ignore[override]
         """The members, fitted estimators; trees of this library are made when asked for."""
         check_is_fitted(self)
         if not hasattr(self, "trees_"):
@@ -150,36 +133,11 @@ class AdaBoost(PathMixin, BaseEstimator):
     def _last_stage(self) -> Ints:
         return np.array([len(self.estimator_weights_)])
 
-    def __len__(self) -> int:
-        return len(self.estimators_)
-
-    def __getitem__(self, b: int) -> Any:
-        return self.estimators_[b]
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.estimators_)
-
-    def design(self, X: Any) -> Any:
-        """X as weak learners take it: codes that all trees share, otherwise as it came in."""
-        return self._designed(checked_table(self, X, self._prototype(), reset=None))
-
     def _designed(self, X: Any) -> Any:
         prototype = self._prototype()
-        if not are_trees(prototype):
+        if not are_flat_trees(prototype):
             return X
         return code_table(table_of(X, prototype, reset=None), prototype, n_jobs=self.n_jobs)
-
-    def for_classes(self, labels: Array) -> Self:
-        """The same learner for codes 0..K-1 of these labels."""
-        if self.estimator is None:
-            return self
-        coded = for_codes(self.estimator, labels)
-        return self if coded is self.estimator else clone(self).set_params(estimator=coded)
-
-    @property
-    def feature_scaling(self) -> Literal["each", "common"] | None:  # type: ignore[override]
-        """That of the weak learner."""
-        return getattr(self._prototype(), "feature_scaling", None)
 
     def axis_values(
         self, X: Any, y: Array, sample_weight: Floats, *, n_train: int
@@ -201,16 +159,6 @@ class AdaBoost(PathMixin, BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimator_weights_")
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        inner = get_tags(self._prototype())
-        tags.input_tags = inner.input_tags
-        tags.target_tags.positive_only = inner.target_tags.positive_only
-        tags.target_tags.required = True
-        if tags.classifier_tags is not None and inner.classifier_tags is not None:
-            tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
-        return tags
 
 
 class AdaBoostPath:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
-from empirisk.learners.ensembles.boosting.weak_learners import are_trees
+from empirisk.learners.ensembles.boosting.weak_learners import are_flat_trees
 from empirisk.learners.ensembles.forest_soundness import check_columns
 from empirisk.learners.ensembles.forest_trees import ForestTrees
 from empirisk.learners.trees.soundness import check_array
@@ -37,7 +37,8 @@ def _check_trees(model: Any, T: int, p: int) -> None:
     trees = model.trees_
     if not isinstance(trees, ForestTrees) or trees.gains.shape != (T, p):
         raise DataError(f"trees_ are not {T} trees of {p} features")
-    if not are_trees(model.estimator_) or is_classifier(model.estimator_) != is_classifier(model):
+    tree = model.estimator_
+    if not are_flat_trees(tree) or is_classifier(tree) != is_classifier(model):
         raise DataError("estimator_ is no tree for this task, and there are trees_")
     check_columns(trees, model.columns_, p)
     K = getattr(model, "n_classes_", 0)

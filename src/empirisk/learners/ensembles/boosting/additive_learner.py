@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from empirisk.data.rank_coding import CodedColumn, RankCoding
 from empirisk.learners.ensembles.bag_door import checked_table, kept_rows
+from empirisk.learners.ensembles.bagged_trees import are_trees
 from empirisk.learners.ensembles.boosting.additive_path import AdditivePath, Sum
 from empirisk.learners.ensembles.boosting.any_rounds import AnyRounds, StagedMembers
 from empirisk.learners.ensembles.boosting.column_rounds import ColumnRounds
@@ -24,7 +25,6 @@ from empirisk.learners.ensembles.boosting.soundness import check_sum
 from empirisk.learners.ensembles.boosting.tree_rounds import (
     StagedTrees,
     TreeRounds,
-    share_a_coding,
 )
 from empirisk.learners.ensembles.forest_members import ForestMembers
 from empirisk.learners.trees.door import check_places, code_table, table_of
@@ -112,7 +112,7 @@ class AdditiveLearner(PathMixin, BaseEstimator):
         if isinstance(prototype, str):
             data = check_fit(self, X, y, sample_weight, classifier=classifier)
             return data.X, data.y, data.sample_weight, data.classes
-        trees = share_a_coding(prototype)
+        trees = are_trees(prototype)
         if trees:
             table = table_of(X, self, reset=True)
         else:
@@ -141,7 +141,7 @@ class AdditiveLearner(PathMixin, BaseEstimator):
         prototype = self._prototype()
         if isinstance(prototype, str):
             return numbers(X, self)
-        if share_a_coding(prototype):
+        if are_trees(prototype):
             return code_table(table_of(X, self, reset=None), self)
         return checked_table(self, X, prototype, reset=None)
 
@@ -171,7 +171,7 @@ class AdditiveLearner(PathMixin, BaseEstimator):
         prototype = self._prototype()
         if isinstance(prototype, str):
             return check_predict(self, X)
-        if share_a_coding(prototype):
+        if are_trees(prototype):
             return check_places(self, X)
         return checked_table(self, X, prototype, reset=False)
 

@@ -16,7 +16,7 @@ from empirisk.learners.ensembles.boosting.weak_learners import (
     WeakEstimators,
     WeakLearners,
     WeakTrees,
-    are_trees,
+    are_flat_trees,
 )
 from empirisk.learners.ensembles.class_codes import for_codes
 from empirisk.runtime.arrays import Array, Floats, Ints
@@ -100,7 +100,7 @@ def rounds_of(
     start = weight / weight.max()
     start = start / start.sum()
     floor = LEAST * start
-    if not are_trees(estimator):
+    if not are_flat_trees(estimator):
         return WeightedRows(WeakEstimators(estimator, X, y, labels), y, start, floor)
     tree = for_codes(estimator, labels)
     coding = X if isinstance(X, RankCoding) else tree.design(X)

@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from empirisk.learners.ensembles.bagged_trees import are_trees
 from empirisk.learners.ensembles.boosting.any_rounds import StagedMembers
 from empirisk.learners.ensembles.boosting.column_rounds import StagedColumns
-from empirisk.learners.ensembles.boosting.tree_rounds import StagedTrees, share_a_coding
+from empirisk.learners.ensembles.boosting.tree_rounds import StagedTrees
 from empirisk.learners.ensembles.forest_soundness import check_columns
 from empirisk.learners.trees.soundness import check_array
 from empirisk.runtime.errors import DataError
@@ -38,7 +39,7 @@ def _check_kind(learner: Any) -> None:
     kind: type = StagedMembers
     if isinstance(prototype, str):
         kind = StagedColumns
-    elif share_a_coding(prototype):
+    elif are_trees(prototype):
         kind = StagedTrees
     if type(learner.stages_) is not kind:
         raise DataError(f"stages_ are not a {kind.__name__}, which the estimator asks for")

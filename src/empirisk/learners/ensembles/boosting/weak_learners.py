@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from empirisk.data.rank_coding import RankCoding
+from empirisk.learners.ensembles.bagged_trees import are_trees
 from empirisk.learners.ensembles.boosting.members import (
     AnyMembers,
     BoostedTrees,
@@ -16,8 +17,6 @@ from empirisk.learners.ensembles.boosting.members import (
 )
 from empirisk.learners.ensembles.forest_trees import ForestTrees
 from empirisk.learners.ensembles.members import fresh, random_states, rows_of, rows_to_fit
-from empirisk.learners.trees.classifier import DecisionTreeClassifier
-from empirisk.learners.trees.regressor import DecisionTreeRegressor
 from empirisk.learners.trees.tree import Tree
 from empirisk.runtime.arrays import Array, Floats
 
@@ -38,14 +37,12 @@ class WeakLearners(Protocol):
         """Those that were kept."""
 
 
-def are_trees(estimator: Any) -> bool:
+def are_flat_trees(estimator: Any) -> bool:
     """Whether weak learners share a coding and are kept in flat arrays.
 
     Not with costs of mistakes, which flat arrays do not know.
     """
-    if type(estimator) is DecisionTreeClassifier:
-        return estimator.cost_matrix is None
-    return type(estimator) is DecisionTreeRegressor
+    return are_trees(estimator) and getattr(estimator, "cost_matrix", None) is None
 
 
 class WeakTrees:
