@@ -7,7 +7,6 @@ import pickle
 import warnings
 from itertools import pairwise, product
 
-import joblib
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -50,6 +49,7 @@ from empirisk import (
 from empirisk.risk.axis import PathMixin
 from empirisk.risk.bagged_path import BaggedPathMixin
 from empirisk.runtime.errors import RankWarning
+from same_bits import assert_same_bits
 
 # For each learner the instances that stand for it: cheap settings of everything that changes the
 # way through its code.
@@ -378,12 +378,7 @@ def test_a_path_that_is_the_same_as_fits_gives_their_bits(learner, weighted):
             one = found.whole.path.at(j)
             one = one if problem.classes is None else one.with_labels(problem.classes)
             assert learner.axis.settings(value).items() <= one.get_params().items()
-            assert state(one) == state(clone(one).fit(X, y, sample_weight=weight))
-
-
-def state(model):
-    """All attributes of a fitted model, down to the bits of arrays."""
-    return {name: joblib.hash(value) for name, value in vars(model).items()}
+            assert_same_bits(one, clone(one).fit(X, y, sample_weight=weight))
 
 
 def losses_for(learner):

@@ -1,7 +1,6 @@
 import pickle
 from functools import wraps
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -31,6 +30,7 @@ from empirisk import (
     risk,
 )
 from empirisk.runtime.errors import ParameterError
+from same_bits import assert_same_bits
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(80, 12))
@@ -258,12 +258,6 @@ def count_fits(learner, monkeypatch):
 
     monkeypatch.setattr(type(learner), "fit", counted)
     return fits
-
-
-def assert_same_bits(model, fresh):
-    assert vars(model).keys() == vars(fresh).keys()
-    for name, value in vars(model).items():
-        assert joblib.hash(value) == joblib.hash(vars(fresh)[name]), name
 
 
 @pytest.mark.parametrize("named", [False, True])
