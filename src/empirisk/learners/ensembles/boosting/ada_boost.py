@@ -9,8 +9,8 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from empirisk.learners.ensembles.bag_door import checked_table, kept_rows
-from empirisk.learners.ensembles.boosting.ada_boost_soundness import check_boosted
-from empirisk.learners.ensembles.boosting.members import Asked, asked
+from empirisk.learners.ensembles.boosting.ada_boost_members import Asked, asked
+from empirisk.learners.ensembles.boosting.ada_boost_soundness import check_ada_boost
 from empirisk.learners.ensembles.boosting.number_of_rounds import (
     checked_rate,
     checked_rounds,
@@ -155,7 +155,7 @@ class AdaBoost(OneEstimator):
     def check_loaded(self) -> None:
         """Raise a DataError unless what a file has of a fitted ensemble belongs together."""
         if self.__sklearn_is_fitted__():
-            check_boosted(self)
+            check_ada_boost(self)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimator_weights_")

@@ -12,7 +12,7 @@ from empirisk.learners.trees.soundness import check_array
 from empirisk.runtime.errors import DataError
 
 
-def check_boosted(model: Any) -> None:
+def check_ada_boost(model: Any) -> None:
     """Raise a DataError unless the parts of a fitted ensemble belong together."""
     p, weights = model.n_features_in_, model.estimator_weights_
     T = len(weights) if isinstance(weights, np.ndarray) else 0

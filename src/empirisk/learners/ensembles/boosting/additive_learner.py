@@ -13,6 +13,7 @@ from empirisk.data.rank_coding import CodedColumn, RankCoding
 from empirisk.learners.ensembles.bag_door import checked_table, kept_rows
 from empirisk.learners.ensembles.bagged_trees import are_trees
 from empirisk.learners.ensembles.boosting.additive_path import AdditivePath, Sum
+from empirisk.learners.ensembles.boosting.additive_soundness import check_sum
 from empirisk.learners.ensembles.boosting.any_rounds import AnyRounds, StagedMembers
 from empirisk.learners.ensembles.boosting.column_rounds import ColumnRounds
 from empirisk.learners.ensembles.boosting.forward_stagewise import Stages, WeakLearner
@@ -21,7 +22,6 @@ from empirisk.learners.ensembles.boosting.number_of_rounds import (
     checked_rounds,
     rounds_grid,
 )
-from empirisk.learners.ensembles.boosting.soundness import check_sum
 from empirisk.learners.ensembles.boosting.tree_rounds import (
     StagedTrees,
     TreeRounds,

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from empirisk.data.rank_coding import RankCoding
-from empirisk.learners.ensembles.boosting.members import Members
+from empirisk.learners.ensembles.boosting.ada_boost_members import Members
 from empirisk.learners.ensembles.boosting.stumps import (
     NoSplitError,
     WeightedStumps,
@@ -51,7 +51,7 @@ class Boosted(NamedTuple):
         model._seeds = self.seeds[:n]
 
 
-class Rounds(Protocol):
+class WeightedRounds(Protocol):
     """Weak learners, and the weights of the rows that they are fitted to."""
 
     def fit(self, seed: int) -> float:
@@ -92,7 +92,7 @@ def rounds_of(
     *,
     n_jobs: int | None = None,
     bins: bool = True,
-) -> Rounds:
+) -> WeightedRounds:
     """The way to fit an estimator in rounds: the fastest that finds the same.
 
     Stumps come from bins where they can, unless `bins` is False.
@@ -130,7 +130,9 @@ def boosted(
         return samme(rounds, K, learning_rate, seeds)._replace(nested=False)
 
 
-def samme(rounds: Rounds, n_classes: int, learning_rate: float, seeds: list[int]) -> Boosted:
+def samme(
+    rounds: WeightedRounds, n_classes: int, learning_rate: float, seeds: list[int]
+) -> Boosted:
     """A member for each seed, or fewer: the first without error is the last, and so is the one
     before the first that is no better than a guess."""
     weights, errors = [], []

@@ -29,7 +29,7 @@ from empirisk.compiled.boosting.stumps import (
 from empirisk.compiled.trees import criteria
 from empirisk.compiled.trees.layout import UNSEEN
 from empirisk.data.rank_coding import RankCoding
-from empirisk.learners.ensembles.boosting.members import BoostedTrees
+from empirisk.learners.ensembles.boosting.ada_boost_members import MemberTrees
 from empirisk.learners.ensembles.forest_trees import NOT_A_NUMBER, ForestTrees
 from empirisk.learners.trees.classifier import DecisionTreeClassifier
 from empirisk.runtime.arrays import Array, Floats, Ints
@@ -186,12 +186,12 @@ class WeightedStumps:
             self._weight, self._floor, self._starts, self._goes_left, factors, norm, self._totals
         )
 
-    def members(self) -> BoostedTrees:
+    def members(self) -> MemberTrees:
         """The stumps that were kept."""
         splits, sides, labels = map(np.array, zip(*self._kept, strict=True))
         sides = sides.transpose(0, 2, 1)[:, ::-1].reshape(-1, len(self._totals))  # left ones first
         trees = packed_stumps(splits, sides, *self._coding.shape)
-        return BoostedTrees.of(trees, labels[:, ::-1].reshape(-1), self._coding)
+        return MemberTrees.of(trees, labels[:, ::-1].reshape(-1), self._coding)
 
 
 def shares_of(sides: Floats) -> Floats:

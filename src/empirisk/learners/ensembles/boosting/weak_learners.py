@@ -9,10 +9,10 @@ import numpy as np
 
 from empirisk.data.rank_coding import RankCoding
 from empirisk.learners.ensembles.bagged_trees import are_trees
-from empirisk.learners.ensembles.boosting.members import (
-    AnyMembers,
-    BoostedTrees,
+from empirisk.learners.ensembles.boosting.ada_boost_members import (
+    MemberEstimators,
     Members,
+    MemberTrees,
     codes_or_numbers,
 )
 from empirisk.learners.ensembles.forest_trees import ForestTrees
@@ -80,9 +80,9 @@ class WeakTrees:
         if self.n_classes:
             self._labels.append(says[tree.is_leaf])
 
-    def members(self) -> BoostedTrees:
+    def members(self) -> MemberTrees:
         labels = np.concatenate(self._labels) if self.n_classes else None
-        return BoostedTrees.of(ForestTrees.of(self._kept), labels, self.coding)
+        return MemberTrees.of(ForestTrees.of(self._kept), labels, self.coding)
 
 
 class WeakEstimators:
@@ -113,5 +113,5 @@ class WeakEstimators:
     def keep(self) -> None:
         self._kept.append(self._last)
 
-    def members(self) -> AnyMembers:
-        return AnyMembers(self._kept)
+    def members(self) -> MemberEstimators:
+        return MemberEstimators(self._kept)

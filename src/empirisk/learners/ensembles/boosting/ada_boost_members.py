@@ -27,7 +27,7 @@ class Members(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class BoostedTrees:
+class MemberTrees:
     """Trees of this library, in flat arrays.
 
     `labels` are the class codes of the leaves, None for numbers; `columns` are those of the table
@@ -39,7 +39,7 @@ class BoostedTrees:
     columns: list[CodedColumn]
 
     @classmethod
-    def of(cls, trees: ForestTrees, labels: Ints | None, coding: RankCoding) -> "BoostedTrees":
+    def of(cls, trees: ForestTrees, labels: Ints | None, coding: RankCoding) -> "MemberTrees":
         """Trees that were grown on a coding."""
         return cls(trees, labels, [column.for_flat_trees() for column in coding.columns])
 
@@ -51,7 +51,7 @@ class BoostedTrees:
 
 
 @dataclass(frozen=True, eq=False)
-class AnyMembers:
+class MemberEstimators:
     """Fitted estimators of any origin."""
 
     members: list[Any]
