@@ -18,14 +18,8 @@ from empirisk.compiled.boosting.split_terms import (
     THRESHOLD,
     WORTH,
 )
-from empirisk.compiled.boosting.stumps import (
-    MOST_BINS,
-    bin_rows,
-    divide,
-    find_split,
-    reweigh,
-    weigh_bins,
-)
+from empirisk.compiled.boosting.stump_bins import MOST_BINS, bin_rows
+from empirisk.compiled.boosting.stumps import divide, find_split, reweigh, weigh_bins
 from empirisk.compiled.trees import criteria
 from empirisk.compiled.trees.layout import UNSEEN
 from empirisk.data.rank_coding import RankCoding
