@@ -49,6 +49,7 @@ from empirisk import (
 from empirisk.risk.axis import PathMixin
 from empirisk.risk.bagged_path import BaggedPathMixin
 from empirisk.runtime.errors import RankWarning
+from same_bits import assert_same_bits
 
 # For each learner the instances that stand for it: cheap settings of everything that changes the
 # way through its code.
@@ -161,6 +162,12 @@ TUNED = [
     Tuned(LinearDiscriminantAnalysis(), cv=3, values=[0.1, 0.5]),
     Tuned(LinearRegression(), cv=3),
     Tuned(Tuned(Ridge(), cv=3, values=[0.1, 1.0]), cv=2),
+    Tuned(AdaBoostClassifier(n_estimators=4), cv=2),
+    Tuned(AdaBoostRegressor(n_estimators=3, bootstrap=False), cv=2),
+    Tuned(HistGradientBoostingClassifier(max_iter=3, min_samples_leaf=3, max_depth=2), cv=2),
+    Tuned(HistGradientBoostingRegressor(max_iter=4, min_samples_leaf=3, learning_rate=0.5), cv=2),
+    Tuned(LogitBoostClassifier(n_estimators=3), cv=2),
+    Tuned(StagewiseRegressor(n_estimators=3, learning_rate=0.5), cv=2),
 ]
 DEFAULTS = [Tuned(Ridge()), Tuned(LinearDiscriminantAnalysis()), Tuned(Tuned(Ridge()))]
 INSTANCES = [instance for instances in SETTINGS.values() for instance in instances]
@@ -328,6 +335,50 @@ def test_fast_rungs_equal_the_generic_loop(learner, cv, weighted):
         assert_allclose(path.losses, slow.losses, rtol=1e-9, atol=1e-12)
         assert_allclose(fast.losses, slow.losses, rtol=1e-9, atol=1e-12)
         assert fast.rung == ("plan" if whole else "path"), fast.why
+
+
+# Whose paths give the models of fits, bit for bit; those of others come from other starts, or
+# other products.
+FITTED_ONCE = (
+    AdaBoostClassifier
+    | AdaBoostRegressor
+    | DecisionTreeClassifier
+    | DecisionTreeRegressor
+    | HistGradientBoostingClassifier
+    | HistGradientBoostingRegressor
+    | LinearTreeClassifier
+    | LinearTreeRegressor
+    | LogitBoostClassifier
+    | StagewiseRegressor
+)
+
+
+@every_learner
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_path_that_is_the_same_as_fits_gives_their_bits(learner, weighted):
+    X, y = sample(learner, n=80)
+    weight = np.random.default_rng(3).uniform(0.2, 3, size=80) if weighted else None
+    problem = risk.Problem.of(learner, X, y, loss=loss_of(learner), sample_weight=weight)
+    values = None
+    if learner.axis is not None:
+        coded = learner if problem.classes is None else learner.for_classes(problem.classes)
+        design = learner.design(X)
+        values = coded.axis_values(design, problem.target, problem.weight, n_train=60)
+        values = list(values)[:: max(1, len(values) // 4)]
+    found = risk.out_of_fold(learner, problem, problem.plan(2), values=values, random_state=0)
+    same = getattr(found.whole.path, "same_as_fit", False)
+    fitted_once = isinstance(learner, FITTED_ONCE)
+    if isinstance(learner, HistGradientBoostingClassifier | HistGradientBoostingRegressor):
+        fitted_once = not weighted  # by weights bins may have other ends
+    if isinstance(learner, AdaBoostClassifier):
+        fitted_once = not isinstance(learner.estimator, LinearDiscriminantAnalysis)  # has labels
+    assert same == fitted_once
+    if same:
+        for j, value in enumerate(values):
+            one = found.whole.path.at(j)
+            one = one if problem.classes is None else one.with_labels(problem.classes)
+            assert learner.axis.settings(value).items() <= one.get_params().items()
+            assert_same_bits(one, clone(one).fit(X, y, sample_weight=weight))
 
 
 def losses_for(learner):

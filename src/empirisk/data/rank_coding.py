@@ -55,6 +55,10 @@ class CodedColumn:
         near[above] = near[above - 1] = True  # one beyond the last, or before the first
         return replace(self, values=self.values[near[:-1]])
 
+    def for_flat_trees(self) -> "CodedColumn":
+        """As trees in flat arrays need it: numbers are in their thresholds, and keep no values."""
+        return replace(self, values=self.values[:0]) if self.kind == "number" else self
+
     def places(self, column: RawColumn) -> Floats:
         """Where the values of another column stand, as trees compare them; NaN where missing.
 

@@ -84,7 +84,16 @@ class Axis:
 
 
 class Path(Protocol):
-    """A learner fitted at all values of its axis on one training set."""
+    """A learner fitted at all values of its axis on one training set.
+
+    A path may also have what spares the engine work:
+
+    training_risk(loss) -> array or None
+        The mean loss on the training rows at each value, where predictions are not needed for it.
+    same_as_fit : bool
+        Whether `at` gives, bit for bit, what `fit` at that value gives; if all rows trained, it is
+        not fitted again.
+    """
 
     def predict_path(self, X: Array, output: Output) -> Array:
         """(rows, values), or (rows, values, classes) of probabilities, or (rows, values, outputs).

@@ -81,7 +81,7 @@ class OutOfFold:
         return self.row if self.plan.groups is None else self.plan.groups[self.row]
 
     @cached_property
-    def _whole(self) -> Whole | None:
+    def whole(self) -> Whole | None:
         """The path on all rows; None of a foreign estimator whose models were not kept."""
         known = self.work.has_path or self.path is not None
         return self.work.whole(self.values, self.path) if known else None
@@ -97,8 +97,8 @@ class OutOfFold:
         if freedom == "columns" and self.rung == "plan" and problem.design is not None:
             # Without a fit: a plan-wide rung declines columns that depend on one another.
             return problem.design.shape[1] + float(getattr(estimator, "fit_intercept", True))
-        assert self._whole is not None
-        return float(self._whole.path.degrees_of_freedom[j])
+        assert self.whole is not None
+        return float(self.whole.path.degrees_of_freedom[j])
 
     def table(self, j: int) -> LossTable:
         """The losses at the j-th value as intervals want them."""
@@ -182,7 +182,7 @@ class OutOfFold:
 
     def training_risk(self) -> Floats:
         """The mean loss on the training rows themselves when all rows train: too good."""
-        return self.work.training_risk(self.values, self._whole)
+        return self.work.training_risk(self.values, self.whole)
 
 
 def out_of_fold(

@@ -121,7 +121,7 @@ class Work:
         if whole is None:
             fit = partial(foreign_training_risk, self.estimator, self.axis, problem, self._seed)
             return np.array([under_deadline(fit)(value) for value in values])
-        known = getattr(whole.path, "training_risk", None)  # where a path need not predict for it
+        known = getattr(whole.path, "training_risk", None)
         found = None if known is None else known(problem.loss)
         if found is not None:
             return found

@@ -6,24 +6,37 @@ from sklearn.utils.validation import validate_data
 
 from empirisk.risk.foreign import at_value, fit_foreign
 from empirisk.risk.out_of_fold import OutOfFold
+from empirisk.risk.problem import learner_of
 
 
 def fit_best(losses: OutOfFold, j: int, X: Any, seed: int | None) -> Any:
     """The estimator at the chosen value, fitted on all rows.
 
-    Where the path on all rows came along with the plan, of a learner of numbers without steps
-    before it, this is one of its models.
+    Of a learner without steps before it this is a model of the path on all rows, by which the
+    training risk was found, where that has the bits of a new fit; and, of a learner of numbers,
+    where it came along with the plan.
     """
-    work = losses.work
+    work, classes = losses.work, losses.work.problem.classes
     if losses.judges is not None:
         return _out_of_bag_best(losses, j, X)
-    if losses.path is None or work.problem.classes is not None:
+    came_along = losses.path is not None and classes is None
+    if losses.whole is None or not (came_along or _same_as_fit(losses)):
         return fit_foreign(
             at_value(work.estimator, work.axis, losses.values[j]), work.problem, seed
         )
-    model = losses.path.at(j)
+    model = losses.whole.path.at(j)
+    if classes is not None:
+        model = model.with_labels(classes)
     validate_data(model, X, skip_check_array=True)  # the names of the columns
     return model
+
+
+def _same_as_fit(losses: OutOfFold) -> bool:
+    """Whether a fit would give the model of the path; not where parameters speak of labels."""
+    assert losses.whole is not None
+    work, learner = losses.work, learner_of(losses.work.estimator)
+    bare = learner is work.estimator and work.problem.coded(learner) is learner
+    return bare and getattr(losses.whole.path, "same_as_fit", False)
 
 
 def _out_of_bag_best(losses: OutOfFold, j: int, X: Any) -> Any:

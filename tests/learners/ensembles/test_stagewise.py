@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor as ForeignTree
 
 from empirisk import (
+    AdaBoostRegressor,
     DecisionTreeRegressor,
     LinearRegression,
     Ridge,
@@ -356,6 +357,27 @@ def test_pipelines_and_foreign_estimators_are_weak_learners():
     assert_array_equal(first.predict(X), second.predict(X))
     with pytest.raises(ParameterError, match="takes no sample_weight"):
         StagewiseRegressor(KNeighborsRegressor(), 3).fit(X, y, w)
+
+
+def test_an_estimator_without_weights_is_fitted_to_copies_of_rows():
+    X, y = data()
+    w = np.random.default_rng(0).integers(0, 4, size=len(y))
+    copies = np.repeat(np.arange(len(y)), w)
+    weighted = StagewiseRegressor(KNeighborsRegressor(), 3).fit(X, y, w)
+    repeated = StagewiseRegressor(KNeighborsRegressor(), 3).fit(X[copies], y[copies])
+    # Means of the same values, with other divisors and in another order.
+    assert_allclose(weighted.predict(X), repeated.predict(X), rtol=1e-10)
+
+
+class Endless(ForeignLinearRegression):
+    def predict(self, X):
+        return np.full(len(X), np.inf)
+
+
+@pytest.mark.parametrize("ensemble", [StagewiseRegressor, AdaBoostRegressor])
+def test_members_predict_finite_numbers(ensemble):
+    with pytest.raises(DataError, match="Endless predicts NaN or infinity"):
+        ensemble(Endless(), n_estimators=3).fit(*data())
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ def survey_classes(cells, n_bins, fine, totals, left):
 def search_classes(
     order, ends, n_bins, fine, weights, labels, totals, left, room, cells, tie, aim, split
 ):
-    """The best split of a feature, as `stumps.search_feature` finds that of two classes."""
+    """The best split of a feature, as `search_two_classes` finds it."""
     missing = 0.0
     for k in range(totals.size):
         missing += cells[k, n_bins]

@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier, is_regressor
 
 from empirisk.learners.ensembles.draws import Draws, draws_of
 from empirisk.learners.ensembles.judged import asked_loss
@@ -12,7 +11,7 @@ from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
 
 
-def checked_settings(bag: Any, prototype: Any) -> None:
+def checked_settings(bag: Any) -> None:
     """Raise a ParameterError where a parameter has no meaning."""
     if (whole(bag.n_estimators) or 0) < 1:
         raise ParameterError(
@@ -28,14 +27,6 @@ def checked_settings(bag: Any, prototype: Any) -> None:
         )
     if getattr(bag, "voting", "soft") not in ("soft", "hard"):
         raise ParameterError(f"voting is {bag.voting!r}; it must be 'soft' or 'hard'")
-    if not (hasattr(prototype, "fit") and hasattr(prototype, "predict")):
-        raise ParameterError(
-            f"estimator is {prototype!r:.60}; it must be an estimator with fit and predict"
-        )
-    if is_regressor(prototype) if is_classifier(bag) else is_classifier(prototype):
-        raise ParameterError(
-            f"estimator is {prototype!r:.60}, which is not for the task of {type(bag).__name__}"
-        )
 
 
 def row_draws(bag: Any, n: int, weight: Floats | None, unit: Ints | None) -> Draws:

@@ -1,12 +1,11 @@
 """What bagged classifiers and regressors share: draws, members, out-of-bag rows."""
 
-from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import _is_fitted, _num_samples, check_is_fitted
 
@@ -14,7 +13,6 @@ from empirisk.learners.ensembles.bag_door import checked_table, kept_rows
 from empirisk.learners.ensembles.bag_settings import checked_settings, columns_drawn, row_draws
 from empirisk.learners.ensembles.bag_soundness import check_bag
 from empirisk.learners.ensembles.bagged_trees import TreeMembers, are_trees, fit_tree
-from empirisk.learners.ensembles.class_codes import for_codes
 from empirisk.learners.ensembles.judged import (
     asked_loss,
     forget_judgement,
@@ -22,6 +20,7 @@ from empirisk.learners.ensembles.judged import (
     tell,
 )
 from empirisk.learners.ensembles.members import AnyMembers, Training, fit_any, kind_of_workers
+from empirisk.learners.ensembles.one_estimator import OneEstimator
 from empirisk.learners.ensembles.warm_start import refuse_other_classes, refuse_other_training
 from empirisk.losses import Loss
 from empirisk.risk.axis import Axis, Freedom, Output
@@ -38,12 +37,11 @@ from empirisk.runtime.validation import check_target
 N_VALUES = 8
 
 
-class Bagging(BaggedPathMixin, BaseEstimator):
+class Bagging(OneEstimator, BaggedPathMixin):
     """One estimator fitted to many draws of the rows, and of the columns."""
 
     axis: ClassVar[Axis | None] = Axis(("max_features",), larger="richer", scale="integer")
 
-    estimator: Any
     n_estimators: int
     max_samples: Any
     max_features: Any
@@ -58,19 +56,13 @@ class Bagging(BaggedPathMixin, BaseEstimator):
     _columns: Ints | None
     _seeds: Ints
 
-    @abstractmethod
-    def _default_estimator(self) -> Any:
-        """The estimator where none was given."""
-
-    def _prototype(self) -> Any:
-        return self._default_estimator() if self.estimator is None else self.estimator
-
     def _votes(self) -> bool:
         return False
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Self:
         prototype = self._prototype()
-        checked_settings(self, prototype)
+        self._refuse_other_tasks(prototype)
+        checked_settings(self)
         classifier = is_classifier(self)
         X = checked_table(self, X, prototype, reset=True)
         many = get_tags(prototype).target_tags.multi_output and np.asarray(y).shape[1:] > (1,)
@@ -201,39 +193,14 @@ class Bagging(BaggedPathMixin, BaseEstimator):
             return [np.arange(self.n_features_in_) for _ in self.estimators_]
         return list(self._columns)
 
-    def __len__(self) -> int:
-        return len(self.estimators_)
-
-    def __getitem__(self, b: int) -> Any:
-        return self.estimators_[b]
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.estimators_)
-
-    def design(self, X: Any) -> Any:
-        """X as members take it: codes that all trees share, otherwise as it came in."""
-        return self._designed(checked_table(self, X, self._prototype(), reset=None))
-
     def _designed(self, X: Any) -> Any:
         prototype = self._prototype()
         return prototype.design(X) if are_trees(prototype) else X
-
-    def for_classes(self, labels: Array) -> Self:
-        """The same learner for codes 0..K-1 of these labels."""
-        if self.estimator is None:
-            return self
-        coded = for_codes(self.estimator, labels)
-        return self if coded is self.estimator else clone(self).set_params(estimator=coded)
 
     @property
     def own_loss(self) -> Loss | None:
         """The loss at which the members aim by their parameters, if not the usual one."""
         return common_loss([self._prototype()])
-
-    @property
-    def feature_scaling(self) -> Literal["each", "common"] | None:  # type: ignore[override]
-        """That of the members."""
-        return getattr(self._prototype(), "feature_scaling", None)
 
     @property
     def freedom(self) -> Freedom:  # type: ignore[override]
@@ -263,7 +230,8 @@ class Bagging(BaggedPathMixin, BaseEstimator):
         bag: OutOfBag | None = None,
     ) -> Self:
         """Fit to a design, as `BaggedPathMixin` asks for it."""
-        checked_settings(self, self._prototype())
+        self._refuse_other_tasks(self._prototype())
+        checked_settings(self)
         weight = None if (sample_weight == 1).all() else sample_weight
         training = self._training(X, y, weight, groups, n_classes, self.max_features, None)
         self._add_members(training, len(y), None)
@@ -289,13 +257,7 @@ class Bagging(BaggedPathMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        inner = get_tags(self._prototype())
-        tags.input_tags = inner.input_tags
-        tags.target_tags.multi_output = inner.target_tags.multi_output
-        tags.target_tags.positive_only = inner.target_tags.positive_only
-        tags.target_tags.required = True
-        if tags.classifier_tags is not None and inner.classifier_tags is not None:
-            tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
+        tags.target_tags.multi_output = get_tags(self._prototype()).target_tags.multi_output
         return tags
 
 

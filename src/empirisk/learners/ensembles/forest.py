@@ -2,7 +2,6 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import chain
 from typing import Any, ClassVar, Literal, Self
 
@@ -17,10 +16,8 @@ from empirisk.learners.ensembles.forest_soundness import check_forest
 from empirisk.learners.ensembles.forest_trees import ForestTrees
 from empirisk.learners.ensembles.judged import asked_loss, forget_judgement, note_judgement, tell
 from empirisk.learners.ensembles.single_trees import MembersOf, SingleTrees
-from empirisk.learners.trees.decision_tree import DecisionTree
 from empirisk.learners.trees.door import code_table, table_of
 from empirisk.learners.trees.limits import whole
-from empirisk.learners.trees.tree import Tree
 from empirisk.risk.axis import Axis, Output
 from empirisk.risk.bagged_path import BaggedPathMixin
 from empirisk.risk.groups import group_codes
@@ -51,10 +48,6 @@ class Forest(SingleTrees, BaggedPathMixin, BaseEstimator):
     random_state: Any
     columns_: list[CodedColumn]
     classes_: Array
-
-    @abstractmethod
-    def _tree(self) -> DecisionTree:
-        """A tree with the parameters of the forest."""
 
     @abstractmethod
     def _shape(self, trees: ForestTrees, y: Array, classes: Array | None) -> None:
@@ -151,7 +144,7 @@ class Forest(SingleTrees, BaggedPathMixin, BaseEstimator):
         """The fitted attributes."""
         self.trees_, self._draws = trees, growing.draws
         self._n_samples = len(growing.y)
-        self.columns_ = _kept(growing.coding)
+        self.columns_ = [column.for_flat_trees() for column in growing.coding.columns]
         self.n_features_in_ = len(self.columns_)
         self._shape(trees, growing.y, classes)
         self._note_members(growing)
@@ -160,19 +153,11 @@ class Forest(SingleTrees, BaggedPathMixin, BaseEstimator):
     def _note_members(self, growing: ForestGrowing) -> None:
         """Which rows are in the leaves, if it is to be kept."""
 
-    def _as_member(self, member: Any, tree: Tree) -> Any:
-        """A tree of this forest as a learner."""
-        member.tree_, member.columns_, member._split_alphas = tree, self.columns_, None
-        member.n_features_in_ = self.n_features_in_
-        member.max_features_ = member._features_drawn(self.n_features_in_)
-        if hasattr(self, "feature_names_in_"):
-            member.feature_names_in_ = self.feature_names_in_
-        return member
-
     def _refuse_other(self, growing: ForestGrowing, classes: Array | None) -> None:
         """Trees of other columns, levels, classes or outputs do not go into one forest."""
-        for column, now in zip(self.columns_, _kept(growing.coding), strict=True):
-            if column.kind != now.kind or list(column.values) != list(now.values):
+        for column, now in zip(self.columns_, growing.coding.columns, strict=True):
+            new = now.for_flat_trees()
+            if column.kind != new.kind or list(column.values) != list(new.values):
                 raise DataError(
                     f"column {column.name!r} has another type, or other levels, than before: with "
                     "warm_start=True give the same rows again, or fit anew with warm_start=False"
@@ -247,11 +232,3 @@ class Forest(SingleTrees, BaggedPathMixin, BaseEstimator):
         tags.input_tags.categorical = True
         tags.target_tags.required = True
         return tags
-
-
-def _kept(coding: RankCoding) -> list[CodedColumn]:
-    """The columns as predictions need them: of numbers, the values are in the thresholds."""
-    return [
-        replace(column, values=column.values[:0]) if column.kind == "number" else column
-        for column in coding.columns
-    ]

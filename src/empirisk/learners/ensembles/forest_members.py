@@ -1,12 +1,12 @@
-"""The single trees of a forest, as learners, made when they are asked for.
+"""The single trees of an ensemble, as learners, made when they are asked for.
 
-A forest keeps the leaves alone (`ForestTrees`). The weight and the value of an inner node are those
-of the leaves below it, and so are impurities: of classes by their shares, of squared errors and of
-Poisson deviances by those within the two sides and the one between them; medians, and absolute
-deviations about them, are kept. The order of the splits is that of growth depth first.
+An ensemble keeps the leaves alone (`ForestTrees`). The weight and the value of an inner node are
+those of the leaves below it, and so are impurities: of classes by their shares, of squared errors
+and of Poisson deviances by those within the two sides and the one between them; medians, and
+absolute deviations about them, are kept. The order of the splits is that of growth depth first.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, overload
 
 import numpy as np
@@ -21,13 +21,31 @@ from empirisk.runtime.arrays import Array, Floats, Ints
 
 
 class ForestMembers(Sequence[Any]):
-    """The trees of a forest, each a fitted tree learner; what they say is bit for bit the same."""
+    """The trees of an ensemble, each a fitted tree learner; what they say is bit for bit the same.
 
-    def __init__(self, forest: Any) -> None:
-        self._forest = forest
+    Parameters
+    ----------
+    ensemble : estimator
+        Its `columns_`, the number of its features and their names are those of the members.
+    trees : ForestTrees
+    learner : callable
+        From the number of a tree to the learner that it is to be, not yet fitted.
+    classes : array or None
+        Of the members; None where they predict numbers.
+    """
+
+    def __init__(
+        self,
+        ensemble: Any,
+        trees: ForestTrees,
+        learner: Callable[[int], Any],
+        classes: Array | None = None,
+    ) -> None:
+        self._ensemble, self._trees = ensemble, trees
+        self._learner, self._classes = learner, classes
 
     def __len__(self) -> int:
-        return len(self._forest.trees_)
+        return len(self._trees)
 
     @overload
     def __getitem__(self, b: int) -> Any: ...
@@ -37,9 +55,22 @@ class ForestMembers(Sequence[Any]):
         if isinstance(b, slice):
             return [self[i] for i in range(*b.indices(len(self)))]
         if not -len(self) <= b < len(self):
-            raise IndexError(f"tree {b} of a forest of {len(self)}")
-        b = b % len(self)
-        return self._forest._member(b, unpacked(self._forest.trees_[b : b + 1], self._forest))
+            raise IndexError(f"tree {b} of {len(self)}")
+        return self._member(b % len(self))
+
+    def _member(self, b: int) -> Any:
+        ensemble, classes, member = self._ensemble, self._classes, self._learner(b)
+        n_classes = 0 if classes is None else len(classes)
+        tree = unpacked(self._trees[b : b + 1], n_classes, member.criterion)
+        member.tree_, member.columns_, member._split_alphas = tree, ensemble.columns_, None
+        member.n_features_in_, member.n_outputs_ = ensemble.n_features_in_, tree.value.shape[1]
+        member.max_features_ = member._features_drawn(ensemble.n_features_in_)
+        if hasattr(ensemble, "feature_names_in_"):
+            member.feature_names_in_ = ensemble.feature_names_in_
+        if classes is not None:
+            member.classes_, member.n_classes_ = classes, n_classes
+            member._labels = member._labels_of(tree, n_classes)
+        return member
 
 
 class DrawnRows(Sequence[Any]):
@@ -64,10 +95,9 @@ class DrawnRows(Sequence[Any]):
         return rows if self._draws is None else np.repeat(rows, self._draws.counts(self._seeds[b]))
 
 
-def unpacked(trees: ForestTrees, forest: Any) -> Tree:
-    """The one tree of these, with all that a single tree has."""
+def unpacked(trees: ForestTrees, n_classes: int, criterion: str) -> Tree:
+    """The one tree of these, with all that a single tree has; n_classes is 0 for numbers."""
     leaf = trees.is_leaf()
-    n_classes = getattr(forest, "n_classes_", 0)
     right = np.where(leaf, LEAF, trees.nodes[:, 1] >> 32).astype(np.int32)
     kind = np.where(leaf, 0, trees.nodes[:, 1] & 0x7FFFFFFF)
     category = kind & 2 == 2
@@ -75,7 +105,7 @@ def unpacked(trees: ForestTrees, forest: Any) -> Tree:
     inner = np.flatnonzero(~leaf)
     gain = np.zeros(len(leaf))
     with np.errstate(over="ignore", invalid="ignore"):  # squares of large values are infinite
-        rows, weight, value, impurity = _of_nodes(trees, leaf, right, n_classes, forest.criterion)
+        rows, weight, value, impurity = _of_nodes(trees, leaf, right, n_classes, criterion)
         total = weight * impurity
         gain[inner] = total[inner] - total[inner + 1] - total[right[inner]]
         gain = np.maximum(gain, 0.0) / (total[0] if total[0] > 0 else 1.0)

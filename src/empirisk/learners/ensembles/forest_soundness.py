@@ -67,15 +67,8 @@ def _places(numbers: Array) -> Array:
 
 def check_forest(forest: Any) -> None:
     """Raise a DataError unless the parts of a fitted forest belong together."""
-    trees, columns = forest.trees_, forest.columns_
-    if not isinstance(columns, list) or not all(isinstance(c, CodedColumn) for c in columns):
-        raise DataError("columns_ are not a list of columns")
-    for column in columns:
-        check_column(column)
-    p = trees.gains.shape[1]
-    if not len(columns) == forest.n_features_in_ == p:
-        raise DataError(f"columns_ are {len(columns)}, and the trees have {p} features")
-    check_kinds(trees, columns)
+    trees = forest.trees_
+    check_columns(trees, forest.columns_, forest.n_features_in_)
     members = getattr(forest, "_members", None)
     if members is not None and len(members.first) != len(trees.weight) + 1:
         raise DataError("_members are not those of the leaves")
@@ -91,8 +84,18 @@ def check_forest(forest: Any) -> None:
         raise DataError(f"leaves have {width} values, and {wanted} are needed")
 
 
-def check_kinds(trees: Any, columns: list[CodedColumn]) -> None:
-    """Splits by lists of levels are of categories, and of these alone."""
+def check_columns(trees: Any, columns: Any, n_features: Any) -> None:
+    """Raise a DataError unless the columns of a file are those that the trees split by.
+
+    Splits by lists of levels are of categories, and of these alone.
+    """
+    if not isinstance(columns, list) or not all(isinstance(c, CodedColumn) for c in columns):
+        raise DataError("columns_ are not a list of columns")
+    for column in columns:
+        check_column(column)
+    p = trees.gains.shape[1]
+    if not len(columns) == n_features == p:
+        raise DataError(f"columns_ are {len(columns)}, and the trees have {p} features")
     links = trees.nodes.view(np.int32)
     inner = links[:, 1] != NOT_A_NUMBER
     kind = links[inner, 2]

@@ -193,6 +193,10 @@ class ForestTrees:
             **starts,
         )
 
+    def first(self, n: int) -> "ForestTrees":
+        """The first trees, in arrays of their own."""
+        return ForestTrees(**{name: array.copy() for name, array in vars(self[:n]).items()})
+
     def check_loaded(self) -> None:
         """Raise a DataError unless the arrays, from a file, are trees."""
         check_trees(self)

@@ -83,27 +83,60 @@ def fresh(estimator: Any, random_states: list[str], seed: int) -> Any:
 
 
 def fit_any(member: Any, training: Training, weight: Floats, columns: Ints | None) -> Any:
-    """Fit to the rows of positive weight; to copies of them where the estimator takes no weights.
+    """Fit to drawn rows and columns.
 
     A draw may have one class where there are several; for an estimator that refuses it comes
     `OneClass`.
     """
-    names = weight_arguments(member)
-    rows = np.flatnonzero(weight > 0)
-    if names is None:
-        rows = np.repeat(rows, _copies(weight[rows], member))
-    arguments: dict[str, Any] = {}
-    if names is not None and not (weight[rows] == 1).all():
-        arguments = dict.fromkeys(names, weight[rows])
+    rows, arguments = rows_to_fit(member, weight)
     if training.groups is not None and has_fit_parameter(member, "groups"):
         arguments["groups"] = training.groups[rows]
-    X, y = columns_of(_rows_of(training.X, rows), columns), training.y[rows]
+    X, y = columns_of(rows_of(training.X, rows), columns), training.y[rows]
     try:
         return member.fit(X, y, **arguments)
     except ValueError:
         if training.n_classes < 2 or (y != y[0]).any():
             raise
         return OneClass().fit(X, y)
+
+
+def rows_to_fit(member: Any, weight: Floats) -> tuple[Ints, dict[str, Any]]:
+    """The rows of positive weight, and arguments of `fit` with their weights, where they matter.
+
+    For an estimator that takes no weights these are copies of rows.
+    """
+    names, rows = weight_arguments(member), np.flatnonzero(weight > 0)
+    if names is None:
+        return np.repeat(rows, _copies(weight[rows], member)), {}
+    alike = bool((weight[rows] == 1).all())
+    return rows, {} if alike else dict.fromkeys(names, weight[rows])
+
+
+def rows_of(X: Any, rows: Ints) -> Any:
+    """These rows of a table; all of them, in order, are the table itself."""
+    if len(rows) == _num_samples(X) and isinstance(slice_if_in_a_row(rows), slice):
+        return X
+    return _safe_indexing(X, rows)
+
+
+def predictions(member: Any, X: Any) -> Array:
+    """What a member predicts: a label or a number for each row."""
+    found = np.asarray(member.predict(X))
+    if found.size != _num_samples(X):
+        raise DataError(
+            f"{type(member).__name__} gives an array of shape {found.shape} for "
+            f"{_num_samples(X)} rows of X; one number or label is wanted for each"
+        )
+    return found.reshape(-1)
+
+
+def predicted_numbers(member: Any, X: Any) -> Floats:
+    """A finite number for each row."""
+    found = predictions(member, X).astype(np.float64, copy=False)
+    if not np.isfinite(found).all():
+        name = type(member).__name__
+        raise DataError(f"{name} predicts NaN or infinity for some rows: give another estimator")
+    return found
 
 
 class OneClass(ClassifierMixin, BaseEstimator):
@@ -211,17 +244,11 @@ def kind_of_workers(estimator: Any) -> str:
     return "threads" if homes <= set(THREADED) else "processes"
 
 
-def _rows_of(X: Any, rows: Ints) -> Any:
-    if len(rows) == _num_samples(X) and isinstance(slice_if_in_a_row(rows), slice):
-        return X
-    return _safe_indexing(X, rows)
-
-
 def _copies(weight: Floats, member: Any) -> Ints:
     if (weight == np.floor(weight)).all():
         return weight.astype(np.int64)
     raise ParameterError(
-        f"the rows keep weights that are no whole numbers, such as {weight[weight % 1 > 0][0]:g}, "
-        f"and {type(member).__name__} takes no sample_weight: draw rows with replacement "
-        "(bootstrap=True, without groups), or give another estimator"
+        f"the rows have weights that are no whole numbers, such as {weight[weight % 1 > 0][0]:g}, "
+        f"and {type(member).__name__} takes no sample_weight: give another estimator, or in a bag "
+        "draw rows with replacement (bootstrap=True, without groups)"
     )

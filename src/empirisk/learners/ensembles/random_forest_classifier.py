@@ -179,13 +179,6 @@ max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, splitter, categ
             categorical_features=self.categorical_features,
         )
 
-    def _member(self, b: int, tree: Any) -> DecisionTreeClassifier:
-        member = self._tree()
-        member.classes_, member.n_classes_ = np.arange(self.n_classes_), self.n_classes_
-        member._labels = tree.value[:, 0].argmax(axis=1)
-        member.n_outputs_ = 1
-        return self._as_member(member, tree)
-
     def _class_factors(self, y: Array, weight: Floats, n_classes: int) -> Floats | None:
         given = self.class_weight
         if given is None or (given == SUBSAMPLE and self.bootstrap):

@@ -223,11 +223,6 @@ max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, splitter, categ
             categorical_features=self.categorical_features,
         )
 
-    def _member(self, b: int, tree: Any) -> DecisionTreeRegressor:
-        member = self._tree()
-        member.n_outputs_ = self.n_outputs_
-        return self._as_member(member, tree)
-
     def _shape(self, trees: ForestTrees, y: Array, classes: Array | None) -> None:
         self.n_outputs_ = 1 if y.ndim == 1 else y.shape[1]
 

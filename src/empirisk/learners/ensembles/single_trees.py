@@ -1,5 +1,6 @@
 """What a fitted forest says of its single trees."""
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from empirisk.learners.ensembles.draws import Draws
 from empirisk.learners.ensembles.forest_members import DrawnRows, ForestMembers
 from empirisk.learners.ensembles.forest_trees import ForestTrees
+from empirisk.learners.trees.decision_tree import DecisionTree
 from empirisk.learners.trees.door import check_places
 from empirisk.learners.trees.tree_sums import TreeSums
 from empirisk.runtime.arrays import Floats, Ints
@@ -37,6 +39,10 @@ class SingleTrees:
     _seed: int
     _n_samples: int
 
+    @abstractmethod
+    def _tree(self) -> DecisionTree:
+        """A tree with the parameters of the forest."""
+
     def _mean_scores(self, places: Floats) -> Floats:
         """The mean over the trees, of rows as they compare them."""
         return self._scores(self.trees_.mean_value(places, n_jobs=self.n_jobs))  # type: ignore[attr-defined]
@@ -45,7 +51,8 @@ class SingleTrees:
     def estimators_(self) -> Sequence[Any]:
         """The trees as learners, made when they are asked for."""
         check_is_fitted(self)
-        return ForestMembers(self)
+        classes = np.arange(self.n_classes_) if hasattr(self, "n_classes_") else None
+        return ForestMembers(self, self.trees_, lambda b: self._tree(), classes)
 
     @property
     def estimators_samples_(self) -> Sequence[Ints]:

@@ -18,6 +18,8 @@ from empirisk.runtime.errors import ParameterError
 class TreePath:
     """The nested trees of one training set; the path of a learner along `ccp_alpha`."""
 
+    same_as_fit = True
+
     def __init__(
         self,
         learner: Any,
@@ -61,11 +63,11 @@ class TreePath:
 
     def write(self, j: int, learner: Any, classes: Array | None) -> Any:
         """The fitted attributes at the j-th value."""
-        tree = self.tree
+        tree, learner._split_alphas = self.tree, None
         if self.sequence is not None and self.values[j] > 0:
             tree = tree.cut_back(self.sequence.leaves(self.values[j]))
+            learner._split_alphas = self.sequence.split_alphas()
         learner.tree_ = tree
-        learner._split_alphas = None if self.sequence is None else self.sequence.split_alphas()
         learner.columns_ = kept_columns(self.coding, tree.feature, tree.threshold)
         learner.n_features_in_ = len(self.coding.columns)
         learner.max_features_ = learner._features_drawn(len(self.coding.columns))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 from empirisk import (
@@ -130,3 +131,14 @@ def test_losses_that_are_aimed_at_judge():
     assert HistGradientBoostingRegressor().own_loss is None
     learner = HistGradientBoostingRegressor("absolute_error", max_iter=3)
     assert risk.cross_validate(learner, X, Y, cv=3).loss == "absolute"
+
+
+def test_rounds_go_on_from_the_model_that_was_chosen():
+    learner = HistGradientBoostingRegressor(
+        max_iter=3, subsample=0.5, warm_start=True, early_stopping=False, random_state=1, **HOW
+    )
+    model = Tuned(learner, values=[1, 3], cv=2).fit(X, Y).best_estimator_
+    went_on = model.set_params(max_iter=6).fit(X, Y)
+    at_once = clone(learner).set_params(max_iter=6).fit(X, Y)
+    # The scores that the rounds go on from are sums in another order.
+    assert_allclose(went_on.predict(X), at_once.predict(X), rtol=1e-9)

@@ -5,8 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from empirisk import AdaBoostClassifier, DecisionTreeClassifier
-from empirisk.compiled.boosting import class_stumps
-from empirisk.compiled.boosting import stumps as kernels
+from empirisk.compiled.boosting import class_stumps, stump_bins, two_class_stumps
 from empirisk.learners.ensembles.boosting import stumps
 from empirisk.learners.ensembles.boosting.samme import rounds_of
 
@@ -165,7 +164,7 @@ def test_kernels_run_uncompiled(K, monkeypatch):
     model = AdaBoostClassifier(n_estimators=4)
     fast = model.fit(X, y).trees_
     for name in ("bin_rows", "weigh_bins", "find_split", "divide", "reweigh"):
-        monkeypatch.setattr(stumps, name, uncompiled(getattr(kernels, name)))
+        monkeypatch.setattr(stumps, name, uncompiled(getattr(stumps, name)))
     slow = model.fit(X, y).trees_
     assert_array_equal(slow.nodes, fast.nodes)
     assert_array_equal(slow.value, fast.value)
@@ -175,17 +174,17 @@ def test_bins_keep_codes_together_and_are_about_as_large():
     rng = np.random.default_rng(0)
     counts = rng.integers(0, 4, size=3000).astype(np.uint32)
     counts[700] = 900
-    ends = np.empty(kernels.MOST_BINS, np.int64)
-    n_bins, fine = kernels.cut.py_func(counts, int(counts.sum()), ends)
+    ends = np.empty(stump_bins.MOST_BINS, np.int64)
+    n_bins, fine = stump_bins.cut.py_func(counts, int(counts.sum()), ends)
     sizes = np.diff(ends[:n_bins], prepend=0)
     assert not fine
-    assert n_bins <= kernels.MOST_BINS
+    assert n_bins <= stump_bins.MOST_BINS
     assert ends[n_bins - 1] == counts.sum()
     assert set(ends[:n_bins]) <= set(np.cumsum(counts))
-    share = counts.sum() / kernels.MOST_BINS
+    share = counts.sum() / stump_bins.MOST_BINS
     assert sorted(sizes)[-2] < share + 4  # but for the one of the lump
     few = np.array([0, 3, 0, 1, 5], np.uint32)
-    n_bins, fine = kernels.cut.py_func(few, 9, ends)
+    n_bins, fine = stump_bins.cut.py_func(few, 9, ends)
     assert fine
     assert ends[:n_bins].tolist() == [3, 4, 9]
 
@@ -201,7 +200,9 @@ def test_no_split_within_a_bin_is_above_its_corners():
         kind = rng.choice(list(stumps.KINDS.values()))
 
         def worth(left, kind=kind, total=total):
-            return kernels.sides.py_func(kind, left.sum(), left[1], total.sum(), total[1], costs)
+            return two_class_stumps.sides.py_func(
+                kind, left.sum(), left[1], total.sum(), total[1], costs
+            )
 
         corners = [worth(start + box * [a, b]) for a in (0, 1) for b in (0, 1)]
         inside = [worth(start + box * rng.uniform(size=2)) for _ in range(20)]

@@ -1,38 +1,39 @@
 """What AdaBoost for classes and for numbers share: parameters, the door, the members, the path."""
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
-from math import isfinite
-from typing import Any, ClassVar, Literal, Self
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
-from sklearn.utils import Tags, get_tags
+from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from empirisk.learners.ensembles.bag_door import checked_table, kept_rows
-from empirisk.learners.ensembles.boosting.ada_boost_soundness import check_boosted
-from empirisk.learners.ensembles.boosting.members import Asked, TreeLearners, asked
-from empirisk.learners.ensembles.boosting.number_of_rounds import checked_rounds, rounds_grid
+from empirisk.learners.ensembles.boosting.ada_boost_members import Asked, asked
+from empirisk.learners.ensembles.boosting.ada_boost_soundness import check_ada_boost
+from empirisk.learners.ensembles.boosting.number_of_rounds import (
+    checked_rate,
+    checked_rounds,
+    rounds_grid,
+)
 from empirisk.learners.ensembles.boosting.samme import Boosted
-from empirisk.learners.ensembles.boosting.weak_learners import are_trees
-from empirisk.learners.ensembles.class_codes import for_codes
-from empirisk.learners.ensembles.members import weight_arguments
+from empirisk.learners.ensembles.boosting.weak_learners import are_flat_trees
+from empirisk.learners.ensembles.forest_members import ForestMembers
+from empirisk.learners.ensembles.members import fresh, random_states, weight_arguments
+from empirisk.learners.ensembles.one_estimator import OneEstimator
 from empirisk.learners.trees.door import code_table, table_of
-from empirisk.learners.trees.limits import real
-from empirisk.risk.axis import Axis, Output, PathMixin
+from empirisk.risk.axis import Axis, Output
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.streams import spawn
 from empirisk.runtime.validation import check_target
 
 
-class AdaBoost(PathMixin, BaseEstimator):
+class AdaBoost(OneEstimator):
     """Weak learners fitted in rounds, each to rows that are weighted by the errors of the last."""
 
     axis: ClassVar[Axis | None] = Axis(("n_estimators",), larger="richer", scale="integer")
 
-    estimator: Any
     n_estimators: int
     learning_rate: float
     n_jobs: int | None
@@ -40,10 +41,6 @@ class AdaBoost(PathMixin, BaseEstimator):
     estimator_weights_: Floats
     estimator_errors_: Floats
     _seeds: Ints
-
-    @abstractmethod
-    def _default_estimator(self) -> Any:
-        """The weak learner where none was given."""
 
     @abstractmethod
     def _rounds(
@@ -58,9 +55,6 @@ class AdaBoost(PathMixin, BaseEstimator):
     @abstractmethod
     def _staged(self, members: Asked, stages: Ints, output: Output) -> Array:
         """(rows, stages) or (rows, stages, classes): predictions of the first members."""
-
-    def _prototype(self) -> Any:
-        return self._default_estimator() if self.estimator is None else self.estimator
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         prototype = self._checked()
@@ -89,20 +83,9 @@ class AdaBoost(PathMixin, BaseEstimator):
     def _checked(self) -> Any:
         """The weak learner; raises a ParameterError where a parameter has no meaning."""
         checked_rounds(self.n_estimators)
-        rate, prototype = real(self.learning_rate), self._prototype()
-        if rate is None or not (rate > 0 and isfinite(rate)):
-            raise ParameterError(
-                f"learning_rate is {self.learning_rate!r}; it must be a number above 0"
-            )
-        if not (hasattr(prototype, "fit") and hasattr(prototype, "predict")):
-            raise ParameterError(
-                f"estimator is {prototype!r:.60}; it must be an estimator with fit and predict"
-            )
-        if is_regressor(prototype) if is_classifier(self) else is_classifier(prototype):
-            raise ParameterError(
-                f"estimator is {prototype!r:.60}, which is not for the task of "
-                f"{type(self).__name__}"
-            )
+        checked_rate(self.learning_rate)
+        prototype = self._prototype()
+        self._refuse_other_tasks(prototype)
         if self._needs_weights() and weight_arguments(prototype) is None:
             raise ParameterError(
                 f"estimator is {prototype!r:.60}, and its fit, or that of one of its steps, takes "
@@ -112,10 +95,15 @@ class AdaBoost(PathMixin, BaseEstimator):
         return prototype
 
     @property
-    def estimators_(self) -> Sequence[Any]:
+    def estimators_(self) -> Sequence[Any]:  # type: ignore[override]
         """The members, fitted estimators; trees of this library are made when asked for."""
         check_is_fitted(self)
-        return TreeLearners(self) if hasattr(self, "trees_") else self._members
+        if not hasattr(self, "trees_"):
+            return self._members
+        tree, seeds = self.estimator_, self._seeds.tolist()
+        own = random_states(tree)
+        classes = getattr(self, "classes_", None)
+        return ForestMembers(self, self.trees_, lambda b: fresh(tree, own, seeds[b]), classes)
 
     @property
     def feature_importances_(self) -> Floats:
@@ -145,36 +133,11 @@ class AdaBoost(PathMixin, BaseEstimator):
     def _last_stage(self) -> Ints:
         return np.array([len(self.estimator_weights_)])
 
-    def __len__(self) -> int:
-        return len(self.estimators_)
-
-    def __getitem__(self, b: int) -> Any:
-        return self.estimators_[b]
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.estimators_)
-
-    def design(self, X: Any) -> Any:
-        """X as weak learners take it: codes that all trees share, otherwise as it came in."""
-        return self._designed(checked_table(self, X, self._prototype(), reset=None))
-
     def _designed(self, X: Any) -> Any:
         prototype = self._prototype()
-        if not are_trees(prototype):
+        if not are_flat_trees(prototype):
             return X
         return code_table(table_of(X, prototype, reset=None), prototype, n_jobs=self.n_jobs)
-
-    def for_classes(self, labels: Array) -> Self:
-        """The same learner for codes 0..K-1 of these labels."""
-        if self.estimator is None:
-            return self
-        coded = for_codes(self.estimator, labels)
-        return self if coded is self.estimator else clone(self).set_params(estimator=coded)
-
-    @property
-    def feature_scaling(self) -> Literal["each", "common"] | None:  # type: ignore[override]
-        """That of the weak learner."""
-        return getattr(self._prototype(), "feature_scaling", None)
 
     def axis_values(
         self, X: Any, y: Array, sample_weight: Floats, *, n_train: int
@@ -192,20 +155,10 @@ class AdaBoost(PathMixin, BaseEstimator):
     def check_loaded(self) -> None:
         """Raise a DataError unless what a file has of a fitted ensemble belongs together."""
         if self.__sklearn_is_fitted__():
-            check_boosted(self)
+            check_ada_boost(self)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimator_weights_")
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        inner = get_tags(self._prototype())
-        tags.input_tags = inner.input_tags
-        tags.target_tags.positive_only = inner.target_tags.positive_only
-        tags.target_tags.required = True
-        if tags.classifier_tags is not None and inner.classifier_tags is not None:
-            tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
-        return tags
 
 
 class AdaBoostPath:
@@ -226,6 +179,12 @@ class AdaBoostPath:
         self.n_features = X.shape[1]
         self.found = learner._boosted(X, y, weight, self.labels, max(self.values))
         self.longest = self._at(max(self.values))
+
+    @property
+    def same_as_fit(self) -> bool:
+        """Not of members that know labels: they were fitted to codes."""
+        labelled = self.labels is not None and not hasattr(self.longest, "trees_")
+        return self.found.nested and not labelled
 
     def predict_path(self, X: Any, output: Output) -> Array:
         """One pass over the members, with a stop at each number of rounds."""

@@ -9,7 +9,7 @@ from sklearn.metrics import accuracy_score
 
 from empirisk.charts.margins import draw_margin_distributions
 from empirisk.learners.ensembles.boosting.ada_boost import AdaBoost
-from empirisk.learners.ensembles.boosting.members import Asked
+from empirisk.learners.ensembles.boosting.ada_boost_members import Asked
 from empirisk.learners.ensembles.boosting.number_of_rounds import checked_rounds
 from empirisk.learners.ensembles.boosting.samme import Boosted, boosted
 from empirisk.learners.ensembles.boosting.votes import chosen, decisions, margins, probabilities

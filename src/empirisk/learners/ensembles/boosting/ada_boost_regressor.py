@@ -8,7 +8,7 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
 from empirisk.learners.ensembles.boosting.ada_boost import AdaBoost
-from empirisk.learners.ensembles.boosting.members import Asked
+from empirisk.learners.ensembles.boosting.ada_boost_members import Asked
 from empirisk.learners.ensembles.boosting.r2 import LOSSES, adaboost_r2, weak_regressors
 from empirisk.learners.ensembles.boosting.samme import Boosted
 from empirisk.learners.trees.regressor import DecisionTreeRegressor

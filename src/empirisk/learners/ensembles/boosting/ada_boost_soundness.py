@@ -5,15 +5,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
-from empirisk.data.rank_coding import CodedColumn
-from empirisk.learners.ensembles.boosting.weak_learners import are_trees
-from empirisk.learners.ensembles.forest_soundness import check_kinds
+from empirisk.learners.ensembles.boosting.weak_learners import are_flat_trees
+from empirisk.learners.ensembles.forest_soundness import check_columns
 from empirisk.learners.ensembles.forest_trees import ForestTrees
-from empirisk.learners.trees.soundness import check_array, check_column
+from empirisk.learners.trees.soundness import check_array
 from empirisk.runtime.errors import DataError
 
 
-def check_boosted(model: Any) -> None:
+def check_ada_boost(model: Any) -> None:
     """Raise a DataError unless the parts of a fitted ensemble belong together."""
     p, weights = model.n_features_in_, model.estimator_weights_
     T = len(weights) if isinstance(weights, np.ndarray) else 0
@@ -35,18 +34,13 @@ def check_boosted(model: Any) -> None:
 
 
 def _check_trees(model: Any, T: int, p: int) -> None:
-    trees, columns = model.trees_, model.columns_
+    trees = model.trees_
     if not isinstance(trees, ForestTrees) or trees.gains.shape != (T, p):
         raise DataError(f"trees_ are not {T} trees of {p} features")
-    if not are_trees(model.estimator_) or is_classifier(model.estimator_) != is_classifier(model):
+    tree = model.estimator_
+    if not are_flat_trees(tree) or is_classifier(tree) != is_classifier(model):
         raise DataError("estimator_ is no tree for this task, and there are trees_")
-    if type(columns) is not list or not all(isinstance(c, CodedColumn) for c in columns):
-        raise DataError("columns_ are not a list of columns")
-    for column in columns:
-        check_column(column)
-    if len(columns) != p:
-        raise DataError(f"columns_ are {len(columns)}, and the trees have {p} features")
-    check_kinds(trees, columns)
+    check_columns(trees, model.columns_, p)
     K = getattr(model, "n_classes_", 0)
     width = trees.value.shape[1]
     if width != (1 if K in (0, 2) else K):

@@ -2,18 +2,19 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, is_classifier
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from empirisk.data.rank_coding import CodedColumn, RankCoding
 from empirisk.learners.ensembles.bag_door import checked_table, kept_rows
+from empirisk.learners.ensembles.bagged_trees import are_trees
 from empirisk.learners.ensembles.boosting.additive_path import AdditivePath, Sum
-from empirisk.learners.ensembles.boosting.any_rounds import AnyRounds
+from empirisk.learners.ensembles.boosting.additive_soundness import check_sum
+from empirisk.learners.ensembles.boosting.any_rounds import AnyRounds, StagedMembers
 from empirisk.learners.ensembles.boosting.column_rounds import ColumnRounds
 from empirisk.learners.ensembles.boosting.forward_stagewise import Stages, WeakLearner
 from empirisk.learners.ensembles.boosting.number_of_rounds import (
@@ -21,13 +22,11 @@ from empirisk.learners.ensembles.boosting.number_of_rounds import (
     checked_rounds,
     rounds_grid,
 )
-from empirisk.learners.ensembles.boosting.single_members import members_of
-from empirisk.learners.ensembles.boosting.soundness import check_sum
 from empirisk.learners.ensembles.boosting.tree_rounds import (
     StagedTrees,
     TreeRounds,
-    share_a_coding,
 )
+from empirisk.learners.ensembles.forest_members import ForestMembers
 from empirisk.learners.trees.door import check_places, code_table, table_of
 from empirisk.risk.axis import Axis, PathMixin
 from empirisk.runtime.arrays import Array, Floats
@@ -113,7 +112,7 @@ class AdditiveLearner(PathMixin, BaseEstimator):
         if isinstance(prototype, str):
             data = check_fit(self, X, y, sample_weight, classifier=classifier)
             return data.X, data.y, data.sample_weight, data.classes
-        trees = share_a_coding(prototype)
+        trees = are_trees(prototype)
         if trees:
             table = table_of(X, self, reset=True)
         else:
@@ -132,14 +131,17 @@ class AdditiveLearner(PathMixin, BaseEstimator):
     ) -> AdditivePath:
         asked = [checked_rounds(value) for value in values]
         found = self._sum(X, y, weight, max(asked), n_classes)
-        return AdditivePath(self, asked, found, kept_columns(X), X.shape[1], n_classes)
+        columns = None
+        if isinstance(X, RankCoding):
+            columns = [column.for_flat_trees() for column in X.columns]
+        return AdditivePath(self, asked, found, columns, X.shape[1], n_classes)
 
     def design(self, X: Any) -> Any:
         """X in codes that all folds and rounds share, in numbers, or as it came in."""
         prototype = self._prototype()
         if isinstance(prototype, str):
             return numbers(X, self)
-        if share_a_coding(prototype):
+        if are_trees(prototype):
             return code_table(table_of(X, self, reset=None), self)
         return checked_table(self, X, prototype, reset=None)
 
@@ -169,7 +171,7 @@ class AdditiveLearner(PathMixin, BaseEstimator):
         prototype = self._prototype()
         if isinstance(prototype, str):
             return check_predict(self, X)
-        if share_a_coding(prototype):
+        if are_trees(prototype):
             return check_places(self, X)
         return checked_table(self, X, prototype, reset=False)
 
@@ -185,7 +187,15 @@ class AdditiveLearner(PathMixin, BaseEstimator):
     def estimators_(self) -> Sequence[Any]:
         """The weak learners, round after round; trees are made when they are asked for."""
         check_is_fitted(self)
-        return members_of(self)
+        stages = self.stages_
+        if isinstance(stages, StagedMembers):
+            return stages.members
+        if isinstance(stages, StagedTrees):
+            return ForestMembers(self, stages.trees, lambda b: clone(self._prototype()))
+        raise DataError(
+            "the weak learners are lines in one column and no estimators: see selected_ and "
+            "coef_path_"
+        )
 
     @property
     def feature_importances_(self) -> Floats:
@@ -214,13 +224,3 @@ class AdditiveLearner(PathMixin, BaseEstimator):
             tags.input_tags.sparse = inner.sparse
         tags.target_tags.required = True
         return tags
-
-
-def kept_columns(X: Any) -> list[CodedColumn] | None:
-    """The columns of a coding as predictions need them: values of numbers are in thresholds."""
-    if not isinstance(X, RankCoding):
-        return None
-    return [
-        replace(column, values=column.values[:0]) if column.kind == "number" else column
-        for column in X.columns
-    ]

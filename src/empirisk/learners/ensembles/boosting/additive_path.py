@@ -55,6 +55,8 @@ class AdditivePath:
         The rounds at each value: fewer where nothing was left to fit, or where the AIC stops.
     """
 
+    same_as_fit = True
+
     def __init__(
         self,
         learner: Any,

@@ -6,19 +6,30 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from empirisk.learners.ensembles.boosting.number_of_rounds import checked_rounds
 from empirisk.learners.ensembles.boosting.rounds import Grown
-from empirisk.learners.trees.limits import whole
 from empirisk.risk.axis import Output
 from empirisk.runtime.arrays import Array, Floats
-from empirisk.runtime.errors import ParameterError
 
 
 class BoostedPath:
-    """The rounds of one training set; the path of a learner along `max_iter`."""
+    """The rounds of one training set; the path of a learner along `max_iter`.
 
-    def __init__(self, learner: Any, grown: Grown, values: Sequence[Any], n_classes: int) -> None:
+    `same_as_fit` says whether these are the bins and the rounds of a fit to the same rows.
+    """
+
+    def __init__(
+        self,
+        learner: Any,
+        grown: Grown,
+        values: Sequence[Any],
+        n_classes: int,
+        *,
+        same_as_fit: bool = False,
+    ) -> None:
         self.learner, self.grown, self.n_classes = learner, grown, n_classes
-        self.values = [checked_value(value) for value in values]
+        self.same_as_fit = same_as_fit
+        self.values = [checked_rounds(value, "max_iter") for value in values]
 
     def predict_path(self, X: Any, output: Output) -> Array:
         """(rows, values) or (rows, values, classes), from one walk down each tree."""
@@ -48,7 +59,7 @@ class BoostedPath:
         settings = {"max_iter": self.values[j], **self.learner.settings_along_axis}
         classes = np.arange(self.n_classes) if self.n_classes else None
         learner = clone(self.learner).set_params(**settings)
-        learner.do_early_stopping_ = False
+        learner._seed, learner.do_early_stopping_ = self.learner._seed, False
         learner.train_score_ = learner.validation_score_ = np.empty(0)
         return learner._write(self.grown, classes, n_rounds=self.values[j])
 
@@ -59,11 +70,3 @@ def probabilities(inverse_link: Callable[[Floats], Floats], raw: Floats) -> Floa
         return inverse_link(raw)
     second = inverse_link(raw[..., 0])
     return np.stack([1.0 - second, second], axis=-1)
-
-
-def checked_value(value: Any) -> int:
-    """A number of rounds."""
-    number = whole(value)
-    if number is None or number < 1:
-        raise ParameterError(f"max_iter is {value!r}; it must be a whole number from 1")
-    return number

@@ -50,6 +50,10 @@ class BoostedTrees:
         part = self.trees[first * self.per_round : stop * self.per_round]
         return BoostedTrees(part, self.per_round)
 
+    def first(self, rounds: int) -> "BoostedTrees":
+        """The first rounds, in arrays of their own."""
+        return BoostedTrees(self.trees.first(rounds * self.per_round), self.per_round)
+
     def times(self, factor: float) -> "BoostedTrees":
         """The same trees, with values so many times as large."""
         return replace(self, trees=replace(self.trees, value=self.trees.value * factor))

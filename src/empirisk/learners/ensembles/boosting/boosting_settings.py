@@ -8,6 +8,7 @@ import numpy as np
 from empirisk.learners.ensembles.boosting.bins import BinnedTable
 from empirisk.learners.ensembles.boosting.constraints import interaction_groups, monotone_signs
 from empirisk.learners.ensembles.boosting.growth import Limits
+from empirisk.learners.ensembles.boosting.number_of_rounds import checked_rate
 from empirisk.learners.trees.limits import real, whole
 from empirisk.runtime.errors import ParameterError
 
@@ -36,7 +37,7 @@ def growth_limits(learner: Any, bins: BinnedTable, n_trees: int) -> Limits:
         l2=_real(learner, "l2_regularization", 0.0, np.inf),
         min_gain=_real(learner, "min_gain_to_split", 0.0, np.inf),
         max_features=_share(learner, "max_features"),
-        learning_rate=_rate(learner),
+        learning_rate=checked_rate(learner.learning_rate),
         monotone=monotone_signs(learner.monotonic_cst, bins.columns, n_trees),
         interactions=interaction_groups(learner.interaction_cst, bins.columns),
     )
@@ -48,11 +49,6 @@ def checked_bins(max_bins: Any) -> int:
     if number is None or not 2 <= number <= 255:
         raise ParameterError(f"max_bins is {max_bins!r}; it must be a whole number from 2 to 255")
     return number
-
-
-def checked_rounds(learner: Any) -> int:
-    """How many rounds there are."""
-    return _whole(learner, "max_iter", 1)
 
 
 def checked_subsample(learner: Any) -> float:
@@ -122,15 +118,6 @@ def _real(learner: Any, name: str, low: float, high: float) -> float:
             f"{name} is {getattr(learner, name)!r}; it must be a number >= {low:g}"
         )
     return number
-
-
-def _rate(learner: Any) -> float:
-    rate = real(learner.learning_rate)
-    if rate is None or not 0 < rate < np.inf:
-        raise ParameterError(
-            f"learning_rate is {learner.learning_rate!r}; it must be a number above 0"
-        )
-    return rate
 
 
 def _share(learner: Any, name: str) -> float:

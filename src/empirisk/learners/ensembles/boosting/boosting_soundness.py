@@ -4,24 +4,16 @@ from typing import Any
 
 import numpy as np
 
-from empirisk.data.rank_coding import CodedColumn
 from empirisk.learners.ensembles.boosting.boosting_loss import INVERSE_LINKS
-from empirisk.learners.ensembles.forest_soundness import check_kinds
-from empirisk.learners.trees.soundness import check_array, check_column
+from empirisk.learners.ensembles.forest_soundness import check_columns
+from empirisk.learners.trees.soundness import check_array
 from empirisk.runtime.errors import DataError
 
 
 def check_boosted(model: Any) -> None:
     """Raise a DataError unless the parts of a fitted model belong together."""
-    trees, columns, K = model.trees_.trees, model.columns_, model.n_trees_per_iteration_
-    if not isinstance(columns, list) or not all(isinstance(c, CodedColumn) for c in columns):
-        raise DataError("columns_ are not a list of columns")
-    for column in columns:
-        check_column(column)
-    p = trees.gains.shape[1]
-    if not len(columns) == model.n_features_in_ == p:
-        raise DataError(f"columns_ are {len(columns)}, and the trees have {p} features")
-    check_kinds(trees, columns)
+    trees, K = model.trees_.trees, model.n_trees_per_iteration_
+    check_columns(trees, model.columns_, model.n_features_in_)
     if model.trees_.per_round != K:
         raise DataError(
             f"n_trees_per_iteration_ is {K!r:.20}, and the trees are not of such rounds"

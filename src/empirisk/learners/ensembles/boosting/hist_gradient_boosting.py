@@ -2,7 +2,6 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -12,14 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from empirisk.data.rank_coding import CodedColumn
 from empirisk.learners.ensembles.boosting.bins import BinnedTable
-from empirisk.learners.ensembles.boosting.boosted_path import (
-    BoostedPath,
-    checked_value,
-)
+from empirisk.learners.ensembles.boosting.boosted_path import BoostedPath
 from empirisk.learners.ensembles.boosting.boosted_trees import BoostedTrees
 from empirisk.learners.ensembles.boosting.boosting_loss import INVERSE_LINKS, BoostingLoss, OwnLoss
 from empirisk.learners.ensembles.boosting.boosting_settings import (
-    checked_rounds,
     checked_subsample,
     goes_on,
     growth_limits,
@@ -27,7 +22,7 @@ from empirisk.learners.ensembles.boosting.boosting_settings import (
     stops_early,
 )
 from empirisk.learners.ensembles.boosting.boosting_soundness import check_boosted
-from empirisk.learners.ensembles.boosting.number_of_rounds import rounds_grid
+from empirisk.learners.ensembles.boosting.number_of_rounds import checked_rounds, rounds_grid
 from empirisk.learners.ensembles.boosting.rounds import (
     EarlierRounds,
     Grown,
@@ -85,7 +80,7 @@ class HistGradientBoosting(PathMixin, BaseEstimator):
     def _fit(self, X: Any, y: Any, weight: Any, groups: Any, others: Others) -> Self:
         """Fit; `others` are X, y and weights of rows to judge by, or None."""
         refuse_half_validation(others[0], others[1], self.early_stopping)
-        most, going_on = checked_rounds(self), goes_on(self)
+        most, going_on = checked_rounds(self.max_iter, "max_iter"), goes_on(self)
         table = TrainingTable.of(self, X, y, weight, reset=not going_on)
         before = self._earlier(table, most) if going_on else None
         if before is None:
@@ -163,11 +158,11 @@ class HistGradientBoosting(PathMixin, BaseEstimator):
     def _write(self, grown: Grown, classes: Array | None, n_rounds: int | None = None) -> Self:
         """The fitted attributes, after all rounds or the first so many."""
         trees: Any = grown.trees
-        self.trees_ = trees if n_rounds is None else trees[:n_rounds]
+        self.trees_ = trees if n_rounds is None else trees.first(n_rounds)
         self._baseline_prediction = grown.baseline
         self.n_trees_per_iteration_ = grown.n_trees
         self._link = None if isinstance(grown.loss, OwnLoss) else grown.loss.link
-        self.columns_ = [_kept(column) for column in grown.columns]
+        self.columns_ = list(grown.columns)
         self.n_features_in_ = len(self.columns_)
         category = np.array([column.kind == "category" for column in self.columns_])
         self.is_categorical_ = category if category.any() else None
@@ -259,7 +254,7 @@ class HistGradientBoosting(PathMixin, BaseEstimator):
         self, X: Any, y: Array, sample_weight: Floats, *, n_train: int
     ) -> Sequence[int]:
         """Numbers of rounds from 1 to `max_iter`, at most 100 of them."""
-        return rounds_grid(checked_rounds(self))
+        return rounds_grid(checked_rounds(self.max_iter, "max_iter"))
 
     def fit_path(
         self, X: Any, y: Array, sample_weight: Floats, values: Sequence[Any], *, n_classes: int
@@ -269,7 +264,7 @@ class HistGradientBoosting(PathMixin, BaseEstimator):
         Early stopping is off, unless the only value is that of the parameter: then this is `fit`.
         """
         bins = X if isinstance(X, BinnedTable) else self.design(X)
-        wanted, weight = [checked_value(value) for value in values], sample_weight
+        wanted, weight = [checked_rounds(value, "max_iter") for value in values], sample_weight
         if n_classes:
             weight = self._class_weighted(y, sample_weight, np.arange(n_classes))
         table = TrainingTable(
@@ -284,7 +279,9 @@ class HistGradientBoosting(PathMixin, BaseEstimator):
         )
         self._seed = spawn(self.random_state, 1)[0]
         early = wanted == [self.max_iter] and stops_early(self, len(y))
-        return BoostedPath(self, self._boosted(table, max(wanted), early), values, n_classes)
+        grown = self._boosted(table, max(wanted), early)
+        same = not (early or table.weighted)  # `fit` has bins of about the same weight
+        return BoostedPath(self, grown, values, n_classes, same_as_fit=same)
 
     def _class_weighted(self, y: Ints, weight: Floats, classes: Array) -> Floats:
         """The weights of the rows, with factors of their classes."""
@@ -296,8 +293,3 @@ class HistGradientBoosting(PathMixin, BaseEstimator):
         tags.input_tags.categorical = True
         tags.target_tags.required = True
         return tags
-
-
-def _kept(column: CodedColumn) -> CodedColumn:
-    """A column as predictions need it: of numbers, the values are in the thresholds."""
-    return replace(column, values=column.values[:0]) if column.kind == "number" else column

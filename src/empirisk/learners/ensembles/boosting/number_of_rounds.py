@@ -1,4 +1,4 @@
-"""The number of rounds: checked, and the default grid along it."""
+"""The number of rounds and the rate: checked, and the default grid along the rounds."""
 
 from typing import Any
 
@@ -10,11 +10,11 @@ from empirisk.runtime.errors import ParameterError
 MOST_VALUES = 100
 
 
-def checked_rounds(value: Any) -> int:
+def checked_rounds(value: Any, name: str = "n_estimators") -> int:
     """A whole number from 1."""
     rounds = whole(value)
     if rounds is None or rounds < 1:
-        raise ParameterError(f"n_estimators is {value!r}; it must be a whole number from 1")
+        raise ParameterError(f"{name} is {value!r}; it must be a whole number from 1")
     return rounds
 
 

@@ -11,7 +11,7 @@ from empirisk.learners.ensembles.boosting.weak_learners import (
     WeakEstimators,
     WeakLearners,
     WeakTrees,
-    are_trees,
+    are_flat_trees,
 )
 from empirisk.learners.ensembles.draws import Draws, draws_of
 from empirisk.runtime.arrays import Floats
@@ -23,7 +23,7 @@ LOSSES = ("linear", "square", "exponential")
 
 def weak_regressors(estimator: Any, X: Any, y: Floats) -> WeakLearners:
     """The way to fit an estimator in rounds."""
-    if not are_trees(estimator):
+    if not are_flat_trees(estimator):
         return WeakEstimators(estimator, X, y, None)
     coding = X if isinstance(X, RankCoding) else estimator.design(X)
     return WeakTrees(estimator, coding, y, 0)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from empirisk.data.rank_coding import RankCoding
-from empirisk.learners.ensembles.boosting.members import Members
+from empirisk.learners.ensembles.boosting.ada_boost_members import Members
 from empirisk.learners.ensembles.boosting.stumps import (
     NoSplitError,
     WeightedStumps,
@@ -16,7 +16,7 @@ from empirisk.learners.ensembles.boosting.weak_learners import (
     WeakEstimators,
     WeakLearners,
     WeakTrees,
-    are_trees,
+    are_flat_trees,
 )
 from empirisk.learners.ensembles.class_codes import for_codes
 from empirisk.runtime.arrays import Array, Floats, Ints
@@ -31,12 +31,16 @@ CHANCE = 1e-12  # an error that is so near to that of a guess is one, to the rou
 
 
 class Boosted(NamedTuple):
-    """Members, their weights in the vote, their weighted errors, and their seeds."""
+    """Members, their weights in the vote, their weighted errors, and their seeds.
+
+    `nested` says whether the first of them are, bit for bit, those of fewer rounds.
+    """
 
     members: Members
     weights: Floats
     errors: Floats
     seeds: Ints
+    nested: bool = True
 
     def write(self, model: Any, rounds: int) -> None:
         """The fitted attributes of a model of at most so many rounds."""
@@ -47,7 +51,7 @@ class Boosted(NamedTuple):
         model._seeds = self.seeds[:n]
 
 
-class Rounds(Protocol):
+class WeightedRounds(Protocol):
     """Weak learners, and the weights of the rows that they are fitted to."""
 
     def fit(self, seed: int) -> float:
@@ -88,7 +92,7 @@ def rounds_of(
     *,
     n_jobs: int | None = None,
     bins: bool = True,
-) -> Rounds:
+) -> WeightedRounds:
     """The way to fit an estimator in rounds: the fastest that finds the same.
 
     Stumps come from bins where they can, unless `bins` is False.
@@ -96,7 +100,7 @@ def rounds_of(
     start = weight / weight.max()
     start = start / start.sum()
     floor = LEAST * start
-    if not are_trees(estimator):
+    if not are_flat_trees(estimator):
         return WeightedRows(WeakEstimators(estimator, X, y, labels), y, start, floor)
     tree = for_codes(estimator, labels)
     coding = X if isinstance(X, RankCoding) else tree.design(X)
@@ -123,10 +127,12 @@ def boosted(
         return samme(rounds, K, learning_rate, seeds)
     except NoSplitError:  # where weights differ by far more than sums can tell: a tree is a leaf
         rounds = rounds_of(estimator, X, y, weight, labels, bins=False)
-        return samme(rounds, K, learning_rate, seeds)
+        return samme(rounds, K, learning_rate, seeds)._replace(nested=False)
 
 
-def samme(rounds: Rounds, n_classes: int, learning_rate: float, seeds: list[int]) -> Boosted:
+def samme(
+    rounds: WeightedRounds, n_classes: int, learning_rate: float, seeds: list[int]
+) -> Boosted:
     """A member for each seed, or fewer: the first without error is the last, and so is the one
     before the first that is no better than a guess."""
     weights, errors = [], []

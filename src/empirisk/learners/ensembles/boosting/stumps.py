@@ -18,18 +18,12 @@ from empirisk.compiled.boosting.split_terms import (
     THRESHOLD,
     WORTH,
 )
-from empirisk.compiled.boosting.stumps import (
-    MOST_BINS,
-    bin_rows,
-    divide,
-    find_split,
-    reweigh,
-    weigh_bins,
-)
+from empirisk.compiled.boosting.stump_bins import MOST_BINS, bin_rows
+from empirisk.compiled.boosting.stumps import divide, find_split, reweigh, weigh_bins
 from empirisk.compiled.trees import criteria
 from empirisk.compiled.trees.layout import UNSEEN
 from empirisk.data.rank_coding import RankCoding
-from empirisk.learners.ensembles.boosting.members import BoostedTrees
+from empirisk.learners.ensembles.boosting.ada_boost_members import MemberTrees
 from empirisk.learners.ensembles.forest_trees import NOT_A_NUMBER, ForestTrees
 from empirisk.learners.trees.classifier import DecisionTreeClassifier
 from empirisk.runtime.arrays import Array, Floats, Ints
@@ -186,12 +180,12 @@ class WeightedStumps:
             self._weight, self._floor, self._starts, self._goes_left, factors, norm, self._totals
         )
 
-    def members(self) -> BoostedTrees:
+    def members(self) -> MemberTrees:
         """The stumps that were kept."""
         splits, sides, labels = map(np.array, zip(*self._kept, strict=True))
         sides = sides.transpose(0, 2, 1)[:, ::-1].reshape(-1, len(self._totals))  # left ones first
         trees = packed_stumps(splits, sides, *self._coding.shape)
-        return BoostedTrees.of(trees, labels[:, ::-1].reshape(-1), self._coding)
+        return MemberTrees.of(trees, labels[:, ::-1].reshape(-1), self._coding)
 
 
 def shares_of(sides: Floats) -> Floats:
@@ -229,7 +223,7 @@ def packed_stumps(splits: Floats, sides: Floats, n: int, p: int) -> ForestTrees:
     gains[np.arange(T), feature] = splits[:, GAIN]
     return ForestTrees(
         nodes=nodes.reshape(3 * T, 2),
-        value=np.ascontiguousarray(shares[:, 1:]) if shares.shape[1] == 2 else shares,
+        value=np.ascontiguousarray(shares[:, 1:] if shares.shape[1] == 2 else shares),
         weight=weight,
         rows=np.column_stack([n_left, n - n_left]).reshape(-1).astype(np.int32),
         impurity=np.empty(0),

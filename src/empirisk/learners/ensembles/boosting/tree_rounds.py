@@ -161,7 +161,7 @@ class StagedTrees:
 
     def first(self, rounds: int, columns: int) -> "StagedTrees":
         stop = rounds * columns
-        return StagedTrees(self.trees[:stop], self.weights[:stop])
+        return StagedTrees(self.trees.first(stop), self.weights[:stop])
 
     def importances(self) -> Floats:
         """What splits by each feature take away of the squared errors of all rounds, as parts.
@@ -182,8 +182,3 @@ class StagedTrees:
 def _random_state(seed: int) -> int:
     """As `AnyRounds` gives it to an estimator with one random_state."""
     return seed32(spawn(seed, 1)[0])
-
-
-def share_a_coding(estimator: Any) -> bool:
-    """Whether an estimator is a tree that `TreeRounds` grows."""
-    return type(estimator) is DecisionTreeRegressor

@@ -6,19 +6,17 @@ Trees of this library share one coding of the table; what they grow to is kept i
 from typing import Any, Protocol
 
 import numpy as np
-from sklearn.utils import _safe_indexing
 
 from empirisk.data.rank_coding import RankCoding
-from empirisk.learners.ensembles.boosting.members import (
-    AnyMembers,
-    BoostedTrees,
+from empirisk.learners.ensembles.bagged_trees import are_trees
+from empirisk.learners.ensembles.boosting.ada_boost_members import (
+    MemberEstimators,
     Members,
-    predictions,
+    MemberTrees,
+    codes_or_numbers,
 )
 from empirisk.learners.ensembles.forest_trees import ForestTrees
-from empirisk.learners.ensembles.members import fresh, random_states, weight_arguments
-from empirisk.learners.trees.classifier import DecisionTreeClassifier
-from empirisk.learners.trees.regressor import DecisionTreeRegressor
+from empirisk.learners.ensembles.members import fresh, random_states, rows_of, rows_to_fit
 from empirisk.learners.trees.tree import Tree
 from empirisk.runtime.arrays import Array, Floats
 
@@ -39,14 +37,12 @@ class WeakLearners(Protocol):
         """Those that were kept."""
 
 
-def are_trees(estimator: Any) -> bool:
+def are_flat_trees(estimator: Any) -> bool:
     """Whether weak learners share a coding and are kept in flat arrays.
 
     Not with costs of mistakes, which flat arrays do not know.
     """
-    if type(estimator) is DecisionTreeClassifier:
-        return estimator.cost_matrix is None
-    return type(estimator) is DecisionTreeRegressor
+    return are_trees(estimator) and getattr(estimator, "cost_matrix", None) is None
 
 
 class WeakTrees:
@@ -84,9 +80,9 @@ class WeakTrees:
         if self.n_classes:
             self._labels.append(says[tree.is_leaf])
 
-    def members(self) -> BoostedTrees:
+    def members(self) -> MemberTrees:
         labels = np.concatenate(self._labels) if self.n_classes else None
-        return BoostedTrees.of(ForestTrees.of(self._kept), labels, self.coding)
+        return MemberTrees.of(ForestTrees.of(self._kept), labels, self.coding)
 
 
 class WeakEstimators:
@@ -104,25 +100,18 @@ class WeakEstimators:
     def __init__(self, estimator: Any, X: Any, y: Array, labels: Array | None) -> None:
         self.estimator, self.X, self.y, self.labels = estimator, X, y, labels
         self._random_states = random_states(estimator)
-        self._weights = weight_arguments(estimator)
         self._kept: list[Any] = []
         self._last: Any = None
 
     def fit(self, weight: Floats, seed: int) -> Array:
         self._last = fresh(self.estimator, self._random_states, seed)
-        X, y = self.X, self.y if self.labels is None else self.labels[self.y]
-        if self._weights is None:  # numbers of copies
-            rows = np.repeat(np.arange(len(y)), weight.astype(np.int64))
-            self._last.fit(_safe_indexing(X, rows), y[rows])
-        else:
-            if not (weight > 0).all():
-                rows = np.flatnonzero(weight > 0)
-                X, y, weight = _safe_indexing(X, rows), y[rows], weight[rows]
-            self._last.fit(X, y, **dict.fromkeys(self._weights, weight))
-        return predictions(self._last, self.X, self.labels)
+        rows, arguments = rows_to_fit(self._last, weight)
+        y = self.y[rows] if self.labels is None else self.labels[self.y[rows]]
+        self._last.fit(rows_of(self.X, rows), y, **arguments)
+        return codes_or_numbers(self._last, self.X, self.labels)
 
     def keep(self) -> None:
         self._kept.append(self._last)
 
-    def members(self) -> AnyMembers:
-        return AnyMembers(self._kept)
+    def members(self) -> MemberEstimators:
+        return MemberEstimators(self._kept)

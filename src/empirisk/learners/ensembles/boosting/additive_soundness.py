@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from empirisk.data.rank_coding import CodedColumn
+from empirisk.learners.ensembles.bagged_trees import are_trees
 from empirisk.learners.ensembles.boosting.any_rounds import StagedMembers
 from empirisk.learners.ensembles.boosting.column_rounds import StagedColumns
-from empirisk.learners.ensembles.boosting.tree_rounds import StagedTrees, share_a_coding
-from empirisk.learners.ensembles.forest_soundness import check_kinds
-from empirisk.learners.trees.soundness import check_array, check_column
+from empirisk.learners.ensembles.boosting.tree_rounds import StagedTrees
+from empirisk.learners.ensembles.forest_soundness import check_columns
+from empirisk.learners.trees.soundness import check_array
 from empirisk.runtime.errors import DataError
 
 
@@ -25,7 +25,7 @@ def check_sum(learner: Any) -> None:
         raise DataError(f"there are not {columns} members for each of the rounds")
     _check_kind(learner)
     if isinstance(stages, StagedTrees):
-        _check_columns(stages, learner.columns_, p)
+        check_columns(stages.trees, learner.columns_, p)
     elif isinstance(stages, StagedColumns):
         if stages.n_columns != p:
             raise DataError(f"the lines are of {stages.n_columns} columns, and not of {p}")
@@ -39,7 +39,7 @@ def _check_kind(learner: Any) -> None:
     kind: type = StagedMembers
     if isinstance(prototype, str):
         kind = StagedColumns
-    elif share_a_coding(prototype):
+    elif are_trees(prototype):
         kind = StagedTrees
     if type(learner.stages_) is not kind:
         raise DataError(f"stages_ are not a {kind.__name__}, which the estimator asks for")
@@ -52,13 +52,3 @@ def _columns_of_the_sum(learner: Any) -> int:
     if type(K) is not int or K < 2 or np.shape(learner.classes_) != (K,):
         raise DataError("n_classes_ is not the number of classes_")
     return 1 if K == 2 else K
-
-
-def _check_columns(stages: StagedTrees, columns: Any, p: int) -> None:
-    if not isinstance(columns, list) or not all(isinstance(c, CodedColumn) for c in columns):
-        raise DataError("columns_ are not a list of columns")
-    for column in columns:
-        check_column(column)
-    if not len(columns) == p == stages.trees.gains.shape[1]:
-        raise DataError(f"columns_ are {len(columns)}, and the trees have {p} features")
-    check_kinds(stages.trees, columns)

@@ -1,19 +1,16 @@
 """The members of a boosted ensemble, and what the first of them say together at several stages."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Protocol, overload
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
-from sklearn.utils.validation import _num_samples
 
 from empirisk.compiled.boosting.voting import add_votes, weighted_medians
 from empirisk.data.rank_coding import CodedColumn, RankCoding
-from empirisk.learners.ensembles.forest_members import unpacked
 from empirisk.learners.ensembles.forest_trees import ForestTrees
-from empirisk.learners.ensembles.members import fresh, random_states
+from empirisk.learners.ensembles.members import predicted_numbers, predictions
 from empirisk.learners.trees.door import places_in, table_of
-from empirisk.learners.trees.tree import Tree
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError
 from empirisk.runtime.parallel import parallel, slices
@@ -30,7 +27,7 @@ class Members(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class BoostedTrees:
+class MemberTrees:
     """Trees of this library, in flat arrays.
 
     `labels` are the class codes of the leaves, None for numbers; `columns` are those of the table
@@ -42,23 +39,19 @@ class BoostedTrees:
     columns: list[CodedColumn]
 
     @classmethod
-    def of(cls, trees: ForestTrees, labels: Ints | None, coding: RankCoding) -> "BoostedTrees":
-        """Trees that were grown on a coding; of numbers, the values are in the thresholds."""
-        columns = [
-            replace(column, values=column.values[:0]) if column.kind == "number" else column
-            for column in coding.columns
-        ]
-        return cls(trees, labels, columns)
+    def of(cls, trees: ForestTrees, labels: Ints | None, coding: RankCoding) -> "MemberTrees":
+        """Trees that were grown on a coding."""
+        return cls(trees, labels, [column.for_flat_trees() for column in coding.columns])
 
     def write(self, model: Any, n: int) -> None:
         forget_members(model)
-        model.trees_, model.columns_ = self.trees[:n], self.columns
+        model.trees_, model.columns_ = self.trees.first(n), self.columns
         if self.labels is not None:
-            model._leaf_labels = self.labels[: self.trees.first_leaf[n]]
+            model._leaf_labels = self.labels[: self.trees.first_leaf[n]].copy()
 
 
 @dataclass(frozen=True, eq=False)
-class AnyMembers:
+class MemberEstimators:
     """Fitted estimators of any origin."""
 
     members: list[Any]
@@ -72,44 +65,6 @@ def forget_members(model: Any) -> None:
     """Those of an earlier fit."""
     for name in FITTED:
         vars(model).pop(name, None)
-
-
-class TreeLearners(Sequence[Any]):
-    """The trees of a fitted ensemble as learners, made when they are asked for."""
-
-    def __init__(self, model: Any) -> None:
-        self._model, self._estimator = model, model.estimator_
-        self._random_states = random_states(self._estimator)
-        self.criterion = self._estimator.criterion
-        self.n_classes_ = getattr(model, "n_classes_", 0)
-
-    def __len__(self) -> int:
-        return len(self._model.trees_)
-
-    @overload
-    def __getitem__(self, b: int) -> Any: ...
-    @overload
-    def __getitem__(self, b: slice) -> list[Any]: ...
-    def __getitem__(self, b: int | slice) -> Any:
-        if isinstance(b, slice):
-            return [self[i] for i in range(*b.indices(len(self)))]
-        if not -len(self) <= b < len(self):
-            raise IndexError(f"member {b} of an ensemble of {len(self)}")
-        b = b % len(self)
-        return self._learner(b, unpacked(self._model.trees_[b : b + 1], self))
-
-    def _learner(self, b: int, tree: Tree) -> Any:
-        model = self._model
-        member = fresh(self._estimator, self._random_states, int(model._seeds[b]))
-        member.tree_, member.columns_, member._split_alphas = tree, model.columns_, None
-        member.n_features_in_, member.n_outputs_ = model.n_features_in_, 1
-        member.max_features_ = member._features_drawn(model.n_features_in_)
-        if hasattr(model, "feature_names_in_"):
-            member.feature_names_in_ = model.feature_names_in_
-        if self.n_classes_:
-            member.classes_, member.n_classes_ = model.classes_, self.n_classes_
-            member._labels = member._labels_of(tree, self.n_classes_)
-        return member
 
 
 class Asked(Protocol):
@@ -192,12 +147,12 @@ class AskedEstimators:
         assert self._labels is not None
         total: Any = 0.0
         for member, weight in zip(self._members[:n], self._weights, strict=False):
-            codes = predictions(member, self._X, self._labels)
+            codes = codes_or_numbers(member, self._X, self._labels)
             total = total + votes_for(codes, len(self._labels)) * weight
             yield total
 
     def medians(self, stages: Ints) -> Floats:
-        says = [predictions(m, self._X, None) for m in self._members[: stages[-1]]]
+        says = [predicted_numbers(m, self._X) for m in self._members[: stages[-1]]]
         table = np.column_stack(says)
         medians = np.empty((len(table), len(stages)))
         weighted_medians(table, self._weights, stages, medians)
@@ -220,17 +175,11 @@ def asked(model: Any, X: Any) -> Asked:
     return AskedTrees(model, places_in(table_of(X, model.estimator_, reset=None), model.columns_))
 
 
-def predictions(member: Any, X: Any, labels: Array | None) -> Array:
+def codes_or_numbers(member: Any, X: Any, labels: Array | None) -> Array:
     """What a member predicts: numbers, or the codes of its labels."""
-    found = np.asarray(member.predict(X))
-    if found.size != _num_samples(X):
-        raise DataError(
-            f"{type(member).__name__} gives an array of shape {found.shape} for "
-            f"{_num_samples(X)} rows of X; one number or label is wanted for each"
-        )
-    found = found.reshape(-1)
     if labels is None:
-        return found.astype(np.float64, copy=False)
+        return predicted_numbers(member, X)
+    found = predictions(member, X)
     codes = np.minimum(np.searchsorted(labels, found), len(labels) - 1)
     strange = labels[codes] != found
     if strange.any():
