@@ -189,7 +189,13 @@ class Rounds:
         if self.n_trees > 1:
             shares = np.empty_like(self.scores)
             booster.shares(self.scores, shares)
+        gradient, curvature = np.empty(0), None
+        if self.bins.levels:
+            gradient, curvature = self.loss.derivatives(self.y, self._flat(self.scores.T))
         for k, seed in enumerate(seeds):
+            if self.bins.levels:
+                weighted = self._weighted(gradient, k), self._weighted(curvature, k)
+                booster.group_levels(*weighted, rows)
             score = self.scores[k]
             booster.round(kernel, score, self.target, k=k, share=shares[k], rows=rows, seed=seed)
             yield
@@ -200,9 +206,10 @@ class Rounds:
         loss = self.loss.for_round(self.y, scores, self.weight)
         gradient, curvature = loss.derivatives(self.y, scores)
         for k, seed in enumerate(seeds):
-            self.booster.grow(
-                self._weighted(gradient, k), self._weighted(curvature, k), rows=rows, seed=seed
-            )
+            weighted = self._weighted(gradient, k), self._weighted(curvature, k)
+            if self.bins.levels:
+                self.booster.group_levels(*weighted, rows)
+            self.booster.grow(*weighted, rows=rows, seed=seed)
             if loss.moves_leaves and self.n_trees == 1:
                 self._move_leaves(loss, rows)
             self.scores[k] += self.booster.leaf_values[self.booster.leaf_of]
