@@ -386,3 +386,15 @@ def test_parameters_without_meaning_are_named(name, value):
     X, y = sample()
     with pytest.raises(ParameterError, match=f"{name} is {value!r}"):
         HistGradientBoostingRegressor(**{name: value}).fit(X, y)
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "poisson"])
+def test_whole_weights_may_be_as_large_as_counts_can_be(loss):
+    X, y = sample(n=600)
+    X, y = X.round(1), np.exp(y)
+    weight = np.random.default_rng(0).integers(1, 4, size=len(y))
+    # With one row to a leaf it does not matter how many copies a row stands for.
+    how = {"min_samples_leaf": 1, "max_leaf_nodes": 6, "max_iter": 5}
+    model = HistGradientBoostingRegressor(loss, **how).fit(X, y, sample_weight=weight)
+    large = HistGradientBoostingRegressor(loss, **how).fit(X, y, sample_weight=weight * 10**12)
+    assert_allclose(large.predict(X), model.predict(X), rtol=1e-10)  # sums of larger numbers
