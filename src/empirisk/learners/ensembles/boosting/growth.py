@@ -469,11 +469,11 @@ def counted_copies(copies: Array, min_samples_leaf: int) -> Array:
     """Copies of rows in numbers whose sum leaves room for curvatures in a word.
 
     No row counts as more than the rows that any side of a split, or any level of a category, is
-    asked for: more of them would change nothing.
+    asked for: more of them would change no split.
 
     Examples
     --------
-    >>> counted_copies(np.array([3, 10**12, 7]), 20).tolist() == [3, 2**38 // 3, 7]
+    >>> counted_copies(np.array([3, 10**12, 7]), 20).tolist() == [3, 2**40 // 3, 7]
     True
     """
     n = len(copies)
