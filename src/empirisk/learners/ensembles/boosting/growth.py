@@ -473,7 +473,7 @@ def counted_copies(copies: Array, min_samples_leaf: int) -> Array:
 
     Examples
     --------
-    >>> counted_copies(np.array([3, 10**12, 7]), 20).tolist() == [3, 2**40 // 3, 7]
+    >>> counted_copies(np.array([3, 10**13, 7]), 20).tolist() == [3, 2**40 // 3, 7]
     True
     """
     n = len(copies)
