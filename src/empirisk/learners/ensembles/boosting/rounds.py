@@ -18,7 +18,6 @@ from empirisk.learners.ensembles.boosting.bins import BinnedTable
 from empirisk.learners.ensembles.boosting.boosted_trees import BoostedTrees
 from empirisk.learners.ensembles.boosting.boosting_loss import BoostingLoss
 from empirisk.learners.ensembles.boosting.growth import Booster, Limits
-from empirisk.learners.ensembles.boosting.leaf_steps import common_factor
 from empirisk.learners.ensembles.forest_trees import ForestTrees
 from empirisk.learners.trees.limits import counts_rows
 from empirisk.runtime.arrays import Array, Floats, Ints
@@ -142,6 +141,7 @@ class Rounds:
         self.watched: list[tuple[BinnedTable | Floats, Floats]] = []
         if before is None:
             start = np.asarray(loss.initial(self.y, self.weight), dtype=np.float64).reshape(-1)
+            _check_start(start, n_trees)
             self.start = np.broadcast_to(start, (n_trees,)).copy()
         else:
             self.start = self.scaled(before.baseline)[0]
@@ -234,12 +234,7 @@ class Rounds:
         if self.limits.monotone is None or not self.limits.monotone.any():
             values[:] = rate * loss.leaf_steps(y, raw, weight, leaf, values / rate)
             return
-        along = values[leaf] / rate
-
-        def slope(factor: float) -> float:
-            return float((weight * along) @ loss.gradient(y, raw + factor * along))
-
-        values *= common_factor(slope)
+        values *= loss.common_step(y, raw, weight, values[leaf] / rate)
 
     def _drawn(self, seed: int) -> Ints | None:
         """The rows of a round, in order; None for all."""
@@ -296,6 +291,15 @@ class Rounds:
     def _flat(self, scores: Floats) -> Floats:
         """Scores as losses take them: (rows,) where there is one tree in each round."""
         return scores[:, 0] if self.n_trees == 1 else scores
+
+
+def _check_start(start: Floats, n_trees: int) -> None:
+    """Of losses of one's own."""
+    if len(start) not in (1, n_trees) or not np.isfinite(start).all():
+        raise ParameterError(
+            f"initial of the loss gives {start[:3].tolist()}, {len(start)} number(s); wanted is "
+            f"{'one finite number' if n_trees == 1 else f'one for each of {n_trees} classes'}"
+        )
 
 
 def _unit(numbers: Array) -> float:
