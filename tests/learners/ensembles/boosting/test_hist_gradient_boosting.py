@@ -267,6 +267,8 @@ def test_going_on_is_one_fit():
     classifier = HistGradientBoostingClassifier(max_iter=2, warm_start=True).fit(X, y > 0)
     with pytest.raises(DataError, match="classes"):
         classifier.fit(X, np.digitize(y, [0, 1]))
+    with pytest.raises(ParameterError, match="loss is 'poisson', whose scores mean something else"):
+        parts.set_params(max_iter=9, loss="poisson").fit(X, np.exp(y))
 
 
 @pytest.mark.parametrize("factor", [1e-200, 1e200])

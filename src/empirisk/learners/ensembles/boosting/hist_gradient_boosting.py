@@ -196,6 +196,13 @@ class HistGradientBoosting(PathMixin, BaseEstimator):
                 f"y has the classes {table.classes.tolist()[:10]}, and before it had "
                 f"{self.classes_.tolist()[:10]}: fit anew with warm_start=False"
             )
+        loss = self._loss(table.n_classes)
+        link = None if isinstance(loss, OwnLoss) else loss.link
+        if link != self._link:
+            raise ParameterError(
+                f"loss is {self.loss!r:.60}, whose scores mean something else than those that "
+                "there are: fit anew with warm_start=False"
+            )
         return EarlierRounds(self.trees_, self._baseline_prediction)
 
     @property
