@@ -126,6 +126,7 @@ def test_a_weak_learner_without_weights_is_refused(weak):
         ({"estimator": 3}, "estimator is 3"),
         ({"estimator": DecisionTreeRegressor()}, "not for the task"),
         ({"random_state": -1}, "random_state is -1"),
+        ({"n_jobs": 0}, "n_jobs is 0"),
     ],
 )
 def test_parameters_are_checked(settings, message):

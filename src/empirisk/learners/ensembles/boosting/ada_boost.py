@@ -23,6 +23,7 @@ from empirisk.learners.trees.limits import real
 from empirisk.risk.axis import Axis, Output, PathMixin
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.parallel import number_of_workers
 from empirisk.runtime.streams import spawn
 from empirisk.runtime.validation import check_target
 
@@ -89,6 +90,7 @@ class AdaBoost(PathMixin, BaseEstimator):
     def _checked(self) -> Any:
         """The weak learner; raises a ParameterError where a parameter has no meaning."""
         checked_rounds(self.n_estimators)
+        number_of_workers(self.n_jobs)
         rate, prototype = real(self.learning_rate), self._prototype()
         if rate is None or not (rate > 0 and isfinite(rate)):
             raise ParameterError(
