@@ -58,7 +58,7 @@ def freedom_of_smoother(
         S = hat_matrix(estimator, X, sample_weight=None if (weight == 1).all() else weight)
     except ParameterError as error:
         raise ParameterError(
-            f"stop is 'aic', and {type(estimator).__name__} is not linear in y, so that its degrees "
+            f"stop is 'aic', and {type(estimator).__name__} is not linear in y, so its degrees "
             "of freedom are not known: use Tuned"
         ) from error
     return _freedom(S, np.ones(n), weight / weight.sum(), n, rate, rounds, from_mean)
