@@ -1,6 +1,6 @@
 """The trees of a gradient boosting, round by round, and what they add to the scores of rows."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -115,6 +115,31 @@ class BoostedTrees:
         sound = isinstance(self.trees, ForestTrees) and isinstance(self.per_round, int)
         if not sound or self.per_round < 1 or len(self.trees) % self.per_round:
             raise DataError("the trees of a boosting do not come in whole rounds")
+
+
+class LateTrees(BoostedTrees):
+    """Rounds of trees that are joined when they are first asked for.
+
+    A scorer that is told the scores of its rows never asks; to join all trees after each round
+    would take longer and longer.
+
+    Parameters
+    ----------
+    join : callable
+        Gives the trees of all rounds.
+    n_rounds, per_round : int
+    """
+
+    def __init__(self, join: Callable[[], ForestTrees], n_rounds: int, per_round: int) -> None:
+        vars(self).update(_join=join, _n_rounds=n_rounds, per_round=per_round)
+
+    def __len__(self) -> int:
+        return int(vars(self)["_n_rounds"])
+
+    @cached_property
+    def trees(self) -> ForestTrees:
+        joined: ForestTrees = vars(self)["_join"]()
+        return joined
 
 
 @dataclass(frozen=True, eq=False)

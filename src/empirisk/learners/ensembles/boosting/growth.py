@@ -284,6 +284,10 @@ class Booster:
         """Add the last tree, with its `leaf_values`, to the trees."""
         self._kept.append(self.newest())
 
+    def kept(self) -> list[ForestTrees]:
+        """The trees that were kept so far, one by one."""
+        return self._kept[:]
+
     def newest(self) -> ForestTrees:
         """The last tree, with its `leaf_values`."""
         room, n_leaves, n_nodes = self._room, self.n_leaves, self.n_nodes

@@ -104,6 +104,7 @@ class HistGradientBoostingRegressor(RegressorMixin, HistGradientBoosting):
     do_early_stopping_ : bool
     train_score_, validation_score_ : arrays of shape (n_iter_ + 1,), or empty
         With early stopping: scores before the first round and after each, by the loss with a minus.
+        Rounds that `warm_start` goes on from have none if they were grown without it.
     is_categorical_ : array of shape (p,) or None
     feature_importances_ : array of shape (p,)
         Sums of the gains of splits; see `risk.importance` for better ones.

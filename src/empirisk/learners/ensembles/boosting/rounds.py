@@ -8,6 +8,7 @@ has K trees, all to the gradients at its beginning.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from empirisk.data.rank_coding import CodedColumn
 from empirisk.data.scaling import power_of_two
 from empirisk.learners.ensembles.boosting.bins import BinnedTable
-from empirisk.learners.ensembles.boosting.boosted_trees import BoostedTrees
+from empirisk.learners.ensembles.boosting.boosted_trees import BoostedTrees, LateTrees
 from empirisk.learners.ensembles.boosting.boosting_loss import BoostingLoss
 from empirisk.learners.ensembles.boosting.growth import Booster, Limits
 from empirisk.learners.ensembles.forest_trees import ForestTrees
@@ -171,9 +172,10 @@ class Rounds:
         self.done += 1
         for watched, scores in self.watched:
             if not isinstance(watched, BinnedTable):
-                self.booster.trees(self.n_trees).add_to(
-                    scores, watched, self.done - 1, self.done, n_jobs=self.n_jobs
+                last = BoostedTrees(
+                    ForestTrees.of(self.booster.kept()[-self.n_trees :]), self.n_trees
                 )
+                last.add_to(scores, watched, n_jobs=self.n_jobs)
 
     def _refuse_overflow(self) -> None:
         if not (np.abs(self.booster.leaf_values) < FAR).all():
@@ -261,20 +263,25 @@ class Rounds:
         """The mean over the training rows."""
         return self.mean_loss(self.y, self.scores.T, self.weight)
 
-    def grown(self) -> Grown:
-        """What predictions need."""
-        baseline = self.in_units(self.start[None])
-        return Grown(self._trees(), baseline, self.loss, self.bins.columns)
+    def grown(self, *, late: bool = False) -> Grown:
+        """What predictions need; trees that are `late` are joined when they are asked for."""
+        trees: BoostedTrees | None = None
+        rounds = self.done + (0 if self.before is None else len(self.before.trees))
+        join = partial(self._joined, self.booster.kept())
+        if rounds:
+            K = self.n_trees
+            trees = LateTrees(join, rounds, K) if late else BoostedTrees(join(), K)
+        return Grown(trees, self.in_units(self.start[None]), self.loss, self.bins.columns)
 
-    def _trees(self) -> BoostedTrees | None:
-        """All of them, with values in the units of the target."""
+    def _joined(self, kept: list[ForestTrees]) -> ForestTrees:
+        """Those of earlier rounds, and these, with values in the units of the target."""
         parts = [] if self.before is None else [self.before.trees.trees]
-        if self.done:
-            new = self.booster.trees().trees
+        if kept:
+            new = ForestTrees.of(kept)
             if self.loss.link == "identity" and self.unit != 1.0:
                 new = replace(new, value=new.value * self.unit)
             parts.append(new)
-        return BoostedTrees(ForestTrees.of(parts), self.n_trees) if parts else None
+        return ForestTrees.of(parts)
 
     def in_units(self, scores: Floats) -> Floats:
         """Scores in the units of the target."""
