@@ -14,6 +14,7 @@ from empirisk import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
 )
+from empirisk.learners.ensembles.boosting import boosted_trees
 from empirisk.learners.ensembles.boosting.bins import BinnedTable
 from empirisk.learners.ensembles.boosting.classification_losses import (
     BinaryLogLoss,
@@ -400,3 +401,18 @@ def test_whole_weights_may_be_as_large_as_counts_can_be(loss):
     model = HistGradientBoostingRegressor(loss, **how).fit(X, y, sample_weight=weight)
     large = HistGradientBoostingRegressor(loss, **how).fit(X, y, sample_weight=weight * 10**12)
     assert_allclose(large.predict(X), model.predict(X), rtol=1e-10)  # sums of larger numbers
+
+
+def test_stages_are_the_same_however_many_are_found_at_a_time(monkeypatch):
+    X, y = sample(missing=True)
+    target = np.digitize(y, [0.0, 1.0])
+    model = HistGradientBoostingClassifier(max_iter=7, **SMALL).fit(X, target)
+    together = list(model.staged_decision_function(X))
+    assert_array_equal(together[-1], model.decision_function(X))
+    monkeypatch.setattr(boosted_trees, "NUMBERS_AT_ONCE", 2 * 3 * len(X))  # two rounds
+    assert_array_equal(list(model.staged_decision_function(X)), together)
+    monkeypatch.setattr(boosted_trees, "NUMBERS_AT_ONCE", 1)
+    assert_array_equal(list(model.staged_decision_function(X)), together)
+    for t in range(7):
+        shorter = HistGradientBoostingClassifier(max_iter=t + 1, **SMALL).fit(X, target)
+        assert_array_equal(shorter.decision_function(X), together[t])

@@ -1,8 +1,8 @@
 """The trees of a gradient boosting, round by round, and what they add to the scores of rows."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from empirisk.runtime.errors import DataError
 from empirisk.runtime.parallel import parallel, slices
 
 ROWS_AT_ONCE = 2048
+NUMBERS_AT_ONCE = 2**22  # scores of several rounds that are kept: 32 MB
 MOST_NODES = 255  # of a tree that is tried split by split; larger ones are walked
 FEW_ROWS = 64  # not worth a table of splits
 MOST_THRESHOLDS = 2**16 - 2  # of a feature
@@ -102,6 +103,24 @@ class BoostedTrees:
             np.empty(0 if table is NO_SPLITS else n, np.uint16), np.empty(n, np.int32), scores,
             staged,
         )  # fmt: skip
+
+    def stages(
+        self, scores: Floats, places: Floats, *, n_jobs: int | None = None
+    ) -> Iterator[Floats]:
+        """The scores after each round, from those before the first: (n, per_round).
+
+        Some rounds are found at a time, so that rows are not coded for each.
+        """
+        scores, at_once = scores.copy(), max(1, NUMBERS_AT_ONCE // scores.size)
+        for first in range(0, len(self), at_once):
+            some = self[first : first + at_once]
+            staged = np.empty((len(places), len(some), self.per_round))
+            parts = slices(len(places), ROWS_AT_ONCE)
+            parallel(partial(some._stage_part, scores, places, staged), parts, n_jobs=n_jobs)
+            yield from (staged[:, t].copy() for t in range(len(some)))
+
+    def _stage_part(self, scores: Floats, places: Floats, staged: Floats, part: slice) -> None:
+        self.stage(scores[part], places[part], np.arange(1, len(self) + 1), staged[part])
 
     @cached_property
     def _splits(self) -> "SplitTable":

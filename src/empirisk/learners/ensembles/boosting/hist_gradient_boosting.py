@@ -244,9 +244,7 @@ class HistGradientBoosting(PathMixin, BaseEstimator):
         """The scores after each round."""
         places = check_places(self, X)
         raw = np.tile(self._baseline_prediction, (len(places), 1))
-        for t in range(self.n_iter_):
-            self.trees_.add_to(raw, places, t, t + 1, n_jobs=self.n_jobs)
-            yield raw.copy()
+        yield from self.trees_.stages(raw, places, n_jobs=self.n_jobs)
 
     def _inverse_link(self, raw: Floats) -> Floats:
         if self._link is None:
