@@ -334,3 +334,11 @@ def test_losses_of_positive_numbers_refuse_others():
     with pytest.raises(ParameterError, match="log_loss"):
         classification_loss("hinge", 2)
     assert regression_loss("huber", alpha=0.8) == HuberLoss(0.8)
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "poisson"])
+def test_steps_that_leave_all_numbers_are_refused_and_not_predicted(loss):
+    X = rng.normal(size=(100, 2))
+    model = HistGradientBoostingRegressor(loss, learning_rate=50.0, max_iter=200)
+    with pytest.raises(ParameterError, match="learning_rate is 50: give a smaller one"):
+        model.fit(X, np.exp(X[:, 0]))

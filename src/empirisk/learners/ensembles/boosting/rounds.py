@@ -26,6 +26,7 @@ from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.streams import generator, spawn
 
 FAR = 1e150  # squares of such steps are beyond floating-point numbers
+FARTHEST_LOG = 700.0  # exp of it is still a number, and so is that of minus it
 ORDINARY = (2.0**-100, 2.0**100)  # sums of squares of such numbers are far from overflow
 
 
@@ -178,7 +179,10 @@ class Rounds:
                 last.add_to(scores, watched, n_jobs=self.n_jobs)
 
     def _refuse_overflow(self) -> None:
-        if not (np.abs(self.booster.leaf_values) < FAR).all():
+        bounded = bool((np.abs(self.booster.leaf_values) < FAR).all())
+        if self.loss.link == "log":  # exp of them is predicted
+            bounded &= bool(np.abs(self.scores).max() < FARTHEST_LOG)
+        if not bounded:
             raise ParameterError(
                 f"after {self.done} rounds the scores are too large for floating-point numbers; "
                 f"learning_rate is {self.limits.learning_rate:g}: give a smaller one"
