@@ -416,3 +416,27 @@ def test_stages_are_the_same_however_many_are_found_at_a_time(monkeypatch):
     for t in range(7):
         shorter = HistGradientBoostingClassifier(max_iter=t + 1, **SMALL).fit(X, target)
         assert_array_equal(shorter.decision_function(X), together[t])
+
+
+@pytest.mark.parametrize("kind", ["classes", "quantile", "counts", "zeros and ones"])
+def test_weights_are_copies_also_where_many_splits_are_worth_the_same(kind):
+    """Few values of X and y, and so equal gains: the first counts, whatever sums were rounded."""
+    small = {"max_iter": 3, "min_samples_leaf": 3}
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X = np.round(2 * rng.normal(size=(60, 4))) / 2
+        score = X[:, 0] + X[:, 1] + rng.normal(size=60)
+        weight = rng.integers(0, 4, size=60)
+        rows = np.repeat(np.arange(60), weight)
+        learner, y = {
+            "classes": (HistGradientBoostingClassifier(**small), (score > 0).astype(int)),
+            "quantile": (HistGradientBoostingRegressor("quantile", quantile=0.8, **small), score),
+            "counts": (
+                HistGradientBoostingRegressor("poisson", **small),
+                np.floor(np.exp(score / 2)),
+            ),
+            "zeros and ones": (HistGradientBoostingRegressor(**small), (score > 0).astype(float)),
+        }[kind]
+        copied = clone(learner).fit(X[rows], y[rows])
+        weighted = learner.fit(X, y, sample_weight=weight)
+        assert_allclose(weighted._raw(X), copied._raw(X), rtol=1e-9, atol=1e-12)
