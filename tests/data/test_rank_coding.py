@@ -219,3 +219,5 @@ def test_what_cannot_be_a_column_is_named():
         chosen_categories(["b"], ["a"], 1)
     with pytest.raises(ParameterError, match="from 0 to 1"):
         chosen_categories([2], ["a", "b"], 2)
+    with pytest.raises(ParameterError, match="categorical_features is 'from_type'; it must be"):
+        chosen_categories("from_type", ["a", "b"], 2)

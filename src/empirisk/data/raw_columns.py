@@ -153,11 +153,12 @@ def chosen_categories(categorical_features: Any, names: list[str], p: int) -> An
     if categorical_features is None:
         return [False] * p
     given = np.asarray(categorical_features)
+    kind = given.dtype.kind if given.ndim == 1 else ""
     if given.dtype == bool and given.shape == (p,):
         return given.tolist()
-    if given.dtype.kind in "iu" and given.size and given.max() < p and given.min() >= 0:
+    if kind in ("i", "u") and given.size and given.max() < p and given.min() >= 0:
         return [j in set(given.tolist()) for j in range(p)]
-    if given.dtype.kind in "UO":
+    if kind in ("U", "O"):
         strange = [name for name in given.tolist() if name not in names]
         if strange:
             raise ParameterError(

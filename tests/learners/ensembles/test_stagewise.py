@@ -19,8 +19,10 @@ from empirisk import (
     Ridge,
     StagewiseRegressor,
     Tuned,
+    load,
     losses,
     risk,
+    save,
 )
 from empirisk.learners.ensembles.boosting import column_rounds
 from empirisk.learners.ensembles.boosting.any_rounds import AnyRounds
@@ -380,6 +382,17 @@ def test_members_predict_finite_numbers(ensemble):
         ensemble(Endless(), n_estimators=3).fit(*data())
 
 
+def test_a_sum_of_no_members_has_a_file_and_refuses_what_they_would(tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(50, 3)), rng.normal(size=50)
+    model = StagewiseRegressor(Ridge(), 5, learning_rate=0.3, stop="aic").fit(X, y)
+    assert model.n_estimators_ == 0
+    save(model, tmp_path / "mean")
+    assert_array_equal(load(tmp_path / "mean").predict(X), np.full(50, y.mean()))
+    with pytest.raises(DataError, match="missing"):
+        model.predict(np.full((2, 3), np.nan))
+
+
 @pytest.mark.parametrize(
     ("settings", "match"),
     [
@@ -392,6 +405,8 @@ def test_members_predict_finite_numbers(ensemble):
         ({"stop": "bic"}, "stop is"),
         ({"stop": "aic", "loss": "absolute"}, "squared loss"),
         ({"estimator": "lines"}, "estimator is"),
+        ({"stop": "aic"}, "not linear in y.* use Tuned"),
+        ({"n_jobs": 0}, "n_jobs is 0"),
     ],
 )
 def test_parameters_without_meaning_are_refused(settings, match):

@@ -7,6 +7,7 @@ from empirisk.compiled.boosting.splitting import (
     bounded_value,
     curvature_of,
     gradient_of,
+    is_larger,
     rows_of,
 )
 from empirisk.compiled.boosting.team import SHARED
@@ -133,7 +134,9 @@ def note_best(
         return
     best = -1
     for j in range(features.size):
-        if chosen[j] and splits[j].gain > node.gain:
+        if not chosen[j] or splits[j].gain <= 0.0:
+            continue
+        if best < 0 or is_larger(splits[j].gain, node.gain):
             best, node.gain = j, splits[j].gain
     if best < 0 or node.gain <= units[MIN_GAIN]:
         node.gain = -1.0

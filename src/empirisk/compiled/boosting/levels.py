@@ -13,6 +13,7 @@ from empirisk.compiled.boosting.splitting import (
     curvature_of,
     first_largest,
     gradient_of,
+    is_larger,
     rows_of,
     settle,
     weigh,
@@ -54,7 +55,7 @@ def search_levels(
             here = worth_within(
                 rules, np.int64(0), node, sums[0, r], sums[1, r], units[0], units[1]
             )
-            if here > worth:
+            if here > -np.inf and (best < 0 or is_larger(here, worth)):
                 best, worth = r, here
     else:
         weigh(rules, sums, n - 1, missing, node.first, node.second, units[0], units[1], gains)

@@ -5,7 +5,8 @@ With sums of gradients G and curvatures H on both sides, a split is worth
     G_left^2 / (H_left + l2) + G_right^2 / (H_right + l2) - G^2 / (H + l2),
 
 twice what the quadratic approximation of the loss loses (Chen & Guestrin 2016). All sums are whole
-numbers, in units of entries, and so is what two equal splits are worth: of those the first counts.
+numbers, in units of entries. Of splits that are worth the same, to rounding, the first counts: this
+must not depend on the units, or weights would not be copies.
 Missing values go right, then left, where a node has some.
 """
 
@@ -14,6 +15,8 @@ import numpy as np
 from empirisk.compiled.decorator import compiled
 
 ROUNDING = 1e-12  # a gain below this part of what the node is worth is rounding
+TIED = 1e-10  # splits are worth the same if they differ by less, as a part of it
+TIED_BITS = np.int64(1) << 19  # the same for the bits of a float64: 2^-33 of it, or half of that
 
 
 @compiled(inner=True)
@@ -72,7 +75,7 @@ def weigh(rules, sums, n, missing, node_first, node_second, l2, min_curvature, g
 
 @compiled(inner=True)
 def first_largest(gains, patterns, n):
-    """The place of the first largest of n gains.
+    """The place of the first of n gains that is as large as the largest, to rounding.
 
     patterns are the same numbers as int64: numbers that are not negative are ordered as their bits
     are, and whole numbers are compared many at a time.
@@ -81,9 +84,15 @@ def first_largest(gains, patterns, n):
     for b in range(n):
         largest = max(largest, patterns[b])
     for b in range(n):
-        if patterns[b] == largest:
+        if patterns[b] >= largest - TIED_BITS:
             return b
     return 0
+
+
+@compiled(inner=True)
+def is_larger(worth, other):
+    """Whether a split is worth more than another, by more than rounding."""
+    return worth > other + TIED * abs(other)
 
 
 @compiled(inner=True)
@@ -141,7 +150,7 @@ def search_numbers(
         missing[0], missing[1] = firsts[n_bins], seconds[n_bins]
         weigh(rules, sums, n - 1, missing, node.first, node.second, l2, min_curvature, gains)
         other = first_largest(gains, patterns, n - 1)
-        if n > 1 and gains[other] > gain:
+        if n > 1 and gains[other] >= 0.0 and (gain < 0.0 or is_larger(gains[other], gain)):
             best, gain, missing_left = other, gains[other], np.int64(1)
     if gain < 0.0:
         return
@@ -208,7 +217,7 @@ def search_bounded(rules, feature, firsts, seconds, node, units, sums, missing, 
             worth = worth_within(
                 rules, np.int64(feature.monotone), node, first, second, l2, min_curvature
             )
-            if worth > best_worth:
+            if worth > -np.inf and (best < 0 or is_larger(worth, best_worth)):
                 best, best_worth, best_left = b, worth, way
     if best >= 0:
         keep(rules, firsts, seconds, n_bins, sums, missing, best, best_left, some, node, split)

@@ -26,7 +26,7 @@ def shap_values(model: Any, X: Any, *, n_jobs: int | None = None) -> ShapValues:
 
     Parameters
     ----------
-    model : fitted tree, forest or boosted trees of this library
+    model : fitted tree, forest or `HistGradientBoosting` of this library
         Or a `Tuned` of one. Of a classifier, probabilities are explained; of boosted trees, the
         raw scores, such as log-odds.
     X : array-like or frame of shape (n, p)

@@ -126,12 +126,25 @@ def test_a_weak_learner_without_weights_is_refused(weak):
         ({"estimator": 3}, "estimator is 3"),
         ({"estimator": DecisionTreeRegressor()}, "not for the task"),
         ({"random_state": -1}, "random_state is -1"),
+        ({"n_jobs": 0}, "n_jobs is 0"),
     ],
 )
 def test_parameters_are_checked(settings, message):
     X, y = two_classes(40)
     with pytest.raises(ParameterError, match=message):
         AdaBoostClassifier(**settings).fit(X, y)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", ["constant", "two values", "far away"])
+def test_a_tree_that_is_wrong_by_rounding_only_ends_the_rounds_of_the_regressor(kind, weighted):
+    X, y = numbers(60)
+    y = {"constant": 0.0 * y + 0.1, "two values": np.where(y > 0, 0.1, 0.7)}.get(kind, y + 1e9)
+    weight = np.random.default_rng(0).exponential(size=60) if weighted else None
+    model = AdaBoostRegressor(DecisionTreeRegressor(), bootstrap=False)
+    model.fit(X, y, sample_weight=weight)
+    assert_array_equal(model.estimator_errors_, [0.0])
+    assert_array_equal(model.estimator_weights_, [1.0])
 
 
 @pytest.mark.parametrize(

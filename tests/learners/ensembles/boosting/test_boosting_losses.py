@@ -272,6 +272,45 @@ def test_a_loss_of_ones_own_is_checked():
     with pytest.raises(ParameterError, match="negative"):
         HistGradientBoostingRegressor(Bent()).fit(X, y)
 
+    class Short(SquaredByHand):
+        def inverse_link(self, raw):
+            return raw[:3]
+
+    with pytest.raises(ParameterError, match=r"inverse_link of .* shape \(3,\)"):
+        HistGradientBoostingRegressor(Short(), max_iter=2).fit(X, y).predict(X)
+
+    for wrong in (np.nan, np.zeros(7)):
+
+        class Lost(SquaredByHand):
+            def initial(self, y, sample_weight, wrong=wrong):
+                return wrong
+
+        with pytest.raises(ParameterError, match="initial of the loss"):
+            HistGradientBoostingRegressor(Lost()).fit(X, y)
+
+
+@pytest.mark.parametrize("separable", [True, False])
+def test_a_loss_of_ones_own_takes_newtons_steps_in_monotone_trees_too(separable):
+    X = rng.normal(size=(150, 3))
+    y = (X[:, 0] + (0 if separable else 1) * rng.normal(size=150) > 0).astype(int)
+    how = {"max_iter": 8, "min_samples_leaf": 4, "monotonic_cst": [1, 0, 0]}
+    own = HistGradientBoostingClassifier(OfClasses(BinaryLogLoss()), **how).fit(X, y)
+    named = HistGradientBoostingClassifier(**how).fit(X, y)
+    # Exponentials of the compiled loop and of SciPy differ by a few units in the last place.
+    assert_allclose(own.decision_function(X), named.decision_function(X), rtol=1e-10)
+
+
+def test_in_monotone_trees_steps_that_would_raise_a_loss_of_ones_own_are_all_halved():
+    class Steep(SquaredByHand):
+        def curvature(self, y, raw):
+            return np.full(len(y), 0.3)  # Newton's steps are three times too long
+
+    X, y = rng.normal(size=(150, 3)), rng.normal(size=150)
+    how = {"max_iter": 1, "min_samples_leaf": 4, "monotonic_cst": [1, 0, 0], "learning_rate": 1.0}
+    own = HistGradientBoostingRegressor(Steep(), **how).fit(X, y).predict(X) - y.mean()
+    named = HistGradientBoostingRegressor(**how).fit(X, y).predict(X) - y.mean()
+    assert_allclose(own, named / 0.3 / 2, rtol=1e-10)  # sums in another order
+
 
 @pytest.mark.parametrize(
     ("settings", "message"),
@@ -295,3 +334,11 @@ def test_losses_of_positive_numbers_refuse_others():
     with pytest.raises(ParameterError, match="log_loss"):
         classification_loss("hinge", 2)
     assert regression_loss("huber", alpha=0.8) == HuberLoss(0.8)
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "poisson"])
+def test_steps_that_leave_all_numbers_are_refused_and_not_predicted(loss):
+    X = rng.normal(size=(100, 2))
+    model = HistGradientBoostingRegressor(loss, learning_rate=50.0, max_iter=200)
+    with pytest.raises(ParameterError, match="learning_rate is 50: give a smaller one"):
+        model.fit(X, np.exp(X[:, 0]))

@@ -9,6 +9,7 @@ from sklearn.metrics import accuracy_score, r2_score
 from empirisk import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from empirisk.learners.ensembles.boosting.boosting_settings import Stopping
 from empirisk.learners.ensembles.boosting.stopping import no_longer_grows, split_rows
+from empirisk.learners.ensembles.forest_trees import ForestTrees
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.streams import spawn
 
@@ -73,6 +74,20 @@ def test_scorers_judge_predictions(scoring):
     scores = [r2_score(Y_NEW, stage) for stage in model.staged_predict(NEW)]
     assert_allclose(model.validation_score_[1:], scores, rtol=1e-10)
     assert not hasattr(model, "_known_scores")
+
+
+@pytest.mark.parametrize("scoring", ["loss", "r2"])
+def test_judging_a_round_does_not_take_longer_the_more_rounds_there_are(scoring, monkeypatch):
+    joined, join = [], ForestTrees.of
+
+    def counting(packed, **how):
+        joined.append(len(packed))
+        return join(packed, **how)
+
+    monkeypatch.setattr(ForestTrees, "of", counting)
+    how = {**HOW, "max_iter": 30, "n_iter_no_change": 30}
+    HistGradientBoostingRegressor(scoring=scoring, **how).fit(X, Y, X_val=NEW, y_val=Y_NEW)
+    assert sum(joined) <= 3 * 30  # for each round one tree, and all of them in the end
 
 
 def test_scorers_judge_labels_and_probabilities():

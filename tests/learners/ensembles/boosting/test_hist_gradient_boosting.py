@@ -14,6 +14,7 @@ from empirisk import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
 )
+from empirisk.learners.ensembles.boosting import boosted_trees
 from empirisk.learners.ensembles.boosting.bins import BinnedTable
 from empirisk.learners.ensembles.boosting.classification_losses import (
     BinaryLogLoss,
@@ -267,6 +268,8 @@ def test_going_on_is_one_fit():
     classifier = HistGradientBoostingClassifier(max_iter=2, warm_start=True).fit(X, y > 0)
     with pytest.raises(DataError, match="classes"):
         classifier.fit(X, np.digitize(y, [0, 1]))
+    with pytest.raises(ParameterError, match="loss is 'poisson', whose scores mean something else"):
+        parts.set_params(max_iter=9, loss="poisson").fit(X, np.exp(y))
 
 
 @pytest.mark.parametrize("factor", [1e-200, 1e200])
@@ -386,3 +389,54 @@ def test_parameters_without_meaning_are_named(name, value):
     X, y = sample()
     with pytest.raises(ParameterError, match=f"{name} is {value!r}"):
         HistGradientBoostingRegressor(**{name: value}).fit(X, y)
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "poisson"])
+def test_whole_weights_may_be_as_large_as_counts_can_be(loss):
+    X, y = sample(n=600)
+    X, y = X.round(1), np.exp(y)
+    weight = np.random.default_rng(0).integers(1, 4, size=len(y))
+    # With one row to a leaf it does not matter how many copies a row stands for.
+    how = {"min_samples_leaf": 1, "max_leaf_nodes": 6, "max_iter": 5}
+    model = HistGradientBoostingRegressor(loss, **how).fit(X, y, sample_weight=weight)
+    large = HistGradientBoostingRegressor(loss, **how).fit(X, y, sample_weight=weight * 10**12)
+    assert_allclose(large.predict(X), model.predict(X), rtol=1e-10)  # sums of larger numbers
+
+
+def test_stages_are_the_same_however_many_are_found_at_a_time(monkeypatch):
+    X, y = sample(missing=True)
+    target = np.digitize(y, [0.0, 1.0])
+    model = HistGradientBoostingClassifier(max_iter=7, **SMALL).fit(X, target)
+    together = list(model.staged_decision_function(X))
+    assert_array_equal(together[-1], model.decision_function(X))
+    monkeypatch.setattr(boosted_trees, "NUMBERS_AT_ONCE", 2 * 3 * len(X))  # two rounds
+    assert_array_equal(list(model.staged_decision_function(X)), together)
+    monkeypatch.setattr(boosted_trees, "NUMBERS_AT_ONCE", 1)
+    assert_array_equal(list(model.staged_decision_function(X)), together)
+    for t in range(7):
+        shorter = HistGradientBoostingClassifier(max_iter=t + 1, **SMALL).fit(X, target)
+        assert_array_equal(shorter.decision_function(X), together[t])
+
+
+@pytest.mark.parametrize("kind", ["classes", "quantile", "counts", "zeros and ones"])
+def test_weights_are_copies_also_where_many_splits_are_worth_the_same(kind):
+    """Few values of X and y, and so equal gains: the first counts, whatever sums were rounded."""
+    small = {"max_iter": 3, "min_samples_leaf": 3}
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X = np.round(2 * rng.normal(size=(60, 4))) / 2
+        score = X[:, 0] + X[:, 1] + rng.normal(size=60)
+        weight = rng.integers(0, 4, size=60)
+        rows = np.repeat(np.arange(60), weight)
+        learner, y = {
+            "classes": (HistGradientBoostingClassifier(**small), (score > 0).astype(int)),
+            "quantile": (HistGradientBoostingRegressor("quantile", quantile=0.8, **small), score),
+            "counts": (
+                HistGradientBoostingRegressor("poisson", **small),
+                np.floor(np.exp(score / 2)),
+            ),
+            "zeros and ones": (HistGradientBoostingRegressor(**small), (score > 0).astype(float)),
+        }[kind]
+        copied = clone(learner).fit(X[rows], y[rows])
+        weighted = learner.fit(X, y, sample_weight=weight)
+        assert_allclose(weighted._raw(X), copied._raw(X), rtol=1e-9, atol=1e-12)

@@ -25,6 +25,7 @@ from empirisk.learners.trees.door import code_table, table_of
 from empirisk.risk.axis import Axis, Output
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.parallel import number_of_workers
 from empirisk.runtime.streams import spawn
 from empirisk.runtime.validation import check_target
 
@@ -83,6 +84,7 @@ class AdaBoost(OneEstimator):
     def _checked(self) -> Any:
         """The weak learner; raises a ParameterError where a parameter has no meaning."""
         checked_rounds(self.n_estimators)
+        number_of_workers(self.n_jobs)
         checked_rate(self.learning_rate)
         prototype = self._prototype()
         self._refuse_other_tasks(prototype)

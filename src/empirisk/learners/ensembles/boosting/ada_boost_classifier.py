@@ -27,9 +27,11 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
 
     e_t being the error of h_t in the weights of round t. After a round the weights of the rows
     that h_t has wrong are multiplied by exp(a_t), and all are divided by their sum. Of two classes
-    y = -1, +1 this minimises sum_i exp(-y_i f(x_i)) stage by stage, f = 1/2 sum_t a_t h_t: each h_t
-    has the least weighted error, each a_t / 2 = 1/2 log((1 - e_t) / e_t) is the best step, and by
-    the new weights h_t is right half the time.
+    y = -1, +1 this minimises sum_i exp(-y_i f(x_i)) stage by stage, f = 1/2 sum_t a_t h_t: each a_t
+    / 2 = 1/2 log((1 - e_t) / e_t) is the best step along h_t, by the new weights h_t is right half
+    the time, and the best h_t is the one with the least weighted error. A stump is that with
+    `criterion="misclassification"`; the default one, as in scikit-learn's, is split by the Gini
+    index, and may have a larger error.
 
     A member without error gets the weight 1 and is the last one; one that is no better than a guess
     (e_t >= 1 - 1/K) is left out, and ends the rounds. Where the first is so, there is nothing to

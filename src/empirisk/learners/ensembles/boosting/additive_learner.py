@@ -31,6 +31,7 @@ from empirisk.learners.trees.door import check_places, code_table, table_of
 from empirisk.risk.axis import Axis, PathMixin
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.parallel import number_of_workers
 from empirisk.runtime.validation import check_fit, check_predict, check_target, numbers
 
 LEAST_SQUARES = "least_squares"
@@ -94,6 +95,7 @@ class AdditiveLearner(PathMixin, BaseEstimator):
     def _fit(self, X: Any, y: Any, sample_weight: Any, *, classifier: bool) -> Self:
         checked_rate(self.learning_rate)
         checked_rounds(self.n_estimators)
+        number_of_workers(self.n_jobs)
         design, y, weight, classes = self._training_set(X, y, sample_weight, classifier)
         if classes is not None and len(classes) < 2:
             raise DataError(
@@ -173,7 +175,11 @@ class AdditiveLearner(PathMixin, BaseEstimator):
             return check_predict(self, X)
         if are_trees(prototype):
             return check_places(self, X)
-        return checked_table(self, X, prototype, reset=False)
+        table = checked_table(self, X, prototype, reset=False)
+        unseen = self.n_estimators_ == 0 and isinstance(table, np.ndarray)
+        if unseen and not get_tags(prototype).input_tags.allow_nan:
+            return numbers(table, self)  # there is no member to complain
+        return table
 
     def _staged(self, X: Any, rounds: Sequence[int]) -> Iterator[Floats]:
         """f at the rows of X after each of these rounds; overwritten by the next."""

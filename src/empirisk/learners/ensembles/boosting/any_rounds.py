@@ -60,7 +60,7 @@ class StagedMembers:
 
     def check_loaded(self) -> None:
         """Raise a DataError unless there is a weight for each member of a file."""
-        if not isinstance(self.members, list) or not self.members:
+        if not isinstance(self.members, list):
             raise DataError("members are not a list of estimators")
         check_array("weights", self.weights, np.float64, (len(self.members),))
         if not np.isfinite(self.weights).all():

@@ -6,8 +6,8 @@ very many rows the bins are found on a sample of them, and then every row is put
 least and the largest value of each bin are kept: thresholds lie half way between two of them.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -51,7 +51,11 @@ class BinnedTable:
         (`CodedColumn.places`).
     level_bins : uint8 array
         The bins of the levels of categories, one category after the other. Where there are more
-        levels than bins, the rarest ones share the last bin.
+        levels than bins, the rarest ones share the last bin, until a tree groups them
+        (`level_groups`).
+    levels : dict of uint32 arrays
+        Of categories with more levels than bins, by their number: the level of each row of the
+        table, and behind the last level a code for missing values.
     rows : uint32 array or None
         The rows of the table that this is; None for all.
     """
@@ -62,6 +66,7 @@ class BinnedTable:
     low: Floats
     high: Floats
     level_bins: Array
+    levels: Mapping[int, Array] = field(default_factory=dict)
     rows: Array | None = None
 
     @classmethod
@@ -104,7 +109,7 @@ class BinnedTable:
         pieces = list(_pieces(X, categories))
         parts = [part for some in parallel(binning.of, pieces, n_jobs=n_jobs) for part in some]
         codes, places = share_columns(
-            [part.codes for part in parts], [part.n_bins + part.column.missing for part in parts]
+            [part.codes for part in parts], [part.n_codes for part in parts]
         )
         first = 0
         features = np.zeros(len(parts), FEATURE)
@@ -120,6 +125,7 @@ class BinnedTable:
             np.stack([part.low for part in parts]),
             np.stack([part.high for part in parts]),
             np.concatenate([part.level_bins for part in parts]),
+            {j: part.levels for j, part in enumerate(parts) if part.levels is not None},
         )
 
     @property
@@ -149,8 +155,8 @@ class BinnedTable:
     @property
     def nbytes(self) -> int:
         """Bytes of all arrays."""
-        arrays = (self.codes, self.features, self.low, self.high, self.level_bins)
-        return sum(array.nbytes for array in arrays)
+        arrays = [self.codes, self.features, self.low, self.high, self.level_bins]
+        return sum(array.nbytes for array in (*arrays, *self.levels.values()))
 
     def own_codes(self) -> Array:
         """The codes of these rows, column by column."""
@@ -158,10 +164,18 @@ class BinnedTable:
             return self.codes
         return np.ascontiguousarray(self.codes[:, self.rows])
 
+    def own_levels(self, j: int) -> Array:
+        """The levels of these rows, of a category with more levels than bins."""
+        return self.levels[j] if self.rows is None else self.levels[j][self.rows]
+
     def places(self) -> Floats:
         """A table that every tree grown on these bins sends the same ways as the one it is of."""
         X = np.empty(self.shape)
         for j, feature in enumerate(self.features):
+            if j in self.levels:
+                level = self.own_levels(j)
+                X[:, j] = np.where(level < feature["n_levels"], level, np.nan)
+                continue
             values = self.low[j, : feature["n_bins"]]
             if feature["category"]:
                 first, n = int(feature["levels"]), int(feature["n_levels"])
@@ -193,10 +207,16 @@ class BinnedColumn:
     low: Floats
     high: Floats
     level_bins: Array
+    levels: Array | None = None
 
     @property
     def is_category(self) -> bool:
         return self.column.kind == "category"
+
+    @property
+    def n_codes(self) -> int:
+        """With the one for missing values; all there are where bins change: it shares none."""
+        return self.n_bins + self.column.missing if self.levels is None else CODES
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,6 +305,7 @@ class Binning:
             ends,
             ends,
             bins.astype(np.uint8),
+            codes if n_levels > self.max_bins else None,
         )
 
 

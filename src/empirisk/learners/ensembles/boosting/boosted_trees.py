@@ -1,8 +1,8 @@
 """The trees of a gradient boosting, round by round, and what they add to the scores of rows."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from empirisk.runtime.errors import DataError
 from empirisk.runtime.parallel import parallel, slices
 
 ROWS_AT_ONCE = 2048
+NUMBERS_AT_ONCE = 2**22  # scores of several rounds that are kept: 32 MB
 MOST_NODES = 255  # of a tree that is tried split by split; larger ones are walked
 FEW_ROWS = 64  # not worth a table of splits
 MOST_THRESHOLDS = 2**16 - 2  # of a feature
@@ -107,6 +108,24 @@ class BoostedTrees:
             staged,
         )  # fmt: skip
 
+    def stages(
+        self, scores: Floats, places: Floats, *, n_jobs: int | None = None
+    ) -> Iterator[Floats]:
+        """The scores after each round, from those before the first: (n, per_round).
+
+        Some rounds are found at a time, so that rows are not coded for each.
+        """
+        scores, at_once = scores.copy(), max(1, NUMBERS_AT_ONCE // scores.size)
+        for first in range(0, len(self), at_once):
+            some = self[first : first + at_once]
+            staged = np.empty((len(places), len(some), self.per_round))
+            parts = slices(len(places), ROWS_AT_ONCE)
+            parallel(partial(some._stage_part, scores, places, staged), parts, n_jobs=n_jobs)
+            yield from (staged[:, t].copy() for t in range(len(some)))
+
+    def _stage_part(self, scores: Floats, places: Floats, staged: Floats, part: slice) -> None:
+        self.stage(scores[part], places[part], np.arange(1, len(self) + 1), staged[part])
+
     @cached_property
     def _splits(self) -> "SplitTable":
         return SplitTable.of(self.trees)
@@ -119,6 +138,31 @@ class BoostedTrees:
         sound = isinstance(self.trees, ForestTrees) and isinstance(self.per_round, int)
         if not sound or self.per_round < 1 or len(self.trees) % self.per_round:
             raise DataError("the trees of a boosting do not come in whole rounds")
+
+
+class LateTrees(BoostedTrees):
+    """Rounds of trees that are joined when they are first asked for.
+
+    A scorer that is told the scores of its rows never asks; to join all trees after each round
+    would take longer and longer.
+
+    Parameters
+    ----------
+    join : callable
+        Gives the trees of all rounds.
+    n_rounds, per_round : int
+    """
+
+    def __init__(self, join: Callable[[], ForestTrees], n_rounds: int, per_round: int) -> None:
+        vars(self).update(_join=join, _n_rounds=n_rounds, per_round=per_round)
+
+    def __len__(self) -> int:
+        return int(vars(self)["_n_rounds"])
+
+    @cached_property
+    def trees(self) -> ForestTrees:
+        joined: ForestTrees = vars(self)["_join"]()
+        return joined
 
 
 @dataclass(frozen=True, eq=False)

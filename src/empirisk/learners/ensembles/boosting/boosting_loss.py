@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from scipy.special import expit, softmax
 
-from empirisk.learners.ensembles.boosting.leaf_steps import halved_steps
+from empirisk.learners.ensembles.boosting.leaf_steps import common_factor, halved_steps
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ParameterError
 
@@ -106,6 +106,17 @@ class BoostingLoss(ABC):
         """The step of each leaf from the rows in it, in place of Newton's, -G / (H + l2)."""
         return newton
 
+    def common_step(self, y: Array, raw: Floats, weight: Floats, newton: Floats) -> float:
+        """The factor of Newton's steps of the rows: the best one, if it is one for all leaves.
+
+        So monotone trees stay monotone, where `leaf_steps` would change the order of leaves.
+        """
+
+        def slope(factor: float) -> float:
+            return float((weight * newton) @ self.gradient(y, raw + factor * newton))
+
+        return common_factor(slope)
+
     @property
     def moves_leaves(self) -> bool:
         """Whether `leaf_steps` are others than Newton's."""
@@ -118,7 +129,10 @@ class BoostingLoss(ABC):
 
 
 class OwnLoss(BoostingLoss):
-    """A user's loss. In leaves where Newton's step would raise the loss, it is halved."""
+    """A user's loss. In leaves where Newton's step would raise the loss, it is halved.
+
+    In monotone trees all steps are, where together they would raise it.
+    """
 
     has_unit: ClassVar[bool] = False
 
@@ -149,10 +163,17 @@ class OwnLoss(BoostingLoss):
         return self.loss.initial(y, sample_weight)
 
     def inverse_link(self, raw: Floats) -> Floats:
-        return np.asarray(self.loss.inverse_link(raw), dtype=np.float64)
+        return self._checked("inverse_link", self.loss.inverse_link(raw), raw.shape)
 
     def leaf_steps(self, y: Array, raw: Floats, weight: Any, leaf: Any, newton: Floats) -> Floats:
         return halved_steps(lambda f: weight * self.value(y, f), raw, leaf, newton)
+
+    def common_step(self, y: Array, raw: Floats, weight: Floats, newton: Floats) -> float:
+        def losses(factor: Floats) -> Floats:
+            return weight * self.value(y, raw + factor * newton)
+
+        one_leaf = np.zeros(len(y), np.int64)
+        return float(halved_steps(losses, np.zeros(len(y)), one_leaf, np.ones(1))[0])
 
     @property
     def moves_leaves(self) -> bool:

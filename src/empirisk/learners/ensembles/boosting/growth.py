@@ -13,10 +13,12 @@ from empirisk.compiled.boosting.growing import boost
 from empirisk.compiled.boosting.histograms import CHUNKED, LEAN, WIDE
 from empirisk.compiled.boosting.layout import CODES, NODE, RULES, SPLIT
 from empirisk.compiled.boosting.leaves import ITEM
+from empirisk.compiled.boosting.levels import MIN_SUPPORT
 from empirisk.compiled.boosting.packing import pack_nodes
 from empirisk.compiled.boosting.walking import walk_codes
 from empirisk.learners.ensembles.boosting.bins import BinnedTable
 from empirisk.learners.ensembles.boosting.boosted_trees import BoostedTrees
+from empirisk.learners.ensembles.boosting.level_groups import bins_of_levels
 from empirisk.learners.ensembles.boosting.team import Team
 from empirisk.learners.ensembles.forest_trees import ForestTrees
 from empirisk.learners.trees.limits import counts_rows
@@ -35,7 +37,7 @@ KINDS = {
 WORD_BITS = 62  # of an int64, without its sign and one to spare
 MOST_BITS = 52  # of a whole number that a float64 is rounded to
 MANY_ROWS = 2**14  # from which on speed counts for more than the last bits of gradients
-NARROW_BITS = 20  # of a gradient, at least, where one word has to do
+NARROW_BITS = 20  # of a gradient or curvature, at least, where one word has to do
 HISTOGRAM_BYTES = 2**28  # of all histograms of a tree that are kept
 ROWS_TO_SHARE = 4096  # with fewer, a team would wait more than work
 OWN = 8 + 4 * CODES
@@ -115,14 +117,46 @@ class Booster:
         if self.copies is None:
             whole = len(self.weight) > 0 and counts_rows(self.weight)
             self.copies = self.weight.astype(np.int64) if whole else np.empty(0, np.int64)
+        self.copies = counted_copies(self.copies, self.limits.min_samples_leaf)
         self._leaf_of, self._noted = np.zeros(n, np.int32), True
         self.leaf_values = np.zeros(1)
         self.n_leaves = self.n_nodes = 1
         self._room = Room.of(self.bins, self.limits, self.team.size, self.copies)
+        self._level_bins = self.bins.level_bins.copy()
         self._rules = self._new_rules()
         self._mixed = bool(self._rules[0]["bounded"] or self.bins.features["category"].any())
         self._words: dict[int, tuple[Array, Array, Array]] = {}
         self._gradient, self._curvature = np.empty(n), np.empty(n)
+
+    def group_levels(
+        self, gradient: Floats, curvature: Floats | None, rows: Array | None = None
+    ) -> None:
+        """Put levels in bins for the next tree, where a category has more levels than bins.
+
+        Gradients, curvatures and rows are as in `grow`.
+        """
+        assert self.copies is not None
+        part: Any = slice(None) if rows is None else rows
+        for j in self.bins.levels:
+            feature = self.bins.features[j]
+            first, n_levels = int(feature["levels"]), int(feature["n_levels"])
+            self._level_bins[first : first + n_levels] = bins_of_levels(
+                self.bins.own_levels(j)[part],
+                n_levels,
+                gradient[part],
+                None if curvature is None else curvature[part],
+                self.copies[part] if len(self.copies) else None,
+                int(feature["n_bins"]),
+            )
+        self._write_groups(self.bins, self._room.codes)
+
+    def _write_groups(self, bins: BinnedTable, codes: Array) -> None:
+        """The bins of the levels of rows of the table become their codes."""
+        for j in bins.levels:
+            feature = bins.features[j]
+            first, n_levels = int(feature["levels"]), int(feature["n_levels"])
+            groups = np.append(self._level_bins[first : first + n_levels], feature["n_bins"])
+            codes[feature["column"]] = groups.astype(np.uint8)[bins.own_levels(j)]
 
     def grow(
         self,
@@ -250,6 +284,10 @@ class Booster:
         """Add the last tree, with its `leaf_values`, to the trees."""
         self._kept.append(self.newest())
 
+    def kept(self) -> list[ForestTrees]:
+        """The trees that were kept so far, one by one."""
+        return self._kept[:]
+
     def newest(self) -> ForestTrees:
         """The last tree, with its `leaf_values`."""
         room, n_leaves, n_nodes = self._room, self.n_leaves, self.n_nodes
@@ -257,7 +295,7 @@ class Booster:
         subsets = np.empty(self._most_words(n_nodes), np.uint32)
         gains = np.zeros((1, len(self.bins.columns)))
         n_words = pack_nodes(
-            room.nodes, room.units, room.features, self.bins.level_bins, room.node_bits,
+            room.nodes, room.units, room.features, self._level_bins, room.node_bits,
             np.empty((2, n_leaves), np.int32), nodes.view(np.float64), nodes.view(np.int32),
             subsets, gains[0],
         )  # fmt: skip
@@ -284,7 +322,11 @@ class Booster:
     def find_leaves(self, bins: BinnedTable) -> Array:
         """The leaves of the last tree that other rows of the same table come to."""
         leaves, room = np.empty(len(bins), np.int32), self._room
-        walk_codes(room.nodes, room.features, room.ways, bins.codes, bins.row_numbers(), leaves)
+        codes, rows = bins.codes, bins.row_numbers()
+        if bins.levels:
+            codes, rows = bins.own_codes().copy(), np.arange(len(bins), dtype=np.uint32)
+            self._write_groups(bins, codes)
+        walk_codes(room.nodes, room.features, room.ways, codes, rows, leaves)
         return leaves
 
     def trees(self, per_round: int = 1) -> BoostedTrees:
@@ -387,7 +429,7 @@ class Room:
         features = bins.features.copy()
         if limits.monotone is not None:
             features["monotone"] = limits.monotone
-        codes = bins.own_codes()
+        codes = bins.own_codes().copy() if bins.levels else bins.own_codes()
         members = _members(limits.interactions, p)
         column = features["column"]
         sizes = np.zeros(len(codes), np.int64)
@@ -425,6 +467,24 @@ class Room:
             item_sums=np.zeros((most + n // ITEM + 1, 3)),
             leaves=np.zeros((most, 4)),
         )
+
+
+def counted_copies(copies: Array, min_samples_leaf: int) -> Array:
+    """Copies of rows in numbers whose sum leaves room for curvatures in a word.
+
+    No row counts as more than the rows that any side of a split, or any level of a category, is
+    asked for: more of them would change no split.
+
+    Examples
+    --------
+    >>> counted_copies(np.array([3, 10**13, 7]), 20).tolist() == [3, 2**40 // 3, 7]
+    True
+    """
+    n = len(copies)
+    most = 2 ** (WORD_BITS - NARROW_BITS - n.bit_length())
+    if n == 0 or int(copies.sum()) < most:
+        return copies
+    return np.minimum(copies, max(min_samples_leaf, MIN_SUPPORT, most // n))
 
 
 def _members(interactions: Sequence[set[int]] | None, p: int) -> Array:

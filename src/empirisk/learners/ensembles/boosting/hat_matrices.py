@@ -54,7 +54,13 @@ def freedom_of_smoother(
             f"{MOST_ROWS} rows, of {n} here: use Tuned, or 'least_squares', Ridge or "
             "LinearRegression"
         )
-    S = hat_matrix(estimator, X, sample_weight=None if (weight == 1).all() else weight)
+    try:
+        S = hat_matrix(estimator, X, sample_weight=None if (weight == 1).all() else weight)
+    except ParameterError as error:
+        raise ParameterError(
+            f"stop is 'aic', and {type(estimator).__name__} is not linear in y, so its degrees "
+            "of freedom are not known: use Tuned"
+        ) from error
     return _freedom(S, np.ones(n), weight / weight.sum(), n, rate, rounds, from_mean)
 
 

@@ -191,6 +191,13 @@ class HistGradientBoosting(PathMixin, BaseEstimator):
                 f"y has the classes {table.classes.tolist()[:10]}, and before it had "
                 f"{self.classes_.tolist()[:10]}: fit anew with warm_start=False"
             )
+        loss = self._loss(table.n_classes)
+        link = None if isinstance(loss, OwnLoss) else loss.link
+        if link != self._link:
+            raise ParameterError(
+                f"loss is {self.loss!r:.60}, whose scores mean something else than those that "
+                "there are: fit anew with warm_start=False"
+            )
         return EarlierRounds(self.trees_, self._baseline_prediction)
 
     @property
@@ -232,9 +239,7 @@ class HistGradientBoosting(PathMixin, BaseEstimator):
         """The scores after each round."""
         places = check_places(self, X)
         raw = np.tile(self._baseline_prediction, (len(places), 1))
-        for t in range(self.n_iter_):
-            self.trees_.add_to(raw, places, t, t + 1, n_jobs=self.n_jobs)
-            yield raw.copy()
+        yield from self.trees_.stages(raw, places, n_jobs=self.n_jobs)
 
     def _inverse_link(self, raw: Floats) -> Floats:
         if self._link is None:

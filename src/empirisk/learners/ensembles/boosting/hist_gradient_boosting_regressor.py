@@ -68,7 +68,8 @@ class HistGradientBoostingRegressor(RegressorMixin, HistGradientBoosting):
         Bins that a feature may have, besides one for missing values.
     categorical_features : "from_dtype", None, or names, numbers or truth values of columns
         Categories are split into two sets of levels: the best cut of the levels in the order of
-        G / H. By default those of a frame that are words or categories.
+        G / H. Of more levels than bins, neighbours in that order share a bin, for each tree anew.
+        By default those of a frame that are words or categories.
     monotonic_cst : array of -1, 0, 1, or dict of names, optional
         The prediction may only fall, is free, or may only grow with a feature.
     interaction_cst : "pairwise", "no_interactions" or list of lists of features, optional
@@ -103,6 +104,7 @@ class HistGradientBoostingRegressor(RegressorMixin, HistGradientBoosting):
     do_early_stopping_ : bool
     train_score_, validation_score_ : arrays of shape (n_iter_ + 1,), or empty
         With early stopping: scores before the first round and after each, by the loss with a minus.
+        Rounds that `warm_start` goes on from have none if they were grown without it.
     is_categorical_ : array of shape (p,) or None
     feature_importances_ : array of shape (p,)
         Sums of the gains of splits; see `risk.importance` for better ones.

@@ -19,6 +19,7 @@ from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.progress import track
 
 LOSSES = ("linear", "square", "exponential")
+ROUNDING = 2.0**-44  # of a mean of equal values, as a part of them: some hundred last places
 
 
 def weak_regressors(estimator: Any, X: Any, y: Floats) -> WeakLearners:
@@ -85,6 +86,8 @@ def adaboost_r2(
 def relative_losses(prediction: Floats, y: Floats, loss: str) -> Floats:
     """Losses in [0, 1], of absolute errors as parts of the largest.
 
+    Where that is rounding, as in the means of a tree whose leaves are pure, there is no error.
+
     Examples
     --------
     >>> relative_losses(np.array([1.0, 2.0, 3.0]), np.array([1.0, 4.0, 2.0]), "square")
@@ -92,7 +95,9 @@ def relative_losses(prediction: Floats, y: Floats, loss: str) -> Floats:
     """
     errors = np.abs(prediction / 2 - y / 2)  # half of them: no difference overflows
     largest = errors.max()
-    part: Floats = errors / largest if largest > 0 else errors
+    if largest <= ROUNDING * np.abs(y / 2).max():
+        return np.zeros(len(y))
+    part: Floats = errors / largest
     if loss == "square":
         return part**2
     return 1.0 - np.exp(-part) if loss == "exponential" else part

@@ -8,6 +8,7 @@ has K trees, all to the gradients at its beginning.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,9 @@ import numpy as np
 from empirisk.data.rank_coding import CodedColumn
 from empirisk.data.scaling import power_of_two
 from empirisk.learners.ensembles.boosting.bins import BinnedTable
-from empirisk.learners.ensembles.boosting.boosted_trees import BoostedTrees
+from empirisk.learners.ensembles.boosting.boosted_trees import BoostedTrees, LateTrees
 from empirisk.learners.ensembles.boosting.boosting_loss import BoostingLoss
 from empirisk.learners.ensembles.boosting.growth import Booster, Limits
-from empirisk.learners.ensembles.boosting.leaf_steps import common_factor
 from empirisk.learners.ensembles.forest_trees import ForestTrees
 from empirisk.learners.trees.limits import counts_rows
 from empirisk.runtime.arrays import Array, Floats, Ints
@@ -26,6 +26,7 @@ from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.streams import generator, spawn
 
 FAR = 1e150  # squares of such steps are beyond floating-point numbers
+FARTHEST_LOG = 700.0  # exp of it is still a number, and so is that of minus it
 ORDINARY = (2.0**-100, 2.0**100)  # sums of squares of such numbers are far from overflow
 
 
@@ -142,6 +143,7 @@ class Rounds:
         self.watched: list[tuple[BinnedTable | Floats, Floats]] = []
         if before is None:
             start = np.asarray(loss.initial(self.y, self.weight), dtype=np.float64).reshape(-1)
+            _check_start(start, n_trees)
             self.start = np.broadcast_to(start, (n_trees,)).copy()
         else:
             self.start = self.scaled(before.baseline)[0]
@@ -171,12 +173,16 @@ class Rounds:
         self.done += 1
         for watched, scores in self.watched:
             if not isinstance(watched, BinnedTable):
-                self.booster.trees(self.n_trees).add_to(
-                    scores, watched, self.done - 1, self.done, n_jobs=self.n_jobs
+                last = BoostedTrees(
+                    ForestTrees.of(self.booster.kept()[-self.n_trees :]), self.n_trees
                 )
+                last.add_to(scores, watched, n_jobs=self.n_jobs)
 
     def _refuse_overflow(self) -> None:
-        if not (np.abs(self.booster.leaf_values) < FAR).all():
+        bounded = bool((np.abs(self.booster.leaf_values) < FAR).all())
+        if self.loss.link == "log":  # exp of them is predicted
+            bounded &= bool(np.abs(self.scores).max() < FARTHEST_LOG)
+        if not bounded:
             raise ParameterError(
                 f"after {self.done} rounds the scores are too large for floating-point numbers; "
                 f"learning_rate is {self.limits.learning_rate:g}: give a smaller one"
@@ -189,7 +195,13 @@ class Rounds:
         if self.n_trees > 1:
             shares = np.empty_like(self.scores)
             booster.shares(self.scores, shares)
+        gradient, curvature = np.empty(0), None
+        if self.bins.levels:
+            gradient, curvature = self.loss.derivatives(self.y, self._flat(self.scores.T))
         for k, seed in enumerate(seeds):
+            if self.bins.levels:
+                weighted = self._weighted(gradient, k), self._weighted(curvature, k)
+                booster.group_levels(*weighted, rows)
             score = self.scores[k]
             booster.round(kernel, score, self.target, k=k, share=shares[k], rows=rows, seed=seed)
             yield
@@ -200,9 +212,10 @@ class Rounds:
         loss = self.loss.for_round(self.y, scores, self.weight)
         gradient, curvature = loss.derivatives(self.y, scores)
         for k, seed in enumerate(seeds):
-            self.booster.grow(
-                self._weighted(gradient, k), self._weighted(curvature, k), rows=rows, seed=seed
-            )
+            weighted = self._weighted(gradient, k), self._weighted(curvature, k)
+            if self.bins.levels:
+                self.booster.group_levels(*weighted, rows)
+            self.booster.grow(*weighted, rows=rows, seed=seed)
             if loss.moves_leaves and self.n_trees == 1:
                 self._move_leaves(loss, rows)
             self.scores[k] += self.booster.leaf_values[self.booster.leaf_of]
@@ -227,12 +240,7 @@ class Rounds:
         if self.limits.monotone is None or not self.limits.monotone.any():
             values[:] = rate * loss.leaf_steps(y, raw, weight, leaf, values / rate)
             return
-        along = values[leaf] / rate
-
-        def slope(factor: float) -> float:
-            return float((weight * along) @ loss.gradient(y, raw + factor * along))
-
-        values *= common_factor(slope)
+        values *= loss.common_step(y, raw, weight, values[leaf] / rate)
 
     def _drawn(self, seed: int) -> Ints | None:
         """The rows of a round, in order; None for all."""
@@ -259,20 +267,25 @@ class Rounds:
         """The mean over the training rows."""
         return self.mean_loss(self.y, self.scores.T, self.weight)
 
-    def grown(self) -> Grown:
-        """What predictions need."""
-        baseline = self.in_units(self.start[None])
-        return Grown(self._trees(), baseline, self.loss, self.bins.columns)
+    def grown(self, *, late: bool = False) -> Grown:
+        """What predictions need; trees that are `late` are joined when they are asked for."""
+        trees: BoostedTrees | None = None
+        rounds = self.done + (0 if self.before is None else len(self.before.trees))
+        join = partial(self._joined, self.booster.kept())
+        if rounds:
+            K = self.n_trees
+            trees = LateTrees(join, rounds, K) if late else BoostedTrees(join(), K)
+        return Grown(trees, self.in_units(self.start[None]), self.loss, self.bins.columns)
 
-    def _trees(self) -> BoostedTrees | None:
-        """All of them, with values in the units of the target."""
+    def _joined(self, kept: list[ForestTrees]) -> ForestTrees:
+        """Those of earlier rounds, and these, with values in the units of the target."""
         parts = [] if self.before is None else [self.before.trees.trees]
-        if self.done:
-            new = self.booster.trees().trees
+        if kept:
+            new = ForestTrees.of(kept)
             if self.loss.link == "identity" and self.unit != 1.0:
                 new = replace(new, value=new.value * self.unit)
             parts.append(new)
-        return BoostedTrees(ForestTrees.of(parts), self.n_trees) if parts else None
+        return ForestTrees.of(parts)
 
     def in_units(self, scores: Floats) -> Floats:
         """Scores in the units of the target."""
@@ -289,6 +302,15 @@ class Rounds:
     def _flat(self, scores: Floats) -> Floats:
         """Scores as losses take them: (rows,) where there is one tree in each round."""
         return scores[:, 0] if self.n_trees == 1 else scores
+
+
+def _check_start(start: Floats, n_trees: int) -> None:
+    """Of losses of one's own."""
+    if len(start) not in (1, n_trees) or not np.isfinite(start).all():
+        raise ParameterError(
+            f"initial of the loss gives {start[:3].tolist()}, {len(start)} number(s); wanted is "
+            f"{'one finite number' if n_trees == 1 else f'one for each of {n_trees} classes'}"
+        )
 
 
 def _unit(numbers: Array) -> float:

@@ -83,7 +83,7 @@ class Judge:
         if self.train is None:
             self.train_score.append(-self.rounds.training_loss())
         else:
-            self.model._write(self.rounds.grown(), self.classes)
+            self.model._write(self.rounds.grown(late=True), self.classes)
             self.train_score.append(self._score(self.train))
         if self.held_out is not None:
             self.validation_score.append(self._score(self.held_out))
