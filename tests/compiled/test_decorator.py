@@ -45,7 +45,7 @@ def room(tmp_path):
     folder = tmp_path / "empirisk" / "compiled"
     folder.mkdir(parents=True)
     (folder.parent / "__init__.py").touch()
-    for name in ("__init__.py", "cache.py", "decorator.py"):
+    for name in ("__init__.py", "cache.py", "decorator.py", "inner.py"):
         shutil.copy(ROOM / name, folder)
     (folder / "caller.py").write_text(CALLER)
     (folder / "callee.py").write_text(CALLEE.format(factor=2.0))

@@ -6,9 +6,11 @@ from typing import Any, NamedTuple
 
 from numba import njit
 from numba.core import config
+from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
 
 from empirisk.compiled.cache import RoomCache
+from empirisk.compiled.inner import InnerCompiler
 
 
 class Kernel(NamedTuple):
@@ -57,8 +59,9 @@ def compiled(function=None, *, signatures=1, inner=False):
     unless said otherwise: each costs seconds, and one too many is a door that let in an array of
     another type or layout. The test suite ends with a check (`surplus`).
 
-    An `inner` function is compiled for compiled functions alone. A door from Python, a third of the
-    time to compile where there are many arrays, is left out; from there its original is run.
+    An `inner` function is compiled for compiled functions alone (see `inner`). A door from Python,
+    a third of the time to compile where there are many arrays, and machine code of its own are left
+    out; from Python its original is run.
 
     The code runs without the interpreter's lock, and a division by zero gives an infinity or NaN,
     as in NumPy: a check of each would cost time and code. `function.py_func` is the Python
@@ -81,9 +84,13 @@ def compiled(function=None, *, signatures=1, inner=False):
     if config.DISABLE_JIT:  # for debuggers: NUMBA_DISABLE_JIT=1
         function.py_func = function
         return function
-    kernel = njit(nogil=True, error_model="numpy", no_cpython_wrapper=inner, no_cfunc_wrapper=True)(
-        function
-    )
+    kernel = njit(
+        nogil=True,
+        error_model="numpy",
+        no_cpython_wrapper=inner,
+        no_cfunc_wrapper=True,
+        pipeline_class=InnerCompiler if inner else Compiler,
+    )(function)
     kernel.__class__ = InnerDispatcher if inner else KernelDispatcher
     with suppress(RuntimeError, OSError):  # nowhere to keep the code: each process compiles it
         kernel._cache = RoomCache(function)
