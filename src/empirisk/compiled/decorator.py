@@ -51,8 +51,19 @@ class InnerDispatcher(KernelDispatcher):
     def __call__(self, *arguments):
         return self.py_func(*arguments)
 
+    def add_overload(self, cres):
+        if not self.targetoptions.get("_nrt", True) and holds_array(cres):
+            raise TypeError(f"{self.py_func.__name__} returns an array: say makes_arrays=True")
+        super().add_overload(cres)
 
-def compiled(function=None, *, signatures=1, inner=False):
+
+def holds_array(result):
+    """Whether what a compiled function returns has memory that is counted."""
+    model = result.target_context.data_model_manager[result.signature.return_type]
+    return model.contains_nrt_meminfo()
+
+
+def compiled(function=None, *, signatures=1, inner=False, makes_arrays=False):
     """Compile a function when it is first called, and keep the code on disk.
 
     `signatures` is for how many combinations of argument types it is meant to be compiled, one
@@ -61,7 +72,8 @@ def compiled(function=None, *, signatures=1, inner=False):
 
     An `inner` function is compiled for compiled functions alone (see `inner`). A door from Python,
     a third of the time to compile where there are many arrays, and machine code of its own are left
-    out; from Python its original is run.
+    out; from Python its original is run. Unless it says that it makes arrays, or returns some, it
+    does not count who uses them: its caller has them.
 
     The code runs without the interpreter's lock, and a division by zero gives an infinity or NaN,
     as in NumPy: a check of each would cost time and code. `function.py_func` is the Python
@@ -80,7 +92,9 @@ def compiled(function=None, *, signatures=1, inner=False):
     3.0 3.0
     """
     if function is None:
-        return lambda function: compiled(function, signatures=signatures, inner=inner)
+        return lambda function: compiled(
+            function, signatures=signatures, inner=inner, makes_arrays=makes_arrays
+        )
     if config.DISABLE_JIT:  # for debuggers: NUMBA_DISABLE_JIT=1
         function.py_func = function
         return function
@@ -89,6 +103,7 @@ def compiled(function=None, *, signatures=1, inner=False):
         error_model="numpy",
         no_cpython_wrapper=inner,
         no_cfunc_wrapper=True,
+        _nrt=makes_arrays or not inner,
         pipeline_class=InnerCompiler if inner else Compiler,
     )(function)
     kernel.__class__ = InnerDispatcher if inner else KernelDispatcher

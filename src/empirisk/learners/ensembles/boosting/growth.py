@@ -120,7 +120,9 @@ class Booster:
         self.n_leaves = self.n_nodes = 1
         self._room = Room.of(self.bins, self.limits, self.team.size, self.copies)
         self._rules = self._new_rules()
-        self._mixed = bool(self._rules[0]["bounded"] or self.bins.features["category"].any())
+        monotone = self.limits.monotone is not None and np.any(self.limits.monotone)
+        self._bounded = True if monotone else None
+        self._order = self._room.order if self.bins.features["category"].any() else None
         self._words: dict[int, tuple[Array, Array, Array]] = {}
         self._gradient, self._curvature = np.empty(n), np.empty(n)
 
@@ -225,7 +227,7 @@ class Booster:
             room.spare, entries, ordered, histograms, room.nodes, room.splits, room.split_bits,
             room.node_bits, room.ways, room.chosen, room.members, room.active, room.drawing,
             room.heap, room.free, seed, room.sums, room.gains, room.gains.view(np.int64),
-            room.order if self._mixed else None, room.own, room.leaf_node, room.items,
+            self._order, self._bounded, room.own, room.leaf_node, room.items,
             room.item_sums, room.leaves,
             np.empty(0, np.int32) if len(score) else self._leaf_of,
         )  # fmt: skip
@@ -299,7 +301,6 @@ class Booster:
         rule["max_depth"] = n if limits.max_depth is None else limits.max_depth
         rule["min_rows"] = max(limits.min_samples_leaf, 1)
         rule["n_drawn"] = max(1, int(np.ceil(limits.max_features * p - 1e-9)))
-        rule["bounded"] = limits.monotone is not None and np.any(limits.monotone)
         rule["n_groups"] = len(self._room.members) if limits.interactions is not None else 0
         rule["l2"], rule["min_gain"] = limits.l2, limits.min_gain
         rule["min_curvature"], rule["rate"] = MIN_CURVATURE, limits.learning_rate
