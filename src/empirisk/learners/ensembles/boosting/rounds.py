@@ -158,7 +158,9 @@ class Rounds:
 
     def boost(self, seed: int) -> None:
         """One round more."""
-        row_seed, *tree_seeds = spawn(seed, 1 + self.n_trees)
+        row_seed, *tree_seeds = [0] * (1 + self.n_trees)
+        if self.subsample < 1.0 or self.limits.max_features < 1.0:  # else nothing is drawn
+            row_seed, *tree_seeds = spawn(seed, 1 + self.n_trees)
         rows = self._drawn(row_seed)
         trees = self._by_kernel if self.loss.kernel is not None else self._by_derivatives
         for k, _ in enumerate(trees(rows, tree_seeds)):
