@@ -225,3 +225,16 @@ def test_an_inner_function_is_compiled_for_compiled_callers_and_runs_as_python_e
     assert len(doubled.signatures) == 1
     assert doubled(1) == 2.0  # of the type int64: without a door from Python nothing is compiled
     assert len(doubled.signatures) == 1
+
+
+def test_an_inner_function_that_returns_an_array_says_so():
+    @compiled(inner=True)
+    def same(values):
+        return values
+
+    @compiled
+    def total(values):
+        return same(values).sum()
+
+    with pytest.raises(TypeError, match="same returns an array: say makes_arrays=True"):
+        total(np.ones(3))
