@@ -45,7 +45,7 @@ def room(tmp_path):
     folder = tmp_path / "empirisk" / "compiled"
     folder.mkdir(parents=True)
     (folder.parent / "__init__.py").touch()
-    for name in ("__init__.py", "cache.py", "decorator.py"):
+    for name in ("__init__.py", "cache.py", "decorator.py", "inner.py"):
         shutil.copy(ROOM / name, folder)
     (folder / "caller.py").write_text(CALLER)
     (folder / "callee.py").write_text(CALLEE.format(factor=2.0))
@@ -225,3 +225,16 @@ def test_an_inner_function_is_compiled_for_compiled_callers_and_runs_as_python_e
     assert len(doubled.signatures) == 1
     assert doubled(1) == 2.0  # of the type int64: without a door from Python nothing is compiled
     assert len(doubled.signatures) == 1
+
+
+def test_an_inner_function_that_returns_an_array_says_so():
+    @compiled(inner=True)
+    def same(values):
+        return values
+
+    @compiled
+    def total(values):
+        return same(values).sum()
+
+    with pytest.raises(TypeError, match="same returns an array: say makes_arrays=True"):
+        total(np.ones(3))

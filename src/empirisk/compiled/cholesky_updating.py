@@ -11,7 +11,7 @@ from empirisk.compiled.decorator import compiled
 PANEL = 64  # rows of the factor that are found together
 
 
-@compiled(inner=True)
+@compiled(inner=True, makes_arrays=True)
 def factorise(matrix, factor, least):
     """The factor of a whole matrix, which is spent; False if a column all but depends on others.
 
@@ -98,7 +98,7 @@ def solve_lower(factor, k, new, x):
             x[c] -= x[i] * factor[i, c]
 
 
-@compiled(inner=True)
+@compiled(inner=True, makes_arrays=True)
 def solve_upper(factor, k, x):
     """Turn x[:k] into the solution of U x = what it held, in place."""
     for i in range(k - 1, -1, -1):

@@ -6,9 +6,11 @@ from typing import Any, NamedTuple
 
 from numba import njit
 from numba.core import config
+from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
 
 from empirisk.compiled.cache import RoomCache
+from empirisk.compiled.inner import InnerCompiler
 
 
 class Kernel(NamedTuple):
@@ -49,16 +51,29 @@ class InnerDispatcher(KernelDispatcher):
     def __call__(self, *arguments):
         return self.py_func(*arguments)
 
+    def add_overload(self, cres):
+        if not self.targetoptions.get("_nrt", True) and holds_array(cres):
+            raise TypeError(f"{self.py_func.__name__} returns an array: say makes_arrays=True")
+        super().add_overload(cres)
 
-def compiled(function=None, *, signatures=1, inner=False):
+
+def holds_array(result):
+    """Whether what a compiled function returns has memory that is counted."""
+    model = result.target_context.data_model_manager[result.signature.return_type]
+    return model.contains_nrt_meminfo()
+
+
+def compiled(function=None, *, signatures=1, inner=False, makes_arrays=False):
     """Compile a function when it is first called, and keep the code on disk.
 
     `signatures` is for how many combinations of argument types it is meant to be compiled, one
     unless said otherwise: each costs seconds, and one too many is a door that let in an array of
     another type or layout. The test suite ends with a check (`surplus`).
 
-    An `inner` function is compiled for compiled functions alone. A door from Python, a third of the
-    time to compile where there are many arrays, is left out; from there its original is run.
+    An `inner` function is compiled for compiled functions alone (see `inner`). A door from Python,
+    a third of the time to compile where there are many arrays, and machine code of its own are left
+    out; from Python its original is run. Unless it says that it makes arrays, or returns some, it
+    does not count who uses them: its caller has them.
 
     The code runs without the interpreter's lock, and a division by zero gives an infinity or NaN,
     as in NumPy: a check of each would cost time and code. `function.py_func` is the Python
@@ -77,13 +92,20 @@ def compiled(function=None, *, signatures=1, inner=False):
     3.0 3.0
     """
     if function is None:
-        return lambda function: compiled(function, signatures=signatures, inner=inner)
+        return lambda function: compiled(
+            function, signatures=signatures, inner=inner, makes_arrays=makes_arrays
+        )
     if config.DISABLE_JIT:  # for debuggers: NUMBA_DISABLE_JIT=1
         function.py_func = function
         return function
-    kernel = njit(nogil=True, error_model="numpy", no_cpython_wrapper=inner, no_cfunc_wrapper=True)(
-        function
-    )
+    kernel = njit(
+        nogil=True,
+        error_model="numpy",
+        no_cpython_wrapper=inner,
+        no_cfunc_wrapper=True,
+        _nrt=makes_arrays or not inner,
+        pipeline_class=InnerCompiler if inner else Compiler,
+    )(function)
     kernel.__class__ = InnerDispatcher if inner else KernelDispatcher
     with suppress(RuntimeError, OSError):  # nowhere to keep the code: each process compiles it
         kernel._cache = RoomCache(function)

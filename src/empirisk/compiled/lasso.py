@@ -80,7 +80,7 @@ def lasso_path_on_gram(
             coefs[v, j] = coef[j]
 
 
-@compiled(inner=True)
+@compiled(inner=True, makes_arrays=True)
 def lasso_on_gram(
     gram,
     right,

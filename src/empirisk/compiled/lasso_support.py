@@ -31,7 +31,7 @@ def shift(gram, ridge, move, coef, gradient):
             gradient[i] -= ridge[i] * move[i]
 
 
-@compiled(inner=True)
+@compiled(inner=True, makes_arrays=True)
 def solve_support(gram, ridge, threshold, positive, coef, gradient, factor, order, size):
     """Go to the exact minimiser for the support and the signs as they are.
 
@@ -63,7 +63,7 @@ def solve_support(gram, ridge, threshold, positive, coef, gradient, factor, orde
     return blocking < 0
 
 
-@compiled(inner=True)
+@compiled(inner=True, makes_arrays=True)
 def clip_step(gram, ridge, threshold, positive, coef, gradient, move):
     """The whole step, with coefficients that changed their sign put to zero, if that is a descent.
 
@@ -87,7 +87,7 @@ def clip_step(gram, ridge, threshold, positive, coef, gradient, move):
     return False
 
 
-@compiled(inner=True)
+@compiled(inner=True, makes_arrays=True)
 def fit_factor(gram, ridge, threshold, positive, coef, gradient, factor, order, size):
     """Bring the factor to the columns of the support.
 
@@ -126,7 +126,7 @@ def fit_factor(gram, ridge, threshold, positive, coef, gradient, factor, order, 
         shift(gram, ridge, move, before, gradient)
 
 
-@compiled(inner=True)
+@compiled(inner=True, makes_arrays=True)
 def fit_whole(gram, ridge, coef, factor, order):
     """The factor for the support, all columns at once; False if one depends on the others."""
     support = np.flatnonzero(coef)
@@ -142,7 +142,7 @@ def fit_whole(gram, ridge, coef, factor, order):
     return True
 
 
-@compiled(inner=True)
+@compiled(inner=True, makes_arrays=True)
 def enter(gram, ridge, j, factor, order, s):
     """Put column j behind the s of the factor; False if it depends on them."""
     column = np.empty(s)
@@ -161,7 +161,7 @@ def drop(factor, order, s, i):
     return s - 1
 
 
-@compiled(inner=True)
+@compiled(inner=True, makes_arrays=True)
 def cancelling(factor, s):
     """What the columns of the factor add to one of the next column, which `enter` found dependent,
     so that nothing is left."""
@@ -184,7 +184,7 @@ def fall(j, threshold, coef, factor, order, s):
     return -np.sign(slope)
 
 
-@compiled(inner=True)
+@compiled(inner=True, makes_arrays=True)
 def leave_dependence(j, way, threshold, positive, sign, coef, factor, order, s):
     """Move coefficient j that way, those of the factor cancelling it, until one of them is zero.
 

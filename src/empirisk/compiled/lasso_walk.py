@@ -16,7 +16,7 @@ NEAR = 0.8  # columns whose gradient is below this part of the threshold are not
 MOST = 4  # times as many changes of the support as there are columns: then it goes in circles
 
 
-@compiled(inner=True)
+@compiled(inner=True, makes_arrays=True)
 def walk(gram, ridge, start, threshold, positive, coef, gradient, factor, order, size):
     """Follow the minimiser to `threshold`, in place; False if it was lost.
 
@@ -82,7 +82,7 @@ def walk(gram, ridge, start, threshold, positive, coef, gradient, factor, order,
     return False
 
 
-@compiled(inner=True)
+@compiled(inner=True, makes_arrays=True)
 def begin(gram, ridge, start, threshold, positive, coef, gradient, factor, order, size):
     """Thresholds of which `coef` is the minimiser, their change, and the signs of the support.
 
@@ -104,7 +104,7 @@ def begin(gram, ridge, start, threshold, positive, coef, gradient, factor, order
     return at, rate, sign
 
 
-@compiled(inner=True)
+@compiled(inner=True, makes_arrays=True)
 def watch(gram, threshold, positive, sign, gradient):
     """Indices of coefficients at zero that may leave it, and how many they are."""
     near, watched = np.empty(sign.size, dtype=np.int64), 0
@@ -117,7 +117,7 @@ def watch(gram, threshold, positive, sign, gradient):
     return near, watched
 
 
-@compiled(inner=True)
+@compiled(inner=True, makes_arrays=True)
 def list_once(near, watched, j):
     for a in range(watched):
         if near[a] == j:

@@ -203,9 +203,10 @@ def goes_left(feature, node, node_bits, b):
     return np.int32(b <= node.code)
 
 
-@compiled(inner=True)
+@compiled(signatures=2, inner=True)
 def open_children(
-    rules, sync, units, features, nodes, n_left, free, active, chosen, drawing, members, seed,
+    rules, sync, units, features, nodes, n_left, free, active, chosen, drawing, members, bounded,
+    seed,
 ):  # fmt: skip
     """The children of the current node, whose rows have been parted; returns if any may be split.
 
@@ -227,7 +228,7 @@ def open_children(
     a.start, a.end, b.start, b.end = node.start, node.start + n_left, node.start + n_left, node.end
     a.first, a.second = node.left_first, node.left_second
     b.first, b.second = node.first - a.first, node.second - a.second
-    if rules.bounded:
+    if bounded is not None:
         bound(rules, units, np.int64(features[node.feature].monotone), node, a, b)
     full = sync[N_LEAVES] == rules.max_leaves
     if full or not (may_be_split(rules, a) or may_be_split(rules, b)):

@@ -30,13 +30,14 @@ from empirisk.compiled.boosting.team import meet
 from empirisk.compiled.decorator import compiled
 
 
-@compiled(signatures=2)
+@compiled(signatures=4)
 def boost(
     rank, team, sync, rules, units, kind, k, score, share, y, weight, copies, gradient, curvature,
     tasks, codes, first_code, features, feature_of, first_feature, low, high, rows, others, spare,
     entries, ordered,
     histograms, nodes, splits, split_bits, node_bits, ways, chosen, members, active, drawing, heap,
-    free, seed, sums, gains, patterns, order, own, leaf_node, items, item_sums, leaves, leaf_of,
+    free, seed, sums, gains, patterns, order, bounded, own, leaf_node, items, item_sums, leaves,
+    leaf_of,
 ):  # fmt: skip
     """Grow a tree and add what it says to the scores; False if the team was stopped.
 
@@ -51,6 +52,8 @@ def boost(
         other rows.
     own, sums, gains, patterns, order
         Room of each thread; no order where it is not needed (`looking`).
+    bounded
+        None where there are no monotone constraints.
     The rest is room for the tree.
     """
     rule = rules[0]
@@ -80,7 +83,7 @@ def boost(
                 rank, sync, form, rule, units, tasks, codes, first_code, features, feature_of,
                 first_feature, rows, whole and at_root,
                 entries if whole and at_root else ordered, histograms, nodes, splits, split_bits,
-                chosen, sums[rank], gains[rank], patterns[rank], order, own[rank],
+                chosen, sums[rank], gains[rank], patterns[rank], order, bounded, own[rank],
             )  # fmt: skip
         if not meet(sync, team):
             return False
@@ -109,21 +112,21 @@ def boost(
         if rank == 0:
             sync[SEARCHED] = open_children(
                 rule, sync, units, features, nodes, n_left, free, active, chosen, drawing, members,
-                seed,
+                bounded, seed,
             )  # fmt: skip
         if not meet(sync, team):
             return False
         searched = sync[SEARCHED] != 0
     return finish(
         rank, team, sync, rule, units, score, weight, gradient, curvature, codes, features, rows,
-        others, nodes, ways, heap, leaf_node, items, item_sums, leaves, leaf_of,
+        others, nodes, ways, heap, leaf_node, items, item_sums, bounded, leaves, leaf_of,
     )  # fmt: skip
 
 
-@compiled(inner=True)
+@compiled(signatures=2, inner=True)
 def finish(
     rank, team, sync, rule, units, score, weight, gradient, curvature, codes, features, rows,
-    others, nodes, ways, stack, leaf_node, items, item_sums, leaves, leaf_of,
+    others, nodes, ways, stack, leaf_node, items, item_sums, bounded, leaves, leaf_of,
 ):  # fmt: skip
     """The values of the leaves, and what they add to scores; False if the team was stopped."""
     if rank == 0:
@@ -135,7 +138,7 @@ def finish(
         return False
     if rank == 0:
         find_values(rule, sync, units, nodes, leaf_node, items, item_sums, curvature.size > 0,
-                    weight.size > 0, leaves)  # fmt: skip
+                    weight.size > 0, bounded, leaves)  # fmt: skip
     if not meet(sync, team):
         return False
     spread(sync, items, rows, leaves, leaf_of, score)

@@ -32,7 +32,6 @@ RULES = np.dtype(
         ("min_rows", np.int64),  # of a leaf
         ("n_slots", np.int64),  # for histograms that are kept; behind them two that are not
         ("n_drawn", np.int64),  # features that are drawn at each split
-        ("bounded", np.int64),  # 1 where there are monotone constraints
         ("n_groups", np.int64),  # of features that may interact; 0: all may
         ("l2", np.float64),
         ("min_gain", np.float64),

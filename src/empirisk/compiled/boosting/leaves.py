@@ -83,8 +83,10 @@ def sum_of(values, rows, start, end):
     return (a + b) + (c + d)
 
 
-@compiled(inner=True)
-def find_values(rules, sync, units, nodes, leaf_node, items, sums, curved, weighted, leaves):
+@compiled(signatures=2, inner=True)
+def find_values(
+    rules, sync, units, nodes, leaf_node, items, sums, curved, weighted, bounded, leaves,
+):  # fmt: skip
     """leaves[leaf] = its value, and its sums of gradients, curvatures and weights."""
     for leaf in range(sync[N_LEAVES]):
         for s in range(4):
@@ -102,7 +104,7 @@ def find_values(rules, sync, units, nodes, leaf_node, items, sums, curved, weigh
             leaves[leaf, 1 + WEIGHT] = rows
         h = leaves[leaf, 1 + H] + rules.l2
         value = -leaves[leaf, 1 + G] / h if h > 0.0 else 0.0
-        if rules.bounded:
+        if bounded is not None:
             value = min(max(value, node.lower * factor), node.upper * factor)
         value *= rules.rate
         leaves[leaf, 0] = value if abs(value) < np.inf else 0.0  # of sums that overflow

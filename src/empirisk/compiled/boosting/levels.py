@@ -26,10 +26,10 @@ MIN_SUPPORT = 10
 WORD, ONE = np.uint64(63), np.uint64(1)
 
 
-@compiled(inner=True)
+@compiled(signatures=2, inner=True)
 def search_levels(
-    rules, feature, firsts, seconds, node, units, sums, gains, patterns, missing, order, split,
-    bits,
+    rules, feature, firsts, seconds, node, units, sums, gains, patterns, missing, order, bounded,
+    split, bits,
 ):  # fmt: skip
     """Write the best split; the bins that go left become bits.
 
@@ -48,7 +48,7 @@ def search_levels(
         second += missing[1] if b == n_bins else seconds[b]
         sums[0, r], sums[1, r] = first, second
     missing[0], missing[1] = 0, 0
-    if rules.bounded:
+    if bounded is not None:
         best, before = -1, bounded_node_worth(rules, node, units[0])
         worth = -np.inf
         for r in range(n - 1):

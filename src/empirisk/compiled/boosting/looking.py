@@ -11,16 +11,16 @@ from empirisk.compiled.boosting.team import take
 from empirisk.compiled.decorator import compiled
 
 
-@compiled(signatures=2, inner=True)
+@compiled(signatures=4, inner=True)
 def look(
     rank, sync, form, rule, units, tasks, codes, first_code, features, feature_of, first_feature,
     rows, whole, ordered, histograms, nodes, splits, split_bits, chosen, sums, gains, patterns,
-    order, own,
+    order, bounded, own,
 ):  # fmt: skip
     """Histograms of the fresh nodes, and their best splits; a task is 1, 2 or 4 columns.
 
-    There is no `order` where all features are numbers without constraints: what others need is not
-    compiled then.
+    There is no `order` where all features are numbers, and `bounded` is None where there are no
+    monotone constraints: what these need is not compiled then.
     """
     small, large = nodes[sync[SMALL]], nodes[max(sync[LARGE], 0)]
     two = sync[LARGE] >= 0
@@ -47,14 +47,14 @@ def look(
                         rule, units, features, feature_of[first_feature[c] : first_feature[c + 1]],
                         histograms[node.slot, width * first_code[c] : width * first_code[c + 1]],
                         node, splits[side], split_bits[side], chosen[side], sums, gains, patterns,
-                        missing, order, rank, room,
+                        missing, order, bounded, rank, room,
                     )  # fmt: skip
 
 
-@compiled(signatures=2, inner=True)
+@compiled(signatures=4, inner=True)
 def search(
     rule, units, features, feature_of, histogram, node, splits, split_bits, chosen, sums, gains,
-    patterns, missing, order, rank, room,
+    patterns, missing, order, bounded, rank, room,
 ):  # fmt: skip
     """The best splits of a node by the features of one column."""
     size = histogram.size // rule.width
@@ -68,13 +68,10 @@ def search(
             unshare(feature, firsts, seconds, node, room)
             firsts = room[:CODES]
             seconds = room[CODES : 2 * CODES] if rule.width == 2 else firsts
-        if order is None:
-            search_numbers(rule, feature, firsts, seconds, node, units, sums, gains, patterns,
-                           missing, splits[j])  # fmt: skip
-        elif feature.category:
+        if order is not None and feature.category:
             search_levels(rule, feature, firsts, seconds, node, units, sums, gains, patterns,
-                          missing, order[rank], splits[j], split_bits[j])  # fmt: skip
-        elif rule.bounded:
+                          missing, order[rank], bounded, splits[j], split_bits[j])  # fmt: skip
+        elif bounded is not None:
             search_bounded(rule, feature, firsts, seconds, node, units, sums, missing, splits[j])
         else:
             search_numbers(rule, feature, firsts, seconds, node, units, sums, gains, patterns,

@@ -10,7 +10,8 @@ import numpy as np
 
 from empirisk.compiled.boosting.quantiles import halve
 from empirisk.compiled.decorator import compiled
-from empirisk.compiled.trees.forest_walking import find_forest_leaves
+from empirisk.compiled.trees.forest_walking import walk_by_subsets
+from empirisk.compiled.trees.walking import find_leaves
 
 
 @compiled
@@ -59,7 +60,7 @@ def stand(splits, codes, at):
             at[i] = following if at[i] == here else at[i]
 
 
-@compiled
+@compiled(signatures=3)
 def add_scores(
     thresholds, links, subsets, first_node, first_subset, first_leaf, value, first, end, splits,
     node_value, X, codes, at, leaves, scores,
@@ -67,20 +68,24 @@ def add_scores(
     """scores[i, k] += the values of row i in trees k, k + K, ... of first..end, in their order.
 
     splits and node_value are as `stand` reads them; trees without a place in these are walked. at
-    is empty, and codes are not there, if all are to be.
+    is empty, and codes are not there, if all are to be. There are no thresholds and links if none
+    is, and no subsets if no tree has a split by a list of levels: what these need is not compiled.
     """
     K = scores.shape[1]
     for tree in range(first, end):
-        k, node = tree % K, first_node[tree]
-        if at.size > 0 and splits[node, 1] >= 0:
-            stand(splits[node : first_node[tree + 1]], codes, at)
-            values = node_value[node : first_node[tree + 1]]
+        k, node, following = tree % K, first_node[tree], first_node[tree + 1]
+        if thresholds is None or (at.size > 0 and splits[node, 1] >= 0):
+            stand(splits[node:following], codes, at)
+            values = node_value[node:following]
             for i in range(at.size):
                 scores[i, k] += values[at[i]]
+            continue
+        if subsets is None:
+            find_leaves(thresholds[node:following], links[node:following], X, None, leaves)
         else:
-            find_forest_leaves(
-                thresholds, links, subsets, first_node, first_subset, tree, X, None, leaves
-            )
-            leaf = first_leaf[tree]
-            for i in range(leaves.size):
-                scores[i, k] += value[leaf + np.int64(leaves[i]), 0]
+            lists = subsets[first_subset[tree] : first_subset[tree + 1]]
+            walk_by_subsets(thresholds[node:following], links[node:following], lists, X, None,
+                            leaves)  # fmt: skip
+        leaf = first_leaf[tree]
+        for i in range(leaves.size):
+            scores[i, k] += value[leaf + np.int64(links[node + leaves[i], 0]), 0]

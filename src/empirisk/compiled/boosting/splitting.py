@@ -143,15 +143,14 @@ def search_numbers(
     n = n_bins if some else n_bins - 1
     if n <= 0:
         return
-    weigh(rules, sums, n, missing, node.first, node.second, l2, min_curvature, gains)
-    best = np.int64(first_largest(gains, patterns, n))
-    gain, missing_left = gains[best], np.int64(0)
-    if some:
-        missing[0], missing[1] = firsts[n_bins], seconds[n_bins]
-        weigh(rules, sums, n - 1, missing, node.first, node.second, l2, min_curvature, gains)
-        other = first_largest(gains, patterns, n - 1)
-        if n > 1 and gains[other] >= 0.0 and (gain < 0.0 or is_larger(gains[other], gain)):
-            best, gain, missing_left = other, gains[other], np.int64(1)
+    best, gain, missing_left = np.int64(0), -1.0, np.int64(0)
+    for way in range(np.int64(2 if some and n > 1 else 1)):
+        if way:
+            missing[0], missing[1] = firsts[n_bins], seconds[n_bins]
+        weigh(rules, sums, n - way, missing, node.first, node.second, l2, min_curvature, gains)
+        at = np.int64(first_largest(gains, patterns, n - way))
+        if gains[at] >= 0.0 and (gain < 0.0 or is_larger(gains[at], gain)):
+            best, gain, missing_left = at, gains[at], way
     if gain < 0.0:
         return
     keep(rules, firsts, seconds, n_bins, sums, missing, best, missing_left, some, node, split)

@@ -6,7 +6,7 @@ from empirisk.compiled.boosting.scoring import add_scores
 from empirisk.compiled.decorator import compiled
 
 
-@compiled
+@compiled(signatures=3)
 def stage_scores(
     thresholds, links, subsets, first_node, first_subset, first_leaf, value, ends, splits,
     node_value, X, codes, at, leaves, scores, staged,

@@ -204,7 +204,7 @@ def apart(packed, i, n, missing_left):
     return seen & ~left if missing_left else left
 
 
-@compiled
+@compiled(inner=True)
 def is_listed(subsets, at, level):
     """Whether a level is in the list that begins at this place."""
     n, word = subsets[at], level >> np.uint32(5)
@@ -217,7 +217,7 @@ def is_listed(subsets, at, level):
     return (subsets[k + np.uint64(n)] >> (level & WORD)) & ONE != 0
 
 
-@compiled
+@compiled(inner=True)
 def find_word(subsets, k, n, word):
     """Binary search, without a branch: the last of n words in order that is not behind `word`."""
     while n > np.uint64(1):

@@ -27,7 +27,7 @@ def find_forest_leaves(thresholds, links, subsets, first_node, first_subset, tre
         leaves[i] = links[first + leaves[i], 0]
 
 
-@compiled(signatures=2)
+@compiled(signatures=2, inner=True)
 def walk_by_subsets(thresholds, links, subsets, X, rows, leaves):
     """As `find_leaves`, in a tree with categories, whose values in X are the codes of levels."""
     for i in range(leaves.size):

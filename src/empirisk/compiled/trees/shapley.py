@@ -36,7 +36,7 @@ COVER, RATIO, SHARE, SHARE_BEFORE = 0, 1, 2, 3  # of `shares`
 COLD, HOT, COLD_PART, HOT_PART = 0, 1, 2, 3  # of `factors`
 
 
-@compiled(inner=True)
+@compiled(inner=True, makes_arrays=True)
 def trace_edges(links, weight, edges, shares):
     """Of the edge that leads to each node: where it stands on its path, and shares of weight.
 
@@ -142,7 +142,7 @@ def value_edge(sums, factors, hot, before, value, above, given):
         given[r] = given[r] if before[r] > 0.0 else 0.0
 
 
-@compiled(inner=True)
+@compiled(inner=True, makes_arrays=True)
 def add_block(thresholds, links, subsets, edges, shares, factors, value, X, hot, left, product,
               sums, given, total):  # fmt: skip
     """Add the Shapley values of one tree at some rows.

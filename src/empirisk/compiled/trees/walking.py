@@ -27,7 +27,7 @@ def relatives(right, parent, depth, end):
         end[node] = end[right[node]] if right[node] >= 0 else node + 1
 
 
-@compiled
+@compiled(inner=True)
 def goes_left(thresholds, links, subsets, node, x):
     """Whether a value goes left at a packed node."""
     kind = links[node, 2]

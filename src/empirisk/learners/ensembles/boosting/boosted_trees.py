@@ -74,6 +74,7 @@ class BoostedTrees:
             return
         trees, K = self.trees, self.per_round
         table = self._splits if len(places) >= FEW_ROWS else NO_SPLITS
+        walks = self._walks(table)
 
         def add(part: slice) -> None:
             block = places[part]
@@ -81,7 +82,7 @@ class BoostedTrees:
             column, place = np.empty(len(block)), np.empty(len(block), np.int64)
             code_rows(block, table.used, table.first, table.thresholds, column, place, codes)
             add_scores(
-                *trees._walks(), trees.first_node, trees.first_subset, trees.first_leaf,
+                *walks, trees.first_node, trees.first_subset, trees.first_leaf,
                 trees.value, first * K, stop * K, table.splits, table.node_value, block, codes,
                 np.empty(len(block) if table is not NO_SPLITS else 0, np.uint16),
                 np.empty(len(block), np.int32), scores[part],
@@ -102,8 +103,8 @@ class BoostedTrees:
             codes,
         )  # fmt: skip
         stage_scores(
-            *trees._walks(), trees.first_node, trees.first_subset, trees.first_leaf, trees.value,
-            rounds * self.per_round, table.splits, table.node_value, places, codes,
+            *self._walks(table), trees.first_node, trees.first_subset, trees.first_leaf,
+            trees.value, rounds * self.per_round, table.splits, table.node_value, places, codes,
             np.empty(0 if table is NO_SPLITS else n, np.uint16), np.empty(n, np.int32), scores,
             staged,
         )  # fmt: skip
@@ -125,6 +126,13 @@ class BoostedTrees:
 
     def _stage_part(self, scores: Floats, places: Floats, staged: Floats, part: slice) -> None:
         self.stage(scores[part], places[part], np.arange(1, len(self) + 1), staged[part])
+
+    def _walks(self, table: "SplitTable") -> tuple[Array | None, Array | None, Array | None]:
+        """The nodes and lists of levels of trees that are walked, where there are some."""
+        if table.complete:
+            return None, None, None
+        thresholds, links, subsets = self.trees._walks()
+        return thresholds, links, subsets if len(subsets) else None
 
     @cached_property
     def _splits(self) -> "SplitTable":
@@ -186,6 +194,11 @@ class SplitTable:
     thresholds: Floats
     splits: Array
     node_value: Floats
+
+    @property
+    def complete(self) -> bool:
+        """Whether no tree is walked."""
+        return bool((self.splits[:, 1] >= 0).all())
 
     @classmethod
     def of(cls, trees: ForestTrees) -> "SplitTable":

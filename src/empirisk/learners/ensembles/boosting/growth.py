@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from empirisk.learners.ensembles.boosting.level_groups import bins_of_levels
 from empirisk.learners.ensembles.boosting.team import Team
 from empirisk.learners.ensembles.forest_trees import ForestTrees
 from empirisk.learners.trees.limits import counts_rows
-from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import DataError
 
@@ -42,6 +42,7 @@ HISTOGRAM_BYTES = 2**28  # of all histograms of a tree that are kept
 ROWS_TO_SHARE = 4096  # with fewer, a team would wait more than work
 OWN = 8 + 4 * CODES
 MIN_CURVATURE = 1e-3  # of a child, as in scikit-learn and LightGBM
+NO_ROWS, NO_LEAVES = np.empty(0, np.uint32), np.empty(0, np.int32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +107,7 @@ class Booster:
     weight: Floats | None = None
     n_jobs: int | None = None
     copies: Array | None = None
-    _kept: list[ForestTrees] = field(default_factory=list, init=False, repr=False)
+    _kept: list["GrownTree"] = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:
         n, p = self.bins.shape
@@ -124,8 +125,13 @@ class Booster:
         self._room = Room.of(self.bins, self.limits, self.team.size, self.copies)
         self._level_bins = self.bins.level_bins.copy()
         self._rules = self._new_rules()
-        self._mixed = bool(self._rules[0]["bounded"] or self.bins.features["category"].any())
+        self._constant: bool | None = None
+        monotone = self.limits.monotone is not None and np.any(self.limits.monotone)
+        self._bounded = True if monotone else None
+        self._order = self._room.order if self.bins.features["category"].any() else None
         self._words: dict[int, tuple[Array, Array, Array]] = {}
+        most = int(self.bins.features["n_levels"].max())
+        self._words_needed = 1 + 2 * (most // 32 + 1) if most else 0  # for the levels of a split
         self._gradient, self._curvature = np.empty(n), np.empty(n)
 
     def group_levels(
@@ -240,7 +246,7 @@ class Booster:
         n = len(self.bins)
         room, rules = self._room, self._rules
         self._set_words(len(curvature) == 0)
-        others = np.empty(0, np.uint32)
+        others = NO_ROWS
         if rows is None:
             room.rows[:] = room.every_row
             grown = room.rows
@@ -259,14 +265,14 @@ class Booster:
             room.spare, entries, ordered, histograms, room.nodes, room.splits, room.split_bits,
             room.node_bits, room.ways, room.chosen, room.members, room.active, room.drawing,
             room.heap, room.free, seed, room.sums, room.gains, room.gains.view(np.int64),
-            room.order if self._mixed else None, room.own, room.leaf_node, room.items,
+            self._order, self._bounded, room.own, room.leaf_node, room.items,
             room.item_sums, room.leaves,
-            np.empty(0, np.int32) if len(score) else self._leaf_of,
+            NO_LEAVES if len(score) else self._leaf_of,
         )  # fmt: skip
         size = self.team.size
         self.team.run(lambda rank: boost(rank, size, *shared))
         self._noted = len(score) == 0
-        self.n_leaves, self.n_nodes = map(int, self.team.sync[[N_LEAVES, N_NODES]])
+        self.n_leaves, self.n_nodes = int(self.team.sync[N_LEAVES]), int(self.team.sync[N_NODES])
         self.leaf_values = room.leaves[: self.n_leaves, 0].copy()
 
     @property
@@ -284,40 +290,30 @@ class Booster:
         """Add the last tree, with its `leaf_values`, to the trees."""
         self._kept.append(self.newest())
 
-    def kept(self) -> list[ForestTrees]:
+    def kept(self) -> list["GrownTree"]:
         """The trees that were kept so far, one by one."""
         return self._kept[:]
 
-    def newest(self) -> ForestTrees:
+    def newest(self) -> "GrownTree":
         """The last tree, with its `leaf_values`."""
         room, n_leaves, n_nodes = self._room, self.n_leaves, self.n_nodes
         nodes = np.empty((n_nodes, 2), np.int64)
-        subsets = np.empty(self._most_words(n_nodes), np.uint32)
-        gains = np.zeros((1, len(self.bins.columns)))
+        subsets = np.empty(self._words_needed * (n_nodes // 2), np.uint32)
+        gains = np.zeros(len(self.bins.columns))
         n_words = pack_nodes(
             room.nodes, room.units, room.features, self._level_bins, room.node_bits,
             np.empty((2, n_leaves), np.int32), nodes.view(np.float64), nodes.view(np.int32),
-            subsets, gains[0],
+            subsets, gains,
         )  # fmt: skip
-        at = room.leaf_node[:n_leaves]
-        return ForestTrees(
+        leaves = room.nodes[room.leaf_node[:n_leaves]]
+        return GrownTree(
             nodes=nodes,
-            value=self.leaf_values[:, None].copy(),
+            value=self.leaf_values.copy(),
             weight=room.leaves[:n_leaves, 3].copy(),
-            rows=(room.nodes["end"][at] - room.nodes["start"][at]).astype(np.int32),
-            impurity=np.empty(0),
+            rows=leaves["end"] - leaves["start"],
             subsets=subsets[:n_words].copy(),
-            first_node=np.array([0, n_nodes]),
-            first_leaf=np.array([0, n_leaves]),
-            first_subset=np.array([0, n_words]),
             gains=gains,
-            medians=np.empty((0, 2)),
         )
-
-    def _most_words(self, n_nodes: int) -> int:
-        """Of the lists of levels of a tree."""
-        most = int(self.bins.features["n_levels"].max())
-        return (n_nodes // 2) * (1 + 2 * (most // 32 + 1)) if most else 0
 
     def find_leaves(self, bins: BinnedTable) -> Array:
         """The leaves of the last tree that other rows of the same table come to."""
@@ -331,7 +327,7 @@ class Booster:
 
     def trees(self, per_round: int = 1) -> BoostedTrees:
         """All trees that were kept; `per_round` of them are one round."""
-        return BoostedTrees(ForestTrees.of(self._kept), per_round)
+        return BoostedTrees(joined(self._kept), per_round)
 
     def _new_rules(self) -> Array:
         limits, n, p = self.limits, *self.bins.shape
@@ -341,7 +337,6 @@ class Booster:
         rule["max_depth"] = n if limits.max_depth is None else limits.max_depth
         rule["min_rows"] = max(limits.min_samples_leaf, 1)
         rule["n_drawn"] = max(1, int(np.ceil(limits.max_features * p - 1e-9)))
-        rule["bounded"] = limits.monotone is not None and np.any(limits.monotone)
         rule["n_groups"] = len(self._room.members) if limits.interactions is not None else 0
         rule["l2"], rule["min_gain"] = limits.l2, limits.min_gain
         rule["min_curvature"], rule["rate"] = MIN_CURVATURE, limits.learning_rate
@@ -349,6 +344,9 @@ class Booster:
 
     def _set_words(self, constant: bool) -> None:
         """How entries are packed: sums of all rows must fit."""
+        if constant is self._constant:
+            return
+        self._constant = constant
         rule, n = self._rules[0], len(self.bins)
         assert self.copies is not None
         sum_bits = int(n).bit_length()
@@ -378,6 +376,39 @@ class Booster:
                 np.empty((slots, size), np.int64),
             )
         return self._words[width]
+
+
+class GrownTree(NamedTuple):
+    """One tree, as `ForestTrees` has many."""
+
+    nodes: Array
+    value: Floats
+    weight: Floats
+    rows: Array
+    subsets: Array
+    gains: Floats
+
+
+def joined(trees: Sequence[GrownTree]) -> ForestTrees:
+    """All of them."""
+    nodes, value, weight, rows, subsets, gains = zip(*trees, strict=True)
+
+    def first(parts: Sequence[Array]) -> Ints:
+        return np.concatenate([[0], np.cumsum([len(part) for part in parts])])
+
+    return ForestTrees(
+        nodes=np.concatenate(nodes),
+        value=np.concatenate(value)[:, None],
+        weight=np.concatenate(weight),
+        rows=np.concatenate(rows).astype(np.int32),
+        impurity=np.empty(0),
+        subsets=np.concatenate(subsets),
+        first_node=first(nodes),
+        first_leaf=first(value),
+        first_subset=first(subsets),
+        gains=np.array(gains),
+        medians=np.empty((0, 2)),
+    )
 
 
 @dataclass(frozen=True, eq=False)

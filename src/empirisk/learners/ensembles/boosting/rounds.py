@@ -18,7 +18,7 @@ from empirisk.data.scaling import power_of_two
 from empirisk.learners.ensembles.boosting.bins import BinnedTable
 from empirisk.learners.ensembles.boosting.boosted_trees import BoostedTrees, LateTrees
 from empirisk.learners.ensembles.boosting.boosting_loss import BoostingLoss
-from empirisk.learners.ensembles.boosting.growth import Booster, Limits
+from empirisk.learners.ensembles.boosting.growth import Booster, GrownTree, Limits, joined
 from empirisk.learners.ensembles.forest_trees import ForestTrees
 from empirisk.learners.trees.limits import counts_rows
 from empirisk.runtime.arrays import Array, Floats, Ints
@@ -160,7 +160,9 @@ class Rounds:
 
     def boost(self, seed: int) -> None:
         """One round more."""
-        row_seed, *tree_seeds = spawn(seed, 1 + self.n_trees)
+        row_seed, *tree_seeds = [0] * (1 + self.n_trees)
+        if self.subsample < 1.0 or self.limits.max_features < 1.0:  # else nothing is drawn
+            row_seed, *tree_seeds = spawn(seed, 1 + self.n_trees)
         rows = self._drawn(row_seed)
         trees = self._by_kernel if self.loss.kernel is not None else self._by_derivatives
         for k, _ in enumerate(trees(rows, tree_seeds)):
@@ -174,7 +176,7 @@ class Rounds:
         for watched, scores in self.watched:
             if not isinstance(watched, BinnedTable):
                 last = BoostedTrees(
-                    ForestTrees.of(self.booster.kept()[-self.n_trees :]), self.n_trees
+                    joined(self.booster.kept()[-self.n_trees :]), self.n_trees
                 )
                 last.add_to(scores, watched, n_jobs=self.n_jobs)
 
@@ -277,11 +279,11 @@ class Rounds:
             trees = LateTrees(join, rounds, K) if late else BoostedTrees(join(), K)
         return Grown(trees, self.in_units(self.start[None]), self.loss, self.bins.columns)
 
-    def _joined(self, kept: list[ForestTrees]) -> ForestTrees:
+    def _joined(self, kept: list[GrownTree]) -> ForestTrees:
         """Those of earlier rounds, and these, with values in the units of the target."""
         parts = [] if self.before is None else [self.before.trees.trees]
         if kept:
-            new = ForestTrees.of(kept)
+            new = joined(kept)
             if self.loss.link == "identity" and self.unit != 1.0:
                 new = replace(new, value=new.value * self.unit)
             parts.append(new)

@@ -1,7 +1,7 @@
 """A team of threads that call one compiled function together (`compiled.boosting.team`)."""
 
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -44,9 +44,10 @@ class Team:
             self.sync[STOP] = 1  # those who wait for this thread leave
             raise
         finally:
-            wait(mates)
-        for mate in mates:
-            mate.result()
+            failed = [mate.exception() for mate in mates]  # when all have left
+        for error in failed:
+            if error is not None:
+                raise error
 
     def _call(self, call: Callable[[int], Any], rank: int) -> None:
         try:
