@@ -31,11 +31,12 @@ def few_compiled(features, rules, K, m):
     return cells.has_few_cells(features[0], rules[0], np.uint64(K), m)
 
 
-def table_of(columns):
+def table_of(columns, n_codes=MISSING):
     """A table of codes, three other rows first, and the features of it."""
     small = np.pad(np.array(columns, np.uint8), ((0, 0), (3, 0)))
     features, rules = np.zeros(len(columns), FEATURE), np.zeros(1, RULES)
-    features["n_codes"], features["place"] = MISSING, np.arange(len(columns))
+    features["n_codes"], features["place"] = n_codes, np.arange(len(columns))
+    features["missing"] = small.max(axis=1) == n_codes
     rules["kind"], rules["min_rows_leaf"] = GINI, 1
     return small, features, rules
 
@@ -55,11 +56,16 @@ def node_of(codes, seed, K, whole=False):
 @pytest.mark.parametrize("known", [0, 1, 2])
 @pytest.mark.parametrize("by_lines", [False, True], ids=["columns", "lines"])
 @pytest.mark.parametrize("p", [1, 2, 3, 4, 6])
-def test_cells_are_the_weights_of_values_and_classes(p, by_lines, known):
-    m, K = 40, 3
-    codes = np.random.default_rng(p).integers(0, MISSING + 1, size=(p, m))
+@pytest.mark.parametrize(
+    ("m", "n_codes", "missing"),
+    [(40, MISSING, True), (47, 2, False), (48, 2, False), (48, 2, True), (301, 2, False)],
+    ids=["some values", "two, few rows", "two", "two or missing", "two, many rows"],
+)
+def test_cells_are_the_weights_of_values_and_classes(m, n_codes, missing, p, by_lines, known):
+    K = 3  # features of two values are taken together from 16 K rows on
+    codes = np.random.default_rng(p).integers(0, n_codes + missing, size=(p, m))
     weight, label, _ = node_of(codes[0], 0, K)
-    small, features, rules = table_of(codes)
+    small, features, rules = table_of(codes, n_codes)
     # `lines` of a table that is so much larger that its rows are far apart, or none
     lines = np.zeros((cells.SPARSE * m + 1 if by_lines else 0, p), np.uint8)
     lines[: small.shape[1]] = small.T[: len(lines)]
@@ -67,7 +73,7 @@ def test_cells_are_the_weights_of_values_and_classes(p, by_lines, known):
     opened["start"], opened["end"] = 2, m + 2
     constant[0, 0] = 2**known - 1  # the first features are known to be constant
     rows = np.concatenate([[0, 0], np.arange(3, m + 3)]).astype(np.uint32)
-    size = K * (MISSING + 1)
+    size = cells.CELLS_PER_ROW * m
     room = np.full(4 * size, np.nan)
     n = fill_compiled(
         small, lines, features, rules, rows, opened, constant, np.arange(p), weight[:, None].copy(),
@@ -76,10 +82,10 @@ def test_cells_are_the_weights_of_values_and_classes(p, by_lines, known):
     looked_at = codes[known : known + 4]
     assert n == len(looked_at)
     for slot, column in enumerate(looked_at):
-        expected = np.zeros((MISSING + 1, K))
+        expected = np.zeros((n_codes + 1, K))
         np.add.at(expected, (column, label), weight)
-        found = room[slot * size : (slot + 1) * size]
-        assert_allclose(found, expected.ravel(), rtol=1e-13)  # sums of 40 numbers
+        found = room[slot * size : slot * size + expected.size]
+        assert_allclose(found, expected.ravel(), rtol=1e-13)  # sums of 40 to 301 numbers
 
 
 def worths(codes, weight, label, K):

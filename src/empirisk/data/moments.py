@@ -114,14 +114,16 @@ def _without_centring(X: Floats, y: Floats) -> tuple[Floats, Floats] | None:
         if (some.mean(axis=0) ** 2 > NEAR_ZERO * some.var(axis=0)).any():
             return None
         n, p = X.shape
-        ones = np.ones(n)
-        mean = np.append(ones @ X, ones @ y) / n
-        scatter = np.empty((len(mean), len(mean)))
-        scatter[:p, :p] = X.T @ X  # NumPy sees the symmetry and does half the work
+        scatter = np.empty((p + y.shape[1],) * 2)
+        # NumPy sees the symmetry and does half the work; its rows are in the cache for the rest.
+        scatter[:p, :p] = X.T @ X
         scatter[:p, p:] = X.T @ y
         scatter[p:, :p] = scatter[:p, p:].T
         scatter[p:, p:] = y.T @ y
-        scatter -= np.multiply.outer(mean, mean) * n
+        ones = np.ones(n)
+        mean = np.append(ones @ X, ones @ y) / n
+        sized = mean * np.sqrt(n)
+        scatter -= np.multiply.outer(sized, sized)
         if not (mean**2 * n <= NEAR_ZERO * np.diagonal(scatter)).all():
             return None
         return mean, scatter

@@ -160,7 +160,8 @@ class RankCoding:
             if not used[table]:  # room for all: what is not written to takes no memory
                 tables[table] = np.empty((len(categories), len(codes)), TABLES[table])
             tables[table][used[table]] = codes
-            features.append((d, used[table], table, column.kind == "category", 0, n_points))
+            category = column.kind == "category"
+            features.append((d, used[table], table, category, column.missing, 0, n_points))
             used[table] += 1
             if column.kind != "category":
                 if not points.size:

@@ -187,9 +187,7 @@ def _resampled_costs(
 def resample_counts(n: int, seed: int, resamples: int) -> Floats:
     """How often each of n units is drawn when n are drawn with replacement: (resamples, n)."""
     drawn = generator(seed).integers(0, n, size=(resamples, n))
-    drawn += n * np.arange(resamples)[:, None]
-    counts = np.bincount(drawn.reshape(-1), minlength=resamples * n)
-    return counts.reshape(resamples, n).astype(float)
+    return np.array([np.bincount(units, minlength=n) for units in drawn], dtype=float)
 
 
 def _bunches(units: int, seed: int) -> Ints:

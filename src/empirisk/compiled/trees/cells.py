@@ -14,8 +14,9 @@ from empirisk.compiled.trees.presorting import is_constant
 CELLS_PER_ROW = 8  # going through so many cells costs less than to sort a row and to look at it
 FEW_CODES = 2**8  # of a feature whose codes are uint8, with that of missing values
 CONSTANT, SEARCHED, HAS_MISSING = 0, 1, 2
-NONE, ONE, TWO = np.uint64(0), np.uint64(1), np.uint64(2)
-AT_ONCE = np.uint64(4)  # features
+NONE, ONE, TWO, THREE, FOUR = (np.uint64(number) for number in range(5))
+AT_ONCE = FOUR  # features
+PATTERNS = np.uint64(16)  # of so many features of two values
 SPARSE = 64  # rows of the table for each row of a node, from which on codes are found row by row
 
 
@@ -36,7 +37,7 @@ def fill_next(
     Returns how many. Each has room for a fourth of the cells; what none needs is filled as well.
     """
     m, room = here.end - here.start, np.uint64(cells.size) // AT_ONCE
-    n, first, second, third, fourth = NONE, NONE, NONE, NONE, NONE
+    n, first, second, third, fourth, all_two = NONE, NONE, NONE, NONE, NONE, True
     while step < end and n < AT_ONCE:
         f = drawn[step]
         step += 1
@@ -44,6 +45,7 @@ def fill_next(
             continue
         for cell in range(n * room, n * room + (np.uint64(features[f].n_codes) + ONE) * K):
             cells[cell] = 0.0
+        all_two &= features[f].n_codes == 2 and features[f].missing == 0
         place = np.uint64(features[f].place)
         if n == 0:
             first = second = third = fourth = place
@@ -55,45 +57,56 @@ def fill_next(
             fourth = place
         n += ONE
     mine = rows[here.start : here.end]
+    # Codes with a stride of their own for rows and features: one type, so one loop, for both.
+    codes = small.T[:, : small.shape[0]]
     if m * SPARSE < lines.shape[0]:
-        fill_by_lines(lines, first, second, third, fourth, mine, K, sums, label, cells, room)
+        codes = lines[:, : lines.shape[1]]  # where one way to memory leads to all codes of a row
+    if all_two and n > ONE and np.uint64(m) >= PATTERNS * K:
+        fill_jointly(codes, first, second, third, fourth, mine, K, sums, label, cells, room)
     else:
-        fill_by_columns(
-            small[first], small[second], small[third], small[fourth], mine, K, sums, label, cells,
-            room,
-        )  # fmt: skip
+        fill_singly(codes, first, second, third, fourth, mine, K, sums, label, cells, room)
     return n
 
 
 @compiled(inner=True)
-def fill_by_columns(first, second, third, fourth, rows, K, sums, label, cells, room):
+def fill_singly(codes, first, second, third, fourth, rows, K, sums, label, cells, room):
     """Add the weight of each row to a cell of each of four features.
 
     Neighbouring rows are often in one cell; sums in different places need not wait for each other.
     """
     for i in range(np.uint64(rows.size)):
         row, k, weight = rows[i], np.uint64(np.uint32(label[i])), sums[i, 0]
-        cells[np.uint64(first[row]) * K + k] += weight
+        cells[np.uint64(codes[row, first]) * K + k] += weight
         k += room
-        cells[np.uint64(second[row]) * K + k] += weight
+        cells[np.uint64(codes[row, second]) * K + k] += weight
         k += room
-        cells[np.uint64(third[row]) * K + k] += weight
+        cells[np.uint64(codes[row, third]) * K + k] += weight
         k += room
-        cells[np.uint64(fourth[row]) * K + k] += weight
+        cells[np.uint64(codes[row, fourth]) * K + k] += weight
 
 
 @compiled(inner=True)
-def fill_by_lines(lines, first, second, third, fourth, rows, K, sums, label, cells, room):
-    """The same where the codes of a row are together: one way to memory for all four."""
+def fill_jointly(codes, first, second, third, fourth, rows, K, sums, label, cells, room):
+    """The same for features of two values: weights by the pattern of all four, then by each.
+
+    One sum for each row, of every other row in another place: a sum need not wait for the last.
+    """
+    joint = np.uint64(cells.size) - TWO * PATTERNS * K
+    for cell in range(joint, np.uint64(cells.size)):
+        cells[cell] = 0.0
     for i in range(np.uint64(rows.size)):
-        row, k, weight = rows[i], np.uint64(np.uint32(label[i])), sums[i, 0]
-        cells[np.uint64(lines[row, first]) * K + k] += weight
-        k += room
-        cells[np.uint64(lines[row, second]) * K + k] += weight
-        k += room
-        cells[np.uint64(lines[row, third]) * K + k] += weight
-        k += room
-        cells[np.uint64(lines[row, fourth]) * K + k] += weight
+        row = rows[i]
+        pattern = np.uint64(codes[row, first]) << THREE | np.uint64(codes[row, second]) << TWO
+        pattern |= np.uint64(codes[row, third]) << ONE | np.uint64(codes[row, fourth])
+        pattern |= (i & ONE) << FOUR
+        cells[joint + pattern * K + np.uint64(np.uint32(label[i]))] += sums[i, 0]
+    for pattern in range(TWO * PATTERNS):
+        for k in range(K):
+            weight = cells[joint + pattern * K + k]
+            cells[(pattern >> THREE & ONE) * K + k] += weight
+            cells[room + (pattern >> TWO & ONE) * K + k] += weight
+            cells[TWO * room + (pattern >> ONE & ONE) * K + k] += weight
+            cells[THREE * room + (pattern & ONE) * K + k] += weight
 
 
 @compiled(inner=True)

@@ -14,6 +14,7 @@ FEATURE = np.dtype(
         ("place", np.uint32),  # the row of its table
         ("table", np.uint8),  # codes are uint8 (0), uint16 (1) or uint32 (2)
         ("category", np.uint8),  # 1 where codes have no order
+        ("missing", np.uint8),  # 1 where some value is missing
         ("monotone", np.int8),  # the sign of a monotone constraint, 0 without
         ("points", np.int64),  # where the values of its codes begin in the points of the coding
     ],

@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -140,8 +141,7 @@ class Forest(SingleTrees, BaggedPathMixin, BaseEstimator):
         if not before:
             self._seed = spawn(self.random_state, 1)[0]
         seeds = spawn(self._seed, n)[so_far:]
-        trees = [*before, *growing.grown(seeds, self.n_jobs)]
-        return ForestTrees.of(trees, n_jobs=self.n_jobs)
+        return ForestTrees.joined(chain(before, growing.grown(seeds, self.n_jobs)), n)
 
     def _goes_on(self) -> bool:
         """Whether fitting adds to the trees that there are."""

@@ -5,8 +5,9 @@ impurity. The weights, values, impurities and gains of inner nodes are those of 
 them, added up, and are found when a single tree is asked for.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,37 @@ from empirisk.learners.trees.tree_sums import TreeSums
 from empirisk.runtime.arrays import Array, Bools, Floats, Ints, make_writable
 from empirisk.runtime.parallel import parallel, slices
 
-MANY_NODES = 2**20  # are joined by several threads
+SPARE = 1.125  # trees may be larger than the first
 ROWS_AT_ONCE = 2**13  # so that a tree is read for many rows
 NOT_A_NUMBER = np.int64(0x7FF80000) << np.int64(32)  # the bits of a quiet NaN, its low half free
 LOW_HALF = np.int64(0xFFFFFFFF)
 JOINED = ("value", "nodes", "weight", "rows", "impurity", "subsets", "gains", "medians")
 PER_TREE = ("first_node", "first_leaf", "first_subset")
+
+
+class Joining:
+    """An array that parts are put into as they come.
+
+    There is room for about `share` times the first part: what is not written to takes no memory.
+    """
+
+    def __init__(self, first: Array, share: float) -> None:
+        self._array = np.empty((ceil(SPARE * share * len(first)), *first.shape[1:]), first.dtype)
+        self._end = 0
+
+    def add(self, part: Array) -> None:
+        end = self._end + len(part)
+        if end > len(self._array):
+            longer = np.empty((2 * end, *part.shape[1:]), part.dtype)
+            longer[: self._end] = self._array[: self._end]
+            self._array = longer
+        self._array[self._end : end] = part
+        self._end = end
+
+    def done(self) -> Array:
+        """All parts; the room that was not used is given back."""
+        self._array.resize((self._end, *self._array.shape[1:]), refcheck=False)
+        return self._array
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,19 +100,28 @@ class ForestTrees:
         make_writable(self)
 
     @classmethod
-    def of(cls, packed: Sequence["ForestTrees"], *, n_jobs: int | None = None) -> "ForestTrees":
+    def of(cls, packed: Sequence["ForestTrees"]) -> "ForestTrees":
         """The trees of several forests in one."""
+        return packed[0] if len(packed) == 1 else cls.joined(packed, sum(map(len, packed)))
 
-        def join(name: str) -> Array:
-            return np.concatenate([getattr(trees, name) for trees in packed])
-
-        large = sum(len(trees.nodes) for trees in packed) > MANY_NODES
-        arrays = parallel(join, JOINED, n_jobs=n_jobs if large else None)
-        joined = dict(zip(JOINED, arrays, strict=True))
-        for name in PER_TREE:
-            sizes = np.concatenate([np.diff(getattr(trees, name)) for trees in packed])
-            joined[name] = np.concatenate([[0], np.cumsum(sizes)])
-        return cls(**joined)
+    @classmethod
+    def joined(cls, packed: Iterable["ForestTrees"], n_trees: int) -> "ForestTrees":
+        """The same, of forests that come one after the other and have `n_trees` in all."""
+        rooms: dict[str, Joining] = {}
+        sizes: dict[str, list[Ints]] = {name: [] for name in PER_TREE}
+        for trees in packed:
+            if not rooms:
+                share = n_trees / len(trees)
+                rooms = {name: Joining(getattr(trees, name), share) for name in JOINED}
+            for name, room in rooms.items():
+                room.add(getattr(trees, name))
+            for name in PER_TREE:
+                sizes[name].append(np.diff(getattr(trees, name)))
+        starts = {
+            name: np.concatenate([[0], np.cumsum(np.concatenate(parts))])
+            for name, parts in sizes.items()
+        }
+        return cls(**{name: room.done() for name, room in rooms.items()}, **starts)
 
     @classmethod
     def of_tree(cls, tree: Tree, *, classes: int = 0, medians: bool = False) -> "ForestTrees":

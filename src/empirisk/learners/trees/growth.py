@@ -1,7 +1,10 @@
 """From codes, targets and limits to grown trees, one or many in one room."""
 
+from functools import cached_property
+
 import numpy as np
 
+from empirisk.compiled.trees.drawn_rows import enter_drawn
 from empirisk.compiled.trees.growing import (
     AGAIN,
     FRESH,
@@ -143,10 +146,10 @@ class Grower:
         factors : float64 array of shape (classes,) or None
             Of the weights of the rows of each class, beside those of the target.
         """
-        rows, weights = self._all_rows.astype(np.uint32), self.target.weight
-        if counts is not None:
-            kept = np.flatnonzero(counts)
-            rows, weights = rows[kept], self._drawn_weights(rows[kept], counts[kept])
+        if counts is None:
+            rows, weights = self._all_rows.copy(), self.target.weight
+        else:
+            rows, weights = self._drawn(counts)
         if factors is not None:
             weights = self._factored(weights, factors)
         self._room.rules["weighted"] = weights is not None
@@ -158,10 +161,15 @@ class Grower:
                 self._room.forget()
             self._make_room()
 
-    def _drawn_weights(self, rows: Array, counts: Ints) -> Floats:
-        weights = np.empty(self.coding.small.shape[1])
-        weights[rows] = counts if self.target.weight is None else counts * self.target.weight[rows]
-        return weights
+    def _drawn(self, counts: Ints) -> tuple[Array, Floats]:
+        """The rows that were drawn, and weights by row of the table."""
+        rows, weights = self._room_for_draws
+        n = enter_drawn(self._all_rows, counts, self.target.weight, rows, weights)
+        return rows[:n], weights
+
+    @cached_property
+    def _room_for_draws(self) -> tuple[Array, Floats]:
+        return np.empty_like(self._all_rows), np.empty(self.coding.small.shape[1])
 
     def _factored(self, weights: Floats | None, factors: Floats) -> Floats:
         labels = self.target.values[:, 0] if self.target.family == 0 else self.target.labels
