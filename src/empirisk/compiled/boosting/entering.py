@@ -11,8 +11,9 @@ from empirisk.compiled.boosting.choosing import (
     N_UNITS,
     SMOOTHING,
 )
-from empirisk.compiled.boosting.gradients import derive, largest, unit
+from empirisk.compiled.boosting.gradients import BLOCK, derive, largest, unit
 from empirisk.compiled.boosting.histograms import (
+    CHUNK,
     CHUNKED,
     COUNT_BITS,
     CURVATURE_BITS,
@@ -42,8 +43,14 @@ def find_entries(
     """
     start, end = piece(np.int64(0), gradient.size, rank, team)
     g, h, n = gradient[start:end], curvature[start:end], copies[start:end]
-    derive(kind, k, score[start:end], share[start:end], y[start:end], weight[start:end], g, h)
-    units[N_UNITS + 2 * rank], units[N_UNITS + 2 * rank + 1] = largest(g), largest(h)
+    most, most_curved = 0.0, 0.0
+    for first in range(start, end, BLOCK):
+        last = min(first + BLOCK, end)
+        here, curved = gradient[first:last], curvature[first:last]
+        derive(kind, k, score[first:last], share[first:last], y[first:last], weight[first:last],
+               here, curved)  # fmt: skip
+        most, most_curved = max(most, largest(here)), max(most_curved, largest(curved))
+    units[N_UNITS + 2 * rank], units[N_UNITS + 2 * rank + 1] = most, most_curved
     if not meet(sync, team):
         return STOPPED
     most, most_curved = 0.0, 0.0
@@ -138,8 +145,11 @@ def add_up(rank, team, form, rule, rows, whole, entries, ordered, own):
         for i in range(start, end):
             first += source[i]
     else:
-        for i in range(start, end):
-            more_first, more_second = unpack(source[i], rule.count_bits)
+        for begin in range(start, end, CHUNK):
+            word = np.int64(0)
+            for i in range(begin, min(begin + CHUNK, end)):
+                word += source[i]
+            more_first, more_second = unpack(word, rule.count_bits)
             first += more_first
             second += more_second
     own[rank, 0], own[rank, 1] = first, second

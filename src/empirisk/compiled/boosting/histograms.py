@@ -26,7 +26,7 @@ LEAN, CHUNKED, WIDE = 0, 1, 2
 CHUNK = 4096
 COUNT_BITS, CURVATURE_BITS = 13, 25  # of a chunk's sums; the gradient has the rest
 LARGEST = 8191.0  # gradient or curvature of a row
-ONE = np.uint64(1)
+NONE, ONE, TWO, THREE, FOUR = (np.uint64(number) for number in range(5))
 
 
 @compiled(inner=True)
@@ -55,10 +55,21 @@ def add_four(a, b, c, d, rows, entries, into_a, into_b, into_c, into_d):
 
 
 @compiled(inner=True)
-def add_two(a, b, rows, entries, into_a, into_b):
-    """As `add_four`, of two columns."""
-    for k in range(np.uint64(rows.size)):
+def add_two(a, b, rows, entries, into_a, into_b, other_a, other_b):
+    """As `add_four`, of two columns; every other row in another place.
+
+    Neighbouring rows often have the same codes: a sum need not wait for the last one then.
+    """
+    n = np.uint64(rows.size)
+    for k in range(NONE, n & ~ONE, TWO):
         row, x = np.uint64(rows[k]), entries[k]
+        into_a[np.uint64(a[row])] += x
+        into_b[np.uint64(b[row])] += x
+        row, x = np.uint64(rows[k | ONE]), entries[k | ONE]
+        other_a[np.uint64(a[row])] += x
+        other_b[np.uint64(b[row])] += x
+    if n & ONE:
+        row, x = np.uint64(rows[n - ONE]), entries[n - ONE]
         into_a[np.uint64(a[row])] += x
         into_b[np.uint64(b[row])] += x
 
@@ -75,10 +86,16 @@ def add_four_in_order(a, b, c, d, entries, into_a, into_b, into_c, into_d):
 
 
 @compiled(inner=True)
-def add_one(a, rows, entries, into):
-    """As `add_four`, of one column."""
-    for k in range(np.uint64(rows.size)):
-        into[np.uint64(a[np.uint64(rows[k])])] += entries[k]
+def add_one(a, rows, entries, first, second, third, fourth):
+    """As `add_two`, of one column, in four places."""
+    n = np.uint64(rows.size)
+    for k in range(NONE, n & ~THREE, FOUR):
+        first[np.uint64(a[np.uint64(rows[k])])] += entries[k]
+        second[np.uint64(a[np.uint64(rows[k | ONE])])] += entries[k | ONE]
+        third[np.uint64(a[np.uint64(rows[k | TWO])])] += entries[k | TWO]
+        fourth[np.uint64(a[np.uint64(rows[k | THREE])])] += entries[k | THREE]
+    for k in range(n & ~THREE, n):
+        first[np.uint64(a[np.uint64(rows[k])])] += entries[k]
 
 
 @compiled(inner=True)
@@ -110,50 +127,61 @@ def build(
     words = 1 if form == LEAN else 2
     first, end = first_code[column], first_code[column + n_columns]
     clear(histogram[words * first : words * end])
-    if form == LEAN:
-        add_columns(codes, first_code, np.int64(0), column, n_columns, rows,
-                    np.int64(0) if whole else np.int64(-1), entries, histogram)  # fmt: skip
-    elif form == WIDE:
+    if form == WIDE:
         for c in range(column, column + n_columns):
             place, middle = 2 * first_code[c], first_code[c] + first_code[c + 1]
             add_wide(codes[c], rows, entries, histogram[place:middle],
                      histogram[middle : 2 * first_code[c + 1]])  # fmt: skip
-    else:
-        for start in range(np.int64(0), rows.size, CHUNK):
-            stop = min(start + CHUNK, rows.size)
-            clear(room[: end - first])
-            add_columns(codes, first_code, first, column, n_columns, rows[start:stop],
-                        start if whole else np.int64(-1), entries[start:stop], room)  # fmt: skip
-            for c in range(column, column + n_columns):
-                flush(room[first_code[c] - first : first_code[c + 1] - first], count_bits,
-                      histogram[2 * first_code[c] : 2 * first_code[c + 1]])  # fmt: skip
+        return
+    size = rows.size if form == LEAN else CHUNK
+    for start in range(np.int64(0), rows.size, size):
+        stop = min(start + size, rows.size)
+        add_columns(codes, first_code, column, n_columns, rows[start:stop],
+                    start if whole else np.int64(-1), entries[start:stop], room)  # fmt: skip
+        for c in range(column, column + n_columns):
+            some = room[first_code[c] - first : first_code[c + 1] - first]
+            if form == LEAN:
+                add_words(some, histogram[first_code[c] : first_code[c + 1]])
+            else:
+                flush(some, count_bits, histogram[2 * first_code[c] : 2 * first_code[c + 1]])
 
 
 @compiled(inner=True)
-def add_columns(codes, first_code, first, column, n_columns, rows, start, entries, sums):
-    """Add entries of one word to the sums of 1, 2 or 4 columns, which begin with code `first`.
+def add_columns(codes, first_code, column, n_columns, rows, start, entries, sums):
+    """The sums of entries of one word by the codes of 1, 2 or 4 columns, one after the other.
 
     The rows begin with `start` and follow each other, unless that is negative.
     """
-    a = column
-    into_a = sums[first_code[a] - first : first_code[a + 1] - first]
+    a, first = column, first_code[column]
+    size = first_code[a + n_columns] - first
+    clear(sums[: (4 // n_columns) * size])
     if n_columns == 1:
-        add_one(codes[a], rows, entries, into_a)
-        return
-    into_b = sums[first_code[a + 1] - first : first_code[a + 2] - first]
-    if n_columns == 2:
-        add_two(codes[a], codes[a + 1], rows, entries, into_a, into_b)
-        return
-    into_c = sums[first_code[a + 2] - first : first_code[a + 3] - first]
-    into_d = sums[first_code[a + 3] - first : first_code[a + 4] - first]
-    if start >= 0:
-        add_four_in_order(
-            codes[a, start:], codes[a + 1, start:], codes[a + 2, start:], codes[a + 3, start:],
-            entries, into_a, into_b, into_c, into_d,
-        )  # fmt: skip
+        add_one(codes[a], rows, entries, sums[:size], sums[size : 2 * size],
+                sums[2 * size : 3 * size], sums[3 * size : 4 * size])  # fmt: skip
+    elif n_columns == 2:
+        b = first_code[a + 1] - first
+        add_two(codes[a], codes[a + 1], rows, entries, sums[:b], sums[b:size],
+                sums[size : size + b], sums[size + b : 2 * size])  # fmt: skip
     else:
-        add_four(codes[a], codes[a + 1], codes[a + 2], codes[a + 3], rows, entries, into_a, into_b,
-                 into_c, into_d)  # fmt: skip
+        b, c, d = first_code[a + 1] - first, first_code[a + 2] - first, first_code[a + 3] - first
+        into_a, into_b, into_c, into_d = sums[:b], sums[b:c], sums[c:d], sums[d:size]
+        if start >= 0:
+            add_four_in_order(
+                codes[a, start:], codes[a + 1, start:], codes[a + 2, start:], codes[a + 3, start:],
+                entries, into_a, into_b, into_c, into_d,
+            )  # fmt: skip
+        else:
+            add_four(codes[a], codes[a + 1], codes[a + 2], codes[a + 3], rows, entries, into_a,
+                     into_b, into_c, into_d)  # fmt: skip
+    for copy in range(1, 4 // n_columns):
+        add_words(sums[copy * size : (copy + 1) * size], sums[:size])
+
+
+@compiled(inner=True)
+def add_words(words, into):
+    """into += words."""
+    for i in range(words.size):
+        into[i] += words[i]
 
 
 @compiled(inner=True)

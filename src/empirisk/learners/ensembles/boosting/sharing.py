@@ -14,7 +14,7 @@ from empirisk.compiled.boosting.layout import CODES
 from empirisk.runtime.arrays import Array
 
 LOOKED_AT = 4096  # rows by which it is seen whether sharing may be worth it
-MOSTLY = 0.7  # the share of rows that the default of such a feature has at least
+MOSTLY = 0.5  # the share of rows that the default of such a feature has at least
 MOST_SHARED = 16  # columns to which a feature may be added
 
 
