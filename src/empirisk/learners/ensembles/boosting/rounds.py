@@ -175,9 +175,7 @@ class Rounds:
         self.done += 1
         for watched, scores in self.watched:
             if not isinstance(watched, BinnedTable):
-                last = BoostedTrees(
-                    joined(self.booster.kept()[-self.n_trees :]), self.n_trees
-                )
+                last = BoostedTrees(joined(self.booster.kept()[-self.n_trees :]), self.n_trees)
                 last.add_to(scores, watched, n_jobs=self.n_jobs)
 
     def _refuse_overflow(self) -> None:
