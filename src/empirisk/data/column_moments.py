@@ -75,7 +75,7 @@ class ColumnMoments:
         odd = np.flatnonzero(~((spread > LEAST) & (spread < LARGEST)) & (total > 0).any(axis=0))
         if len(odd):  # huge, tiny or constant: measured by the largest
             unit[odd] = _exponents(X[:, odd])
-            scaled = np.ldexp(X[:, odd], -unit[odd])
+            scaled = compilable(np.ldexp(X[:, odd], -unit[odd]))
             again = [np.zeros((n_classes, len(odd))) for _ in range(3)]
             add_column_moments(scaled, y, weight, *again)
             total[:, odd], mean[:, odd], scatter[:, odd] = again
@@ -148,7 +148,7 @@ class LevelCounts:
     def of(cls, X: Floats, y: Ints, weight: Floats, n_classes: int, first: Ints) -> "LevelCounts":
         """The counts of rows of codes, NaN where a cell is missing."""
         counts = np.zeros((n_classes, int(first[-1])))
-        add_level_counts(compilable(X), first, compilable(y), compilable(weight), counts)
+        add_level_counts(*map(compilable, (X, first, y, weight)), counts)
         return cls(counts, first)
 
     def __add__(self, other: "LevelCounts") -> "LevelCounts":

@@ -66,7 +66,8 @@ class GaussianColumns:
         )
 
     def add_log_likelihoods(self, X: Floats, out: Floats) -> None:
-        add_gaussian_scores(compilable(X), self.mean, self.inverse, self.log_scale, out)
+        own = map(compilable, (X, self.mean, self.inverse, self.log_scale))
+        add_gaussian_scores(*own, out)
 
     def cells(self, X: Floats) -> Floats:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -130,7 +131,7 @@ class LevelColumns:
         return cls(share, np.ascontiguousarray(log_share.T), counts.first)
 
     def add_log_likelihoods(self, X: Floats, out: Floats) -> None:
-        add_level_scores(compilable(X), self.first, self.log_share, out)
+        add_level_scores(*map(compilable, (X, self.first, self.log_share)), out)
 
     def cells(self, X: Floats) -> Floats:
         missing = np.isnan(X)

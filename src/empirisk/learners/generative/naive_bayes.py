@@ -234,7 +234,15 @@ class NaiveBayes(PathMixin, ClassifierMixin, BaseEstimator):
         self.classes_, self.statistics_, self.smoothing_ = classes, statistics, how
         self.class_prior_ = statistics.shares(priors)
         vars(self).pop("_rule", None)
+        _ = self._rule  # here, so that no prediction changes the learner
         return self
+
+    @cached_property
+    def _rule(self) -> BayesRule:
+        """It follows from the rest, and no file keeps it."""
+        return BayesRule.learned(
+            tuple(self.blocks_), self.statistics_, self.class_prior_, self.smoothing_
+        )
 
     def _smoothing(self, alpha: Any) -> Smoothing:
         if not (_is_number(alpha) and 0 <= alpha <= MOST_ALPHA):
@@ -269,12 +277,6 @@ class NaiveBayes(PathMixin, ClassifierMixin, BaseEstimator):
         """The weight of the rows of each class."""
         check_is_fitted(self)
         return self.statistics_.weight
-
-    @cached_property
-    def _rule(self) -> BayesRule:
-        return BayesRule.learned(
-            tuple(self.blocks_), self.statistics_, self.class_prior_, self.smoothing_
-        )
 
     def check_loaded(self) -> None:
         """Raise a DataError unless what a file has of a fitted learner belongs together."""
