@@ -54,9 +54,8 @@ class LeftOut:
     def __init__(self, training: TrainingRows) -> None:
         self.training = training
         rows, y, weight, n_classes = training[:4]
-        if extreme_exponent(weight.max(keepdims=True)).any():
-            raise CannotSubtractError("the weights are huge or tiny")
         self.total = ClassStatistics.of(rows, y, weight, n_classes)
+        self._refuse_extremes()
         self._refuse_few_rows()
         self.common = np.zeros((len(y), n_classes))
         self.blocks: list[LeftOutNumbers | LeftOutLevels] = []
@@ -95,6 +94,13 @@ class LeftOut:
         share[i, y] = np.where(self.total.rows[y] > 1, share[i, y], 0.0)
         with np.errstate(divide="ignore"):
             return np.log(share / share.sum(axis=1, keepdims=True))
+
+    def _refuse_extremes(self) -> None:
+        moments = [own for own in self.total.columns if isinstance(own, ColumnMoments)]
+        if any(own.unit.any() for own in moments):
+            raise CannotSubtractError("a column has huge or tiny numbers only")
+        if extreme_exponent(self.training.weight.max(keepdims=True)).any():
+            raise CannotSubtractError("the weights are huge or tiny")
 
     def _refuse_few_rows(self) -> None:
         rows, y, weight = self.total.rows, self.training.y, self.training.weight
@@ -147,9 +153,9 @@ class LeftOutLevels:
         n_levels = self.total.by_column(rule.share.any(axis=0)[None].astype(float))[0]
         n_levels = np.full(X.shape[1], 2.0) if fixed else n_levels
         of_level, of_column = self.rows.counts, self.rows.by_column(self.rows.counts)
-        above = np.where(of_level[k, place] == 1, 0.0, self.total.counts[k, place] - w)
+        above = np.where(of_level[k, place] > 1, self.total.counts[k, place] - w, 0.0)
         column = self.total.by_column(self.total.counts)[k, columns]
-        below = np.where(of_column[k, columns] == 1, 0.0, column - w) + how.alpha * n_levels
+        below = np.where(of_column[k, columns] > 1, column - w, 0.0) + how.alpha * n_levels
         even = np.broadcast_to(1 / np.maximum(n_levels, 1), below.shape).copy()
         share = np.divide(above + how.alpha, below, out=even, where=below > 0)
         with np.errstate(divide="ignore"):
@@ -165,7 +171,7 @@ class LeftOutNumbers:
 
     def __init__(self, training: TrainingRows, block: ColumnBlock, total: ColumnMoments) -> None:
         self.training, self.block, self.total = training, block, total
-        self.X = _scaled(block.of(training.rows.X), total)
+        self.X = compilable(block.of(training.rows.X))
         y, weight = compilable(training.y), compilable(training.weight)
         self.weight, self.mean, _ = _without_each(self.X, y, weight, training.n_classes)
         self.mean_of_all = _without_each(self.X, np.zeros_like(y), weight, 1)[1]
@@ -177,13 +183,13 @@ class LeftOutNumbers:
         mean = np.tile(self.total.mean, (len(index), 1, 1))
         weight[i, k], mean[i, k] = self.weight[index], self.mean[index]
         there = ~np.isnan(self.X[index])[:, None]
-        counts = np.ldexp(np.where(there, self.X[index][:, None], 0.0), self.total.unit)
+        counts = np.where(there, self.X[index][:, None], 0.0)
         with np.errstate(divide="ignore"):
             if self.block.distribution == "poisson":
                 of_all = self.mean_of_all[index][:, None]
-                rate = np.ldexp(poisson_rates(weight, mean, of_all, how.alpha), self.total.unit)
+                rate = poisson_rates(weight, mean, of_all, how.alpha)
                 return xlogy(counts, rate) - there * rate
-            share = multinomial_shares(weight, np.ldexp(mean, self.total.unit), how.alpha)
+            share = multinomial_shares(weight, mean, how.alpha)
             known = (there * share).sum(axis=2, keepdims=True)
             known = np.where(there.all(axis=2, keepdims=True) | (known == 0), 1.0, known)
             return xlogy(counts, share) - counts * np.log(known)
@@ -197,21 +203,19 @@ def _add_gaussian(
     X, i = block.of(training.rows.X), np.arange(len(y))
     for part in slices(X.shape[1], max(1, NUMBERS_AT_ONCE // out.size)):
         check_deadline()
-        own = ColumnMoments(
-            total.weight[:, part], total.mean[:, part], total.variance[:, part], total.unit[part]
-        )
-        cells = _scaled(X[:, part], own)
+        cells = compilable(X[:, part])
         of_class = _without_each(cells, y, weight, training.n_classes)
         _, mean_of_all, variance_of_all = _without_each(cells, np.zeros_like(y), weight, 1)
-        given = [np.tile(each, (len(y), 1, 1)) for each in (own.weight, own.mean, own.variance)]
-        for whole, without in zip(given, of_class, strict=True):
-            whole[i, y] = without
+        whole = (total.weight, total.mean, total.variance)
+        given = [np.tile(each[:, part], (len(y), 1, 1)) for each in whole]
+        for each, without in zip(given, of_class, strict=True):
+            each[i, y] = without
         mean, variance = gaussian_parameters(
             *given, mean_of_all[:, None], variance_of_all[:, None], how
         )
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             z = np.clip((cells[:, None] - mean) / np.sqrt(variance), -FARTHEST, FARTHEST)
-            density = -np.square(z) / 2 - np.log(variance) / 2 - own.unit * np.log(2)
+            density = -np.square(z) / 2 - np.log(variance) / 2
         missing = np.isnan(cells)[:, None] | (variance == 0)
         out += np.where(missing, 0.0, density).sum(axis=2)
 
@@ -223,11 +227,6 @@ def _without_each(
     total, mean, scatter = (np.empty(X.shape) for _ in range(3))
     moments_without_each(X, y, weight, n_classes, total, mean, scatter)
     return total, mean, np.divide(scatter, total, out=np.zeros_like(total), where=total > 0)
-
-
-def _scaled(X: Floats, moments: ColumnMoments) -> Floats:
-    """Columns in the units of their moments."""
-    return compilable(np.ldexp(X, -moments.unit) if moments.unit.any() else X)
 
 
 def _made_possible(base: Floats, cells: list[Floats]) -> Floats:

@@ -282,6 +282,7 @@ class NaiveBayes(PathMixin, ClassifierMixin, BaseEstimator):
         """Raise a DataError unless what a file has of a fitted learner belongs together."""
         if _is_fitted(self):
             check_fitted(self)
+            _ = self._rule
 
     def for_classes(self, labels: Array) -> Self:
         """This learner for the classes of a training part, which may lack some that have priors."""
