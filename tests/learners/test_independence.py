@@ -140,7 +140,7 @@ def test_what_cannot_be_tested_is_counted():
     assert "No pair" in result.sentence
 
 
-def test_columns_of_a_multinomial_are_not_result_of():
+def test_columns_of_a_multinomial_are_not_tested():
     rng = np.random.default_rng(0)
     X, y = rng.poisson(3, size=(50, 4)), np.arange(50) % 2
     model = NaiveBayes(distributions={(0, 1): "multinomial"}).fit(X, y)
