@@ -36,9 +36,8 @@ CATEGORIES = {"titanic": ("pclass",)}
 
 def rows_of(name: str) -> tuple[pd.DataFrame, Array]:
     """Features and target of a table, the bundled ones by their loaders."""
-    bundled = getattr(datasets, name, None)
-    table = pd.read_parquet(DATA / f"{name}.parquet") if bundled is None else None
-    frame = bundled().to_arrow().to_pandas() if table is None else table
+    bundled: Any = getattr(datasets, name, None)
+    frame = pd.read_parquet(DATA / f"{name}.parquet") if bundled is None else bundled().to_pandas()
     target, left_out = SETS[name]
     y = frame.pop(target).astype(str).to_numpy()
     frame = frame.drop(columns=[column for column in left_out if column in frame])

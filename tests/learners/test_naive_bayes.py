@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 from sklearn import naive_bayes as peers
 from sklearn.datasets import load_iris
 
-from empirisk import NaiveBayes, Table, Tuned
+from empirisk import AdaBoostClassifier, BaggingClassifier, NaiveBayes, Table, Tuned, risk
 from empirisk.runtime.errors import DataError, ParameterError
 from naive_bayes_twin import ASKED, mixed_table, posterior
 
@@ -390,6 +390,46 @@ def test_what_it_draws_has_its_distribution():
     assert NaiveBayes().fit(IRIS, SPECIES).sample(4, random_state=0)[0].shape == (4, 4)
     with pytest.raises(ParameterError, match="n_samples is 0"):
         model.sample(0)
+
+
+def test_columns_that_are_always_missing_say_nothing():
+    X = pd.DataFrame(
+        {
+            "nothing": [None] * 12,
+            "no level": pd.Categorical([None] * 12),
+            "unused": pd.Categorical([None] * 12, categories=["a"]),
+            "x": np.arange(12.0),
+        }
+    )
+    y = np.arange(12) > 6
+    model = NaiveBayes().fit(X, y)
+    alone = NaiveBayes().fit(X[["x"]], y).predict_proba(X[["x"]])
+    assert_array_equal(model.predict_proba(X), alone)
+    assert model.sample(3, random_state=0)[0]["unused"].missing.all()
+    for loss in ("zero_one", "log"):
+        found, known = (
+            risk.leave_one_out(NaiveBayes(), table, y, loss=loss) for table in (X, X[["x"]])
+        )
+        assert found.value == known.value
+
+
+def test_dates_are_days_and_are_drawn_as_dates():
+    when = np.datetime64("2020-01-01") + np.arange(40)
+    X = pd.DataFrame({"when": when.astype("datetime64[s]")})
+    y = np.arange(40) > 20
+    model = NaiveBayes().fit(X, y)
+    drawn, labels = model.sample(200, random_state=0)
+    assert drawn.kinds == {"when": "date"}
+    assert model.score(drawn, labels) > 0.9  # means 20 days apart, deviations of 6
+
+
+def test_members_of_ensembles_take_mixed_tables():
+    table, y = mixed_table()
+    for ensemble in (
+        BaggingClassifier(NaiveBayes(), 3, random_state=0),
+        AdaBoostClassifier(NaiveBayes(), n_estimators=3),
+    ):
+        assert ensemble.fit(table, y).score(table, y) > 0.5
 
 
 def test_tuned_chooses_the_smoothing():

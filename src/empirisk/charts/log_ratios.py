@@ -30,7 +30,7 @@ def draw_log_ratios(
     shown = np.where(finite, ratios, np.sign(ratios) * longest)
     ax.barh(height, shown, color=np.where(ratios >= 0, "C0", "C3").tolist(), alpha=0.7)
     for up, ratio, end in zip(height, ratios, shown, strict=True):
-        text = f"{ratio:+.3g}" if np.isfinite(ratio) else ("+∞" if ratio > 0 else "−∞")
+        text = f"{ratio:+.3g}" if np.isfinite(ratio) else ("+∞" if ratio > 0 else "-∞")
         ax.text(max(end, 0.0), up, f" {text}", ha="left", va="center", fontsize=8)
     ax.axvline(0.0, color="grey", linewidth=0.8)
     ax.set_yticks(height, labels=list(names))

@@ -9,8 +9,6 @@ from functools import partial
 from itertools import accumulate
 from typing import NamedTuple
 
-import numpy as np
-
 from empirisk.data.blocks import ROWS_PER_BLOCK
 from empirisk.learners.generative.bayes_path import BayesRules
 from empirisk.learners.generative.bayes_rule import ClassStatistics
@@ -66,7 +64,8 @@ def predict_folds(
     for r in range(plan.repeats):
         splits = [s for s in range(plan.n_splits) if plan.repeat(s) == r]
         folds = [training.statistics(plan.test(s)) for s in splits]
-        rules += [training.learned(own, s) for s, own in zip(splits, _without_each(folds))]
+        parts = zip(splits, _without_each(folds), strict=True)
+        rules += [training.learned(own, s) for s, own in parts]
     return _blocks(training, rules, plan, output, rows_per_block)
 
 

@@ -7,6 +7,7 @@ of the row is taken away.
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy.special import xlogy
@@ -61,6 +62,8 @@ class LeftOut:
         self.blocks: list[LeftOutNumbers | LeftOutLevels] = []
         for block, own in zip(rows.blocks, self.total.columns, strict=True):
             check_deadline()
+            if isinstance(own, LevelCounts) and not own.counts.size:
+                continue  # columns without any value
             if isinstance(own, LevelCounts):
                 self.blocks.append(LeftOutLevels(training, block, own))
             elif block.distribution == "gaussian":
@@ -76,7 +79,7 @@ class LeftOut:
         with one_blas_thread():
             for v, how in enumerate(smoothings):
                 cells = [block.cells(index, how) for block in self.blocks]
-                values[:, :, v] = base + sum(own.sum(axis=2) for own in cells)
+                values[:, :, v] = base + sum((own.sum(axis=2) for own in cells), 0.0)
                 lost = ~np.isfinite(values[:, :, v]).any(axis=1)
                 if lost.any():
                     values[lost, :, v] = _made_possible(base[lost], [own[lost] for own in cells])
@@ -137,20 +140,19 @@ class LeftOutLevels:
     def _places(self, X: Floats) -> tuple[Ints, Floats]:
         there = ~np.isnan(X)
         place = self.block.first[:-1] + np.where(there, X, 0).astype(np.int64)
-        return np.minimum(place, max(self.total.counts.shape[1] - 1, 0)), there
+        return np.minimum(place, self.total.counts.shape[1] - 1), there
 
     def cells(self, index: Ints, how: Smoothing) -> Floats:
         """log g_kj of each cell: (rows, K, columns)."""
         fixed = self.block.distribution == "bernoulli"
         rule = LevelColumns.learned(self.total, how, fixed=fixed)
         X = self.block.of(self.training.rows.X[index])
-        if not self.total.counts.shape[1]:
-            return np.zeros((len(index), self.training.n_classes, X.shape[1]))
         place, there = self._places(X)
         cells = np.where(there[:, :, None], rule.log_share[place], 0.0)
         k, w = self.training.y[index, None], self.training.weight[index, None]
         columns = np.arange(X.shape[1])
-        n_levels = self.total.by_column(rule.share.any(axis=0)[None].astype(float))[0]
+        seen: Any = rule.share.any(axis=0)
+        n_levels = self.total.by_column(seen[None].astype(float))[0]
         n_levels = np.full(X.shape[1], 2.0) if fixed else n_levels
         of_level, of_column = self.rows.counts, self.rows.by_column(self.rows.counts)
         above = np.where(of_level[k, place] > 1, self.total.counts[k, place] - w, 0.0)
@@ -211,7 +213,7 @@ def _add_gaussian(
         for each, without in zip(given, of_class, strict=True):
             each[i, y] = without
         mean, variance = gaussian_parameters(
-            *given, mean_of_all[:, None], variance_of_all[:, None], how
+            given[0], given[1], given[2], mean_of_all[:, None], variance_of_all[:, None], how
         )
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             z = np.clip((cells[:, None] - mean) / np.sqrt(variance), -FARTHEST, FARTHEST)

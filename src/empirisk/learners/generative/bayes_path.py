@@ -70,8 +70,12 @@ class BayesPath:
         self.values, self.priors, self.smoothings = values, priors, smoothings
         self.rules = BayesRules(rows.blocks, statistics, priors, smoothings)
 
-    def predict_path(self, X: MixedRows, output: Output) -> Array:
+    def predict_path(self, X: Any, output: Output) -> Array:
         return self.rules.predict(X.X, output)
+
+    @property
+    def degrees_of_freedom(self) -> Floats:
+        raise NotImplementedError("the degrees of freedom of naive Bayes are not known")
 
     def at(self, j: int) -> Any:
         learner = clone(self.learner).set_params(alpha=self.values[j])

@@ -32,9 +32,10 @@ class ClassStatistics:
     @classmethod
     def of(cls, rows: MixedRows, y: Ints, weight: Floats, n_classes: int) -> "ClassStatistics":
         """Of rows with class codes y and positive weights."""
+        total: Any = np.bincount(y, weight, minlength=n_classes)
         return cls(
             np.bincount(y, minlength=n_classes),
-            np.bincount(y, weight, minlength=n_classes),
+            total,
             tuple(block.statistics(rows.X, y, weight, n_classes) for block in rows.blocks),
         )
 

@@ -119,7 +119,7 @@ class LevelColumns:
     @classmethod
     def learned(cls, counts: LevelCounts, how: Smoothing, *, fixed: bool = False) -> "LevelColumns":
         """`fixed` levels are levels whether they were there or not."""
-        seen = np.full(counts.counts.shape[1], True) if fixed else (counts.counts > 0).any(axis=0)
+        seen: Any = (counts.counts > 0).any(axis=0) | fixed
         n_levels = counts.by_column(seen[None].astype(float))
         total = counts.by_column(counts.counts) + how.alpha * n_levels
         # Of a column that a class has no cell of, all levels count alike.
@@ -145,7 +145,7 @@ class LevelColumns:
         draws = rng.random(X.shape)
         for j in np.flatnonzero(np.diff(self.first)):
             ends = np.cumsum(self.share[:, self.first[j] : self.first[j + 1]], axis=1)
-            for k in range(len(ends)):
+            for k in np.flatnonzero(ends[:, -1]):  # none where the column was always missing
                 own = y == k
                 last = np.flatnonzero(np.diff(ends[k], prepend=0.0) > 0)[-1]
                 code = np.searchsorted(ends[k], draws[own, j], side="right")
@@ -230,7 +230,7 @@ class MultinomialColumns:
     def _known(self, there: Bools) -> Floats:
         """The share of the counts that are there; 1 where it is 0, and any count impossible."""
         known = there @ self.share.T
-        return np.where(there.all(axis=1)[:, None] | (known == 0), 1.0, known)
+        return np.where(there.all(axis=1, keepdims=True) | (known == 0), 1.0, known)
 
     def cells(self, X: Floats) -> Floats:
         there = ~np.isnan(X)
@@ -257,11 +257,12 @@ def multinomial_shares(weight: Floats, mean: Floats, alpha: float) -> Floats:
 def log_products(counts: Floats, share: Floats) -> Floats:
     """sum_c counts_ic log share_kc, where 0 log 0 = 0: minus infinity where a share is 0 that a
     row has counts of."""
-    none = share == 0
+    none: Any = share == 0
     logs = np.log(np.where(none, 1.0, share))
     sums: Any = counts @ logs.T
     if none.any():
-        sums[(counts > 0) @ none.T.astype(float) > 0] = -np.inf
+        impossible: Any = (counts > 0) @ none.T.astype(float)
+        sums[impossible > 0] = -np.inf
     return sums
 
 

@@ -106,6 +106,7 @@ class MixedRows:
             coded = [_coded(raw, wanted[j]) for j, raw in enumerate(raws)]
             columns = [column for column, _ in coded]
             numbers = np.column_stack([cells for _, cells in coded])
+        _refuse_infinite(numbers, columns)
         check_cells(numbers, columns, groups)
         return cls(numbers, tuple(columns), blocks_of(groups, columns))
 
@@ -216,27 +217,32 @@ def _coded(raw: RawColumn, distribution: str) -> tuple[CodedColumn, Floats]:
 
 def check_cells(X: Floats, columns: Sequence[CodedColumn], groups: Groups) -> None:
     """Raise a DataError where a cell is none that the distribution of its column can have."""
+    for name, own in groups:
+        if name in ("gaussian", "categorical"):
+            continue
+        cells = X[:, own]
+        if name == "bernoulli":
+            bad, what = ~((cells == 0) | (cells == 1) | np.isnan(cells)), "0 or 1"
+        elif name == "poisson":
+            bad, what = (cells < 0) | (np.floor(cells) < cells), "counts 0, 1, 2, ..."
+        else:
+            bad, what = cells < 0, "counts >= 0"
+        if bad.any():
+            i, j = np.argwhere(bad)[0]
+            raise DataError(
+                f"column {columns[own[j]].name!r} has the value {cells[i, j]:g}, and the "
+                f"distribution {name!r} is of {what}: choose another one in distributions"
+            )
+
+
+def _refuse_infinite(X: Floats, columns: Sequence[CodedColumn]) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
-        suspicious = np.isinf(X.sum()) or bool(np.isnan(X.sum()))
+        suspicious = not np.isfinite(X.sum())
     if suspicious and np.isinf(X).any():
         j = int(np.flatnonzero(np.isinf(X).any(axis=0))[0])
         raise DataError(
             f"column {columns[j].name!r} has infinite values (inf); leave their cells empty (NaN)"
         )
-    for name, own in groups:
-        for j in own if name in ("bernoulli", "poisson", "multinomial") else ():
-            cells = X[:, j][~np.isnan(X[:, j])]
-            if name == "bernoulli":
-                bad, what = (cells != 0) & (cells != 1), "0 or 1"
-            elif name == "poisson":
-                bad, what = (cells < 0) | (cells != np.floor(cells)), "counts 0, 1, 2, ..."
-            else:
-                bad, what = cells < 0, "counts >= 0"
-            if bad.any():
-                raise DataError(
-                    f"column {columns[j].name!r} has the value {cells[bad][0]:g}, and the "
-                    f"distribution {name!r} is of {what}: choose another one in distributions"
-                )
 
 
 def blocks_of(groups: Groups, columns: Sequence[CodedColumn]) -> tuple[ColumnBlock, ...]:

@@ -23,9 +23,7 @@ from empirisk.runtime.errors import DataError
 NAME_CATEGORIES = "name the columns of words in categorical_features, or give a data frame"
 
 
-def table_of(
-    X: Any, learner: Any, *, reset: bool | None, remedy: str = NAME_CATEGORIES
-) -> Any:
+def table_of(X: Any, learner: Any, *, reset: bool | None, remedy: str = NAME_CATEGORIES) -> Any:
     """X as a frame or as an array of numbers.
 
     reset
