@@ -17,7 +17,7 @@ from empirisk.compiled.column_scores import FARTHEST
 from empirisk.data.blocks import compilable
 from empirisk.data.column_moments import ColumnMoments, LevelCounts, extreme_exponent
 from empirisk.learners.generative.bayes_held_out import TrainingRows
-from empirisk.learners.generative.bayes_rule import ClassStatistics
+from empirisk.learners.generative.bayes_rule import ClassStatistics, least_impossible
 from empirisk.learners.generative.column_distributions import (
     LevelColumns,
     Smoothing,
@@ -82,7 +82,8 @@ class LeftOut:
                 values[:, :, v] = base + sum((own.sum(axis=2) for own in cells), 0.0)
                 lost = ~np.isfinite(values[:, :, v]).any(axis=1)
                 if lost.any():
-                    values[lost, :, v] = _made_possible(base[lost], [own[lost] for own in cells])
+                    together = np.concatenate([own[lost] for own in cells], axis=2)
+                    values[lost, :, v] = least_impossible(base[lost], together)
         return 0, index, decide(values, output)
 
     def _log_priors(self, index: Ints) -> Floats:
@@ -229,15 +230,6 @@ def _without_each(
     total, mean, scatter = (np.empty(X.shape) for _ in range(3))
     moments_without_each(X, y, weight, n_classes, total, mean, scatter)
     return total, mean, np.divide(scatter, total, out=np.zeros_like(total), where=total > 0)
-
-
-def _made_possible(base: Floats, cells: list[Floats]) -> Floats:
-    """As `BayesRule.made_possible`."""
-    together = np.concatenate(cells, axis=2)
-    impossible = np.isneginf(together)
-    n = np.where(np.isneginf(base), together.shape[2] + 1, impossible.sum(axis=2))
-    rest = base + np.where(impossible, 0.0, together).sum(axis=2)
-    return np.where(n == n.min(axis=1, keepdims=True), rest, -np.inf)
 
 
 def _refuse_share(share: float, of: str) -> None:

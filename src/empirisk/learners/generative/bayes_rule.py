@@ -104,12 +104,8 @@ class BayesRule:
         """Rows that are impossible in every class go by the classes in which the fewest of their
         cells are impossible, and there by the other cells."""
         lost = np.flatnonzero(~np.isfinite(values).any(axis=1))
-        if len(lost):
-            cells = self.cells(X[lost])
-            impossible = np.isneginf(cells)
-            n = np.where(np.isneginf(self.log_prior), X.shape[1] + 1, impossible.sum(axis=2))
-            rest = self.log_prior + np.where(impossible, 0.0, cells).sum(axis=2)
-            values[lost] = np.where(n == n.min(axis=1, keepdims=True), rest, -np.inf)
+        for part in slices(len(lost), max(1, NUMBERS_AT_ONCE // (values.shape[1] * X.shape[1]))):
+            values[lost[part]] = least_impossible(self.log_prior, self.cells(X[lost[part]]))
         return values
 
     def cells(self, X: Floats) -> Floats:
@@ -136,3 +132,12 @@ class BayesRule:
 
     def _both(self) -> Any:
         return zip(self.blocks, self.distributions, strict=True)
+
+
+def least_impossible(base: Floats, cells: Floats) -> Floats:
+    """Sums (rows, K) of rows that no class can have: minus infinity but for the classes in which
+    the fewest cells (rows, K, columns) are impossible, where it is base plus the other cells."""
+    impossible = np.isneginf(cells)
+    n = np.where(np.isneginf(base), cells.shape[2] + 1, impossible.sum(axis=2))
+    rest = base + np.where(impossible, 0.0, cells).sum(axis=2)
+    return np.where(n == n.min(axis=1, keepdims=True), rest, -np.inf)

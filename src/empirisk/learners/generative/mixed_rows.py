@@ -13,7 +13,7 @@ import numpy as np
 from empirisk.data.column_moments import ColumnMoments, LevelCounts
 from empirisk.data.frames import default_names
 from empirisk.data.rank_coding import CodedColumn
-from empirisk.data.raw_columns import RawColumn, as_category, column_names, is_frame, raw_columns
+from empirisk.data.raw_columns import RawColumn, as_category, is_frame, raw_columns
 from empirisk.data.table import Table
 from empirisk.learners.generative.column_distributions import (
     ColumnDistribution,
@@ -94,11 +94,12 @@ class MixedRows:
     @classmethod
     def of(cls, X: Any, distributions: Any) -> "MixedRows":
         """Of a frame or an array of numbers, as the door gives it."""
+        X = Table.of(X) if is_frame(X) else X
         p = X.shape[1]
-        names = column_names(X) if is_frame(X) else default_names(p)
+        names = list(X.names) if isinstance(X, Table) else default_names(p)
         groups = asked_groups(distributions, _kinds(X), names)
         wanted = {j: name for name, columns in groups for j in columns}
-        if not is_frame(X) and "categorical" not in wanted.values():
+        if not isinstance(X, Table) and "categorical" not in wanted.values():
             numbers = np.require(X, np.float64, ["C", "A", "W"])
             columns = [CodedColumn(name, "number", NO_VALUES) for name in names]
         else:
@@ -189,8 +190,8 @@ def _places(key: Any, names: list[str]) -> list[int]:
 
 def _kinds(X: Any) -> list[str]:
     """The kind of each column."""
-    if is_frame(X):
-        return list(Table.of(X).kinds.values())
+    if isinstance(X, Table):
+        return list(X.kinds.values())
     return ["boolean" if X.dtype == bool else "number"] * X.shape[1]
 
 
