@@ -358,7 +358,13 @@ def test_an_explanation_is_printed_and_drawn():
     assert str(told).splitlines()[0] == f"row 0: {told.label[0]} against {told.against[0]}"
     ax = told.plot(1, most=4)
     names = [text.get_text() for text in ax.get_yticklabels()]
-    assert names == [told.names[j] for j in told.order(1)[:4]] + ["prior"]
+    assert names == [told.in_words(1, j) for j in told.order(1)[:4]] + ["prior"]
+    assert [name.split(" = ")[0] for name in names[:-1]] == [
+        told.names[j] for j in told.order(1)[:4]
+    ]
+    assert {told.in_words(i, 2) for i in range(3)} == {
+        f"word = {'missing' if pd.isna(word) else word}" for word in table["word"][:3]
+    }
     finite = np.isfinite(told.ratios[1, told.order(1)[:4]])
     widths = np.array([bar.get_width() for bar in ax.patches])[:4]
     assert_allclose(widths[finite], told.ratios[1, told.order(1)[:4]][finite])

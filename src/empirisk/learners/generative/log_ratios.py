@@ -1,15 +1,18 @@
 """`LogRatios`: what each feature says for one class against another."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from empirisk.charts.log_ratios import draw_log_ratios
+from empirisk.data.rank_coding import CodedColumn
+from empirisk.learners.trees.bounds import date_of
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
 
-LONGEST = 40  # of a name in a printed table
+LONGEST = 40  # of a name with its value
 MOST_LINES = 20
 
 
@@ -30,7 +33,10 @@ class LogRatios:
         Of the two classes; infinite where one of them has probability 0, and 0 where both have.
     label, against : arrays of shape (rows,)
         The classes k and l.
-    names : tuple of str
+    cells : array of shape (rows, features)
+        The values, in numbers.
+    columns : tuple of CodedColumn
+        What the features are.
     """
 
     ratios: Floats
@@ -38,20 +44,22 @@ class LogRatios:
     log_odds: Floats
     label: Array
     against: Array
-    names: tuple[str, ...]
+    cells: Floats
+    columns: tuple[CodedColumn, ...]
 
     @classmethod
     def of(
         cls,
-        cells: Floats,
+        terms: Floats,
         log_prior: Floats,
         values: Floats,
         label: int | None,
         against: int | None,
         classes: Array,
-        names: tuple[str, ...],
+        cells: Floats,
+        columns: Sequence[CodedColumn],
     ) -> "LogRatios":
-        """From cells (rows, K, features) and functions (rows, K); None takes the most probable."""
+        """From terms (rows, K, features) and sums (rows, K); None takes the most probable."""
         if label is not None and label == against:
             raise ParameterError(
                 f"label and against are both {classes.tolist()[label]!r}; give two classes"
@@ -62,16 +70,33 @@ class LogRatios:
         one = _most_probable(values, other) if label is None else none + 1 + label
         other = _most_probable(values, one) if against is None else other
         return cls(
-            _difference(cells[rows, one], cells[rows, other]),
+            _difference(terms[rows, one], terms[rows, other]),
             _difference(log_prior[one], log_prior[other]),
             _difference(values[rows, one], values[rows, other]),
             classes[one],
             classes[other],
-            names,
+            cells,
+            tuple(columns),
         )
 
     def __len__(self) -> int:
         return len(self.ratios)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the features."""
+        return tuple(column.name for column in self.columns)
+
+    def in_words(self, row: int, j: int) -> str:
+        """A feature of a row with its value: `hair = dark`."""
+        column, cell = self.columns[j], self.cells[row, j]
+        if np.isnan(cell):
+            value = "missing"
+        elif column.kind == "category":
+            value = str(column.values[int(cell)])
+        else:
+            value = f"{cell:g}" if column.calendar is None else date_of(cell, column.calendar)
+        return f"{column.name} = {value}"[:LONGEST]
 
     def order(self, row: int) -> Ints:
         """The features of a row, from the largest ratio, whatever its sign, to the least."""
@@ -82,7 +107,7 @@ class LogRatios:
 
     def _lines(self, row: int) -> str:
         order = self.order(row)
-        named = [(self.names[j][:LONGEST], self.ratios[row, j]) for j in order[:MOST_LINES]]
+        named = [(self.in_words(row, j), self.ratios[row, j]) for j in order[:MOST_LINES]]
         rest = order[MOST_LINES:]
         if len(rest):
             named.append((f"{len(rest)} more", self.ratios[row, rest].sum()))
@@ -108,7 +133,7 @@ class LogRatios:
         if not (isinstance(row, int | np.integer) and 0 <= row < len(self)):
             raise ParameterError(f"row is {row!r}; there are the rows 0 to {len(self) - 1}")
         order = self.order(row)[:most]
-        names = [self.names[j] for j in order] + ["prior"]
+        names = [self.in_words(row, j) for j in order] + ["prior"]
         one, other = self.label[row], self.against[row]
         return draw_log_ratios(
             names,

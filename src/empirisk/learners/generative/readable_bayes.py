@@ -134,19 +134,19 @@ class ReadableBayes:
         >>> model = NaiveBayes().fit([[1.0], [3.0], [8.0], [10.0]], ["a", "a", "b", "b"])
         >>> print(model.explain([[4.0]]))
         row 0: a against b
-          feature    log-ratio
-          x0             10.5
-          prior              0
-          together        10.5
+          feature   log-ratio
+          x0 = 4         10.5
+          prior             0
+          together       10.5
         """
         cells = self._cells(X)
         with one_blas_thread():
-            values = self._rule.values(cells)
-            parts = self._rule.cells(cells)
+            values, terms = self._rule.values(cells), self._rule.cells(cells)
         one = None if label is None else codes_of(np.array([label]), self.classes_)[0]
         other = None if against is None else codes_of(np.array([against]), self.classes_)[0]
-        names = tuple(column.name for column in self.columns_)
-        return LogRatios.of(parts, self._rule.log_prior, values, one, other, self.classes_, names)
+        return LogRatios.of(
+            terms, self._rule.log_prior, values, one, other, self.classes_, cells, self.columns_
+        )
 
     def independence_test(self, X: Any, y: Any, sample_weight: Any = None) -> IndependenceTest:
         """Test, on rows and their classes, whether the columns are independent within classes.
