@@ -138,6 +138,7 @@ def test_what_cannot_be_tested_is_counted():
     assert (result.pairs, result.untested) == ([], 6)
     assert result.p_value == 1.0
     assert "No pair" in result.sentence
+    assert len(result.to_table()) == 0
 
 
 def test_columns_of_a_multinomial_are_not_tested():

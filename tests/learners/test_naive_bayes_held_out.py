@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, RepeatedKFold, ShuffleSplit
 
 from empirisk import NaiveBayes, risk
@@ -90,6 +90,18 @@ def test_a_class_that_a_training_part_lacks(cv):
     given = NaiveBayes(distributions=ASKED, priors=[0.1, 0.2, 0.3, 0.4])
     fast, slow = both(given, table, y, cv, slow="path")
     assert_allclose(fast, slow, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("cv", PLANS, ids=lambda cv: type(cv).__name__)
+def test_the_same_bits_for_every_n_jobs(cv):
+    table, y = mixed_table(60)
+    one, many = (
+        risk.cross_validate(
+            NaiveBayes(distributions=ASKED), table, y, cv=cv, loss="log", n_jobs=n_jobs
+        )
+        for n_jobs in (1, 3)
+    )
+    assert_array_equal(one.losses, many.losses)
 
 
 def test_groups_and_other_plans():

@@ -102,7 +102,7 @@ class LeftOut:
     def _refuse_extremes(self) -> None:
         moments = [own for own in self.total.columns if isinstance(own, ColumnMoments)]
         if any(own.unit.any() for own in moments):
-            raise CannotSubtractError("a column has huge or tiny numbers only")
+            raise CannotSubtractError("a column has huge or tiny numbers")
         if extreme_exponent(self.training.weight.max(keepdims=True)).any():
             raise CannotSubtractError("the weights are huge or tiny")
 

@@ -183,13 +183,13 @@ class NaiveBayes(ReadableBayes, PathMixin, ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        first = not _is_fitted(self, "statistics_")
-        if first:
-            how, known = self._smoothing(self.alpha), _all_classes(classes)
+        how = self._smoothing(self.alpha)
+        if not _is_fitted(self, "statistics_"):
+            known = _all_classes(classes)
             rows, target, weight = self._training_set(X, y, sample_weight)
             statistics = ClassStatistics.empty(rows.blocks, len(known))
         else:
-            how, known = self.smoothing_, self.classes_
+            known = self.classes_
             if classes is not None and not np.array_equal(_all_classes(classes), known):
                 raise ParameterError(
                     f"classes are {list(classes)!r:.60}, and in the first call were "
