@@ -21,15 +21,18 @@ def add_column_moments(X, y, weight, total, mean, scatter):
     step = min(max(NUMBERS_AT_ONCE // p, FEWEST_ROWS), MOST_ROWS)
     mass = np.empty((n_classes, p))
     centre = np.empty((n_classes, p))
+    shift = np.empty((n_classes, p))
     square = np.empty((n_classes, p))
     there = np.empty(n_classes, np.bool_)
     for start in range(0, n, step):
         stop = min(start + step, n)
         there[:] = False
-        complete = _centres(X, y, weight, start, stop, there, mass, centre)
+        complete = _centres(X, y, weight, start, stop, there, mass, centre, shift)
         if not complete:
-            _centres_of_cells(X, y, weight, start, stop, mass, centre)
-        square[:] = 0.0
+            _centres_of_cells(X, y, weight, start, stop, there, mass, centre, shift)
+        for k in range(n_classes):
+            if there[k]:
+                square[k] = 0.0
         for i in range(start, stop):
             row, middle, sum_of = X[i], centre[y[i]], square[y[i]]
             w = weight[i]
@@ -46,10 +49,9 @@ def add_column_moments(X, y, weight, total, mean, scatter):
 
 
 @compiled(inner=True)
-def _centres(X, y, weight, start, stop, there, mass, centre):
+def _centres(X, y, weight, start, stop, there, mass, centre, shift):
     """The class means of some rows; False where a cell is missing."""
     p = X.shape[1]
-    shift = np.empty(mass.shape)
     for i in range(start, stop):
         k, w = y[i], weight[i]
         row, first, sum_of = X[i], centre[k], shift[k]
@@ -75,11 +77,13 @@ def _centres(X, y, weight, start, stop, there, mass, centre):
 
 
 @compiled(inner=True)
-def _centres_of_cells(X, y, weight, start, stop, mass, centre):
+def _centres_of_cells(X, y, weight, start, stop, there, mass, centre, shift):
     """The class means of the cells that are there."""
     p = X.shape[1]
-    shift = np.zeros(mass.shape)
-    mass[:] = 0.0
+    for k in range(there.size):
+        if there[k]:
+            mass[k] = 0.0
+            shift[k] = 0.0
     for i in range(start, stop):
         k, w = y[i], weight[i]
         for j in range(p):
@@ -89,10 +93,11 @@ def _centres_of_cells(X, y, weight, start, stop, mass, centre):
                     centre[k, j] = x
                 mass[k, j] += w
                 shift[k, j] += w * (x - centre[k, j])
-    for k in range(mass.shape[0]):
-        for j in range(p):
-            if mass[k, j] > 0.0:
-                centre[k, j] += shift[k, j] / mass[k, j]
+    for k in range(there.size):
+        if there[k]:
+            for j in range(p):
+                if mass[k, j] > 0.0:
+                    centre[k, j] += shift[k, j] / mass[k, j]
 
 
 @compiled(inner=True)
