@@ -1,5 +1,7 @@
 """Folds and leave-one-out of naive Bayes from statistics equal fitting every split again."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, RepeatedKFold, ShuffleSplit
 
 from empirisk import NaiveBayes, risk
+from empirisk.learners.generative import bayes_held_out
 from naive_bayes_twin import ASKED, mixed_table
 
 VALUES = [0.0, 0.01, 1.0, 30.0]
@@ -135,3 +138,43 @@ def test_a_row_with_nearly_all_the_weight_is_left_to_fitting():
     found = risk.out_of_fold(NaiveBayes(), problem, problem.plan(LeaveOneOut()))
     assert found.rung == "path"
     assert "of the weight of its class" in found.why
+
+
+def odd_table(rng):
+    """Few rows, rare counts, columns that are constant or nearly always missing."""
+    n = int(rng.integers(9, 20))
+    table = pd.DataFrame(
+        {
+            "size": rng.choice([0.0, 1.0, 1.0, 2.5, 100.0], n),
+            "tight": rng.normal(size=n) * rng.choice([0, 1]),
+            "word": rng.choice(list("pqr"), n),
+            "truth": pd.array(rng.random(n) < 0.2, dtype="boolean"),
+            "visits": rng.poisson(0.4, n),
+            "apples": rng.poisson(0.3, n),
+            "pears": rng.poisson(0.5, n),
+            "plums": rng.poisson(1.0, n),
+        }
+    )
+    holes = rng.random(table.shape) < rng.choice([0.0, 0.3, 0.8])
+    return table.mask(holes), rng.permutation(np.arange(n) % 3), rng.choice([0.3, 1.0, 2.0], n)
+
+
+@pytest.mark.parametrize("cv", [KFold(3), LeaveOneOut()], ids=str)
+@pytest.mark.parametrize("seed", range(12))
+def test_odd_tables(seed, cv):
+    table, y, weight = odd_table(np.random.default_rng(seed))
+    learner = NaiveBayes(distributions=ASKED)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        fast, slow = both(learner, table, y, cv, weight=weight, values=[0.0, 0.5], slow="path")
+    # Log-densities of up to 1e9, of cells far from a class without variance, lose 9 digits.
+    assert_allclose(fast, slow, rtol=1e-6, atol=1e-6)
+
+
+def test_statistics_of_many_folds_that_do_not_fit_are_left_to_fitting(monkeypatch):
+    monkeypatch.setattr(bayes_held_out, "MOST_NUMBERS", 100)
+    table, y = mixed_table(30)
+    problem = risk.Problem.of(NaiveBayes(), table, y)
+    found = risk.out_of_fold(NaiveBayes(), problem, problem.plan(KFold(5)))
+    assert found.rung == "path"
+    assert "the statistics of 5 folds" in found.why

@@ -162,7 +162,7 @@ class LeftOutLevels:
         even = np.broadcast_to(1 / np.maximum(n_levels, 1), below.shape).copy()
         share = np.divide(above + how.alpha, below, out=even, where=below > 0)
         with np.errstate(divide="ignore"):
-            own = np.where(there, np.log(share), 0.0)
+            own = np.log(np.where(there, share, 1.0))
         cells[np.arange(len(index))[:, None], columns, k] = own
         if not fixed:  # a level that no other row has
             cells[of_level.sum(axis=0)[place] == 1] = 0.0
