@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from benchmarks.missing_cells import DATA, SETS, log_losses, rows_of
 
 
