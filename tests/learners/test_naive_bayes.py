@@ -62,6 +62,19 @@ def test_distributions_go_by_type_and_can_be_chosen():
     assert words.columns_[4].values == sorted(set(table["visits"].dropna()))
 
 
+def test_the_order_in_which_columns_are_named_does_not_matter():
+    table, y = mixed_table()
+    counts = table[["apples", "pears", "plums"]]
+    one, other = (
+        NaiveBayes(distributions={names: "multinomial"}).fit(counts, y)
+        for names in (("apples", "pears", "plums"), ("plums", "apples", "pears"))
+    )
+    assert_array_equal(one.predict_proba(counts), other.predict_proba(counts))
+    for name in counts:
+        assert_array_equal(one.parameters(name)["share"], other.parameters(name)["share"])
+    assert_array_equal(one.explain(counts).ratios, other.explain(counts).ratios)
+
+
 @pytest.mark.parametrize(
     ("distributions", "words"),
     [

@@ -75,6 +75,16 @@ def with_statistics(kind, field, change):
     return edit
 
 
+def test_columns_of_a_block_in_another_order_are_refused(tmp_path):
+    def edit(state, members):
+        member = state["blocks_"][0]["params"]["columns"]["array"]
+        members[member] = as_npy(from_npy(members[member])[::-1].copy())
+
+    rewritten(tmp_path / "model", NUMBERS, edit)
+    with pytest.raises(DataError, match="cannot be made"):
+        load(tmp_path / "model")
+
+
 STATISTICS = [
     ("ColumnMoments", "mean", narrower),
     ("ColumnMoments", "mean", put((0, 0), np.nan)),

@@ -37,8 +37,9 @@ def _check_blocks(blocks: Any, columns: Any) -> None:
     for block in blocks:
         if not isinstance(block, ColumnBlock) or block.distribution not in DISTRIBUTIONS:
             raise DataError("blocks_ are not of known distributions")
-        if block.columns.dtype != np.int64 or block.columns.ndim != 1:
-            raise DataError("columns of a block are not integers")
+        own = block.columns
+        if own.dtype != np.int64 or own.ndim != 1 or (np.diff(own) <= 0).any():
+            raise DataError("columns of a block are not integers in order")
     places = np.concatenate([block.columns for block in blocks])
     if not np.array_equal(np.sort(places), np.arange(len(columns))):
         raise DataError("blocks_ do not have each column once")

@@ -150,7 +150,7 @@ def asked_groups(distributions: Any, kinds: Sequence[str], names: list[str]) -> 
                     f"distributions has 'multinomial' for the column {key!r} alone; give the "
                     "columns whose counts belong together as one key, a tuple of names"
                 )
-            multinomials.append(columns)
+            multinomials.append(sorted(columns))
         for j in columns:
             wanted[j] = name
     groups = [(name, np.flatnonzero(np.array(wanted) == name).tolist()) for name in DISTRIBUTIONS]

@@ -1,6 +1,6 @@
 """Naive Bayes for mixed tables: features that are independent within each class."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -241,7 +241,7 @@ class NaiveBayes(ReadableBayes, PathMixin, ClassifierMixin, BaseEstimator):
     @property
     def categorical_features(self) -> Any:
         """The columns that are asked to be categories, for the door."""
-        if not isinstance(self.distributions, dict):
+        if not isinstance(self.distributions, Mapping):
             return "from_dtype"
         keys = [key for key, name in self.distributions.items() if name == "categorical"]
         named = [each for key in keys for each in (key if isinstance(key, tuple) else (key,))]
