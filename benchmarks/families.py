@@ -11,6 +11,7 @@ FAMILIES = (
     "logistic",
     "margin",
     "discriminants",
+    "naive_bayes",
     "linear_trees",
     "trees",
     "forests",

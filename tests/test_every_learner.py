@@ -39,6 +39,7 @@ from empirisk import (
     LogisticRegression,
     LogitBoostClassifier,
     MarginClassifier,
+    NaiveBayes,
     RandomForestClassifier,
     RandomForestRegressor,
     Ridge,
@@ -138,6 +139,7 @@ SETTINGS = {
         MarginClassifier("squared_hinge"),
         MarginClassifier("perceptron", max_iter=50),
     ],
+    "NaiveBayes": [NaiveBayes(), NaiveBayes(variance_floor=0.2)],
     "RandomForestClassifier": [
         RandomForestClassifier(3, random_state=0),
         RandomForestClassifier(3, max_samples=30, splitter="random", random_state=0),

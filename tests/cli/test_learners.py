@@ -51,3 +51,8 @@ def test_bags_take_part_when_they_are_asked_for():
     ]:
         assert name not in candidates(task, loss, None)
         assert list(candidates(task, loss, name.lower())) == ["Baseline", name]
+
+
+def test_naive_bayes_takes_part_with_the_table_as_it_is():
+    rivals = candidates("classification", ZeroOne(), None)
+    assert type(rivals["NaiveBayes"]).__name__ == "NaiveBayes"  # no encoder before it

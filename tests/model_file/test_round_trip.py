@@ -52,6 +52,7 @@ from empirisk import (
     LogisticRegression,
     LogitBoostClassifier,
     MarginClassifier,
+    NaiveBayes,
     Plan,
     RandomForestClassifier,
     RandomForestRegressor,
@@ -134,6 +135,9 @@ CLASSIFIERS = [
     MarginClassifier(),
     MarginClassifier(losses.Logit(), penalty="l1"),
     Tuned(MarginClassifier("squared_hinge"), cv=3, values=[0.1, 1.0]),
+    NaiveBayes(priors=[0.2, 0.3, 0.5], ddof=1),
+    NaiveBayes(distributions={1: "categorical"}),
+    Tuned(NaiveBayes(distributions={0: "gaussian", (1, 2): "categorical"}), cv=3),
 ]
 every_model = pytest.mark.parametrize("model", REGRESSORS + CLASSIFIERS, ids=str)
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from empirisk import LinearRegression, Ridge, select
+from empirisk import LinearRegression, NaiveBayes, Ridge, select
 from empirisk.data.table import Table
 from empirisk.report.findings import findings, verdict, why_not_the_least
 from empirisk.report.standings import standings
@@ -129,3 +129,36 @@ def test_a_choice_that_is_not_the_least_of_the_ranking_is_explained(clear):
     beaten = with_risk("LinearRegression", 0.0)
     assert "that of LinearRegression is less" in why_not_the_least(beaten)
     assert titles(beaten)["R8"] == "The ranking and the choice differ"
+
+
+@pytest.mark.parametrize(
+    ("copied", "title", "tone"),
+    [
+        (False, "Columns look independent within classes", "good"),
+        (True, "Columns are not independent within classes", "warning"),
+    ],
+)
+def test_naive_bayes_is_asked_whether_its_columns_are_independent(copied, title, tone):
+    rng = np.random.default_rng(0)
+    n = 300
+    y = np.where(rng.random(n) < 0.5, "no", "yes")
+    word = rng.choice(["p", "q", "r"], n)
+    table = Table.of(
+        {
+            "a": rng.normal(size=n) + (y == "yes"),
+            "b": rng.normal(size=n) + 2.0 * (word == "p") * copied,
+            "word": word,
+            "y": y,
+        }
+    )
+    X = table.drop(["y"])
+    chosen = select([NaiveBayes()], X, y, random_state=0, cv=5)
+    found = {each.code: each for each in findings(chosen, table, "y")}
+    assert (found["M1"].title, found["M1"].tone) == (title, tone)
+    assert ("b and word" in found["M1"].text) == copied
+    assert "M1" not in {each.code for each in findings(chosen, table)}
+
+
+def test_other_learners_are_not_asked_for_independence(clear):
+    table = Table.of({"x0": np.arange(5.0), "y": np.arange(5.0)})
+    assert "M1" not in {each.code for each in findings(clear, table, "y")}

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from empirisk.data.table import Table
+from empirisk.report.assumptions import independence_sentence
 from empirisk.report.standings import BASELINE, Standing, standings
 from empirisk.risk.cautions import HEAVY_TAIL
 from empirisk.risk.estimate import RiskEstimate
@@ -66,9 +67,13 @@ def why_not_the_least(selection: Selection) -> str | None:
     )
 
 
-def findings(selection: Selection, table: Table | None = None) -> list[Finding]:
+def findings(
+    selection: Selection, table: Table | None = None, target: str | None = None
+) -> list[Finding]:
     """What is worth a look, the most important first."""
     found = [*_against_baseline(selection), *_of_choice(selection), *_of_test(selection)]
+    if table is not None and target is not None:
+        found += _of_assumptions(selection, table, target)
     if table is not None:
         found += _of_table(table)
     for name, why in selection.failures.items():
@@ -178,6 +183,16 @@ def _of_test(selection: Selection) -> Iterator[Finding]:
             "promised."
         )
         yield Finding("R5", "Test and cross-validation disagree", text, "warning")
+
+
+def _of_assumptions(selection: Selection, table: Table, target: str) -> Iterator[Finding]:
+    found = independence_sentence(selection, table, target)
+    if found is not None:
+        independent, text = found
+        title = "Columns look independent within classes"
+        if not independent:
+            title = "Columns are not independent within classes"
+        yield Finding("M1", title, text, "good" if independent else "warning")
 
 
 def _overlap(one: tuple[float, float], other: tuple[float, float]) -> bool:

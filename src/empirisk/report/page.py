@@ -114,7 +114,7 @@ def report_page(
     title = f"Predicting {what}"
     sections = [
         verdict_section(selection),
-        findings_section(selection, table),
+        findings_section(selection, table, target),
         ranking_section(selection),
         paths_section(selection),
         model_section(selection),

@@ -36,7 +36,7 @@ def verdict_section(selection: Selection) -> Html:
     )
 
 
-def findings_section(selection: Selection, seen: Table | None) -> Html:
+def findings_section(selection: Selection, seen: Table | None, target: str | None = None) -> Html:
     items = [
         element(
             "li",
@@ -45,7 +45,7 @@ def findings_section(selection: Selection, seen: Table | None) -> Html:
             ),
             css=each.tone,
         )
-        for each in findings(selection, seen)
+        for each in findings(selection, seen, target)
     ]
     return section("What to know", element("ul", join(items))) if items else NOTHING
 

@@ -23,12 +23,14 @@ from empirisk.runtime.errors import DataError
 NAME_CATEGORIES = "name the columns of words in categorical_features, or give a data frame"
 
 
-def table_of(X: Any, learner: Any, *, reset: bool | None) -> Any:
+def table_of(X: Any, learner: Any, *, reset: bool | None, remedy: str = NAME_CATEGORIES) -> Any:
     """X as a frame or as an array of numbers.
 
     reset
         True notes its columns in the learner, False compares them with those of training, None
         does neither.
+    remedy
+        What to do about an array of words.
     """
     X = _with_words(X, learner)
     if isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 2 and _has_words(X):
@@ -50,7 +52,7 @@ def table_of(X: Any, learner: Any, *, reset: bool | None) -> Any:
             return check_array(X, estimator=learner, input_name="X", **door)
         return validate_data(learner, X, reset=reset, **door)
     except (ValueError, TypeError, OverflowError) as error:
-        explain(X, "X", type(learner).__name__, error, remedy=NAME_CATEGORIES)
+        explain(X, "X", type(learner).__name__, error, remedy=remedy)
         raise
 
 

@@ -1,0 +1,146 @@
+"""Tests of whether two columns are independent, on the rows in which both are there.
+
+    numbers, numbers   their correlation r;                  1 - r^2 ~ Beta((n - 2) / 2, 1 / 2)
+    numbers, levels    the part of the variance between levels (one-way analysis of variance), R^2:
+                                              1 - R^2 ~ Beta((n - g) / 2, (g - 1) / 2), g levels
+    levels, levels     Pearson's chi-squared with (r - 1)(c - 1) degrees of freedom
+
+The first two are exact for Gaussian columns and close for others unless there are few rows. Levels
+too rare for the approximation are taken together, by their margins alone, which say nothing of
+dependence: those with fewer than 5 rows in the second test; in the third so that no cell of the
+table is expected to have fewer than 5.
+"""
+
+from collections.abc import Iterator
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from scipy.special import betainc, chdtrc
+
+from empirisk.data.column_moments import extreme_exponent
+from empirisk.runtime.arrays import Floats
+from empirisk.runtime.deadlines import check_deadline
+
+FEWEST = 5  # rows that a level, or a cell of a table, is expected to have
+
+Test = tuple[int, int, float, float, float]
+"""Two columns, rows, strength, p-value."""
+
+
+def pair_tests(X: Floats, weight: Floats, numbers: list[int], levels: list[int]) -> Iterator[Test]:
+    """Of the rows of one class."""
+    if not len(X):
+        return
+    Z, there = _standardised(X[:, numbers], weight)
+    for a, b, test in _correlations(Z, there, weight):
+        yield _ordered(numbers[a], numbers[b], *test)
+    for place, i in enumerate(levels):
+        check_deadline()
+        if numbers:
+            for a, test in _between_levels(X[:, i], Z, there, weight):
+                yield _ordered(i, numbers[a], *test)
+        for j in levels[place + 1 :]:
+            found = _chi_squared(X[:, i], X[:, j], weight)
+            if found is not None:
+                yield _ordered(i, j, *found)
+
+
+def _ordered(i: int, j: int, rows: float, strength: float, p: float) -> Test:
+    return min(i, j), max(i, j), rows, strength, p
+
+
+def _standardised(X: Floats, weight: Floats) -> tuple[Floats, Floats]:
+    """Columns about their means in standard deviations, 0 where missing or constant, and 1 where
+    they are there and vary."""
+    there = ~np.isnan(X)
+    filled = np.where(there, X, 0.0)
+    filled = np.ldexp(filled, -extreme_exponent(np.abs(filled).max(axis=0, initial=0.0)))
+    total = weight @ there
+    with np.errstate(divide="ignore", invalid="ignore"):
+        first = filled[there.argmax(axis=0), np.arange(X.shape[1])]
+        filled = np.where(there, filled - first, 0.0)
+        filled = np.where(there, filled - (weight @ filled) / total, 0.0)
+        deviation = np.sqrt((weight @ np.square(filled)) / total)
+        Z = filled / deviation
+    varies = deviation > 0
+    return np.where(there & varies, Z, 0.0), (there & varies).astype(float)
+
+
+def _correlations(
+    Z: Floats, there: Floats, weight: Floats
+) -> Iterator[tuple[int, int, tuple[float, float, float]]]:
+    """Of every pair of numbers, on the rows where both are there."""
+    weighted, mask = Z * weight[:, None], there * weight[:, None]
+    n = mask.T @ there
+    first, square, product = weighted.T @ there, (weighted * Z).T @ there, weighted.T @ Z
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variance = square - first**2 / n
+        r2 = (product - first * first.T / n) ** 2 / (variance * variance.T)
+    for a, b in zip(*np.triu_indices(len(n), 1), strict=True):
+        # Of columns in standard deviations less than 1e-10 is rounding.
+        if n[a, b] > 2 and min(variance[a, b], variance[b, a]) > 1e-10 * n[a, b]:
+            found = float(min(r2[a, b], 1.0))
+            p = float(betainc((n[a, b] - 2) / 2, 0.5, 1 - found))
+            yield int(a), int(b), (float(n[a, b]), sqrt(found), p)
+
+
+def _between_levels(
+    codes: Floats, Z: Floats, there: Floats, weight: Floats
+) -> Iterator[tuple[int, tuple[float, float, float]]]:
+    """Of one column of levels and every column of numbers."""
+    rows = np.flatnonzero(~np.isnan(codes))
+    if not len(rows):
+        return
+    group = codes[rows].astype(np.int64)
+    count = np.bincount(group, weight[rows])
+    rare = count < FEWEST
+    group = np.where(rare, len(count), np.arange(len(count)))[group]
+    group = np.unique(group, return_inverse=True)[1]
+    member = (group == np.arange(group.max() + 1)[:, None]) * weight[rows]
+    n, sums = member @ there[rows], member @ Z[rows]
+    squares = weight[rows] @ np.square(Z[rows])
+    total, some = n.sum(axis=0), (n > 0).sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        middle = sums.sum(axis=0) ** 2 / total
+        between = np.where(n > 0, sums**2 / n, 0.0).sum(axis=0) - middle
+        whole = squares - middle
+        part = np.clip(between / whole, 0.0, 1.0)
+    for a in range(Z.shape[1]):
+        if some[a] > 1 and total[a] > some[a] and whole[a] > 1e-10 * total[a]:
+            p = betainc((total[a] - some[a]) / 2, (some[a] - 1) / 2, 1 - part[a])
+            yield a, (float(total[a]), sqrt(part[a]), float(p))
+
+
+def _chi_squared(one: Floats, other: Floats, weight: Floats) -> tuple[float, float, float] | None:
+    """Of two columns of levels."""
+    rows = np.flatnonzero(~(np.isnan(one) | np.isnan(other)))
+    if not len(rows):
+        return None
+    a, b = one[rows].astype(np.int64), other[rows].astype(np.int64)
+    shape = int(a.max()) + 1, int(b.max()) + 1
+    cells: Any = np.bincount(a * shape[1] + b, weight[rows], shape[0] * shape[1])
+    n = float(cells.sum())
+    table = _pooled(_pooled(cells.reshape(shape), n).T, n).T
+    if min(table.shape) < 2:
+        return None
+    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / n
+    statistic = float((np.square(table - expected) / expected).sum())
+    freedom = (table.shape[0] - 1) * (table.shape[1] - 1)
+    strength = sqrt(min(statistic / n / (min(table.shape) - 1), 1.0))
+    return float(n), strength, float(chdtrc(freedom, statistic))
+
+
+def _pooled(table: Floats, n: float) -> Floats:
+    """Rows of a table of which each has at least sqrt(5 n), the rare ones added up.
+
+    Where both margins are so large, no cell is expected to have fewer than 5.
+    """
+    margin = table.sum(axis=1)
+    least = sqrt(FEWEST * n)
+    common, rare = table[margin >= least], table[margin < least].sum(axis=0)
+    if rare.sum() >= least:
+        return np.vstack([common, rare])
+    if len(common):
+        common[common.sum(axis=1).argmin()] += rare
+    return common

@@ -1,0 +1,468 @@
+"""Naive Bayes for mixed tables: beside plain loops and scikit-learn, and the laws it obeys."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import logsumexp
+from sklearn import naive_bayes as peers
+from sklearn.datasets import load_iris
+
+from empirisk import AdaBoostClassifier, BaggingClassifier, NaiveBayes, Table, Tuned, risk
+from empirisk.runtime.errors import DataError, ParameterError
+from naive_bayes_twin import ASKED, mixed_table, posterior
+
+IRIS, SPECIES = load_iris(return_X_y=True)
+
+
+def rows_of(table):
+    return [dict(zip(table.columns, row, strict=True)) for row in table.itertuples(index=False)]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("alpha", "ddof"), [(1.0, 0), (0.3, 1)])
+def test_a_mixed_table_with_holes_equals_plain_loops(alpha, ddof, weighted):
+    table, y = mixed_table(60)
+    weight = np.random.default_rng(1).uniform(0.5, 3, size=60) if weighted else None
+    model = NaiveBayes(alpha, distributions=ASKED, ddof=ddof).fit(table, y, sample_weight=weight)
+    probability = model.predict_proba(table)
+    for i, row in enumerate(rows_of(table)[:20]):
+        known = posterior(table, y, row, weight=weight, alpha=alpha, ddof=ddof)
+        # Log-densities of up to 1e8 (a cell far from a class without variance) lose 8 digits.
+        assert_allclose(probability[i], known, rtol=1e-7, atol=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [0.01, 1.0, 20.0])
+def test_each_distribution_alone_equals_scikit_learn(alpha):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, size=100)
+    counts = np.minimum(rng.poisson(1.0 + y[:, None] * rng.random(5), size=(100, 5)), 4)
+    for learner, peer, X in [
+        (NaiveBayes(alpha, distributions="categorical"), peers.CategoricalNB(alpha=alpha), counts),
+        (NaiveBayes(alpha, distributions="multinomial"), peers.MultinomialNB(alpha=alpha), counts),
+        (NaiveBayes(alpha), peers.BernoulliNB(alpha=alpha), counts > 1),
+        (NaiveBayes(alpha), peers.GaussianNB(var_smoothing=0.0), rng.normal(size=(100, 5))),
+    ]:
+        ours, theirs = learner.fit(X, y).predict_proba(X), peer.fit(X, y).predict_proba(X)
+        assert_allclose(ours, theirs, rtol=1e-11)  # five terms, double precision
+
+
+def test_distributions_go_by_type_and_can_be_chosen():
+    table, y = mixed_table()
+    assert NaiveBayes().fit(table, y).distributions_ == [
+        "gaussian", "gaussian", "categorical", "bernoulli", *["gaussian"] * 4
+    ]  # fmt: skip
+    named = NaiveBayes(distributions=ASKED).fit(table, y)
+    numbered = NaiveBayes(distributions={4: "poisson", (5, 6, 7): "multinomial"}).fit(table, y)
+    assert named.distributions_[4:] == ["poisson", *["multinomial"] * 3]
+    assert_array_equal(named.predict_proba(table), numbered.predict_proba(table))
+    words = NaiveBayes(distributions={"visits": "categorical"}).fit(table, y)
+    assert words.columns_[4].values == sorted(set(table["visits"].dropna()))
+
+
+def test_the_order_in_which_columns_are_named_does_not_matter():
+    table, y = mixed_table()
+    counts = table[["apples", "pears", "plums"]]
+    one, other = (
+        NaiveBayes(distributions={names: "multinomial"}).fit(counts, y)
+        for names in (("apples", "pears", "plums"), ("plums", "apples", "pears"))
+    )
+    assert_array_equal(one.predict_proba(counts), other.predict_proba(counts))
+    for name in counts:
+        assert_array_equal(one.parameters(name)["share"], other.parameters(name)["share"])
+    assert_array_equal(one.explain(counts).ratios, other.explain(counts).ratios)
+
+
+@pytest.mark.parametrize(
+    ("distributions", "words"),
+    [
+        ("normal", "there are gaussian"),
+        ({"nobody": "gaussian"}, "names a column 'nobody'"),
+        ({99: "gaussian"}, "numbers from 0 to 7"),
+        ({"visits": "multinomial"}, "as one key, a tuple"),
+        ({"visits": "poisson", (4, 5): "multinomial"}, "'visits' twice"),
+        ({(5, 5): "multinomial"}, "each column once"),
+        (["gaussian"], "give 'auto'"),
+        ({"word": "gaussian"}, "holds words, such as 'p'"),
+        ({"size": "poisson"}, "is of counts 0, 1, 2"),
+        ({"size": "bernoulli"}, "is of 0 or 1"),
+        ({("size", "visits"): "multinomial"}, "is of counts >= 0"),
+    ],
+)
+def test_distributions_that_make_no_sense_are_refused(distributions, words):
+    table, y = mixed_table()
+    with pytest.raises((ParameterError, DataError), match=words):
+        NaiveBayes(distributions=distributions).fit(table, y)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "words"),
+    [
+        ({"alpha": -1.0}, "alpha is -1.0"),
+        ({"alpha": None}, "alpha is None"),
+        ({"alpha": np.inf}, "alpha is inf"),
+        ({"variance_floor": 0.0}, "variance_floor is 0.0"),
+        ({"ddof": 0.5}, "ddof is 0.5"),
+        ({"priors": [0.5, 0.5]}, "needs 3 numbers"),
+    ],
+)
+def test_parameters_that_make_no_sense_are_refused(parameter, words):
+    with pytest.raises(ParameterError, match=words):
+        NaiveBayes(**parameter).fit(IRIS, SPECIES)
+
+
+@pytest.mark.parametrize("form", [Table.of, pl.from_pandas, pa.Table.from_pandas])
+def test_every_kind_of_table_gives_the_same(form):
+    table, y = mixed_table()
+    known = NaiveBayes(distributions=ASKED).fit(table, y).predict_proba(table)
+    other = form(table)
+    assert_array_equal(NaiveBayes(distributions=ASKED).fit(other, y).predict_proba(other), known)
+
+
+def test_an_array_of_objects_or_words_is_typed_by_column():
+    X = np.array([["x", 1.5], ["y", 2.0], [None, 3.0], ["x", np.nan]], dtype=object)
+    model = NaiveBayes().fit(X, [0, 1, 1, 0])
+    assert model.distributions_ == ["categorical", "gaussian"]
+    words = np.array([["x", "1.5"], ["y", "2.0"], ["y", "3.0"], ["x", "1"]])
+    assert NaiveBayes(distributions={0: "categorical"}).fit(words, [0, 1, 1, 0]).predict(
+        words
+    ).tolist() == [0, 1, 1, 0]
+
+
+def test_words_that_hardly_repeat_are_levels_too():
+    X = pd.DataFrame({"name": [f"row {i}" for i in range(30)], "x": np.arange(30.0)})
+    model = NaiveBayes().fit(X, np.arange(30) % 2)
+    assert model.distributions_ == ["categorical", "gaussian"]
+    # Every level once: the word of a row of training speaks for its class, 2 : 1.
+    assert_allclose(model.explain(X.iloc[:1]).ratios[0, 0], np.log(2))
+
+
+def test_a_row_of_which_nothing_is_known_gets_the_priors():
+    table, y = mixed_table()
+    nothing = table.iloc[:2].mask(np.ones((2, 8), bool))
+    for priors in (None, [0.2, 0.5, 0.3]):
+        model = NaiveBayes(distributions=ASKED, priors=priors).fit(table, y)
+        share = [np.mean(y == k) for k in "abc"] if priors is None else priors
+        # The sum of 60 ones and a division.
+        assert_allclose(model.predict_proba(nothing), [share, share], rtol=1e-14)
+        assert_allclose(model.class_prior_, share, rtol=1e-14)
+
+
+def test_a_missing_cell_is_as_if_its_column_were_not_there():
+    table, y = mixed_table(holes=0.0)
+    for name in ("size", "word", "truth", "visits"):
+        with_hole = table.copy()
+        with_hole[name] = with_hole[name].mask(np.ones(len(y), bool))
+        asked = {key: kind for key, kind in ASKED.items() if key != name}
+        without = table.drop(columns=name)
+        known = NaiveBayes(distributions=asked).fit(without, y).predict_proba(without)
+        found = NaiveBayes(distributions=ASKED).fit(table, y).predict_proba(with_hole)
+        assert_allclose(found, known, rtol=1e-12)  # the same terms but one
+
+
+def test_training_uses_every_cell_that_is_there():
+    """Each column alone is learned from its own rows, whatever the others lack."""
+    table, y = mixed_table(holes=0.4)
+    together = NaiveBayes(distributions=ASKED).fit(table, y)
+    for name in ("size", "word", "truth", "visits"):
+        there = ~table[name].isna().to_numpy()
+        asked = {key: kind for key, kind in ASKED.items() if key == name}
+        alone = NaiveBayes(distributions=asked).fit(table.loc[there, [name]], y[there])
+        for key, found in together.parameters(name).items():
+            known = alone.parameters(0)[key]
+            if key == "share" and name == "word":
+                order = np.argsort(alone.columns_[0].values)
+                found, known = found[:, np.argsort(together.columns_[2].values)], known[:, order]
+            assert_allclose(found, known, rtol=1e-12)  # sums in the same order, but for parts
+
+
+def test_levels_that_training_did_not_have_count_as_missing():
+    table, y = mixed_table()
+    model = NaiveBayes(distributions=ASKED).fit(table, y)
+    strange, missing = table.iloc[:5].copy(), table.iloc[:5].copy()
+    strange["word"], missing["word"] = "new", None
+    missing["word"] = missing["word"].astype(object)
+    assert_array_equal(model.predict_proba(strange), model.predict_proba(missing))
+    with pytest.raises(DataError, match="of another type"):
+        model.predict(table.assign(word=1.5))
+
+
+def test_a_class_without_a_cell_of_a_column():
+    """Gaussian and Poisson: as all classes together; levels: equal shares, 0 / 0 of alpha 0."""
+    X = pd.DataFrame(
+        {
+            "x": [1.0, 3.0, np.nan, np.nan],
+            "n": [2.0, 4.0, np.nan, np.nan],
+            "c": ["u", "v", None, None],
+        }
+    )
+    y = ["a", "a", "b", "b"]
+    for alpha in (0.0, 1.0):
+        model = NaiveBayes(alpha, distributions={"n": "poisson"}).fit(X, y)
+        assert_array_equal(model.parameters("x")["mean"], [2.0, 2.0])
+        assert_array_equal(model.parameters("x")["deviation"], [1.0, 1.0])
+        assert_array_equal(model.parameters("n")["rate"], [3.0, 3.0])
+        assert_array_equal(model.parameters("c")["share"][1], [0.5, 0.5])
+
+
+def test_alpha_0_is_maximum_likelihood_and_gives_finite_probabilities():
+    X = pd.DataFrame({"c": list("uuvvww"), "n": [0, 0, 0, 3, 4, 2], "d": list("ssttss")})
+    y = np.array([0, 0, 0, 1, 1, 1])
+    model = NaiveBayes(0.0, distributions={"n": "poisson"}).fit(X, y)
+    assert_allclose(model.parameters("c")["share"], [[2 / 3, 1 / 3, 0], [0, 1 / 3, 2 / 3]])
+    assert_array_equal(model.parameters("n")["rate"], [0.0, 3.0])
+    found = model.predict_proba(X)
+    assert_array_equal(found[[0, 1, 4, 5]], [[1, 0], [1, 0], [0, 1], [0, 1]])
+    assert_allclose(found.sum(axis=1), 1.0)
+    # u is impossible in class 1, and 3 visits are so in class 0: one cell each, d decides 2 : 1.
+    odd = pd.DataFrame({"c": ["u", "u"], "n": [3, 3], "d": ["s", "t"]})
+    rest = [
+        [2 / 3 * 1.0 * (2 / 3), np.exp(-3) * 27 * (2 / 3)],
+        [2 / 3 * 1.0 * (1 / 3), np.exp(-3) * 27 * (1 / 3)],
+    ]
+    assert_allclose(model.predict_proba(odd), np.array(rest) / np.sum(rest, axis=1)[:, None])
+    # Two impossible cells are worse than one.
+    worse = pd.DataFrame({"c": ["w"], "n": [3.0], "d": ["s"]})
+    assert_array_equal(model.predict_proba(worse), [[0.0, 1.0]])
+    assert np.isfinite(NaiveBayes(0.0).fit(X, y).predict_proba(odd)).all()
+
+
+def test_smoothing_goes_from_maximum_likelihood_to_nothing_said():
+    table, y = mixed_table(holes=0.0)
+    discrete = table[["word", "truth", "visits"]]
+    heavy = NaiveBayes(1e12, distributions={"visits": "poisson"}).fit(discrete, y)
+    assert_allclose(heavy.predict_proba(discrete), 1 / 3, atol=1e-9)  # 120 rows against 1e12
+
+
+def test_a_constant_column_says_nothing_and_the_floor_is_relative():
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 2
+    X = np.column_stack([np.full(40, 7.0), rng.normal(size=40) + y])
+    model = NaiveBayes().fit(X, y)
+    alone = NaiveBayes().fit(X[:, 1:], y)
+    other = np.column_stack([rng.normal(size=40), X[:, 1]])
+    assert_allclose(model.predict_proba(other), alone.predict_proba(X[:, 1:]), rtol=1e-13)
+    # A column of small scale beside one of huge scale keeps its own variances: scikit-learn adds
+    # 1e-9 of the largest variance to all.
+    small = np.column_stack([X[:, 1] * 1e-6, X[:, 1] * 1e6])
+    model = NaiveBayes().fit(small, y)
+    deviation = [X[y == k, 1].std() for k in (0, 1)]
+    assert_allclose(model.parameters(0)["deviation"], np.multiply(deviation, 1e-6), rtol=1e-12)
+    # Constant in a class: the floor, a part of the variance of the column.
+    X[y == 0, 1] = 2.0
+    model = NaiveBayes(variance_floor=0.01).fit(X, y)
+    assert_allclose(model.parameters(1)["deviation"][0], 0.1 * X[:, 1].std(), rtol=1e-12)
+
+
+def test_offsets_cost_no_digits():
+    X = np.round(IRIS * 2.0**10)  # the offset rounds none of its digits
+    near, far = NaiveBayes().fit(X, SPECIES), NaiveBayes().fit(X + 2.0**30, SPECIES)
+    assert_allclose(far.parameters(0)["deviation"], near.parameters(0)["deviation"], rtol=1e-14)
+    # A mean near 2^30 is rounded to 1e-7, 1e-9 of a deviation; probabilities go down to 1e-200,
+    # where that is some hundred times as much.
+    assert_allclose(far.predict_proba(X + 2.0**30), near.predict_proba(X), rtol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200, 1e-300, 1e300])
+def test_huge_and_tiny_numbers(scale):
+    model = NaiveBayes().fit(IRIS, SPECIES)
+    X = IRIS * scale
+    scaled = NaiveBayes().fit(X, SPECIES)
+    assert_allclose(scaled.predict_proba(X), model.predict_proba(IRIS), rtol=1e-9)
+    parts = NaiveBayes()
+    for k in range(5):  # the parts agree on a unit
+        parts.partial_fit(X[k::5], SPECIES[k::5], classes=range(3))
+    assert_allclose(parts.predict_proba(X), model.predict_proba(IRIS), rtol=1e-9)
+    far = model.predict_proba(np.full((1, 4), 1e308))
+    assert np.isfinite(far).all()
+    weight = np.full(150, scale)
+    weighted = NaiveBayes().fit(IRIS, SPECIES, sample_weight=weight)
+    assert_allclose(weighted.predict_proba(IRIS), model.predict_proba(IRIS), rtol=1e-9)
+
+
+def test_ten_thousand_features_do_not_underflow():
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    X = rng.normal(size=(60, 10_000)) + 0.2 * y[:, None]
+    model = NaiveBayes().fit(X, y)
+    log_probability = model.predict_log_proba(X)
+    assert np.isfinite(log_probability).all()
+    assert_allclose(logsumexp(log_probability, axis=1), 0.0, atol=1e-9)  # sums of size 1e4
+    assert (model.predict(X) == y).all()
+    words = NaiveBayes(distributions="categorical").fit(X > 0, y)
+    assert np.isfinite(words.predict_log_proba(X > 0)).all()
+    counts = rng.poisson(5.0, size=(60, 10_000))
+    assert np.isfinite(
+        NaiveBayes(distributions="multinomial").fit(counts, y).predict_log_proba(counts)
+    ).all()
+
+
+@pytest.mark.parametrize("ddof", [0, 1])
+def test_a_weighted_row_is_so_many_copies_in_every_distribution(ddof):
+    table, y = mixed_table()
+    weight = np.random.default_rng(1).integers(0, 4, size=len(y))
+    copies = np.repeat(np.arange(len(y)), weight)
+    learner = NaiveBayes(distributions=ASKED, ddof=ddof)
+    weighted = learner.fit(table, y, sample_weight=weight).predict_proba(table)
+    repeated = learner.fit(table.iloc[copies], y[copies]).predict_proba(table)
+    # Sums in another order; a cell 1e4 deviations from a class without variance loses 8 digits.
+    assert_allclose(weighted, repeated, rtol=1e-7, atol=1e-12)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_partial_fits_equal_one_fit(weighted):
+    table, y = mixed_table()
+    weight = np.random.default_rng(1).integers(0, 4, size=len(y)).astype(float)
+    weight = weight if weighted else np.ones(len(y))
+    order = np.argsort(table["word"].fillna("z").to_numpy(), kind="stable")  # levels come by and by
+    whole = NaiveBayes(distributions=ASKED).fit(table, y, sample_weight=weight)
+    parts = NaiveBayes(distributions=ASKED)
+    for piece in np.array_split(order, 7):
+        parts.partial_fit(
+            table.iloc[piece], y[piece], classes=list("abc"), sample_weight=weight[piece]
+        )
+    assert len(parts.columns_[2].values) == 7
+    # As above.
+    assert_allclose(parts.predict_proba(table), whole.predict_proba(table), rtol=1e-7, atol=1e-12)
+    assert_allclose(parts.class_count_, whole.class_count_, rtol=1e-14)
+
+
+def test_partial_fit_says_what_is_wrong():
+    with pytest.raises(ParameterError, match="first call of partial_fit"):
+        NaiveBayes().partial_fit(IRIS, SPECIES)
+    model = NaiveBayes().partial_fit(IRIS[:60], SPECIES[:60], classes=[0, 1, 2])
+    assert model.predict_proba(IRIS[100:])[:, 2].max() == 0.0  # no rows of it so far
+    with pytest.raises(DataError, match="y has the label 7"):
+        model.partial_fit(IRIS[:2], [7, 0])
+    with pytest.raises(ParameterError, match="in the first call were"):
+        model.partial_fit(IRIS[:2], [0, 0], classes=[0, 1])
+    fitted = NaiveBayes().fit(IRIS[:100], SPECIES[:100])
+    again = fitted.partial_fit(IRIS[:100], SPECIES[:100])  # after a fit, further rows
+    assert_array_equal(again.class_count_, [100, 100])
+
+
+def test_explanations_add_up_to_the_log_odds():
+    table, y = mixed_table()
+    model = NaiveBayes(distributions=ASKED, priors=[0.2, 0.3, 0.5]).fit(table, y)
+    log_probability = model.predict_log_proba(table)
+    told = model.explain(table)
+    codes = {label: k for k, label in enumerate(model.classes_)}
+    one, other = ([codes[label] for label in own] for own in (told.label, told.against))
+    i = np.arange(len(y))
+    odds = log_probability[i, one] - log_probability[i, other]
+    assert_allclose(told.log_odds, odds, rtol=1e-9, atol=1e-9)
+    # A cell far from the class without variance has a ratio of 1e8.
+    assert_allclose(told.prior + told.ratios.sum(axis=1), odds, rtol=1e-9, atol=1e-7)
+    assert_array_equal(told.label, model.predict(table))
+    assert (odds >= 0).all()
+    assert (told.ratios[table.isna().to_numpy()] == 0).all()
+    pair = model.explain(table, label="b", against="a")
+    assert set(pair.label), set(pair.against) == ({"b"}, {"a"})
+    assert_allclose(pair.ratios, -model.explain(table, label="a", against="b").ratios)
+    with pytest.raises(ParameterError, match="both 'a'"):
+        model.explain(table, label="a", against="a")
+
+
+def test_an_explanation_is_printed_and_drawn():
+    table, y = mixed_table()
+    told = NaiveBayes(0.0, distributions=ASKED).fit(table, y).explain(table.iloc[:3])
+    assert str(told).splitlines()[0] == f"row 0: {told.label[0]} against {told.against[0]}"
+    ax = told.plot(1, most=4)
+    names = [text.get_text() for text in ax.get_yticklabels()]
+    assert names == [told.in_words(1, j) for j in told.order(1)[:4]] + ["prior"]
+    assert [name.split(" = ")[0] for name in names[:-1]] == [
+        told.names[j] for j in told.order(1)[:4]
+    ]
+    assert {told.in_words(i, 2) for i in range(3)} == {
+        f"word = {'missing' if pd.isna(word) else word}" for word in table["word"][:3]
+    }
+    finite = np.isfinite(told.ratios[1, told.order(1)[:4]])
+    widths = np.array([bar.get_width() for bar in ax.patches])[:4]
+    assert_allclose(widths[finite], told.ratios[1, told.order(1)[:4]][finite])
+    with pytest.raises(ParameterError, match="rows 0 to 2"):
+        told.plot(3)
+
+
+def test_what_it_draws_has_its_distribution():
+    table, y = mixed_table(600, holes=0.1)
+    model = NaiveBayes(distributions=ASKED).fit(table, y)
+    X, labels = model.sample(6000, random_state=0)
+    assert X.kinds["word"] == "category"
+    assert X.kinds["truth"] == "boolean"
+    again = NaiveBayes(distributions=ASKED).fit(X, labels)
+    # Frequencies of 6000 draws: 4 standard errors, an error with probability 6e-5 each.
+    assert_allclose(again.class_prior_, model.class_prior_, atol=4 * 0.5 / np.sqrt(6000))
+    for name, key in [("size", "mean"), ("truth", "share"), ("visits", "rate"), ("pears", "share")]:
+        found, known = again.parameters(name)[key], model.parameters(name)[key]
+        assert_allclose(found, known, atol=4 * 2.0 / np.sqrt(1900))  # deviations of at most 2
+    words = dict(zip(again.columns_[2].values, again.parameters("word")["share"].T, strict=True))
+    for level, share in zip(
+        model.columns_[2].values, model.parameters("word")["share"].T, strict=True
+    ):
+        assert_allclose(words[level], share, atol=4 * 0.5 / np.sqrt(1900))
+    once, twice = (model.sample(5, random_state=3)[0].to_arrow() for _ in range(2))
+    assert once.equals(twice)
+    only = model.sample(9, label="b", random_state=0)[1]
+    assert set(only) == {"b"}
+    assert NaiveBayes().fit(IRIS, SPECIES).sample(4, random_state=0)[0].shape == (4, 4)
+    with pytest.raises(ParameterError, match="n_samples is 0"):
+        model.sample(0)
+
+
+def test_columns_that_are_always_missing_say_nothing():
+    X = pd.DataFrame(
+        {
+            "nothing": [None] * 12,
+            "no level": pd.Categorical([None] * 12),
+            "unused": pd.Categorical([None] * 12, categories=["a"]),
+            "x": np.arange(12.0),
+        }
+    )
+    y = np.arange(12) > 6
+    model = NaiveBayes().fit(X, y)
+    alone = NaiveBayes().fit(X[["x"]], y).predict_proba(X[["x"]])
+    assert_array_equal(model.predict_proba(X), alone)
+    assert model.sample(3, random_state=0)[0]["unused"].missing.all()
+    for loss in ("zero_one", "log"):
+        found, known = (
+            risk.leave_one_out(NaiveBayes(), table, y, loss=loss) for table in (X, X[["x"]])
+        )
+        assert found.value == known.value
+
+
+def test_dates_are_days_and_are_drawn_as_dates():
+    when = np.datetime64("2020-01-01") + np.arange(40)
+    X = pd.DataFrame({"when": when.astype("datetime64[s]")})
+    y = np.arange(40) > 20
+    model = NaiveBayes().fit(X, y)
+    drawn, labels = model.sample(200, random_state=0)
+    assert drawn.kinds == {"when": "date"}
+    assert model.score(drawn, labels) > 0.9  # means 20 days apart, deviations of 6
+
+
+def test_members_of_ensembles_take_mixed_tables():
+    table, y = mixed_table()
+    for ensemble in (
+        BaggingClassifier(NaiveBayes(), 3, random_state=0),
+        AdaBoostClassifier(NaiveBayes(), n_estimators=3),
+    ):
+        assert ensemble.fit(table, y).score(table, y) > 0.5
+
+
+def test_tuned_chooses_the_smoothing():
+    table, y = mixed_table()
+    tuned = Tuned(NaiveBayes(distributions=ASKED), cv=4, loss="log").fit(table, y)
+    assert len(tuned.path_.values) == 16
+    assert tuned.best_estimator_.alpha == tuned.best_value_
+    assert len(Tuned(NaiveBayes(), cv=4).fit(IRIS, SPECIES).path_.values) == 1  # nothing smoothed
+
+
+def test_infinite_cells_are_named():
+    table, y = mixed_table()
+    bad = table.assign(size=np.inf)
+    with pytest.raises(DataError, match=r"column 'size' has infinite values"):
+        NaiveBayes().fit(bad, y)
+    with pytest.raises(DataError, match="is of counts"):
+        NaiveBayes(distributions=ASKED).fit(table, y).predict(table.assign(visits=-1.0))
