@@ -39,8 +39,10 @@ from empirisk import (
     LogisticRegression,
     LogitBoostClassifier,
     MarginClassifier,
+    QuadraticDiscriminantAnalysis,
     RandomForestClassifier,
     RandomForestRegressor,
+    RegularizedDiscriminantAnalysis,
     Ridge,
     StagewiseRegressor,
     Tuned,
@@ -115,6 +117,7 @@ SETTINGS = {
     "LinearDiscriminantAnalysis": [
         LinearDiscriminantAnalysis(),
         LinearDiscriminantAnalysis(shrinkage=0.3),
+        LinearDiscriminantAnalysis(unbiased=True, solver="eigen"),
     ],
     "LinearRegression": [LinearRegression(), LinearRegression(fit_intercept=False)],
     "LinearTreeClassifier": [
@@ -137,6 +140,10 @@ SETTINGS = {
         MarginClassifier("squared_hinge"),
         MarginClassifier("perceptron", max_iter=50),
     ],
+    "QuadraticDiscriminantAnalysis": [
+        QuadraticDiscriminantAnalysis(),
+        QuadraticDiscriminantAnalysis(reg_param=0.1, unbiased=True),
+    ],
     "RandomForestClassifier": [
         RandomForestClassifier(3, random_state=0),
         RandomForestClassifier(3, max_samples=30, splitter="random", random_state=0),
@@ -146,6 +153,10 @@ SETTINGS = {
         RandomForestRegressor(
             3, criterion="absolute_error", bootstrap=False, max_depth=4, random_state=0
         ),
+    ],
+    "RegularizedDiscriminantAnalysis": [
+        RegularizedDiscriminantAnalysis(),
+        RegularizedDiscriminantAnalysis(0.3, 0.1, target="identity"),
     ],
     "Ridge": [Ridge(), Ridge(alpha=0.1, fit_intercept=False)],
     "StagewiseRegressor": [

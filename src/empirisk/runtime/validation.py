@@ -65,10 +65,12 @@ def check_fit(
     *,
     classifier: bool = False,
     multi_output: bool = False,
+    allow_nan: bool = False,
 ) -> TrainingSet:
     """The door of every `fit`: checks, converts, sets `n_features_in_` and `feature_names_in_`.
 
-    Rows of weight 0 are left out: a class that has only such rows is no class.
+    Rows of weight 0 are left out: a class that has only such rows is no class. With `allow_nan`
+    NaN stays in X; infinite values are refused all the same.
 
     Examples
     --------
@@ -81,7 +83,13 @@ def check_fit(
     1
     """
     _refuse_no_target(estimator, y)
-    rows = _floats(X, "X", _name(estimator), lambda X: validate_data(estimator, X, **_DOOR))
+    rows = _floats(
+        X,
+        "X",
+        _name(estimator),
+        lambda X: validate_data(estimator, X, **_DOOR),
+        allow_nan=allow_nan,
+    )
     target, weight = check_target(
         estimator, y, rows, sample_weight, classifier=classifier, multi_output=multi_output
     )
@@ -118,8 +126,10 @@ def check_target(
     return target, check_weights(sample_weight, len(target))
 
 
-def check_predict(estimator: Any, X: Any) -> Floats:
+def check_predict(estimator: Any, X: Any, *, allow_nan: bool = False) -> Floats:
     """The door of every `predict`: the learner is fitted, and X has the columns it was fitted to.
+
+    With `allow_nan` NaN, and NaN alone of what is not finite, may be in X.
 
     Examples
     --------
@@ -129,12 +139,16 @@ def check_predict(estimator: Any, X: Any) -> Floats:
     """
     check_is_fitted(estimator)
     return _floats(
-        X, "X", _name(estimator), lambda X: validate_data(estimator, X, reset=False, **_DOOR)
+        X,
+        "X",
+        _name(estimator),
+        lambda X: validate_data(estimator, X, reset=False, **_DOOR),
+        allow_nan=allow_nan,
     )
 
 
-def numbers(X: Any, estimator: Any) -> Floats:
-    """X as a C-contiguous, writable float64 array of finite numbers.
+def numbers(X: Any, estimator: Any, *, allow_nan: bool = False) -> Floats:
+    """X as a C-contiguous, writable float64 array of finite numbers, and of NaN if so allowed.
 
     Examples
     --------
@@ -151,6 +165,7 @@ def numbers(X: Any, estimator: Any) -> Floats:
         "X",
         _name(estimator),
         lambda X: check_array(X, estimator=estimator, input_name="X", **_DOOR),
+        allow_nan=allow_nan,
     )
 
 
@@ -187,7 +202,14 @@ def check_weights(sample_weight: Any, n: int) -> Floats:
     return weight
 
 
-def _floats(table: Any, subject: str, name: str, convert: Callable[[Any], Array]) -> Floats:
+def _floats(
+    table: Any,
+    subject: str,
+    name: str,
+    convert: Callable[[Any], Array],
+    *,
+    allow_nan: bool = False,
+) -> Floats:
     table = _as_array_like(table)
     refuse_dates(table, subject, name)
     check_names(column_names(table) or ())  # pandas lets a name stand twice
@@ -199,7 +221,12 @@ def _floats(table: Any, subject: str, name: str, convert: Callable[[Any], Array]
         raise
     # Aligned, since compiled code would be compiled once more for arrays that are not.
     values = np.require(values, np.float64, ["C", "ALIGNED", "WRITEABLE", "ENSUREARRAY"])
-    refuse_not_finite(values, table, subject, name)
+    known = values
+    if allow_nan:
+        with np.errstate(over="ignore", invalid="ignore"):
+            some = np.isnan(values.sum())
+        known = np.where(np.isnan(values), 0.0, values) if some else values
+    refuse_not_finite(known, table, subject, name)
     return name_columns(values, column_names(table))
 
 

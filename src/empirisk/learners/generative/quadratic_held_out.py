@@ -1,0 +1,77 @@
+"""Held-out predictions of Gaussian classes with covariances of their own."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from empirisk.data.class_moments import ClassMoments
+from empirisk.learners.generative.class_covariances import (
+    ClassCovariances,
+    Point,
+    all_bundles,
+)
+from empirisk.learners.generative.held_out import (
+    Fitted,
+    TrainingParts,
+    predict_by_folds,
+    refuse_condition,
+)
+from empirisk.learners.generative.quadratic import QuadraticDiscriminants
+from empirisk.learners.generative.quadratic_leave_one_out import predict_left_out
+from empirisk.learners.generative.tied_covariance import shares
+from empirisk.risk.axis import Block, Output
+from empirisk.risk.plans import Plan
+
+
+@dataclass(frozen=True, eq=False)
+class UntiedParts(TrainingParts):
+    """Training parts whose classes have covariances of their own, at some points."""
+
+    points: Sequence[Point]
+    scaled: bool
+    cholesky: bool
+
+    def learn(self, train: ClassMoments, where: str) -> Fitted:
+        """The discriminants of a training part; refuses ill-conditioned covariances."""
+        present, priors = self.present(train, where)
+        lost = self.variation_lost(train)[present]
+        train = train.present()
+        mixtures = {
+            alpha: ClassCovariances(
+                train,
+                alpha,
+                self.unit,
+                self.tol,
+                lost=self.lost,
+                scaled=self.scaled,
+                cholesky=self.cholesky,
+            )
+            for alpha in dict.fromkeys(point.alpha for point in self.points)
+        }
+        self._refuse_ill_conditioned(mixtures, lost, where)
+        with np.errstate(divide="ignore"):
+            log_prior = np.log(shares(priors, train))
+        bundles = all_bundles(self.points, mixtures)
+        rule = QuadraticDiscriminants(train.mean, np.zeros_like(self.unit), log_prior, bundles)
+        return Fitted(rule, present, len(self.total.rows))
+
+    def _refuse_ill_conditioned(
+        self, mixtures: dict[float, ClassCovariances], lost: np.ndarray, where: str
+    ) -> None:
+        """Where little is left of a class, its share of a mixture loses the digits."""
+        for alpha, mixture in mixtures.items():
+            deltas = [point.delta for point in self.points if point.alpha == alpha]
+            for delta in {min(deltas), min((d for d in deltas if d > 0), default=1.0)}:
+                condition = float((mixture.condition(delta) * lost).max())
+                refuse_condition(condition, where, "of a class")
+
+
+def predict_folds(
+    parts: UntiedParts, plan: Plan, output: Output, rows_per_block: int
+) -> Iterator[Block]:
+    """Predictions of the held-out rows of a partition, each fold by its own rule."""
+    alone = plan.repeats == 1 and plan.n_splits == plan.n
+    if alone and list(parts.points) == [Point(1.0, 0.0)]:
+        return predict_left_out(parts, output, rows_per_block)
+    return predict_by_folds(parts, plan, output, rows_per_block)
