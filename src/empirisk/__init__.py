@@ -47,6 +47,8 @@ _HOME = {
     "Tuned": "empirisk.selection.tuned",
     "bootstrap": "empirisk.risk.bootstrap",
     "compare": "empirisk.selection.compare",
+    "draw_fisher_coordinates": "empirisk.learners.generative.drawing",
+    "draw_gaussian_classes": "empirisk.learners.generative.drawing",
     "draw_partition": "empirisk.learners.trees.partition_drawing",
     "draw_tree": "empirisk.learners.trees.drawing",
     "export_text": "empirisk.learners.trees.text",

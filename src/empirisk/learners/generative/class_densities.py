@@ -207,17 +207,20 @@ class ClassDensities:
         end = np.cumsum(counts)
         for k, count in enumerate(counts):
             own = slice(end[k] - count, end[k])
-            X[own] = X[own] @ self._roots[k % len(self._roots)].T + self.mean[k]
+            X[own] = X[own] @ self.root(k).T + self.mean[k]
         return np.ldexp(X, self.unit)
+
+    def root(self, k: int) -> Floats:
+        """R with R R' = Sigma_k, also where that is singular."""
+        return self._roots[k % len(self._roots)]
 
     @cached_property
     def _roots(self) -> list[Floats]:
-        """R with R R' = Sigma, also where Sigma is singular."""
         return [_root(covariance) for covariance in self._covariances]
 
 
 def _root(covariance: Floats) -> Floats:
-    """Columns without variance get exactly none."""
+    """R with R R' = Sigma. Columns without variance get exactly none."""
     deviation = np.sqrt(np.diagonal(covariance))
     inverse = np.divide(1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0)
     variances, vectors = eigh(covariance * np.outer(inverse, inverse))

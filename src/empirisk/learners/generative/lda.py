@@ -126,7 +126,7 @@ class LinearDiscriminantAnalysis(  # type: ignore[misc]
     >>> lda.predict_proba([[1, float("nan")]]).round(3)  # the second feature is not known
     array([[0.002, 0.998]])
     >>> lda.transform(X).shape, lda.separability_.round(2)
-    ((6, 1), array([6.86]))
+    ((6, 1), array([9.38]))
     """
 
     axis: ClassVar[Axis | None] = Axis(("shrinkage",), larger="simpler", scale="linear")

@@ -46,7 +46,7 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
         Covariances are factored by Cholesky, or by their eigenvectors if so asked or where they
         are nearly singular. The rule is the same; "svd", scikit-learn's, is read as "auto".
     unbiased : bool
-        Divide the scatter of a class by n_k - 1, as scikit-learn does, instead of n_k.
+        Divide the scatter of a class by n_k - 1 instead of n_k.
     store_covariance : bool
         Keep Sigma_k as `covariance_`.
     tol : float

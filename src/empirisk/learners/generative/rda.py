@@ -86,9 +86,9 @@ class RegularizedDiscriminantAnalysis(GaussianClassifier):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.datasets import load_iris
     >>> from empirisk import Tuned
-    >>> X, y = load_wine(return_X_y=True)
+    >>> X, y = load_iris(return_X_y=True)
     >>> rda = RegularizedDiscriminantAnalysis(0.3, 0.01).fit(X, y)
     >>> rda.predict(X[::60])
     array([0, 1, 2])
