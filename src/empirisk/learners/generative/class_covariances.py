@@ -74,7 +74,8 @@ class ClassCovariances:
         rounding = rounding_of(moments.mean)
         instead = fallback_scale(pooled, moments.mean)
         self.each = [
-            Covariance(matrix, unit, tol, rounding, instead, scaled=scaled) for matrix in mixed
+            Covariance(matrix, unit, tol, rounding, instead, scaled=scaled, compared=True)
+            for matrix in mixed
         ]
 
     def factors(self, delta: float) -> list[Factor]:
@@ -137,8 +138,7 @@ class ClassCovariances:
 
 
 def _rank(covariance: Covariance) -> int:
-    p = len(covariance.unit)
-    return p if covariance.by_cholesky() is not None else p - covariance.flat
+    return len(covariance.unit) if covariance.by_cholesky() is not None else covariance.rank
 
 
 def _why(covariance: Covariance, freedom: int, names: Sequence[str] | None) -> list[str]:

@@ -167,6 +167,7 @@ class ClassDensities:
             self.tol,
             rounding_of(self.mean)[seen],
             self.instead[seen],
+            compared=self.covariance.ndim == 3,
         )
 
     def _factor(self, k: int, seen: Bools) -> Factor:

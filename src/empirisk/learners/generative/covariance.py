@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import eigh, solve_triangular
 from scipy.linalg.lapack import dpocon, dpotrf, dtrtri
 
 from empirisk.runtime.arrays import Bools, Floats, Ints
@@ -47,8 +47,8 @@ class Factor:
     @property
     def condition(self) -> float:
         """The largest over the smallest variance."""
-        least = float(self.variances.min())
-        return float(self.variances.max()) / least if least > 0 else np.inf
+        least = float(self.variances.min(initial=np.inf))
+        return float(self.variances.max(initial=0.0)) / least if least > 0 else np.inf
 
     @property
     def log_determinant(self) -> float:
@@ -80,6 +80,9 @@ class Covariance:
         By what a column that is constant here is measured; 0 leaves it out.
     scaled : bool
         Whether t is trace S / p, or 1.
+    compared : bool
+        Whether it will be compared with other covariances: a direction without variance is then
+        measured by `instead`, which is common to all of them, and has no say if all lack it.
     """
 
     def __init__(
@@ -91,6 +94,7 @@ class Covariance:
         instead: Floats,
         *,
         scaled: bool = True,
+        compared: bool = False,
     ) -> None:
         self.covariance = covariance
         self.unit = unit
@@ -98,10 +102,13 @@ class Covariance:
         self.rounding = rounding
         self.instead = instead
         self.scaled = scaled
+        self.compared = compared
 
     def condition(self, s: float) -> float:
         """The condition number of Sigma(s); at s = 0, after scaling the columns."""
-        return self.standardised.condition if s == 0 else self.shared(s).condition
+        if s > 0:
+            return self.shared(s).condition
+        return np.inf if self.constant_within.any() else self.standardised.condition
 
     def factor(self, s: float) -> Factor:
         """Of Sigma(s), with tol^2 in directions without variance."""
@@ -134,16 +141,30 @@ class Covariance:
     @cached_property
     def standardised(self) -> Factor:
         """S of columns with unit variance, or where they have none, in the unit given instead."""
-        constant = self.constant_within
-        scale = np.where(constant, self.instead, self._deviation)
-        kept = scale > 0
-        inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=kept)
-        correlation = self.covariance * np.outer(inverse, inverse)
-        correlation[constant] = 0.0
-        correlation[:, constant] = 0.0
-        variances, vectors = eigh(correlation)
-        log_scale = 2 * float(np.log(scale[kept]).sum())
-        return Factor(inverse[:, None] * vectors, variances, log_scale)
+        scale = np.where(self.constant_within, self.instead, self._deviation)
+        return self._of_unit_variances(self.covariance, scale, self.constant_within)
+
+    def scaled_to_unit_variance(self, s: float) -> Factor:
+        """Sigma(s) factored by itself: for an s so small that the shared factor is inexact."""
+        shrunken = self.measured(s)
+        scale = np.sqrt(np.diagonal(shrunken))
+        return self._of_unit_variances(shrunken, scale, np.zeros(len(scale), bool))
+
+    def _of_unit_variances(self, matrix: Floats, scale: Floats, constant: Bools) -> Factor:
+        kept = np.flatnonzero(scale > 0)
+        inverse = 1 / scale[kept]
+        correlation = matrix[np.ix_(kept, kept)] * np.outer(inverse, inverse)
+        correlation[constant[kept]] = 0.0
+        correlation[:, constant[kept]] = 0.0
+        variances, vectors = np.linalg.eigh(correlation)
+        log_scale = -2 * float(np.log(inverse).sum())
+        vectors *= inverse[:, None]
+        flat = variances <= self.least_variance
+        if self.compared and flat.any():
+            log_scale += _compare(vectors, flat, self.instead[kept], scale[kept])
+        basis = np.zeros((len(scale), len(kept)))
+        basis[kept] = vectors
+        return Factor(basis, variances, log_scale)
 
     @cached_property
     def spherical(self) -> Factor:
@@ -156,16 +177,6 @@ class Covariance:
         """Sigma(s) by the eigenvectors that serve every s > 0."""
         variances = (1 - s) * self.spherical.variances + s * self.target
         return Factor(self.spherical.basis, variances, self._log_common_unit)
-
-    def scaled_to_unit_variance(self, s: float) -> Factor:
-        """Sigma(s) factored by itself: for an s so small that the shared factor is inexact."""
-        shrunken = (1 - s) * self._in_common_unit
-        np.fill_diagonal(shrunken, np.diagonal(shrunken) + s * self.target)
-        inverse = 1.0 / np.sqrt(np.diagonal(shrunken))
-        variances, vectors = eigh(shrunken * np.outer(inverse, inverse))
-        basis = (self._to_common_unit * inverse)[:, None] * vectors
-        log_scale = self._log_common_unit - 2 * float(np.log(inverse).sum())
-        return Factor(basis, variances, log_scale)
 
     def measured(self, s: float) -> Floats:
         """Sigma(s) of the columns as they are measured."""
@@ -214,9 +225,9 @@ class Covariance:
         return self._deviation <= self.rounding
 
     @cached_property
-    def flat(self) -> int:
-        """The number of directions without variance at s = 0."""
-        return int((self.standardised.variances <= self.least_variance).sum())
+    def rank(self) -> int:
+        """The number of directions with variance at s = 0."""
+        return int((self.standardised.variances > self.least_variance).sum())
 
     def dependent(self) -> Ints:
         """Columns that are linear combinations of columns before them: those at which Cholesky's
@@ -243,6 +254,15 @@ class Covariance:
             return [f"{varying} columns vary in {freedom} dimensions{where}"]
         dependent = self.dependent()
         return [f"{named(dependent, names)} dependent on others{where}"] if len(dependent) else []
+
+
+def _compare(vectors: Floats, flat: Bools, instead: Floats, scale: Floats) -> float:
+    """Measure the directions without variance by what is common to all covariances, in place;
+    returns by how much the logarithm of the determinant grows."""
+    common = np.where(instead > 0, instead, scale)
+    triangle = np.linalg.qr(common[:, None] * vectors[:, flat], mode="r")
+    vectors[:, flat] = solve_triangular(triangle, vectors[:, flat].T, trans="T").T
+    return 2 * float(np.log(np.abs(np.diagonal(triangle))).sum())
 
 
 def named(columns: Ints, names: Sequence[Any] | None) -> str:

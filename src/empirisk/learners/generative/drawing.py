@@ -97,7 +97,7 @@ def draw_fisher_coordinates(lda: Any, X: Any, y: Any) -> Any:
     >>> X, y = load_iris(return_X_y=True)
     >>> figure = draw_fisher_coordinates(LinearDiscriminantAnalysis().fit(X, y), X, y)
     >>> [ax.get_title() for ax in figure.axes]
-    ["Fisher's coordinates: B/W = 32.5", 'Principal components: B/W = 17.7']
+    ['Fisher: B/W = 32.5', 'PCA: B/W = 17.7']
     """
     if not isinstance(lda, LinearDiscriminantAnalysis):
         raise ParameterError(
@@ -112,11 +112,11 @@ def draw_fisher_coordinates(lda: Any, X: Any, y: Any) -> Any:
     names = [str(label) for label in classes]
     figure, ((left, right),) = panels([2])
     with one_blas_thread():
-        fisher = lda.transform(rows)[:, :MOST_COORDINATES]
+        fisher = np.asarray(lda.transform(X))[:, :MOST_COORDINATES]
         principal = principal_coordinates(rows)[:, : fisher.shape[1]]
     for ax, found, what, short in (
-        (left, fisher, "Fisher's coordinates", "coordinate"),
-        (right, principal, "Principal components", "component"),
+        (left, fisher, "Fisher", "coordinate"),
+        (right, principal, "PCA", "component"),
     ):
         title = f"{what}: B/W = {separability(found, codes):.3g}"
         draw_coordinates(found, codes, names, [f"{short} 1", f"{short} 2"], title, ax=ax)

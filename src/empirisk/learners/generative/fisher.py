@@ -34,6 +34,8 @@ def fisher_coordinates(
     apart = mean - mean[:1]
     about = apart - priors @ apart
     weighted = about * np.sqrt(priors)[:, None]
+    if whitening.shape[1] == 0:  # no column varies
+        return FisherCoordinates(np.zeros((mean.shape[1], 1)), np.zeros(1))
     _, root, directions = np.linalg.svd(weighted @ whitening, full_matrices=False)
     most = min(len(mean) - 1, mean.shape[1])
     kept = max(1, int((root[:most] > tol * root[0]).sum()))

@@ -77,6 +77,8 @@ class Downdate:
 
     def refuse_ill_conditioned(self) -> None:
         """Refuse if without one of the rows the covariance, or its class, is nearly gone."""
+        for s in self.parts.decisive():
+            refuse_condition(self.covariance.condition(s), "with all rows")
         share = 1 - self.parts.rows.weight / self.moments.weight[self.code]
         for index in self.blocks(len(share)):
             i = index[np.argmin(share[index])]

@@ -103,10 +103,12 @@ class TiedCovariance(Covariance):
         """Columns that do not vary at all."""
         return self.constant_within & (self.instead == 0)
 
-    @property
+    @cached_property
     def rank(self) -> int:
         """The number of directions with variance at s = 0."""
-        return len(self.unit) - (0 if self.by_triangles is not None else self.flat)
+        if self.by_triangles is not None:
+            return len(self.unit)
+        return int((self.standardised.variances > self.least_variance).sum())
 
     def why_singular(self, names: Sequence[Any] | None) -> str | None:
         """In words, which columns leave Sigma(0) without an inverse; None if it has one."""
