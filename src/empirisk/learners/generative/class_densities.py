@@ -15,6 +15,7 @@ from scipy.linalg import eigh
 
 from empirisk.learners.generative.complete_rows import has_missing
 from empirisk.learners.generative.covariance import Covariance, Factor, rounding_of
+from empirisk.learners.generative.density_soundness import check_densities
 from empirisk.learners.generative.quadratic import (
     MODERATE,
     Bundle,
@@ -23,7 +24,6 @@ from empirisk.learners.generative.quadratic import (
     measured,
 )
 from empirisk.runtime.arrays import Bools, Floats, Ints
-from empirisk.runtime.errors import DataError
 from empirisk.runtime.parallel import slices
 
 NUMBERS_AT_ONCE = 2**20
@@ -57,22 +57,8 @@ class ClassDensities:
     cholesky: bool
 
     def check_loaded(self) -> None:
-        """Raise a DataError unless the arrays belong together."""
-        K, p = self.mean.shape if np.ndim(self.mean) == 2 else (0, 0)
-        shapes = {"priors": (K,), "mean": (K, p), "unit": (p,), "instead": (p,)}
-        for name, shape in shapes.items():
-            kind = np.int64 if name == "unit" else np.float64
-            found = getattr(self, name)
-            if not isinstance(found, np.ndarray) or (found.dtype, found.shape) != (kind, shape):
-                raise DataError(f"{name} is not an array of shape {shape}")
-        covariance = self.covariance
-        known = isinstance(covariance, np.ndarray) and covariance.dtype == np.float64
-        if not (known and covariance.shape in ((p, p), (K, p, p)) and K > 1 and p > 0):
-            raise DataError("covariance is not an array of covariances of the classes")
-        if not (np.isfinite(covariance).all() and np.isfinite(self.mean).all()):
-            raise DataError("means or covariances are not finite")
-        if not isinstance(self.tol, float) or not isinstance(self.cholesky, bool):
-            raise DataError("tol is not a number, or cholesky neither True nor False")
+        """Raise a DataError unless these are densities of classes."""
+        check_densities(self)
 
     @property
     def log_priors(self) -> Floats:

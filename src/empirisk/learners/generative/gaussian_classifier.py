@@ -14,6 +14,7 @@ from empirisk.data.blocks import Blocks, Rows
 from empirisk.data.encode import FoldDesign
 from empirisk.learners.generative.class_densities import ClassDensities
 from empirisk.learners.generative.complete_rows import complete_rows, has_missing
+from empirisk.learners.generative.density_soundness import check_arrays
 from empirisk.learners.generative.discriminants import largest, log_posterior, posterior
 from empirisk.risk.axis import CannotSubtractError, HeldOut, Output, Path, PathMixin
 from empirisk.risk.plans import Plan
@@ -199,14 +200,17 @@ class GaussianClassifier(PathMixin, ClassifierMixin, BaseEstimator):
 
     def check_loaded(self) -> None:
         """Raise a DataError unless what was read from a file belongs together."""
+        if not hasattr(self, "classes_"):
+            return  # not fitted
         densities = getattr(self, "_densities", None)
         if not isinstance(densities, ClassDensities):
             raise DataError("_densities are not those of classes")
         K, p = densities.mean.shape
-        shapes = {"classes_": (K,), "priors_": (K,), "means_": (K, p)}
-        for name, shape in shapes.items():
-            if np.shape(getattr(self, name, None)) != shape:
-                raise DataError(f"{name} is not an array of shape {shape}")
+        check_arrays(self, {"priors_": (K,), "means_": (K, p)})
+        if np.shape(self.classes_) != (K,):
+            raise DataError(f"classes_ are not an array of {K} labels")
+        if not np.array_equal(self.priors_, densities.priors):
+            raise DataError("priors_ are not those of the densities")
         if getattr(self, "n_features_in_", None) != p:
             raise DataError(f"n_features_in_ is not {p}")
 

@@ -9,6 +9,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from empirisk.data.blocks import Blocks, Rows
 from empirisk.learners.generative.complete_rows import has_missing
+from empirisk.learners.generative.density_soundness import check_arrays
 from empirisk.learners.generative.discriminant_path import DiscriminantPath
 from empirisk.learners.generative.discriminants import LinearDiscriminants
 from empirisk.learners.generative.gaussian_classifier import GaussianClassifier
@@ -24,7 +25,6 @@ from empirisk.learners.generative.tied_held_out import TiedParts, predict_folds
 from empirisk.risk.axis import Axis, CannotSubtractError, Freedom, HeldOut, Output
 from empirisk.risk.plans import Plan
 from empirisk.runtime.arrays import Array, Floats
-from empirisk.runtime.errors import DataError
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.validation import check_predict
 
@@ -227,10 +227,10 @@ class LinearDiscriminantAnalysis(  # type: ignore[misc]
     def check_loaded(self) -> None:
         """Raise a DataError unless what was read from a file belongs together."""
         super().check_loaded()
+        if not hasattr(self, "classes_"):
+            return
         K, p = self._densities.mean.shape
         m = 1 if K == 2 else K
         shapes = {"coef_": (m, p), "_offset": (m,), "intercept_": (m,), "xbar_": (p,)}
-        shapes["scalings_"] = (p, np.size(getattr(self, "separability_", ())))
-        for name, shape in shapes.items():
-            if np.shape(getattr(self, name, None)) != shape:
-                raise DataError(f"{name} is not an array of shape {shape}")
+        coordinates = np.size(getattr(self, "separability_", ()))
+        check_arrays(self, {**shapes, "scalings_": (p, coordinates)})
