@@ -63,7 +63,9 @@ def test_weights_priors_and_divisors_follow_the_formulas(priors, unbiased, reg_p
     naive = naive_values(X, y, X, weight, priors, lost=float(unbiased), shrink=reg_param)
     assert_allclose(ours.decision_function(X), naive, rtol=1e-10, atol=1e-11)
     assert_allclose(ours.predict_proba(X), softmax(naive, axis=1), rtol=1e-9, atol=1e-13)
-    assert_allclose(np.exp(ours.predict_log_proba(X)), ours.predict_proba(X), rtol=1e-12, atol=1e-300)
+    assert_allclose(
+        np.exp(ours.predict_log_proba(X)), ours.predict_proba(X), rtol=1e-12, atol=1e-300
+    )
 
 
 def test_the_divisor_of_light_weights_is_refused():

@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import softmax
 from scipy.stats import multivariate_normal
 from sklearn.model_selection import KFold
+from sklearn.pipeline import make_pipeline
 
 from empirisk import (
     Encoder,
@@ -17,9 +18,9 @@ from empirisk import (
     risk,
     save,
 )
+from empirisk.data.class_moments import ClassMoments
 from empirisk.learners.generative.rda import ALPHAS, DELTAS
 from empirisk.runtime.errors import ParameterError, RankWarning
-from sklearn.pipeline import make_pipeline
 
 
 def sample(n=120, p=4, n_classes=3, seed=0):
@@ -97,14 +98,14 @@ def test_the_whole_grid_from_class_statistics_equals_refitting(weighted, target)
 
 def test_rows_of_a_training_part_are_not_looked_at_again(monkeypatch):
     """Class moments are taken of all rows once, and of each fold once."""
-    from empirisk.data.class_moments import ClassMoments
-
     looked_at = []
     of = ClassMoments.of.__func__
     monkeypatch.setattr(
         ClassMoments,
         "of",
-        classmethod(lambda cls, X, *rest, **more: looked_at.append(len(X)) or of(cls, X, *rest, **more)),
+        classmethod(
+            lambda cls, X, *rest, **more: looked_at.append(len(X)) or of(cls, X, *rest, **more)
+        ),
     )
     X, y = sample(n=90)
     problem = risk.Problem.of(RegularizedDiscriminantAnalysis(), X, y, loss="log")
@@ -156,8 +157,9 @@ def test_tuned_chooses_both():
 
 def test_the_grid_stays_finite_where_classes_are_singular():
     X, y = sample(n=30, p=12)
+    values = [(1.0, 0.0), (1.0, 0.1), (0.5, 0.5)]
+    tuned = Tuned(RegularizedDiscriminantAnalysis(), values=values)
     with pytest.warns(RankWarning):
-        tuned = Tuned(RegularizedDiscriminantAnalysis(), values=[(1.0, 0.0), (1.0, 0.1), (0.5, 0.5)])
         tuned.fit(X, y)
     assert np.isfinite(tuned.path_.risk).all()
     assert tuned.best_value_ != (1.0, 0.0)
@@ -170,9 +172,7 @@ def test_more_classes_in_the_plan_than_in_a_training_part():
     problem = risk.Problem.of(learner, X, y, loss="zero_one")
     plan = problem.plan(KFold(4))
     fast = risk.out_of_fold(learner, problem, plan, values=[(0.2, 0.1), (0.0, 0.5)])
-    slow = risk.out_of_fold(
-        learner, problem, plan, values=[(0.2, 0.1), (0.0, 0.5)], rung="generic"
-    )
+    slow = risk.out_of_fold(learner, problem, plan, values=[(0.2, 0.1), (0.0, 0.5)], rung="generic")
     assert_array_equal(fast.losses, slow.losses)
 
 

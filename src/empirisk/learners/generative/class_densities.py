@@ -121,9 +121,7 @@ class ClassDensities:
                 if by_triangles is not None:
                     factors = by_triangles[g]
                 else:
-                    factors = [
-                        self._factor(k, patterns[g]) for k in range(len(self._covariances))
-                    ]
+                    factors = [self._factor(k, patterns[g]) for k in range(len(self._covariances))]
                 yield patterns[g], self._each(factors), rows
 
     def _each(self, factors: list[Factor]) -> list[Factor]:

@@ -159,5 +159,3 @@ def _asks_the_data(values: Sequence[Any]) -> bool:
             "give numbers between 0 and 1"
         )
     return any(asks)
-
-

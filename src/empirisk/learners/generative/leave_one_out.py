@@ -146,9 +146,7 @@ class LeftOut:
         lost = downdate.parts.lost * len(moments.weight)
         self.remaining *= 1 - lost / (downdate.total_weight - weight)
         length = np.square(self.deviation).sum(axis=1) / len(factor.variances)
-        self.mean_variance = np.maximum(
-            downdate.covariance.target - self.removed * length, 0.0
-        )
+        self.mean_variance = np.maximum(downdate.covariance.target - self.removed * length, 0.0)
 
     def diagonal(self, s: float) -> Floats:
         """A, one row for each row that is left out."""

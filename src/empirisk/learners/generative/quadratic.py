@@ -1,6 +1,6 @@
 """Quadratic discriminant functions of Gaussian classes.
 
-    f_k(x) = log pi_k - log det Sigma_k / 2 - (x - m_k)' Sigma_k^-1 (x - m_k) / 2
+f_k(x) = log pi_k - log det Sigma_k / 2 - (x - m_k)' Sigma_k^-1 (x - m_k) / 2
 """
 
 from collections.abc import Sequence

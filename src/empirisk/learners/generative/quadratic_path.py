@@ -32,6 +32,7 @@ from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import RankWarning
 from empirisk.runtime.parallel import one_blas_thread
 
+
 class QuadraticPath:
     """Regularised discriminant analysis at several points, from one pass over the moments.
 
@@ -146,4 +147,3 @@ class QuadraticPath:
                 RankWarning,
                 stacklevel=5,
             )
-
