@@ -19,7 +19,7 @@ def draw_coordinates(
     *,
     ax: Any = None,
 ) -> Any:
-    """Points in the colours of their classes; of one coordinate, each class on a line of its own."""
+    """Points in the colours of their classes; in one coordinate, each class on its own line."""
     ax = axes(ax)
     for k, (name, colour) in enumerate(zip(classes, class_colours(len(classes)), strict=True)):
         own = coordinates[codes == k]

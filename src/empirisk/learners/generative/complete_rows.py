@@ -21,7 +21,7 @@ def complete_rows(rows: Rows, classes: Array, name: str) -> Rows:
     """Those of which all features are known; a warning says how many are left out."""
     if not has_missing(rows.X):
         return rows
-    kept = ~np.isnan(rows.X).any(axis=1)
+    kept = np.flatnonzero(~np.isnan(rows.X).any(axis=1))
     left = np.bincount(rows.y[kept], minlength=len(classes))
     if not left.all():
         label = classes.tolist()[int(np.argmin(left))]
@@ -30,7 +30,7 @@ def complete_rows(rows: Rows, classes: Array, name: str) -> Rows:
             "rows: put an Encoder() before it"
         )
     warnings.warn(
-        f"{int((~kept).sum())} of {len(kept)} rows have missing values (NaN) and are left out: "
+        f"{len(rows.y) - len(kept)} of {len(rows.y)} rows have missing values (NaN) and are left out: "
         f"{name} learns from complete rows; to use all rows, put an Encoder() before it",
         EmpiriskWarning,
         stacklevel=4,

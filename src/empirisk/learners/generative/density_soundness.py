@@ -1,4 +1,4 @@
-"""Whether what was read from a file are the densities of classes, and a rule that goes with them."""
+"""Whether what was read from a file are densities of classes, and a rule that goes with them."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ LARGEST_UNIT = 1100
 def check_arrays(thing: Any, shapes: dict[str, tuple[int, ...]]) -> None:
     """Raise a DataError unless attributes are arrays of finite numbers of these shapes."""
     for name, shape in shapes.items():
-        found = getattr(thing, name, None)
+        found: Any = getattr(thing, name, None)
         known = isinstance(found, np.ndarray) and found.dtype == np.float64
         if not known or found.shape != shape:
             raise DataError(f"{name} is not an array of float64 of shape {shape}")

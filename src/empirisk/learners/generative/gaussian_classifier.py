@@ -101,7 +101,7 @@ class GaussianClassifier(PathMixin, ClassifierMixin, BaseEstimator):
     @abstractmethod
     def _path(
         self, blocks: Blocks, values: Sequence[Any], classes: Array, names: Sequence[str] | None
-    ) -> Path:
+    ) -> Any:
         """Of all values of the axis."""
 
     def out_of_fold(

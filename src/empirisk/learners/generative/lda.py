@@ -32,7 +32,7 @@ GRID = tuple(((np.arange(21) / 20) ** 3).tolist())
 """Shrinkage matters by its size relative to the small eigenvalues: most values near 0."""
 
 
-class LinearDiscriminantAnalysis(  # type: ignore[misc]
+class LinearDiscriminantAnalysis(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, GaussianClassifier
 ):
     """Bayes' rule for Gaussian classes with means m_k, shares pi_k and one covariance Sigma:
