@@ -90,6 +90,16 @@ class ClassCovariances:
         """The condition numbers of Sigma_k."""
         return np.array([covariance.condition(delta) for covariance in self.each])
 
+    def condition_after(self, before: Floats, delta: float) -> float:
+        """The largest condition number of Sigma_k with shrinkage, where rounding errors are those
+        of the covariances (K, p, p) from which a part was taken away."""
+        numbers = []
+        for covariance, own in zip(self.each, before, strict=True):
+            variances = covariance.shared(delta).variances
+            largest = max(variances.max(), covariance.largest_variance(own))
+            numbers.append(largest / variances.min() if variances.min() > 0 else np.inf)
+        return float(max(numbers))
+
     def bundles(self, deltas: dict[int, float]) -> list[Bundle]:
         """All delta, by their places; those that share their eigenvectors together."""
         together = [j for j, delta in deltas.items() if self._shares(delta, len(deltas))]

@@ -29,9 +29,10 @@ def complete_rows(rows: Rows, classes: Array, name: str) -> Rows:
             f"every row of class {label!r} has missing values (NaN); {name} learns from complete "
             "rows: put an Encoder() before it"
         )
+    n = len(rows.y)
     warnings.warn(
-        f"{len(rows.y) - len(kept)} of {len(rows.y)} rows have missing values (NaN) and are left out: "
-        f"{name} learns from complete rows; to use all rows, put an Encoder() before it",
+        f"{n - len(kept)} of {n} rows have missing values (NaN) and are left out: {name} learns "
+        "from complete rows; to use all rows, put an Encoder() before it",
         EmpiriskWarning,
         stacklevel=4,
     )

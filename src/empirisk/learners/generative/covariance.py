@@ -195,11 +195,15 @@ class Covariance:
         np.fill_diagonal(covariance, np.diagonal(covariance) + towards)
         return covariance
 
-    @property
+    def largest_variance(self, covariance: Floats) -> float:
+        """Of columns measured as these are, in the common unit."""
+        return float((np.diagonal(covariance) * self._to_common_unit**2).max())
+
+    @cached_property
     def _to_common_unit(self) -> Floats:
         return np.ldexp(1.0, self.unit - self.unit.max())
 
-    @property
+    @cached_property
     def _log_common_unit(self) -> float:
         return 2 * float(np.log(2.0) * (self.unit.max() - self.unit).sum())
 

@@ -29,8 +29,8 @@ class Bundle(NamedTuple):
     """Covariances of all classes at some values of the axis, of one basis for each class."""
 
     which: Ints  # (v,), places among the values
-    basis: Floats  # (K, p, p)
-    inverse: Floats  # (K, p, v), 1 / variances
+    basis: Floats  # (K, p, r), r = p but for columns that were left out
+    inverse: Floats  # (K, r, v), 1 / variances
     log_determinant: Floats  # (K, v)
 
     @classmethod
@@ -86,15 +86,16 @@ class QuadraticDiscriminants:
 
     def _fill(self, found: Floats, X: Floats, down: Ints) -> None:
         """Without the priors; where `down` is above 0, X is divided by 2^down."""
-        p = self.mean.shape[1]
         for k, mean in enumerate(self.mean):
             away = X - mean
             if down.any():
                 away = np.ldexp(away, -down[:, None])
             along = away @ self._bases[k]
             np.square(along, out=along)
-            for g, bundle in enumerate(self.bundles):
-                squared = along[:, g * p : (g + 1) * p] @ bundle.inverse[k]
+            end = 0
+            for bundle in self.bundles:
+                begin, end = end, end + bundle.basis.shape[2]
+                squared = along[:, begin:end] @ bundle.inverse[k]
                 if down.any():
                     squared = np.ldexp(squared, np.minimum(2 * down, MODERATE)[:, None])
                 squared += bundle.log_determinant[k]

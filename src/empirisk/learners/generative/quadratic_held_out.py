@@ -36,6 +36,7 @@ class UntiedParts(TrainingParts):
         """The discriminants of a training part; refuses ill-conditioned covariances."""
         present, priors = self.present(train, where)
         lost = self.variation_lost(train)[present]
+        before = self.total.scatter[present] / train.weight[present][:, None, None]
         train = train.present()
         mixtures = {
             alpha: ClassCovariances(
@@ -49,22 +50,19 @@ class UntiedParts(TrainingParts):
             )
             for alpha in dict.fromkeys(point.alpha for point in self.points)
         }
-        self._refuse_ill_conditioned(mixtures, lost, where)
+        for alpha, mixture in mixtures.items():
+            deltas = {point.delta for point in self.points if point.alpha == alpha}
+            if 0 in deltas:
+                condition = float((mixture.condition(0.0) * lost).max())
+                refuse_condition(condition, where, "of a class")
+            if deltas - {0}:
+                condition = mixture.condition_after(before, min(deltas - {0}))
+                refuse_condition(condition, where, "of a class")
         with np.errstate(divide="ignore"):
             log_prior = np.log(shares(priors, train))
         bundles = all_bundles(self.points, mixtures)
         rule = QuadraticDiscriminants(train.mean, np.zeros_like(self.unit), log_prior, bundles)
         return Fitted(rule, present, len(self.total.rows))
-
-    def _refuse_ill_conditioned(
-        self, mixtures: dict[float, ClassCovariances], lost: np.ndarray, where: str
-    ) -> None:
-        """Where little is left of a class, its share of a mixture loses the digits."""
-        for alpha, mixture in mixtures.items():
-            deltas = [point.delta for point in self.points if point.alpha == alpha]
-            for delta in {min(deltas), min((d for d in deltas if d > 0), default=1.0)}:
-                condition = float((mixture.condition(delta) * lost).max())
-                refuse_condition(condition, where, "of a class")
 
 
 def predict_folds(

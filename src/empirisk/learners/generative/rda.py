@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from empirisk.data.blocks import Blocks, Rows
-from empirisk.learners.generative.class_covariances import Point
+from empirisk.data.class_moments import measured_moments
+from empirisk.learners.generative.class_covariances import ClassCovariances, Point
 from empirisk.learners.generative.gaussian_classifier import GaussianClassifier
 from empirisk.learners.generative.quadratic_held_out import UntiedParts, predict_folds
 from empirisk.learners.generative.quadratic_path import QuadraticPath
@@ -138,12 +139,19 @@ class RegularizedDiscriminantAnalysis(GaussianClassifier):
     def axis_values(
         self, X: Floats, y: Array, sample_weight: Floats, *, n_train: int
     ) -> Sequence[tuple[float, float]]:
-        """10 values of each; no delta of 0 where there are too few rows to invert a covariance."""
-        counts = np.unique(y, return_counts=True)[1]
-        p, n = X.shape[1], len(y)
-        of_all = n_train - len(counts) >= p
-        of_each = counts.min() * n_train / n - 1 >= p
-        invertible = {alpha: of_each if alpha == 1 else of_all for alpha in ALPHAS}
+        """10 values of each; no delta of 0 where a covariance cannot be inverted."""
+        codes = np.unique(y, return_inverse=True)[1]
+        complete = ~np.isnan(X).any(axis=1)
+        rows = Rows(X[complete], codes[complete], sample_weight[complete])
+        moments, units = measured_moments(Blocks.of_arrays(*rows), int(codes.max()) + 1, tied=False)
+        moments, share = moments.present(), n_train / len(y)
+        of_each = (moments.rows * share - 1 >= X.shape[1]).all()
+        of_all = (moments.rows * share - 1).sum() >= X.shape[1]
+        invertible = {}
+        for alpha in ALPHAS:
+            mixture = ClassCovariances(moments, alpha, units.column, checked_tol(self.tol))
+            enough = of_each if alpha == 1 else of_all
+            invertible[alpha] = bool(enough) and mixture.why_singular(codes, None) is None
         return [
             (alpha, delta)
             for alpha in ALPHAS
