@@ -6,7 +6,6 @@ part of the covariance. So a row of which only the features o are known has
     f_k(x) = log pi_k - log det Sigma_oo / 2 - (x_o - m_o)' Sigma_oo^-1 (x_o - m_o) / 2.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,18 +15,15 @@ from scipy.linalg import eigh
 from empirisk.learners.generative.complete_rows import has_missing
 from empirisk.learners.generative.covariance import Covariance, Factor, rounding_of
 from empirisk.learners.generative.density_soundness import check_densities
-from empirisk.learners.generative.quadratic import (
-    MODERATE,
-    Bundle,
-    QuadraticDiscriminants,
-    excess_exponent,
-    measured,
-)
+from empirisk.learners.generative.quadratic import Bundle, QuadraticDiscriminants, measured
 from empirisk.runtime.arrays import Bools, Floats, Ints
 from empirisk.runtime.parallel import slices
 
-NUMBERS_AT_ONCE = 2**20
-"""In the covariances of some patterns of missing features together: 8 MB."""
+NUMBERS_AT_ONCE = 2**18
+"""In the covariances of some patterns of missing features together: 2 MB."""
+
+FEW_ROWS = 8
+"""Up to so many rows of a pattern, its covariances are taken together with those of others."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,13 +64,21 @@ class ClassDensities:
     @cached_property
     def rule(self) -> QuadraticDiscriminants:
         """For rows without missing features."""
-        every = np.ones(len(self.unit), bool)
-        factors = [self._factor(k, every) for k in range(len(self._covariances))]
-        bundle = Bundle.of([0], [[factor] for factor in self._each(factors)])
+        return self._rule_of(np.ones(len(self.unit), bool))
+
+    def _rule_of(self, seen: Bools) -> QuadraticDiscriminants:
+        """For rows of which these features, one or more, are seen."""
+        parts = [self._part(k, seen) for k in range(len(self._covariances))]
+        factors = [self._factor(part) for part in parts]
+        if len(factors) == 1:
+            factors *= len(self.mean)
+        bundle = Bundle.of([0], [[factor] for factor in factors])
         # With one value, the variances go into the basis.
         basis = bundle.basis * np.sqrt(bundle.inverse).transpose(0, 2, 1)
         bundle = bundle._replace(basis=basis, inverse=np.ones_like(bundle.inverse))
-        return QuadraticDiscriminants(self.mean, self.unit, self.log_priors, [bundle])
+        return QuadraticDiscriminants(
+            self.mean[:, seen], self.unit[seen], self.log_priors, [bundle]
+        )
 
     def values(self, X: Floats) -> Floats:
         """f_k at the rows of X, features that are NaN left out: an array (rows, K, 1)."""
@@ -87,46 +91,50 @@ class ClassDensities:
         return values
 
     def marginal_values(self, X: Floats) -> Floats:
-        """f_k at rows with missing features: an array (rows, K)."""
-        found = np.empty((len(X), len(self.mean)))
-        X = measured(X, self.unit)
-        down = excess_exponent(X)
-        for seen, factors, rows in self._patterns(~np.isnan(X)):
-            away = np.where(seen, X[rows][:, None] - self.mean, 0.0)
-            away = np.ldexp(away, -down[rows][:, None, None])
-            basis = np.stack([factor.basis for factor in factors])
-            along = np.matmul(away.transpose(1, 0, 2), basis)
-            inverse = np.stack([1 / factor.variances for factor in factors])
-            squared = np.einsum("kij,kij,kj->ik", along, along, inverse, optimize=False)
-            squared = np.ldexp(squared, np.minimum(2 * down[rows], MODERATE)[:, None])
-            determinant = np.array([factor.log_determinant for factor in factors])
-            found[rows] = self.log_priors - (squared + determinant) / 2
-        return found
+        """f_k at rows with missing features: an array (rows, K).
 
-    def _patterns(self, seen: Bools) -> Iterator[tuple[Bools, list[Factor], Ints]]:
-        """Which features are seen, the factor of each class for them, and the rows that is so of.
-
-        Factors are those of all features, with unit variances for those that are not seen.
+        Rows with the same features are looked at together; patterns that few rows have, many
+        patterns together.
         """
-        packed = np.packbits(seen, axis=1)
-        _, first, which = np.unique(packed, axis=0, return_index=True, return_inverse=True)
-        which = which.reshape(-1)
-        order = np.argsort(which, kind="stable")
-        groups = np.split(order, np.cumsum(np.bincount(which))[:-1])
-        at_once = max(1, NUMBERS_AT_ONCE // self._covariances.size)
-        for part in slices(len(groups), at_once):
-            patterns = seen[first[part]]
-            by_triangles = self._by_triangles(patterns) if self._regular else None
-            for g, rows in enumerate(groups[part]):
-                if by_triangles is not None:
-                    factors = by_triangles[g]
-                else:
-                    factors = [self._factor(k, patterns[g]) for k in range(len(self._covariances))]
-                yield patterns[g], self._each(factors), rows
+        found = np.empty((len(X), len(self.mean)))
+        patterns, groups = _patterns(~np.isnan(X))
+        few = np.array([len(rows) <= FEW_ROWS for rows in groups])
+        alone = np.flatnonzero(few & patterns.any(axis=1)) if self._regular else []
+        with np.errstate(over="ignore", invalid="ignore"):
+            for part in slices(len(alone), max(1, NUMBERS_AT_ONCE // self._covariances.size)):
+                some = alone[part]
+                rows = np.concatenate([groups[g] for g in some])
+                which = np.repeat(np.arange(len(some)), [len(groups[g]) for g in some])
+                found[rows] = self._by_triangles(patterns[some], which, X[rows])
+        done = np.zeros(len(groups), bool)
+        done[alone] = [np.isfinite(found[groups[g]].sum()) for g in alone]
+        for g in np.flatnonzero(~done):
+            seen, rows = patterns[g], groups[g]
+            if not seen.any():
+                found[rows] = 0.0
+                continue
+            rule = self._rule_of(seen)
+            found[rows] = rule.values(X[np.ix_(rows, seen)])[:, :, 0] - self.log_priors
+        return found + self.log_priors
 
-    def _each(self, factors: list[Factor]) -> list[Factor]:
-        """One factor for each class, if all share one."""
-        return factors * len(self.mean) if len(factors) == 1 else factors
+    def _by_triangles(self, patterns: Bools, which: Ints, X: Floats) -> Floats:
+        """f_k without the priors, of rows of several patterns: Cholesky's decomposition of their
+        covariances, in which a feature that is not seen is independent and of variance 1."""
+        inverse = 1 / self._deviation
+        correlation = self._covariances * (inverse[:, :, None] * inverse[:, None, :])
+        both = patterns[:, :, None] & patterns[:, None, :]
+        matrices = np.where(both[:, None], correlation, 0.0)
+        np.einsum("gkjj->gkj", matrices)[:] = 1.0
+        lower = np.linalg.cholesky(matrices)
+        logs = np.log(np.einsum("gkjj->gkj", lower)).sum(axis=2)
+        logs += np.einsum("gj,kj->gk", patterns, np.log(self._deviation))
+        away = (measured(X, self.unit)[:, None] - self.mean) * inverse
+        away = np.where(patterns[which][:, None], away, 0.0)
+        if lower.shape[1] == 1:
+            along = np.linalg.solve(lower[which, 0], away.swapaxes(1, 2)).swapaxes(1, 2)
+        else:
+            along = np.linalg.solve(lower[which], away[..., None])[..., 0]
+        return -logs[which] - np.einsum("ikj,ikj->ik", along, along) / 2
 
     @property
     def _covariances(self) -> Floats:
@@ -154,36 +162,9 @@ class ClassDensities:
             compared=self.covariance.ndim == 3,
         )
 
-    def _factor(self, k: int, seen: Bools) -> Factor:
-        """Of the features that are seen; those that are not have no part in it."""
-        p = len(seen)
-        if not seen.any():
-            return Factor(np.zeros((p, 1)), np.ones(1), 0.0)
-        part = self._part(k, seen)
+    def _factor(self, part: Covariance) -> Factor:
         found = part.by_cholesky() if self.cholesky else None
-        found = part.factor(0.0) if found is None else found
-        basis = np.zeros((p, found.basis.shape[1]))
-        basis[seen] = found.basis
-        return Factor(basis, found.variances, found.log_scale)
-
-    def _by_triangles(self, patterns: Bools) -> list[list[Factor]]:
-        """The factors of several patterns together: features that are not seen become independent
-        ones of variance 1."""
-        P, p = patterns.shape
-        inverse = 1 / self._deviation
-        correlation = self._covariances * (inverse[:, :, None] * inverse[:, None, :])
-        both = patterns[:, :, None] & patterns[:, None, :]
-        matrices = np.where(both[:, None], correlation, 0.0)
-        np.einsum("gkjj->gkj", matrices)[:] = 1.0
-        lower = np.linalg.cholesky(matrices)
-        logs = np.log(np.einsum("gkjj->gkj", lower)).sum(axis=2)
-        logs += np.einsum("gj,kj->gk", patterns, np.log(self._deviation))
-        basis = np.linalg.inv(lower).swapaxes(2, 3) * inverse[:, :, None]
-        ones = np.ones(p)
-        return [
-            [Factor(basis[g, k], ones, 2 * float(logs[g, k])) for k in range(basis.shape[1])]
-            for g in range(P)
-        ]
+        return part.factor(0.0) if found is None else found
 
     def sample(self, counts: Ints, random: np.random.Generator) -> Floats:
         """So many new rows of each class, one class after the other, in the units of the data."""
@@ -202,6 +183,15 @@ class ClassDensities:
     @cached_property
     def _roots(self) -> list[Floats]:
         return [_root(covariance) for covariance in self._covariances]
+
+
+def _patterns(seen: Bools) -> tuple[Bools, list[Ints]]:
+    """The sets of features that are seen in some row, and the rows of each."""
+    packed = np.packbits(seen, axis=1)
+    _, first, which = np.unique(packed, axis=0, return_index=True, return_inverse=True)
+    which = which.reshape(-1)
+    order = np.argsort(which, kind="stable")
+    return seen[first], np.split(order, np.cumsum(np.bincount(which))[:-1])
 
 
 def _root(covariance: Floats) -> Floats:
