@@ -87,6 +87,17 @@ def test_without_a_column_the_rule_is_that_of_the_others(learner):
 
 
 @every_learner
+def test_a_class_of_prior_probability_0_is_never_predicted(learner):
+    X, y = sample()
+    model = clone(learner).set_params(priors=[0.5, 0.0, 0.5]).fit(X, y)
+    many = np.where(np.arange(5) < 3, X, np.nan)  # one pattern of all rows
+    for incomplete in (holes(X), many):
+        probability = model.predict_proba(incomplete)
+        assert_array_equal(probability[:, 1], 0.0)
+        assert_allclose(probability.sum(axis=1), 1, rtol=1e-12)
+
+
+@every_learner
 def test_two_classes_and_one_row(learner):
     X, y = sample(n_classes=2)
     priors = None if getattr(learner, "priors", None) is None else [0.3, 0.7]

@@ -64,9 +64,9 @@ class ClassDensities:
     @cached_property
     def rule(self) -> QuadraticDiscriminants:
         """For rows without missing features."""
-        return self._rule_of(np.ones(len(self.unit), bool))
+        return self._rule_of(np.ones(len(self.unit), bool), self.log_priors)
 
-    def _rule_of(self, seen: Bools) -> QuadraticDiscriminants:
+    def _rule_of(self, seen: Bools, log_prior: Floats) -> QuadraticDiscriminants:
         """For rows of which these features, one or more, are seen."""
         parts = [self._part(k, seen) for k in range(len(self._covariances))]
         factors = [self._factor(part) for part in parts]
@@ -76,9 +76,7 @@ class ClassDensities:
         # With one value, the variances go into the basis.
         basis = bundle.basis * np.sqrt(bundle.inverse).transpose(0, 2, 1)
         bundle = bundle._replace(basis=basis, inverse=np.ones_like(bundle.inverse))
-        return QuadraticDiscriminants(
-            self.mean[:, seen], self.unit[seen], self.log_priors, [bundle]
-        )
+        return QuadraticDiscriminants(self.mean[:, seen], self.unit[seen], log_prior, [bundle])
 
     def values(self, X: Floats) -> Floats:
         """f_k at the rows of X, features that are NaN left out: an array (rows, K, 1)."""
@@ -96,10 +94,10 @@ class ClassDensities:
         Rows with the same features are looked at together; patterns that few rows have, many
         patterns together.
         """
-        found = np.empty((len(X), len(self.mean)))
+        found = np.zeros((len(X), len(self.mean)))
         patterns, groups = _patterns(~np.isnan(X))
         few = np.array([len(rows) <= FEW_ROWS for rows in groups])
-        alone = np.flatnonzero(few & patterns.any(axis=1)) if self._regular else []
+        alone = np.flatnonzero(few & patterns.any(axis=1) & self._regular)
         with np.errstate(over="ignore", invalid="ignore"):
             for part in slices(len(alone), max(1, NUMBERS_AT_ONCE // self._covariances.size)):
                 some = alone[part]
@@ -108,13 +106,10 @@ class ClassDensities:
                 found[rows] = self._by_triangles(patterns[some], which, X[rows])
         done = np.zeros(len(groups), bool)
         done[alone] = [np.isfinite(found[groups[g]].sum()) for g in alone]
-        for g in np.flatnonzero(~done):
+        for g in np.flatnonzero(~done & patterns.any(axis=1)):
             seen, rows = patterns[g], groups[g]
-            if not seen.any():
-                found[rows] = 0.0
-                continue
-            rule = self._rule_of(seen)
-            found[rows] = rule.values(X[np.ix_(rows, seen)])[:, :, 0] - self.log_priors
+            rule = self._rule_of(seen, np.zeros(len(self.mean)))
+            found[rows] = rule.values(X[np.ix_(rows, seen)])[:, :, 0]
         return found + self.log_priors
 
     def _by_triangles(self, patterns: Bools, which: Ints, X: Floats) -> Floats:

@@ -151,7 +151,7 @@ class RegularizedDiscriminantAnalysis(GaussianClassifier):
         for alpha in ALPHAS:
             mixture = ClassCovariances(moments, alpha, units.column, checked_tol(self.tol))
             enough = of_each if alpha == 1 else of_all
-            invertible[alpha] = bool(enough) and mixture.why_singular(codes, None) is None
+            invertible[alpha] = bool(enough) and bool((mixture.rank == X.shape[1]).all())
         return [
             (alpha, delta)
             for alpha in ALPHAS
