@@ -164,6 +164,16 @@ def test_shrinkage_by_the_data_counts_a_weighted_row_as_copies(how):
     assert_allclose(tiny.shrinkage_, one.shrinkage_, rtol=1e-9)
 
 
+@pytest.mark.parametrize("how", ["auto", "oas"])
+def test_shrinkage_by_the_data_from_blocks_has_the_same_bits(how):
+    X, y = sample(n=9000)
+    pieces = [(X[:10], y[:10]), (X[10:5000], y[10:5000]), (X[5000:], y[5000:])]
+    whole = LinearDiscriminantAnalysis(how).fit(X, y)
+    streamed = LinearDiscriminantAnalysis(how).fit_blocks(pieces)
+    assert_array_equal(streamed.shrinkage_, whole.shrinkage_)
+    assert_array_equal(streamed.predict_proba(X), whole.predict_proba(X))
+
+
 def test_shrinkage_by_the_data_makes_more_columns_than_rows_regular():
     X, y = sample(n=24, p=40)
     for how in ("auto", "oas"):

@@ -195,6 +195,25 @@ def test_a_singular_training_part_is_fitted_by_itself():
     assert "condition number" in found.why
 
 
+def test_a_class_is_named_by_its_label_in_every_fold():
+    X, y = sample(n=40, p=6)
+    learner = QuadraticDiscriminantAnalysis()
+    with pytest.warns(RankWarning, match="class '(red|rose|white)'"):
+        risk.cross_validate(learner, X, np.array(["red", "white", "rose"])[y], cv=2)
+
+
+def test_priors_go_with_their_classes_where_a_training_part_lacks_one():
+    X, y = sample(n=60)
+    y[:30][y[:30] == 2] = 1
+    learner = QuadraticDiscriminantAnalysis(priors=[0.5, 0.2, 0.3])
+    problem = risk.Problem.of(learner, X, y, loss="zero_one")
+    plan = problem.plan([(np.arange(30), np.arange(30, 60))])
+    found = risk.out_of_fold(learner, problem, plan)
+    assert found.rung == "path"
+    two = QuadraticDiscriminantAnalysis(priors=[5 / 7, 2 / 7]).fit(X[:30], y[:30])
+    assert_array_equal(found.predictions(0), two.predict(X[30:]))
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [("reg_param", 1.5), ("solver", "lu"), ("unbiased", 1), ("tol", 2.0), ("priors", [1.0])],

@@ -143,8 +143,7 @@ class ClassCovariances:
         freedom = int(self.rows[k] - 1 if self.alpha == 1 else (self.rows - 1).sum())
         reasons = "; ".join(_why(self.each[k], freedom, names))
         more = f" (and of {len(singular) - 1} more)" if len(singular) > 1 else ""
-        label = classes[k].item() if isinstance(classes[k], np.generic) else classes[k]
-        return f"of class {label!r}{more} is singular: {reasons}"
+        return f"of class {classes[k]!r}{more} is singular: {reasons}"
 
 
 def _rank(covariance: Covariance) -> int:

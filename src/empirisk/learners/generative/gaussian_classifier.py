@@ -6,7 +6,8 @@ from functools import partial
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,6 +17,7 @@ from empirisk.learners.generative.class_densities import ClassDensities
 from empirisk.learners.generative.complete_rows import complete_rows, has_missing
 from empirisk.learners.generative.density_soundness import check_arrays
 from empirisk.learners.generative.discriminants import largest, log_posterior, posterior
+from empirisk.learners.generative.settings import checked_priors
 from empirisk.risk.axis import CannotSubtractError, HeldOut, Output, Path, PathMixin
 from empirisk.risk.plans import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints
@@ -32,8 +34,10 @@ class GaussianClassifier(PathMixin, ClassifierMixin, BaseEstimator):
     feature_scaling: ClassVar[Literal["each", "common"] | None] = "each"
     takes_fold_design: ClassVar[bool] = True
 
+    priors: ArrayLike | None
     priors_: Floats
     classes_: Array
+    _labels: Array
     _densities: ClassDensities
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -90,12 +94,27 @@ class GaussianClassifier(PathMixin, ClassifierMixin, BaseEstimator):
         """X as float64; missing values stay."""
         return numbers(X, self, allow_nan=True)
 
+    def for_classes(self, labels: Array) -> Self:
+        """This learner for class codes, which remembers what they stand for.
+
+        Of codes that stand for codes, some classes of more, the priors are those of these.
+        """
+        learner = clone(self)
+        known = getattr(self, "_labels", None)
+        learner._labels = labels if known is None else known[labels]
+        if known is not None and learner.priors is not None and len(labels) < len(known):
+            priors = checked_priors(learner.priors, len(known))
+            assert priors is not None
+            learner.priors = priors[labels] / (priors[labels].sum() or 1.0)
+        return learner
+
     def fit_path(
         self, X: Floats, y: Ints, sample_weight: Floats, values: Sequence[Any], *, n_classes: int
     ) -> Path:
         """All values from one pass over the rows."""
         classes = np.arange(n_classes)
-        rows = complete_rows(Rows(X, y, sample_weight), classes, type(self).__name__)
+        labels = getattr(self, "_labels", classes)
+        rows = complete_rows(Rows(X, y, sample_weight), labels, type(self).__name__)
         return self._path(Blocks.of_arrays(*rows), values, classes, column_names(rows.X))
 
     @abstractmethod

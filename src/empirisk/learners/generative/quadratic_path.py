@@ -138,7 +138,8 @@ class QuadraticPath:
         if not plain:
             return
         mixture = self.mixtures[max(plain)]
-        why = mixture.why_singular(self.classes.tolist(), names)
+        labels = getattr(self.learner, "_labels", self.classes)
+        why = mixture.why_singular(labels.tolist(), names)
         if why is not None:
             least = mixture.each[0].least_variance
             warnings.warn(
