@@ -50,7 +50,7 @@ def test_a_scatter_for_each_class_sums_to_that_of_all():
     assert_allclose(each.pooled().scatter, pooled.pooled().scatter, rtol=1e-12)
     A, b = np.random.default_rng(1).normal(size=(3, 2)), np.array([1.0, -1.0])
     mapped = ClassMoments.of(X @ A + b, y, weight, 4, tied=False)
-    assert_same(each.mapped(A, b), mapped, rtol=1e-11)
+    assert_same(each.mapped(A, b).present(), mapped.present(), rtol=1e-11)
     assert each.present().scatter.shape == (3, 3, 3)
 
 
@@ -126,7 +126,7 @@ def test_moments_of_any_size_come_with_their_units(scale, tied):
     moments, units = measured_moments(Blocks.of_arrays(X * scale, y, weight), 3, tied=tied)
     assert (units.column[:2] != 0).all() == (abs(np.log2(scale)) > 200)
     near = class_moments(Blocks.of_arrays(X, y, weight), 3, 3, tied=tied)
-    unit = np.ldexp(1.0, units.column) / scale
+    unit = np.where(X.any(axis=0), np.ldexp(1.0, units.column) / scale, 1.0)
     # Powers of ten are rounded, and the numbers with them.
     assert_allclose(moments.mean * unit, near.mean, rtol=1e-11, atol=1e-12)
     assert_allclose(moments.scatter * np.outer(unit, unit), near.scatter, rtol=1e-11, atol=1e-11)
