@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import softmax
 from scipy.stats import multivariate_normal
-from sklearn.model_selection import KFold
+from sklearn.model_selection import KFold, LeaveOneOut
 from sklearn.pipeline import make_pipeline
 
 from empirisk import (
@@ -113,6 +113,18 @@ def test_rows_of_a_training_part_are_not_looked_at_again(monkeypatch):
     values = [(a, d) for a in ALPHAS for d in DELTAS]
     risk.out_of_fold(RegularizedDiscriminantAnalysis(), problem, plan, values=values)
     assert looked_at == [90, 18, 18, 18, 18, 18]
+
+
+def test_rules_that_are_too_many_to_keep_are_learned_again(monkeypatch):
+    X, y = sample(n=60)
+    learner = RegularizedDiscriminantAnalysis(0.2, 0.1)
+    problem = risk.Problem.of(learner, X, y, loss="log")
+    plan = problem.plan(LeaveOneOut())
+    kept = risk.out_of_fold(learner, problem, plan, values=GRID[3:6])
+    monkeypatch.setattr("empirisk.learners.generative.held_out.MOST_NUMBERS", 100)
+    again = risk.out_of_fold(learner, problem, plan, values=GRID[3:6])
+    assert kept.rung == again.rung == "plan"
+    assert_array_equal(kept.losses, again.losses)
 
 
 def test_behind_an_encoder_the_grid_comes_from_class_statistics_too():

@@ -25,6 +25,10 @@ LEAST_SHARE = 1e-4
 """Of the weight of a class that must remain, so that subtraction keeps 12 digits of its mean."""
 
 
+MOST_NUMBERS = 2**24
+"""In the rules of all folds that are there together: 128 MB."""
+
+
 class Discriminants(Protocol):
     """Functions of which the largest decides."""
 
@@ -116,6 +120,11 @@ class TrainingParts:
         behind = replace(self, total=self.total.mapped(A, b), unit=np.zeros(A.shape[1], np.int64))
         return replace(behind.learn(train.mapped(A, b), where), encoding=(A, b))
 
+    @property
+    @abstractmethod
+    def numbers_in_a_rule(self) -> int:
+        """How many it takes to keep what a training part gives."""
+
     def present(self, train: ClassMoments, where: str) -> tuple[Ints, Floats | None]:
         """The classes of a training part, and their priors where these are given."""
         present = np.flatnonzero(train.rows)
@@ -152,17 +161,31 @@ def refuse_condition(condition: float, where: str, of: str = "within classes") -
 def predict_by_folds(
     parts: TrainingParts, plan: Plan, output: Output, rows_per_block: int
 ) -> Iterator[Block]:
-    """Predictions of the held-out rows of a partition, each fold by its own rule."""
+    """Predictions of the held-out rows of a partition, each fold by its own rule.
+
+    Whether a fold is refused is known before the first prediction. Where the rules of all folds
+    are too many to be kept, each is learned again when its turn comes.
+    """
+    several = plan.n_splits * parts.numbers_in_a_rule <= MOST_NUMBERS
+    fitted: list[Fitted | None] = []
     with one_blas_thread():
-        fitted = [parts.without(plan.test(s), s) for s in range(plan.n_splits)]
+        for s in range(plan.n_splits):
+            found = parts.without(plan.test(s), s)
+            fitted.append(found if several else None)
     return _blocks(parts, fitted, plan, output, rows_per_block)
 
 
 def _blocks(
-    parts: TrainingParts, fitted: list[Fitted], plan: Plan, output: Output, rows_per_block: int
+    parts: TrainingParts,
+    fitted: list[Fitted | None],
+    plan: Plan,
+    output: Output,
+    rows_per_block: int,
 ) -> Iterator[Block]:
-    for s, fit in enumerate(fitted):
+    for s, kept in enumerate(fitted):
         test = plan.test(s)
+        with one_blas_thread():
+            fit = parts.without(test, s) if kept is None else kept
         for part in slices(len(test), min(rows_per_block, ROWS_PER_BLOCK)):
             check_deadline()
             with one_blas_thread():

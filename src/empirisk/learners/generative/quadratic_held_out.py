@@ -32,6 +32,11 @@ class UntiedParts(TrainingParts):
     scaled: bool
     cholesky: bool
 
+    @property
+    def numbers_in_a_rule(self) -> int:
+        alphas = {point.alpha for point in self.points}
+        return 2 * len(alphas) * self.total.scatter.size  # bases by themselves and side by side
+
     def learn(self, train: ClassMoments, where: str) -> Fitted:
         """The discriminants of a training part; refuses ill-conditioned covariances."""
         present, priors = self.present(train, where)

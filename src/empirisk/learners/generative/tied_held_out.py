@@ -39,6 +39,10 @@ class TiedParts(TrainingParts):
         kinds = [s for s in self.shrinkages if s == 0], [s for s in self.shrinkages if s > 0]
         return [min(kind) for kind in kinds if kind]
 
+    @property
+    def numbers_in_a_rule(self) -> int:
+        return len(self.shrinkages) * self.total.mean.size
+
     def learn(self, train: ClassMoments, where: str) -> Fitted:
         """The discriminants of a training part; refuses an ill-conditioned covariance."""
         present, priors = self.present(train, where)
