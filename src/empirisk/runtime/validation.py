@@ -19,7 +19,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.column_names import check_names, column_names, name_columns
 from empirisk.runtime.complaints import (
     explain,
@@ -99,8 +99,20 @@ def check_fit(
         rows, target, weight = name_columns(rows[kept], names), target[kept], weight[kept]
     if not classifier:
         return TrainingSet(rows, target, weight, None)
-    classes, codes = np.unique(target, return_inverse=True)
-    return TrainingSet(rows, codes.astype(np.int64), weight, classes)
+    return TrainingSet(rows, *_coded(target, weight))
+
+
+def _coded(labels: Array, weight: Floats) -> tuple[Ints, Floats, Array]:
+    """Codes of the labels, the weights, and the sorted labels that the codes stand for."""
+    if labels.dtype.kind == "i" and len(labels):
+        least, most = int(labels.min()), int(labels.max())
+        if most - least < len(labels):  # counted instead of sorted
+            places = labels.astype(np.int64) - least
+            present = np.bincount(places) > 0
+            classes = (np.flatnonzero(present) + least).astype(labels.dtype)
+            return (np.cumsum(present) - 1)[places], weight, classes
+    classes, codes = np.unique(labels, return_inverse=True)
+    return codes.astype(np.int64), weight, classes
 
 
 def check_target(
@@ -221,12 +233,13 @@ def _floats(
         raise
     # Aligned, since compiled code would be compiled once more for arrays that are not.
     values = np.require(values, np.float64, ["C", "ALIGNED", "WRITEABLE", "ENSUREARRAY"])
-    known = values
-    if allow_nan:
+    if not allow_nan:
+        refuse_not_finite(values, table, subject, name)
+    else:
         with np.errstate(over="ignore", invalid="ignore"):
-            some = np.isnan(values.sum())
-        known = np.where(np.isnan(values), 0.0, values) if some else values
-    refuse_not_finite(known, table, subject, name)
+            suspicious = not np.isfinite(values.sum())
+        if suspicious:
+            refuse_not_finite(np.where(np.isnan(values), 0.0, values), table, subject, name)
     return name_columns(values, column_names(table))
 
 
