@@ -9,6 +9,7 @@ import sklearn.discriminant_analysis as peers
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import softmax
 from scipy.stats import multivariate_normal
+from sklearn.covariance import oas
 from sklearn.model_selection import KFold, LeaveOneOut
 
 from empirisk import QuadraticDiscriminantAnalysis, load, risk, save
@@ -66,6 +67,45 @@ def test_weights_priors_and_divisors_follow_the_formulas(priors, unbiased, reg_p
     assert_allclose(
         np.exp(ours.predict_log_proba(X)), ours.predict_proba(X), rtol=1e-12, atol=1e-300
     )
+
+
+@pytest.mark.parametrize("shrinkage", [0.3, "auto"])
+@pytest.mark.parametrize("p", [4, 30])
+def test_shrinkage_is_that_of_scikit_learn(shrinkage, p):
+    X, y = sample(n=90, p=p)
+    ours = QuadraticDiscriminantAnalysis(
+        solver="eigen", shrinkage=shrinkage, store_covariance=True
+    ).fit(X, y)
+    twin = peers.QuadraticDiscriminantAnalysis(
+        solver="eigen", shrinkage=shrinkage, store_covariance=True
+    ).fit(X, y)
+    assert_allclose(ours.covariance_, twin.covariance_, rtol=1e-10, atol=1e-12)
+    assert_allclose(ours.predict_proba(X), twin.predict_proba(X), rtol=1e-8, atol=1e-12)
+    problem = risk.Problem.of(ours, X, y, loss="log")
+    plan = problem.plan(KFold(3))
+    fast = risk.out_of_fold(ours, problem, plan)
+    slow = risk.out_of_fold(ours, problem, plan, rung="generic")
+    assert fast.rung == ("path" if shrinkage == "auto" else "plan")
+    assert_allclose(fast.losses, slow.losses, rtol=1e-8, atol=1e-11)
+
+
+def test_shrinkage_by_oas_and_an_unbiased_divisor():
+    X, y = sample(n=90, p=10)
+    model = QuadraticDiscriminantAnalysis(shrinkage="oas", unbiased=True, store_covariance=True)
+    model.fit(X, y)
+    for k in range(3):
+        own = X[y == k]
+        scale = own.std(axis=0)
+        covariance, share = oas(own / scale)
+        wanted = np.outer(scale, scale) * covariance * 30 / 29
+        assert_allclose(model.covariance_[k], wanted, rtol=1e-10)
+        assert_allclose(model.shrinkage_[k], share, rtol=1e-10)
+
+
+def test_one_kind_of_shrinkage_at_a_time():
+    X, y = sample()
+    with pytest.raises(ParameterError, match="set one of them"):
+        QuadraticDiscriminantAnalysis(shrinkage="auto", reg_param=0.1).fit(X, y)
 
 
 def test_the_divisor_of_light_weights_is_refused():
@@ -216,7 +256,14 @@ def test_priors_go_with_their_classes_where_a_training_part_lacks_one():
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("reg_param", 1.5), ("solver", "lu"), ("unbiased", 1), ("tol", 2.0), ("priors", [1.0])],
+    [
+        ("reg_param", 1.5),
+        ("shrinkage", 2),
+        ("solver", "lu"),
+        ("unbiased", 1),
+        ("tol", 2.0),
+        ("priors", [1.0]),
+    ],
 )
 def test_wrong_settings_are_refused(name, value):
     X, y = sample()

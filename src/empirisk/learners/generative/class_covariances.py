@@ -53,6 +53,8 @@ class ClassCovariances:
         Whether t_k is trace A_k / p, or 1.
     cholesky : bool
         Factor by Cholesky where there is no shrinkage and A_k is far from singular.
+    estimates : array of shape (K, p, p), optional
+        Other estimates of S_k, to be taken instead.
     """
 
     def __init__(
@@ -65,11 +67,12 @@ class ClassCovariances:
         lost: float = 0.0,
         scaled: bool = True,
         cholesky: bool = True,
+        estimates: Floats | None = None,
     ) -> None:
         self.alpha, self.cholesky, self.rows = alpha, cholesky, moments.rows
         below = divisor(moments.weight, lost)
         pooled = moments.within / below.sum()
-        own = moments.scatter / below[:, None, None]
+        own = moments.scatter / below[:, None, None] if estimates is None else estimates
         mixed = alpha * own + (1 - alpha) * pooled
         rounding = rounding_of(moments.mean)
         instead = fallback_scale(pooled, moments.mean)

@@ -77,7 +77,7 @@ class DiscriminantPath:
             measured = blocks.map(self.units.measure)
             self.shrunken = shrunken_classes(moments, measured, self.units, str(self.values[0]))
             grown = moments.weight.sum() / divisor(moments.weight, lost).sum()
-            estimate = self.shrunken.covariance * grown
+            estimate = self.shrunken.pooled * grown
         return TiedCovariance(
             moments, unit, self.tol, lost=lost, cholesky=self.cholesky, estimate=estimate
         )

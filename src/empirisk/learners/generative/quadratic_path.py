@@ -26,7 +26,8 @@ from empirisk.learners.generative.settings import (
     checked_priors,
     checked_tol,
 )
-from empirisk.learners.generative.tied_covariance import shares
+from empirisk.learners.generative.shrinkage import shrunken_classes
+from empirisk.learners.generative.tied_covariance import divisor, shares
 from empirisk.risk.axis import Output
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import RankWarning
@@ -48,6 +49,8 @@ class QuadraticPath:
     names : names of the columns, or None
     scaled : bool
         Whether shrinkage is towards a multiple of the identity, or the identity itself.
+    by_the_data : str, optional
+        How S_k is shrunken before, by "auto" or "oas".
     """
 
     def __init__(
@@ -60,6 +63,7 @@ class QuadraticPath:
         names: Sequence[str] | None,
         *,
         scaled: bool,
+        by_the_data: str | None = None,
     ) -> None:
         self.learner, self.points, self.values = learner, points, values
         self.classes = classes
@@ -69,19 +73,32 @@ class QuadraticPath:
         with one_blas_thread():
             self.moments, self.units = measured_moments(blocks, len(classes), tied=False)
             self.priors = shares(priors, self.moments)
+            lost = row_weight(self.units) if unbiased else 0.0
+            estimates = self._shrunken(blocks, by_the_data, lost)
             self.mixtures = {
                 alpha: ClassCovariances(
                     self.moments,
                     alpha,
                     self.units.column,
                     self.tol,
-                    lost=row_weight(self.units) if unbiased else 0.0,
+                    lost=lost,
                     scaled=scaled,
                     cholesky=self.cholesky,
+                    estimates=estimates,
                 )
                 for alpha in dict.fromkeys(point.alpha for point in points)
             }
             self._warn_if_singular(names)
+
+    def _shrunken(self, blocks: Blocks, by_the_data: str | None, lost: float) -> Floats | None:
+        self.shrinkage: Floats | None = None
+        if by_the_data is None:
+            return None
+        measured = blocks.map(self.units.measure)
+        found = shrunken_classes(self.moments, measured, self.units, by_the_data)
+        grown = self.moments.weight / divisor(self.moments.weight, lost)
+        self.shrinkage = found.shrinkage
+        return found.each * grown[:, None, None]
 
     def predict_path(self, X: Floats, output: Output) -> Array:
         with one_blas_thread():
@@ -115,6 +132,8 @@ class QuadraticPath:
         p = len(self.units.column)
         learner.rank_ = mixture.rank if delta == 0 else np.full(len(self.classes), p)
         learner._densities = self.densities(j)
+        if self.shrinkage is not None:
+            learner.shrinkage_ = self.shrinkage
         if learner.store_covariance:
             learner.covariance_ = mixture.in_units(delta)
         return learner

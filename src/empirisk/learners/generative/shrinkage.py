@@ -13,7 +13,8 @@ Gaussian rows:
 
     s = min(1, (a + m^2) / ((n + 1) (a - m^2 / p))),    a = |S|^2 / p^2.
 
-As in scikit-learn, each class is shrunken by itself, and the classes are then pooled.
+As in scikit-learn, each class is shrunken by itself, and where classes share one covariance they
+are then pooled.
 """
 
 from typing import NamedTuple
@@ -27,10 +28,16 @@ from empirisk.runtime.deadlines import check_deadline
 
 
 class ShrunkenClasses(NamedTuple):
-    """The pooled covariance of classes that were shrunken, and how much each was."""
+    """The covariances of classes that were shrunken, how much each was, and its share of rows."""
 
-    covariance: Floats  # (p, p)
+    each: Floats  # (K, p, p)
     shrinkage: Floats  # (K,)
+    share: Floats  # (K,)
+
+    @property
+    def pooled(self) -> Floats:
+        """The covariance within classes."""
+        return np.einsum("k,kij->ij", self.share, self.each)
 
 
 def shrunken_classes(
@@ -54,7 +61,7 @@ def shrunken_classes(
     diagonal = np.einsum("kjj->kj", S)
     diagonal += towards[:, None]
     S *= scale[:, :, None] * scale[:, None, :]
-    return ShrunkenClasses(np.einsum("k,kij->ij", n / n.sum(), S), share)
+    return ShrunkenClasses(S, share, n / n.sum())
 
 
 def ledoit_wolf(S: Floats, n: Floats, fourth: Floats) -> Floats:
