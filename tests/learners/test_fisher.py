@@ -201,7 +201,7 @@ def test_shrinkage_by_the_data_is_cross_validated_and_no_grid():
     [
         LinearDiscriminantAnalysis(),
         QuadraticDiscriminantAnalysis(),
-        RegularizedDiscriminantAnalysis(0.5, 0.1),
+        Tuned(RegularizedDiscriminantAnalysis(), values=[(0.5, 0.1)], cv=3),
     ],
     ids=str,
 )
@@ -213,6 +213,7 @@ def test_ellipses_hold_their_share_of_the_class(learner):
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("width", "height")
     ellipses = [line.get_xydata() for line in ax.lines if len(line.get_xdata()) > 10]
     assert len(ellipses) == 3
+    model = getattr(model, "best_estimator_", model)
     covariance = model._densities.covariance
     for k, ellipse in enumerate(ellipses):
         away = ellipse - model.means_[k]

@@ -1,5 +1,6 @@
 """Quadratic discriminant analysis: twins, and what it does at the edges."""
 
+import inspect
 import warnings
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy.stats import multivariate_normal
 from sklearn.covariance import oas
 from sklearn.model_selection import KFold, LeaveOneOut
 
+import empirisk
 from empirisk import QuadraticDiscriminantAnalysis, load, risk, save
 from empirisk.runtime.errors import DataError, ParameterError, RankWarning
 
@@ -51,6 +53,22 @@ def test_it_agrees_with_scikit_learn(n_classes, solver):
     assert_allclose(ours.covariance_, twin.covariance_, rtol=1e-11, atol=1e-13)
     assert_array_equal(ours.predict(X), twin.predict(X))
     assert_array_equal(ours.rank_, 4)
+
+
+@pytest.mark.parametrize("name", ["LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis"])
+def test_code_for_scikit_learn_works_with_the_import_switched(name):
+    ours, twin = getattr(empirisk, name), getattr(peers, name)
+    given, wanted = (inspect.signature(cls).parameters for cls in (ours, twin))
+    # An estimator of covariances needs rows, and class statistics are all there is.
+    assert set(wanted) - set(given) == {"covariance_estimator"}
+    for parameter in set(wanted) - {"covariance_estimator", "solver"}:
+        assert given[parameter].default == wanted[parameter].default
+    X, y = sample()
+    for solver in ("svd", "lsqr", "eigen"):
+        ours(solver=solver).fit(X, y)
+    fitted, peer = ours().fit(X, y), twin().fit(X, y)
+    for attribute in ("classes_", "priors_", "means_", "n_features_in_"):
+        assert_allclose(getattr(fitted, attribute), getattr(peer, attribute), rtol=1e-10)
 
 
 @pytest.mark.parametrize("priors", [None, [0.2, 0.5, 0.3]])

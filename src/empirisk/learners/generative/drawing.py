@@ -32,8 +32,9 @@ def draw_gaussian_classes(
 
     Parameters
     ----------
-    classifier : fitted LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis or
-            RegularizedDiscriminantAnalysis of two features
+    classifier : fitted classifier of two features
+        A LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis or
+        RegularizedDiscriminantAnalysis, or a Tuned one.
     X : array, frame or table with two columns of numbers
         The part of the plane that is drawn.
     y : labels, optional
@@ -58,6 +59,7 @@ def draw_gaussian_classes(
     >>> ax.get_xlabel()
     'petal length (cm)'
     """
+    classifier = getattr(classifier, "best_estimator_", classifier)
     if not isinstance(classifier, GaussianClassifier):
         raise ParameterError(
             f"the classifier is {type(classifier).__name__}, which has no Gaussian classes: give "
@@ -83,7 +85,7 @@ def draw_fisher_coordinates(lda: Any, X: Any, y: Any) -> Any:
 
     Parameters
     ----------
-    lda : fitted LinearDiscriminantAnalysis
+    lda : fitted LinearDiscriminantAnalysis, or a Tuned one
     X : rows
     y : their labels
 
@@ -99,6 +101,7 @@ def draw_fisher_coordinates(lda: Any, X: Any, y: Any) -> Any:
     >>> [ax.get_title() for ax in figure.axes]
     ['Fisher: B/W = 32.5', 'PCA: B/W = 17.7']
     """
+    lda = getattr(lda, "best_estimator_", lda)
     if not isinstance(lda, LinearDiscriminantAnalysis):
         raise ParameterError(
             f"{type(lda).__name__} has no Fisher coordinates: give a LinearDiscriminantAnalysis"
