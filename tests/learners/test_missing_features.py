@@ -172,13 +172,17 @@ def test_a_class_without_complete_rows_is_refused_by_name():
 @pytest.mark.parametrize(
     "learner", [LinearDiscriminantAnalysis(), RegularizedDiscriminantAnalysis()], ids=str
 )
-def test_rows_with_holes_are_held_out_as_any_other(learner):
+def test_rows_with_holes_are_held_out_as_any_other(learner, monkeypatch):
     X, y = sample()
     incomplete = holes(X, share=0.05)
     values = [0.1, 0.5] if learner.axis.params == ("shrinkage",) else [(0.1, 0.1), (0.9, 0.0)]
     problem = risk.Problem.of(learner, incomplete, y, loss="log")
     plan = problem.plan(KFold(3))
     fast = risk.out_of_fold(learner, problem, plan, values=values)
+    for module in ("discriminant_path", "quadratic_path"):  # nothing is kept
+        monkeypatch.setattr(f"empirisk.learners.generative.{module}.MOST_NUMBERS", 1)
+    again = risk.out_of_fold(learner, problem, plan, values=values)
+    assert_array_equal(again.losses, fast.losses)
     slow = risk.out_of_fold(learner, problem, plan, values=values, rung="generic")
     assert fast.rung == "path"
     assert "missing values" in fast.why

@@ -1,7 +1,7 @@
 """Linear discriminant analysis at several shrinkages from one training set."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from empirisk.learners.generative.class_densities import ClassDensities
 from empirisk.learners.generative.complete_rows import has_missing
 from empirisk.learners.generative.discriminants import decide
 from empirisk.learners.generative.fisher import fisher_coordinates
-from empirisk.learners.generative.held_out import row_weight
+from empirisk.learners.generative.held_out import MOST_NUMBERS, row_weight
 from empirisk.learners.generative.settings import (
     BY_THE_DATA,
     by_cholesky,
@@ -51,6 +51,7 @@ class DiscriminantPath:
         names: Sequence[str] | None,
     ) -> None:
         self.learner, self.values, self.classes = learner, values, classes
+        self._kept: list[Any] | None = None
         self.by_the_data = _asks_the_data(values)
         self.shrinkages = [0.0] if self.by_the_data else [checked_shrinkage(v) for v in values]
         priors = checked_priors(learner.priors, len(classes))
@@ -86,8 +87,16 @@ class DiscriminantPath:
         with one_blas_thread():
             if not has_missing(X):
                 return self.rule.predict(X, output)
-            values = [self.at(j)._values(X) for j in range(len(self.values))]
+            values = [learner._values(X) for learner in self._at_all_values()]
             return decide(np.concatenate(values, axis=2), output)
+
+    def _at_all_values(self) -> Iterable[Any]:
+        """The learner at all shrinkages; kept, unless they are too large."""
+        if len(self.values) * len(self.units.column) ** 2 > MOST_NUMBERS:
+            return map(self.at, range(len(self.values)))
+        if self._kept is None:
+            self._kept = [self.at(j) for j in range(len(self.values))]
+        return self._kept
 
     @property
     def degrees_of_freedom(self) -> Floats:

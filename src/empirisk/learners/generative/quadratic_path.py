@@ -1,7 +1,7 @@
 """Gaussian classes with covariances of their own, at several points (alpha, delta)."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +18,7 @@ from empirisk.learners.generative.class_covariances import (
 from empirisk.learners.generative.class_densities import ClassDensities
 from empirisk.learners.generative.complete_rows import has_missing
 from empirisk.learners.generative.discriminants import decide
-from empirisk.learners.generative.held_out import row_weight
+from empirisk.learners.generative.held_out import MOST_NUMBERS, row_weight
 from empirisk.learners.generative.quadratic import QuadraticDiscriminants
 from empirisk.learners.generative.settings import (
     by_cholesky,
@@ -67,6 +67,7 @@ class QuadraticPath:
     ) -> None:
         self.learner, self.points, self.values = learner, points, values
         self.classes = classes
+        self._kept: list[ClassDensities] | None = None
         priors = checked_priors(learner.priors, len(classes))
         self.tol, self.cholesky = checked_tol(learner.tol), by_cholesky(learner.solver)
         unbiased = checked_flag(learner.unbiased, "unbiased")
@@ -102,12 +103,18 @@ class QuadraticPath:
 
     def predict_path(self, X: Floats, output: Output) -> Array:
         with one_blas_thread():
-            if len(self.values) == 1:
-                return decide(self.densities(0).values(X), output)
-            if not has_missing(X):
+            if len(self.values) > 1 and not has_missing(X):
                 return self._rule.predict(X, output)
-            values = [self.densities(j).values(X) for j in range(len(self.values))]
+            values = [densities.values(X) for densities in self._at_all_points()]
             return decide(np.concatenate(values, axis=2), output)
+
+    def _at_all_points(self) -> Iterable[ClassDensities]:
+        """Kept, unless they are too many."""
+        if len(self.values) * self.moments.scatter.size > MOST_NUMBERS:
+            return map(self.densities, range(len(self.values)))
+        if self._kept is None:
+            self._kept = [self.densities(j) for j in range(len(self.values))]
+        return self._kept
 
     @cached_property
     def _rule(self) -> QuadraticDiscriminants:
