@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from empirisk.data.blocks import Blocks, Rows
-from empirisk.data.class_moments import ClassMoments, Units, class_moments
+from empirisk.data.class_moments import ClassMoments, Units, class_moments, measured_moments
 
 FIELDS = ("rows", "weight", "mean", "scatter")
 
@@ -39,14 +39,29 @@ def test_they_are_those_of_the_definition():
     assert_array_equal(moments.mean[3], 0)
 
 
+def test_a_scatter_for_each_class_sums_to_that_of_all():
+    X, y, weight = sample()
+    each, pooled = (ClassMoments.of(X, y, weight, 4, tied=tied) for tied in (False, True))
+    for k in range(3):
+        of_class = np.cov(X[y == k].T, aweights=weight[y == k], ddof=0) * weight[y == k].sum()
+        assert_allclose(each.scatter[k], of_class, rtol=1e-12)
+    assert_array_equal(each.scatter[3], 0)
+    assert_allclose(each.within, pooled.within, rtol=1e-12)
+    assert_allclose(each.pooled().scatter, pooled.pooled().scatter, rtol=1e-12)
+    A, b = np.random.default_rng(1).normal(size=(3, 2)), np.array([1.0, -1.0])
+    mapped = ClassMoments.of(X @ A + b, y, weight, 4, tied=False)
+    assert_same(each.mapped(A, b).present(), mapped.present(), rtol=1e-11)
+    assert each.present().scatter.shape == (3, 3, 3)
+
+
 @settings(max_examples=40, deadline=None)
-@given(st.integers(0, 10**6), st.integers(2, 40), st.integers(1, 4))
-def test_parts_add_up_and_one_subtracts(seed, n, n_classes):
+@given(st.integers(0, 10**6), st.integers(2, 40), st.integers(1, 4), st.booleans())
+def test_parts_add_up_and_one_subtracts(seed, n, n_classes, tied):
     X, y, weight = sample(n, 2, n_classes, seed)
     cut = seed % (n - 1) + 1
-    left = ClassMoments.of(X[:cut], y[:cut], weight[:cut], n_classes)
-    right = ClassMoments.of(X[cut:], y[cut:], weight[cut:], n_classes)
-    both = ClassMoments.of(X, y, weight, n_classes)
+    left = ClassMoments.of(X[:cut], y[:cut], weight[:cut], n_classes, tied=tied)
+    right = ClassMoments.of(X[cut:], y[cut:], weight[cut:], n_classes, tied=tied)
+    both = ClassMoments.of(X, y, weight, n_classes, tied=tied)
     # Weights differ by a factor 30 and classes by a few rows: at most four digits cancel.
     assert_same(left + right, both, rtol=1e-12)
     assert_same(both - right, left, rtol=1e-10)
@@ -101,6 +116,27 @@ def test_the_order_of_magnitude_is_a_power_of_two():
     assert (np.abs(measured.X).max(axis=0) < 2.0**200).all()
     assert measured.X[:, 2].any()
     assert 0.5 <= measured.weight.max() <= 1
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-200, 1.0, 1e9, 1e200, 1e300])
+@pytest.mark.parametrize("tied", [False, True])
+def test_moments_of_any_size_come_with_their_units(scale, tied):
+    X, y, weight = sample(500)
+    X[:, 2] = 0.0
+    moments, units = measured_moments(Blocks.of_arrays(X * scale, y, weight), 3, tied=tied)
+    assert (units.column[:2] != 0).all() == (abs(np.log2(scale)) > 200)
+    near = class_moments(Blocks.of_arrays(X, y, weight), 3, 3, tied=tied)
+    unit = np.where(X.any(axis=0), np.ldexp(1.0, units.column) / scale, 1.0)
+    # Powers of ten are rounded, and the numbers with them.
+    assert_allclose(moments.mean * unit, near.mean, rtol=1e-11, atol=1e-12)
+    assert_allclose(moments.scatter * np.outer(unit, unit), near.scatter, rtol=1e-11, atol=1e-11)
+
+
+def test_ordinary_rows_are_gone_through_once():
+    rows, passes = Rows(*sample(500)), []
+    blocks = Blocks(lambda: passes.append(1) or iter([rows]))
+    measured_moments(blocks, 3)
+    assert len(passes) == 2  # one of them looks at the first block, for the number of columns
 
 
 def test_ordinary_rows_are_not_copied():

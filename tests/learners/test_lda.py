@@ -361,7 +361,7 @@ def test_a_class_of_prior_0_is_never_predicted():
     assert_array_equal(lda.predict(X), 1)
 
 
-@pytest.mark.parametrize("shrinkage", [-0.1, 1.5, "auto", np.nan, True])
+@pytest.mark.parametrize("shrinkage", [-0.1, 1.5, "none", np.nan, True])
 def test_a_wrong_shrinkage_is_refused(shrinkage):
     X, y = sample()
     with pytest.raises(ParameterError, match="shrinkage"):

@@ -7,9 +7,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from numpy.testing import assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import DataConversionWarning, NotFittedError
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.utils.estimator_checks import check_estimator
 
 from empirisk import Encoder, Ridge, Tuned
@@ -255,3 +256,33 @@ def test_nothing_that_came_in_is_changed():
     check_fit(Mean(), X, y, w)
     for now, then in zip((X, y, w), before, strict=True):
         np.testing.assert_array_equal(now, then)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.int64, np.uint64])
+@pytest.mark.parametrize("offset", [0, 100])
+def test_whole_numbers_are_coded_as_by_sorting(dtype, offset):
+    y = (np.random.default_rng(0).integers(0, 20, 60) + offset).astype(dtype)
+    train = check_fit(LogisticRegression(), np.zeros((60, 1)), y, classifier=True)
+    classes, codes = np.unique(y, return_inverse=True)
+    assert_array_equal(train.classes, classes)
+    assert train.classes.dtype == dtype
+    assert_array_equal(train.y, codes)
+    assert train.y.dtype == np.int64
+
+
+@pytest.mark.parametrize("y", [[-128, 127] * 200, [2**62, -(2**62)], [5, 5, -3]])
+def test_whole_numbers_far_apart_are_coded_too(y):
+    dtype = np.int8 if max(y) < 128 else np.int64
+    train = check_fit(
+        LogisticRegression(), np.zeros((len(y), 1)), np.array(y, dtype), classifier=True
+    )
+    assert_array_equal(train.classes[train.y], y)
+
+
+def test_missing_values_are_let_in_where_they_are_allowed_and_infinite_ones_never():
+    X = np.array([[1.0, np.nan], [2.0, 3.0]])
+    train = check_fit(LogisticRegression(), X, [0, 1], classifier=True, allow_nan=True)
+    assert_array_equal(train.X, X)
+    X[1, 1] = np.inf
+    with pytest.raises(DataError, match="column 1 has 1 infinite"):
+        check_fit(LogisticRegression(), X, [0, 1], classifier=True, allow_nan=True)

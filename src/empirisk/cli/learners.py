@@ -29,10 +29,13 @@ WHEN_ASKED = (
     "BaggingClassifier",
     "BaggingRegressor",
     "LogitBoostClassifier",
+    "QuadraticDiscriminantAnalysis",
     "StagewiseRegressor",
 )
 """No rivals by default: bags fit each of their members for each fold and value, AdaBoost refuses a
-fold of which its first member makes nothing, and of boosted trees histograms are the fastest."""
+fold of which its first member makes nothing, of boosted trees histograms are the fastest, and
+quadratic discriminants, singular where a category is missing from a class, are one end of the
+regularised ones."""
 
 
 def show_learners(*, as_json: bool) -> None:

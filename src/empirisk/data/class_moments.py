@@ -2,12 +2,13 @@
 
 For rows x_i of weight w_i and class y_i
 
-    weight_k = sum_{y_i = k} w_i
-    mean_k   = sum_{y_i = k} w_i x_i / weight_k
-    scatter  = sum_i w_i (x_i - mean_{y_i})(x_i - mean_{y_i})'
+    weight_k  = sum_{y_i = k} w_i
+    mean_k    = sum_{y_i = k} w_i x_i / weight_k
+    scatter_k = sum_{y_i = k} w_i (x_i - mean_k)(x_i - mean_k)'
 
-The scatter is pooled over the classes, and the update of Chan, Golub & LeVeque (1983) is applied
-to each class: an offset that is large against the spread costs no digits.
+The scatter is kept for each class, or, where all share one covariance, pooled over the classes.
+The update of Chan, Golub & LeVeque (1983) is applied to each class: an offset that is large against
+the spread costs no digits.
 """
 
 from collections.abc import Iterable
@@ -15,7 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from empirisk.data.blocks import Blocks, Rows
+from empirisk.compiled.class_rows import centre_by_class
+from empirisk.data.blocks import Blocks, Rows, compilable
 from empirisk.data.moments import Moments
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.deadlines import check_deadline
@@ -26,10 +28,11 @@ MODERATE = 200
 
 @dataclass(frozen=True, eq=False)
 class ClassMoments:
-    """Rows, weight and mean of each class, and the pooled scatter about the class means.
+    """Rows, weight and mean of each class, and the scatter about the class means.
 
-    A class without rows has weight 0 and mean 0. A column that is constant within each class has
-    scatter exactly 0.
+    The scatter has the shape (K, p, p), or (p, p) where it is pooled over the classes. A class
+    without rows has weight 0 and mean 0. A column that is constant within each class has scatter
+    exactly 0.
 
     Examples
     --------
@@ -50,31 +53,47 @@ class ClassMoments:
     scatter: Floats
 
     @classmethod
-    def empty(cls, n_classes: int, n_columns: int) -> "ClassMoments":
+    def empty(cls, n_classes: int, n_columns: int, *, tied: bool = True) -> "ClassMoments":
         """The moments of no rows."""
+        shape = (n_columns, n_columns) if tied else (n_classes, n_columns, n_columns)
         return cls(
             np.zeros(n_classes, np.int64),
             np.zeros(n_classes),
             np.zeros((n_classes, n_columns)),
-            np.zeros((n_columns, n_columns)),
+            np.zeros(shape),
         )
 
     @classmethod
-    def of(cls, X: Floats, y: Ints, weight: Floats, n_classes: int) -> "ClassMoments":
+    def of(
+        cls, X: Floats, y: Ints, weight: Floats, n_classes: int, *, tied: bool = True
+    ) -> "ClassMoments":
         """The moments of rows with class codes y and positive weights."""
-        order = np.argsort(y, kind="stable")
-        centred, weight = X[order], weight[order]
-        moments = cls.empty(n_classes, X.shape[1])
+        moments = cls.empty(n_classes, X.shape[1], tied=tied)
         moments.rows[:] = np.bincount(y, minlength=n_classes)
+        moments.weight[:] = np.bincount(y, weight, n_classes)
         end = np.cumsum(moments.rows)
-        for k in np.flatnonzero(moments.rows):
-            own = slice(end[k] - moments.rows[k], end[k])
-            moments.weight[k] = weight[own].sum()
-            moments.mean[k] = _centre(centred[own], weight[own], moments.weight[k])
-        if (weight != 1).any():
-            centred *= np.sqrt(weight)[:, None]
-        moments.scatter[:] = centred.T @ centred
+        begin = end - moments.rows
+        centred = np.empty(X.shape)
+        X, y, weight = (compilable(part) for part in (X, y, weight))
+        centre_by_class(X, y, weight, np.sqrt(weight), moments.weight, begin, moments.mean, centred)
+        # NumPy sees the symmetry of a product Z'Z and does half the work.
+        if tied:
+            np.dot(centred.T, centred, out=moments.scatter)
+        else:
+            for k in np.flatnonzero(moments.rows):
+                own = centred[begin[k] : end[k]]
+                np.dot(own.T, own, out=moments.scatter[k])
         return moments
+
+    @property
+    def tied(self) -> bool:
+        """Whether the scatter is pooled over the classes."""
+        return self.scatter.ndim == 2
+
+    @property
+    def within(self) -> Floats:
+        """The scatter within classes, pooled over them."""
+        return self.scatter if self.tied else self.scatter.sum(axis=0)
 
     def __add__(self, other: "ClassMoments") -> "ClassMoments":
         weight = self.weight + other.weight
@@ -85,7 +104,7 @@ class ClassMoments:
             self.rows + other.rows,
             weight,
             self.mean + apart * share[:, None],
-            self.scatter + other.scatter + spread.T @ spread,
+            self.scatter + other.scatter + self._products(spread),
         )
 
     def __sub__(self, part: "ClassMoments") -> "ClassMoments":
@@ -96,17 +115,24 @@ class ClassMoments:
         share = _ratio(part.weight, weight)
         apart = self.mean - part.mean
         spread = apart * np.sqrt(self.weight * share)[:, None]
-        scatter = self.scatter - part.scatter - spread.T @ spread
-        np.fill_diagonal(scatter, np.maximum(np.diagonal(scatter), 0.0))
+        scatter = self.scatter - part.scatter - self._products(spread)
+        if not self.tied:
+            scatter[rows == 0] = 0.0
+        diagonal = np.einsum("...jj->...j", scatter)
+        np.maximum(diagonal, 0.0, out=diagonal)
         mean = np.where(rows[:, None] > 0, self.mean + apart * share[:, None], 0.0)
         return ClassMoments(rows, weight, mean, scatter)
+
+    def _products(self, spread: Floats) -> Floats:
+        """s_k s_k' of each class, or their sum."""
+        return spread.T @ spread if self.tied else spread[:, :, None] * spread[:, None, :]
 
     def pooled(self) -> Moments:
         """The moments of all rows, whatever their class."""
         weight = float(self.weight.sum())
         mean = self.weight @ self.mean / weight
         apart = (self.mean - mean) * np.sqrt(self.weight)[:, None]
-        return Moments(int(self.rows.sum()), weight, mean, self.scatter + apart.T @ apart)
+        return Moments(int(self.rows.sum()), weight, mean, self.within + apart.T @ apart)
 
     def mapped(self, A: Floats, b: Floats) -> "ClassMoments":
         """The moments of X A + b where these are those of X."""
@@ -115,16 +141,47 @@ class ClassMoments:
     def present(self) -> "ClassMoments":
         """Without the classes that have no rows."""
         kept = self.rows > 0
-        return ClassMoments(self.rows[kept], self.weight[kept], self.mean[kept], self.scatter)
+        scatter = self.scatter if self.tied else self.scatter[kept]
+        return ClassMoments(self.rows[kept], self.weight[kept], self.mean[kept], scatter)
 
 
-def class_moments(blocks: Blocks, n_classes: int, n_columns: int) -> ClassMoments:
+def class_moments(
+    blocks: Blocks, n_classes: int, n_columns: int, *, tied: bool = True
+) -> ClassMoments:
     """The moments of all blocks, whose y are class codes, added in order."""
-    total = ClassMoments.empty(n_classes, n_columns)
+    total = ClassMoments.empty(n_classes, n_columns, tied=tied)
     for block in blocks:
         check_deadline()
-        total = total + ClassMoments.of(block.X, block.y, block.weight, n_classes)
+        total = total + ClassMoments.of(block.X, block.y, block.weight, n_classes, tied=tied)
     return total
+
+
+def measured_moments(
+    blocks: Blocks, n_classes: int, *, tied: bool = True
+) -> tuple[ClassMoments, "Units"]:
+    """The moments of all blocks, of columns and weights in the units that are returned with them.
+
+    Ordinary numbers are gone through once: that no square overflowed is seen from the moments.
+    """
+    p = blocks.n_columns
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        moments = class_moments(blocks, n_classes, p, tied=tied)
+    if _are_ordinary(moments):
+        return moments, Units(np.zeros(p, np.int64), 0)
+    units = Units.of(blocks)
+    if units.column.any() or units.weight:
+        moments = class_moments(blocks.map(units.measure), n_classes, p, tied=tied)
+    return moments, units
+
+
+def _are_ordinary(moments: ClassMoments) -> bool:
+    """Whether columns and weights are so far from the limits that their units are 1."""
+    weight = moments.weight[moments.rows > 0]
+    with np.errstate(over="ignore", invalid="ignore"):
+        variance = np.diagonal(moments.within) / weight.sum()
+        size = np.append(np.sqrt(variance + np.square(moments.mean).max(axis=0)), weight)
+    least, most = np.ldexp(1.0, -MODERATE // 2), np.ldexp(1.0, MODERATE // 2)
+    return bool(((size > least) & (size < most)).all())
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,16 +219,6 @@ class Units:
 def _exponent(largest: Floats) -> Ints:
     exponent = np.frexp(largest)[1].astype(np.int64)
     return np.where(np.abs(exponent) > MODERATE, exponent, 0)
-
-
-def _centre(X: Floats, weight: Floats, total: float) -> Floats:
-    """Subtract the weighted mean from the rows, in place, and return it."""
-    # About the first row a constant column is exactly 0, and its mean has no rounding error.
-    first = X[0].copy()
-    X -= first
-    shift = (weight @ X) / total
-    X -= shift
-    return first + shift
 
 
 def _ratio(part: Floats, whole: Floats) -> Floats:

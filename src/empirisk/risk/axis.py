@@ -48,7 +48,7 @@ class Axis:
     ----------
     params : tuple of str
         Usually one name. With several, each value is a tuple.
-    larger : {"simpler", "richer"}
+    larger : {"simpler", "richer"}, or a tuple with one of them for each parameter
         What a larger value makes of the learner. With several parameters: of the first, then of
         the second among equals, and so on.
     scale : {"log", "linear", "integer"}
@@ -59,10 +59,13 @@ class Axis:
     >>> penalty = Axis(("alpha",), larger="simpler", scale="log")
     >>> penalty.complexity([0.01, 1.0, 100.0])
     array([2., 1., 0.])
+    >>> both = Axis(("alpha", "delta"), larger=("richer", "simpler"), scale="linear")
+    >>> both.complexity([(0.0, 0.5), (0.0, 0.1), (1.0, 0.5)])
+    array([0., 1., 2.])
     """
 
     params: tuple[str, ...]
-    larger: Literal["simpler", "richer"]
+    larger: Literal["simpler", "richer"] | tuple[Literal["simpler", "richer"], ...]
     scale: Literal["log", "linear", "integer"]
 
     def complexity(self, values: Sequence[Any]) -> Floats:
@@ -70,17 +73,21 @@ class Axis:
 
         `None` means "no penalty at all", the richest.
         """
-        sign = 1.0 if self.larger == "richer" else -1.0
-        keys = np.array([self._key(value, sign) for value in values])
+        larger = (self.larger,) * len(self.params) if isinstance(self.larger, str) else self.larger
+        signs = [1.0 if each == "richer" else -1.0 for each in larger]
+        keys = np.array([self._key(value, signs) for value in values])
         return np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1).astype(float)
 
     def settings(self, value: Any) -> dict[str, Any]:
         """The parameters of the learner at one value of the axis."""
         return dict(zip(self.params, value if len(self.params) > 1 else (value,), strict=True))
 
-    def _key(self, value: Any, sign: float) -> list[float]:
+    def _key(self, value: Any, signs: list[float]) -> list[float]:
         parts = value if len(self.params) > 1 else (value,)
-        return [np.inf if part is None else sign * float(part) for part in parts]
+        return [
+            np.inf if part is None else sign * float(part)
+            for part, sign in zip(parts, signs, strict=True)
+        ]
 
 
 class Path(Protocol):

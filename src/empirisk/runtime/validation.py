@@ -19,7 +19,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.column_names import check_names, column_names, name_columns
 from empirisk.runtime.complaints import (
     explain,
@@ -65,10 +65,12 @@ def check_fit(
     *,
     classifier: bool = False,
     multi_output: bool = False,
+    allow_nan: bool = False,
 ) -> TrainingSet:
     """The door of every `fit`: checks, converts, sets `n_features_in_` and `feature_names_in_`.
 
-    Rows of weight 0 are left out: a class that has only such rows is no class.
+    Rows of weight 0 are left out: a class that has only such rows is no class. With `allow_nan`
+    NaN stays in X; infinite values are refused all the same.
 
     Examples
     --------
@@ -81,7 +83,13 @@ def check_fit(
     1
     """
     _refuse_no_target(estimator, y)
-    rows = _floats(X, "X", _name(estimator), lambda X: validate_data(estimator, X, **_DOOR))
+    rows = _floats(
+        X,
+        "X",
+        _name(estimator),
+        lambda X: validate_data(estimator, X, **_DOOR),
+        allow_nan=allow_nan,
+    )
     target, weight = check_target(
         estimator, y, rows, sample_weight, classifier=classifier, multi_output=multi_output
     )
@@ -91,8 +99,20 @@ def check_fit(
         rows, target, weight = name_columns(rows[kept], names), target[kept], weight[kept]
     if not classifier:
         return TrainingSet(rows, target, weight, None)
-    classes, codes = np.unique(target, return_inverse=True)
-    return TrainingSet(rows, codes.astype(np.int64), weight, classes)
+    return TrainingSet(rows, *_coded(target, weight))
+
+
+def _coded(labels: Array, weight: Floats) -> tuple[Ints, Floats, Array]:
+    """Codes of the labels, the weights, and the sorted labels that the codes stand for."""
+    if labels.dtype.kind == "i" and len(labels):
+        least, most = int(labels.min()), int(labels.max())
+        if most - least < len(labels):  # counted instead of sorted
+            places = labels.astype(np.int64) - least
+            present = np.bincount(places) > 0
+            classes = (np.flatnonzero(present) + least).astype(labels.dtype)
+            return (np.cumsum(present) - 1)[places], weight, classes
+    classes, codes = np.unique(labels, return_inverse=True)
+    return codes.astype(np.int64), weight, classes
 
 
 def check_target(
@@ -118,8 +138,10 @@ def check_target(
     return target, check_weights(sample_weight, len(target))
 
 
-def check_predict(estimator: Any, X: Any) -> Floats:
+def check_predict(estimator: Any, X: Any, *, allow_nan: bool = False) -> Floats:
     """The door of every `predict`: the learner is fitted, and X has the columns it was fitted to.
+
+    With `allow_nan` NaN, and NaN alone of what is not finite, may be in X.
 
     Examples
     --------
@@ -129,12 +151,16 @@ def check_predict(estimator: Any, X: Any) -> Floats:
     """
     check_is_fitted(estimator)
     return _floats(
-        X, "X", _name(estimator), lambda X: validate_data(estimator, X, reset=False, **_DOOR)
+        X,
+        "X",
+        _name(estimator),
+        lambda X: validate_data(estimator, X, reset=False, **_DOOR),
+        allow_nan=allow_nan,
     )
 
 
-def numbers(X: Any, estimator: Any) -> Floats:
-    """X as a C-contiguous, writable float64 array of finite numbers.
+def numbers(X: Any, estimator: Any, *, allow_nan: bool = False) -> Floats:
+    """X as a C-contiguous, writable float64 array of finite numbers, and of NaN if so allowed.
 
     Examples
     --------
@@ -151,6 +177,7 @@ def numbers(X: Any, estimator: Any) -> Floats:
         "X",
         _name(estimator),
         lambda X: check_array(X, estimator=estimator, input_name="X", **_DOOR),
+        allow_nan=allow_nan,
     )
 
 
@@ -187,7 +214,14 @@ def check_weights(sample_weight: Any, n: int) -> Floats:
     return weight
 
 
-def _floats(table: Any, subject: str, name: str, convert: Callable[[Any], Array]) -> Floats:
+def _floats(
+    table: Any,
+    subject: str,
+    name: str,
+    convert: Callable[[Any], Array],
+    *,
+    allow_nan: bool = False,
+) -> Floats:
     table = _as_array_like(table)
     refuse_dates(table, subject, name)
     check_names(column_names(table) or ())  # pandas lets a name stand twice
@@ -199,7 +233,13 @@ def _floats(table: Any, subject: str, name: str, convert: Callable[[Any], Array]
         raise
     # Aligned, since compiled code would be compiled once more for arrays that are not.
     values = np.require(values, np.float64, ["C", "ALIGNED", "WRITEABLE", "ENSUREARRAY"])
-    refuse_not_finite(values, table, subject, name)
+    if not allow_nan:
+        refuse_not_finite(values, table, subject, name)
+    else:
+        with np.errstate(over="ignore", invalid="ignore"):
+            suspicious = not np.isfinite(values.sum())
+        if suspicious:
+            refuse_not_finite(np.where(np.isnan(values), 0.0, values), table, subject, name)
     return name_columns(values, column_names(table))
 
 

@@ -186,6 +186,10 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         return self.best_estimator_.transform(X)
 
+    @_best_has("transform")
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        return self.fit(X, y, **fit_params).transform(X)
+
     @_best_has("score")
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The learner's own score, as scikit-learn defines it."""

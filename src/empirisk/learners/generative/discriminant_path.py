@@ -1,55 +1,102 @@
 """Linear discriminant analysis at several shrinkages from one training set."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from empirisk.data.blocks import Blocks
-from empirisk.data.class_moments import Units, class_moments
+from empirisk.data.class_moments import measured_moments
+from empirisk.learners.generative.class_densities import ClassDensities
+from empirisk.learners.generative.complete_rows import has_missing
+from empirisk.learners.generative.discriminants import decide
+from empirisk.learners.generative.fisher import fisher_coordinates
+from empirisk.learners.generative.held_out import MOST_NUMBERS, row_weight
+from empirisk.learners.generative.settings import (
+    BY_THE_DATA,
+    by_cholesky,
+    checked_components,
+    checked_flag,
+    checked_priors,
+    checked_shrinkage,
+    checked_tol,
+)
+from empirisk.learners.generative.shrinkage import ShrunkenClasses, shrunken_classes
 from empirisk.learners.generative.tied_covariance import (
     TiedCovariance,
+    divisor,
     shares,
     tied_discriminants,
 )
 from empirisk.risk.axis import Output
 from empirisk.runtime.arrays import Array, Floats
-from empirisk.runtime.errors import EmpiriskWarning, ParameterError, RankWarning
+from empirisk.runtime.errors import ParameterError, RankWarning
 from empirisk.runtime.parallel import one_blas_thread
 
 
 class DiscriminantPath:
-    """Linear discriminant analysis at several shrinkages, from one pass over the moments."""
+    """Linear discriminant analysis at several shrinkages, from one pass over the moments.
+
+    A shrinkage by the data is the only one of its path.
+    """
 
     def __init__(
         self,
         learner: Any,
         blocks: Blocks,
-        values: Sequence[float | None],
-        n_classes: int,
+        values: Sequence[float | str | None],
+        classes: Array,
         names: Sequence[str] | None,
     ) -> None:
-        self.learner, self.values = learner, values
-        shrinkages = [checked_shrinkage(value) for value in values]
-        priors = checked_priors(learner.priors, n_classes)
-        tol = checked_tol(learner.tol)
-        self.units = Units.of(blocks)
+        self.learner, self.values, self.classes = learner, values, classes
+        self._kept: list[Any] | None = None
+        self.by_the_data = _asks_the_data(values)
+        self.shrinkages = [0.0] if self.by_the_data else [checked_shrinkage(v) for v in values]
+        priors = checked_priors(learner.priors, len(classes))
+        self.tol = checked_tol(learner.tol)
+        self.cholesky = by_cholesky(learner.solver)
+        unbiased = checked_flag(learner.unbiased, "unbiased")
         with one_blas_thread():
-            blocks = blocks.map(self.units.measure)
-            self.moments = class_moments(blocks, n_classes, len(self.units.column))
+            self.moments, self.units = measured_moments(
+                blocks, len(classes), tied=not self.by_the_data
+            )
             self.priors = shares(priors, self.moments)
-            self.covariance = TiedCovariance(self.moments, self.units.column, tol)
-            rule = tied_discriminants(self.covariance, self.priors, shrinkages)
+            lost = row_weight(self.units) if unbiased else 0.0
+            self.covariance = self._covariance(blocks, lost)
+            rule = tied_discriminants(self.covariance, self.priors, self.shrinkages)
         self.rule = rule.in_units(self.units.column)
-        if 0 in shrinkages:
+        if 0 in self.shrinkages:
             self._warn_if_singular(names)
+
+    def _covariance(self, blocks: Blocks, lost: float) -> TiedCovariance:
+        moments, unit = self.moments, self.units.column
+        self.shrunken: ShrunkenClasses | None = None
+        estimate = None
+        if self.by_the_data:
+            measured = blocks.map(self.units.measure)
+            self.shrunken = shrunken_classes(moments, measured, self.units, str(self.values[0]))
+            grown = moments.weight.sum() / divisor(moments.weight, lost).sum()
+            estimate = self.shrunken.pooled * grown
+        return TiedCovariance(
+            moments, unit, self.tol, lost=lost, cholesky=self.cholesky, estimate=estimate
+        )
 
     def predict_path(self, X: Floats, output: Output) -> Array:
         with one_blas_thread():
-            return self.rule.predict(X, output)
+            if not has_missing(X):
+                return self.rule.predict(X, output)
+            values = [learner._values(X) for learner in self._at_all_values()]
+            return decide(np.concatenate(values, axis=2), output)
+
+    def _at_all_values(self) -> Iterable[Any]:
+        """The learner at all shrinkages; kept, unless they are too large."""
+        if len(self.values) * len(self.units.column) ** 2 > MOST_NUMBERS:
+            return map(self.at, range(len(self.values)))
+        if self._kept is None:
+            self._kept = [self.at(j) for j in range(len(self.values))]
+        return self._kept
 
     @property
     def degrees_of_freedom(self) -> Floats:
@@ -59,12 +106,12 @@ class DiscriminantPath:
     def at(self, j: int) -> Any:
         learner = clone(self.learner).set_params(shrinkage=self.values[j])
         learner.n_features_in_ = len(self.units.column)
-        return self.write(j, learner, np.arange(len(self.priors)))
+        return self.write(j, learner)
 
-    def write(self, j: int, learner: Any, classes: Array) -> Any:
+    def write(self, j: int, learner: Any) -> Any:
         """The fitted attributes at the j-th shrinkage."""
-        rule = self.rule.at(j)
-        learner.classes_ = classes
+        rule, s = self.rule.at(j), self.shrinkages[j]
+        learner.classes_ = self.classes
         learner.priors_ = self.priors
         learner.means_ = np.ldexp(self.moments.mean, self.units.column)
         learner.xbar_ = rule.centre
@@ -72,9 +119,34 @@ class DiscriminantPath:
         learner.intercept_ = rule.offset[:, 0] - learner.coef_ @ learner.xbar_
         # Kept beside the intercept, which for columns with a large mean has fewer digits.
         learner._offset = rule.offset[:, 0]
+        learner.shrinkage_ = s if self.shrunken is None else self.shrunken.shrinkage
+        learner.rank_ = self.covariance.rank if s == 0 else len(self.units.column)
+        learner._densities = ClassDensities(
+            self.priors,
+            self.moments.mean,
+            self.covariance.measured(s),
+            self.units.column,
+            self.covariance.instead,
+            self.tol,
+            self.cholesky,
+        )
         if learner.store_covariance:
-            learner.covariance_ = self.covariance.shrunken(checked_shrinkage(self.values[j]))
+            learner.covariance_ = self.covariance.in_units(s)
+        self._write_coordinates(s, learner)
         return learner
+
+    def _write_coordinates(self, s: float, learner: Any) -> None:
+        p = len(self.units.column)
+        wanted = checked_components(learner.n_components, min(len(self.priors) - 1, p))
+        triangles = self.covariance.by_triangles if s == 0 else None
+        factor = self.covariance.factor(s) if triangles is None else triangles
+        found = fisher_coordinates(factor.whitening, self.moments.mean, self.priors, self.tol)
+        with np.errstate(over="ignore"):
+            scalings = np.ldexp(found.scalings, -self.units.column[:, None])
+        total = found.separability.sum()
+        learner.scalings_ = np.nan_to_num(scalings[:, :wanted])
+        learner.separability_ = found.separability[:wanted]
+        learner.explained_variance_ratio_ = learner.separability_ / (total if total > 0 else 1.0)
 
     def _warn_if_singular(self, names: Sequence[str] | None) -> None:
         why = self.covariance.why_singular(names)
@@ -84,41 +156,15 @@ class DiscriminantPath:
                 f"get the variance tol^2 = {self.covariance.least_variance:.1e}: drop columns, or "
                 "set shrinkage above 0",
                 RankWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
 
-def checked_shrinkage(value: Any) -> float:
-    """The shrinkage as a number; None is 0."""
-    if value is None:
-        return 0.0
-    if not (_is_number(value) and 0 <= value <= 1):
-        raise ParameterError(f"shrinkage is {value!r}; it must be None or lie between 0 and 1")
-    return float(value)
-
-
-def checked_tol(value: Any) -> float:
-    """The tolerance, checked."""
-    if not (_is_number(value) and 0 <= value < 1):
-        raise ParameterError(f"tol is {value!r}; it must be a number from 0 to below 1")
-    return float(value)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-
-
-def checked_priors(priors: ArrayLike | None, n_classes: int) -> Floats | None:
-    """The given shares of the classes, made to sum to one; None if they are to be learned."""
-    if priors is None:
-        return None
-    given = np.asarray(priors, dtype=float)
-    if given.shape != (n_classes,):
+def _asks_the_data(values: Sequence[Any]) -> bool:
+    asks = [isinstance(value, str) and value in BY_THE_DATA for value in values]
+    if any(asks) and len(values) > 1:
         raise ParameterError(
-            f"priors has shape {given.shape}; with {n_classes} classes it needs {n_classes} numbers"
+            f"values are {list(values)!r}: a shrinkage found from the data is one of its own; "
+            "give numbers between 0 and 1"
         )
-    if not (np.isfinite(given).all() and (given >= 0).all() and given.any()):
-        raise ParameterError(f"priors are {given}; they must be >= 0, finite and not all 0")
-    if abs(given.sum() - 1) > 1e-5:
-        warnings.warn(f"priors sum to {given.sum():.6g}: divided by it", EmpiriskWarning)
-    return given / given.sum()
+    return any(asks)

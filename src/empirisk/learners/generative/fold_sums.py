@@ -12,11 +12,8 @@ import numpy as np
 
 from empirisk.data.blocks import Rows
 from empirisk.data.class_moments import ClassMoments
-from empirisk.learners.generative.tied_covariance import (
-    LARGEST_CONDITION,
-    ClassMeans,
-    least_variance,
-)
+from empirisk.learners.generative.covariance import LARGEST_CONDITION, least_variance
+from empirisk.learners.generative.tied_covariance import ClassMeans, divisor
 from empirisk.risk.parts import Parts, about_own_means
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.solvers.many_systems import solve_each
@@ -40,23 +37,25 @@ def trained_discriminants(
     shrinkage: float,
     priors: Floats | None,
     tol: float,
+    lost: float,
 ) -> TrainedDiscriminants | None:
     """What the training parts give; None where one lacks a class, or is close to singular."""
     p = rows.X.shape[1]
     if not parts.have_room_for(p):
         return None
-    n, weight, first, scatter = parts.training_sums(partial(_sums, rows, total.mean))
-    if not (n > 0).all():
+    count, weight, first, scatter = parts.training_sums(partial(_sums, rows, total.mean))
+    if not (count > 0).all():
         return None
-    shift, lost = about_own_means(scatter, first, weight)
-    covariance = _shrink(scatter / weight.sum(axis=1)[:, np.newaxis, np.newaxis], shrinkage)
+    shift, grown = about_own_means(scatter, first, weight)
+    n = divisor(weight, lost).sum(axis=1)
+    covariance = _shrink(scatter / n[:, np.newaxis, np.newaxis], shrinkage)
     prior = weight if priors is None else np.broadcast_to(priors, weight.shape)
     means = ClassMeans.of(total.mean + shift, prior / prior.sum(axis=1, keepdims=True))
     solution, condition = solve_each(covariance, means.directions.transpose(0, 2, 1))
     # LAPACK's estimate of a condition number may be too small, hardly ever tenfold.
     limit = min(LARGEST_CONDITION, 0.1 / least_variance(tol, p))
     coef = np.ascontiguousarray(solution.transpose(0, 2, 1))
-    exact = (condition * lost.max(axis=1) <= limit).all()
+    exact = (condition * grown.max(axis=1) <= limit).all()
     if not (exact and np.abs(coef).max() < LARGEST_COEFFICIENT):
         return None
     centre = total.weight @ total.mean / total.weight.sum()

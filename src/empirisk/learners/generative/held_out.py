@@ -1,27 +1,21 @@
-"""Held-out predictions of linear discriminant analysis without fitting each split.
+"""Held-out predictions of discriminant analysis without fitting each split.
 
-The class moments of a training part are those of all rows minus those of the fold. At one
-shrinkage all splits are learned at once: see `fold_sums`.
+The class moments of a training part are those of all rows minus those of the fold.
 """
 
-from collections.abc import Iterator, Sequence
+from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any, Protocol, Self
 
 import numpy as np
 
 from empirisk.data.blocks import ROWS_PER_BLOCK, Blocks, Rows
-from empirisk.data.class_moments import ClassMoments, Units, class_moments
+from empirisk.data.class_moments import ClassMoments, Units, measured_moments
 from empirisk.data.encode import FoldMap
-from empirisk.learners.generative.discriminants import LinearDiscriminants, among_all, decide
-from empirisk.learners.generative.fold_sums import trained_discriminants
-from empirisk.learners.generative.tied_covariance import (
-    LARGEST_CONDITION,
-    TiedCovariance,
-    shares,
-    tied_discriminants,
-)
+from empirisk.learners.generative.covariance import LARGEST_CONDITION
+from empirisk.learners.generative.discriminants import among_all, decide
 from empirisk.risk.axis import Block, CannotSubtractError, Output
-from empirisk.risk.parts import parts_of
 from empirisk.risk.plans import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.deadlines import check_deadline
@@ -31,6 +25,17 @@ LEAST_SHARE = 1e-4
 """Of the weight of a class that must remain, so that subtraction keeps 12 digits of its mean."""
 
 
+MOST_NUMBERS = 2**24
+"""In the rules of all folds that are there together: 128 MB."""
+
+
+class Discriminants(Protocol):
+    """Functions of which the largest decides."""
+
+    def values(self, X: Floats) -> Floats:
+        """At the rows of X: (rows, classes, values of the axis)."""
+
+
 @dataclass(frozen=True, eq=False)
 class Fitted:
     """The discriminants of the classes that a training part has.
@@ -38,7 +43,7 @@ class Fitted:
     Behind an encoder they are for X A + b, and `encoding` is (A, b).
     """
 
-    rule: LinearDiscriminants
+    rule: Discriminants
     present: Ints
     n_classes: int
     encoding: tuple[Floats, Floats] | None = None
@@ -52,45 +57,50 @@ class Fitted:
 
 @dataclass(frozen=True, eq=False)
 class TrainingParts:
-    """All rows, measured so that no square overflows, and what to learn from parts of them."""
+    """All rows, measured so that no square overflows, and what to learn from parts of them.
+
+    `lost` is what each class takes from the divisor of a covariance: 0, or the weight of one row.
+    """
 
     rows: Rows
     unit: Ints
     total: ClassMoments
-    shrinkages: Sequence[float]
     priors: Floats | None
     tol: float
-    fold_map: FoldMap | None = None
+    lost: float
+    fold_map: FoldMap | None
 
     @classmethod
     def of(
         cls,
         rows: Rows,
         n_classes: int,
-        shrinkages: Sequence[float],
+        *,
         priors: Floats | None,
         tol: float,
+        tied: bool,
+        unbiased: bool = False,
         fold_map: FoldMap | None = None,
-    ) -> "TrainingParts":
-        units = Units.of(Blocks.of_arrays(*rows))
-        rows = units.measure(rows)
+        **others: Any,
+    ) -> Self:
         with one_blas_thread():
-            total = class_moments(Blocks.of_arrays(*rows), n_classes, rows.X.shape[1])
-        return cls(rows, units.column, total, shrinkages, priors, tol, fold_map)
+            total, units = measured_moments(Blocks.of_arrays(*rows), n_classes, tied=tied)
+        lost = row_weight(units) if unbiased else 0.0
+        return cls(units.measure(rows), units.column, total, priors, tol, lost, fold_map, **others)
 
-    def decisive(self) -> list[float]:
-        """The shrinkages at which the covariance is worst conditioned, in its two scalings."""
-        kinds = [s for s in self.shrinkages if s == 0], [s for s in self.shrinkages if s > 0]
-        return [min(kind) for kind in kinds if kind]
+    @abstractmethod
+    def learn(self, train: ClassMoments, where: str) -> Fitted:
+        """What a training part gives; refuses an ill-conditioned covariance."""
 
     def without(self, test: Ints, split: int) -> Fitted:
         """What is learned without the rows `test`; refuses where subtraction is inexact."""
         check_deadline()
-        fold = ClassMoments.empty(len(self.total.rows), len(self.unit))
+        tied = self.total.tied
+        fold = ClassMoments.empty(len(self.total.rows), len(self.unit), tied=tied)
         X, y, weight = self.rows
         for part in slices(len(test), ROWS_PER_BLOCK):
             i = test[part]
-            fold = fold + ClassMoments.of(X[i], y[i], weight[i], len(fold.rows))
+            fold = fold + ClassMoments.of(X[i], y[i], weight[i], len(fold.rows), tied=tied)
         train = self.total - fold
         kept = train.rows > 0
         share = train.weight[kept] / self.total.weight[kept]
@@ -110,72 +120,72 @@ class TrainingParts:
         behind = replace(self, total=self.total.mapped(A, b), unit=np.zeros(A.shape[1], np.int64))
         return replace(behind.learn(train.mapped(A, b), where), encoding=(A, b))
 
-    def learn(self, train: ClassMoments, where: str) -> Fitted:
-        """The discriminants of a training part; refuses an ill-conditioned covariance."""
+    @property
+    @abstractmethod
+    def numbers_in_a_rule(self) -> int:
+        """How many it takes to keep what a training part gives."""
+
+    def present(self, train: ClassMoments, where: str) -> tuple[Ints, Floats | None]:
+        """The classes of a training part, and their priors where these are given."""
         present = np.flatnonzero(train.rows)
         if len(present) < 2:
             raise CannotSubtractError(f"{where} trains on one class only")
         priors = None if self.priors is None else self.priors[present]
         if priors is not None and not priors.any():
             raise CannotSubtractError(f"{where} trains on classes of prior probability 0 only")
-        lost = self._variation_lost(train)
-        train = train.present()
-        covariance = TiedCovariance(train, self.unit, self.tol)
-        for s in self.decisive():
-            refuse_condition(covariance.condition(s) * lost, where)
-        rule = tied_discriminants(covariance, shares(priors, train), self.shrinkages)
-        return Fitted(rule, present, len(self.total.rows))
+        return present, priors
 
-    def _variation_lost(self, train: ClassMoments) -> float:
-        """The largest ratio of a column's scatter in all rows to that in the training part."""
-        before, after = np.diagonal(self.total.scatter), np.diagonal(train.scatter)
-        varying = before > 0
-        with np.errstate(divide="ignore"):
-            return float(np.max(before[varying] / after[varying], initial=1.0))
+    def variation_lost(self, train: ClassMoments) -> Floats:
+        """The largest ratio of a column's scatter in all rows to that in the training part, of
+        each scatter matrix there is."""
+        before, after = (np.einsum("...jj->...j", m.scatter) for m in (self.total, train))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.where(before > 0, before / after, 1.0)
+        return ratio.max(axis=-1)
 
 
-def refuse_condition(condition: float, where: str) -> None:
+def row_weight(units: Units) -> float:
+    """The weight of one row in the unit of the weights."""
+    return float(np.ldexp(1.0, -units.weight))
+
+
+def refuse_condition(condition: float, where: str, of: str = "within classes") -> None:
     """Beyond the limit the statistics left by a subtraction are too inexact to invert."""
     if condition > LARGEST_CONDITION:
         raise CannotSubtractError(
-            f"{where}: the covariance within classes has condition number {condition:.1e}, "
+            f"{where}: the covariance {of} has condition number {condition:.1e}, "
             f"subtraction is exact enough up to {LARGEST_CONDITION:.0e}"
         )
 
 
-def predict_folds(
+def predict_by_folds(
     parts: TrainingParts, plan: Plan, output: Output, rows_per_block: int
 ) -> Iterator[Block]:
-    """Predictions of the held-out rows of a partition, each fold by its own rule."""
+    """Predictions of the held-out rows of a partition, each fold by its own rule.
+
+    Whether a fold is refused is known before the first prediction. Where the rules of all folds
+    are too many to be kept, each is learned again when its turn comes.
+    """
+    several = plan.n_splits * parts.numbers_in_a_rule <= MOST_NUMBERS
+    fitted: list[Fitted | None] = []
     with one_blas_thread():
-        values = _by_parts(parts, plan, min(rows_per_block, ROWS_PER_BLOCK))
-        if values is not None:
-            return ((r, rows, decide(value[:, :, None], output)) for r, rows, value in values)
-        fitted = [parts.without(plan.test(s), s) for s in range(plan.n_splits)]
+        for s in range(plan.n_splits):
+            found = parts.without(plan.test(s), s)
+            fitted.append(found if several else None)
     return _blocks(parts, fitted, plan, output, rows_per_block)
 
 
-def _by_parts(
-    training: TrainingParts, plan: Plan, rows_per_block: int
-) -> Iterator[tuple[int, Ints, Floats]] | None:
-    """All splits at once, at one shrinkage; None where there is no exact way."""
-    parts = parts_of(plan)
-    if parts is None or len(training.shrinkages) > 1 or training.fold_map is not None:
-        return None
-    shrinkage = training.shrinkages[0]
-    if shrinkage > 0 and training.unit.any():  # columns are shrunken in a common unit
-        return None
-    rules = trained_discriminants(
-        training.rows, training.total, parts, shrinkage, training.priors, training.tol
-    )
-    return None if rules is None else parts.linear(training.rows.X, *rules, rows_per_block)
-
-
 def _blocks(
-    parts: TrainingParts, fitted: list[Fitted], plan: Plan, output: Output, rows_per_block: int
+    parts: TrainingParts,
+    fitted: list[Fitted | None],
+    plan: Plan,
+    output: Output,
+    rows_per_block: int,
 ) -> Iterator[Block]:
-    for s, fit in enumerate(fitted):
+    for s, kept in enumerate(fitted):
         test = plan.test(s)
+        with one_blas_thread():
+            fit = parts.without(test, s) if kept is None else kept
         for part in slices(len(test), min(rows_per_block, ROWS_PER_BLOCK)):
             check_deadline()
             with one_blas_thread():

@@ -1,43 +1,40 @@
 """Linear discriminant analysis: Gaussian classes that share one covariance."""
 
 from collections.abc import Sequence
-from functools import partial
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from empirisk.data.blocks import Blocks, Rows
-from empirisk.data.encode import FoldDesign
-from empirisk.learners.generative.discriminant_path import (
-    DiscriminantPath,
+from empirisk.learners.generative.complete_rows import has_missing
+from empirisk.learners.generative.density_soundness import check_arrays
+from empirisk.learners.generative.discriminant_path import DiscriminantPath
+from empirisk.learners.generative.discriminants import LinearDiscriminants
+from empirisk.learners.generative.gaussian_classifier import GaussianClassifier
+from empirisk.learners.generative.leave_one_out import predict_left_out
+from empirisk.learners.generative.settings import (
+    BY_THE_DATA,
+    checked_flag,
     checked_priors,
     checked_shrinkage,
     checked_tol,
 )
-from empirisk.learners.generative.discriminants import (
-    LinearDiscriminants,
-    largest,
-    log_posterior,
-    posterior,
-)
-from empirisk.learners.generative.held_out import TrainingParts, predict_folds
-from empirisk.learners.generative.leave_one_out import predict_left_out
-from empirisk.risk.axis import Axis, CannotSubtractError, Freedom, HeldOut, Output, PathMixin
+from empirisk.learners.generative.tied_held_out import TiedParts, predict_folds
+from empirisk.risk.axis import Axis, CannotSubtractError, Freedom, HeldOut, Output
 from empirisk.risk.plans import Plan
-from empirisk.runtime.arrays import Array, Floats, Ints
-from empirisk.runtime.column_names import column_names
-from empirisk.runtime.errors import DataError
+from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.parallel import one_blas_thread
-from empirisk.runtime.validation import check_fit, check_predict
+from empirisk.runtime.validation import check_predict
 
 GRID = tuple(((np.arange(21) / 20) ** 3).tolist())
 """Shrinkage matters by its size relative to the small eigenvalues: most values near 0."""
 
 
-class LinearDiscriminantAnalysis(PathMixin, ClassifierMixin, BaseEstimator):
+class LinearDiscriminantAnalysis(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, GaussianClassifier
+):
     """Bayes' rule for Gaussian classes with means m_k, shares pi_k and one covariance Sigma:
     the largest of
 
@@ -48,14 +45,31 @@ class LinearDiscriminantAnalysis(PathMixin, ClassifierMixin, BaseEstimator):
 
         Sigma(s) = (1 - s) S + s (trace S / p) I.
 
+    `transform` gives Fisher's coordinates, at most K - 1 for K classes, in which the covariance
+    within classes is the identity. There the rule is that of the nearest class mean, by the squared
+    distance minus 2 log pi_k.
+
+    Features that are missing (NaN) when it predicts are left out by the marginal densities of the
+    others. Training rows must be complete; others are left out, with a warning.
+
     Complexity axis: `shrinkage`; `Tuned(LinearDiscriminantAnalysis())` chooses it.
 
     Parameters
     ----------
-    shrinkage : float between 0 and 1, or None
-        s above. None is 0. With 1 the rule is that of the nearest class mean.
+    shrinkage : float between 0 and 1, "auto", "oas", or None
+        s above. None is 0. With 1 the rule is that of the nearest class mean. By "auto" each class
+        is shrunken as Ledoit & Wolf (2004) say, its columns scaled to unit variance, before the
+        classes are pooled; by "oas" the same as Chen and others (2010) say, for Gaussian rows.
     priors : array-like of shape (n_classes,), optional
         The shares pi_k; by default the weighted frequencies of the classes.
+    n_components : int, optional
+        How many coordinates `transform` gives; None gives all.
+    solver : {"auto", "cholesky", "eigen", "svd", "lsqr"}
+        Without shrinkage S is factored by Cholesky, or by its eigenvectors if so asked or where it
+        is nearly singular; with shrinkage by its eigenvectors, which serve every s. The rule is
+        the same. "svd" and "lsqr", names of scikit-learn's, are read as "auto".
+    unbiased : bool
+        Divide the scatter within classes by n - K instead of n.
     store_covariance : bool
         Keep Sigma(s) as `covariance_`.
     tol : float
@@ -76,6 +90,17 @@ class LinearDiscriminantAnalysis(PathMixin, ClassifierMixin, BaseEstimator):
         f_1 - f_0.
     covariance_ : array of shape (n_features, n_features)
         Only with `store_covariance`.
+    shrinkage_ : float, or array of shape (n_classes,)
+        What was used; by "auto" and "oas" of each class.
+    rank_ : int
+        In how many directions there is variance within classes; below n_features, the others were
+        given the variance tol^2.
+    scalings_ : array of shape (n_features, n_coordinates)
+        Coordinates are (x - xbar_)' scalings_.
+    separability_ : array of shape (n_coordinates,)
+        Of each coordinate, the variance between classes over that within, falling.
+    explained_variance_ratio_ : array of shape (n_coordinates,)
+        Its share of the sum over all coordinates.
 
     Notes
     -----
@@ -86,6 +111,8 @@ class LinearDiscriminantAnalysis(PathMixin, ClassifierMixin, BaseEstimator):
     References
     ----------
     R. A. Fisher (1936), The use of multiple measurements in taxonomic problems.
+    C. R. Rao (1948), The utilization of multiple measurements in problems of biological
+    classification.
     J. H. Friedman (1989), Regularized discriminant analysis.
 
     Examples
@@ -96,69 +123,42 @@ class LinearDiscriminantAnalysis(PathMixin, ClassifierMixin, BaseEstimator):
     array(['a', 'b'], dtype='<U1')
     >>> lda.predict_proba([[0, 0.5]]).round(3)
     array([[0.5, 0.5]])
+    >>> lda.predict_proba([[1, float("nan")]]).round(3)  # the second feature is not known
+    array([[0.002, 0.998]])
+    >>> lda.transform(X).shape, lda.separability_.round(2)
+    ((6, 1), array([9.38]))
     """
 
     axis: ClassVar[Axis | None] = Axis(("shrinkage",), larger="simpler", scale="linear")
-    feature_scaling: ClassVar[Literal["each", "common"] | None] = "each"
-    takes_fold_design: ClassVar[bool] = True
     freedom: ClassVar[Freedom] = "columns"
 
     def __init__(
         self,
-        shrinkage: float | None = None,
+        shrinkage: float | str | None = None,
         *,
         priors: ArrayLike | None = None,
+        n_components: int | None = None,
+        solver: str = "auto",
+        unbiased: bool = False,
         store_covariance: bool = False,
         tol: float = 1e-4,
     ) -> None:
         self.shrinkage = shrinkage
         self.priors = priors
+        self.n_components = n_components
+        self.solver = solver
+        self.unbiased = unbiased
         self.store_covariance = store_covariance
         self.tol = tol
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from rows in memory.
+    def _learn(self, blocks: Blocks, classes: Array, names: Sequence[str] | None) -> None:
+        self._path(blocks, [self.shrinkage], classes, names).write(0, self)
 
-        Parameters
-        ----------
-        X : array-like of shape (n, p)
-        y : array-like of shape (n,)
-            Labels of at least two classes.
-        sample_weight : array-like of shape (n,), optional
-            A row of weight w counts as w copies of it.
-
-        Returns
-        -------
-        self
-        """
-        data = check_fit(self, X, y, sample_weight, classifier=True)
-        assert data.classes is not None
-        blocks = Blocks.of_arrays(data.X, data.y, data.sample_weight)
-        return self._fit(blocks, data.classes, column_names(data.X))
-
-    def fit_blocks(self, source: Any) -> Self:
-        """Learn from pieces (X, y) or (X, y, sample_weight): the same bits as `fit` on all rows.
-
-        Parameters
-        ----------
-        source : callable, or iterable that can be gone through again
-            Gives the pieces, of any number of rows. It is gone through three times: for the
-            classes, for the size of the numbers, for the moments.
-        """
-        blocks = Blocks.of_pieces(source, self)
-        classes = np.unique(np.concatenate([np.unique(block.y) for block in blocks]))
-        check_classification_targets(classes)
-        names = getattr(self, "feature_names_in_", None)
-        return self._fit(blocks.map(partial(_coded, classes)), classes, names)
-
-    def _fit(self, blocks: Blocks, classes: Array, names: Sequence[str] | None) -> Self:
-        if len(classes) < 2:
-            raise DataError(
-                f"y has one class only, {classes.tolist()[0]!r}; LinearDiscriminantAnalysis needs "
-                "rows of at least two classes"
-            )
-        path = DiscriminantPath(self, blocks, [self.shrinkage], len(classes), names)
-        return path.write(0, self, classes)
+    def _path(
+        self, blocks: Blocks, values: Sequence[Any], classes: Array, names: Sequence[str] | None
+    ) -> DiscriminantPath:
+        """All shrinkages from one eigendecomposition, and one more for shrinkage 0."""
+        return DiscriminantPath(self, blocks, values, classes, names)
 
     def axis_values(
         self, X: Floats, y: Array, sample_weight: Floats, *, n_train: int
@@ -167,72 +167,70 @@ class LinearDiscriminantAnalysis(PathMixin, ClassifierMixin, BaseEstimator):
         invertible = n_train - len(np.unique(y)) >= X.shape[1]
         return GRID if invertible else GRID[1:]
 
-    def fit_path(
-        self, X: Floats, y: Ints, sample_weight: Floats, values: Sequence[Any], *, n_classes: int
-    ) -> DiscriminantPath:
-        """All shrinkages from one eigendecomposition, and one more for shrinkage 0."""
-        blocks = Blocks.of_arrays(X, y, sample_weight)
-        return DiscriminantPath(self, blocks, values, n_classes, column_names(X))
-
-    def out_of_fold(
+    def _held_out(
         self,
-        X: Floats | FoldDesign,
-        y: Ints,
-        sample_weight: Floats,
+        rows: Rows,
+        fold_map: Any,
         plan: Plan,
         values: Sequence[Any],
-        *,
         n_classes: int,
         output: Output,
         rows_per_block: int,
     ) -> HeldOut:
         """Folds from the class moments of all rows minus those of the fold; leave-one-out from
         one factorisation and a rank-one downdate per row."""
-        shrinkages = [checked_shrinkage(value) for value in values]
-        if not plan.is_partition:
-            raise CannotSubtractError(
-                f"the training parts of the plan ({plan.kind}) are not the complements of folds"
-            )
-        alone = plan.repeats == 1 and plan.n_splits == plan.n
-        Z, fold_map = (X.Z, X.fold_map) if isinstance(X, FoldDesign) else (X, None)
-        if alone and fold_map is not None:
-            raise CannotSubtractError("without each row in turn the encoder is another one")
-        parts = TrainingParts.of(
-            Rows(Z, y, sample_weight),
+        for value in values:
+            if isinstance(value, str) and value in BY_THE_DATA:
+                raise CannotSubtractError("every training part finds a shrinkage of its own")
+        parts = TiedParts.of(
+            rows,
             n_classes,
-            shrinkages,
-            checked_priors(self.priors, n_classes),
-            checked_tol(self.tol),
-            fold_map,
+            priors=checked_priors(self.priors, n_classes),
+            tol=checked_tol(self.tol),
+            tied=True,
+            unbiased=checked_flag(self.unbiased, "unbiased"),
+            fold_map=fold_map,
+            shrinkages=[checked_shrinkage(value) for value in values],
         )
-        if alone:
+        if plan.repeats == 1 and plan.n_splits == plan.n:
             return HeldOut(predict_left_out(parts, output, rows_per_block))
         return HeldOut(predict_folds(parts, plan, output, rows_per_block))
 
-    def decision_function(self, X: Any) -> Floats:
-        """f_k(x) for each class; with two classes f_1(x) - f_0(x), of shape (n_rows,)."""
-        values = self._values(X)[:, :, 0]
-        return values[:, 0] if values.shape[1] == 1 else values
+    def transform(self, X: Any) -> Floats:
+        """Fisher's coordinates of the rows, the one in which classes are farthest apart first.
 
-    def predict(self, X: Any) -> Array:
-        """The most probable class of each row."""
-        codes = largest(self._values(X))[:, 0]
-        return self.classes_[codes]
+        Those of a row with missing features (NaN) are NaN.
+        """
+        X = check_predict(self, X, allow_nan=True)
+        with one_blas_thread():
+            return (X - self.xbar_) @ self.scalings_
 
-    def predict_proba(self, X: Any) -> Floats:
-        """The probabilities of the classes, in the order of `classes_`."""
-        return posterior(self._values(X))[:, 0]
-
-    def predict_log_proba(self, X: Any) -> Floats:
-        """The logarithms of the probabilities, accurate where these underflow."""
-        return log_posterior(self._values(X))[:, 0]
+    @property
+    def _n_features_out(self) -> int:
+        return self.scalings_.shape[1]
 
     def _values(self, X: Any) -> Floats:
-        X = check_predict(self, X)
+        X = check_predict(self, X, allow_nan=True)
         rule = LinearDiscriminants(self.coef_[:, None], self._offset[:, None], self.xbar_)
         with one_blas_thread():
-            return rule.values(X)
+            if not has_missing(X):
+                return rule.values(X)
+            incomplete = np.isnan(X).any(axis=1)
+            values = np.empty((len(X), *self._offset.shape, 1))
+            values[~incomplete] = rule.values(X[~incomplete])
+            marginal = self._densities.marginal_values(X[incomplete])
+        if len(self._offset) == 1:
+            marginal = marginal[:, 1:] - marginal[:, :1]
+        values[incomplete, :, 0] = marginal
+        return values
 
-
-def _coded(classes: Array, block: Rows) -> Rows:
-    return Rows(block.X, np.searchsorted(classes, block.y), block.weight)
+    def check_loaded(self) -> None:
+        """Raise a DataError unless what was read from a file belongs together."""
+        super().check_loaded()
+        if not hasattr(self, "classes_"):
+            return
+        K, p = self._densities.mean.shape
+        m = 1 if K == 2 else K
+        shapes = {"coef_": (m, p), "_offset": (m,), "intercept_": (m,), "xbar_": (p,)}
+        coordinates = np.size(getattr(self, "separability_", ()))
+        check_arrays(self, {**shapes, "scalings_": (p, coordinates)})

@@ -21,14 +21,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from empirisk.data.class_moments import ClassMoments
+from empirisk.learners.generative.covariance import Factor
 from empirisk.learners.generative.discriminants import among_all, decide
-from empirisk.learners.generative.held_out import (
-    LEAST_SHARE,
-    Fitted,
-    TrainingParts,
-    refuse_condition,
-)
-from empirisk.learners.generative.tied_covariance import Factor, TiedCovariance
+from empirisk.learners.generative.held_out import LEAST_SHARE, Fitted, refuse_condition
+from empirisk.learners.generative.tied_covariance import TiedCovariance
+from empirisk.learners.generative.tied_held_out import TiedParts
 from empirisk.risk.axis import Block, CannotSubtractError, Output
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.deadlines import check_deadline
@@ -38,7 +35,7 @@ NUMBERS_AT_ONCE = 2**18
 """In an array of one block, so that the few arrays it takes stay in the cache."""
 
 
-def predict_left_out(parts: TrainingParts, output: Output, rows_per_block: int) -> Iterator[Block]:
+def predict_left_out(parts: TiedParts, output: Output, rows_per_block: int) -> Iterator[Block]:
     """Predictions of each row by what is learned from all the others."""
     with one_blas_thread():
         downdate = Downdate(parts)
@@ -62,7 +59,7 @@ def _blocks(
 class Downdate:
     """The discriminants at each row, without it; of the classes that have rows."""
 
-    def __init__(self, parts: TrainingParts) -> None:
+    def __init__(self, parts: TiedParts) -> None:
         self.parts = parts
         self.n_classes = len(parts.total.rows)
         self.present = np.flatnonzero(parts.total.rows)
@@ -80,6 +77,8 @@ class Downdate:
 
     def refuse_ill_conditioned(self) -> None:
         """Refuse if without one of the rows the covariance, or its class, is nearly gone."""
+        for s in self.parts.decisive():
+            refuse_condition(self.covariance.condition(s), "with all rows")
         share = 1 - self.parts.rows.weight / self.moments.weight[self.code]
         for index in self.blocks(len(share)):
             i = index[np.argmin(share[index])]
@@ -143,10 +142,11 @@ class LeftOut:
         self.step = weight / (own - weight)
         self.removed = self.step * own / downdate.total_weight
         self.remaining = 1 - weight / downdate.total_weight
+        # An unbiased covariance is that of maximum likelihood times n / (n - K), for every s.
+        lost = downdate.parts.lost * len(moments.weight)
+        self.remaining *= 1 - lost / (downdate.total_weight - weight)
         length = np.square(self.deviation).sum(axis=1) / len(factor.variances)
-        self.mean_variance = np.maximum(
-            downdate.covariance.mean_variance - self.removed * length, 0.0
-        )
+        self.mean_variance = np.maximum(downdate.covariance.target - self.removed * length, 0.0)
 
     def diagonal(self, s: float) -> Floats:
         """A, one row for each row that is left out."""

@@ -16,11 +16,11 @@ from empirisk.learners.generative.bayes_path import BayesPath
 from empirisk.learners.generative.bayes_rule import ClassStatistics
 from empirisk.learners.generative.bayes_soundness import check_fitted
 from empirisk.learners.generative.column_distributions import Smoothing
-from empirisk.learners.generative.discriminant_path import checked_priors
 from empirisk.learners.generative.discriminants import largest, log_posterior, posterior
 from empirisk.learners.generative.mixed_rows import ColumnBlock, MixedRows
 from empirisk.learners.generative.more_levels import with_new_levels
 from empirisk.learners.generative.readable_bayes import ReadableBayes, codes_of
+from empirisk.learners.generative.settings import checked_priors
 from empirisk.learners.trees.door import table_of
 from empirisk.risk.axis import Axis, CannotSubtractError, HeldOut, Output, PathMixin
 from empirisk.risk.plans import Plan

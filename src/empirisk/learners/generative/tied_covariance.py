@@ -1,55 +1,33 @@
-"""The covariance that all classes share, shrunken, and its inverse.
+"""The covariance that all classes share, and the linear discriminants it gives.
 
-    Sigma(s) = (1 - s) S + s (trace S / p) I,    S = scatter within classes / n
-
-One eigendecomposition S = U L U' gives the inverse for every s > 0,
-
-    Sigma(s)^-1 = U ((1 - s) L + s (trace S / p))^-1 U'.
-
-At s = 0 the columns are first scaled to unit variance, so that their units do not matter. There a
-direction in which the rows of a class do not vary has no inverse variance; it gets the variance
-tol^2, the least that counts as variation. Where the class means agree in that direction nothing
-follows from it, as with the pseudo-inverse. Where they differ, the classes are perfectly separated
-and it decides almost alone, as when the scaled columns are shrunken less and less.
+S is the scatter within classes / n, or / (n - K) if it is to be unbiased. In a direction in which
+the rows of a class do not vary it has the variance tol^2. Where the class means agree in that
+direction nothing follows from it, as with the pseudo-inverse. Where they differ, the classes are
+perfectly separated and it decides almost alone, as when the scaled columns are shrunken less and
+less.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh
 
 from empirisk.data.class_moments import ClassMoments
+from empirisk.learners.generative.covariance import (
+    LARGEST_CONDITION,
+    Covariance,
+    Factor,
+    named,
+    rounding_of,
+)
 from empirisk.learners.generative.discriminants import LinearDiscriminants
 from empirisk.runtime.arrays import Bools, Floats, Ints
-
-LARGEST_CONDITION = 1e8
-"""Of a covariance, that is 1e4 of the design. Up to it, what a subtraction leaves is as exact as
-the covariance of a training part itself: both give probabilities with a relative error of about
-1e-15 times the condition number."""
-
-EPS = np.finfo(float).eps
-MOST_NAMES = 5
+from empirisk.runtime.errors import DataError
 
 
-@dataclass(frozen=True, eq=False)
-class Factor:
-    """A covariance whose inverse is basis diag(1 / variances) basis'."""
-
-    basis: Floats
-    variances: Floats
-
-    @property
-    def condition(self) -> float:
-        """The largest over the smallest variance."""
-        least = float(self.variances.min())
-        return float(self.variances.max()) / least if least > 0 else np.inf
-
-
-class TiedCovariance:
-    """The pooled covariance within classes, of maximum likelihood (divisor n).
+class TiedCovariance(Covariance):
+    """The pooled covariance within classes.
 
     Parameters
     ----------
@@ -57,29 +35,54 @@ class TiedCovariance:
         Of columns measured in units of 2^unit.
     unit : array of int of shape (p,)
     tol : float
-        A direction has no variance if its standard deviation, after scaling the columns to unit
-        variance, is at most tol; taken for sqrt(10 p eps) if smaller, which is rounding.
+    lost : float
+        What each class takes from n, the divisor of maximum likelihood: 0, or the weight of one
+        row, so that the covariance is unbiased.
+    cholesky : bool
+        Factor S by Cholesky where it is far from singular.
+    estimate : array of shape (p, p), optional
+        Another estimate of the covariance, to be taken instead.
     """
 
-    def __init__(self, moments: ClassMoments, unit: Ints, tol: float) -> None:
-        self.covariance = moments.scatter / moments.weight.sum()
+    def __init__(
+        self,
+        moments: ClassMoments,
+        unit: Ints,
+        tol: float,
+        *,
+        lost: float = 0.0,
+        cholesky: bool = True,
+        estimate: Floats | None = None,
+    ) -> None:
+        if estimate is None:
+            estimate = moments.within / divisor(moments.weight, lost).sum()
         self.freedom = int((moments.rows - 1).sum())
         self.mean = moments.mean
-        self.unit = unit
-        self.least_variance = least_variance(tol, len(unit))
+        self.cholesky = cholesky
+        rounding = rounding_of(moments.mean)
+        instead = np.where(self.distance > rounding, self.distance, 0.0)
+        super().__init__(estimate, unit, tol, rounding, instead)
 
-    def condition(self, s: float) -> float:
-        """The condition number of Sigma(s); at s = 0, after scaling the columns."""
-        return self.standardised.condition if s == 0 else self._shrunken(s).condition
+    @property
+    def distance(self) -> Floats:
+        """The largest difference of class means in each column."""
+        return np.ptp(self.mean, axis=0)
 
     def solve(self, s: float, directions: Floats) -> Floats:
         """Rows d' Sigma(s)^-1 for the rows d' of `directions`, differences of class means."""
-        if s > 0 and self.mean_variance > 0:
-            factor = self._shrunken(s)
+        if s > 0 and self.target > 0:
+            factor = self.shared(s)
             if factor.condition <= LARGEST_CONDITION:
                 return (directions @ factor.basis / factor.variances) @ factor.basis.T
-            return self._floored(self._scaled_to_unit_variance(s), directions)
+            return self._floored(self.scaled_to_unit_variance(s), directions)
+        if self.by_triangles is not None:
+            return directions @ self.by_triangles.basis @ self.by_triangles.basis.T
         return self._floored(self.standardised, directions)
+
+    @cached_property
+    def by_triangles(self) -> Factor | None:
+        """S by Cholesky, if that is wanted and possible."""
+        return self.by_cholesky() if self.cholesky else None
 
     def _floored(self, factor: Factor, directions: Floats) -> Floats:
         flat = factor.variances <= self.least_variance
@@ -92,131 +95,45 @@ class TiedCovariance:
         of the means, or a thousandth of the least standard deviation and so without effect."""
         basis = factor.basis[:, factor.variances <= self.least_variance]
         along = directions @ basis
-        nothing = np.maximum(self._rounding @ np.abs(basis), 1e-3 * np.sqrt(self.least_variance))
+        nothing = np.maximum(self.rounding @ np.abs(basis), 1e-3 * np.sqrt(self.least_variance))
         return np.where(np.abs(along) > nothing, along, 0.0)
-
-    @cached_property
-    def standardised(self) -> Factor:
-        """Sigma(0) of columns with unit variance within classes.
-
-        A column that is constant within classes is measured by the distance of the class means
-        from each other, one that is constant altogether is left out.
-        """
-        deviation = np.sqrt(np.diagonal(self.covariance))
-        scale = np.where(self.constant_within, self._distance, deviation)
-        inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=~self.constant)
-        correlation = self.covariance * np.outer(inverse, inverse)
-        correlation[self.constant_within] = 0.0
-        correlation[:, self.constant_within] = 0.0
-        variances, vectors = eigh(correlation)
-        return Factor(inverse[:, None] * vectors, variances)
-
-    @cached_property
-    def spherical(self) -> Factor:
-        """S with all columns in the unit of the largest: what shrinkage compares them in."""
-        variances, vectors = eigh(self._in_common_unit)
-        return Factor(self._to_common_unit[:, None] * vectors, np.maximum(variances, 0.0))
-
-    def _shrunken(self, s: float) -> Factor:
-        variances = (1 - s) * self.spherical.variances + s * self.mean_variance
-        return Factor(self.spherical.basis, variances)
-
-    def _scaled_to_unit_variance(self, s: float) -> Factor:
-        """Sigma(s) factored by itself: for an s so small that the shared factor is inexact."""
-        shrunken = (1 - s) * self._in_common_unit
-        np.fill_diagonal(shrunken, np.diagonal(shrunken) + s * self.mean_variance)
-        inverse = 1.0 / np.sqrt(np.diagonal(shrunken))
-        variances, vectors = eigh(shrunken * np.outer(inverse, inverse))
-        return Factor((self._to_common_unit * inverse)[:, None] * vectors, variances)
-
-    def shrunken(self, s: float) -> Floats:
-        """Sigma(s) in the units of the data; infinite where that is beyond a double."""
-        with np.errstate(over="ignore"):
-            covariance = (1 - s) * np.ldexp(self.covariance, self.unit[:, None] + self.unit)
-            towards = s * np.ldexp(self.mean_variance, 2 * self.unit.max())
-        np.fill_diagonal(covariance, np.diagonal(covariance) + towards)
-        return covariance
-
-    @property
-    def _to_common_unit(self) -> Floats:
-        return np.ldexp(1.0, self.unit - self.unit.max())
-
-    @cached_property
-    def _in_common_unit(self) -> Floats:
-        return self.covariance * self._to_common_unit[:, None] * self._to_common_unit
-
-    @cached_property
-    def mean_variance(self) -> float:
-        """trace S / p in the common unit."""
-        return float(np.trace(self._in_common_unit)) / len(self.unit)
-
-    @cached_property
-    def _rounding(self) -> Floats:
-        """Of the class means in each column."""
-        return 4 * EPS * np.abs(self.mean).max(axis=0)
-
-    @cached_property
-    def _distance(self) -> Floats:
-        """The largest difference of class means in each column."""
-        return np.ptp(self.mean, axis=0)
-
-    @cached_property
-    def constant_within(self) -> Bools:
-        """Columns that do not vary within any class."""
-        return np.sqrt(np.diagonal(self.covariance)) <= self._rounding
 
     @cached_property
     def constant(self) -> Bools:
         """Columns that do not vary at all."""
-        return self.constant_within & (self._distance <= self._rounding)
+        return self.constant_within & (self.instead == 0)
 
-    def dependent(self) -> Ints:
-        """Columns that, within classes, are linear combinations of columns before them: those
-        at which Cholesky's decomposition of the correlation has nothing left."""
-        columns = np.flatnonzero(~self.constant_within)
-        inverse = 1 / np.sqrt(np.diagonal(self.covariance)[columns])
-        correlation = self.covariance[np.ix_(columns, columns)] * np.outer(inverse, inverse)
-        lower = np.zeros_like(correlation)
-        rank, found = 0, []
-        for j in range(len(columns)):
-            rest = correlation[j:, j] - lower[j:, :rank] @ lower[j, :rank]
-            if rest[0] <= self.least_variance:
-                found.append(columns[j])
-            else:
-                lower[j:, rank] = rest / np.sqrt(rest[0])
-                rank += 1
-        return np.array(found, dtype=np.int64)
+    @cached_property
+    def rank(self) -> int:
+        """The number of directions with variance at s = 0."""
+        if self.by_triangles is not None:
+            return len(self.unit)
+        return int((self.standardised.variances > self.least_variance).sum())
 
     def why_singular(self, names: Sequence[Any] | None) -> str | None:
         """In words, which columns leave Sigma(0) without an inverse; None if it has one."""
-        if self.standardised.variances[0] > self.least_variance:
+        if self.rank == len(self.unit):
             return None
         clauses = []
         if self.constant.any():
-            clauses.append(f"{_named(np.flatnonzero(self.constant), names)} constant")
+            clauses.append(f"{named(np.flatnonzero(self.constant), names)} constant")
         within = np.flatnonzero(self.constant_within & ~self.constant)
         if len(within):
-            clauses.append(f"{_named(within, names)} constant within each class")
-        varying = int((~self.constant_within).sum())
-        if varying > self.freedom:
-            clauses.append(f"{varying} columns vary in {self.freedom} dimensions within classes")
-        elif len(dependent := self.dependent()):
-            clauses.append(f"{_named(dependent, names)} dependent on others within classes")
+            clauses.append(f"{named(within, names)} constant within each class")
+        clauses += self.why_dependent(self.freedom, " within classes", names)
         if self._along_flat(self.standardised, self.mean - self.mean[0]).any():
             clauses.append("classes are perfectly separated on the training rows")
         return "; ".join(clauses or ["some columns depend on others within classes"])
 
 
-def _named(columns: Ints, names: Sequence[Any] | None) -> str:
-    shown = [repr(names[j]) if names is not None else str(j) for j in columns[:MOST_NAMES]]
-    more = len(columns) - len(shown)
-    listed = ", ".join(shown) + (f" and {more} more" if more else "")
-    return f"column {listed} is" if len(columns) == 1 else f"columns {listed} are"
-
-
-def least_variance(tol: float, p: int) -> float:
-    """The least that counts as variation of columns with unit variance."""
-    return max(tol**2, 10 * p * EPS)
+def divisor(weight: Floats, lost: float) -> Floats:
+    """What the scatter of each class is divided by: its weight, less that of one row if lost."""
+    if lost and (weight <= lost).any():
+        raise DataError(
+            f"a class has rows of weight {weight.min() / lost:.6g} only, and an unbiased "
+            "covariance divides by that minus 1: give more rows, or set unbiased=False"
+        )
+    return weight - lost
 
 
 def shares(priors: Floats | None, moments: ClassMoments) -> Floats:
