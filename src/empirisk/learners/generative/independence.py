@@ -2,8 +2,9 @@
 
 Every pair of columns is tested in every class: see `pair_tests`. The p-values of all pairs and
 classes are adjusted together by Holm's method (1979): the probability that any independent pair is
-called dependent is at most the level. What is not seen: dependence without correlation or
-differences of means, and that of three columns that are pairwise independent.
+called dependent is at most the level, as nearly as the p-values are exact. What is not seen:
+dependence in which numbers neither rise nor fall with one another and are not higher in one level
+than in another, and that of three columns that are pairwise independent.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,8 +28,8 @@ NUMBERS, LEVELS = ("gaussian", "poisson"), ("categorical", "bernoulli")
 class Pair(NamedTuple):
     """Two columns in one class: the strength of their dependence, from 0 to 1, and its p-value.
 
-    The strength is the absolute correlation, the root of the part of variance that levels explain,
-    or Cramér's V.
+    The strength is the absolute correlation of the ranks, the root of the part of their variance
+    that levels explain, or Cramér's V.
     """
 
     label: Any
@@ -53,7 +54,8 @@ class IndependenceTest:
     classes : list
         The labels.
     untested : int
-        Pairs in classes in which a column has one value only, or both are there in too few rows.
+        Pairs in classes in which a column has one value only, or nearly so, or both are there in
+        too few rows.
 
     Examples
     --------
@@ -64,8 +66,8 @@ class IndependenceTest:
     >>> y = (X[:, 2] > 0).astype(int)
     >>> print(NaiveBayes().fit(X, y).independence_test(X, y))
     Of 3 pairs of columns, dependent within a class are (5 % level, 6 tests, Holm):
-      class 0: 1, the strongest x0 and x1 (0.73)
-      class 1: 1, the strongest x0 and x1 (0.68)
+      class 0: 1, the strongest x0 and x1 (0.66)
+      class 1: 1, the strongest x0 and x1 (0.70)
     """
 
     pairs: list[Pair]
