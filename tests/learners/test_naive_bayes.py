@@ -466,3 +466,34 @@ def test_infinite_cells_are_named():
         NaiveBayes().fit(bad, y)
     with pytest.raises(DataError, match="is of counts"):
         NaiveBayes(distributions=ASKED).fit(table, y).predict(table.assign(visits=-1.0))
+
+
+@pytest.mark.parametrize("distribution", ["poisson", "multinomial"])
+def test_counts_near_the_largest_number_give_probabilities(distribution):
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 2
+    X = rng.poisson(3, size=(40, 4)).astype(float)
+    huge = X / X.max() * 1.7e308
+    for learner, rows in [
+        (NaiveBayes(distributions=distribution).fit(huge, y), huge),
+        (NaiveBayes(distributions=distribution).fit(X, y), np.full((1, 4), 1.7e308)),
+    ]:
+        shares = learner.predict_proba(rows)
+        assert np.isfinite(shares).all()
+        assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-12)  # sums of two doubles
+        assert not np.isnan(learner.predict_log_proba(rows)).any()
+    # Only class 1 can have counts in the last column, however many.
+    sure = NaiveBayes(0.0, distributions=distribution).fit(np.c_[X, 2.0 * y], y)
+    assert sure.predict(np.full((1, 5), 1.7e308)).tolist() == [1]
+
+
+@pytest.mark.parametrize("priors", ["equal", {"a": 0.5, "b": 0.5}])
+def test_priors_that_are_no_numbers_are_refused_in_words(priors):
+    with pytest.raises(ParameterError, match="priors is .*give 2 numbers"):
+        NaiveBayes(priors=priors).fit([[1.0], [2.0]], ["a", "b"])
+
+
+def test_a_truth_value_is_no_number_of_rows():
+    model = NaiveBayes().fit([[1.0], [3.0], [8.0], [8.5]], [0, 0, 1, 1])
+    with pytest.raises(ParameterError, match="n_samples is True"):
+        model.sample(True)

@@ -18,6 +18,8 @@ from empirisk.data.column_moments import ColumnMoments, LevelCounts
 from empirisk.runtime.arrays import Bools, Floats, Ints
 
 LARGEST = np.finfo(float).max
+MOST_COUNTS = 2.0**900
+"""Counts beyond are taken for so many: their sums, times a logarithm, do not overflow."""
 
 
 @dataclass(frozen=True)
@@ -172,15 +174,15 @@ class PoissonColumns:
     @classmethod
     def learned(cls, moments: ColumnMoments, how: Smoothing) -> "PoissonColumns":
         rate = poisson_rates(moments.weight, moments.mean, moments.pooled()[1], how.alpha)
-        return cls(np.ldexp(rate, moments.unit))
+        return cls(np.minimum(np.ldexp(rate, moments.unit), MOST_COUNTS))
 
     def add_log_likelihoods(self, X: Floats, out: Floats) -> None:
         there = ~np.isnan(X)
-        counts = np.where(there, X, 0.0)
+        counts = counts_of(X)
         out += log_products(counts, self.rate) - there @ self.rate.T
 
     def cells(self, X: Floats) -> Floats:
-        counts = np.where(np.isnan(X), 0.0, X)[:, None]
+        counts = counts_of(X)[:, None]
         with np.errstate(divide="ignore"):
             return xlogy(counts, self.rate) - ~np.isnan(X)[:, None] * self.rate
 
@@ -216,12 +218,12 @@ class MultinomialColumns:
 
     @classmethod
     def learned(cls, moments: ColumnMoments, how: Smoothing) -> "MultinomialColumns":
-        mean = np.ldexp(moments.mean, moments.unit)
+        mean = np.minimum(np.ldexp(moments.mean, moments.unit), MOST_COUNTS)
         return cls(multinomial_shares(moments.weight, mean, how.alpha), mean.sum(axis=1))
 
     def add_log_likelihoods(self, X: Floats, out: Floats) -> None:
         there = ~np.isnan(X)
-        counts = np.where(there, X, 0.0)
+        counts = counts_of(X)
         out += log_products(counts, self.share)
         some = np.flatnonzero(~there.all(axis=1))
         if len(some):
@@ -234,7 +236,7 @@ class MultinomialColumns:
 
     def cells(self, X: Floats) -> Floats:
         there = ~np.isnan(X)
-        counts = np.where(there, X, 0.0)[:, None]
+        counts = counts_of(X)[:, None]
         with np.errstate(divide="ignore"):
             return xlogy(counts, self.share) - counts * np.log(self._known(there))[:, :, None]
 
@@ -252,6 +254,11 @@ def multinomial_shares(weight: Floats, mean: Floats, alpha: float) -> Floats:
     total = counts.sum(axis=-1, keepdims=True)
     even = np.full_like(counts, 1 / counts.shape[-1])
     return np.divide(counts, total, out=even, where=total > 0)
+
+
+def counts_of(X: Floats) -> Floats:
+    """Cells of counts, 0 where missing."""
+    return np.where(np.isnan(X), 0.0, np.minimum(X, MOST_COUNTS))
 
 
 def log_products(counts: Floats, share: Floats) -> Floats:

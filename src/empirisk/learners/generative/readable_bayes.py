@@ -101,7 +101,8 @@ class ReadableBayes:
         ((3, 1), array(['b', 'b', 'b'], dtype='<U1'))
         """
         check_is_fitted(self)
-        if not isinstance(n_samples, int | np.integer) or n_samples < 1:
+        whole = isinstance(n_samples, int | np.integer) and not isinstance(n_samples, bool)
+        if not whole or n_samples < 1:
             raise ParameterError(f"n_samples is {n_samples!r}; it must be 1, 2, 3, ...")
         rng = generator(spawn(random_state, 1)[0])
         if label is None:

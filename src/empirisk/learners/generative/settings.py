@@ -79,7 +79,12 @@ def checked_priors(priors: ArrayLike | None, n_classes: int) -> Floats | None:
     """The given shares of the classes, made to sum to one; None if they are to be learned."""
     if priors is None:
         return None
-    given = np.asarray(priors, dtype=float)
+    try:
+        given = np.asarray(priors, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(
+            f"priors is {priors!r:.60}; give {n_classes} numbers, one for each class in their order"
+        ) from error
     if given.shape != (n_classes,):
         raise ParameterError(
             f"priors has shape {given.shape}; with {n_classes} classes it needs {n_classes} numbers"
