@@ -489,7 +489,7 @@ def test_counts_near_the_largest_number_give_probabilities(distribution):
 
 @pytest.mark.parametrize("priors", ["equal", {"a": 0.5, "b": 0.5}])
 def test_priors_that_are_no_numbers_are_refused_in_words(priors):
-    with pytest.raises(ParameterError, match="priors is .*give 2 numbers"):
+    with pytest.raises(ParameterError, match=r"priors is .*give 2 numbers"):
         NaiveBayes(priors=priors).fit([[1.0], [2.0]], ["a", "b"])
 
 
