@@ -39,6 +39,7 @@ HOMES = {
     "ForestTrees": "empirisk.learners.ensembles.forest_trees",
     "GroupKFold": SPLITTERS,
     "GroupShuffleSplit": SPLITTERS,
+    "HeldOutEntries": "empirisk.losses",
     "Hinge": "empirisk.losses",
     "HistGradientBoostingClassifier": (
         "empirisk.learners.ensembles.boosting.hist_gradient_boosting_classifier"
@@ -74,6 +75,7 @@ HOMES = {
     "Quantile": "empirisk.losses",
     "RandomForestClassifier": "empirisk.learners.ensembles.random_forest_classifier",
     "RandomForestRegressor": "empirisk.learners.ensembles.random_forest_regressor",
+    "Reconstruction": "empirisk.losses",
     "RepeatedKFold": SPLITTERS,
     "RepeatedStratifiedKFold": SPLITTERS,
     "Ridge": "empirisk.learners.linear.ridge",

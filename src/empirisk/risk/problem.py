@@ -73,6 +73,7 @@ class Problem:
         _refuse_no_target(y, estimator, given)
         X, y, groups = _indexable(X), _indexable(y), _indexable(groups)
         check_consistent_length(X, y, groups)
+        y = y if given.output in ("value", "probability") else None  # rows are judged themselves
         if _num_samples(X) == 0:
             raise DataError("X has 0 samples: give at least one row")
         weight = check_weights(sample_weight, _num_samples(X))
