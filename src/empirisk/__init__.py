@@ -25,6 +25,7 @@ _HOME = {
     "HistGradientBoostingRegressor": (
         "empirisk.learners.ensembles.boosting.hist_gradient_boosting_regressor"
     ),
+    "KMeans": "empirisk.learners.unsupervised.kmeans",
     "Lasso": "empirisk.learners.linear.lasso",
     "LinearDiscriminantAnalysis": "empirisk.learners.generative.lda",
     "LinearRegression": "empirisk.learners.linear.least_squares",

@@ -37,7 +37,7 @@ def assign_blocks(
     is X[i] * unit - shift; `rows` are these in single precision, and `minus` and `half` what
     `score_tile` takes.
     """
-    K, p = centres.shape
+    p = centres.shape[1]
     tile = np.zeros((minus.shape[1], LANES), np.float32)
     score = np.empty((minus.shape[0], LANES), np.float32)
     lanes = np.empty((5, LANES), np.float32)
@@ -83,28 +83,28 @@ def settle_tile(
     two_least(score, K, least, second, label)
     square_tile(tile, p, square)
     gap_tile(square, radius, minus.shape[1], least, second, doubt, gap)
-    for l in range(filled):
-        i, k = place[l], np.int64(label[l])
-        decided = second[l] - least[l] > doubt[l]
+    for r in range(filled):
+        i, k = place[r], np.int64(label[r])
+        decided = second[r] - least[r] > doubt[r]
         if not decided or labels[i] != k:
             for j in range(p):
                 z[j] = X[i, j] * unit - shift[j]
         if not decided:
-            k = nearest_among(z, centres, score, l, least[l] + doubt[l])
+            k = nearest_among(z, centres, score, r, least[r] + doubt[r])
         if labels[i] != k:
             move_row(z, weight[i], labels[i], k, sums, mass, count)
             moved[b] += weight[i]
             labels[i] = np.int32(k)
-        left = (np.float64(gap[l]) + spent[k]) * ROUNDED_DOWN
-        slack[i] = np.float32(left) if decided and gap[l] > 0.0 else NEVER
+        left = (np.float64(gap[r]) + spent[k]) * ROUNDED_DOWN
+        slack[i] = np.float32(left) if decided and gap[r] > 0.0 else NEVER
 
 
 @compiled(inner=True)
-def nearest_among(z, centres, score, l, most):
-    """The centre nearest to z, the first of equal ones, among those with score[k, l] <= most."""
+def nearest_among(z, centres, score, r, most):
+    """The centre nearest to z, the first of equal ones, among those with score[k, r] <= most."""
     best, distance = np.int64(-1), np.inf
     for k in range(centres.shape[0]):
-        if score[k, l] <= most:
+        if score[k, r] <= most:
             d = 0.0
             for j in range(z.size):
                 d += (z[j] - centres[k, j]) ** 2

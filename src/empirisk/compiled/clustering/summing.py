@@ -13,7 +13,7 @@ from empirisk.compiled.decorator import compiled
 @compiled
 def sum_columns(sync, first, X, unit, weight, sums, mass):
     """For each block the weighted sums of the columns times `unit`, and the weights' sum."""
-    n, p = X.shape
+    p = X.shape[1]
     b = take(sync)
     while b < first.size - 1:
         sums[b] = 0.0
@@ -28,7 +28,7 @@ def sum_columns(sync, first, X, unit, weight, sums, mass):
 @compiled
 def largest_entries(sync, first, X, unit, shift, largest):
     """For each block the largest |X * unit - shift|."""
-    n, p = X.shape
+    p = X.shape[1]
     b = take(sync)
     while b < first.size - 1:
         most = 0.0
@@ -43,7 +43,7 @@ def largest_entries(sync, first, X, unit, shift, largest):
 @compiled
 def place_rows(sync, first, X, unit, shift, weight, rows, scatter):
     """`rows` in single precision, and for each block and column the sums of their squares."""
-    n, p = X.shape
+    p = X.shape[1]
     b = take(sync)
     while b < first.size - 1:
         scatter[b] = 0.0
@@ -58,7 +58,7 @@ def place_rows(sync, first, X, unit, shift, weight, rows, scatter):
 @compiled
 def sum_clusters(sync, first, X, unit, shift, weight, labels, sums, mass):
     """For each block the sum and the weight of the rows of each cluster."""
-    n, p = X.shape
+    p = X.shape[1]
     b = take(sync)
     while b < first.size - 1:
         sums[b] = 0.0
@@ -74,7 +74,7 @@ def sum_clusters(sync, first, X, unit, shift, weight, labels, sums, mass):
 @compiled
 def square_distances(sync, first, X, unit, shift, labels, centres, distance):
     """distance[i] = |z_i - c_k|^2 for the centre k = labels[i]."""
-    n, p = X.shape
+    p = X.shape[1]
     b = take(sync)
     while b < first.size - 1:
         for i in range(first[b], first[b + 1]):
@@ -83,4 +83,22 @@ def square_distances(sync, first, X, unit, shift, labels, centres, distance):
             for j in range(p):
                 d += (X[i, j] * unit - shift[j] - centres[k, j]) ** 2
             distance[i] = d
+        b = take(sync)
+
+
+@compiled
+def all_distances(sync, first, X, unit, shift, columns, distance):
+    """distance[i, k] = |z_i - c_k|^2, of centres that are the columns of `columns`."""
+    p = X.shape[1]
+    K = columns.shape[1]
+    b = take(sync)
+    while b < first.size - 1:
+        for i in range(first[b], first[b + 1]):
+            for k in range(K):
+                distance[i, k] = 0.0
+            for j in range(p):
+                z = X[i, j] * unit - shift[j]
+                for k in range(K):
+                    gap = z - columns[j, k]
+                    distance[i, k] += gap * gap
         b = take(sync)

@@ -58,20 +58,24 @@ class PlacedRows:
     heaviest: float
 
     @classmethod
-    def of(cls, X: Floats, sample_weight: Floats, team: Team) -> "PlacedRows":
-        """Centre and scale, in four passes over the rows."""
+    def of(
+        cls, X: Floats, sample_weight: Floats, team: Team, *, beside: Floats | None = None
+    ) -> "PlacedRows":
+        """Centre and scale, in four passes over the rows; points `beside` them are to fit in."""
         first, p = block_starts(len(X), X.shape[1]), X.shape[1]
         B = len(first) - 1
         heaviest = float(sample_weight.max())
         weight = sample_weight / heaviest
         largest, nothing = np.empty(B), np.zeros(p)
         share(team, largest_entries, first, X, 1.0, nothing, largest)
-        unit = inverse_power(float(largest.max()))
+        points = np.zeros((1, p)) if beside is None else beside
+        unit = inverse_power(max(float(largest.max()), float(np.abs(points).max())))
         sums, mass = np.empty((B, p)), np.empty(B)
         share(team, sum_columns, first, X, unit, weight, sums, mass)
         mean = sums.sum(axis=0) / mass.sum()
         share(team, largest_entries, first, X, unit, mean, largest)
-        closer = inverse_power(float(largest.max()))
+        outlying = 0.0 if beside is None else float(np.abs(points * unit - mean).max())
+        closer = inverse_power(max(float(largest.max()), outlying))
         if unit * closer < np.inf:
             unit, mean = unit * closer, mean * closer
         rows, scatter = np.empty(X.shape, np.float32), np.empty((B, p))
@@ -101,7 +105,16 @@ class PlacedRows:
         sums = np.empty((len(first) - 1, n_clusters, self.X.shape[1]))
         mass = np.empty((len(first) - 1, n_clusters))
         share(
-            team, sum_clusters, first, self.X, self.unit, self.shift, self.weight, labels, sums, mass
+            team,
+            sum_clusters,
+            first,
+            self.X,
+            self.unit,
+            self.shift,
+            self.weight,
+            labels,
+            sums,
+            mass,
         )
         total = mass.sum(axis=0)
         return sums.sum(axis=0) / np.where(total > 0, total, 1.0)[:, np.newaxis], total
