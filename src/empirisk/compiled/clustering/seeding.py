@@ -17,10 +17,10 @@ def try_candidates(sync, first, rows, weight, candidates, apart, distance, poten
     """distance[c, i] = |z_i - candidate c|^2; potential[b, c] is what c would leave of the sum."""
     p = rows.shape[1]
     tile = np.zeros((p, LANES), np.float32)
-    lane = np.empty(LANES, np.float32)
+    lane, left = np.empty(LANES, np.float32), np.empty((candidates.shape[0], LANES))
     b = take(sync)
     while b < first.size - 1:
-        potential[b] = 0.0
+        left[:] = 0.0
         for start in range(first[b], first[b + 1], LANES):
             filled = min(LANES, first[b + 1] - start)
             for r in range(filled):
@@ -35,8 +35,12 @@ def try_candidates(sync, first, rows, weight, candidates, apart, distance, poten
                         lane[r] = fused_multiply_add(gap, gap, lane[r])
                 for r in range(filled):
                     i = start + r
+                    near = apart[0, i]
                     distance[c, i] = lane[r]
-                    potential[b, c] += weight[i] * np.float64(min(lane[r], apart[0, i]))
+                    near = lane[r] if lane[r] < near else near
+                    left[c, r] += weight[i] * np.float64(near)
+        for c in range(candidates.shape[0]):
+            potential[b, c] = left[c].sum()
         b = take(sync)
 
 
@@ -100,7 +104,8 @@ def weigh_exchanges(sync, first, weight, distance, near, apart, kept, extra):
 def exchange_centre(sync, first, rows, weight, centres, distance, k, near, apart, potential):
     """Centre k has gone elsewhere, to these distances: the nearest two of each row again.
 
-    Rows that had k among their two look at all centres; the others at the new place alone.
+    Rows that had k among their two look at all centres; the others at the new place alone. With
+    k = -1 these are all rows that have had no centre yet.
     """
     K, p = centres.shape
     b = take(sync)

@@ -196,7 +196,10 @@ class KMeans(Clusters):
         """The best of all starts."""
         starts = list(enumerate(spawn(self.random_state, self._number_of_starts())))
         ends = parallel(lambda start: self._end(placed, *start), starts, n_jobs=self.n_jobs)
-        self._take(min(ends, key=lambda end: end.cost), placed)
+        best = min(ends, key=lambda end: end.cost)
+        if self.init == "k-means++" and len(starts) > 1 and self.covariance is None:
+            best = self._improved(best, starts[0][1])
+        self._take(best, placed)
         distinct = len(np.unique(self.labels_))
         if distinct < self.n_clusters:
             warn(
@@ -228,6 +231,19 @@ class KMeans(Clusters):
             found = f"{end.cost:.6g} after {end.partition.n_iter} iterations"
             print(f"KMeans, start {number + 1}: {found}", file=sys.stderr)
         return end
+
+    def _improved(self, end: Whitened, seed: int) -> Whitened:
+        """The best of several starts after exchanges, as many as there were starts."""
+        placed, best, team = end.placed, end.partition, Team(self.n_jobs)
+        stability = Stopping("stability", 0.0, self.max_iter)
+        best = lloyd(placed, best.centres, stability, team, keep=self.keep_steps)
+        for trial in spawn(seed, max(self.n_clusters, self._number_of_starts())):
+            centres = seeding.exchanged(placed, best.centres, generator(trial), team)
+            if centres is None:
+                break
+            found = lloyd(placed, centres, stability, team, keep=self.keep_steps)
+            best = min(best, found, key=lambda partition: partition.within)
+        return Whitened(best, placed, end.matrix, best.within)
 
     def _start(self, placed: PlacedRows, seed: int, team: Team) -> Floats:
         """Centres to start from, by the rule that `init` names."""

@@ -76,30 +76,42 @@ class Seeds:
             self.near, self.apart, self.potential,
         )  # fmt: skip
 
-    def exchange(self) -> bool:
-        """Draw a row and let it take the place of a centre if that lowers the sum."""
-        if not self.potential.sum() > 0:
-            return False
+    def place(self, centres: Floats) -> None:
+        """Begin with all these centres."""
+        everywhere, placed = np.zeros(len(self.placed.X), np.float32), self.placed
+        share(
+            self.team, exchange_centre, self.first, placed.rows, placed.weight,
+            centres.astype(np.float32), everywhere, np.int32(-1), self.near, self.apart, self.potential,
+        )  # fmt: skip
+
+    def best_exchange(self) -> tuple[int, int, Array, float]:
+        """Draw a row: it, the centre whose place it best takes, its distances, the sum then."""
         row = self.draw(1)
         distance, _ = self.distances(row)
-        B, total = len(self.first) - 1, self.potential.sum()
+        B = len(self.first) - 1
         kept, extra = np.empty(B), np.empty((B, self.n_clusters))
-        placed = self.placed
         share(
-            self.team, weigh_exchanges, self.first, placed.weight, distance[0], self.near,
+            self.team, weigh_exchanges, self.first, self.placed.weight, distance[0], self.near,
             self.apart, kept, extra,
         )  # fmt: skip
         sums = kept.sum() + extra.sum(axis=0)
         k = int(sums.argmin())
-        if not sums[k] < total * (1 - WORTH):
-            return False
-        self.chosen[k] = row[0]
+        return int(row[0]), k, distance[0], float(sums[k])
+
+    def exchange(self) -> None:
+        """Draw a row and let it take the place of a centre if that lowers the sum."""
+        total = self.potential.sum()
+        if not total > 0:
+            return
+        row, k, distance, left = self.best_exchange()
+        if not left < total * (1 - WORTH):
+            return
+        self.chosen[k] = row
+        placed = self.placed
         share(
             self.team, exchange_centre, self.first, placed.rows, placed.weight,
-            placed.rows[self.chosen], distance[0], np.int32(k), self.near, self.apart,
-            self.potential,
+            placed.rows[self.chosen], distance, np.int32(k), self.near, self.apart, self.potential,
         )  # fmt: skip
-        return True
 
 
 def plus_plus(placed: PlacedRows, n_clusters: int, rng: np.random.Generator, team: Team) -> Floats:
@@ -117,6 +129,20 @@ def plus_plus(placed: PlacedRows, n_clusters: int, rng: np.random.Generator, tea
         for _ in range(n_clusters):
             seeds.exchange()
     return placed.place(placed.X[seeds.chosen])
+
+
+def exchanged(
+    placed: PlacedRows, centres: Floats, rng: np.random.Generator, team: Team
+) -> Floats | None:
+    """These centres, with one of them moved to a row that is drawn; None if all rows are centres."""
+    seeds = Seeds(placed, len(centres), team, rng)
+    seeds.place(centres)
+    if not seeds.potential.sum() > 0:
+        return None
+    row, k, _, _ = seeds.best_exchange()
+    moved = centres.copy()
+    moved[k] = placed.place(placed.X[row])
+    return moved
 
 
 def random_rows(placed: PlacedRows, n_clusters: int, rng: np.random.Generator) -> Floats:
