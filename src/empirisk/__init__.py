@@ -41,6 +41,7 @@ _HOME = {
     "RiskEstimate": "empirisk.risk.estimate",
     "ShapValues": "empirisk.learners.trees.shap_result",
     "StagewiseRegressor": "empirisk.learners.ensembles.boosting.stagewise_regressor",
+    "StochasticKMeans": "empirisk.learners.unsupervised.stochastic_kmeans",
     "Table": "empirisk.data.table",
     "TableBlocks": "empirisk.data.table_blocks",
     "Tuned": "empirisk.selection.tuned",

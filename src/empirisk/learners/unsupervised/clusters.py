@@ -155,3 +155,21 @@ def check_number_of_clusters(n_clusters: Any, n: int) -> int:
             "weight; give more rows or fewer clusters"
         )
     return int(n_clusters)
+
+
+def is_count(number: Any) -> bool:
+    """Whether it is a whole number of 1 or more."""
+    return is_whole(number) and number >= 1
+
+
+def is_number(number: Any) -> bool:
+    """Whether it is a finite number, and no truth value."""
+    numeric = isinstance(number, int | float | np.number) and not isinstance(number, bool)
+    return numeric and bool(np.isfinite(number))
+
+
+def check_parameters(estimator: Any, **checks: tuple[bool, str]) -> None:
+    """Raise a ParameterError for the first parameter that is not sound, saying what is wanted."""
+    for name, (sound, wanted) in checks.items():
+        if not sound:
+            raise ParameterError(f"{name} is {getattr(estimator, name)!r}; give {wanted}")

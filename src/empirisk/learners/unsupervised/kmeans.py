@@ -7,13 +7,16 @@ from warnings import warn
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils.validation import _num_samples
 
 from empirisk.learners.ensembles.boosting.team import Team
 from empirisk.learners.unsupervised import seeding
 from empirisk.learners.unsupervised.clusters import (
     Clusters,
     check_number_of_clusters,
-    is_whole,
+    check_parameters,
+    is_count,
+    is_number,
 )
 from empirisk.learners.unsupervised.encoder_decoder import PairsPath
 from empirisk.learners.unsupervised.lloyd import Criterion, Partition, Stopping, lloyd
@@ -170,7 +173,7 @@ class KMeans(Clusters):
         self._check_parameters()
         check_number_of_clusters(self.n_clusters, len(rows))
         self._fit_placed(PlacedRows.of(rows, weight, Team(self.n_jobs)))
-        if sample_weight is not None and len(self.labels_) < len(X):
+        if len(self.labels_) < _num_samples(X):
             self.labels_ = self.encode(X)  # rows of weight 0 as well
         return self
 
@@ -197,7 +200,12 @@ class KMeans(Clusters):
         starts = list(enumerate(spawn(self.random_state, self._number_of_starts())))
         ends = parallel(lambda start: self._end(placed, *start), starts, n_jobs=self.n_jobs)
         best = min(ends, key=lambda end: end.cost)
-        if self.init == "k-means++" and len(starts) > 1 and self.covariance is None:
+        if (
+            isinstance(self.init, str)
+            and self.init == "k-means++"
+            and len(starts) > 1
+            and self.covariance is None
+        ):
             best = self._improved(best, starts[0][1])
         self._take(best, placed)
         distinct = len(np.unique(self.labels_))
@@ -297,26 +305,16 @@ class KMeans(Clusters):
         )
 
     def _check_parameters(self) -> None:
-        checks = {
-            "n_init": (self.n_init == "auto" or _is_count(self.n_init), "'auto' or 1 or more"),
-            "max_iter": (_is_count(self.max_iter), "a whole number of 1 or more"),
-            "tol": (_is_number(self.tol) and self.tol >= 0, "a number >= 0"),
-            "algorithm": (self.algorithm in ("lloyd", "elkan"), "'lloyd' or 'elkan'"),
-            "criterion": (self.criterion in get_args(Criterion), f"one of {get_args(Criterion)}"),
-            "init": (not isinstance(self.init, str) or self.init in STARTS, f"one of {STARTS}"),
-            "covariance": (
+        check_parameters(
+            self,
+            n_init=(self.n_init == "auto" or is_count(self.n_init), "'auto' or 1 or more"),
+            max_iter=(is_count(self.max_iter), "a whole number of 1 or more"),
+            tol=(is_number(self.tol) and self.tol >= 0, "a number >= 0"),
+            algorithm=(self.algorithm in ("lloyd", "elkan"), "'lloyd' or 'elkan'"),
+            criterion=(self.criterion in get_args(Criterion), f"one of {get_args(Criterion)}"),
+            init=(not isinstance(self.init, str) or self.init in STARTS, f"one of {STARTS}"),
+            covariance=(
                 not isinstance(self.covariance, str) or self.covariance == "pooled",
                 "None, 'pooled' or a matrix",
             ),
-        }
-        for name, (sound, wanted) in checks.items():
-            if not sound:
-                raise ParameterError(f"{name} is {getattr(self, name)!r}; give {wanted}")
-
-
-def _is_count(number: Any) -> bool:
-    return is_whole(number) and number >= 1
-
-
-def _is_number(number: Any) -> bool:
-    return isinstance(number, int | float | np.number) and not isinstance(number, bool)
+        )

@@ -81,7 +81,8 @@ class Seeds:
         everywhere, placed = np.zeros(len(self.placed.X), np.float32), self.placed
         share(
             self.team, exchange_centre, self.first, placed.rows, placed.weight,
-            centres.astype(np.float32), everywhere, np.int32(-1), self.near, self.apart, self.potential,
+            centres.astype(np.float32), everywhere, np.int32(-1), self.near, self.apart,
+            self.potential,
         )  # fmt: skip
 
     def best_exchange(self) -> tuple[int, int, Array, float]:
@@ -134,7 +135,7 @@ def plus_plus(placed: PlacedRows, n_clusters: int, rng: np.random.Generator, tea
 def exchanged(
     placed: PlacedRows, centres: Floats, rng: np.random.Generator, team: Team
 ) -> Floats | None:
-    """These centres, with one of them moved to a row that is drawn; None if all rows are centres."""
+    """These centres with one moved to a row that is drawn; None if all rows are centres."""
     seeds = Seeds(placed, len(centres), team, rng)
     seeds.place(centres)
     if not seeds.potential.sum() > 0:
