@@ -31,6 +31,7 @@ from empirisk import (
     ElasticNet,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
+    KMeans,
     Lasso,
     LinearDiscriminantAnalysis,
     LinearRegression,
@@ -43,6 +44,7 @@ from empirisk import (
     RandomForestRegressor,
     Ridge,
     StagewiseRegressor,
+    StochasticKMeans,
     Tuned,
     risk,
 )
@@ -111,6 +113,10 @@ SETTINGS = {
             "huber", max_iter=3, learning_rate=0.5, min_samples_leaf=4, max_depth=2
         ),
     ],
+    "KMeans": [
+        KMeans(3, n_init=2, random_state=0),
+        KMeans(2, init="random", n_init=1, criterion="stability", random_state=0),
+    ],
     "Lasso": [Lasso(alpha=0.1), Lasso(alpha=0.05, fit_intercept=False)],
     "LinearDiscriminantAnalysis": [
         LinearDiscriminantAnalysis(),
@@ -154,6 +160,10 @@ SETTINGS = {
         StagewiseRegressor("least_squares", 10, loss="absolute"),
         StagewiseRegressor(LinearRegression(), 4, learning_rate=0.5),
     ],
+    "StochasticKMeans": [
+        StochasticKMeans(3, random_state=0),
+        StochasticKMeans(2, init="random", max_iter=2, random_state=0),
+    ],
 }
 TUNED = [
     Tuned(Ridge(), cv=3, values=[0.1, 1.0, 10.0]),
@@ -166,13 +176,15 @@ DEFAULTS = [Tuned(Ridge()), Tuned(LinearDiscriminantAnalysis()), Tuned(Tuned(Rid
 INSTANCES = [instance for instances in SETTINGS.values() for instance in instances]
 
 # Where rows are drawn, a row of weight w and w copies of it are alike in distribution only:
-# tests/learners/ensembles/test_weights.py looks at that.
+# tests/learners/ensembles/test_weights.py and tests/learners/unsupervised look at that.
 DRAWS_ROWS = (
     AdaBoostRegressor
     | BaggingClassifier
     | BaggingRegressor
+    | KMeans
     | RandomForestClassifier
     | RandomForestRegressor
+    | StochasticKMeans
 )
 
 every_learner = pytest.mark.parametrize("learner", INSTANCES, ids=str)
@@ -208,7 +220,10 @@ def outputs(model, X):
 
 def draws_rows(estimator):
     drawn = isinstance(estimator, DRAWS_ROWS)
-    return drawn and (estimator.bootstrap or getattr(estimator, "max_samples", None) is not None)
+    members = not hasattr(estimator, "reconstruct")
+    return drawn and (
+        not members or estimator.bootstrap or getattr(estimator, "max_samples", None) is not None
+    )
 
 
 def in_distribution_only(estimator):

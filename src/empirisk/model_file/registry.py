@@ -48,6 +48,7 @@ HOMES = {
         "empirisk.learners.ensembles.boosting.hist_gradient_boosting_regressor"
     ),
     "KFold": SPLITTERS,
+    "KMeans": "empirisk.learners.unsupervised.kmeans",
     "Lasso": "empirisk.learners.linear.lasso",
     "LeafModels": "empirisk.learners.trees.linear_models",
     "LeafMembers": "empirisk.learners.ensembles.leaf_members",
@@ -90,10 +91,12 @@ HOMES = {
     "StagedMembers": "empirisk.learners.ensembles.boosting.any_rounds",
     "StagedTrees": "empirisk.learners.ensembles.boosting.tree_rounds",
     "StagewiseRegressor": "empirisk.learners.ensembles.boosting.stagewise_regressor",
+    "StochasticKMeans": "empirisk.learners.unsupervised.stochastic_kmeans",
     "StratifiedGroupKFold": SPLITTERS,
     "StratifiedKFold": SPLITTERS,
     "StratifiedShuffleSplit": SPLITTERS,
     "TimeSeriesSplit": SPLITTERS,
+    "Trajectory": "empirisk.learners.unsupervised.trajectory",
     "Tree": "empirisk.learners.trees.tree",
     "Tuned": "empirisk.selection.tuned",
     "ZeroOne": "empirisk.losses",
@@ -104,7 +107,7 @@ HOMES = {
 NOT_KEPT = {"RiskEstimate": ("table",), "Pipeline": ("memory",)}
 
 # Fitted attributes that stay behind: a model keeps no data row by row.
-ROW_BY_ROW = {"_draws", "_rows", "oob_decision_function_", "oob_prediction_"}
+ROW_BY_ROW = {"_draws", "_rows", "labels_", "oob_decision_function_", "oob_prediction_"}
 
 # Classes that are their parameters: what else they have follows from these.
 WITHOUT_STATE = (SPLITTERS, PLANS)

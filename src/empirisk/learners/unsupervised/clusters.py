@@ -40,7 +40,7 @@ class Clusters(
     n_jobs: int | None
     cluster_centers_: Floats
     labels_: Int32s
-    whitening_: Floats | None = None
+    whitening_: Floats | None
 
     def encode(self, X: Any) -> Int32s:
         """The number of the nearest centroid of each row, the first of equally near ones."""
@@ -106,11 +106,12 @@ class Clusters(
     def _whitened(self, rows: Floats) -> tuple[Floats, Floats]:
         """Rows and centroids in the space where distances are Euclidean."""
         centres = self.cluster_centers_
-        if self.whitening_ is None:
+        matrix = getattr(self, "whitening_", None)
+        if matrix is None:
             return rows, centres
         middle = centres.mean(axis=0)
         with one_blas_thread():
-            return (rows - middle) @ self.whitening_, (centres - middle) @ self.whitening_
+            return (rows - middle) @ matrix, (centres - middle) @ matrix
 
     @property
     def _n_features_out(self) -> int:
@@ -127,12 +128,13 @@ class Clusters(
         p = getattr(self, "n_features_in_", None)
         if centres is None and p is None:
             return  # not fitted
-        _check_numbers("cluster_centers_", centres, (None, p))
-        if self.whitening_ is not None:
-            _check_numbers("whitening_", self.whitening_, (p, p))
+        check_numbers("cluster_centers_", centres, (None, p))
+        if getattr(self, "whitening_", None) is not None:
+            check_numbers("whitening_", self.whitening_, (p, p))
 
 
-def _check_numbers(name: str, array: Any, shape: tuple[Any, ...]) -> None:
+def check_numbers(name: str, array: Any, shape: tuple[Any, ...]) -> None:
+    """Raise a DataError unless it is an array of finite numbers; None in `shape` is any length."""
     sound = isinstance(array, np.ndarray) and array.dtype == np.float64 and array.ndim == len(shape)
     if not sound or not len(array) or not np.isfinite(array).all():
         raise DataError(f"{name} is not an array of finite numbers")

@@ -12,6 +12,7 @@ from empirisk.learners.unsupervised import seeding
 from empirisk.learners.unsupervised.clusters import (
     Clusters,
     check_number_of_clusters,
+    check_numbers,
     check_parameters,
     is_count,
     is_number,
@@ -20,7 +21,7 @@ from empirisk.learners.unsupervised.encoder_decoder import PairsPath
 from empirisk.learners.unsupervised.placed_rows import PlacedRows
 from empirisk.risk.axis import Axis
 from empirisk.runtime.arrays import Floats
-from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.streams import generator, spawn
 from empirisk.runtime.validation import check_predict, check_rows, check_weights, numbers
 
@@ -161,6 +162,19 @@ class StochasticKMeans(Clusters):
         """A fit for each number of clusters."""
         pairs = [clone(self).set_params(n_clusters=value) for value in values]
         return PairsPath([pair._fit_rows(X, sample_weight) for pair in pairs])
+
+    def check_loaded(self) -> None:
+        """Raise a DataError unless what was read from a file can be gone on from."""
+        super().check_loaded()
+        if hasattr(self, "cluster_centers_"):
+            K, p = self.cluster_centers_.shape
+            check_numbers("counts_", getattr(self, "counts_", None), (K,))
+            check_numbers("_shift", getattr(self, "_shift", None), (p,))
+            sizes = (getattr(self, "_unit", None), getattr(self, "n_steps_", None))
+            if not all(isinstance(size, float) and 0 <= size < np.inf for size in sizes):
+                raise DataError("_unit and n_steps_ are not numbers >= 0")
+            if (self.counts_ < 0).any() or self._unit == 0:
+                raise DataError("counts_ are negative, or _unit is 0")
 
     def _fit_rows(self, rows: Floats, weight: Floats) -> Self:
         start, shuffle = spawn(self.random_state, 2)

@@ -47,6 +47,19 @@ class Trajectory:
                 centers,
             )
 
+    def check_loaded(self) -> None:
+        """Raise a DataError unless what was read from a file has a number for each step."""
+        steps = np.shape(self.assigned)
+        for name in ("assigned", "updated", "moved"):
+            array = getattr(self, name)
+            sound = isinstance(array, np.ndarray) and array.dtype == np.float64
+            if not sound or array.ndim != 1 or array.shape != steps:
+                raise DataError(f"{name} is not an array of numbers, one for each step")
+        if self.centers is not None:
+            sound = isinstance(self.centers, np.ndarray) and self.centers.dtype == np.float64
+            if not sound or self.centers.ndim != 3 or self.centers.shape[:1] != steps:
+                raise DataError("centers are not an array of centres for each step")
+
     def plot(self, ax: Any = None) -> Any:
         """W after each half step, on the axes given or on new ones."""
         return draw_within(self.assigned, self.updated, ax=ax)
