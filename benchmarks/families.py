@@ -10,6 +10,7 @@ FAMILIES = (
     "lasso",
     "logistic",
     "margin",
+    "clusters",
     "discriminants",
     "linear_trees",
     "trees",
