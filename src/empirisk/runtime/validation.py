@@ -95,6 +95,30 @@ def check_fit(
     return TrainingSet(rows, codes.astype(np.int64), weight, classes)
 
 
+def check_rows(
+    estimator: Any, X: Any, sample_weight: Any = None, *, reset: bool = True
+) -> tuple[Floats, Floats]:
+    """The door of `fit` without labels: rows of positive weight, and their weights.
+
+    Without `reset` the columns must be those that the estimator has seen before.
+
+    Examples
+    --------
+    >>> from sklearn.decomposition import PCA
+    >>> check_rows(PCA(), [[1, 2], [3, 4], [5, 6]], [1, 0, 2])
+    (array([[1., 2.],
+           [5., 6.]]), array([1., 2.]))
+    """
+    rows = _floats(
+        X, "X", _name(estimator), lambda X: validate_data(estimator, X, reset=reset, **_DOOR)
+    )
+    weight = check_weights(sample_weight, len(rows))
+    kept = weight > 0
+    if kept.all():
+        return rows, weight
+    return name_columns(rows[kept], column_names(rows)), weight[kept]
+
+
 def check_target(
     estimator: Any,
     y: Any,
