@@ -110,33 +110,36 @@ def by_gram(
     another, so there is one axis fewer than there are rows.
     """
     n, p = X.shape
-    mean, root = weight @ X / weight.sum(), np.sqrt(weight)
-    blocks = slices(p, COLUMNS_AT_ONCE)
+    total, root, alike = weight.sum(), np.sqrt(weight)[:, None], bool((weight == 1.0).all())
 
-    def centre(block: slice) -> None:
-        # A second look: rounding errors of the mean, which offsets make large.
-        mean[block] += weight @ (X[:, block] - mean[block]) / weight.sum()
+    def centred(block: slice) -> tuple[Floats, Floats, Floats]:
+        mean = weight @ X[:, block] / total
+        Z = X[:, block] - mean
+        missed = weight @ Z / total  # rounding errors of the mean, which offsets make large
+        Z -= missed
+        if not alike:
+            Z *= root
+        return mean + missed, Z, Z @ Z.T
 
-    def centred(block: slice) -> Floats:
-        return (X[:, block] - mean[block]) * root[:, None]
-
-    def product(block: slice) -> Floats:
-        centre(block)
-        Z = centred(block)
-        return Z @ Z.T
-
-    gram = reduce(add, parallel(product, blocks, n_jobs=n_jobs))
+    means, parts, products = zip(
+        *parallel(centred, slices(p, COLUMNS_AT_ONCE), n_jobs=n_jobs), strict=True
+    )
+    gram = reduce(add, products)
     found = min(number, n - 1)
+    if found == 0:
+        return PrincipalAxes(
+            np.concatenate(means), np.empty((0, p)), np.empty(0), float(np.trace(gram))
+        )
     with one_blas_thread():
         squares, vectors = eigh(gram, subset_by_index=[n - found, n - 1], check_finite=False)
     squares, vectors = np.maximum(squares[::-1], 0.0), np.ascontiguousarray(vectors.T[::-1])
-    if not found or not squares[-1] >= EXACT * squares[0] or squares[0] == 0:
+    if not squares[-1] >= EXACT * squares[0] or squares[0] == 0:
         return None
     vectors /= np.sqrt(squares)[:, None]
-    parts = parallel(lambda block: vectors @ centred(block), blocks, n_jobs=n_jobs)
-    directions = np.concatenate(parts, axis=1)
+    directions = np.hstack(parallel(lambda Z: vectors @ Z, parts, n_jobs=n_jobs))
     dropped = max(float(np.trace(gram) - squares.sum()), 0.0)
-    return _in_order(mean, directions, squares, dropped if found < n - 1 else 0.0)
+    dropped = dropped if found < n - 1 else 0.0
+    return _in_order(np.concatenate(means), directions, squares, dropped)
 
 
 def by_svd(X: Floats, weight: Floats, number: int) -> PrincipalAxes:

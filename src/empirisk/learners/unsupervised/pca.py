@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from empirisk.learners.unsupervised.encoder_decoder import EncoderDecoderMixin
 from empirisk.learners.unsupervised.explained_variance import ExplainedVarianceMixin
@@ -160,7 +161,7 @@ class PCA(
         sample_weight : array-like of shape (n,), optional
             A row of weight w counts as w copies of it.
         """
-        rows, weight = check_rows(self, X, sample_weight)
+        rows, weight = check_rows(self, X, sample_weight, finite=False)
         self._forget_moments()
         return self._take(self._axes(rows, weight, [self.n_components]), self.n_components)
 
@@ -172,7 +173,8 @@ class PCA(
 
     def decode(self, code: Any) -> Floats:
         """The point of each code."""
-        code = numbers(code, self)
+        check_is_fitted(self)
+        code = numbers(code, self) if np.shape(code)[1:] != (0,) else np.asarray(code, dtype=float)
         if code.shape[1] != self.n_components_:
             raise DataError(
                 f"codes have {code.shape[1]} coordinates; this PCA has {self.n_components_}"

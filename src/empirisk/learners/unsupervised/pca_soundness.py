@@ -27,10 +27,18 @@ def check_loaded_pca(pca: Any) -> None:
     rows = getattr(pca, "n_samples_", None)
     _require(isinstance(rows, int) and rows >= 1, "n_samples_")
     _require(isinstance(getattr(pca, "svd_solver_", None), str), "svd_solver_")
-    if hasattr(pca, "_moments_scatter"):
-        _require(_is_array(pca, "_moments_scatter", (p, p)), "_moments_scatter")
-        _require(_is_array(pca, "_moments_mean", (p,)), "_moments_mean")
-        _require(_is_number(pca, "_moments_unit") and pca._moments_unit > 0, "_moments_unit")
+    if any(name.startswith("_moments_") for name in vars(pca)):
+        _check_moments(pca, p)
+
+
+def _check_moments(pca: Any, p: int) -> None:
+    """Those of rows that came in pieces, to which further ones can be added."""
+    _require(_is_array(pca, "_moments_scatter", (p, p)), "_moments_scatter")
+    for name in ("_moments_mean", "_moments_shift"):
+        _require(_is_array(pca, name, (p,)) and np.isfinite(getattr(pca, name)).all(), name)
+    _require(_is_number(pca, "_moments_unit") and 0 < pca._moments_unit < np.inf, "_moments_unit")
+    rows = getattr(pca, "_moments_rows", None)
+    _require(isinstance(rows, int) and rows >= 1, "_moments_rows")
 
 
 def _shape(pca: Any) -> tuple[int, int]:

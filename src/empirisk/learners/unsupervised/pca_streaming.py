@@ -8,13 +8,15 @@ from sklearn.utils.metaestimators import available_if
 
 from empirisk.data.blocks import Blocks, Rows, check_repeatable
 from empirisk.data.moments import Moments
+from empirisk.data.table import Table
 from empirisk.learners.unsupervised.number_of_components import checked_number
 from empirisk.learners.unsupervised.ways_to_axes import (
+    ShiftedMoments,
     axes_of_moments,
     check_parameters,
     copies,
-    moments_in_range,
     refuse_one_row,
+    shifted_moments,
 )
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.validation import check_rows
@@ -46,11 +48,10 @@ class StreamingMixin:
         """
         before = self._kept_moments()
         rows, weight = check_rows(self, X, sample_weight, reset=before is None)
+        shift = weight @ rows / weight.sum() if before is None else before.shift
         blocks = Blocks.of_arrays(rows, np.empty((len(rows), 0)), weight)
-        moments, unit = moments_in_range(blocks, self.n_jobs)
-        if before is not None:
-            moments, unit = _joined(before, (moments, unit))
-        return self._learn_moments(moments, unit)
+        moments = shifted_moments(blocks, self.n_jobs, shift=shift)
+        return self._learn_moments(moments if before is None else _joined(before, moments))
 
     @available_if(_by_pieces)
     def fit_blocks(self: Any, source: Any) -> Any:
@@ -63,40 +64,42 @@ class StreamingMixin:
         source : callable, or iterable that can be gone through again
             Gives pieces: tables, as `read_blocks` does, frames or arrays X, or tuples (X, y) or
             (X, y, sample_weight) as for learners with labels, whose y is left aside. One pass is
-            enough unless numbers are beyond 1e±100.
+            enough unless a mean is far from 0, or numbers are beyond 1e±100.
         """
         check_repeatable(source, type(self).__name__)
         blocks = Blocks.of_pieces(lambda: _with_targets(source), self).map(_without_targets)
-        return self._learn_moments(*moments_in_range(blocks, self.n_jobs))
+        return self._learn_moments(shifted_moments(blocks, self.n_jobs))
 
-    def _learn_moments(self: Any, moments: Moments, unit: float) -> Any:
+    def _learn_moments(self: Any, shifted: ShiftedMoments) -> Any:
         check_parameters(self)
+        moments = shifted.moments
         refuse_one_row(moments.rows, moments.weight)
         rows = copies(moments.rows, moments.weight)
         number = checked_number(self.n_components, rows, len(moments.mean))
-        found = axes_of_moments(moments, unit, number, correlation=self.correlation)
+        found = axes_of_moments(shifted, number, correlation=self.correlation)
+        self._moments_rows, self._moments_unit = moments.rows, shifted.unit
         self._moments_mean, self._moments_scatter = moments.mean, moments.scatter
-        self._moments_unit = unit
+        self._moments_shift = shifted.shift
         return self._take(found, self.n_components)
 
-    def _kept_moments(self: Any) -> tuple[Moments, float] | None:
+    def _kept_moments(self: Any) -> ShiftedMoments | None:
         if not hasattr(self, "_moments_scatter"):
             return None
-        return (
-            Moments(self.n_samples_, self._weight, self._moments_mean, self._moments_scatter),
-            self._moments_unit,
+        moments = Moments(
+            self._moments_rows, self._weight, self._moments_mean, self._moments_scatter
         )
+        return ShiftedMoments(moments, self._moments_shift, self._moments_unit)
 
     def _forget_moments(self: Any) -> None:
-        for name in ("_moments_mean", "_moments_scatter", "_moments_unit"):
-            self.__dict__.pop(name, None)
+        for name in [name for name in vars(self) if name.startswith("_moments_")]:
+            del self.__dict__[name]
 
 
-def _joined(left: tuple[Moments, float], right: tuple[Moments, float]) -> tuple[Moments, float]:
-    """Both together, in the larger of their units."""
-    unit = max(left[1], right[1])
-    one, other = (_in_unit(moments, own / unit) for moments, own in (left, right))
-    return one + other, unit
+def _joined(left: ShiftedMoments, right: ShiftedMoments) -> ShiftedMoments:
+    """Both together, which have one shift, in the larger of their units."""
+    unit = max(left.unit, right.unit)
+    one, other = (_in_unit(part.moments, part.unit / unit) for part in (left, right))
+    return ShiftedMoments(one + other, left.shift, unit)
 
 
 def _in_unit(moments: Moments, factor: float) -> Moments:
@@ -113,6 +116,7 @@ def _with_targets(source: Any) -> Iterator[tuple[Any, Floats, Any]]:
         X, weight = piece, None
         if isinstance(piece, tuple):
             X, weight = piece[0], piece[2] if len(piece) > 2 else None
+        X = X.to_arrow() if isinstance(X, Table) else X  # in the form whose names are known
         yield X, np.zeros(len(X)), weight
 
 

@@ -1,6 +1,9 @@
 """Which way to the principal axes is taken, and in which units the columns are on the way."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -9,6 +12,8 @@ from empirisk.data.blocks import Blocks, Rows
 from empirisk.data.moments import Moments, total_moments
 from empirisk.data.scaling import ORDINARY, power_of_two
 from empirisk.runtime.arrays import Floats
+from empirisk.runtime.column_names import column_names
+from empirisk.runtime.complaints import refuse_not_finite
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.streams import spawn
 from empirisk.solvers.principal_axes import (
@@ -25,6 +30,9 @@ from empirisk.solvers.principal_axes import (
 SOLVERS = ("auto", "full", "covariance_eigh", "gram", "arpack", "randomized")
 
 EPSILON = float(np.finfo(float).eps)
+
+FAR = 1e6
+"""Squared mean over variance from which rows are shifted."""
 
 VERY_MANY = 2000
 """Rows and columns from which "auto" takes the first few by random directions."""
@@ -54,20 +62,33 @@ def scaled_axes(learner: Any, X: Floats, weight: Floats, number: int) -> ScaledA
     total = float(weight.sum())
     check_parameters(learner)
     refuse_one_row(len(X), total)
-    if _by_columns(learner.svd_solver, X.shape, number):
+    names = SimpleNamespace(column_names=column_names(X))
+    complain = partial(refuse_not_finite, X, names, "X", type(learner).__name__)
+    if not _by_columns(learner.svd_solver, X.shape, number):
+        complain()
+    else:
         blocks = Blocks.of_arrays(X, np.empty((len(X), 0)), weight)
-        moments, unit = moments_in_range(blocks, learner.n_jobs)
-        found = axes_of_moments(moments, unit, number, correlation=learner.correlation)
-        exact = covariance_is_exact(found.axes, moments)
+        shifted = shifted_moments(blocks, learner.n_jobs, suspect=complain)
+        found = axes_of_moments(shifted, number, correlation=learner.correlation)
+        exact = covariance_is_exact(found.axes, shifted.moments)
         if exact or learner.svd_solver == "covariance_eigh":
             return found
     return _axes_of_rows(learner, X, weight, number)
 
 
-def axes_of_moments(moments: Moments, unit: float, number: int, *, correlation: bool) -> ScaledAxes:
-    """The first axes of rows / unit whose moments these are."""
-    scale = np.ones(len(moments.mean))
-    mean = moments.mean * unit
+@dataclass(frozen=True, eq=False)
+class ShiftedMoments:
+    """Moments of (x - shift) / unit: a shift close to the mean, and a unit close to the size."""
+
+    moments: Moments
+    shift: Floats
+    unit: float
+
+
+def axes_of_moments(shifted: ShiftedMoments, number: int, *, correlation: bool) -> ScaledAxes:
+    """The first axes of rows that have these moments."""
+    moments, unit = shifted.moments, shifted.unit
+    scale, mean = np.ones(len(moments.mean)), shifted.shift + moments.mean * unit
     if correlation:
         scale = _deviations(np.diagonal(moments.scatter), moments.weight)
         scatter = moments.scatter / scale / scale[:, None]
@@ -77,23 +98,52 @@ def axes_of_moments(moments: Moments, unit: float, number: int, *, correlation: 
     return ScaledAxes(axes, mean, scale, unit, rows, moments.weight, "covariance_eigh")
 
 
-def moments_in_range(blocks: Blocks, n_jobs: int | None = None) -> tuple[Moments, float]:
-    """Moments of rows that are divided by a power of two, if they must be, and that power."""
+def shifted_moments(
+    blocks: Blocks,
+    n_jobs: int | None = None,
+    *,
+    shift: Floats | None = None,
+    suspect: Callable[[], None] | None = None,
+) -> ShiftedMoments:
+    """Moments of all blocks, shifted and divided where the numbers would lose digits otherwise.
+
+    Without a given shift that is a second pass over the rows: by the mean where it is FAR from 0.
+    Means of blocks are joined, and rounding errors of large means would show in the scatter.
+    `suspect` is called where the moments look as if the rows were not all finite.
+    """
+    none = np.zeros(blocks.n_columns)
+    moments = _moments(blocks, none if shift is None else shift, 1.0, n_jobs)
     with np.errstate(over="ignore", invalid="ignore"):
-        moments = total_moments(blocks, n_jobs=n_jobs)
-        size = np.sqrt(np.diagonal(moments.scatter).max() / moments.weight)
-    if ORDINARY[0] < size < ORDINARY[1]:
-        return moments, 1.0
-    unit = max(unit_of(rows.X) for rows in blocks)
-    if unit == 1.0:
-        return moments, unit
-    divided = blocks.map(lambda rows: Rows(rows.X / unit, rows.y, rows.weight))
-    return total_moments(divided, n_jobs=n_jobs), unit
+        variance = np.diagonal(moments.scatter) / moments.weight
+        far = bool((moments.mean**2 > FAR * variance)[variance > 0].any())
+        ordinary = ORDINARY[0] < np.sqrt(variance.max()) < ORDINARY[1]
+    if shift is None and far and ordinary:
+        shift, unit = moments.mean, 1.0
+        return ShiftedMoments(_moments(blocks, shift, unit, n_jobs), shift, unit)
+    shift = none if shift is None else shift
+    if not ordinary:
+        if suspect is not None:
+            suspect()
+        unit = max(unit_of(rows.X, shift) for rows in blocks)
+        if unit != 1.0:
+            return ShiftedMoments(_moments(blocks, shift, unit, n_jobs), shift, unit)
+    return ShiftedMoments(moments, shift, 1.0)
 
 
-def unit_of(X: Floats) -> float:
+def _moments(blocks: Blocks, shift: Floats, unit: float, n_jobs: int | None) -> Moments:
+    """Of (x - shift) / unit; rows are as they are where that changes nothing."""
+
+    def changed(rows: Rows) -> Rows:
+        return Rows((rows.X - shift) / unit, rows.y, rows.weight)
+
+    plain = unit == 1.0 and not shift.any()
+    with np.errstate(over="ignore", invalid="ignore"):
+        return total_moments(blocks if plain else blocks.map(changed), n_jobs=n_jobs)
+
+
+def unit_of(*parts: Floats) -> float:
     """The power of two next above the largest number, if that is beyond ordinary sizes, or 1."""
-    size = max(float(X.max()), -float(X.min()))
+    size = max(max(float(part.max()), -float(part.min())) for part in parts)
     ordinary = size == 0 or ORDINARY[0] < size < ORDINARY[1]
     return 1.0 if ordinary else float(power_of_two(np.array([size]))[0])
 
