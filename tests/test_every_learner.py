@@ -20,6 +20,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from discovery import learners
 from empirisk import (
+    PCA,
     AdaBoostClassifier,
     AdaBoostRegressor,
     BaggingClassifier,
@@ -143,6 +144,12 @@ SETTINGS = {
         MarginClassifier("squared_hinge"),
         MarginClassifier("perceptron", max_iter=50),
     ],
+    "PCA": [
+        PCA(2),
+        PCA(0.9, whiten=True, correlation=True),
+        PCA(svd_solver="full"),
+        PCA(1, svd_solver="gram"),
+    ],
     "RandomForestClassifier": [
         RandomForestClassifier(3, random_state=0),
         RandomForestClassifier(3, max_samples=30, splitter="random", random_state=0),
@@ -171,6 +178,7 @@ TUNED = [
     Tuned(LinearDiscriminantAnalysis(), cv=3, values=[0.1, 0.5]),
     Tuned(LinearRegression(), cv=3),
     Tuned(Tuned(Ridge(), cv=3, values=[0.1, 1.0]), cv=2),
+    Tuned(PCA(), cv=3, values=[1, 2]),
 ]
 DEFAULTS = [Tuned(Ridge()), Tuned(LinearDiscriminantAnalysis()), Tuned(Tuned(Ridge()))]
 INSTANCES = [instance for instances in SETTINGS.values() for instance in instances]

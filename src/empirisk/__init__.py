@@ -34,6 +34,7 @@ _HOME = {
     "LogisticRegression": "empirisk.learners.linear.logistic",
     "LogitBoostClassifier": "empirisk.learners.ensembles.boosting.logit_boost",
     "MarginClassifier": "empirisk.learners.linear.margin_classifier",
+    "PCA": "empirisk.learners.unsupervised.pca",
     "Plan": "empirisk.risk.plans",
     "RandomForestClassifier": "empirisk.learners.ensembles.random_forest_classifier",
     "RandomForestRegressor": "empirisk.learners.ensembles.random_forest_regressor",

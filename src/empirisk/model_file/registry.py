@@ -69,6 +69,7 @@ HOMES = {
     "Number": "empirisk.data.features",
     "OneClass": "empirisk.learners.ensembles.members",
     "OutOfBagCurve": "empirisk.risk.out_of_bag_curve",
+    "PCA": "empirisk.learners.unsupervised.pca",
     "Perceptron": "empirisk.losses",
     "Pipeline": "sklearn.pipeline",
     "Plan": PLANS,

@@ -64,8 +64,8 @@ def _losses_of_rows(model: Any, X: Any, output: Output) -> Array:
         rows = np.asarray(X, dtype=float)
         return Reconstruction()(rows, model.inverse_transform(model.transform(X)))
     raise ParameterError(
-        f"{name_of(model)} gives no {output!r} of rows: give an encoder and decoder, such as PCA or "
-        "KMeans, or a loss that compares predictions with y"
+        f"{name_of(model)} gives no {output!r} of rows: give an encoder and decoder, such as PCA, "
+        "or a loss that compares predictions with y"
     )
 
 

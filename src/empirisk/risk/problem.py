@@ -297,6 +297,11 @@ def owner_of(estimator: Any, axis: Axis) -> Any:
 
 
 def _refuse_wrong_task(loss: Loss, estimator: Any, classifier: bool) -> None:
+    if loss.task == "reconstruction" and get_tags(estimator).target_tags.required:
+        raise ParameterError(
+            f"the loss {loss.name!r} is for an encoder and decoder, such as PCA, and "
+            f"{name_of(estimator)} predicts y: give a loss of predictions"
+        )
     task = "classification" if classifier else "regression"
     if loss.task in ("classification", "regression") and loss.task != task:
         raise ParameterError(

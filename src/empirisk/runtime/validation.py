@@ -96,11 +96,17 @@ def check_fit(
 
 
 def check_rows(
-    estimator: Any, X: Any, sample_weight: Any = None, *, reset: bool = True
+    estimator: Any,
+    X: Any,
+    sample_weight: Any = None,
+    *,
+    reset: bool = True,
+    finite: bool = True,
 ) -> tuple[Floats, Floats]:
     """The door of `fit` without labels: rows of positive weight, and their weights.
 
-    Without `reset` the columns must be those that the estimator has seen before.
+    Without `reset` the columns must be those that the estimator has seen before. Without `finite`
+    it is left to the caller to look for NaN and infinities, where sums over the rows show them.
 
     Examples
     --------
@@ -110,7 +116,11 @@ def check_rows(
            [5., 6.]]), array([1., 2.]))
     """
     rows = _floats(
-        X, "X", _name(estimator), lambda X: validate_data(estimator, X, reset=reset, **_DOOR)
+        X,
+        "X",
+        _name(estimator),
+        lambda X: validate_data(estimator, X, reset=reset, **_DOOR),
+        finite=finite,
     )
     weight = check_weights(sample_weight, len(rows))
     kept = weight > 0
@@ -211,7 +221,14 @@ def check_weights(sample_weight: Any, n: int) -> Floats:
     return weight
 
 
-def _floats(table: Any, subject: str, name: str, convert: Callable[[Any], Array]) -> Floats:
+def _floats(
+    table: Any,
+    subject: str,
+    name: str,
+    convert: Callable[[Any], Array],
+    *,
+    finite: bool = True,
+) -> Floats:
     table = _as_array_like(table)
     refuse_dates(table, subject, name)
     check_names(column_names(table) or ())  # pandas lets a name stand twice
@@ -223,7 +240,8 @@ def _floats(table: Any, subject: str, name: str, convert: Callable[[Any], Array]
         raise
     # Aligned, since compiled code would be compiled once more for arrays that are not.
     values = np.require(values, np.float64, ["C", "ALIGNED", "WRITEABLE", "ENSUREARRAY"])
-    refuse_not_finite(values, table, subject, name)
+    if finite:
+        refuse_not_finite(values, table, subject, name)
     return name_columns(values, column_names(table))
 
 
