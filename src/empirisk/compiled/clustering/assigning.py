@@ -31,11 +31,10 @@ def assign_blocks(
 ):  # fmt: skip
     """The nearest centre of each row, block after block, as threads take them.
 
-    Rows first[b] to first[b + 1] are block b; sums[b] and mass[b] become what the rows that change
-    their cluster add to the clusters' sums and weights, count[b] their number, moved[b] the weight
-    of these rows. A row z
-    is X[i] * unit - shift; `rows` are these in single precision, and `minus` and `half` what
-    `score_tile` takes.
+    Rows first[b] to first[b + 1] are block b; sums[b], mass[b] and count[b] become what the rows
+    that change their cluster add to the clusters' sums, weights and numbers of rows, moved[b] the
+    weight of these rows. A row z is X[i] * unit - shift; `rows` are these in single precision, and
+    `minus` and `half` what `score_tile` takes.
     """
     p = centres.shape[1]
     tile = np.zeros((minus.shape[1], LANES), np.float32)
@@ -49,25 +48,19 @@ def assign_blocks(
         mass[b] = 0.0
         count[b] = 0
         moved[b] = 0.0
-        filled = 0
-        for i in range(first[b], first[b + 1]):
-            if slack[i] > spent[labels[i]]:
-                continue
-            for j in range(p):
-                tile[j, filled] = rows[i, j]
-            place[filled] = i
-            filled += 1
-            if filled == LANES:
+        filled, last = 0, first[b + 1] - 1
+        for i in range(first[b], last + 1):
+            if slack[i] <= spent[labels[i]]:
+                for j in range(p):
+                    tile[j, filled] = rows[i, j]
+                place[filled] = i
+                filled += 1
+            if filled == LANES or (i == last and filled > 0):
                 settle_tile(
                     filled, tile, place, score, lanes, label, z, X, unit, shift, weight, centres,
                     minus, half, radius, spent, labels, slack, sums[b], mass[b], count[b], moved, b,
                 )  # fmt: skip
                 filled = 0
-        if filled > 0:
-            settle_tile(
-                filled, tile, place, score, lanes, label, z, X, unit, shift, weight, centres,
-                minus, half, radius, spent, labels, slack, sums[b], mass[b], count[b], moved, b,
-            )  # fmt: skip
         b = take(sync)
 
 

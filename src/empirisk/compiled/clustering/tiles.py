@@ -16,6 +16,7 @@ LANES = 64  # rows of a tile
 STEP = 4  # centres and features are worked on four by four
 ULP = np.float32(2.0**-24)
 LEAST = np.float32(1e-36)  # products of single precision below this may vanish
+LESS, MORE = np.float32(1.0) - np.float32(8.0) * ULP, np.float32(1.0) + np.float32(8.0) * ULP
 NOWHERE = np.float32(np.inf)
 
 
@@ -110,4 +111,4 @@ def gap_tile(square, radius, terms, least, second, doubt, gap):
         near = np.sqrt(near if near > np.float32(0.0) else np.float32(0.0))
         far = np.sqrt(far if far > np.float32(0.0) else np.float32(0.0))
         doubt[r] = both
-        gap[r] = (far - near) - np.float32(8.0) * ULP * (far + near)
+        gap[r] = far * LESS - near * MORE

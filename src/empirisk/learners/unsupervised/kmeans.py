@@ -31,6 +31,8 @@ from empirisk.runtime.streams import generator, seed32, spawn
 from empirisk.runtime.validation import check_rows, numbers
 
 MOST_CLUSTERS = 20  # of the default grid
+MOST_EXCHANGES = 10  # for each one that may gain nothing
+GAIN = 1e-12  # of W: more than rounding
 STARTS = ("k-means++", "random", "random_partition")
 
 
@@ -241,16 +243,24 @@ class KMeans(Clusters):
         return end
 
     def _improved(self, end: Whitened, seed: int) -> Whitened:
-        """The best of several starts after exchanges, as many as there were starts."""
+        """The best of several starts, carried on to stability, and after exchanges.
+
+        They end when as many as there are clusters, or starts, have gained nothing one after the
+        other.
+        """
         placed, best, team = end.placed, end.partition, Team(self.n_jobs)
         stability = Stopping("stability", 0.0, self.max_iter)
         best = lloyd(placed, best.centres, stability, team, keep=self.keep_steps)
-        for trial in spawn(seed, max(self.n_clusters, self._number_of_starts())):
+        patience = max(self.n_clusters, self._number_of_starts())
+        in_vain = 0
+        for trial in spawn(seed, MOST_EXCHANGES * patience):
             centres = seeding.exchanged(placed, best.centres, generator(trial), team)
-            if centres is None:
+            if centres is None or in_vain == patience:
                 break
             found = lloyd(placed, centres, stability, team, keep=self.keep_steps)
-            best = min(best, found, key=lambda partition: partition.within)
+            gained = found.within < best.within * (1 - GAIN)
+            in_vain = 0 if gained else in_vain + 1
+            best = found if gained else best
         return Whitened(best, placed, end.matrix, best.within)
 
     def _start(self, placed: PlacedRows, seed: int, team: Team) -> Floats:

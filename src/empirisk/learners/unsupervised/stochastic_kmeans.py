@@ -57,8 +57,8 @@ class StochasticKMeans(Clusters):
         Passes over the rows.
     step : {"count", "constant", "decaying"}
         alpha_t: 1/n_k; step_size; or step_size / (1 + t)^power for t = 0, 1, ...
-    step_size : float
-        Between 0 and 1.
+    step_size : float or None
+        Between 0 and 1; None is 0.05 for constant steps and 1 for steps that decay.
     power : float
     random_state : None, int, RandomState or Generator
     n_jobs : int or None
@@ -109,7 +109,7 @@ class StochasticKMeans(Clusters):
         init: Any = "k-means++",
         max_iter: int = 5,
         step: Step = "count",
-        step_size: float = 0.05,
+        step_size: float | None = None,
         power: float = 0.75,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -218,11 +218,15 @@ class StochasticKMeans(Clusters):
         columns, steps = np.ascontiguousarray(centres.T), np.array([self.n_steps_])
         pull_centres(
             np.ascontiguousarray(rows), self._unit, self._shift, weight, order.astype(np.int64),
-            STEPS[self.step], float(self.step_size), float(self.power), columns, self.counts_,
-            steps,
+            STEPS[self.step], self._first_step(), float(self.power), columns, self.counts_, steps,
         )  # fmt: skip
         self.n_steps_ = float(steps[0])
         self.cluster_centers_ = np.ascontiguousarray((columns.T + self._shift) / self._unit)
+
+    def _first_step(self) -> float:
+        if self.step_size is None:
+            return 0.05 if self.step == "constant" else 1.0
+        return float(self.step_size)
 
     def _judge(self, X: Any, sample_weight: Any) -> Self:
         self.labels_ = self.encode(X)
@@ -234,7 +238,10 @@ class StochasticKMeans(Clusters):
             self,
             max_iter=(is_count(self.max_iter), "a whole number of 1 or more"),
             step=(self.step in get_args(Step), f"one of {get_args(Step)}"),
-            step_size=(is_number(self.step_size) and 0 < self.step_size <= 1, "0 < step_size <= 1"),
+            step_size=(
+                self.step_size is None or (is_number(self.step_size) and 0 < self.step_size <= 1),
+                "a number above 0 and at most 1, or None",
+            ),
             power=(is_number(self.power) and self.power >= 0, "a number >= 0"),
             init=(not isinstance(self.init, str) or self.init in STARTS, f"one of {STARTS}"),
         )
