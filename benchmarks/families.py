@@ -18,6 +18,7 @@ FAMILIES = (
     "ada_boost",
     "stagewise",
     "boosting",
+    "principal_components",
     "encoding",
     "reading",
     "measures",
