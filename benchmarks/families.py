@@ -19,6 +19,7 @@ FAMILIES = (
     "ada_boost",
     "stagewise",
     "boosting",
+    "principal_components",
     "encoding",
     "reading",
     "measures",

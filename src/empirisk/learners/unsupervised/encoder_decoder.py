@@ -144,6 +144,10 @@ class PairsPath:
         """The loss of each row, a column for each value."""
         return np.column_stack([pair.losses_of_rows(X, output) for pair in self.pairs])
 
+    @property
+    def degrees_of_freedom(self) -> Floats:
+        raise NotImplementedError("the degrees of freedom of encoders and decoders are not known")
+
     def at(self, j: int) -> BaseEstimator:
         """The fitted learner at the j-th value."""
         return self.pairs[j]

@@ -55,6 +55,10 @@ class PCAPath:
             f"PCA has no {output!r} of rows: use the loss 'reconstruction' or 'entries'"
         )
 
+    @property
+    def degrees_of_freedom(self) -> Floats:
+        raise NotImplementedError("the degrees of freedom of PCA are not known")
+
     def at(self, j: int) -> "PCA":
         """The fitted learner at the j-th value."""
         learner = clone(self.learner).set_params(n_components=self.values[j])
