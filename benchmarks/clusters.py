@@ -6,6 +6,7 @@ needs, and what it reaches may be a little less.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,9 @@ from benchmarks.case import Case, Quality, Target, benchmark
 from empirisk import KMeans, cluster_quality, read_table
 from empirisk.runtime.arrays import Floats
 
-try:
+faiss: Any = None
+with suppress(ImportError):  # a peer that is timed where it is installed
     import faiss
-except ImportError:  # a peer that is timed where it is installed
-    faiss = None
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 BIRCH = DATA / "clust_birch_rg1.parquet"

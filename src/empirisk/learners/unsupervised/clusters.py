@@ -74,11 +74,11 @@ class Clusters(
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Int32s:
         """`fit`, and the labels of the training rows."""
-        return self.fit(X, y, sample_weight=sample_weight).labels_  # type: ignore[attr-defined]
+        return self.fit(X, y, sample_weight=sample_weight).labels_
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Floats:
         """`fit`, and the distances of the training rows to all centroids."""
-        return self.fit(X, y, sample_weight=sample_weight).transform(X)  # type: ignore[attr-defined]
+        return self.fit(X, y, sample_weight=sample_weight).transform(X)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """-W of these rows, the sum of squared distances to their centroids; y is ignored."""

@@ -55,7 +55,8 @@ class Seeds:
         found = np.empty(m, np.int64)
         targets = self.rng.random(m) * total
         find_rows(self.first, self.placed.weight, self.apart, self.potential, targets, found)
-        found[found < 0] = int(self.apart[0].argmax())
+        if (found < 0).any():  # rounding of the sum, in a block whose rows are all centres
+            found[found < 0] = int(self.apart[0].argmax())
         return found
 
     def distances(self, rows: Ints) -> tuple[Array, Floats]:
