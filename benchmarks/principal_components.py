@@ -1,5 +1,6 @@
 """PCA beside scikit-learn: many rows, many columns."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,10 +23,15 @@ def factors(n: int, p: int, offset: float = 0.0) -> Floats:
     return X
 
 
-def apart(ours: Any, peer: Any) -> float:
+def peer(X: Floats, solver: str) -> Callable[[], Any]:
+    """The fit of scikit-learn's PCA by one of its solvers."""
+    return lambda: peers.PCA(KEPT, svd_solver=solver, random_state=0).fit(X)
+
+
+def apart(ours: Any, other: Any) -> float:
     """The largest difference of axes, and of variances relative to them."""
-    axes = np.abs(ours.components_ - peer.components_).max()
-    variance = np.abs(ours.explained_variance_ / peer.explained_variance_ - 1).max()
+    axes = np.abs(ours.components_ - other.components_).max()
+    variance = np.abs(ours.explained_variance_ / other.explained_variance_ - 1).max()
     return float(max(axes, variance))
 
 
@@ -45,10 +51,7 @@ def pca_tall(quick: bool) -> Case:
         size=f"{n:,} x {p}, {KEPT} components",
         ours=lambda: PCA(KEPT, n_jobs=2).fit(X),
         peers={
-            f"scikit-learn, {solver}": lambda solver=solver: peers.PCA(
-                KEPT, svd_solver=solver, random_state=0
-            ).fit(X)
-            for solver in ("covariance_eigh", "arpack")
+            f"scikit-learn, {solver}": peer(X, solver) for solver in ("covariance_eigh", "arpack")
         },
         quality=EQUAL,
     )
@@ -62,11 +65,7 @@ def pca_tall_offset(quick: bool) -> Case:
     return Case(
         size=f"{n:,} x {p}, {KEPT} components",
         ours=lambda: PCA(KEPT, n_jobs=2).fit(X),
-        peers={
-            "scikit-learn, covariance_eigh": lambda: peers.PCA(
-                KEPT, svd_solver="covariance_eigh"
-            ).fit(X)
-        },
+        peers={"scikit-learn, covariance_eigh": peer(X, "covariance_eigh")},
         quality=Quality(EQUAL.what, 1e-8, apart),  # the peer's digits, which the offset costs
     )
 
@@ -79,11 +78,6 @@ def pca_wide(quick: bool) -> Case:
     return Case(
         size=f"{n:,} x {p:,}, {KEPT} components",
         ours=lambda: PCA(KEPT, n_jobs=2).fit(X),
-        peers={
-            f"scikit-learn, {solver}": lambda solver=solver: peers.PCA(
-                KEPT, svd_solver=solver, random_state=0
-            ).fit(X)
-            for solver in ("arpack", "full")
-        },
+        peers={f"scikit-learn, {solver}": peer(X, solver) for solver in ("arpack", "full")},
         quality=EQUAL,
     )

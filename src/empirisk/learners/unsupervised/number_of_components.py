@@ -75,7 +75,7 @@ def minka_number(spectrum: Floats, weight: float) -> int:
 
     Examples
     --------
-    >>> minka_number(np.array([9.0, 4.0, 1.01, 1.0, 0.99]), 200.0)
+    >>> minka_number(np.array([9.0, 4.0, 1.1, 1.0, 0.9]), 200.0)
     2
     """
     spectrum = spectrum / spectrum[0] if spectrum[0] > 0 else spectrum  # it has no unit

@@ -116,7 +116,7 @@ class PCA(
     >>> X = [[1.0, 2.0], [2.0, 4.1], [3.0, 5.9], [4.0, 8.0]]
     >>> pca = PCA(n_components=1).fit(X)
     >>> pca.components_.round(3), pca.explained_variance_ratio_.round(4)
-    (array([[0.45 , 0.893]]), array([0.9996]))
+    (array([[0.451, 0.893]]), array([0.9999]))
     >>> pca.encode([[2.0, 4.0]]).round(2), pca.reconstruct([[2.0, 4.0]]).round(2)
     (array([[-1.12]]), array([[2., 4.]]))
     """

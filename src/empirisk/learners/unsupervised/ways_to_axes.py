@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from empirisk.data.blocks import Blocks, Rows
-from empirisk.data.moments import Moments, total_moments
+from empirisk.data.blocks import Blocks
+from empirisk.data.moments import Moments
 from empirisk.data.scaling import ORDINARY, power_of_two
+from empirisk.data.shifted_sums import shifted_sums
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.column_names import column_names
 from empirisk.runtime.complaints import refuse_not_finite
@@ -31,8 +32,8 @@ SOLVERS = ("auto", "full", "covariance_eigh", "gram", "arpack", "randomized")
 
 EPSILON = float(np.finfo(float).eps)
 
-FAR = 1e6
-"""Squared mean over variance from which rows are shifted."""
+FAR = 100.0
+"""Squared mean about the shift over variance from which there is another shift."""
 
 VERY_MANY = 2000
 """Rows and columns from which "auto" takes the first few by random directions."""
@@ -107,38 +108,46 @@ def shifted_moments(
 ) -> ShiftedMoments:
     """Moments of all blocks, shifted and divided where the numbers would lose digits otherwise.
 
-    Without a given shift that is a second pass over the rows: by the mean where it is FAR from 0.
-    Means of blocks are joined, and rounding errors of large means would show in the scatter.
-    `suspect` is called where the moments look as if the rows were not all finite.
+    The shift is 0 or the mean of the first block, unless one is given. One pass is enough unless
+    the mean turns out to be FAR from it, or the numbers to be extreme. `suspect` is called where
+    the sums look as if the rows were not all finite.
     """
-    none = np.zeros(blocks.n_columns)
-    moments = _moments(blocks, none if shift is None else shift, 1.0, n_jobs)
-    with np.errstate(over="ignore", invalid="ignore"):
-        variance = np.diagonal(moments.scatter) / moments.weight
-        far = bool((moments.mean**2 > FAR * variance)[variance > 0].any())
-        ordinary = ORDINARY[0] < np.sqrt(variance.max()) < ORDINARY[1]
-    if shift is None and far and ordinary:
-        shift, unit = moments.mean, 1.0
-        return ShiftedMoments(_moments(blocks, shift, unit, n_jobs), shift, unit)
-    shift = none if shift is None else shift
-    if not ordinary:
+    found = shift
+    if found is None:
+        found = _first_shift(next(iter(blocks)).X)
+    moments, unit = shifted_sums(blocks, found, 1.0, n_jobs=n_jobs).moments, 1.0
+    if not _in_range(moments):
         if suspect is not None:
             suspect()
-        unit = max(unit_of(rows.X, shift) for rows in blocks)
+        unit = max(unit_of(rows.X, found) for rows in blocks)
         if unit != 1.0:
-            return ShiftedMoments(_moments(blocks, shift, unit, n_jobs), shift, unit)
-    return ShiftedMoments(moments, shift, 1.0)
+            moments = shifted_sums(blocks, found, unit, n_jobs=n_jobs).moments
+    if shift is None and _is_far(moments):
+        found = found + moments.mean * unit
+        moments = shifted_sums(blocks, found, unit, n_jobs=n_jobs).moments
+    return ShiftedMoments(moments, found, unit)
 
 
-def _moments(blocks: Blocks, shift: Floats, unit: float, n_jobs: int | None) -> Moments:
-    """Of (x - shift) / unit; rows are as they are where that changes nothing."""
-
-    def changed(rows: Rows) -> Rows:
-        return Rows((rows.X - shift) / unit, rows.y, rows.weight)
-
-    plain = unit == 1.0 and not shift.any()
+def _first_shift(X: Floats) -> Floats:
+    """0 if it is among the rows of every column, otherwise their means."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return total_moments(blocks if plain else blocks.map(changed), n_jobs=n_jobs)
+        mean = X.mean(axis=0)
+        near = (mean**2 <= X.var(axis=0)).all() or not np.isfinite(mean).all()
+    # The mean of a number that repeats may differ from it in the last digit.
+    return np.zeros(X.shape[1]) if near else np.where((X[0] == X).all(axis=0), X[0], mean)
+
+
+def _in_range(moments: Moments) -> bool:
+    """Whether squares neither overflow nor vanish; false if all rows are alike."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        size = np.sqrt(np.diagonal(moments.scatter).max() / moments.weight)
+    return bool(ORDINARY[0] < size < ORDINARY[1])
+
+
+def _is_far(moments: Moments) -> bool:
+    """Whether the mean, about the shift, is large against the spread of its column."""
+    variance = np.diagonal(moments.scatter) / moments.weight
+    return bool((moments.mean**2 > FAR * variance).any())
 
 
 def unit_of(*parts: Floats) -> float:
