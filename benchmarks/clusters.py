@@ -27,7 +27,7 @@ DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 BIRCH = DATA / "clust_birch_rg1.parquet"
 
 
-def same_start(X: Floats, n_clusters: int, *, with_faiss: bool = True) -> Case:
+def same_start(X: Floats, n_clusters: int) -> Case:
     """All begin at the same rows, drawn at random."""
     start = X[np.random.default_rng(0).permutation(len(X))[:n_clusters]]
     given: dict[str, Any] = {"n_clusters": n_clusters, "init": start, "n_init": 1}
@@ -36,7 +36,7 @@ def same_start(X: Floats, n_clusters: int, *, with_faiss: bool = True) -> Case:
         "scikit-learn": lambda: peers.KMeans(**given).fit(X).inertia_,
         "scikit-learn, elkan": lambda: peers.KMeans(**given, algorithm="elkan").fit(X).inertia_,
     }
-    if faiss is not None and with_faiss:
+    if faiss is not None:
         others["faiss"] = lambda: faiss_inertia(X, start, rounds)
     return Case(
         size=f"{len(X):,} x {X.shape[1]}, {n_clusters} clusters, {rounds} iterations",
