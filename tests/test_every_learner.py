@@ -20,6 +20,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from discovery import learners
 from empirisk import (
+    PCA,
     AdaBoostClassifier,
     AdaBoostRegressor,
     BaggingClassifier,
@@ -31,6 +32,7 @@ from empirisk import (
     ElasticNet,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
+    KMeans,
     Lasso,
     LinearDiscriminantAnalysis,
     LinearRegression,
@@ -46,6 +48,7 @@ from empirisk import (
     RegularizedDiscriminantAnalysis,
     Ridge,
     StagewiseRegressor,
+    StochasticKMeans,
     Tuned,
     risk,
 )
@@ -115,6 +118,10 @@ SETTINGS = {
             "huber", max_iter=3, learning_rate=0.5, min_samples_leaf=4, max_depth=2
         ),
     ],
+    "KMeans": [
+        KMeans(3, n_init=2, random_state=0),
+        KMeans(2, init="random", n_init=1, criterion="stability", random_state=0),
+    ],
     "Lasso": [Lasso(alpha=0.1), Lasso(alpha=0.05, fit_intercept=False)],
     "LinearDiscriminantAnalysis": [
         LinearDiscriminantAnalysis(),
@@ -147,6 +154,12 @@ SETTINGS = {
         QuadraticDiscriminantAnalysis(),
         QuadraticDiscriminantAnalysis(reg_param=0.1),
     ],
+    "PCA": [
+        PCA(2),
+        PCA(0.9, whiten=True, correlation=True),
+        PCA(svd_solver="full"),
+        PCA(1, svd_solver="gram"),
+    ],
     "RandomForestClassifier": [
         RandomForestClassifier(3, random_state=0),
         RandomForestClassifier(3, max_samples=30, splitter="random", random_state=0),
@@ -168,6 +181,10 @@ SETTINGS = {
         StagewiseRegressor("least_squares", 10, loss="absolute"),
         StagewiseRegressor(LinearRegression(), 4, learning_rate=0.5),
     ],
+    "StochasticKMeans": [
+        StochasticKMeans(3, random_state=0),
+        StochasticKMeans(2, init="random", max_iter=2, random_state=0),
+    ],
 }
 TUNED = [
     Tuned(Ridge(), cv=3, values=[0.1, 1.0, 10.0]),
@@ -181,18 +198,21 @@ TUNED = [
     Tuned(HistGradientBoostingRegressor(max_iter=4, min_samples_leaf=3, learning_rate=0.5), cv=2),
     Tuned(LogitBoostClassifier(n_estimators=3), cv=2),
     Tuned(StagewiseRegressor(n_estimators=3, learning_rate=0.5), cv=2),
+    Tuned(PCA(), cv=3, values=[1, 2]),
 ]
 DEFAULTS = [Tuned(Ridge()), Tuned(LinearDiscriminantAnalysis()), Tuned(Tuned(Ridge()))]
 INSTANCES = [instance for instances in SETTINGS.values() for instance in instances]
 
 # Where rows are drawn, a row of weight w and w copies of it are alike in distribution only:
-# tests/learners/ensembles/test_weights.py looks at that.
+# tests/learners/ensembles/test_weights.py and tests/learners/unsupervised look at that.
 DRAWS_ROWS = (
     AdaBoostRegressor
     | BaggingClassifier
     | BaggingRegressor
+    | KMeans
     | RandomForestClassifier
     | RandomForestRegressor
+    | StochasticKMeans
 )
 
 every_learner = pytest.mark.parametrize("learner", INSTANCES, ids=str)
@@ -219,6 +239,8 @@ def sample(learner, n=60, seed=0):
 
 def outputs(model, X):
     """Everything a fitted model says of X, as numbers."""
+    if hasattr(model, "reconstruct"):
+        return model.reconstruct(X)
     if not is_classifier(model):
         return model.predict(X)
     return model.predict_proba(X) if hasattr(model, "predict_proba") else model.decision_function(X)
@@ -226,7 +248,10 @@ def outputs(model, X):
 
 def draws_rows(estimator):
     drawn = isinstance(estimator, DRAWS_ROWS)
-    return drawn and (estimator.bootstrap or getattr(estimator, "max_samples", None) is not None)
+    members = not hasattr(estimator, "reconstruct")
+    return drawn and (
+        not members or estimator.bootstrap or getattr(estimator, "max_samples", None) is not None
+    )
 
 
 def in_distribution_only(estimator):
@@ -399,6 +424,8 @@ def test_a_path_that_is_the_same_as_fits_gives_their_bits(learner, weighted):
 def losses_for(learner):
     if isinstance(learner, Baseline):
         return [learner.loss]
+    if hasattr(learner, "reconstruct"):
+        return ["reconstruction", *{"entries"}.intersection([learner.own_loss.name])]
     if not is_classifier(learner):
         return ["squared", "absolute"]
     return ["zero_one", "log"] if hasattr(learner, "predict_proba") else ["zero_one"]
@@ -410,8 +437,9 @@ def test_declared_equivariance_holds(learner):
     units = {"each": [2.0, 1e-3, 1e5, 7.0], "common": 2.0**10, None: 1.0}[learner.feature_scaling]
     model = Tuned(learner, cv=4) if learner.feature_scaling == "common" else learner
     one, other = clone(model).fit(X, y), clone(model).fit(X * units, y)
+    back = units if hasattr(learner, "reconstruct") else 1.0  # rows are in the units of X
     # Condition numbers below 1e2 once the columns have one scale, double precision.
-    assert_allclose(outputs(other, X * units), outputs(one, X), rtol=1e-8, atol=1e-10)
+    assert_allclose(outputs(other, X * units) / back, outputs(one, X), rtol=1e-8, atol=1e-10)
 
 
 @every_estimator
@@ -423,7 +451,7 @@ def test_everything_stays_finite(learner, power):
     assert np.isfinite(outputs(model, X)).all()
     if not is_classifier(learner) and not isinstance(learner, Tuned):  # squared losses overflow
         y = y * 10.0**power
-        assert np.isfinite(clone(learner).fit(X, y).predict(X)).all()
+        assert np.isfinite(outputs(clone(learner).fit(X, y), X)).all()
 
 
 @every_estimator
@@ -447,7 +475,7 @@ def test_data_frames_go_in_and_their_names_are_kept(learner, frame):
     assert list(model.feature_names_in_) == names
     assert_allclose(outputs(model, table), outputs(clone(learner).fit(X, y), X), rtol=1e-12)
     with pytest.raises(ValueError, match="feature names"):
-        model.predict(table[names[::-1]])
+        outputs(model, table[names[::-1]])
 
 
 @every_estimator
@@ -472,7 +500,7 @@ def test_missing_and_infinite_values_are_named(learner, bad):
     good, _ = sample(learner)
     model = clone(learner).fit(good, y)
     with pytest.raises(ValueError, match=r"(?i)nan|inf"):
-        model.predict(X)
+        outputs(model, X)
 
 
 @every_estimator
@@ -480,15 +508,16 @@ def test_bad_shapes_are_clear_errors(learner):
     X, y = sample(learner)
     with pytest.raises(ValueError, match="0 sample"):
         clone(learner).fit(X[:0], y[:0])
-    with pytest.raises(ValueError, match="inconsistent"):
-        clone(learner).fit(X, y[:-1])
+    if not hasattr(learner, "reconstruct"):  # which looks at no y
+        with pytest.raises(ValueError, match="inconsistent"):
+            clone(learner).fit(X, y[:-1])
     with pytest.raises(ValueError, match="0 feature"):
         clone(learner).fit(X[:, :0], y)
     model = clone(learner).fit(X, y)
     with pytest.raises(ValueError, match="expecting 4 features"):
-        model.predict(X[:, :3])
+        outputs(model, X[:, :3])
     with pytest.raises(ValueError, match=r"(?i)1d|reshape"):
-        model.predict(X[0])
+        outputs(model, X[0])
 
 
 @every_estimator

@@ -15,6 +15,7 @@ from empirisk.losses.margin import (
 from empirisk.losses.margin_loss import MarginLoss
 from empirisk.losses.names import as_loss, default_loss
 from empirisk.losses.probabilities import class_frequencies
+from empirisk.losses.reconstruction import HeldOutEntries, Reconstruction
 from empirisk.losses.regression import Absolute, Quantile, RegressionLoss, Squared
 from empirisk.losses.surrogate import Calibration, calibration, is_surrogate
 
@@ -26,6 +27,7 @@ __all__ = [
     "Costs",
     "DecisionLoss",
     "Exponential",
+    "HeldOutEntries",
     "Hinge",
     "Log",
     "Logit",
@@ -33,6 +35,7 @@ __all__ = [
     "MarginLoss",
     "Perceptron",
     "Quantile",
+    "Reconstruction",
     "RegressionLoss",
     "Square",
     "Squared",

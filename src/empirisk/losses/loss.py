@@ -23,18 +23,18 @@ class Loss(ABC):
     ----------
     name : str
         What the loss is called where a string is taken.
-    task : {"regression", "classification"}
-        Whether y is a number or a class.
-    output : {"value", "probability"}
+    task : {"regression", "classification", "reconstruction"}
+        Whether y is a number or a class, or there is none and rows are to be reconstructed.
+    output : {"value", "probability", "reconstruction", "entries"}
         What must be asked of a predictor: its prediction (a number, or a class code), or the
-        probabilities of the classes.
+        probabilities of the classes. Without labels the loss of each row is asked for itself.
     bounds : (float, float)
         The range of the loss; an interval for the risk stays inside.
     """
 
     name: ClassVar[str]
-    task: ClassVar[Literal["regression", "classification"]]
-    output: ClassVar[Literal["value", "probability"]] = "value"
+    task: ClassVar[Literal["regression", "classification", "reconstruction"]]
+    output: ClassVar[Literal["value", "probability", "reconstruction", "entries"]] = "value"
 
     @property
     def bounds(self) -> tuple[float, float]:

@@ -43,6 +43,7 @@ HOMES = {
     "ForestTrees": "empirisk.learners.ensembles.forest_trees",
     "GroupKFold": SPLITTERS,
     "GroupShuffleSplit": SPLITTERS,
+    "HeldOutEntries": "empirisk.losses",
     "Hinge": "empirisk.losses",
     "HistGradientBoostingClassifier": (
         "empirisk.learners.ensembles.boosting.hist_gradient_boosting_classifier"
@@ -51,6 +52,7 @@ HOMES = {
         "empirisk.learners.ensembles.boosting.hist_gradient_boosting_regressor"
     ),
     "KFold": SPLITTERS,
+    "KMeans": "empirisk.learners.unsupervised.kmeans",
     "Lasso": "empirisk.learners.linear.lasso",
     "LeafModels": "empirisk.learners.trees.linear_models",
     "LeafMembers": "empirisk.learners.ensembles.leaf_members",
@@ -73,6 +75,7 @@ HOMES = {
     "Number": "empirisk.data.features",
     "OneClass": "empirisk.learners.ensembles.members",
     "OutOfBagCurve": "empirisk.risk.out_of_bag_curve",
+    "PCA": "empirisk.learners.unsupervised.pca",
     "Perceptron": "empirisk.losses",
     "Pipeline": "sklearn.pipeline",
     "Plan": PLANS,
@@ -81,6 +84,7 @@ HOMES = {
     "Quantile": "empirisk.losses",
     "RandomForestClassifier": "empirisk.learners.ensembles.random_forest_classifier",
     "RandomForestRegressor": "empirisk.learners.ensembles.random_forest_regressor",
+    "Reconstruction": "empirisk.losses",
     "RegularizedDiscriminantAnalysis": "empirisk.learners.generative.rda",
     "RepeatedKFold": SPLITTERS,
     "RepeatedStratifiedKFold": SPLITTERS,
@@ -97,10 +101,12 @@ HOMES = {
     "StagedMembers": "empirisk.learners.ensembles.boosting.any_rounds",
     "StagedTrees": "empirisk.learners.ensembles.boosting.tree_rounds",
     "StagewiseRegressor": "empirisk.learners.ensembles.boosting.stagewise_regressor",
+    "StochasticKMeans": "empirisk.learners.unsupervised.stochastic_kmeans",
     "StratifiedGroupKFold": SPLITTERS,
     "StratifiedKFold": SPLITTERS,
     "StratifiedShuffleSplit": SPLITTERS,
     "TimeSeriesSplit": SPLITTERS,
+    "Trajectory": "empirisk.learners.unsupervised.trajectory",
     "Tree": "empirisk.learners.trees.tree",
     "Tuned": "empirisk.selection.tuned",
     "ZeroOne": "empirisk.losses",
@@ -111,7 +117,7 @@ HOMES = {
 NOT_KEPT = {"RiskEstimate": ("table",), "Pipeline": ("memory",)}
 
 # Fitted attributes that stay behind: a model keeps no data row by row.
-ROW_BY_ROW = {"_draws", "_rows", "oob_decision_function_", "oob_prediction_"}
+ROW_BY_ROW = {"_draws", "_rows", "labels_", "oob_decision_function_", "oob_prediction_"}
 
 # Classes that are their parameters: what else they have follows from these.
 WITHOUT_STATE = (SPLITTERS, PLANS)

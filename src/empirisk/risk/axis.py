@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from empirisk.losses import Loss
     from empirisk.risk.plans import Plan
 
-Output = Literal["value", "probability", "density", "reconstruction", "score"]
-"""What a loss asks of a learner. Of densities and reconstructions a path gives the loss of each row
-itself. Scores, a column for each class, order the rows of one model; no path is asked for them."""
+Output = Literal["value", "probability", "density", "reconstruction", "entries", "score"]
+"""What a loss asks of a learner. Of densities, reconstructions and held-out entries a path gives
+the loss of each row itself. Scores, a column for each class, order the rows of one model; no path
+is asked for them."""
 
 Block = tuple[int, Ints, Array]
 """Held-out predictions: the repeat of the plan, rows, and the rows' predictions for all values.

@@ -104,7 +104,7 @@ def evaluate(
         table,
         loss=str(problem.loss),
         estimates="this model",
-        fingerprint=data_key(y, sample_weight, groups),
+        fingerprint=data_key(X if problem.y is None else y, sample_weight, groups),
         level=level,
         method=method,
     )

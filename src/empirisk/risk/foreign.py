@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import _num_samples, has_fit_parameter
 
+from empirisk.losses import Reconstruction
 from empirisk.risk.axis import Axis, Output
 from empirisk.risk.predictor import name_of
 from empirisk.risk.problem import Problem, owner_of
@@ -37,6 +38,8 @@ def fit_foreign(estimator: Any, problem: Problem, seed: int | None) -> Any:
 
 def foreign_prediction(model: Any, X: Any, problem: Problem, output: Output) -> Array:
     """Predictions (rows,) or (rows, classes), in the codes of the problem."""
+    if output in ("reconstruction", "entries"):
+        return _checked(_for_each_row(_losses_of_rows(model, X, output), X, model), model)
     if output == "value":
         prediction = _for_each_row(model.predict(X), X, model)
         if problem.classes is None:
@@ -51,6 +54,19 @@ def foreign_prediction(model: Any, X: Any, problem: Problem, output: Output) -> 
         )
     probabilities = _checked(_for_each_row(model.predict_proba(X), X, model), model)
     return _columns(probabilities, 1 - probabilities, model, problem)
+
+
+def _losses_of_rows(model: Any, X: Any, output: Output) -> Array:
+    """How far rows are from what an encoder and a decoder make of them, by the model itself."""
+    if hasattr(model, "losses_of_rows"):
+        return model.losses_of_rows(X, output)
+    if output == "reconstruction" and hasattr(model, "inverse_transform"):
+        rows = np.asarray(X, dtype=float)
+        return Reconstruction()(rows, model.inverse_transform(model.transform(X)))
+    raise ParameterError(
+        f"{name_of(model)} gives no {output!r} of rows: give an encoder and decoder, such as PCA, "
+        "or a loss that compares predictions with y"
+    )
 
 
 def _scores(model: Any, X: Any, problem: Problem) -> Array:

@@ -185,7 +185,7 @@ class Plan:
             a split would let a learner recite instead of predict.
         """
         n = _num_samples(X if y is None else y)
-        key = data_key(y, sample_weight, groups)
+        key = data_key(X if y is None else y, sample_weight, groups)
         if isinstance(cv, Plan):
             cv._refuse_other_data(n, key)
             return cv  # type: ignore[return-value]
@@ -240,7 +240,8 @@ class Plan:
         """
         if not 0 < test_size < 1:
             raise ParameterError(f"test_size is {test_size}; it must lie between 0 and 1")
-        n = len(y)
+        truth = X if y is None else y
+        n = _num_samples(truth)
         codes = group_codes(groups, n)
         units = units_of(X, codes, keep_copies_together)
         if n < 2 or (units is not None and units.max() < 1):
@@ -252,7 +253,7 @@ class Plan:
             strata = np.asarray(y) if classifier else None
             held = hold_out(n, test_size, strata=strata, units=units, rng=generator(seed))
         fold = np.where(held, 0, -1).astype(np.int32)[None]
-        return cls(kind, n, 1, seed, fold, None, codes, data_key(y, sample_weight, groups))
+        return cls(kind, n, 1, seed, fold, None, codes, data_key(truth, sample_weight, groups))
 
     @classmethod
     def _each_alone(cls, n: int, groups: Ints | None, key: str) -> Self:

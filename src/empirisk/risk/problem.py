@@ -73,6 +73,7 @@ class Problem:
         _refuse_no_target(y, estimator, given)
         X, y, groups = _indexable(X), _indexable(y), _indexable(groups)
         check_consistent_length(X, y, groups)
+        y = y if given.output in ("value", "probability") else None  # rows are judged themselves
         if _num_samples(X) == 0:
             raise DataError("X has 0 samples: give at least one row")
         weight = check_weights(sample_weight, _num_samples(X))
@@ -296,6 +297,11 @@ def owner_of(estimator: Any, axis: Axis) -> Any:
 
 
 def _refuse_wrong_task(loss: Loss, estimator: Any, classifier: bool) -> None:
+    if loss.task == "reconstruction" and get_tags(estimator).target_tags.required:
+        raise ParameterError(
+            f"the loss {loss.name!r} is for an encoder and decoder, such as PCA, and "
+            f"{name_of(estimator)} predicts y: give a loss of predictions"
+        )
     task = "classification" if classifier else "regression"
     if loss.task in ("classification", "regression") and loss.task != task:
         raise ParameterError(

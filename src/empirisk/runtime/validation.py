@@ -115,6 +115,40 @@ def _coded(labels: Array, weight: Floats) -> tuple[Ints, Floats, Array]:
     return codes.astype(np.int64), weight, classes
 
 
+def check_rows(
+    estimator: Any,
+    X: Any,
+    sample_weight: Any = None,
+    *,
+    reset: bool = True,
+    finite: bool = True,
+) -> tuple[Floats, Floats]:
+    """The door of `fit` without labels: rows of positive weight, and their weights.
+
+    Without `reset` the columns must be those that the estimator has seen before. Without `finite`
+    it is left to the caller to look for NaN and infinities, where sums over the rows show them.
+
+    Examples
+    --------
+    >>> from sklearn.decomposition import PCA
+    >>> check_rows(PCA(), [[1, 2], [3, 4], [5, 6]], [1, 0, 2])
+    (array([[1., 2.],
+           [5., 6.]]), array([1., 2.]))
+    """
+    rows = _floats(
+        X,
+        "X",
+        _name(estimator),
+        lambda X: validate_data(estimator, X, reset=reset, **_DOOR),
+        finite=finite,
+    )
+    weight = check_weights(sample_weight, len(rows))
+    kept = weight > 0
+    if kept.all():
+        return rows, weight
+    return name_columns(rows[kept], column_names(rows)), weight[kept]
+
+
 def check_target(
     estimator: Any,
     y: Any,
@@ -221,6 +255,7 @@ def _floats(
     convert: Callable[[Any], Array],
     *,
     allow_nan: bool = False,
+    finite: bool = True,
 ) -> Floats:
     table = _as_array_like(table)
     refuse_dates(table, subject, name)
@@ -233,9 +268,9 @@ def _floats(
         raise
     # Aligned, since compiled code would be compiled once more for arrays that are not.
     values = np.require(values, np.float64, ["C", "ALIGNED", "WRITEABLE", "ENSUREARRAY"])
-    if not allow_nan:
+    if finite and not allow_nan:
         refuse_not_finite(values, table, subject, name)
-    else:
+    elif allow_nan:
         with np.errstate(over="ignore", invalid="ignore"):
             suspicious = not np.isfinite(values.sum())
         if suspicious:

@@ -137,7 +137,7 @@ def towards_guessing(looked: float, corrected: float, guessing: float) -> float:
     >>> towards_guessing(0.2, 0.25, guessing=0.5), towards_guessing(0.4, 0.48, guessing=0.5)
     (0.25, 0.5)
     """
-    if not looked < corrected < guessing:
+    if not looked < corrected < guessing < np.inf:
         return corrected
     r = (corrected - looked) / (guessing - looked)
     first, last = NOISE

@@ -186,9 +186,40 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         return self.best_estimator_.transform(X)
 
+    @_best_has("inverse_transform")
+    def inverse_transform(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return self.best_estimator_.inverse_transform(X)
+
+    @_best_has("encode")
+    def encode(self, X: Any) -> Array:
+        check_is_fitted(self)
+        return self.best_estimator_.encode(X)
+
+    @_best_has("decode")
+    def decode(self, code: Any) -> Array:
+        check_is_fitted(self)
+        return self.best_estimator_.decode(code)
+
+    @_best_has("reconstruct")
+    def reconstruct(self, X: Any) -> Array:
+        check_is_fitted(self)
+        return self.best_estimator_.reconstruct(X)
+
+    @_best_has("losses_of_rows")
+    def losses_of_rows(self, X: Any, output: Any) -> Array:
+        check_is_fitted(self)
+        return self.best_estimator_.losses_of_rows(X, output)
+
     @_best_has("transform")
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        """`transform` of the training rows after `fit`."""
         return self.fit(X, y, **fit_params).transform(X)
+
+    @_best_has("get_feature_names_out")
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        check_is_fitted(self)
+        return self.best_estimator_.get_feature_names_out(input_features)
 
     @_best_has("score")
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:

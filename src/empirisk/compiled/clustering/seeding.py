@@ -1,0 +1,139 @@
+"""Where to begin: distances to candidates, drawing rows by them, and exchanging centres.
+
+Of each row the nearest two centres are known, near[0] and near[1], and their squared distances,
+apart[0] <= apart[1], in single precision. So what an exchange of any centre for a candidate does
+to the sum of distances follows from one pass over the rows (Lattanzi & Sohler 2019).
+"""
+
+import numpy as np
+
+from empirisk.compiled.boosting.team import take
+from empirisk.compiled.clustering.tiles import LANES, fused_multiply_add
+from empirisk.compiled.decorator import compiled
+
+
+@compiled
+def try_candidates(sync, first, rows, weight, candidates, apart, distance, potential):
+    """distance[c, i] = |z_i - candidate c|^2; potential[b, c] is what c would leave of the sum."""
+    p = rows.shape[1]
+    tile = np.zeros((p, LANES), np.float32)
+    lane, left = np.empty(LANES, np.float32), np.empty((candidates.shape[0], LANES))
+    b = take(sync)
+    while b < first.size - 1:
+        left[:] = 0.0
+        for start in range(first[b], first[b + 1], LANES):
+            filled = min(LANES, first[b + 1] - start)
+            for r in range(filled):
+                for j in range(p):
+                    tile[j, r] = rows[start + r, j]
+            for c in range(candidates.shape[0]):
+                lane[:] = np.float32(0.0)
+                for j in range(p):
+                    centre = candidates[c, j]
+                    for r in range(LANES):
+                        gap = tile[j, r] - centre
+                        lane[r] = fused_multiply_add(gap, gap, lane[r])
+                for r in range(filled):
+                    i = start + r
+                    near = apart[0, i]
+                    distance[c, i] = lane[r]
+                    near = lane[r] if lane[r] < near else near
+                    left[c, r] += weight[i] * np.float64(near)
+        for c in range(candidates.shape[0]):
+            potential[b, c] = left[c].sum()
+        b = take(sync)
+
+
+@compiled
+def enter_centre(sync, first, weight, distance, k, near, apart, potential):
+    """Centre k, at these distances, joins the others; potential[b] is what is left of the sum."""
+    b = take(sync)
+    while b < first.size - 1:
+        total = 0.0
+        for i in range(first[b], first[b + 1]):
+            d = distance[i]
+            if d < apart[0, i]:
+                apart[1, i], near[1, i] = apart[0, i], near[0, i]
+                apart[0, i], near[0, i] = d, k
+            elif d < apart[1, i]:
+                apart[1, i], near[1, i] = d, k
+            total += weight[i] * np.float64(apart[0, i])
+        potential[b] = total
+        b = take(sync)
+
+
+@compiled
+def find_rows(first, weight, apart, potential, targets, found):
+    """The rows at which the running sum of weight * apart[0] passes the targets."""
+    for c in range(targets.size):
+        b, before = np.int64(0), 0.0
+        while b < potential.size - 1 and before + potential[b] <= targets[c]:
+            before += potential[b]
+            b += 1
+        last = np.int64(-1)
+        for i in range(first[b], first[b + 1]):
+            here = weight[i] * np.float64(apart[0, i])
+            if here > 0.0:
+                last = np.int64(i)
+                before += here
+                if before > targets[c]:
+                    break
+        found[c] = last
+
+
+@compiled
+def weigh_exchanges(sync, first, weight, distance, near, apart, kept, extra):
+    """For each block what is left of the sum if a candidate joins, and if centre k also leaves.
+
+    kept[b] + extra[b, k] is the sum without k and with the candidate at these distances.
+    """
+    b = take(sync)
+    while b < first.size - 1:
+        kept[b] = 0.0
+        extra[b] = 0.0
+        for i in range(first[b], first[b + 1]):
+            d = distance[i]
+            kept[b] += weight[i] * np.float64(min(d, apart[0, i]))
+            if d > apart[0, i]:
+                more = np.float64(min(d, apart[1, i])) - np.float64(apart[0, i])
+                extra[b, near[0, i]] += weight[i] * more
+        b = take(sync)
+
+
+@compiled
+def exchange_centre(sync, first, rows, weight, centres, distance, k, near, apart, potential):
+    """Centre k has gone elsewhere, to these distances: the nearest two of each row again.
+
+    Rows that had k among their two look at all centres; the others at the new place alone. With
+    k = -1 these are all rows that have had no centre yet.
+    """
+    K, p = centres.shape
+    b = take(sync)
+    while b < first.size - 1:
+        total = 0.0
+        for i in range(first[b], first[b + 1]):
+            if near[0, i] == k or near[1, i] == k:
+                apart[0, i], apart[1, i] = np.float32(np.inf), np.float32(np.inf)
+                for m in range(K):
+                    d = np.float32(0.0)
+                    if m == k:
+                        d = distance[i]
+                    else:
+                        for j in range(p):
+                            gap = rows[i, j] - centres[m, j]
+                            d = fused_multiply_add(gap, gap, d)
+                    if d < apart[0, i]:
+                        apart[1, i], near[1, i] = apart[0, i], near[0, i]
+                        apart[0, i], near[0, i] = d, m
+                    elif d < apart[1, i]:
+                        apart[1, i], near[1, i] = d, m
+            else:
+                d = distance[i]
+                if d < apart[0, i]:
+                    apart[1, i], near[1, i] = apart[0, i], near[0, i]
+                    apart[0, i], near[0, i] = d, k
+                elif d < apart[1, i]:
+                    apart[1, i], near[1, i] = d, k
+            total += weight[i] * np.float64(apart[0, i])
+        potential[b] = total
+        b = take(sync)

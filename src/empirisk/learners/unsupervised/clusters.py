@@ -1,0 +1,177 @@
+"""What is the same for every learner of centroids: a row's code is its nearest centroid's number.
+
+Distances are Euclidean after `whitening_`: |(x - c) A|, with A the identity unless the learner has
+a Mahalanobis distance.
+"""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+)
+from sklearn.utils import Tags
+
+from empirisk.compiled.clustering.summing import all_distances
+from empirisk.learners.ensembles.boosting.team import Team
+from empirisk.learners.unsupervised.encoder_decoder import EncoderDecoderMixin
+from empirisk.learners.unsupervised.lloyd import nearest
+from empirisk.learners.unsupervised.placed_rows import PlacedRows, block_starts, share
+from empirisk.risk.axis import Output
+from empirisk.runtime.arrays import Floats, Int32s
+from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.parallel import one_blas_thread
+from empirisk.runtime.validation import check_predict, check_weights
+
+
+class Clusters(
+    EncoderDecoderMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    ClusterMixin,
+    BaseEstimator,
+):
+    """Encoding by the nearest of `cluster_centers_`, decoding by the centroid itself."""
+
+    n_clusters: int
+    n_jobs: int | None
+    cluster_centers_: Floats
+    labels_: Int32s
+    whitening_: Floats | None
+
+    def encode(self, X: Any) -> Int32s:
+        """The number of the nearest centroid of each row, the first of equally near ones."""
+        rows, centres = self._whitened(check_predict(self, X))
+        team = Team(self.n_jobs)
+        placed = PlacedRows.of(rows, np.ones(len(rows)), team, beside=centres)
+        return nearest(placed, placed.place(centres), team)
+
+    def decode(self, code: Any) -> Floats:
+        """The centroid of each code."""
+        code, K = np.asarray(code), len(self.cluster_centers_)
+        whole = code.ndim == 1 and code.dtype.kind in "iu"
+        if not whole or (len(code) and not 0 <= code.min() <= code.max() < K):
+            raise DataError(f"codes must be a list of whole numbers 0..{K - 1}, as encode gives")
+        return self.cluster_centers_[code]
+
+    def predict(self, X: Any) -> Int32s:
+        """`encode`, as scikit-learn calls it."""
+        return self.encode(X)
+
+    def transform(self, X: Any) -> Floats:
+        """The distances of each row to all centroids, (m, n_clusters)."""
+        rows, centres = self._whitened(check_predict(self, X))
+        team = Team(self.n_jobs)
+        placed = PlacedRows.of(rows, np.ones(len(rows)), team, beside=centres)
+        out = np.empty((len(rows), len(centres)))
+        columns = np.ascontiguousarray(placed.place(centres).T)
+        first = block_starts(len(rows), 1)
+        share(team, all_distances, first, placed.X, placed.unit, placed.shift, columns, out)
+        return np.sqrt(out, out=out) / placed.unit
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Int32s:
+        """`fit`, and the labels of the training rows."""
+        return self.fit(X, y, sample_weight=sample_weight).labels_
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Floats:
+        """`fit`, and the distances of the training rows to all centroids."""
+        return self.fit(X, y, sample_weight=sample_weight).transform(X)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """-W of these rows, the sum of squared distances to their centroids; y is ignored."""
+        distance = self._square_distances(X)
+        with np.errstate(over="ignore"):
+            return -float(check_weights(sample_weight, len(distance)) @ distance)
+
+    def losses_of_rows(self, X: Any, output: Output = "reconstruction") -> Floats:
+        """|x - g(e(x))|^2 of each row; squared Mahalanobis distance where the learner has one."""
+        if output != "reconstruction":
+            raise ParameterError(
+                f"{type(self).__name__} has no {output!r} of rows: use the loss 'reconstruction'"
+            )
+        return self._square_distances(X)
+
+    def _square_distances(self, X: Any) -> Floats:
+        rows, centres = self._whitened(check_predict(self, X))
+        team = Team(self.n_jobs)
+        placed = PlacedRows.of(rows, np.ones(len(rows)), team, beside=centres)
+        centres = placed.place(centres)
+        with np.errstate(over="ignore"):
+            square = placed.distances(nearest(placed, centres, team), centres, team)
+            return square / placed.unit / placed.unit
+
+    def _whitened(self, rows: Floats) -> tuple[Floats, Floats]:
+        """Rows and centroids in the space where distances are Euclidean."""
+        centres = self.cluster_centers_
+        matrix = getattr(self, "whitening_", None)
+        if matrix is None:
+            return rows, centres
+        middle = centres.mean(axis=0)
+        with one_blas_thread():
+            return (rows - middle) @ matrix, (centres - middle) @ matrix
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.cluster_centers_)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    def check_loaded(self) -> None:
+        """Raise a DataError unless what was read from a file are centroids."""
+        centres = getattr(self, "cluster_centers_", None)
+        p = getattr(self, "n_features_in_", None)
+        if centres is None and p is None:
+            return  # not fitted
+        check_numbers("cluster_centers_", centres, (None, p))
+        if getattr(self, "whitening_", None) is not None:
+            check_numbers("whitening_", self.whitening_, (p, p))
+
+
+def check_numbers(name: str, array: Any, shape: tuple[Any, ...]) -> None:
+    """Raise a DataError unless it is an array of finite numbers; None in `shape` is any length."""
+    sound = isinstance(array, np.ndarray) and array.dtype == np.float64 and array.ndim == len(shape)
+    if not sound or not len(array) or not np.isfinite(array).all():
+        raise DataError(f"{name} is not an array of finite numbers")
+    if any(wanted not in (None, is_) for wanted, is_ in zip(shape, array.shape, strict=True)):
+        raise DataError(f"{name} has shape {array.shape}; wanted {shape}")
+
+
+def is_whole(number: Any) -> bool:
+    """Whether it is an integer, and no truth value."""
+    return isinstance(number, int | np.integer) and not isinstance(number, bool | np.bool_)
+
+
+def check_number_of_clusters(n_clusters: Any, n: int) -> int:
+    """The number of clusters, at most one for each row."""
+    if not is_whole(n_clusters) or n_clusters < 1:
+        raise ParameterError(f"n_clusters is {n_clusters!r}; give a whole number of 1 or more")
+    if n_clusters > n:
+        raise ParameterError(
+            f"n_samples={n} should be >= n_clusters={n_clusters}: there are {n} row(s) of positive "
+            "weight; give more rows or fewer clusters"
+        )
+    return int(n_clusters)
+
+
+def is_count(number: Any) -> bool:
+    """Whether it is a whole number of 1 or more."""
+    return is_whole(number) and number >= 1
+
+
+def is_number(number: Any) -> bool:
+    """Whether it is a finite number, and no truth value."""
+    numeric = isinstance(number, int | float | np.number) and not isinstance(number, bool)
+    return numeric and bool(np.isfinite(number))
+
+
+def check_parameters(estimator: Any, **checks: tuple[bool, str]) -> None:
+    """Raise a ParameterError for the first parameter that is not sound, saying what is wanted."""
+    for name, (sound, wanted) in checks.items():
+        if not sound:
+            raise ParameterError(f"{name} is {getattr(estimator, name)!r}; give {wanted}")

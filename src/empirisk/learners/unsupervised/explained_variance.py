@@ -1,0 +1,139 @@
+"""What the principal components explain: with how much certainty, and in pictures."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from empirisk.charts.biplot import draw_biplot
+from empirisk.charts.loadings import draw_loadings
+from empirisk.charts.scree import draw_scree
+from empirisk.learners.unsupervised.ways_to_axes import scaled_axes
+from empirisk.risk.bootstrap import bootstrap
+from empirisk.risk.resampling.replicates import Bootstrap
+from empirisk.runtime.arrays import Floats
+from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.validation import check_predict
+
+
+class ExplainedVarianceMixin:
+    """Loadings, scree plot, biplot, and bootstrap intervals of the variance explained."""
+
+    def bootstrap_explained_variance(
+        self: Any,
+        X: Any,
+        *,
+        n_resamples: int = 999,
+        sample_weight: Any = None,
+        groups: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> Bootstrap:
+        """How the shares of variance would vary over samples like the training rows.
+
+        Of the axes in the order of their variance in each resample. The largest variance of a
+        sample is too large on average, that of a resample more so; `interval("bca")` corrects for
+        it, "percentile" does not.
+
+        Parameters
+        ----------
+        X : the training rows
+        n_resamples, sample_weight, groups, n_jobs, random_state
+            As in `bootstrap`.
+
+        Returns
+        -------
+        Bootstrap
+            Its value are the shares, `explained_variance_ratio_`; `interval(method, level)` gives
+            both ends for each.
+
+        Examples
+        --------
+        >>> from empirisk import PCA
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(100, 3)) * [3.0, 1.0, 1.0]
+        >>> pca = PCA(n_components=2).fit(X)
+        >>> result = pca.bootstrap_explained_variance(X, n_resamples=99, random_state=0)
+        >>> low, high = result.interval("percentile")
+        >>> bool((low < pca.explained_variance_ratio_).all() and (result.value < high).all())
+        True
+        """
+        rows = np.asarray(check_predict(self, X))
+
+        def shares_of_variance(rows: Floats, sample_weight: Floats) -> Floats:
+            return _shares(self, rows, sample_weight)
+
+        weight = np.ones(len(rows)) if sample_weight is None else sample_weight
+        return bootstrap(
+            rows, shares_of_variance,
+            n_resamples=n_resamples, sample_weight=weight, groups=groups, n_jobs=n_jobs,
+            random_state=random_state,
+        )  # fmt: skip
+
+    @property
+    def loadings_(self: Any) -> Floats:
+        """Axes times standard deviations, (p, n_components_).
+
+        What a column changes by when a component changes by one of its standard deviations; with
+        `correlation=True`, their correlation.
+        """
+        check_is_fitted(self)
+        deviation = np.sqrt(self._squares / (self._weight - 1)) * self._unit
+        return self.components_.T * deviation
+
+    def plot_scree(self: Any, explained: Bootstrap | None = None, *, ax: Any = None) -> Any:
+        """The share of the variance of each component, and of all up to it.
+
+        Parameters
+        ----------
+        explained : Bootstrap, optional
+            What `bootstrap_explained_variance` returned, for 95 % intervals.
+        ax : Axes, optional
+        """
+        check_is_fitted(self)
+        ends = None if explained is None else explained.interval("percentile")
+        return draw_scree(self.explained_variance_ratio_, ends=ends, ax=ax)
+
+    def plot_biplot(
+        self: Any, X: Any, components: tuple[int, int] = (1, 2), *, ax: Any = None
+    ) -> Any:
+        """Rows as points and columns as arrows, in the plane of two components.
+
+        Parameters
+        ----------
+        X : the rows
+        components : (int, int)
+            Which two, counted from 1.
+        ax : Axes, optional
+        """
+        scores = self.encode(X)
+        if len(set(components)) != 2 or not set(components) <= set(range(1, scores.shape[1] + 1)):
+            raise ParameterError(
+                f"components is {components!r}; give two different numbers from 1 to "
+                f"{self.n_components_}, of which this PCA must have two at least"
+            )
+        places = [number - 1 for number in components]
+        shares = self.explained_variance_ratio_
+        labels = [f"component {j + 1} ({100 * shares[j]:.1f} %)" for j in places]
+        arrows = self.loadings_[:, places]
+        return draw_biplot(scores[:, places], arrows, _names(self), (labels[0], labels[1]), ax=ax)
+
+    def plot_loadings(self: Any, *, ax: Any = None) -> Any:
+        """The loadings as a matrix of colours."""
+        return draw_loadings(self.loadings_, _names(self), ax=ax)
+
+
+def _names(pca: Any) -> list[str]:
+    names = getattr(pca, "feature_names_in_", None)
+    return [f"x{j}" for j in range(pca.n_features_in_)] if names is None else list(names)
+
+
+def _shares(pca: Any, rows: Floats, weight: Floats) -> Floats:
+    """The shares of variance of rows so many times; 0 for axes that fewer rows do not have."""
+    kept = np.asarray(weight) > 0
+    rows, weight = np.ascontiguousarray(rows[kept]), np.asarray(weight, dtype=float)[kept]
+    shares, number = np.zeros(pca.n_components_), min(pca.n_components_, *rows.shape)
+    axes = scaled_axes(pca, rows, weight, number).axes
+    total = axes.squares.sum() + axes.dropped
+    shares[:number] = axes.squares / (total if total > 0 else 1.0)
+    return shares

@@ -1,0 +1,330 @@
+"""k-means: the encoder is the nearest of K points, the decoder these points."""
+
+import sys
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal, Self, get_args
+from warnings import warn
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import _num_samples
+
+from empirisk.learners.ensembles.boosting.team import Team
+from empirisk.learners.unsupervised import seeding
+from empirisk.learners.unsupervised.clusters import (
+    Clusters,
+    check_number_of_clusters,
+    check_parameters,
+    is_count,
+    is_number,
+)
+from empirisk.learners.unsupervised.encoder_decoder import PairsPath
+from empirisk.learners.unsupervised.lloyd import Criterion, Partition, Stopping, lloyd
+from empirisk.learners.unsupervised.mahalanobis import Whitened, given_metric, pooled_metric
+from empirisk.learners.unsupervised.placed_rows import PlacedRows
+from empirisk.learners.unsupervised.trajectory import Trajectory
+from empirisk.risk.axis import Axis
+from empirisk.runtime.arrays import Floats
+from empirisk.runtime.errors import ConvergenceWarning, ParameterError
+from empirisk.runtime.parallel import parallel
+from empirisk.runtime.streams import generator, seed32, spawn
+from empirisk.runtime.validation import check_rows, numbers
+
+MOST_CLUSTERS = 20  # of the default grid
+MOST_EXCHANGES = 10  # for each one that may gain nothing
+GAIN = 1e-12  # of W: more than rounding
+STARTS = ("k-means++", "random", "random_partition")
+
+
+class KMeans(Clusters):
+    """K centroids and a partition of the rows: minimise W = sum_i w_i |x_i - c_{z_i}|^2 over labels
+    z_i in 0..K-1 and points c_k.
+
+    That is empirical risk minimisation over pairs of an encoder e(x) = z, any map to K labels, and
+    a decoder g(z) = c_z: the best encoder for given points takes the nearest one, and W/n is the
+    mean squared distance of rows from their reconstructions. Lloyd's algorithm minimises over
+    labels and over centroids in turn, down to a local minimum; of `n_init` starts the one with the
+    least W is kept. Rows that no centre can have passed since they were looked at last are not
+    looked at again, which changes no label (Hamerly 2010).
+
+    Complexity axis: `n_clusters`; `Tuned(KMeans())` chooses it by the reconstruction of rows held
+    out, and `number_of_clusters` by measures of the quality of clusters.
+
+    Parameters
+    ----------
+    n_clusters : int
+    init : {"k-means++", "random", "random_partition"}, array or callable
+        Where to start: rows spread out by greedy k-means++ with exchanges (see `seeding`), rows
+        drawn at random, the means of a random partition, the centres given, of shape (n_clusters,
+        n_features), or those that init(X, n_clusters, random_state) returns.
+    n_init : "auto" or int
+        How many starts; "auto" is 1 for k-means++ and given centres, 10 otherwise.
+    max_iter : int
+        Iterations at most, from each start.
+    tol : float
+        See `criterion`.
+    verbose : int
+        Above 0, a line on stderr for each start.
+    random_state : None, int, RandomState or Generator
+    copy_x : bool
+        As in scikit-learn, where False lets it write into X. X is never changed here.
+    algorithm : {"lloyd", "elkan"}
+        As in scikit-learn, where one of the two is faster. Both are the same iterations, and here
+        the same code.
+    criterion : {"movement", "stability", "unchanged"}
+        When to stop. Always when no row changes its cluster, "stability". "movement", as in
+        scikit-learn, also when the squared moves of the centres sum to at most tol times the mean
+        variance of the features; "unchanged" also when at most a share tol of the rows changes.
+    covariance : None, "pooled" or array of shape (n_features, n_features)
+        Distances are Euclidean, or Mahalanobis distances (x - c)' M^-1 (x - c) with M given or
+        estimated together with the clusters as the pooled covariance within them.
+    keep_steps : bool
+        Whether `trajectory_` keeps the centres of each iteration, for pictures.
+    n_jobs : int or None
+        Threads: starts are shared out, or the rows of a single start. No bit depends on it.
+
+    Attributes
+    ----------
+    cluster_centers_ : array of shape (n_clusters, n_features)
+    labels_ : int32 array of shape (n,)
+        Of the training rows, those of weight 0 included; a model file does not keep it.
+    inertia_ : float
+        W.
+    n_iter_ : int
+        Iterations of the start that was kept.
+    converged_ : bool
+        Whether it stopped by `criterion`.
+    trajectory_ : Trajectory
+        W after each step of Lloyd's algorithm; `trajectory_.plot()`, `trajectory_.plot_steps(X)`.
+        With covariance="pooled", of the run with the last covariance.
+    whitening_ : array of shape (n_features, n_features) or None
+        A with |x - c|_M = |(x - c) A|; None for Euclidean distances.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Notes
+    -----
+    A cluster that loses all its rows is put on the row that is furthest from its centre, the first
+    of such; that row joins it in the next iteration. A row of weight w counts as w copies of it,
+    and rows are drawn as these would be. Rows are centred, and scaled by a power of two, so that
+    neither an offset of 1e9 nor a unit of 1e200 is felt; `inertia_` may then be infinite.
+
+    References
+    ----------
+    S. Lloyd (1982), Least squares quantization in PCM.
+    D. Arthur and S. Vassilvitskii (2007), k-means++: the advantages of careful seeding.
+    G. Hamerly (2010), Making k-means even faster.
+    S. Lattanzi and C. Sohler (2019), A better k-means++ algorithm via local search.
+
+    Examples
+    --------
+    >>> X = [[1.0, 2.0], [1.0, 4.0], [1.0, 0.0], [10.0, 2.0], [10.0, 4.0], [10.0, 0.0]]
+    >>> kmeans = KMeans(n_clusters=2, random_state=0).fit(X)
+    >>> sorted(kmeans.cluster_centers_.tolist()), kmeans.inertia_
+    ([[1.0, 2.0], [10.0, 2.0]], 16.0)
+    >>> kmeans.reconstruct([[0.0, 0.0], [12.0, 3.0]])
+    array([[ 1.,  2.],
+           [10.,  2.]])
+    """
+
+    axis: ClassVar[Axis | None] = Axis(("n_clusters",), larger="richer", scale="integer")
+    feature_scaling: ClassVar[Literal["each", "common"] | None] = "common"
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        init: Any = "k-means++",
+        n_init: int | Literal["auto"] = "auto",
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        verbose: int = 0,
+        random_state: Any = None,
+        copy_x: bool = True,
+        algorithm: Literal["lloyd", "elkan"] = "lloyd",
+        criterion: Criterion = "movement",
+        covariance: Any = None,
+        keep_steps: bool = False,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.verbose = verbose
+        self.random_state = random_state
+        self.copy_x = copy_x
+        self.algorithm = algorithm
+        self.criterion = criterion
+        self.covariance = covariance
+        self.keep_steps = keep_steps
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find centroids and labels.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+        y : ignored
+        sample_weight : array-like of shape (n,), optional
+            A row of weight w counts as w copies of it.
+        """
+        rows, weight = check_rows(self, X, sample_weight)
+        self._check_parameters()
+        check_number_of_clusters(self.n_clusters, len(rows))
+        self._fit_placed(PlacedRows.of(rows, weight, Team(self.n_jobs)))
+        if len(self.labels_) < _num_samples(X):
+            self.labels_ = self.encode(X)  # rows of weight 0 as well
+        return self
+
+    def axis_values(
+        self, X: Floats, y: Any, sample_weight: Floats, *, n_train: int
+    ) -> Sequence[int]:
+        """1, 2, ..., 20, as far as there are rows."""
+        return range(1, max(1, min(MOST_CLUSTERS, n_train)) + 1)
+
+    def fit_path(
+        self, X: Floats, y: Any, sample_weight: Floats, values: Sequence[Any], *, n_classes: int = 0
+    ) -> PairsPath:
+        """A fit for each number of clusters, of rows that are centred and scaled once."""
+        self._check_parameters()
+        placed = PlacedRows.of(X, sample_weight, Team(self.n_jobs))
+        pairs = []
+        for value in values:
+            check_number_of_clusters(value, len(X))
+            pairs.append(clone(self).set_params(n_clusters=value)._fit_placed(placed))
+        return PairsPath(pairs)
+
+    def _fit_placed(self, placed: PlacedRows) -> Self:
+        """The best of all starts."""
+        starts = list(enumerate(spawn(self.random_state, self._number_of_starts())))
+        ends = parallel(lambda start: self._end(placed, *start), starts, n_jobs=self.n_jobs)
+        best = min(ends, key=lambda end: end.cost)
+        if (
+            isinstance(self.init, str)
+            and self.init == "k-means++"
+            and len(starts) > 1
+            and self.covariance is None
+        ):
+            best = self._improved(best, starts[0][1])
+        self._take(best, placed)
+        distinct = len(np.unique(self.labels_))
+        if distinct < self.n_clusters:
+            warn(
+                f"{distinct} of n_clusters={self.n_clusters} clusters have rows: there are no more "
+                "different rows; give fewer clusters",
+                ConvergenceWarning,
+            )
+        return self
+
+    def _end(self, placed: PlacedRows, number: int, seed: int) -> Whitened:
+        """Where the algorithm ends from one start."""
+        team = Team(self.n_jobs)
+
+        def run(rows: PlacedRows, centres: Floats | None) -> Partition:
+            centres = self._start(rows, seed, team) if centres is None else centres
+            unit = rows.scatter.mean() / rows.mass if self.criterion == "movement" else 1.0
+            stopping = Stopping(self.criterion, self.tol * unit, self.max_iter)
+            return lloyd(rows, centres, stopping, team, keep=self.keep_steps)
+
+        centres = self._given_centres(placed, seed)
+        if self.covariance is None:
+            partition = run(placed, centres)
+            end = Whitened(partition, placed, None, partition.within)
+        elif isinstance(self.covariance, str):
+            end = pooled_metric(placed, centres, run, team)
+        else:
+            end = given_metric(placed, self.covariance, centres, run, team)
+        if self.verbose:
+            found = f"{end.cost:.6g} after {end.partition.n_iter} iterations"
+            print(f"KMeans, start {number + 1}: {found}", file=sys.stderr)
+        return end
+
+    def _improved(self, end: Whitened, seed: int) -> Whitened:
+        """The best of several starts, carried on to stability, and after exchanges.
+
+        They end when as many as there are clusters, or starts, have gained nothing one after the
+        other.
+        """
+        placed, best, team = end.placed, end.partition, Team(self.n_jobs)
+        stability = Stopping("stability", 0.0, self.max_iter)
+        best = lloyd(placed, best.centres, stability, team, keep=self.keep_steps)
+        patience = max(self.n_clusters, self._number_of_starts())
+        in_vain = 0
+        for trial in spawn(seed, MOST_EXCHANGES * patience):
+            centres = seeding.exchanged(placed, best.centres, generator(trial), team)
+            if centres is None or in_vain == patience:
+                break
+            found = lloyd(placed, centres, stability, team, keep=self.keep_steps)
+            gained = found.within < best.within * (1 - GAIN)
+            in_vain = 0 if gained else in_vain + 1
+            best = found if gained else best
+        return Whitened(best, placed, end.matrix, best.within)
+
+    def _start(self, placed: PlacedRows, seed: int, team: Team) -> Floats:
+        """Centres to start from, by the rule that `init` names."""
+        K, rng = self.n_clusters, generator(seed)
+        if self.init == "k-means++":
+            return seeding.plus_plus(placed, K, rng, team)
+        if self.init == "random":
+            return seeding.random_rows(placed, K, rng)
+        return seeding.random_partition(placed, K, rng, team)
+
+    def _given_centres(self, placed: PlacedRows, seed: int) -> Floats | None:
+        """What `init` is or returns, placed like the rows; None if it is the name of a rule."""
+        init, wanted = self.init, (self.n_clusters, placed.X.shape[1])
+        if isinstance(init, str):
+            return None
+        if callable(init):
+            state = np.random.RandomState(seed32(seed))
+            init = init(placed.X, self.n_clusters, random_state=state)
+        centres = numbers(init, "init of KMeans")
+        if centres.shape != wanted:
+            raise ParameterError(f"init has shape {centres.shape}; wanted {wanted}")
+        return placed.place(centres)
+
+    def _number_of_starts(self) -> int:
+        if not isinstance(self.init, str) and not callable(self.init):
+            return 1
+        if self.n_init == "auto":
+            return 1 if self.init == "k-means++" else 10
+        return int(self.n_init)
+
+    def _take(self, end: Whitened, placed: PlacedRows) -> None:
+        """Become what was found."""
+        partition, rows, matrix = end.partition, end.placed, end.matrix
+
+        def put_back(centres: Floats) -> Floats:
+            if matrix is None:
+                return placed.put_back(centres)
+            return placed.put_back(rows.put_back(centres) @ np.linalg.inv(matrix))
+
+        self.cluster_centers_ = put_back(partition.centres)
+        self.labels_ = partition.labels
+        self.n_iter_, self.converged_ = partition.n_iter, partition.converged
+        self.n_features_in_ = placed.X.shape[1]
+        self.whitening_ = None if matrix is None else matrix * placed.unit
+        with np.errstate(over="ignore"):
+            scale = float(np.float64(placed.heaviest) / rows.unit / rows.unit)
+        self.inertia_ = partition.within * scale
+        kept = [put_back(step.centres) for step in partition.steps if step.centres is not None]
+        self.trajectory_ = Trajectory.of(
+            partition.steps, scale, placed.mass, np.array(kept) if kept else None
+        )
+
+    def _check_parameters(self) -> None:
+        check_parameters(
+            self,
+            n_init=(self.n_init == "auto" or is_count(self.n_init), "'auto' or 1 or more"),
+            max_iter=(is_count(self.max_iter), "a whole number of 1 or more"),
+            tol=(is_number(self.tol) and self.tol >= 0, "a number >= 0"),
+            algorithm=(self.algorithm in ("lloyd", "elkan"), "'lloyd' or 'elkan'"),
+            criterion=(self.criterion in get_args(Criterion), f"one of {get_args(Criterion)}"),
+            init=(not isinstance(self.init, str) or self.init in STARTS, f"one of {STARTS}"),
+            covariance=(
+                not isinstance(self.covariance, str) or self.covariance == "pooled",
+                "None, 'pooled' or a matrix",
+            ),
+        )

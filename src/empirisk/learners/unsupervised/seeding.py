@@ -1,0 +1,171 @@
+"""Starts of k-means: k-means++ with exchanges, random rows, the means of a random partition.
+
+k-means++ (Arthur & Vassilvitskii 2007) draws each centre among the rows with probability
+proportional to weight times squared distance to the nearest centre so far; the greedy form draws
+2 + log K candidates and keeps the one that leaves least. Then, as often as there are clusters,
+another row is drawn in the same way and takes the place of that centre whose exchange lowers the
+sum most, if one does (Lattanzi & Sohler 2019): starts in which two centres share one cluster and
+one centre two, out of which Lloyd's algorithm never comes, are mended.
+
+A row of weight w is drawn as w copies of it are.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from empirisk.compiled.clustering.seeding import (
+    enter_centre,
+    exchange_centre,
+    find_rows,
+    try_candidates,
+    weigh_exchanges,
+)
+from empirisk.learners.ensembles.boosting.team import Team
+from empirisk.learners.unsupervised.placed_rows import PlacedRows, block_starts, share
+from empirisk.runtime.arrays import Array, Floats, Ints
+
+WORTH = 1e-6  # an exchange must lower the sum by this share: what single precision can tell
+
+
+@dataclass(eq=False)
+class Seeds:
+    """Centres among the rows, and the nearest two of each row."""
+
+    placed: PlacedRows
+    n_clusters: int
+    team: Team
+    rng: np.random.Generator
+    chosen: Ints = field(init=False)
+
+    def __post_init__(self) -> None:
+        n = len(self.placed.X)
+        self.first = block_starts(n, self.n_clusters)
+        B = len(self.first) - 1
+        self.chosen = np.full(self.n_clusters, -1, np.int64)
+        self.near = np.full((2, n), -1, np.int32)
+        self.apart = np.full((2, n), np.inf, np.float32)
+        self.potential = np.zeros(B)
+
+    def draw(self, m: int) -> Ints:
+        """m rows, each with probability proportional to weight times distance."""
+        total = self.potential.sum()
+        if not total > 0:  # every row lies on a centre
+            return draw_rows(self.placed.weight, self.rng.random(m))
+        found = np.empty(m, np.int64)
+        targets = self.rng.random(m) * total
+        find_rows(self.first, self.placed.weight, self.apart, self.potential, targets, found)
+        if (found < 0).any():  # rounding of the sum, in a block whose rows are all centres
+            found[found < 0] = int(self.apart[0].argmax())
+        return found
+
+    def distances(self, rows: Ints) -> tuple[Array, Floats]:
+        """To each of these rows, and what would be left of the sum if it were a centre."""
+        distance = np.empty((len(rows), len(self.placed.X)), np.float32)
+        potential = np.empty((len(self.first) - 1, len(rows)))
+        share(
+            self.team, try_candidates, self.first, self.placed.rows, self.placed.weight,
+            self.placed.rows[rows], self.apart, distance, potential,
+        )  # fmt: skip
+        return distance, potential.sum(axis=0)
+
+    def enter(self, k: int, row: int, distance: Array) -> None:
+        """A row becomes centre k."""
+        self.chosen[k] = row
+        share(
+            self.team, enter_centre, self.first, self.placed.weight, distance, np.int32(k),
+            self.near, self.apart, self.potential,
+        )  # fmt: skip
+
+    def place(self, centres: Floats) -> None:
+        """Begin with all these centres."""
+        everywhere, placed = np.zeros(len(self.placed.X), np.float32), self.placed
+        share(
+            self.team, exchange_centre, self.first, placed.rows, placed.weight,
+            centres.astype(np.float32), everywhere, np.int32(-1), self.near, self.apart,
+            self.potential,
+        )  # fmt: skip
+
+    def best_exchange(self) -> tuple[int, int, Array, float]:
+        """Draw a row: it, the centre whose place it best takes, its distances, the sum then."""
+        row = self.draw(1)
+        distance, _ = self.distances(row)
+        B = len(self.first) - 1
+        kept, extra = np.empty(B), np.empty((B, self.n_clusters))
+        share(
+            self.team, weigh_exchanges, self.first, self.placed.weight, distance[0], self.near,
+            self.apart, kept, extra,
+        )  # fmt: skip
+        sums = kept.sum() + extra.sum(axis=0)
+        k = int(sums.argmin())
+        return int(row[0]), k, distance[0], float(sums[k])
+
+    def exchange(self) -> None:
+        """Draw a row and let it take the place of a centre if that lowers the sum."""
+        total = self.potential.sum()
+        if not total > 0:
+            return
+        row, k, distance, left = self.best_exchange()
+        if not left < total * (1 - WORTH):
+            return
+        self.chosen[k] = row
+        placed = self.placed
+        share(
+            self.team, exchange_centre, self.first, placed.rows, placed.weight,
+            placed.rows[self.chosen], distance, np.int32(k), self.near, self.apart, self.potential,
+        )  # fmt: skip
+
+
+def plus_plus(placed: PlacedRows, n_clusters: int, rng: np.random.Generator, team: Team) -> Floats:
+    """Greedy k-means++ and exchanges."""
+    seeds = Seeds(placed, n_clusters, team, rng)
+    row = draw_rows(placed.weight, rng.random(1))
+    seeds.enter(0, int(row[0]), seeds.distances(row)[0][0])
+    trials = 2 + int(np.log(n_clusters))
+    for k in range(1, n_clusters):
+        rows = seeds.draw(trials)
+        distance, potential = seeds.distances(rows)
+        best = int(potential.argmin())
+        seeds.enter(k, int(rows[best]), distance[best])
+    if n_clusters > 1:
+        for _ in range(n_clusters):
+            seeds.exchange()
+    return placed.place(placed.X[seeds.chosen])
+
+
+def exchanged(
+    placed: PlacedRows, centres: Floats, rng: np.random.Generator, team: Team
+) -> Floats | None:
+    """These centres with one moved to a row that is drawn; None if all rows are centres."""
+    seeds = Seeds(placed, len(centres), team, rng)
+    seeds.place(centres)
+    if not seeds.potential.sum() > 0:
+        return None
+    row, k, _, _ = seeds.best_exchange()
+    moved = centres.copy()
+    moved[k] = placed.place(placed.X[row])
+    return moved
+
+
+def random_rows(placed: PlacedRows, n_clusters: int, rng: np.random.Generator) -> Floats:
+    """Different rows, each next one drawn with probability proportional to its weight."""
+    # The K first of clocks that ring after an exponential time, faster for larger weights.
+    times = rng.exponential(size=len(placed.X)) / placed.weight
+    rows = np.argpartition(times, n_clusters - 1)[:n_clusters]
+    return placed.place(placed.X[rows[np.argsort(times[rows])]])
+
+
+def random_partition(
+    placed: PlacedRows, n_clusters: int, rng: np.random.Generator, team: Team
+) -> Floats:
+    """The means of clusters to which rows are dealt at random."""
+    labels = rng.integers(n_clusters, size=len(placed.X), dtype=np.int32)
+    labels[rng.permutation(len(labels))[:n_clusters]] = np.arange(n_clusters)  # none is empty
+    return placed.means(labels, n_clusters, team)[0]
+
+
+def draw_rows(weight: Floats, uniform: Floats) -> Ints:
+    """Rows with probability proportional to weight, from uniform numbers."""
+    running = np.cumsum(weight)
+    rows = np.searchsorted(running, uniform * running[-1], side="right")
+    return np.minimum(rows, len(weight) - 1)

@@ -1,0 +1,247 @@
+"""Stochastic k-means: rows come one by one and pull their nearest centre."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal, Self, get_args
+
+import numpy as np
+from sklearn.base import clone
+
+from empirisk.compiled.clustering.stochastic import CONSTANT, COUNT, DECAYING, pull_centres
+from empirisk.learners.ensembles.boosting.team import Team
+from empirisk.learners.unsupervised import seeding
+from empirisk.learners.unsupervised.clusters import (
+    Clusters,
+    check_number_of_clusters,
+    check_numbers,
+    check_parameters,
+    is_count,
+    is_number,
+)
+from empirisk.learners.unsupervised.encoder_decoder import PairsPath
+from empirisk.learners.unsupervised.placed_rows import PlacedRows
+from empirisk.risk.axis import Axis
+from empirisk.runtime.arrays import Floats
+from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.streams import generator, spawn
+from empirisk.runtime.validation import check_predict, check_rows, check_weights, numbers
+
+Step = Literal["count", "constant", "decaying"]
+STEPS = {"count": COUNT, "constant": CONSTANT, "decaying": DECAYING}
+STARTS = ("k-means++", "random", "random_partition")
+MOST_CLUSTERS = 20  # of the default grid
+SEEN_AT_START = 50  # rows for each cluster, among which the start is looked for
+AT_LEAST = 2000
+
+
+class StochasticKMeans(Clusters):
+    """k-means by stochastic gradient: at step t a row x is drawn and its nearest centroid c_k moves
+    to c_k + alpha_t (x - c_k).
+
+    The gradient of |x - c_k|^2 is -2 (x - c_k), so this is stochastic descent on the risk
+    E min_k |x - c_k|^2, of which W/n of `KMeans` is the empirical version. With alpha_t = 1/n_k,
+    where n_k counts the rows that centroid k has received, each centroid is the mean of these
+    (MacQueen 1967). Constant steps never settle, but follow rows whose distribution changes; steps
+    that decay as t^-power, 1/2 < power <= 1, settle (Robbins & Monro 1951).
+
+    A fit takes the rows `max_iter` times, each time in a new random order; `partial_fit` takes the
+    rows it is given once, in their order, and goes on from where it was.
+
+    Complexity axis: `n_clusters`.
+
+    Parameters
+    ----------
+    n_clusters : int
+    init : {"k-means++", "random", "random_partition"} or array
+        As for `KMeans`; it is found among at most max(2000, 50 * n_clusters) rows drawn at random.
+    max_iter : int
+        Passes over the rows.
+    step : {"count", "constant", "decaying"}
+        alpha_t: 1/n_k; step_size; or step_size / (1 + t)^power for t = 0, 1, ...
+    step_size : float or None
+        Between 0 and 1; None is 0.05 for constant steps and 1 for steps that decay.
+    power : float
+    random_state : None, int, RandomState or Generator
+    n_jobs : int or None
+        Threads for the start and for labels; steps follow one another.
+
+    Attributes
+    ----------
+    cluster_centers_ : array of shape (n_clusters, n_features)
+    labels_ : int32 array of shape (n,)
+        Of the rows of the last call; a model file does not keep it.
+    inertia_ : float
+        W of the rows of the last call.
+    counts_ : array of shape (n_clusters,)
+        The weight of the rows that each centroid has received.
+    n_steps_ : float
+        The weight of all rows that have been taken.
+    n_iter_ : int
+        Passes.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Notes
+    -----
+    A row of weight w makes the move of w copies of it one after the other; with steps that decay,
+    all of them at the step size of the first.
+
+    References
+    ----------
+    J. MacQueen (1967), Some methods for classification and analysis of multivariate observations.
+    L. Bottou and Y. Bengio (1995), Convergence properties of the k-means algorithms.
+
+    Examples
+    --------
+    >>> X = [[1.0, 2.0], [1.0, 4.0], [1.0, 0.0], [10.0, 2.0], [10.0, 4.0], [10.0, 0.0]]
+    >>> stream = StochasticKMeans(n_clusters=2, init=[[0.0, 0.0], [9.0, 0.0]])
+    >>> stream.partial_fit(X[:3]).partial_fit(X[3:]).cluster_centers_
+    array([[ 1.,  2.],
+           [10.,  2.]])
+    """
+
+    axis: ClassVar[Axis | None] = Axis(("n_clusters",), larger="richer", scale="integer")
+    feature_scaling: ClassVar[Literal["each", "common"] | None] = "common"
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        init: Any = "k-means++",
+        max_iter: int = 5,
+        step: Step = "count",
+        step_size: float | None = None,
+        power: float = 0.75,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.init = init
+        self.max_iter = max_iter
+        self.step = step
+        self.step_size = step_size
+        self.power = power
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find centroids in `max_iter` passes over the rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+        y : ignored
+        sample_weight : array-like of shape (n,), optional
+        """
+        rows, weight = check_rows(self, X, sample_weight)
+        self._fit_rows(rows, weight)
+        return self._judge(X, sample_weight)
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Take these rows once, in their order; the first call starts from them."""
+        if not hasattr(self, "cluster_centers_"):
+            rows, weight = check_rows(self, X, sample_weight)
+            start, _ = spawn(self.random_state, 2)
+            self._begin(rows, weight, start)
+        else:
+            rows = check_predict(self, X)
+            weight = check_weights(sample_weight, len(rows))
+            self._check_parameters()
+        self._pull(rows, weight, np.flatnonzero(weight))
+        self.n_iter_ += 1
+        return self._judge(X, sample_weight)
+
+    def axis_values(
+        self, X: Floats, y: Any, sample_weight: Floats, *, n_train: int
+    ) -> Sequence[int]:
+        """1, 2, ..., 20, as far as there are rows."""
+        return range(1, max(1, min(MOST_CLUSTERS, n_train)) + 1)
+
+    def fit_path(
+        self, X: Floats, y: Any, sample_weight: Floats, values: Sequence[Any], *, n_classes: int = 0
+    ) -> PairsPath:
+        """A fit for each number of clusters."""
+        pairs = [clone(self).set_params(n_clusters=value) for value in values]
+        return PairsPath([pair._fit_rows(X, sample_weight) for pair in pairs])
+
+    def check_loaded(self) -> None:
+        """Raise a DataError unless what was read from a file can be gone on from."""
+        super().check_loaded()
+        if hasattr(self, "cluster_centers_"):
+            K, p = self.cluster_centers_.shape
+            check_numbers("counts_", getattr(self, "counts_", None), (K,))
+            check_numbers("_shift", getattr(self, "_shift", None), (p,))
+            sizes = (getattr(self, "_unit", None), getattr(self, "n_steps_", None))
+            if not all(isinstance(size, float) and 0 <= size < np.inf for size in sizes):
+                raise DataError("_unit and n_steps_ are not numbers >= 0")
+            if (self.counts_ < 0).any() or self._unit == 0:
+                raise DataError("counts_ are negative, or _unit is 0")
+
+    def _fit_rows(self, rows: Floats, weight: Floats) -> Self:
+        start, shuffle = spawn(self.random_state, 2)
+        self._begin(rows, weight, start)
+        rng = generator(shuffle)
+        for _ in range(self.max_iter):
+            self._pull(rows, weight, rng.permutation(len(rows)))
+            self.n_iter_ += 1
+        return self
+
+    def _begin(self, rows: Floats, weight: Floats, seed: int) -> None:
+        """Find a start among some of the rows, and the units in which steps are taken."""
+        self._check_parameters()
+        K = check_number_of_clusters(self.n_clusters, len(rows))
+        rng, team = generator(seed), Team(self.n_jobs)
+        seen = max(AT_LEAST, SEEN_AT_START * K)
+        if len(rows) > seen:
+            some = np.sort(rng.choice(len(rows), seen, replace=False))
+            rows, weight = rows[some], weight[some]
+        placed = PlacedRows.of(np.ascontiguousarray(rows), weight, team)
+        self._unit, self._shift = placed.unit, placed.shift
+        self.n_features_in_ = rows.shape[1]
+        self.cluster_centers_ = placed.put_back(self._start(placed, rng, team))
+        self.counts_, self.n_steps_, self.n_iter_ = np.zeros(K), 0.0, 0
+
+    def _start(self, placed: PlacedRows, rng: np.random.Generator, team: Team) -> Floats:
+        K, wanted = self.n_clusters, (self.n_clusters, placed.X.shape[1])
+        if not isinstance(self.init, str):
+            centres = numbers(self.init, "init of StochasticKMeans")
+            if centres.shape != wanted:
+                raise ParameterError(f"init has shape {centres.shape}; wanted {wanted}")
+            return placed.place(centres)
+        if self.init == "k-means++":
+            return seeding.plus_plus(placed, K, rng, team)
+        if self.init == "random":
+            return seeding.random_rows(placed, K, rng)
+        return seeding.random_partition(placed, K, rng, team)
+
+    def _pull(self, rows: Floats, weight: Floats, order: Any) -> None:
+        centres = self.cluster_centers_ * self._unit - self._shift
+        columns, steps = np.ascontiguousarray(centres.T), np.array([self.n_steps_])
+        pull_centres(
+            np.ascontiguousarray(rows), self._unit, self._shift, weight, order.astype(np.int64),
+            STEPS[self.step], self._first_step(), float(self.power), columns, self.counts_, steps,
+        )  # fmt: skip
+        self.n_steps_ = float(steps[0])
+        self.cluster_centers_ = np.ascontiguousarray((columns.T + self._shift) / self._unit)
+
+    def _first_step(self) -> float:
+        if self.step_size is None:
+            return 0.05 if self.step == "constant" else 1.0
+        return float(self.step_size)
+
+    def _judge(self, X: Any, sample_weight: Any) -> Self:
+        self.labels_ = self.encode(X)
+        self.inertia_ = -self.score(X, sample_weight=sample_weight)
+        return self
+
+    def _check_parameters(self) -> None:
+        check_parameters(
+            self,
+            max_iter=(is_count(self.max_iter), "a whole number of 1 or more"),
+            step=(self.step in get_args(Step), f"one of {get_args(Step)}"),
+            step_size=(
+                self.step_size is None or (is_number(self.step_size) and 0 < self.step_size <= 1),
+                "a number above 0 and at most 1, or None",
+            ),
+            power=(is_number(self.power) and self.power >= 0, "a number >= 0"),
+            init=(not isinstance(self.init, str) or self.init in STARTS, f"one of {STARTS}"),
+        )

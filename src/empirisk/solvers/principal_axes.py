@@ -1,0 +1,231 @@
+"""Principal axes: the orthogonal directions of largest spread of rows about their mean.
+
+For rows z_i of weight w_i about their mean, with S = sum w_i z_i z_i', the axes are the unit
+eigenvectors v_1, v_2, ... of S in the order of their eigenvalues, which are the sums of squares
+sum_i w_i (z_i'v_j)^2 = sigma_j^2. Each way here finds the same axes:
+
+covariance  S by blocks of rows, then its eigenvectors: for many rows
+gram        the eigenvectors of Z Z', which has the same eigenvalues other than 0: for many columns
+svd         singular values of Z without squaring them: exact for the smallest too
+randomised  the first few of very many, by subspace iteration (Halko, Martinsson & Tropp 2011)
+arpack      the first few by Lanczos iteration, through SciPy
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
+from typing import Literal
+
+import numpy as np
+from scipy.linalg import eigh, lu, qr, svd
+from scipy.sparse.linalg import svds
+
+from empirisk.data.moments import Moments
+from empirisk.runtime.arrays import Floats
+from empirisk.runtime.parallel import one_blas_thread, parallel, slices
+from empirisk.runtime.streams import generator
+
+EXACT = 1e-6
+"""Eigenvalues over the largest from which squares keep ten digits of an axis."""
+
+COLUMNS_AT_ONCE = 2048
+
+Normalizer = Literal["auto", "QR", "LU", "none"]
+
+
+@dataclass(frozen=True, eq=False)
+class PrincipalAxes:
+    """The first axes, in order, and what they leave out.
+
+    Attributes
+    ----------
+    mean : array of shape (p,)
+    directions : array of shape (axes, p)
+        Unit vectors; in each the entry of largest size is positive.
+    squares : array of shape (axes,)
+        Eigenvalues of S, sums of squares along the axes.
+    dropped : float
+        The sum of the eigenvalues of all other axes.
+    """
+
+    mean: Floats
+    directions: Floats
+    squares: Floats
+    dropped: float
+
+    def first(self, number: int) -> "PrincipalAxes":
+        """The first of these axes; the others are among those left out."""
+        return replace(
+            self,
+            directions=self.directions[:number],
+            squares=self.squares[:number],
+            dropped=float(self.squares[number:][::-1].sum() + self.dropped),
+        )
+
+
+def by_covariance(moments: Moments, number: int) -> PrincipalAxes:
+    """From the scatter of the columns."""
+    with one_blas_thread():
+        squares, vectors = eigh(moments.scatter, check_finite=False)
+    squares = np.maximum(squares[::-1], 0.0)
+    return _in_order(moments.mean, vectors.T[::-1], squares, 0.0).first(number)
+
+
+def completed(axes: PrincipalAxes, number: int, noise: float) -> PrincipalAxes:
+    """So many axes, where some have no spread, or the rows are too few to show them.
+
+    Any directions that are orthogonal to the others will do then. These depend on the others alone:
+    each is the column least in use so far, less its part along the axes before. `noise` is what
+    rounding errors make of no spread, a share of the largest sum of squares.
+    """
+    largest = axes.squares.max(initial=0.0)
+    alive = int((axes.squares > noise * largest).sum())
+    if alive >= number:
+        return axes.first(number)
+    directions = np.empty((number, axes.directions.shape[1]))
+    directions[:alive] = axes.directions[:alive]
+    in_use = np.einsum("ij,ij->j", directions[:alive], directions[:alive])
+    for k in range(alive, number):
+        directions[k] = _orthogonal_to(directions[:k], int(in_use.round(6).argmin()))
+        in_use += directions[k] ** 2
+    squares = np.zeros(number)
+    squares[:alive] = axes.squares[:alive]
+    return _in_order(axes.mean, directions, squares, axes.dropped)
+
+
+def covariance_is_exact(axes: PrincipalAxes, moments: Moments) -> bool:
+    """Whether squares are far enough from rounding errors; those of constant columns are 0."""
+    varying = int((np.diagonal(moments.scatter) > 0).sum())
+    kept = axes.squares[:varying]
+    return bool((kept >= EXACT * axes.squares[0]).all()) if len(kept) else True
+
+
+def by_gram(
+    X: Floats, weight: Floats, number: int, *, n_jobs: int | None = None
+) -> PrincipalAxes | None:
+    """From the inner products of the rows; None where that would cost digits.
+
+    With v = Z'u / sigma for a unit eigenvector u of Z Z'. Rows about their mean depend on one
+    another, so there is one axis fewer than there are rows.
+    """
+    n, p = X.shape
+    total, root, alike = weight.sum(), np.sqrt(weight)[:, None], bool((weight == 1.0).all())
+
+    def centred(block: slice) -> tuple[Floats, Floats, Floats]:
+        mean = weight @ X[:, block] / total
+        Z = X[:, block] - mean
+        missed = weight @ Z / total  # rounding errors of the mean, which offsets make large
+        Z -= missed
+        if not alike:
+            Z *= root
+        return mean + missed, Z, Z @ Z.T
+
+    means, parts, products = zip(
+        *parallel(centred, slices(p, COLUMNS_AT_ONCE), n_jobs=n_jobs), strict=True
+    )
+    gram = reduce(add, products)
+    found = min(number, n - 1)
+    if found == 0:
+        return PrincipalAxes(
+            np.concatenate(means), np.empty((0, p)), np.empty(0), float(np.trace(gram))
+        )
+    with one_blas_thread():
+        squares, vectors = eigh(gram, subset_by_index=[n - found, n - 1], check_finite=False)
+    squares, vectors = np.maximum(squares[::-1], 0.0), np.ascontiguousarray(vectors.T[::-1])
+    if not squares[-1] >= EXACT * squares[0] or squares[0] == 0:
+        return None
+    vectors /= np.sqrt(squares)[:, None]
+    directions = np.hstack(parallel(lambda Z: vectors @ Z, parts, n_jobs=n_jobs))
+    dropped = max(float(np.trace(gram) - squares.sum()), 0.0)
+    dropped = dropped if found < n - 1 else 0.0
+    return _in_order(np.concatenate(means), directions, squares, dropped)
+
+
+def by_svd(X: Floats, weight: Floats, number: int) -> PrincipalAxes:
+    """From the singular values of the rows about their mean."""
+    mean, Z = centred_rows(X, weight)
+    with one_blas_thread():
+        _, sizes, directions = svd(Z, full_matrices=False, overwrite_a=True, check_finite=False)
+    return _in_order(mean, directions, sizes**2, 0.0).first(number)
+
+
+def by_randomised_svd(
+    X: Floats,
+    weight: Floats,
+    number: int,
+    *,
+    oversamples: int,
+    iterations: int | Literal["auto"],
+    normalizer: Normalizer,
+    seed: int,
+) -> PrincipalAxes:
+    """The first axes from a random subspace that the rows have pulled towards them."""
+    mean, Z = centred_rows(X, weight)
+    wide = Z.shape[0] < Z.shape[1]
+    A = Z.T if wide else Z
+    size = min(number + oversamples, A.shape[1])
+    if iterations == "auto":
+        iterations = 7 if number < 0.1 * A.shape[1] else 4
+    steady = _normalised("LU" if normalizer == "auto" else normalizer)
+    with one_blas_thread():
+        Q = generator(seed).normal(size=(A.shape[1], size))
+        for _ in range(iterations):
+            Q = steady(A.T @ steady(A @ Q))
+        Q = qr(A @ Q, mode="economic", check_finite=False)[0]
+        U, sizes, V = svd(Q.T @ A, full_matrices=False, check_finite=False)
+    directions = (Q @ U).T if wide else V
+    return _first_few(mean, directions[:number], sizes[:number] ** 2, Z)
+
+
+def by_arpack(
+    X: Floats, weight: Floats, number: int, *, tolerance: float, seed: int
+) -> PrincipalAxes:
+    """The first axes, fewer than there are rows and columns, by Lanczos iteration."""
+    mean, Z = centred_rows(X, weight)
+    start = generator(seed).uniform(-1, 1, size=min(Z.shape))
+    with one_blas_thread():
+        _, sizes, directions = svds(Z, k=number, tol=tolerance, v0=start)
+    return _first_few(mean, directions[::-1], sizes[::-1] ** 2, Z)
+
+
+def centred_rows(X: Floats, weight: Floats) -> tuple[Floats, Floats]:
+    """The weighted mean, and sqrt(w_i) (x_i - mean)."""
+    total, root = weight.sum(), np.sqrt(weight)
+    mean = weight @ X / total
+    Z = X - mean
+    missed = weight @ Z / total  # rounding errors of the mean, which offsets make large
+    Z -= missed
+    Z *= root[:, None]
+    return mean + missed, Z
+
+
+def _first_few(mean: Floats, directions: Floats, squares: Floats, Z: Floats) -> PrincipalAxes:
+    total = float(np.einsum("ij,ij->", Z, Z))
+    return _in_order(mean, directions, squares, max(total - float(squares.sum()), 0.0))
+
+
+def _in_order(mean: Floats, directions: Floats, squares: Floats, dropped: float) -> PrincipalAxes:
+    """With the sign of each direction settled: its entry of largest size is positive."""
+    largest = np.abs(directions).argmax(axis=1)
+    sign = np.sign(directions[np.arange(len(directions)), largest])
+    directions = np.ascontiguousarray(directions * sign[:, None])
+    return PrincipalAxes(mean, directions, np.ascontiguousarray(squares), dropped)
+
+
+def _orthogonal_to(directions: Floats, column: int) -> Floats:
+    """A unit vector orthogonal to the rows, which are orthonormal, nearest to a column's own."""
+    vector = np.zeros(directions.shape[1])
+    vector[column] = 1.0
+    for _ in range(2):  # twice is enough (Kahan): the first time may leave rounding errors
+        vector -= (directions @ vector) @ directions
+        vector /= np.sqrt(vector @ vector)
+    return vector
+
+
+def _normalised(how: Normalizer) -> Callable[[Floats], Floats]:
+    if how == "none":
+        return lambda Q: Q
+    if how == "QR":
+        return lambda Q: qr(Q, mode="economic", check_finite=False)[0]
+    return lambda Q: lu(Q, permute_l=True, check_finite=False)[0]

@@ -1,0 +1,206 @@
+"""The kernels of k-means beside naive lines, compiled and not; bounds that must never be wrong."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from empirisk.compiled.boosting.team import SYNC_SIZE
+from empirisk.compiled.clustering import assigning, pairs, seeding, stochastic, summing
+from empirisk.learners.unsupervised.lloyd import scored_centres
+
+rng = np.random.default_rng(0)
+
+
+def ways(kernel):
+    """Compiled, and the Python original."""
+    return [kernel, kernel.py_func]
+
+
+def sync():
+    return np.zeros(SYNC_SIZE, np.int64)
+
+
+def assigned(kernel, X, centres, *, labels, slack, spent, weight):
+    n, (K, p) = len(X), centres.shape
+    first = np.array([0, n // 3, n], np.int64)
+    sums, mass = np.empty((2, K, p)), np.empty((2, K))
+    count, moved = np.empty((2, K), np.int64), np.empty(2)
+    minus, half, radius = scored_centres(centres)
+    kernel(
+        sync(), first, X, 1.0, np.zeros(p), weight, X.astype(np.float32), centres, minus, half,
+        radius, spent, labels, slack, sums, mass, count, moved,
+    )  # fmt: skip
+    return sums.sum(axis=0), mass.sum(axis=0), count.sum(axis=0), moved.sum()
+
+
+@pytest.mark.parametrize("way", [0, 1])
+@pytest.mark.parametrize(("n", "p", "K"), [(150, 2, 5), (70, 5, 3), (9, 1, 9), (64, 4, 1)])
+def test_rows_go_to_their_nearest_centres_and_sums_follow(way, n, p, K):
+    X, weight = rng.uniform(-1, 1, size=(n, p)), rng.uniform(0.5, 2, size=n)
+    centres = rng.uniform(-1, 1, size=(K, p))
+    labels, slack = np.full(n, -1, np.int32), np.full(n, -np.inf, np.float32)
+    kernel = ways(assigning.assign_blocks)[way]
+    sums, mass, count, moved = assigned(
+        kernel, X, centres, labels=labels, slack=slack, spent=np.zeros(K), weight=weight
+    )
+    distance = np.sqrt(((X[:, None] - centres) ** 2).sum(axis=2))
+    assert_array_equal(labels, distance.argmin(axis=1))
+    for k in range(K):
+        assert_allclose(sums[k], weight[labels == k] @ X[labels == k], rtol=1e-12, atol=1e-14)
+    assert_allclose(mass, np.bincount(labels, weight, K), rtol=1e-12)
+    assert_array_equal(count, np.bincount(labels, minlength=K))
+    assert moved == pytest.approx(weight.sum(), rel=1e-12)
+    if K > 1:  # a bound: the second centre is beyond the first by more than the slack
+        nearest = np.sort(distance, axis=1)
+        gap = nearest[:, 1] - nearest[:, 0]
+        assert (slack <= gap).all()
+        assert (slack > gap - 1e-3).mean() > 0.8  # and no useless one
+
+
+def test_single_precision_is_never_believed_where_it_may_be_wrong():
+    """Rows next to the plane between two centres: it cannot tell the sides apart."""
+    centres = np.array([[0.3, 0.1], [0.5, 0.7]])
+    middle, across = centres.mean(axis=0), centres[1] - centres[0]
+    along = np.array([-across[1], across[0]])
+    shift = rng.choice([-1, 1], size=400) * 10.0 ** rng.uniform(-14, -3, size=400)
+    X = middle + rng.uniform(-1, 1, size=(400, 1)) * along + shift[:, None] * across
+    labels, slack = np.full(400, -1, np.int32), np.full(400, -np.inf, np.float32)
+    assigned(
+        assigning.assign_blocks, X, centres,
+        labels=labels, slack=slack, spent=np.zeros(2), weight=np.ones(400),
+    )  # fmt: skip
+    assert_array_equal(labels, (shift > 0).astype(int))
+    assert (slack <= 2 * np.abs(shift) * np.linalg.norm(across)).all()
+
+
+def test_a_row_with_slack_is_not_looked_at():
+    X, centres = rng.uniform(-1, 1, size=(100, 2)), np.array([[0.0, 0.0], [1.0, 1.0]])
+    labels, slack = np.ones(100, np.int32), np.full(100, 0.5, np.float32)
+    args = {"labels": labels, "slack": slack, "weight": np.ones(100)}
+    *_, moved = assigned(assigning.assign_blocks, X, centres, spent=np.full(2, 0.4), **args)
+    assert moved == 0
+    *_, moved = assigned(assigning.assign_blocks, X, centres, spent=np.full(2, 0.6), **args)
+    assert moved == (((X - 0.5) @ [1.0, 1.0]) < 0).sum() > 0
+
+
+@pytest.mark.parametrize("way", [0, 1])
+def test_passes_over_rows(way):
+    X, weight = rng.normal(size=(90, 3)), rng.uniform(size=90)
+    first, unit, shift = np.array([0, 40, 90], np.int64), 0.5, np.array([0.1, 0.2, 0.3])
+    z, labels = X * unit - shift, rng.integers(0, 4, size=90).astype(np.int32)
+    centres = rng.normal(size=(4, 3))
+    rows, scatter = np.empty((90, 3), np.float32), np.empty((2, 3))
+    ways(summing.place_rows)[way](sync(), first, X, unit, shift, weight, rows, scatter)
+    assert_array_equal(rows, z.astype(np.float32))
+    assert_allclose(scatter.sum(axis=0), weight @ z**2, rtol=1e-12)
+    largest = np.empty(2)
+    ways(summing.largest_entries)[way](sync(), first, X, unit, shift, largest)
+    assert largest.max() == np.abs(z).max()
+    sums, mass = np.empty((2, 3)), np.empty(2)
+    ways(summing.sum_columns)[way](sync(), first, X, unit, weight, sums, mass)
+    assert_allclose(sums.sum(axis=0), weight @ X * unit, rtol=1e-12, atol=1e-13)
+    sums, mass = np.empty((2, 4, 3)), np.empty((2, 4))
+    ways(summing.sum_clusters)[way](sync(), first, X, unit, shift, weight, labels, sums, mass)
+    by_hand = [weight[labels == k] @ z[labels == k] for k in range(4)]
+    assert_allclose(sums.sum(axis=0), by_hand, rtol=1e-10, atol=1e-13)
+    distance, every = np.empty(90), np.empty((90, 4))
+    ways(summing.square_distances)[way](sync(), first, X, unit, shift, labels, centres, distance)
+    columns = np.ascontiguousarray(centres.T)
+    ways(summing.all_distances)[way](sync(), first, X, unit, shift, columns, every)
+    square = ((z[:, None] - centres) ** 2).sum(axis=2)
+    assert_allclose(every, square, rtol=1e-12)
+    assert_allclose(distance, square[np.arange(90), labels], rtol=1e-12)
+
+
+@pytest.mark.parametrize("way", [0, 1])
+def test_two_nearest_centres_as_centres_come_and_go(way):
+    """After entering and exchanging centres, the two nearest of each row are what a look at all
+    centres finds; and the sum after each exchange was foretold."""
+    rows = rng.uniform(-1, 1, size=(80, 2)).astype(np.float32)
+    weight, first = rng.uniform(0.5, 2, size=80), np.array([0, 30, 80], np.int64)
+    near, apart = np.full((2, 80), -1, np.int32), np.full((2, 80), np.inf, np.float32)
+    potential, chosen = np.zeros(2), [3, 14, 15, 60]
+
+    def distances(places):
+        out, left = np.empty((len(places), 80), np.float32), np.empty((2, len(places)))
+        ways(seeding.try_candidates)[way](
+            sync(), first, rows, weight, rows[places], apart, out, left
+        )
+        return out, left.sum(axis=0)
+
+    def check():
+        square = ((rows[:, None].astype(float) - rows[chosen].astype(float)) ** 2).sum(axis=2)
+        order = np.sort(square, axis=1)
+        assert_allclose(apart.T, order[:, :2], atol=1e-6)  # single precision, sizes up to 8
+        assert_array_equal(near[0], square.argmin(axis=1))
+        assert potential.sum() == pytest.approx(weight @ order[:, 0], rel=1e-5)
+
+    for k, row in enumerate(chosen):
+        distance, left = distances([row])
+        ways(seeding.enter_centre)[way](
+            sync(), first, weight, distance[0], np.int32(k), near, apart, potential
+        )
+        assert potential.sum() == pytest.approx(left[0], rel=1e-6)
+    check()
+    distance, _ = distances([40])
+    kept, extra = np.empty(2), np.empty((2, 4))
+    ways(seeding.weigh_exchanges)[way](sync(), first, weight, distance[0], near, apart, kept, extra)
+    foretold = kept.sum() + extra.sum(axis=0)
+    chosen[2] = 40
+    ways(seeding.exchange_centre)[way](
+        sync(), first, rows, weight, rows[chosen], distance[0], np.int32(2), near, apart, potential
+    )
+    check()
+    assert potential.sum() == pytest.approx(foretold[2], rel=1e-5)
+
+
+@pytest.mark.parametrize("way", [0, 1])
+def test_rows_are_found_by_the_running_sum(way):
+    weight, apart = np.array([1.0, 2.0, 1.0, 1.0, 3.0]), np.zeros((2, 5), np.float32)
+    apart[0] = [1.0, 0.0, 2.0, 0.0, 1.0]  # the sum runs through 1, 1, 3, 3, 6
+    first, potential = np.array([0, 2, 5], np.int64), np.array([1.0, 5.0])
+    targets, found = np.array([0.0, 0.99, 1.0, 2.99, 3.0, 5.99]), np.empty(6, np.int64)
+    ways(seeding.find_rows)[way](first, weight, apart, potential, targets, found)
+    assert_array_equal(found, [0, 0, 2, 2, 4, 4])
+
+
+@pytest.mark.parametrize("way", [0, 1])
+def test_sums_over_pairs(way):
+    rows, weight = rng.normal(size=(75, 3)), rng.uniform(0.5, 2, size=75)
+    labels = np.sort(rng.integers(0, 4, size=75)).astype(np.int32)
+    begin = np.searchsorted(labels, np.arange(5)).astype(np.int64)
+    first = np.array([0, 70, 75], np.int64)
+    square = ((rows[:, None] - rows) ** 2).sum(axis=2)
+    sums, within = np.empty((75, 4)), np.empty(75)
+    ways(pairs.sum_distances)[way](sync(), first, rows, weight, begin, sums)
+    same = labels[:, None] == np.arange(4)
+    assert_allclose(sums, np.sqrt(square) * weight @ same, rtol=1e-12)
+    ways(pairs.sum_squares_within)[way](sync(), first, rows, weight, labels, begin, within)
+    own = labels[:, None] == labels
+    assert_allclose(within, (square * own) @ weight, rtol=1e-12)
+
+
+@pytest.mark.parametrize("way", [0, 1])
+@pytest.mark.parametrize(
+    ("kind", "alpha"),
+    [
+        (stochastic.CONSTANT, lambda t, count: 0.2),
+        (stochastic.COUNT, lambda t, count: 1 / count),
+        (stochastic.DECAYING, lambda t, count: 0.2 / (1 + t) ** 0.7),
+    ],
+)
+def test_each_row_pulls_its_nearest_centre(way, kind, alpha):
+    X, centres = rng.normal(size=(40, 2)), rng.normal(size=(3, 2))
+    order, columns = rng.permutation(40), np.ascontiguousarray(centres.T)
+    count, steps = np.zeros(3), np.zeros(1)
+    ways(stochastic.pull_centres)[way](
+        X, 1.0, np.zeros(2), np.ones(40), order, kind, 0.2, 0.7, columns, count, steps
+    )
+    by_hand = np.zeros(3)
+    for t, i in enumerate(order):
+        k = ((X[i] - centres) ** 2).sum(axis=1).argmin()
+        by_hand[k] += 1
+        centres[k] += alpha(t, by_hand[k]) * (X[i] - centres[k])
+    assert_allclose(columns.T, centres, rtol=1e-12, atol=1e-14)
+    assert_array_equal(count, by_hand)
+    assert steps[0] == 40

@@ -1,0 +1,147 @@
+"""Quality of clusters beside scikit-learn's scores; the number of clusters by every measure."""
+
+from typing import get_args
+
+import numpy as np
+import pytest
+import sklearn.metrics as peers
+from numpy.testing import assert_allclose, assert_array_equal
+
+from empirisk import KMeans, StochasticKMeans, cluster_quality, number_of_clusters
+from empirisk.learners.unsupervised.agreement import adjusted_rand
+from empirisk.learners.unsupervised.number_of_clusters import Measure, curvature
+from empirisk.runtime.errors import DataError, ParameterError
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(400, 3)) * [1.0, 2.0, 0.5]
+LABELS = np.array(["a", "b", "c", "d", "e"])[rng.integers(0, 5, size=400)]
+CORNERS = np.repeat([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0], [9.0, 9.0]], 40, axis=0)
+FOUR = CORNERS + np.random.default_rng(1).normal(size=(160, 2))
+
+
+def test_scores_are_scikit_learns():
+    quality = cluster_quality(X, LABELS)
+    assert_allclose(quality.silhouettes, peers.silhouette_samples(X, LABELS), atol=1e-12)
+    assert quality.silhouette == pytest.approx(peers.silhouette_score(X, LABELS), rel=1e-12)
+    peer = peers.calinski_harabasz_score(X, LABELS)
+    assert quality.calinski_harabasz == pytest.approx(peer, rel=1e-12)
+    assert quality.davies_bouldin == pytest.approx(peers.davies_bouldin_score(X, LABELS), rel=1e-12)
+
+
+def test_a_cluster_of_one_row_has_silhouette_zero():
+    labels = np.array([0, 0, 0, 1, 1, 2])
+    rows = np.array([[0.0], [1.0], [2.0], [7.0], [8.0], [20.0]])
+    quality = cluster_quality(rows, labels)
+    assert quality.silhouettes[5] == 0
+    assert_allclose(quality.silhouettes, peers.silhouette_samples(rows, labels), atol=1e-12)
+    assert quality.silhouettes[0] == pytest.approx((7.5 - 1.5) / 7.5)  # by hand
+
+
+def test_a_row_of_weight_w_is_w_copies():
+    weight = rng.integers(0, 4, size=400)
+    copies = np.repeat(np.arange(400), weight)
+    weighted = cluster_quality(X, LABELS, sample_weight=weight)
+    repeated = cluster_quality(X[copies], LABELS[copies])
+    for name in (
+        "within", "within_by_pairs", "between", "calinski_harabasz", "davies_bouldin", "silhouette"
+    ):  # fmt: skip
+        assert getattr(weighted, name) == pytest.approx(getattr(repeated, name), rel=1e-11), name
+    assert_allclose(weighted.silhouettes[copies], repeated.silhouettes, atol=1e-12)
+    assert np.isnan(weighted.silhouettes[weight == 0]).all()
+
+
+def test_units_threads_and_offsets_are_not_felt():
+    big = np.random.default_rng(0).normal(size=(9000, 2))
+    labels = (big[:, 0] > 0).astype(int)
+    one, two = (cluster_quality(big, labels, n_jobs=n) for n in (1, 2))
+    assert_array_equal(one.silhouettes, two.silhouettes)
+    assert one.within == two.within
+    for factor in (1e200, 1e-200):
+        other = cluster_quality(X * factor, LABELS)
+        assert_allclose(other.silhouettes, cluster_quality(X, LABELS).silhouettes, atol=1e-12)
+    far = cluster_quality(X + 1e9, LABELS)  # which has 7 digits left
+    assert far.silhouette == pytest.approx(cluster_quality(X, LABELS).silhouette, abs=1e-6)
+
+
+def test_what_cannot_be_judged_is_said():
+    one = cluster_quality(X, np.zeros(400))
+    for name in ("silhouette", "calinski_harabasz", "davies_bouldin"):
+        with pytest.raises(DataError, match="one cluster"):
+            getattr(one, name)
+    with pytest.raises(DataError, match="fewer"):
+        _ = cluster_quality(X[:5], np.arange(5)).calinski_harabasz
+    with pytest.raises(DataError, match="labels have shape"):
+        cluster_quality(X, LABELS[:-1])
+
+
+def test_picture_of_silhouettes():
+    quality = cluster_quality(X, LABELS)
+    ax = quality.plot()
+    assert [text.get_text() for text in ax.texts] == list("abcde")
+    assert ax.lines[0].get_xdata()[0] == pytest.approx(quality.silhouette)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_adjusted_rand_index_is_scikit_learns(seed):
+    rng = np.random.default_rng(seed)
+    one = rng.integers(0, 4, size=60)
+    other = np.where(rng.random(60) < 0.7, one, rng.integers(0, 3, size=60))
+    assert adjusted_rand(one, other) == pytest.approx(peers.adjusted_rand_score(one, other))
+    weight = rng.integers(0, 3, size=60)
+    copies = np.repeat(np.arange(60), weight)
+    found = adjusted_rand(one, other, sample_weight=weight)
+    assert found == pytest.approx(adjusted_rand(one[copies], other[copies]))
+
+
+@pytest.mark.parametrize("by", get_args(Measure))
+def test_every_measure_finds_four_clusters(by):
+    """Nine deviations apart: nothing but four is stable, bends, or stands out."""
+    found = number_of_clusters(
+        KMeans(n_init=5), FOUR, range(1, 8), by=by, n_samples=10, random_state=0
+    )
+    if by == "held_out":  # more centroids still reconstruct better, by little
+        assert found.score[3] < 0.2 * found.score[2]
+        assert found.score[3] - found.score[-1] < found.score[2] - found.score[3]
+    else:
+        assert found.n_clusters == 4
+        assert len(found.best_estimator_.cluster_centers_) == 4
+        assert str(found).startswith(f"4 clusters, by {by}")
+    ax = found.plot()
+    assert ax.get_xlabel() == "number of clusters"
+
+
+def test_the_gap_of_uniform_rows_is_greatest_at_one_cluster():
+    uniform = np.random.default_rng(2).random((150, 2)) * [6.0, 1.0]  # along its principal axes
+    found = number_of_clusters(KMeans(n_init=3), uniform, range(1, 5), by="gap", random_state=0)
+    assert found.n_clusters == 1
+    # Reference samples have the distribution of the rows: a gap is a few deviations at most.
+    assert (np.abs(found.score) < 5 * found.standard_error).all()
+
+
+@pytest.mark.parametrize("by", ["gap", "stability"])
+def test_samples_are_the_same_for_every_n_jobs(by):
+    one, two = (
+        number_of_clusters(
+            KMeans(n_init=2), FOUR, [2, 3], by=by, n_samples=4, random_state=0, n_jobs=n
+        )
+        for n in (1, 2)
+    )
+    assert_array_equal(one.score, two.score)
+
+
+def test_a_scale_free_bend():
+    W = np.array([100.0, 40.0, 10.0, 8.0, 7.0, 6.5])
+    K = np.arange(1.0, 7.0)
+    assert_allclose(curvature(K, W)[1:-1], curvature(10 * K, 1e5 * W)[1:-1])
+    assert np.nanargmax(curvature(K, W)) == 2
+
+
+def test_other_clusterers_and_weights_are_taken():
+    found = number_of_clusters(StochasticKMeans(), FOUR, [2, 3, 4, 5], random_state=0)
+    assert found.n_clusters == 4
+    weight = np.r_[np.ones(80), np.zeros(80)]  # two clusters are left
+    found = number_of_clusters(KMeans(n_init=3), FOUR, [2, 3, 4], sample_weight=weight)
+    assert found.n_clusters == 2
+    for wrong in ({"by": "bic"}, {"values": [3, 2]}, {"values": [2]}):
+        with pytest.raises(ParameterError, match=next(iter(wrong))):
+            number_of_clusters(KMeans(), FOUR, **wrong)

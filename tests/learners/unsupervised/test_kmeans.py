@@ -1,0 +1,328 @@
+"""KMeans beside a plain Lloyd, scikit-learn, and what must hold of any start."""
+
+import numpy as np
+import pytest
+import sklearn.cluster as peers
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.linalg import inv
+from sklearn.datasets import load_digits, load_iris
+
+from empirisk import KMeans, Tuned
+from empirisk.learners.unsupervised.mahalanobis import whitening
+from empirisk.runtime.errors import ConvergenceWarning, DataError, ParameterError
+
+IRIS = load_iris().data
+rng = np.random.default_rng(0)
+
+
+def plain_lloyd(X, centres, weight=None, *, max_iter=300):
+    """Every distance in every iteration, until no row moves; no cluster may become empty."""
+    weight = np.ones(len(X)) if weight is None else weight
+    labels, centres = None, centres.copy()
+    for t in range(1, max_iter + 1):  # noqa: B007
+        square = ((X[:, None] - centres) ** 2).sum(axis=2)
+        before, labels = labels, square.argmin(axis=1)
+        for k in range(len(centres)):
+            centres[k] = np.average(X[labels == k], axis=0, weights=weight[labels == k])
+        if before is not None and (before == labels).all():
+            break
+    return labels, centres, t
+
+
+def clumps(n, p, k, *, apart, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, p)) + apart * rng.normal(size=(k, p))[rng.integers(k, size=n)]
+
+
+SHAPES = [
+    (3000, 2, 25, 4.0),
+    (3000, 2, 25, 0.0),
+    (1500, 7, 9, 1.0),
+    (700, 20, 50, 0.5),
+    (900, 1, 6, 3.0),
+    (5000, 3, 4, 2.0),  # several blocks
+]
+
+
+@pytest.mark.parametrize(("n", "p", "k", "apart"), SHAPES)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_bounds_change_no_label_of_plain_lloyd(n, p, k, apart, weighted):
+    X = clumps(n, p, k, apart=apart)
+    weight = rng.uniform(0.1, 3.0, size=n) if weighted else np.ones(n)
+    start = X[np.random.default_rng(1).permutation(n)[:k]]
+    labels, centres, n_iter = plain_lloyd(X, start, weight)
+    model = KMeans(k, init=start, criterion="stability").fit(X, sample_weight=weight)
+    assert_array_equal(model.labels_, labels)
+    assert_allclose(model.cluster_centers_, centres, rtol=1e-12, atol=1e-12)  # sums in other orders
+    assert model.n_iter_ == n_iter
+
+
+@pytest.mark.parametrize("tol", [1e-4, 1e-2, 0.0])
+def test_from_the_same_start_it_is_scikit_learns(tol):
+    X = load_digits().data
+    start = X[np.random.default_rng(0).permutation(len(X))[:10]]
+    ours = KMeans(10, init=start, tol=tol).fit(X)
+    peer = peers.KMeans(10, init=start, n_init=1, tol=tol).fit(X)
+    assert_array_equal(ours.labels_, peer.labels_)
+    assert ours.n_iter_ == peer.n_iter_
+    assert ours.inertia_ == pytest.approx(peer.inertia_, rel=1e-12)
+    assert_allclose(ours.transform(X[:50]), peer.transform(X[:50]), rtol=1e-9)  # theirs cancels
+    assert_array_equal(ours.predict(X), peer.predict(X))
+    assert ours.score(X) == pytest.approx(peer.score(X), rel=1e-12)
+    assert list(ours.get_feature_names_out()) == list(peer.get_feature_names_out())
+
+
+def test_max_iter_is_as_in_scikit_learn():
+    X = clumps(2000, 4, 8, apart=1.0)
+    ours = KMeans(8, init=X[:8], max_iter=3).fit(X)
+    peer = peers.KMeans(8, init=X[:8], n_init=1, max_iter=3).fit(X)
+    assert (ours.n_iter_, ours.converged_) == (3, False)
+    assert_array_equal(ours.labels_, peer.labels_)
+    assert_allclose(ours.cluster_centers_, peer.cluster_centers_, rtol=1e-12)
+
+
+def test_criteria_stop_one_after_the_other():
+    X = clumps(4000, 5, 20, apart=0.5)
+    start = {"init": X[:20], "keep_steps": True}
+    stable = KMeans(20, criterion="stability", **start).fit(X)
+    share = KMeans(20, criterion="unchanged", tol=0.02, **start).fit(X)
+    movement = KMeans(20, tol=1e-2, **start).fit(X)
+    assert max(share.n_iter_, movement.n_iter_) < stable.n_iter_
+    assert stable.trajectory_.moved[-1] == 0
+    assert share.trajectory_.moved[-1] <= 0.02 < share.trajectory_.moved[-2]
+    centres = movement.trajectory_.centers
+    moves = ((centres[1:] - centres[:-1]) ** 2).sum(axis=(1, 2))
+    assert (moves > 1e-2 * X.var(axis=0).mean()).all()  # the last move is after the last centres
+    for model in (stable, share, movement):  # all go the same way
+        n = model.n_iter_
+        assert_array_equal(model.trajectory_.assigned, stable.trajectory_.assigned[:n])
+
+
+def test_weights_are_copies_from_a_given_start_and_from_a_drawn_one():
+    X = clumps(400, 3, 5, apart=2.0)
+    weight = rng.integers(0, 4, size=400)
+    copies = np.repeat(np.arange(400), weight)
+    for init in (X[:5], "k-means++"):
+        weighted = KMeans(5, init=init, n_init=3, random_state=0).fit(X, sample_weight=weight)
+        repeated = KMeans(5, init=init, n_init=3, random_state=0).fit(X[copies])
+        assert_allclose(weighted.cluster_centers_, repeated.cluster_centers_, rtol=1e-10)
+        assert weighted.inertia_ == pytest.approx(repeated.inertia_, rel=1e-12)
+        assert_array_equal(weighted.labels_[copies], repeated.labels_)
+        assert_array_equal(weighted.labels_, weighted.predict(X))  # rows of weight 0 too
+
+
+def test_rows_are_drawn_in_proportion_to_their_weights():
+    """A random row, drawn 1000 times: all four counts are within 4.5 deviations of their means
+    but for one choice of seeds in 30,000."""
+    weight = np.array([1.0, 2.0, 3.0, 4.0])
+    X = np.arange(4.0)[:, None] ** 3
+    draws = [
+        KMeans(1, init="random", n_init=1, max_iter=1, random_state=seed, keep_steps=True)
+        .fit(X, sample_weight=weight)
+        .trajectory_.centers[0, 0, 0]
+        for seed in range(1000)
+    ]
+    counts = np.array([(np.abs(np.array(draws) - x) < 1e-6).sum() for x in X[:, 0]])
+    share = weight / 10
+    assert counts.sum() == 1000
+    assert (np.abs(counts - 1000 * share) < 4.5 * np.sqrt(1000 * share * (1 - share))).all()
+
+
+def test_an_empty_cluster_goes_to_the_row_furthest_from_its_centre():
+    X = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [30.0]])
+    # The third centre gets no row; 30 is furthest from the mean of its cluster, (10 + 11 + 30) / 3.
+    model = KMeans(3, init=[[1.0], [12.0], [500.0]], criterion="stability", keep_steps=True).fit(X)
+    assert_allclose(model.trajectory_.centers[1], [[1.0], [17.0], [30.0]])
+    assert_array_equal(model.labels_, [0, 0, 0, 1, 1, 2])
+    two = KMeans(4, init=[[1.0], [12.0], [500.0], [600.0]], criterion="stability", keep_steps=True)
+    # Then, with a centre on 30, the next one is 10, at distance 7 of 17.
+    assert_allclose(two.fit(X).trajectory_.centers[1], [[1.0], [17.0], [30.0], [10.0]])
+
+
+def test_fewer_different_rows_than_clusters_are_named():
+    X = np.repeat([[0.1, 0.7], [1.3, 1.1], [5.0, 0.3]], 7, axis=0)
+    with pytest.warns(ConvergenceWarning, match="3 of n_clusters=5"):
+        model = KMeans(5, random_state=0).fit(X)
+    assert model.inertia_ == pytest.approx(0.0, abs=1e-25)
+    assert np.isfinite(model.cluster_centers_).all()
+
+
+@pytest.mark.parametrize(
+    ("init", "covariance"),
+    [("k-means++", None), ("random", None), ("random_partition", None), ("k-means++", "pooled")],
+)
+def test_the_same_bits_for_every_n_jobs(init, covariance):
+    X = clumps(10_000, 3, 6, apart=4.0)  # enough rows to be shared out
+    for n_init in (1, 3):
+        settings = {"init": init, "n_init": n_init, "covariance": covariance, "random_state": 0}
+        one, two = (KMeans(6, **settings, max_iter=20, n_jobs=n).fit(X) for n in (1, 2))
+        assert_array_equal(one.cluster_centers_, two.cluster_centers_)
+        assert_array_equal(one.labels_, two.labels_)
+        assert one.inertia_ == two.inertia_
+        assert_array_equal(one.transform(X), two.transform(X))
+
+
+@pytest.mark.parametrize("factor", [1e200, 1e-200])
+def test_units_are_not_felt(factor):
+    one = KMeans(3, n_init=3, random_state=0).fit(IRIS)
+    other = KMeans(3, n_init=3, random_state=0).fit(IRIS * factor)
+    assert_array_equal(other.labels_, one.labels_)
+    assert_allclose(other.cluster_centers_ / factor, one.cluster_centers_, rtol=1e-12)
+    assert_allclose(other.transform(IRIS * factor) / factor, one.transform(IRIS), rtol=1e-9)
+    assert_array_equal(other.predict(IRIS * factor), one.labels_)
+
+
+def test_an_offset_is_not_felt():
+    one = KMeans(3, n_init=3, random_state=0).fit(IRIS)
+    other = KMeans(3, n_init=3, random_state=0).fit(IRIS + 1e9)
+    assert_array_equal(other.labels_, one.labels_)
+    assert other.inertia_ == pytest.approx(one.inertia_, rel=1e-6)  # IRIS + 1e9 has 7 digits left
+    assert_array_equal(other.predict(IRIS + 1e9), one.labels_)
+
+
+def test_a_row_far_away_takes_nobodys_precision():
+    """Single precision cannot tell these apart next to 1e12; double precision does."""
+    X = np.append(np.repeat([[0.0], [1.0], [2.0]], 30, axis=0), [[1e12]], axis=0)
+    X[:90] += 1e-3 * np.random.default_rng(0).normal(size=(90, 1))
+    model = KMeans(4, n_init=5, random_state=0).fit(X)
+    assert len(np.unique(model.labels_[:90])) == 3
+    assert_array_equal(model.labels_[:90:30], model.predict([[0.0], [1.0], [2.0]]))
+
+
+def test_a_given_matrix_is_the_mahalanobis_distance():
+    A = np.array([[2.0, 0.3, 0.0, 0.0], [0.3, 1.0, 0.2, 0.0], [0, 0.2, 3.0, 0.5], [0, 0, 0.5, 0.4]])
+    model = KMeans(3, init=IRIS[[0, 50, 100]], covariance=A, criterion="stability").fit(IRIS)
+    apart = IRIS[:, None] - model.cluster_centers_
+    square = np.einsum("ikj,jl,ikl->ik", apart, inv(A), apart)
+    assert_array_equal(square.argmin(axis=1), model.labels_)
+    assert model.inertia_ == pytest.approx(square.min(axis=1).sum(), rel=1e-10)
+    assert_allclose(model.transform(IRIS), np.sqrt(square), rtol=1e-8)
+    for k in range(3):
+        own = IRIS[model.labels_ == k].mean(axis=0)
+        assert_allclose(model.cluster_centers_[k], own, rtol=1e-10)
+    # The identity is the Euclidean distance.
+    plain = KMeans(3, init=IRIS[[0, 50, 100]], criterion="stability").fit(IRIS)
+    same = KMeans(3, init=IRIS[[0, 50, 100]], criterion="stability", covariance=np.eye(4)).fit(IRIS)
+    assert_array_equal(same.labels_, plain.labels_)
+
+
+def test_the_pooled_covariance_is_that_of_the_clusters_and_of_no_unit():
+    model = KMeans(3, n_init=5, covariance="pooled", random_state=0).fit(IRIS)
+    apart = IRIS - model.cluster_centers_[model.labels_]
+    pooled = apart.T @ apart / len(IRIS)
+    assert_allclose(model.whitening_ @ model.whitening_.T, inv(pooled), rtol=1e-6)
+    assert model.inertia_ == pytest.approx(4 * 150, rel=1e-9)  # tr(S^-1 S) for each row
+    # Correlated clusters that Euclidean distances cut across are found.
+    B = np.array([[1.0, 0.0, 0, 0], [5.0, 0.1, 0, 0], [0, 0, 1e4, 0], [0, 0, 3.0, 1e-3]])
+    other = KMeans(3, n_init=5, covariance="pooled", random_state=0).fit(IRIS @ B.T)
+    assert_array_equal(other.labels_, model.labels_)
+
+
+def test_long_clusters_side_by_side_need_the_pooled_covariance():
+    rng = np.random.default_rng(0)
+    truth = np.repeat([0, 1], 150)
+    X = np.column_stack([8 * rng.normal(size=300), 4 * truth + 0.3 * rng.normal(size=300)])
+    euclidean = KMeans(2, n_init=5, random_state=0).fit(X).labels_
+    pooled = KMeans(2, n_init=20, covariance="pooled", random_state=0).fit(X).labels_
+    assert np.mean(pooled == truth) in (0.0, 1.0)
+    assert 0.2 < np.mean(euclidean == truth) < 0.8
+
+
+def test_whitening_inverts_its_matrix_and_refuses_a_singular_one():
+    M = np.array([[4.0, 1.0], [1.0, 9.0]])
+    A = whitening(M)
+    assert_allclose(A @ A.T, inv(M), rtol=1e-13)
+    with pytest.raises(DataError, match="positive definite"):
+        KMeans(2, covariance="pooled").fit(np.column_stack([IRIS, IRIS[:, 0]]))
+
+
+def test_exchanges_mend_starts_in_which_two_centres_share_a_cluster():
+    """Thirty well separated clusters: k-means++ alone misses one in most runs."""
+    grid = np.array([[x, y] for x in range(6) for y in range(5)]) * 10.0
+    X = np.repeat(grid, 20, axis=0) + np.random.default_rng(0).normal(size=(600, 2)) * 0.3
+    for seed in range(10):
+        model = KMeans(30, random_state=seed).fit(X)
+        assert_array_equal(np.bincount(model.labels_), 20)
+
+
+@pytest.mark.parametrize("k", [3, 10])
+def test_the_best_of_ten_starts_is_not_above_scikit_learns(k):
+    for X in (IRIS, load_digits().data[:600]):
+        ours = KMeans(k, n_init=10, random_state=0).fit(X).inertia_
+        peer = peers.KMeans(k, n_init=10, random_state=0).fit(X).inertia_
+        assert ours <= peer * (1 + 1e-12)
+
+
+def test_starts_by_name_array_and_function():
+    def first_rows(X, n_clusters, random_state):
+        return X[:n_clusters] + 0 * random_state.uniform()
+
+    given = KMeans(3, init=IRIS[:3]).fit(IRIS)
+    called = KMeans(3, init=first_rows, n_init=1).fit(IRIS)
+    assert_array_equal(given.labels_, called.labels_)
+    partition = KMeans(3, init="random_partition", n_init=1, keep_steps=True, random_state=0)
+    first = partition.fit(IRIS).trajectory_.centers[0]
+    assert (np.abs(first - IRIS.mean(axis=0)) < 1.0).all()  # means of 50 rows at random
+    drawn = KMeans(3, init="random", n_init=1, keep_steps=True, random_state=0).fit(IRIS)
+    for centre in drawn.trajectory_.centers[0]:
+        assert np.abs(IRIS - centre).max(axis=1).min() < 1e-12
+
+
+def test_codes_and_centroids():
+    model = KMeans(4, random_state=0).fit(IRIS)
+    code = model.encode(IRIS)
+    assert code.dtype == np.int32
+    assert_array_equal(model.decode(code), model.reconstruct(IRIS))
+    for wrong in ([4], [-1], [0.5], [[0]]):
+        with pytest.raises(DataError, match=r"0\.\.3"):
+            model.decode(wrong)
+
+
+def test_tuned_chooses_by_rows_held_out():
+    X = clumps(300, 2, 4, apart=8.0, seed=3)
+    tuned = Tuned(KMeans(n_init=3, random_state=0), values=[1, 2, 3, 4, 5, 6], cv=5, rule="one_se")
+    tuned.fit(X)
+    assert tuned.best_value_ >= 4
+    risk = tuned.path_.risk
+    assert risk[0] > 5 * risk[3] > 0
+    assert KMeans(4, random_state=0).reconstruction_risk(X, cv=5).value > 0
+
+
+def test_pictures_of_steps():
+    model = KMeans(3, init=IRIS[:3], keep_steps=True).fit(IRIS)
+    ax = model.trajectory_.plot()
+    assert len(ax.lines) == 3
+    figure = model.trajectory_.plot_steps(IRIS, most=4)
+    assert len(figure.axes) == 4
+    assert figure.axes[0].get_title().startswith("iteration 1: W = ")
+    assert figure.axes[-1].get_title().startswith(f"iteration {model.n_iter_}: ")
+    with pytest.raises(DataError, match="keep_steps"):
+        KMeans(3).fit(IRIS).trajectory_.plot_steps(IRIS)
+
+
+WRONG = [
+    ({"n_clusters": 0}, "n_clusters"),
+    ({"n_clusters": 151}, "n_samples=150 should be >= n_clusters=151"),
+    ({"n_init": 0}, "n_init"),
+    ({"max_iter": 0}, "max_iter"),
+    ({"tol": -1.0}, "tol"),
+    ({"algorithm": "full"}, "algorithm"),
+    ({"criterion": "change"}, "criterion"),
+    ({"init": "k-means"}, "init"),
+    ({"init": np.zeros((2, 4))}, "init has shape"),
+    ({"covariance": "full"}, "covariance"),
+    ({"covariance": np.eye(3)}, "covariance has shape"),
+]
+
+
+@pytest.mark.parametrize(("settings", "named"), WRONG, ids=lambda x: str(x)[:30])
+def test_wrong_parameters_are_named(settings, named):
+    with pytest.raises(ParameterError, match=named):
+        KMeans(**settings).fit(IRIS)
+
+
+def test_verbose_speaks_on_stderr(capsys):
+    KMeans(3, n_init=2, verbose=1, random_state=0).fit(IRIS)
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("iterations") == 2

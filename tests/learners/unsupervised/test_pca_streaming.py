@@ -1,0 +1,69 @@
+"""PCA of rows that come in pieces."""
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from empirisk import PCA, read_blocks
+from empirisk.runtime.errors import DataError
+
+
+def rows(n=9000, p=4, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, p)) @ rng.normal(size=(p, p)) + 3
+
+
+@pytest.mark.parametrize("correlation", [False, True])
+def test_pieces_of_any_size_give_the_numbers_of_all_rows(correlation):
+    X = rows()
+    weight = np.random.default_rng(1).integers(0, 3, size=len(X))
+    whole = PCA(2, correlation=correlation).fit(X, sample_weight=weight)
+    stream = PCA(2, correlation=correlation)
+    for part in np.split(np.arange(len(X)), [2, 500, 4096, 8000]):
+        stream.partial_fit(X[part], sample_weight=weight[part])
+    for name in ("components_", "explained_variance_", "mean_", "scale_", "n_samples_"):
+        assert_allclose(getattr(stream, name), getattr(whole, name), rtol=1e-11, atol=1e-12)
+
+
+def test_a_parquet_file_gives_the_bits_of_its_rows(tmp_path):
+    X = rows()
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    pq.write_table(pa.Table.from_pandas(frame), tmp_path / "rows.parquet", row_group_size=1000)
+    streamed = PCA(3, n_jobs=2).fit_blocks(read_blocks(tmp_path / "rows.parquet"))
+    assert list(streamed.feature_names_in_) == ["a", "b", "c", "d"]
+    assert_array_equal(streamed.components_, PCA(3).fit(frame).components_)
+    assert_array_equal(PCA(3).fit_blocks([X[:10], X[10:]]).components_, streamed.components_)
+
+
+def test_an_offset_between_pieces_costs_no_digits():
+    X = np.round(rows(6000) * 2**20) / 2**20
+    stream = PCA()
+    for piece in np.array_split(X + 2.0**30, 7):
+        stream.partial_fit(piece)
+    assert_allclose(stream.explained_variance_, PCA().fit(X).explained_variance_, rtol=1e-10)
+
+
+@pytest.mark.parametrize("sizes", [(1.0, 1e200, 1e-200), (1e200, 1.0), (1e-200, 1e-190)])
+def test_pieces_of_extreme_sizes_are_joined(sizes):
+    X = rows(60)
+    stream = PCA(2)
+    for size in sizes:
+        stream.partial_fit(X * size)
+    whole = PCA(2).fit(np.vstack([X * size for size in sizes]))
+    assert_allclose(stream.components_, whole.components_, atol=1e-10)
+    assert_allclose(stream.singular_values_, whole.singular_values_, rtol=1e-10)
+
+
+def test_fit_begins_anew_and_the_first_rows_may_be_few():
+    X = rows(50)
+    stream = PCA(2).partial_fit(X[:2])
+    with pytest.raises(ValueError, match="expecting 4 features"):
+        stream.partial_fit(X[:, :3])
+    stream.fit(X).partial_fit(X[:30])
+    assert_allclose(stream.mean_, X[:30].mean(axis=0))
+    with pytest.raises(DataError, match="used only once"):
+        PCA().fit_blocks(iter([X]))
+    assert not hasattr(PCA(svd_solver="full"), "partial_fit")

@@ -1,0 +1,18 @@
+# k-means and silhouettes of R on iris, written as JSON.
+#   Rscript clusters.R > clusters.json
+library(cluster)
+X <- as.matrix(iris[, 1:4])
+out <- function(...) paste0("[", paste(sprintf("%.15g", c(...)), collapse=", "), "]")
+rows <- c(1, 51, 101)
+lloyd <- kmeans(X, X[rows, ], algorithm = "Lloyd", iter.max = 100)
+set.seed(1)
+best <- kmeans(X, 3, nstart = 50, algorithm = "Hartigan-Wong")
+five <- kmeans(X, 5, nstart = 200, algorithm = "Hartigan-Wong", iter.max = 100)
+s <- silhouette(lloyd$cluster, dist(X))
+g <- clusGap(X, kmeans, K.max = 3, B = 2, d.power = 2, nstart = 50, verbose = FALSE)
+cat('{\n "source": "R', as.character(getRversion()), 'stats::kmeans, cluster', as.character(packageVersion("cluster")), 'silhouette, clusGap, on datasets::iris; tests/reference/clusters.R",\n')
+cat(' "X":', out(t(X)), ',\n "start_rows":', out(rows - 1), ',\n')
+cat(' "labels":', out(lloyd$cluster - 1), ',\n "centers":', out(t(lloyd$centers)), ',\n')
+cat(' "withinss":', out(lloyd$withinss), ',\n "betweenss":', out(lloyd$betweenss), ',\n "totss":', out(lloyd$totss), ',\n')
+cat(' "hartigan_wong_3":', out(best$tot.withinss), ',\n "hartigan_wong_5":', out(five$tot.withinss), ',\n')
+cat(' "silhouettes":', out(s[, 3]), ',\n "log_within":', out(g$Tab[, "logW"]), '\n}\n')
