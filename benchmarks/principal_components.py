@@ -81,3 +81,16 @@ def pca_wide(quick: bool) -> Case:
         peers={f"scikit-learn, {solver}": peer(X, solver) for solver in ("arpack", "full")},
         quality=EQUAL,
     )
+
+
+@benchmark("pca_wide_all", target=Target(ratio=3), peer_repeats=2)
+def pca_wide_all(quick: bool) -> Case:
+    """PCA of 500 x 20,000, 90 % of the variance, which takes all components to find."""
+    n, p = (50, 500) if quick else (500, 20_000)
+    X = factors(n, p)
+    return Case(
+        size=f"{n:,} x {p:,}, 90 % of the variance",
+        ours=lambda: PCA(0.9, n_jobs=2).fit(X),
+        peers={"scikit-learn, full": lambda: peers.PCA(0.9, svd_solver="full").fit(X)},
+        quality=EQUAL,
+    )
