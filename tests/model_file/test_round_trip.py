@@ -31,6 +31,7 @@ from sklearn.pipeline import make_pipeline
 
 from discovery import learners
 from empirisk import (
+    PCA,
     AdaBoostClassifier,
     AdaBoostRegressor,
     Axis,
@@ -44,6 +45,7 @@ from empirisk import (
     ElasticNet,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
+    KMeans,
     Lasso,
     LinearDiscriminantAnalysis,
     LinearRegression,
@@ -60,6 +62,7 @@ from empirisk import (
     RegularizedDiscriminantAnalysis,
     Ridge,
     StagewiseRegressor,
+    StochasticKMeans,
     Tuned,
     losses,
     select,
@@ -145,7 +148,16 @@ CLASSIFIERS = [
     NaiveBayes(distributions={1: "categorical"}),
     Tuned(NaiveBayes(distributions={0: "gaussian", (1, 2): "categorical"}), cv=3),
 ]
-every_model = pytest.mark.parametrize("model", REGRESSORS + CLASSIFIERS, ids=str)
+WITHOUT_LABELS = [
+    PCA(2),
+    PCA(0.9, whiten=True, correlation=True),
+    Tuned(PCA(), cv=3),
+    KMeans(3, random_state=0),
+    KMeans(2, covariance="pooled", random_state=0),
+    StochasticKMeans(3, random_state=0),
+]
+EVERY_MODEL = REGRESSORS + CLASSIFIERS + WITHOUT_LABELS
+every_model = pytest.mark.parametrize("model", EVERY_MODEL, ids=str)
 
 
 def sample(model, n=40, seed=0):
@@ -169,7 +181,7 @@ def without_tables(model):
         vars(model).update(fitted)
         model.risk_ = dataclasses.replace(model.risk_, table=None)
         model.best_estimator_ = without_tables(model.best_estimator_)
-    if isinstance(model, BaggedPathMixin):
+    if isinstance(model, BaggedPathMixin | KMeans | StochasticKMeans):
         fitted = {name: part for name, part in vars(model).items() if name not in ROW_BY_ROW}
         model = clone(model)
         vars(model).update(fitted)
@@ -180,7 +192,7 @@ def without_tables(model):
 
 
 def test_every_learner_has_a_model_here():
-    covered = {type(model) for model in REGRESSORS + CLASSIFIERS}
+    covered = {type(model) for model in EVERY_MODEL}
     assert set(learners()) <= covered
 
 
@@ -215,12 +227,13 @@ def test_a_fitted_model_comes_back_to_the_last_bit(model, frame, tmp_path):
     fitted = clone(model).fit(X, y)
     again = there_and_back(fitted, tmp_path / "model")
     assert_same(without_tables(fitted), again)
-    assert_array_equal(again.predict(X), fitted.predict(X), strict=True)
+    method = "predict" if hasattr(fitted, "predict") else "transform"
+    assert_array_equal(getattr(again, method)(X), getattr(fitted, method)(X), strict=True)
     if is_classifier(model):
         score = "predict_proba" if hasattr(fitted, "predict_proba") else "decision_function"
         assert_array_equal(getattr(again, score)(X), getattr(fitted, score)(X), strict=True)
     refitted = clone(again).fit(X, y)
-    assert_array_equal(refitted.predict(X), fitted.predict(X), strict=True)
+    assert_array_equal(getattr(refitted, method)(X), getattr(fitted, method)(X), strict=True)
 
 
 @every_model

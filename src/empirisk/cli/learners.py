@@ -120,7 +120,8 @@ def _tasks(learner: type[BaseEstimator]) -> list[str]:
     if learner is Baseline:
         return ["regression", "classification"]
     tests = {"regression": is_regressor, "classification": is_classifier}
-    return [task for task, test in tests.items() if test(learner())]
+    found = [task for task, test in tests.items() if test(learner())]
+    return found or [learner().own_loss.task]
 
 
 def _facts(learner: type[BaseEstimator]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from empirisk.losses.classification import ClassificationLoss, DecisionLoss, Log, ZeroOne
 from empirisk.losses.costs import Asymmetric, Costs
+from empirisk.losses.density import LogDensity
 from empirisk.losses.loss import Loss
 from empirisk.losses.margin import (
     Exponential,
@@ -30,6 +31,7 @@ __all__ = [
     "HeldOutEntries",
     "Hinge",
     "Log",
+    "LogDensity",
     "Logit",
     "Loss",
     "MarginLoss",

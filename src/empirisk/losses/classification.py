@@ -7,13 +7,13 @@ P(Y = 1) = 1/2 that is class 0.
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import entr
 
-from empirisk.losses.loss import Loss
+from empirisk.losses.loss import Loss, LossOutput, LossTask
 from empirisk.losses.probabilities import checked_probabilities, class_codes, class_frequencies
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError
@@ -22,7 +22,7 @@ from empirisk.runtime.errors import DataError
 class ClassificationLoss(Loss):
     """A loss of classes, or of class probabilities."""
 
-    task: ClassVar[Literal["regression", "classification"]] = "classification"
+    task: ClassVar[LossTask] = "classification"
 
     @abstractmethod
     def bayes_action(self, probabilities: ArrayLike) -> Array:
@@ -124,7 +124,7 @@ class Log(ClassificationLoss):
     """
 
     name: ClassVar[str] = "log"
-    output: ClassVar[Literal["value", "probability"]] = "probability"
+    output: ClassVar[LossOutput] = "probability"
 
     @property
     def bounds(self) -> tuple[float, float]:

@@ -9,6 +9,9 @@ from numpy.typing import ArrayLike
 
 from empirisk.runtime.arrays import Floats
 
+LossTask = Literal["regression", "classification", "reconstruction", "density"]
+LossOutput = Literal["value", "probability", "reconstruction", "entries", "density"]
+
 
 class Loss(ABC):
     """The cost L(y, prediction) >= 0 of a prediction when the truth is y.
@@ -23,9 +26,10 @@ class Loss(ABC):
     ----------
     name : str
         What the loss is called where a string is taken.
-    task : {"regression", "classification", "reconstruction"}
-        Whether y is a number or a class, or there is none and rows are to be reconstructed.
-    output : {"value", "probability", "reconstruction", "entries"}
+    task : {"regression", "classification", "reconstruction", "density"}
+        Whether y is a number or a class, or there is none and rows are to be reconstructed, or
+        their density to be estimated.
+    output : {"value", "probability", "reconstruction", "entries", "density"}
         What must be asked of a predictor: its prediction (a number, or a class code), or the
         probabilities of the classes. Without labels the loss of each row is asked for itself.
     bounds : (float, float)
@@ -33,8 +37,8 @@ class Loss(ABC):
     """
 
     name: ClassVar[str]
-    task: ClassVar[Literal["regression", "classification", "reconstruction"]]
-    output: ClassVar[Literal["value", "probability", "reconstruction", "entries"]] = "value"
+    task: ClassVar[LossTask]
+    output: ClassVar[LossOutput] = "value"
 
     @property
     def bounds(self) -> tuple[float, float]:

@@ -2,13 +2,14 @@
 
 from empirisk.losses.classification import Log, ZeroOne
 from empirisk.losses.costs import Asymmetric
+from empirisk.losses.density import LogDensity
 from empirisk.losses.loss import Loss
 from empirisk.losses.reconstruction import HeldOutEntries, Reconstruction
 from empirisk.losses.regression import Absolute, Quantile, Squared
 from empirisk.runtime.errors import ParameterError
 
 LOSSES: tuple[type[Loss], ...] = (Squared, Absolute, Quantile, ZeroOne, Log, Asymmetric)
-WITHOUT_LABELS: tuple[type[Loss], ...] = (Reconstruction, HeldOutEntries)
+WITHOUT_LABELS: tuple[type[Loss], ...] = (Reconstruction, HeldOutEntries, LogDensity)
 NAMED = {loss.name: loss for loss in (*LOSSES, *WITHOUT_LABELS)}
 FORMS = {Quantile.name: "quantile:Q", Asymmetric.name: "asymmetric:A,B[,POSITIVE]"}
 
@@ -25,7 +26,8 @@ def as_loss(loss: Loss | str) -> Loss:
     Parameters stand behind a colon: "quantile:0.9" is `Quantile(0.9)`, "asymmetric:1,4" is
     `Asymmetric(1, 4)`, which takes 4 for a false negative where a false positive costs 1, and
     "asymmetric:1,4,ill" says that the label "ill" is the positive one. A matrix of costs is given
-    as such, `Costs(matrix)`. For learners without labels there are "reconstruction" and "entries".
+    as such, `Costs(matrix)`. For learners without labels there are "reconstruction", "entries" and
+    "log_density".
 
     Examples
     --------

@@ -5,12 +5,12 @@ itself, and the engine asks it for these (see `Output` in `empirisk.risk.axis`).
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from empirisk.losses.loss import Loss
+from empirisk.losses.loss import Loss, LossOutput, LossTask
 from empirisk.losses.weighted import checked_sample, weighted_mean
 from empirisk.runtime.arrays import Floats
 
@@ -28,10 +28,8 @@ class Reconstruction(Loss):
     """
 
     name: ClassVar[str] = "reconstruction"
-    task: ClassVar[Literal["regression", "classification", "reconstruction"]] = "reconstruction"
-    output: ClassVar[Literal["value", "probability", "reconstruction", "entries"]] = (
-        "reconstruction"
-    )
+    task: ClassVar[LossTask] = "reconstruction"
+    output: ClassVar[LossOutput] = "reconstruction"
 
     def __call__(self, y: ArrayLike, prediction: ArrayLike) -> Floats:
         """Of rows y and their reconstructions; infinite only where the square is."""
@@ -58,4 +56,4 @@ class HeldOutEntries(Reconstruction):
     """
 
     name: ClassVar[str] = "entries"
-    output: ClassVar[Literal["value", "probability", "reconstruction", "entries"]] = "entries"
+    output: ClassVar[LossOutput] = "entries"

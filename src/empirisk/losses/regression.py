@@ -1,12 +1,12 @@
 """Losses for numbers: squared, absolute, quantile; each with its derivative and its Bayes rule."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from empirisk.losses.loss import Loss
+from empirisk.losses.loss import Loss, LossTask
 from empirisk.losses.minimise import golden_section
 from empirisk.losses.weighted import (
     checked_sample,
@@ -21,7 +21,7 @@ from empirisk.runtime.errors import ParameterError
 class RegressionLoss(Loss):
     """A loss of numbers. One of your own needs only `name` and `__call__`."""
 
-    task: ClassVar[Literal["regression", "classification"]] = "regression"
+    task: ClassVar[LossTask] = "regression"
 
     def derivative(self, y: ArrayLike, prediction: ArrayLike) -> Floats:
         """The derivative in the prediction; at a kink, the subgradient nearest to 0."""

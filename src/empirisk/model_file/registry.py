@@ -66,6 +66,7 @@ HOMES = {
     "LinearTreeClassifier": "empirisk.learners.trees.linear_tree_classifier",
     "LinearTreeRegressor": "empirisk.learners.trees.linear_tree_regressor",
     "Log": "empirisk.losses",
+    "LogDensity": "empirisk.losses",
     "LogisticRegression": "empirisk.learners.linear.logistic",
     "Logit": "empirisk.losses",
     "LogitBoostClassifier": "empirisk.learners.ensembles.boosting.logit_boost",

@@ -38,7 +38,7 @@ def fit_foreign(estimator: Any, problem: Problem, seed: int | None) -> Any:
 
 def foreign_prediction(model: Any, X: Any, problem: Problem, output: Output) -> Array:
     """Predictions (rows,) or (rows, classes), in the codes of the problem."""
-    if output in ("reconstruction", "entries"):
+    if output in ("reconstruction", "entries", "density"):
         return _checked(_for_each_row(_losses_of_rows(model, X, output), X, model), model)
     if output == "value":
         prediction = _for_each_row(model.predict(X), X, model)
@@ -57,15 +57,17 @@ def foreign_prediction(model: Any, X: Any, problem: Problem, output: Output) -> 
 
 
 def _losses_of_rows(model: Any, X: Any, output: Output) -> Array:
-    """How far rows are from what an encoder and a decoder make of them, by the model itself."""
+    """The loss of each row by the model itself, which has no labels to compare with."""
     if hasattr(model, "losses_of_rows"):
         return model.losses_of_rows(X, output)
+    if output == "density" and hasattr(model, "score_samples"):
+        return 0.0 - np.asarray(model.score_samples(X), dtype=float)
     if output == "reconstruction" and hasattr(model, "inverse_transform"):
         rows = np.asarray(X, dtype=float)
         return Reconstruction()(rows, model.inverse_transform(model.transform(X)))
     raise ParameterError(
         f"{name_of(model)} gives no {output!r} of rows: give an encoder and decoder, such as PCA, "
-        "or a loss that compares predictions with y"
+        "a density with score_samples, or a loss that compares predictions with y"
     )
 
 

@@ -9,11 +9,12 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import ClassifierTags, RegressorTags, Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 
+from empirisk.losses.loss import LossOutput, LossTask
 from empirisk.runtime.arrays import Array
 from empirisk.runtime.errors import ParameterError
 
 Task = Literal["classification", "regression"]
-Gives = Literal["value", "probability", "score"]
+Gives = LossOutput | Literal["score"]
 
 
 def _gives_probabilities(given: "AnyPredictor") -> bool:
@@ -80,7 +81,7 @@ class AnyPredictor(BaseEstimator):
 
 
 def as_predictor(
-    predictor: Any, y: Any, *, task: Task | None = None, gives: Gives = "value"
+    predictor: Any, y: Any, *, task: LossTask | None = None, gives: Gives = "value"
 ) -> Any:
     """The predictor itself if scikit-learn's tags tell its task; otherwise an `AnyPredictor`.
 
@@ -107,6 +108,11 @@ def as_predictor(
         raise ParameterError(
             f"the predictor is {predictor!r:.60}; give a fitted estimator, an object with predict, "
             "or a function of X"
+        )
+    if task not in (None, "classification", "regression"):
+        raise ParameterError(
+            f"a loss of rows without labels is given by the model that was fitted to them, and "
+            f"{name_of(predictor)} predicts y: give a fitted PCA, KMeans or density"
         )
     if task is None:
         classes = hasattr(predictor, "classes_") or (kind is None and holds_labels(y))

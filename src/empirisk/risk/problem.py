@@ -26,6 +26,11 @@ from empirisk.runtime.column_names import column_names, name_columns
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.validation import check_weights
 
+WITHOUT_LABELS = {
+    "reconstruction": "an encoder and decoder, such as PCA",
+    "density": "a density, such as KernelDensity",
+}
+
 
 @dataclass(frozen=True, eq=False)
 class Problem:
@@ -297,9 +302,9 @@ def owner_of(estimator: Any, axis: Axis) -> Any:
 
 
 def _refuse_wrong_task(loss: Loss, estimator: Any, classifier: bool) -> None:
-    if loss.task == "reconstruction" and get_tags(estimator).target_tags.required:
+    if loss.task in WITHOUT_LABELS and get_tags(estimator).target_tags.required:
         raise ParameterError(
-            f"the loss {loss.name!r} is for an encoder and decoder, such as PCA, and "
+            f"the loss {loss.name!r} is for {WITHOUT_LABELS[loss.task]}, and "
             f"{name_of(estimator)} predicts y: give a loss of predictions"
         )
     task = "classification" if classifier else "regression"
