@@ -6,7 +6,16 @@ from scipy.special import softmax
 
 from empirisk.compiled.boosting.exponential import exponential
 from empirisk.compiled.boosting.gradients import GAMMA, LOG, POISSON, SOFTMAX, derive, find_shares
-from empirisk.compiled.boosting.histograms import CHUNK, CHUNKED, LEAN, WIDE, build, subtract
+from empirisk.compiled.boosting.histograms import (
+    CHUNK,
+    CHUNKED,
+    LEAN,
+    SUMS,
+    WIDE,
+    add_rows,
+    pack_codes,
+    subtract,
+)
 from empirisk.compiled.boosting.quantiles import code_values, sort_numbers, spread_bins
 from empirisk.compiled.decorator import compiled
 
@@ -14,12 +23,10 @@ COUNT_BITS = 20
 
 
 @compiled
-def compiled_build(form, codes, first_code, column, n_columns, rows, whole, entries, histogram):
-    room = np.empty(1024, np.int64)
-    build(
-        form, np.int64(COUNT_BITS), codes, first_code, column, n_columns, rows, whole, entries,
-        histogram, room,
-    )  # fmt: skip
+def compiled_add_rows(form, codes, words, first_code, spans, rows, entries, histogram):
+    room = np.empty(SUMS + CHUNK, np.int64)
+    add_rows(form, np.int64(COUNT_BITS), codes, words, first_code, spans, rows, entries, histogram,
+             room)  # fmt: skip
 
 
 @compiled
@@ -42,10 +49,13 @@ def entries_of(form, g, h):
 
 
 @pytest.mark.parametrize("form", [LEAN, CHUNKED, WIDE])
-@pytest.mark.parametrize(("n_columns", "whole"), [(1, False), (2, False), (4, False), (4, True)])
-def test_histograms_are_those_of_bincount(form, n_columns, whole):
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize(
+    "spans", [[(0, 8)], [(8, 1)], [(6, 2)], [(4, 4)], [(0, 4)], [(0, 8), (8, 1)]], ids=str
+)
+def test_histograms_are_those_of_bincount(form, spans, whole):
     rng = np.random.default_rng(0)
-    n, sizes = 2 * CHUNK + 77, np.array([3, 256, 17, 200, 5, 256])
+    n, sizes = 2 * CHUNK + 77, np.array([3, 256, 17, 200, 5, 256, 2, 90, 256])
     first_code = np.concatenate([[0], np.cumsum(sizes)])
     codes = np.array([rng.integers(size, size=n) for size in sizes], np.uint8)
     g, h = rng.integers(-8191, 8192, size=n), rng.integers(8192, size=n)
@@ -54,10 +64,13 @@ def test_histograms_are_those_of_bincount(form, n_columns, whole):
     words = 1 if form == LEAN else 2
     entries = entries_of(form, g, h).reshape(n, -1)[rows].ravel()
     histogram = np.full(words * first_code[-1], 99)
-    compiled_build(
-        form, codes, first_code, 1, n_columns, rows.astype(np.uint32), whole, entries, histogram
-    )
-    for c in range(1, 1 + n_columns):
+    first, end = spans[0][0], sum(spans[-1])
+    histogram[words * first_code[first] : words * first_code[end]] = 0
+    packed = np.zeros((2, n), np.uint64)
+    pack_codes(codes, packed)
+    compiled_add_rows(form, codes, packed, first_code, np.array(spans), rows.astype(np.uint32),
+                      entries, histogram)  # fmt: skip
+    for c in range(first, end):
         place = words * first_code[c]
         counts, sums, curvatures = (
             np.bincount(codes[c, rows], weights, minlength=sizes[c]).astype(np.int64)
@@ -70,7 +83,7 @@ def test_histograms_are_those_of_bincount(form, n_columns, whole):
         else:
             np.testing.assert_array_equal(histogram[place:][: sizes[c]], sums)
             np.testing.assert_array_equal(second >> COUNT_BITS, curvatures)
-    outside = np.r_[0 : words * first_code[1], words * first_code[1 + n_columns] : len(histogram)]
+    outside = np.r_[0 : words * first_code[first], words * first_code[end] : len(histogram)]
     assert (histogram[outside] == 99).all()
 
 
@@ -112,18 +125,20 @@ def test_gradients_and_curvatures_are_derivatives_of_the_loss(kind, loss):
 def test_shares_are_the_softmax():
     rng = np.random.default_rng(3)
     scores = rng.normal(size=(5, 3000)) * 30
-    shares = np.full((5, 3000), 7.0)
-    find_shares(scores, shares, 100, 2500)
+    shares, most = np.full((5, 3000), 7.0), np.empty((5, 2))
+    y = rng.integers(5, size=3000).astype(float)
+    find_shares(scores, y, shares, most, 100, 2500)
     np.testing.assert_allclose(
         shares[:, 100:2500], softmax(scores, axis=0)[:, 100:2500], rtol=1e-14
     )
     assert (shares[:, :100] == 7.0).all()
-    y = rng.integers(5, size=3000).astype(float)
     share = softmax(scores, axis=0)[2].copy()
     g, h = np.empty((2, 3000))
     compiled_derive(SOFTMAX, 2, scores[2], share, y, np.empty(0), g, h)
     np.testing.assert_array_equal(g, share - (y == 2))
     np.testing.assert_allclose(h, 2 * share * (1 - share), rtol=1e-15)
+    compiled_derive(SOFTMAX, 2, scores[2], shares[2], y, np.empty(0), g, h)
+    np.testing.assert_array_equal(most[2], [np.abs(g[100:2500]).max(), h[100:2500].max()])
 
 
 @pytest.mark.parametrize("spread", [1.0, 1e-13, 1e300])

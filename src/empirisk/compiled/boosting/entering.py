@@ -11,7 +11,7 @@ from empirisk.compiled.boosting.choosing import (
     N_UNITS,
     SMOOTHING,
 )
-from empirisk.compiled.boosting.gradients import BLOCK, derive, largest, unit
+from empirisk.compiled.boosting.gradients import BLOCK, derivatives, derive, largest, unit
 from empirisk.compiled.boosting.histograms import (
     CHUNK,
     CHUNKED,
@@ -29,20 +29,57 @@ from empirisk.compiled.decorator import compiled
 
 LEAST = 1e-290  # of gradients and curvatures in few bits: their scale must be finite
 SMOOTH = 10.0  # what is added to curvatures when levels are put in order
+ONE = np.uint64(1)
 NOT_SMALL = 16  # the rounding of whole numbers from here on is a few per cent of them
 
 
 @compiled(inner=True)
 def find_entries(
     rank, team, sync, rule, units, kind, k, score, share, y, weight, copies, gradient, curvature,
-    own, entries,
+    derived, own, entries,
 ):  # fmt: skip
     """Gradients and curvatures of all rows as whole numbers; the form that these have, or STOPPED.
 
-    Where most rows would be nearly 0 in the form that is wanted, they are entered again.
+    own[rank, :2] = the sum of this thread's entries. Where most rows would be nearly 0 in the form
+    that is wanted, they are entered again.
     """
+    if gradient.size > 0 and not derive_all(
+        rank, team, sync, units, kind, k, score, share, y, weight, gradient, curvature
+    ):
+        return STOPPED
+    most, most_curved = 0.0, 0.0
+    for t in range(team):
+        most = max(most, units[N_UNITS + 2 * t])
+        most_curved = max(most_curved, units[N_UNITS + 2 * t + 1])
+    form = rule.form
+    if form == CHUNKED and not (LEAST < min(most, most_curved) and max(most, most_curved) < np.inf):
+        form = np.int64(WIDE)
+    while True:
+        by_gradient, by_curvature = LARGEST / most, LARGEST / most_curved
+        if form != CHUNKED:
+            by_gradient = unit(most, rule.gradient_bits)
+            by_curvature = unit(1.0 if rule.constant else most_curved, rule.curvature_bits)
+        enter(
+            rank, team, form, rule, by_gradient, by_curvature, kind, k, score, share, y, weight,
+            copies, gradient, curvature, derived, own, entries,
+        )  # fmt: skip
+        if rank == 0:
+            set_units(rule, by_gradient, by_curvature, units)
+        if not meet(sync, team):
+            return STOPPED
+        if form != CHUNKED or is_fine(team, own, entries.size // rule.width):
+            return form
+        form = np.int64(WIDE)
+        if not meet(sync, team):
+            return STOPPED
+
+
+@compiled(inner=True)
+def derive_all(
+    rank, team, sync, units, kind, k, score, share, y, weight, gradient, curvature,
+):  # fmt: skip
+    """Find gradients and curvatures, and the largest ones; False if the team was stopped."""
     start, end = piece(np.int64(0), gradient.size, rank, team)
-    g, h, n = gradient[start:end], curvature[start:end], copies[start:end]
     most, most_curved = 0.0, 0.0
     for first in range(start, end, BLOCK):
         last = min(first + BLOCK, end)
@@ -51,40 +88,50 @@ def find_entries(
                here, curved)  # fmt: skip
         most, most_curved = max(most, largest(here)), max(most_curved, largest(curved))
     units[N_UNITS + 2 * rank], units[N_UNITS + 2 * rank + 1] = most, most_curved
-    if not meet(sync, team):
-        return STOPPED
-    most, most_curved = 0.0, 0.0
+    return meet(sync, team)
+
+
+@compiled(inner=True)
+def enter(
+    rank, team, form, rule, by_gradient, by_curvature, kind, k, score, share, y, weight, copies,
+    gradient, curvature, derived, own, entries,
+):  # fmt: skip
+    """Write this thread's entries; own[rank, :4] = their sum, and what is not nearly 0 in them."""
+    words = words_of(form)
+    start, end = piece(np.int64(0), entries.size // rule.width, rank, team)
+    first_sum, second_sum = np.int64(0), np.int64(0)
+    large, large_curvature = np.int64(0), np.int64(0)
+    for first in range(start, end, BLOCK):
+        last = min(first + BLOCK, end)
+        g, h = derivatives(
+            kind, k, score, share, y, weight, gradient, curvature, first, last, derived[rank]
+        )
+        some = entries[words * first : words * last]
+        if form == CHUNKED:
+            more, more_curved = enter_chunked(g, h, by_gradient, by_curvature, some)
+            large += more
+            large_curvature += more_curved
+        elif form == LEAN:
+            enter_lean(g, copies[first:last], rule.count_bits, by_gradient, some)
+        else:
+            enter_wide(
+                g, h, copies[first:last], rule.count_bits, by_gradient, by_curvature, some
+            )
+        more_first, more_second = sum_of_entries(form, rule.count_bits, some)
+        first_sum += more_first
+        second_sum += more_second
+    own[rank, 0], own[rank, 1] = first_sum, second_sum
+    own[rank, 2], own[rank, 3] = large, large_curvature
+
+
+@compiled(inner=True)
+def is_fine(team, own, n):
+    """Whether at least half of the gradients, and of the curvatures, are not nearly 0."""
+    large, large_curvature = np.int64(0), np.int64(0)
     for t in range(team):
-        most = max(most, units[N_UNITS + 2 * t])
-        most_curved = max(most_curved, units[N_UNITS + 2 * t + 1])
-    form = rule.form
-    if form == CHUNKED and min(most, most_curved) > LEAST and max(most, most_curved) < np.inf:
-        by_gradient, by_curvature = LARGEST / most, LARGEST / most_curved
-        own[rank, 0], own[rank, 1] = enter_chunked(
-            g, h, by_gradient, by_curvature, entries[start:end]
-        )
-        if not meet(sync, team):
-            return STOPPED
-        large, large_curvature = np.int64(0), np.int64(0)
-        for t in range(team):
-            large += own[t, 0]
-            large_curvature += own[t, 1]
-        if min(large, large_curvature) < gradient.size // 2:
-            form = np.int64(WIDE)
-    elif form == CHUNKED:
-        form = np.int64(WIDE)
-    if form == LEAN:
-        by_gradient, by_curvature = unit(most, rule.gradient_bits), 1.0
-        enter_lean(g, n, rule.count_bits, by_gradient, entries[start:end])
-    elif form == WIDE:
-        by_gradient = unit(most, rule.gradient_bits)
-        by_curvature = unit(1.0 if rule.constant else most_curved, rule.curvature_bits)
-        enter_wide(
-            g, h, n, rule.count_bits, by_gradient, by_curvature, entries[2 * start : 2 * end]
-        )
-    if rank == 0:
-        set_units(rule, by_gradient, by_curvature, units)
-    return form if meet(sync, team) else np.int64(STOPPED)
+        large += own[t, 2]
+        large_curvature += own[t, 3]
+    return min(large, large_curvature) >= n // 2
 
 
 @compiled(inner=True)
@@ -129,27 +176,29 @@ def enter_wide(gradient, curvature, copies, count_bits, by_gradient, by_curvatur
 
 
 @compiled(inner=True)
-def add_up(rank, team, form, rule, rows, whole, entries, ordered, own):
-    """own[rank, :2] = this thread's part of the sum of all entries; some rows are gathered."""
+def add_up(rank, team, form, rule, rows, entries, ordered, own):
+    """Gather the entries of some rows; own[rank, :2] = the sum of this thread's part of them."""
+    words = words_of(form)
     start, end = piece(np.int64(0), rows.size, rank, team)
-    source = entries
-    if not whole:
-        gather(rows, start, end, words_of(form), entries, ordered)
-        source = ordered
+    gather(rows[start:end], words, entries, ordered[words * start : words * end])
+    own[rank, 0], own[rank, 1] = np.int64(0), np.int64(0)
+    for first in range(start, end, CHUNK):
+        last = min(first + CHUNK, end)
+        some = ordered[words * first : words * last]
+        more_first, more_second = sum_of_entries(form, rule.count_bits, some)
+        own[rank, 0] += more_first
+        own[rank, 1] += more_second
+
+
+@compiled(inner=True)
+def sum_of_entries(form, count_bits, entries):
+    """Of at most a chunk of rows, as two words of a histogram."""
     first, second = np.int64(0), np.int64(0)
     if form == WIDE:
-        for i in range(start, end):
-            first += source[2 * i]
-            second += source[2 * i + 1]
-    elif form == LEAN:
-        for i in range(start, end):
-            first += source[i]
-    else:
-        for begin in range(start, end, CHUNK):
-            word = np.int64(0)
-            for i in range(begin, min(begin + CHUNK, end)):
-                word += source[i]
-            more_first, more_second = unpack(word, rule.count_bits)
-            first += more_first
-            second += more_second
-    own[rank, 0], own[rank, 1] = first, second
+        for i in range(np.uint64(entries.size) >> ONE):
+            first += entries[i << ONE]
+            second += entries[(i << ONE) | ONE]
+        return first, second
+    for i in range(entries.size):
+        first += entries[i]
+    return (first, second) if form == LEAN else unpack(first, count_bits)

@@ -63,6 +63,16 @@ def derive(kind, k, score, share, y, weight, gradient, curvature):
             curvature[i] *= weight[i]
 
 
+@compiled(inner=True, makes_arrays=True)
+def derivatives(kind, k, score, share, y, weight, gradient, curvature, first, last, room):
+    """Gradients and curvatures of rows first..last: those given, or found in room, if none are."""
+    if gradient.size > 0:
+        return gradient[first:last], curvature[first:last]
+    g, h = room[0, : last - first], room[1, : last - first]
+    derive(kind, k, score[first:last], share[first:last], y[first:last], weight[first:last], g, h)
+    return g, h
+
+
 @compiled(inner=True)
 def largest(values):
     """The largest absolute value, in four parts that need not wait for each other."""
@@ -92,22 +102,30 @@ def unit(most, bits):
 
 
 @compiled
-def find_shares(scores, shares, start, end):
-    """shares[k, i] = e^scores[k, i] / sum_k e^scores[k, i] for rows start..end: (classes, n)."""
+def find_shares(scores, y, shares, most, start, end):
+    """shares[k, i] = e^scores[k, i] / sum_k e^scores[k, i] for rows start..end: (classes, n).
+
+    most[k] = the largest gradient and the largest curvature of these rows, of class k.
+    """
     K = scores.shape[0]
-    total = np.empty(BLOCK)
+    total, room, none = np.empty(BLOCK), np.empty((2, BLOCK)), np.empty(0)
+    most[:] = 0.0
     for first in range(start, end, BLOCK):
         last = min(first + BLOCK, end)
-        most = total[: last - first]
-        highest(scores, first, last, most)
+        highs = total[: last - first]
+        highest(scores, first, last, highs)
         for k in range(K):
-            exponentials(scores[k, first:last], most, shares[k, first:last])
-        for i in range(most.size):
-            most[i] = 0.0
+            exponentials(scores[k, first:last], highs, shares[k, first:last])
+        for i in range(highs.size):
+            highs[i] = 0.0
         for k in range(K):
-            add(shares[k, first:last], most)
+            add(shares[k, first:last], highs)
         for k in range(K):
-            divide_by(shares[k, first:last], most)
+            divide_by(shares[k, first:last], highs)
+            g, h = derivatives(
+                SOFTMAX, k, none, shares[k], y, none, none, none, first, last, room
+            )
+            most[k, 0], most[k, 1] = max(most[k, 0], largest(g)), max(most[k, 1], largest(h))
 
 
 @compiled(inner=True)

@@ -19,10 +19,11 @@ from empirisk.compiled.boosting.entering import add_up, find_entries
 from empirisk.compiled.boosting.histograms import words_of
 from empirisk.compiled.boosting.leaves import (
     find_values,
+    note_leaves,
     number_leaves,
+    raise_scores,
     send_others,
-    spread,
-    sum_items,
+    sum_leaves,
 )
 from empirisk.compiled.boosting.looking import look
 from empirisk.compiled.boosting.partitioning import STOPPED, divide
@@ -33,24 +34,25 @@ from empirisk.compiled.decorator import compiled
 @compiled(signatures=4)
 def boost(
     rank, team, sync, rules, units, kind, k, score, share, y, weight, copies, gradient, curvature,
-    tasks, codes, first_code, features, feature_of, first_feature, low, high, rows, others, spare,
-    entries, ordered,
+    tasks, spans, codes, words, first_code, features, feature_of, first_feature, low, high, rows,
+    others, spare, entries, ordered, parts,
     histograms, nodes, splits, split_bits, node_bits, ways, chosen, members, active, drawing, heap,
-    free, seed, sums, gains, patterns, order, bounded, own, leaf_node, items, item_sums, leaves,
-    leaf_of,
+    free, seed, sums, gains, patterns, order, bounded, own, derived, leaf_node, items, places,
+    part_sums, leaves, leaf_of,
 ):  # fmt: skip
     """Grow a tree and add what it says to the scores; False if the team was stopped.
 
     kind, k, score, share, y, weight, copies, gradient, curvature
-        As in `gradients`; what is not needed is empty. Scores that are empty stay so.
-    tasks, codes, first_code, features, feature_of, first_feature, low, high
-        Columns that are worked on at a time (the first, and how many), the codes of all rows, where
-        the codes of a column begin in a histogram, the features, those of column c
+        As in `gradients`; what is not needed is empty. Scores that are empty stay so. Gradients
+        that are empty are found when they are asked for: the largest are in `units` then.
+    tasks, spans, codes, words, first_code, features, feature_of, first_feature, low, high
+        Columns that are worked on at a time (the first, and how many), the codes of all rows, also
+        packed, where the codes of a column begin in a histogram, the features, those of column c
         (feature_of[first_feature[c]:first_feature[c + 1]]), and the ends of bins.
     rows, others
         The rows with which the tree is grown, which will be put in the order of the leaves, and all
         other rows.
-    own, sums, gains, patterns, order
+    own, derived, places, sums, gains, patterns, order
         Room of each thread; no order where it is not needed (`looking`).
     bounded
         None where there are no monotone constraints.
@@ -60,13 +62,14 @@ def boost(
     whole = others.size == 0
     form = find_entries(
         rank, team, sync, rule, units, kind, k, score, share, y, weight, copies, gradient,
-        curvature, own, entries,
+        curvature, derived, own, entries,
     )  # fmt: skip
     if form == STOPPED:
         return False
-    add_up(rank, team, form, rule, rows, whole, entries, ordered, own)
-    if not meet(sync, team):
-        return False
+    if not whole:
+        add_up(rank, team, form, rule, rows, entries, ordered, own)
+        if not meet(sync, team):
+            return False
     if rank == 0:
         for t in range(1, team):
             own[0, 0] += own[t, 0]
@@ -79,12 +82,15 @@ def boost(
     while True:
         if searched:
             at_root = sync[LARGE] < 0
-            look(
-                rank, sync, form, rule, units, tasks, codes, first_code, features, feature_of,
-                first_feature, rows, whole and at_root,
-                entries if whole and at_root else ordered, histograms, nodes, splits, split_bits,
-                chosen, sums[rank], gains[rank], patterns[rank], order, bounded, own[rank],
+            there = look(
+                rank, team, sync, form, rule, units, tasks, spans, codes, words, first_code,
+                features, feature_of, first_feature, rows, entries,
+                entries if whole and at_root else ordered, at_root, parts, histograms, nodes,
+                splits, split_bits, chosen, sums[rank], gains[rank], patterns[rank], order,
+                bounded, own[rank],
             )  # fmt: skip
+            if not there:
+                return False
         if not meet(sync, team):
             return False
         if rank == 0:
@@ -118,31 +124,35 @@ def boost(
             return False
         searched = sync[SEARCHED] != 0
     return finish(
-        rank, team, sync, rule, units, score, weight, gradient, curvature, codes, features, rows,
-        others, nodes, ways, heap, leaf_node, items, item_sums, bounded, leaves, leaf_of,
+        rank, team, sync, rule, units, kind, k, score, share, y, weight, gradient, curvature, codes,
+        features, rows, others, nodes, ways, heap, leaf_node, items, derived, places, part_sums,
+        bounded, leaves, leaf_of,
     )  # fmt: skip
 
 
 @compiled(signatures=2, inner=True)
 def finish(
-    rank, team, sync, rule, units, score, weight, gradient, curvature, codes, features, rows,
-    others, nodes, ways, stack, leaf_node, items, item_sums, bounded, leaves, leaf_of,
+    rank, team, sync, rule, units, kind, k, score, share, y, weight, gradient, curvature, codes,
+    features, rows, others, nodes, ways, stack, leaf_node, items, derived, places, part_sums,
+    bounded, leaves, leaf_of,
 ):  # fmt: skip
     """The values of the leaves, and what they add to scores; False if the team was stopped."""
     if rank == 0:
         number_leaves(sync, nodes, leaf_node, items, stack)
     if not meet(sync, team):
         return False
-    sum_items(sync, items, rows, gradient, curvature, weight, item_sums)
+    note_leaves(rank, team, sync, items, rows, others, leaf_of, leaves.shape[0])
+    if not meet(sync, team):
+        return False
+    sum_leaves(sync, kind, k, score, share, y, weight, gradient, curvature, leaf_of, derived[rank],
+               places[rank], part_sums)  # fmt: skip
     if not meet(sync, team):
         return False
     if rank == 0:
-        find_values(rule, sync, units, nodes, leaf_node, items, item_sums, curvature.size > 0,
+        find_values(rule, sync, units, nodes, leaf_node, part_sums, rule.constant == 0,
                     weight.size > 0, bounded, leaves)  # fmt: skip
+    send_others(sync, others, codes, features, nodes, ways, leaf_of)
     if not meet(sync, team):
         return False
-    spread(sync, items, rows, leaves, leaf_of, score)
-    if not meet(sync, team):
-        return False
-    send_others(sync, others, codes, features, nodes, ways, leaves, leaf_of, score)
+    raise_scores(rank, team, leaves, leaf_of, score)
     return meet(sync, team)

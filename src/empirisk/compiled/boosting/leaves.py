@@ -1,8 +1,8 @@
 """The leaves of a grown tree: exact sums, values, and what they add to the scores of rows.
 
-Values come from the gradients themselves, not from the whole numbers of the histograms. Leaves are
-cut into items of at most ITEM rows; each is summed by one thread, and the items of a leaf are added
-in their order, so the bits of a value do not depend on the team.
+Values come from the gradients themselves, not from the whole numbers of the histograms. Rows are
+summed in their own order, a part of them by one thread, and the parts are added in their order, so
+the bits of a value do not depend on the team.
 """
 
 import numpy as np
@@ -13,11 +13,15 @@ from empirisk.compiled.boosting.choosing import (
     N_ITEMS,
     N_LEAVES,
 )
+from empirisk.compiled.boosting.gradients import BLOCK, derivatives
+from empirisk.compiled.boosting.partitioning import piece
 from empirisk.compiled.boosting.splitting import rows_of
 from empirisk.compiled.boosting.team import take
 from empirisk.compiled.decorator import compiled
 
-ITEM = 4096
+ITEM = 4096  # rows that one thread notes at a time
+PARTS = 16  # at most, of the rows whose values are summed
+PART = 8192  # rows, at least, but for one part
 G, H, WEIGHT = 0, 1, 2
 
 
@@ -51,49 +55,81 @@ def number_leaves(sync, nodes, leaf_node, items, stack):
 
 
 @compiled(inner=True)
-def sum_items(sync, items, rows, gradient, curvature, weight, sums):
-    """sums[item] = gradients, curvatures and weights; the last two where there are some."""
+def note_leaves(rank, team, sync, items, rows, others, leaf_of, n_leaves):
+    """leaf_of[row] = its leaf; n_leaves for rows with which the tree was not grown."""
+    start, end = piece(np.int64(0), others.size, rank, team)
+    for k in range(start, end):
+        leaf_of[others[k]] = n_leaves
     while True:
         t = take(sync)
         if t >= sync[N_ITEMS]:
             return
-        start, end = np.uint64(items[t, 1]), np.uint64(items[t, 2])
-        sums[t, G] = sum_of(gradient, rows, start, end)
-        if curvature.size > 0:
-            sums[t, H] = sum_of(curvature, rows, start, end)
-        if weight.size > 0:
-            sums[t, WEIGHT] = sum_of(weight, rows, start, end)
+        leaf = items[t, 0]
+        for k in range(np.uint64(items[t, 1]), np.uint64(items[t, 2])):
+            leaf_of[rows[k]] = leaf
 
 
 @compiled(inner=True)
-def sum_of(values, rows, start, end):
-    """The values of rows[start:end], in four sums that need not wait for each other."""
-    one, four = np.uint64(1), np.uint64(4)
-    a = b = c = d = 0.0
-    k = start
-    while k + four <= end:
-        a += values[rows[k]]
-        b += values[rows[k + one]]
-        c += values[rows[k + np.uint64(2)]]
-        d += values[rows[k + np.uint64(3)]]
-        k += four
-    while k < end:
-        a += values[rows[k]]
-        k += one
-    return (a + b) + (c + d)
+def sum_leaves(
+    sync, kind, k, score, share, y, weight, gradient, curvature, leaf_of, room, places, sums,
+):  # fmt: skip
+    """sums[part, leaf] = gradients, curvatures and weights of a part of the rows; what there is.
+
+    places[q, leaf] has those of every fourth row: they need not wait for each other.
+    """
+    while True:
+        t = take(sync)
+        if t >= sums.shape[0]:
+            return
+        start, end = piece(np.int64(0), leaf_of.size, t, sums.shape[0])
+        for place in range(4):
+            for leaf in range(places.shape[1]):
+                for s in range(4):
+                    places[place, leaf, s] = 0.0
+        for first in range(start, end, BLOCK):
+            last = min(first + BLOCK, end)
+            g, h = derivatives(
+                kind, k, score, share, y, weight, gradient, curvature, first, last, room
+            )
+            add_values(leaf_of[first:last], g, h, weight[first:last], places)
+        for leaf in range(sums.shape[1]):
+            for s in range(3):
+                sums[t, leaf, s] = (places[0, leaf, s] + places[1, leaf, s]) + (
+                    places[2, leaf, s] + places[3, leaf, s]
+                )
+
+
+@compiled(inner=True)
+def add_values(leaf_of, gradient, curvature, weight, places):
+    """Add what rows have to the sums of their leaves."""
+    n = np.uint64(leaf_of.size)
+    for q in range(np.uint64(4)):
+        sums = places[q]
+        if curvature.size > 0:
+            for i in range(q, n, np.uint64(4)):
+                leaf = np.uint64(leaf_of[i])
+                sums[leaf, G] += gradient[i]
+                sums[leaf, H] += curvature[i]
+        else:
+            for i in range(q, n, np.uint64(4)):
+                sums[np.uint64(leaf_of[i]), G] += gradient[i]
+        if weight.size > 0:
+            for i in range(q, n, np.uint64(4)):
+                sums[np.uint64(leaf_of[i]), WEIGHT] += weight[i]
 
 
 @compiled(signatures=2, inner=True)
 def find_values(
-    rules, sync, units, nodes, leaf_node, items, sums, curved, weighted, bounded, leaves,
+    rules, sync, units, nodes, leaf_node, sums, curved, weighted, bounded, leaves,
 ):  # fmt: skip
     """leaves[leaf] = its value, and its sums of gradients, curvatures and weights."""
     for leaf in range(sync[N_LEAVES]):
         for s in range(4):
             leaves[leaf, s] = 0.0
-    for t in range(sync[N_ITEMS]):
-        for s in range(3):
-            leaves[items[t, 0], 1 + s] += sums[t, s]
+    for t in range(sums.shape[0]):
+        for leaf in range(sync[N_LEAVES]):
+            for s in range(3):
+                leaves[leaf, 1 + s] += sums[t, leaf, s]
     factor = units[CURVATURE_UNIT] / units[GRADIENT_UNIT]
     for leaf in range(sync[N_LEAVES]):
         node = nodes[leaf_node[leaf]]
@@ -111,25 +147,8 @@ def find_values(
 
 
 @compiled(inner=True)
-def spread(sync, items, rows, leaves, leaf_of, score):
-    """Note the leaf of each row, and add its value to the row's score; each where asked for."""
-    while True:
-        t = take(sync)
-        if t >= sync[N_ITEMS]:
-            return
-        leaf = items[t, 0]
-        value = leaves[leaf, 0]
-        if leaf_of.size > 0:
-            for k in range(np.uint64(items[t, 1]), np.uint64(items[t, 2])):
-                leaf_of[rows[k]] = leaf
-        if score.size > 0:
-            for k in range(np.uint64(items[t, 1]), np.uint64(items[t, 2])):
-                score[rows[k]] += value
-
-
-@compiled(inner=True)
-def send_others(sync, others, codes, features, nodes, ways, leaves, leaf_of, score):
-    """As `spread`, for rows with which the tree was not grown: they walk down by their codes."""
+def send_others(sync, others, codes, features, nodes, ways, leaf_of):
+    """Rows with which the tree was not grown walk down by their codes."""
     while True:
         t = take(sync)
         if t * ITEM >= others.size:
@@ -141,8 +160,12 @@ def send_others(sync, others, codes, features, nodes, ways, leaves, leaf_of, sco
                 column = features[nodes[node].feature].column
                 way = np.int64(ways[node, codes[column, row]])
                 node = np.int64(nodes[node].left) + 1 - way
-            leaf = np.int64(nodes[node].leaf)
-            if leaf_of.size > 0:
-                leaf_of[row] = leaf
-            if score.size > 0:
-                score[row] += leaves[leaf, 0]
+            leaf_of[row] = nodes[node].leaf
+
+
+@compiled(inner=True)
+def raise_scores(rank, team, leaves, leaf_of, score):
+    """Add to scores, if there are some, the values of the rows' leaves."""
+    start, end = piece(np.int64(0), score.size, rank, team)
+    for i in range(np.uint64(start), np.uint64(end)):
+        score[i] += leaves[np.uint64(leaf_of[i]), 0]

@@ -1,46 +1,75 @@
-"""Histograms of fresh nodes and their best splits by each feature, shared out by columns."""
+"""Histograms of fresh nodes and their best splits by each feature.
+
+The rows of a large node are shared out: each thread adds up some of them, for all columns, and the
+sums are put together afterwards. All else is shared out by columns.
+"""
 
 import numpy as np
 
 from empirisk.compiled.boosting.choosing import BY_SUBTRACTION, LARGE, SMALL, may_be_split
-from empirisk.compiled.boosting.histograms import build, subtract, words_of
+from empirisk.compiled.boosting.histograms import (
+    CHUNK,
+    SUMS,
+    add_rows,
+    add_words,
+    clear,
+    subtract,
+    words_of,
+)
 from empirisk.compiled.boosting.layout import CODES
 from empirisk.compiled.boosting.levels import search_levels
 from empirisk.compiled.boosting.splitting import search_bounded, search_numbers
-from empirisk.compiled.boosting.team import take
+from empirisk.compiled.boosting.partitioning import by_rows, gather, piece
+from empirisk.compiled.boosting.team import meet, take
 from empirisk.compiled.decorator import compiled
 
 
 @compiled(signatures=4, inner=True)
 def look(
-    rank, sync, form, rule, units, tasks, codes, first_code, features, feature_of, first_feature,
-    rows, whole, ordered, histograms, nodes, splits, split_bits, chosen, sums, gains, patterns,
-    order, bounded, own,
+    rank, team, sync, form, rule, units, tasks, spans, codes, words, first_code, features,
+    feature_of, first_feature, rows, entries, ordered, gathered, parts, histograms, nodes, splits,
+    split_bits, chosen, sums, gains, patterns, order, bounded, own,
 ):  # fmt: skip
-    """Histograms of the fresh nodes, and their best splits; a task is 1, 2 or 4 columns.
+    """Histograms of the fresh nodes, and their best splits; False if the team was stopped.
 
+    A task is 1, 2 or 4 columns; spans are all columns, eight at a time where there are so many.
+    gathered says that `ordered` has the entries of all rows of the nodes in their order; otherwise
+    it has those of the nodes that are not added up by rows. parts are the sums of the other threads.
     There is no `order` where all features are numbers, and `bounded` is None where there are no
     monotone constraints: what these need is not compiled then.
     """
     small, large = nodes[sync[SMALL]], nodes[max(sync[LARGE], 0)]
-    two = sync[LARGE] >= 0
+    built = 1 if sync[LARGE] < 0 or sync[BY_SUBTRACTION] else 2
+    shared = False
+    for side in range(built):
+        node = large if side else small
+        if by_rows(team, node.end - node.start):
+            shared = True
+            into = histograms[node.slot] if rank == 0 else parts[side, rank - 1]
+            add_piece(rank, team, form, rule, codes, words, first_code, spans, rows, node, entries,
+                      ordered, gathered, into, own)  # fmt: skip
+    if shared and not meet(sync, team):
+        return False
     width, missing, room = rule.width, own[2:4], own[8:]
     while True:
         t = take(sync)
         if t >= tasks.shape[0]:
-            return
+            return True
         column, n_columns = tasks[t, 0], tasks[t, 1]
-        for side in range(2 if two else 1):
+        first, end = width * first_code[column], width * first_code[column + n_columns]
+        for side in range(2 if sync[LARGE] >= 0 else 1):
             node = large if side else small
-            if side and sync[BY_SUBTRACTION]:
-                first = width * first_code[column]
-                end = width * first_code[column + n_columns]
-                subtract(histograms[large.slot, first:end], histograms[small.slot, first:end])
+            histogram = histograms[node.slot]
+            if side >= built:
+                subtract(histogram[first:end], histograms[small.slot, first:end])
+            elif by_rows(team, node.end - node.start):
+                for other in range(team - 1):
+                    add_words(parts[side, other, first:end], histogram[first:end])
             else:
-                some = rows[node.start : node.end]
+                clear(histogram[first:end])
                 of_rows = ordered[words_of(form) * node.start : words_of(form) * node.end]
-                build(form, rule.count_bits, codes, first_code, column, n_columns, some, whole,
-                      of_rows, histograms[node.slot], room)  # fmt: skip
+                add_rows(form, rule.count_bits, codes, words, first_code, tasks[t : t + 1],
+                         rows[node.start : node.end], of_rows, histogram, room)  # fmt: skip
             if may_be_split(rule, node):
                 for c in range(column, column + n_columns):
                     search(
@@ -49,6 +78,26 @@ def look(
                         node, splits[side], split_bits[side], chosen[side], sums, gains, patterns,
                         missing, order, bounded, rank, room,
                     )  # fmt: skip
+
+
+@compiled(inner=True)
+def add_piece(
+    rank, team, form, rule, codes, words, first_code, spans, rows, node, entries, ordered, gathered,
+    into, own,
+):  # fmt: skip
+    """into = the sums of this thread's piece of a node's rows, a chunk at a time."""
+    n_words = words_of(form)
+    clear(into[: rule.width * first_code[first_code.size - 1]])
+    start, end = piece(node.start, node.end, rank, team)
+    room, buffer = own[8 : 8 + SUMS + CHUNK], own[8 + SUMS + CHUNK :]
+    for first in range(start, end, CHUNK):
+        last = min(first + CHUNK, end)
+        some, of_rows = rows[first:last], buffer[: n_words * (last - first)]
+        if gathered:
+            of_rows = ordered[n_words * first : n_words * last]
+        else:
+            gather(some, n_words, entries, of_rows)
+        add_rows(form, rule.count_bits, codes, words, first_code, spans, some, of_rows, into, room)
 
 
 @compiled(signatures=4, inner=True)

@@ -10,6 +10,7 @@ from empirisk.compiled.boosting.team import meet
 from empirisk.compiled.decorator import compiled
 
 ALONE = 2048  # a node with fewer rows is parted by one thread: sharing would cost more
+BY_ROWS = 4096  # of a node whose histogram is added up by rows, not by columns
 STOPPED = -1
 ONE = np.uint64(1)
 
@@ -19,6 +20,12 @@ def piece(start, end, rank, team):
     """The piece of start..end that is for one thread."""
     n = end - start
     return start + n * rank // team, start + n * (rank + 1) // team
+
+
+@compiled(inner=True)
+def by_rows(team, n_rows):
+    """Whether the rows of a node are shared out to find its histogram; else columns are."""
+    return team == 1 or n_rows >= BY_ROWS
 
 
 @compiled(inner=True)
@@ -41,29 +48,27 @@ def part(ways, column, rows, start, end, to_left, to_right):
 @compiled(inner=True)
 def put(rows, at, source, start, n):
     """rows[at:at + n] = source[start:start + n]."""
+    to, of = rows[at : at + n], source[start : start + n]
     for k in range(n):
-        rows[at + k] = source[start + k]
+        to[k] = of[k]
 
 
 @compiled(inner=True)
-def gather(rows, start, end, words, entries, ordered):
-    """The entries of rows[start:end], one after the other."""
-    if end <= start:
-        return
-    first, stop = np.uint64(start), np.uint64(end)
+def gather(rows, words, entries, ordered):
+    """ordered = the entries of the rows, one after the other."""
     if words == 2:
-        for k in range(first, stop):
+        for k in range(np.uint64(rows.size)):
             row = np.uint64(rows[k])
             ordered[k << ONE] = entries[row << ONE]
             ordered[(k << ONE) | ONE] = entries[(row << ONE) | ONE]
     else:
-        for k in range(first, stop):
+        for k in range(np.uint64(rows.size)):
             ordered[k] = entries[np.uint64(rows[k])]
 
 
 @compiled(inner=True)
 def divide(rank, team, sync, words, node, column, ways, rows, spare, entries, ordered, own):
-    """Part the rows of a node, and gather the entries whose histograms will be added up.
+    """Part the rows of a node, and gather the entries that `look` will ask for in their order.
 
     Returns how many rows go left, or STOPPED.
     """
@@ -73,7 +78,7 @@ def divide(rank, team, sync, words, node, column, ways, rows, spare, entries, or
             return 0
         n_left = part(ways, column, rows, start, end, rows, spare[1])
         put(rows, start + n_left, spare[1], start, end - start - n_left)
-        gather_for(node, words, rows, n_left, start, end, entries, ordered)
+        gather_for(team, node, words, rows, n_left, start, end, entries, ordered)
         return n_left
     first, last = piece(start, end, rank, team)
     to_left = spare[0] if rank > 0 else rows
@@ -88,20 +93,28 @@ def divide(rank, team, sync, words, node, column, ways, rows, spare, entries, or
     if rank > 0:
         put(rows, start + before, spare[0], first, here)
     put(rows, to_right, spare[1], first, last - first - here)
-    gather_for(node, words, rows, n_left, start + before, start + before + here, entries, ordered)
     gather_for(
-        node, words, rows, n_left, to_right, to_right + last - first - here, entries, ordered
+        team, node, words, rows, n_left, start + before, start + before + here, entries, ordered
+    )
+    gather_for(
+        team, node, words, rows, n_left, to_right, to_right + last - first - here, entries, ordered
     )
     return n_left
 
 
 @compiled(inner=True)
-def gather_for(node, words, rows, n_left, first, last, entries, ordered):
-    """Gather the entries of rows[first:last] where they are in the child with fewer rows.
+def gather_for(team, node, words, rows, n_left, first, last, entries, ordered):
+    """Gather the entries of rows[first:last] where they are in a child that is looked at by columns.
 
-    In both, if the node has no histogram from which the other child's would follow.
+    That may be the child with fewer rows, and the other one too, if the node has no histogram from
+    which it would follow.
     """
-    start, end, middle = node.start, node.end, node.start + n_left
-    if node.slot >= 0:
-        start, end = (start, middle) if n_left <= end - middle else (middle, end)
-    gather(rows, max(first, start), min(last, end), words, entries, ordered)
+    middle = node.start + n_left
+    fewer_left = n_left <= node.end - middle
+    for side in range(2):
+        start, end = (middle, node.end) if side else (node.start, middle)
+        wanted = node.slot < 0 or (side == 0) == fewer_left
+        if wanted and not by_rows(team, end - start):
+            start, end = max(first, start), min(last, end)
+            if start < end:
+                gather(rows[start:end], words, entries, ordered[words * start : words * end])

@@ -127,8 +127,8 @@ def code_values(values, upper, n_bins, low, high, place, codes):
     """codes[i] = the first bin b with values[i] <= upper[b]; n_bins where it is missing.
 
     upper has 255 places, infinite from the last bin on. low and high become the least and largest
-    value of each bin; they hold +-infinity, or what other values made them, before. Eight halvings,
-    each for a block of values, so that they need not wait for each other; place is room for the
+    value of each bin; they hold +-infinity, or what other values made them, before. Eight halvings at
+    most, each for a block of values, so that they need not wait for each other; place is room for the
     places of a block: int64.
     """
     for start in range(0, values.size, place.size):
@@ -137,6 +137,8 @@ def code_values(values, upper, n_bins, low, high, place, codes):
         for i in range(at.size):
             at[i] = 0
         step = np.int64(128)
+        while step >= n_bins:
+            step >>= 1
         while step > 0:
             halve(upper[step - 1 :], part, at, step)
             step >>= 1

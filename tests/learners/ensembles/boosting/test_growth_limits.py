@@ -118,7 +118,7 @@ def test_scores_of_many_rows_are_those_of_walking(monkeypatch):
     y = np.minimum(y, 2).astype(float)
     booster, scores, shares = Booster(bins, Limits()), np.zeros((3, 6000)), np.empty((3, 6000))
     for _ in range(3):
-        booster.shares(scores, shares)
+        booster.shares(scores, y, shares)
         for k in range(3):
             booster.round("softmax", scores[k], y, k=k, share=shares[k])
             booster.keep()

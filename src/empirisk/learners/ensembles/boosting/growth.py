@@ -8,11 +8,11 @@ import numpy as np
 
 from empirisk.compiled.boosting import gradients
 from empirisk.compiled.boosting.choosing import N_LEAVES, N_NODES, N_UNITS
-from empirisk.compiled.boosting.gradients import find_shares
+from empirisk.compiled.boosting.gradients import BLOCK, find_shares
 from empirisk.compiled.boosting.growing import boost
-from empirisk.compiled.boosting.histograms import CHUNKED, LEAN, WIDE
+from empirisk.compiled.boosting.histograms import CHUNK, CHUNKED, LEAN, SUMS, WIDE, pack_codes
 from empirisk.compiled.boosting.layout import CODES, NODE, RULES, SPLIT
-from empirisk.compiled.boosting.leaves import ITEM
+from empirisk.compiled.boosting.leaves import ITEM, PART, PARTS
 from empirisk.compiled.boosting.levels import MIN_SUPPORT
 from empirisk.compiled.boosting.packing import pack_nodes
 from empirisk.compiled.boosting.walking import walk_codes
@@ -40,9 +40,9 @@ MANY_ROWS = 2**14  # from which on speed counts for more than the last bits of g
 NARROW_BITS = 20  # of a gradient or curvature, at least, where one word has to do
 HISTOGRAM_BYTES = 2**28  # of all histograms of a tree that are kept
 ROWS_TO_SHARE = 4096  # with fewer, a team would wait more than work
-OWN = 8 + 4 * CODES
+OWN = 8 + SUMS + 3 * CHUNK
 MIN_CURVATURE = 1e-3  # of a child, as in scikit-learn and LightGBM
-NO_ROWS, NO_LEAVES = np.empty(0, np.uint32), np.empty(0, np.int32)
+NO_ROWS = np.empty(0, np.uint32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +98,8 @@ class Booster:
 
     Attributes
     ----------
+    leaf_of : int32 array of shape (n,)
+        The leaf of every row in the last tree, also of rows with which it was not grown.
     leaf_values : float64 array of shape (leaves,)
         Of the last tree, times the learning rate; may be changed before `keep`.
     """
@@ -119,7 +121,7 @@ class Booster:
             whole = len(self.weight) > 0 and counts_rows(self.weight)
             self.copies = self.weight.astype(np.int64) if whole else np.empty(0, np.int64)
         self.copies = counted_copies(self.copies, self.limits.min_samples_leaf)
-        self._leaf_of, self._noted = np.zeros(n, np.int32), True
+        self.leaf_of = np.zeros(n, np.int32)
         self.leaf_values = np.zeros(1)
         self.n_leaves = self.n_nodes = 1
         self._room = Room.of(self.bins, self.limits, self.team.size, self.copies)
@@ -129,7 +131,7 @@ class Booster:
         monotone = self.limits.monotone is not None and np.any(self.limits.monotone)
         self._bounded = True if monotone else None
         self._order = self._room.order if self.bins.features["category"].any() else None
-        self._words: dict[int, tuple[Array, Array, Array]] = {}
+        self._words: dict[int, tuple[Array, Array, Array, Array]] = {}
         most = int(self.bins.features["n_levels"].max())
         self._words_needed = 1 + 2 * (most // 32 + 1) if most else 0  # for the levels of a split
         self._gradient, self._curvature = np.empty(n), np.empty(n)
@@ -154,7 +156,9 @@ class Booster:
                 self.copies[part] if len(self.copies) else None,
                 int(feature["n_bins"]),
             )
-        self._write_groups(self.bins, self._room.codes)
+        if self.bins.levels:
+            self._write_groups(self.bins, self._room.codes)
+            pack_codes(self._room.codes, self._room.words)
 
     def _write_groups(self, bins: BinnedTable, codes: Array) -> None:
         """The bins of the levels of rows of the table become their codes."""
@@ -214,19 +218,26 @@ class Booster:
         rows, seed
             As in `grow`.
         """
-        constant = loss == "squared" and len(self.weight) == 0  # type: ignore[arg-type]
-        curvature = np.empty(0) if constant else self._curvature
+        assert self.weight is not None
+        empty, weighted = np.empty(0), len(self.weight) > 0
+        gradient = self._gradient
+        curvature = empty if loss == "squared" and not weighted else self._curvature
+        if loss == "softmax" and not weighted:  # from the shares, whenever they are needed
+            gradient = curvature = empty
+            self._room.units[N_UNITS:] = self._most[:, k].ravel()
         self._boost(
-            KINDS[loss], k, score, np.empty(0) if share is None else share, y, self._gradient,
-            curvature, rows, seed,
+            KINDS[loss], k, score, empty if share is None else share, y, gradient, curvature, rows,
+            seed,
         )  # fmt: skip
 
-    def shares(self, scores: Floats, shares: Floats) -> None:
+    def shares(self, scores: Floats, y: Floats, shares: Floats) -> None:
         """shares[k] = the probabilities of class k by the scores: (classes, n) arrays."""
-        n, size = scores.shape[1], self.team.size
+        (K, n), size = scores.shape, self.team.size
+        self._most = np.empty((size, K, 2))
 
         def find(rank: int) -> None:
-            find_shares(scores, shares, n * rank // size, n * (rank + 1) // size)
+            part = n * rank // size, n * (rank + 1) // size
+            find_shares(scores, y, shares, self._most[rank], *part)
 
         self.team.run(find)
 
@@ -245,7 +256,7 @@ class Booster:
         check_deadline()
         n = len(self.bins)
         room, rules = self._room, self._rules
-        self._set_words(len(curvature) == 0)
+        self._set_words(len(curvature) == 0 and kind != gradients.SOFTMAX)
         others = NO_ROWS
         if rows is None:
             room.rows[:] = room.every_row
@@ -256,35 +267,22 @@ class Booster:
                 left_out = np.ones(n, bool)
                 left_out[rows] = False
                 others = np.flatnonzero(left_out).astype(np.uint32)
-        entries, ordered, histograms = self._words_of(int(rules[0]["width"]))
+        entries, ordered, parts, histograms = self._words_of(int(rules[0]["width"]))
         assert self.weight is not None
         shared = (
             self.team.sync, rules, room.units, kind, k, score, share, y, self.weight, self.copies,
-            gradient, curvature, room.tasks, room.codes, room.first_code, room.features,
-            room.feature_of, room.first_feature, self.bins.low, self.bins.high, grown, others,
-            room.spare, entries, ordered, histograms, room.nodes, room.splits, room.split_bits,
+            gradient, curvature, room.tasks, room.spans, room.codes, room.words, room.first_code,
+            room.features, room.feature_of, room.first_feature, self.bins.low, self.bins.high,
+            grown, others, room.spare, entries, ordered, parts, histograms, room.nodes, room.splits, room.split_bits,
             room.node_bits, room.ways, room.chosen, room.members, room.active, room.drawing,
             room.heap, room.free, seed, room.sums, room.gains, room.gains.view(np.int64),
-            self._order, self._bounded, room.own, room.leaf_node, room.items,
-            room.item_sums, room.leaves,
-            NO_LEAVES if len(score) else self._leaf_of,
+            self._order, self._bounded, room.own, room.derived, room.leaf_node,
+            room.items, room.places, room.part_sums, room.leaves, self.leaf_of,
         )  # fmt: skip
         size = self.team.size
         self.team.run(lambda rank: boost(rank, size, *shared))
-        self._noted = len(score) == 0
         self.n_leaves, self.n_nodes = int(self.team.sync[N_LEAVES]), int(self.team.sync[N_NODES])
         self.leaf_values = room.leaves[: self.n_leaves, 0].copy()
-
-    @property
-    def leaf_of(self) -> Array:
-        """The leaf of every row in the last tree, also of rows with which it was not grown."""
-        if not self._noted:
-            room = self._room
-            walk_codes(
-                room.nodes, room.features, room.ways, room.codes, room.every_row, self._leaf_of
-            )
-            self._noted = True
-        return self._leaf_of
 
     def keep(self) -> None:
         """Add the last tree, with its `leaf_values`, to the trees."""
@@ -365,14 +363,18 @@ class Booster:
         size = 8 * int(rule["width"]) * int(self._room.first_code[-1])
         rule["n_slots"] = min(self._room.max_leaves, max(HISTOGRAM_BYTES // size, 2))
 
-    def _words_of(self, width: int) -> tuple[Array, Array, Array]:
-        """Room for entries, in the order of the rows and of the leaves, and for histograms."""
+    def _words_of(self, width: int) -> tuple[Array, Array, Array, Array]:
+        """Room for entries, in the order of the rows and of the leaves, and for histograms.
+
+        These are parts, by the other threads of the team, and whole ones.
+        """
         if width not in self._words:
             n, size = len(self.bins), width * int(self._room.first_code[-1])
             slots = int(self._rules[0]["n_slots"]) + 2
             self._words[width] = (
                 np.empty(width * n, np.int64),
                 np.empty(width * n, np.int64),
+                np.empty((2, self.team.size - 1, size), np.int64),
                 np.empty((slots, size), np.int64),
             )
         return self._words[width]
@@ -417,7 +419,9 @@ class Room:
 
     max_leaves: int
     tasks: Array
+    spans: Array
     codes: Array
+    words: Array
     first_code: Array
     features: Array
     feature_of: Array
@@ -443,7 +447,9 @@ class Room:
     own: Array
     leaf_node: Array
     items: Array
-    item_sums: Floats
+    derived: Floats
+    places: Floats
+    part_sums: Floats
     leaves: Floats
 
     @classmethod
@@ -461,6 +467,8 @@ class Room:
         if limits.monotone is not None:
             features["monotone"] = limits.monotone
         codes = bins.own_codes().copy() if bins.levels else bins.own_codes()
+        words = np.zeros((-(-len(codes) // 8), n), np.uint64)
+        pack_codes(codes, words)
         members = _members(limits.interactions, p)
         column = features["column"]
         sizes = np.zeros(len(codes), np.int64)
@@ -469,7 +477,9 @@ class Room:
         return cls(
             max_leaves=most,
             tasks=_tasks(len(codes)),
+            spans=_spans(len(codes)),
             codes=codes,
+            words=words,
             first_code=np.concatenate([[0], np.cumsum(sizes)]),
             features=features,
             feature_of=np.argsort(column, kind="stable").astype(np.int32),
@@ -495,7 +505,9 @@ class Room:
             own=np.zeros((team, OWN), np.int64),
             leaf_node=np.zeros(most, np.int64),
             items=np.zeros((most + n // ITEM + 1, 3), np.int64),
-            item_sums=np.zeros((most + n // ITEM + 1, 3)),
+            derived=np.zeros((team, 2, BLOCK)),
+            places=np.zeros((team, 4, most + 1, 3)),
+            part_sums=np.zeros((min(PARTS, n // PART + 1), most, 3)),
             leaves=np.zeros((most, 4)),
         )
 
@@ -535,3 +547,12 @@ def _tasks(n_columns: int) -> Array:
         tasks.append((first, 4 if left >= 8 else 2 if left >= 3 else 1))
         first += tasks[-1][1]
     return np.array(tasks, np.int64)
+
+
+def _spans(n_columns: int) -> Array:
+    """All columns, eight at a time; at last four, two or one."""
+    spans, first = [], 0
+    while first < n_columns:
+        spans.append((first, min(8, 1 << ((n_columns - first).bit_length() - 1))))
+        first += spans[-1][1]
+    return np.array(spans, np.int64)

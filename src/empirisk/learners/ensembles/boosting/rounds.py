@@ -194,7 +194,7 @@ class Rounds:
         shares: Any = [None]
         if self.n_trees > 1:
             shares = np.empty_like(self.scores)
-            booster.shares(self.scores, shares)
+            booster.shares(self.scores, self.target, shares)
         gradient, curvature = np.empty(0), None
         if self.bins.levels:
             gradient, curvature = self.loss.derivatives(self.y, self._flat(self.scores.T))

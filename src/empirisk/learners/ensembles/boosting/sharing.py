@@ -93,20 +93,26 @@ def _default(codes: Array, n_codes: int) -> int | None:
 
 def _add(shared: list[Shared], codes: Array, default: int, n_codes: int) -> tuple[int, int] | None:
     """Put a feature in the first column that has room for it; which, and its first code there."""
-    moved = np.zeros(CODES, np.uint8)
     off = codes != default
     for k, column in enumerate(shared):
         fits = column.n_codes + n_codes - 1 <= CODES
         if fits and not (column.taken & off).any():
             first = column.n_codes
-            moved[:n_codes][np.arange(n_codes) != default] = np.arange(first, first + n_codes - 1)
-            column.codes += moved[codes]
+            column.codes += _moved(codes, off, default, n_codes, first)
             column.taken |= off
             column.n_codes += n_codes - 1
             column.features += 1
             return k, first
     if len(shared) == MOST_SHARED:
         return None
-    moved[:n_codes][np.arange(n_codes) != default] = np.arange(1, n_codes)
-    shared.append(Shared(moved[codes], off, n_codes))
+    shared.append(Shared(_moved(codes, off, default, n_codes, 1), off, n_codes))
     return len(shared) - 1, 1
+
+
+def _moved(codes: Array, off: Array, default: int, n_codes: int, first: int) -> Array:
+    """The default becomes 0, the other codes are counted from `first` on."""
+    if n_codes == 2:
+        return off * np.uint8(first)
+    moved = np.zeros(CODES, np.uint8)
+    moved[:n_codes][np.arange(n_codes) != default] = np.arange(first, first + n_codes - 1)
+    return moved[codes]
