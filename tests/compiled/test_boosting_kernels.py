@@ -4,8 +4,16 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
+from empirisk.compiled.boosting.entering import enter_dithered
 from empirisk.compiled.boosting.exponential import exponential
-from empirisk.compiled.boosting.gradients import GAMMA, LOG, POISSON, SOFTMAX, derive, find_shares
+from empirisk.compiled.boosting.gradients import (
+    GAMMA,
+    LOG,
+    POISSON,
+    SOFTMAX,
+    derive,
+    derive_classes,
+)
 from empirisk.compiled.boosting.histograms import (
     CHUNK,
     CHUNKED,
@@ -36,8 +44,13 @@ def compiled_exponentials(values, out):
 
 
 @compiled
-def compiled_derive(kind, k, score, share, y, weight, gradient, curvature):
-    derive(kind, k, score, share, y, weight, gradient, curvature)
+def compiled_derive(kind, points, y, weight, gradient, curvature):
+    derive(kind, points, y, weight, gradient, curvature)
+
+
+@compiled
+def compiled_enter_dithered(gradient, curvature, first, entries):
+    enter_dithered(gradient, curvature, 1.0, 1.0, first, entries)
 
 
 def entries_of(form, g, h):
@@ -87,6 +100,19 @@ def test_histograms_are_those_of_bincount(form, spans, whole):
     assert (histogram[outside] == 99).all()
 
 
+@pytest.mark.parametrize("value", [0.0, 0.003, 0.5, 17.25, 8189.9])
+def test_numbers_are_rounded_up_as_often_as_is_right(value):
+    n = 20_000
+    g, h, entries = np.full(n, -value), np.full(n, value), np.empty(n, np.int64)
+    compiled_enter_dithered(g, h, 12_345, entries)
+    whole, curved = entries >> 38, (entries >> 13) & (2**25 - 1)
+    assert (entries & (2**13 - 1) == 1).all()
+    for numbers, wanted in ((whole, -value), (curved, value)):
+        assert np.abs(numbers - wanted).max() < 1
+        # Multiples of an irrational number, in some stretch, miss their share by log n or so.
+        assert np.abs(np.cumsum(numbers - wanted)).max() < 8
+
+
 def test_a_histogram_less_that_of_a_child_is_the_others():
     rng = np.random.default_rng(1)
     parent, child = rng.integers(-(2**60), 2**60, size=(2, 512))
@@ -115,30 +141,35 @@ def test_gradients_and_curvatures_are_derivatives_of_the_loss(kind, loss):
     f, w = rng.normal(size=50), rng.uniform(1, 2, size=50)
     y = (rng.uniform(size=50) < 0.5) * 1.0 if kind == LOG else rng.uniform(0.5, 3, size=50)
     g, h = np.empty((2, 50))
-    compiled_derive(kind, 0, f, np.empty(0), y, w, g, h)
+    compiled_derive(kind, f, y, w, g, h)
     e = 1e-4  # errors of differences: e^2 in theory, 1e-16 / e^2 by rounding
     up, here, down = loss(f + e, y), loss(f, y), loss(f - e, y)
     np.testing.assert_allclose(g, w * (up - down) / (2 * e), atol=1e-6)
     np.testing.assert_allclose(h, w * (up - 2 * here + down) / e**2, atol=1e-6)
 
 
-def test_shares_are_the_softmax():
+@pytest.mark.parametrize("weighted", [False, True])
+def test_gradients_of_classes_are_those_of_the_softmax(weighted):
     rng = np.random.default_rng(3)
     scores = rng.normal(size=(5, 3000)) * 30
-    shares, most = np.full((5, 3000), 7.0), np.empty((5, 2))
+    gradients, most = np.full((5, 3000), 7.0), np.empty((5, 2))
     y = rng.integers(5, size=3000).astype(float)
-    find_shares(scores, y, shares, most, 100, 2500)
+    weight = rng.uniform(0.5, 2, size=3000) if weighted else np.empty(0)
+    derive_classes(scores, y, weight, gradients, most, 100, 2500)
+    share = softmax(scores, axis=0)
+    here = slice(100, 2500)
+    # A share has 1e-14 by its exponentials; less one, it loses up to one rounding.
     np.testing.assert_allclose(
-        shares[:, 100:2500], softmax(scores, axis=0)[:, 100:2500], rtol=1e-14
+        gradients[:, here], (share - (y == np.arange(5)[:, None]))[:, here], rtol=1e-14, atol=2e-16
     )
-    assert (shares[:, :100] == 7.0).all()
-    share = softmax(scores, axis=0)[2].copy()
+    assert (gradients[:, :100] == 7.0).all()
     g, h = np.empty((2, 3000))
-    compiled_derive(SOFTMAX, 2, scores[2], share, y, np.empty(0), g, h)
-    np.testing.assert_array_equal(g, share - (y == 2))
-    np.testing.assert_allclose(h, 2 * share * (1 - share), rtol=1e-15)
-    compiled_derive(SOFTMAX, 2, scores[2], shares[2], y, np.empty(0), g, h)
-    np.testing.assert_array_equal(most[2], [np.abs(g[100:2500]).max(), h[100:2500].max()])
+    compiled_derive(SOFTMAX, gradients[2], np.empty(0), weight, g, h)
+    factor = weight if weighted else 1.0
+    np.testing.assert_array_equal(g, gradients[2] * factor)
+    expected = (2 * share[2] * (1 - share[2]) * factor)[here]
+    np.testing.assert_allclose(h[here], expected, rtol=1e-14, atol=1e-15)
+    np.testing.assert_array_equal(most[2], [np.abs(g[here]).max(), h[here].max()])
 
 
 @pytest.mark.parametrize("spread", [1.0, 1e-13, 1e300])

@@ -27,8 +27,8 @@ N_FREE = SHARED + 7
 N_ITEMS = SHARED + 8
 SEARCHED = SHARED + 9  # whether the fresh nodes are to be looked at
 
-L2, MIN_CURVATURE, SMOOTHING, MIN_GAIN, GRADIENT_UNIT, CURVATURE_UNIT = 0, 1, 2, 3, 4, 5
-N_UNITS = 6
+L2, MIN_CURVATURE, SMOOTHING, MIN_GAIN, NOISE, GRADIENT_UNIT, CURVATURE_UNIT = range(7)
+N_UNITS = 7
 WORD, ONE = np.uint64(63), np.uint64(1)
 
 
@@ -138,7 +138,9 @@ def note_best(
             continue
         if best < 0 or is_larger(splits[j].gain, node.gain):
             best, node.gain = j, splits[j].gain
-    if best < 0 or node.gain <= units[MIN_GAIN]:
+    noise = units[NOISE] * rows_of(rules, node.first, node.second)
+    noise /= max(curvature_of(rules, node.first, node.second), 1.0)
+    if best < 0 or node.gain <= max(units[MIN_GAIN], noise):
         node.gain = -1.0
         return
     split = splits[best]

@@ -2,7 +2,7 @@
 
     SQUARED    (f - y)^2 / 2                  f - y            1
     LOG        log(1 + e^f) - y f             p - y            p (1 - p)      p = 1 / (1 + e^-f)
-    SOFTMAX    log sum_k e^f_k - f_y          p_k - 1{y = k}   2 p_k (1 - p_k)
+    SOFTMAX    log sum_k e^f_k - f_y          p_k - 1{y = k}   2 p_k (1 - p_k) = 2 |g| (1 - |g|)
     POISSON    e^f - y f                      e^f - y          e^f
     GAMMA      f + y e^-f                     1 - y e^-f       y e^-f
 
@@ -25,35 +25,35 @@ BLOCK = 1024  # rows whose numbers stay in the cache
 
 
 @compiled(inner=True)
-def derive(kind, k, score, share, y, weight, gradient, curvature):
+def derive(kind, points, y, weight, gradient, curvature):
     """Write gradients and curvatures of some rows; of constant curvatures there are none.
 
-    share is that of class k, for SOFTMAX; weight may be empty.
+    points are the scores; for SOFTMAX, gradients without weights. weight may be empty.
     """
     n = gradient.size
     if kind == SQUARED:
         for i in range(n):
-            gradient[i] = score[i] - y[i]
+            gradient[i] = points[i] - y[i]
         for i in range(curvature.size):
             curvature[i] = 1.0
     elif kind == LOG:
         for i in range(n):
-            p = 1.0 / (1.0 + exponential(-score[i]))
+            p = 1.0 / (1.0 + exponential(-points[i]))
             gradient[i] = p - y[i]
             curvature[i] = p * (1.0 - p)
     elif kind == SOFTMAX:
         for i in range(n):
-            p = share[i]
-            gradient[i] = p - (1.0 if y[i] == k else 0.0)
-            curvature[i] = 2.0 * p * (1.0 - p)
+            size = abs(points[i])
+            gradient[i] = points[i]
+            curvature[i] = 2.0 * size * (1.0 - size)
     elif kind == POISSON:
         for i in range(n):
-            mean = exponential(score[i])
+            mean = exponential(points[i])
             gradient[i] = mean - y[i]
             curvature[i] = mean
     elif kind == GAMMA:
         for i in range(n):
-            ratio = y[i] * exponential(-score[i])
+            ratio = y[i] * exponential(-points[i])
             gradient[i] = 1.0 - ratio
             curvature[i] = ratio
     if kind != GIVEN and weight.size > 0:
@@ -64,12 +64,12 @@ def derive(kind, k, score, share, y, weight, gradient, curvature):
 
 
 @compiled(inner=True, makes_arrays=True)
-def derivatives(kind, k, score, share, y, weight, gradient, curvature, first, last, room):
+def derivatives(kind, points, y, weight, gradient, curvature, first, last, room):
     """Gradients and curvatures of rows first..last: those given, or found in room, if none are."""
     if gradient.size > 0:
         return gradient[first:last], curvature[first:last]
     g, h = room[0, : last - first], room[1, : last - first]
-    derive(kind, k, score[first:last], share[first:last], y[first:last], weight[first:last], g, h)
+    derive(kind, points[first:last], y[first:last], weight[first:last], g, h)
     return g, h
 
 
@@ -102,10 +102,11 @@ def unit(most, bits):
 
 
 @compiled
-def find_shares(scores, y, shares, most, start, end):
-    """shares[k, i] = e^scores[k, i] / sum_k e^scores[k, i] for rows start..end: (classes, n).
+def derive_classes(scores, y, weight, gradients, most, start, end):
+    """gradients[k, i] = e^scores[k, i] / sum_k e^scores[k, i] - 1{y[i] = k} for rows start..end.
 
-    most[k] = the largest gradient and the largest curvature of these rows, of class k.
+    most[k] = the largest gradient and the largest curvature of these rows, with their weights, of
+    class k.
     """
     K = scores.shape[0]
     total, room, none = np.empty(BLOCK), np.empty((2, BLOCK)), np.empty(0)
@@ -115,15 +116,18 @@ def find_shares(scores, y, shares, most, start, end):
         highs = total[: last - first]
         highest(scores, first, last, highs)
         for k in range(K):
-            exponentials(scores[k, first:last], highs, shares[k, first:last])
+            exponentials(scores[k, first:last], highs, gradients[k, first:last])
         for i in range(highs.size):
             highs[i] = 0.0
         for k in range(K):
-            add(shares[k, first:last], highs)
+            add(gradients[k, first:last], highs)
         for k in range(K):
-            divide_by(shares[k, first:last], highs)
+            divide_by(gradients[k, first:last], highs)
+        for i in range(first, last):
+            gradients[np.int64(y[i]), i] -= 1.0
+        for k in range(K):
             g, h = derivatives(
-                SOFTMAX, k, none, shares[k], y, none, none, none, first, last, room
+                np.int64(SOFTMAX), gradients[k], none, weight, none, none, first, last, room
             )
             most[k, 0], most[k, 1] = max(most[k, 0], largest(g)), max(most[k, 1], largest(h))
 

@@ -33,7 +33,7 @@ from empirisk.compiled.decorator import compiled
 
 @compiled(signatures=4)
 def boost(
-    rank, team, sync, rules, units, kind, k, score, share, y, weight, copies, gradient, curvature,
+    rank, team, sync, rules, units, kind, points, score, y, weight, copies, gradient, curvature,
     tasks, spans, codes, words, first_code, features, feature_of, first_feature, low, high, rows,
     others, spare, entries, ordered, parts,
     histograms, nodes, splits, split_bits, node_bits, ways, chosen, members, active, drawing, heap,
@@ -42,9 +42,9 @@ def boost(
 ):  # fmt: skip
     """Grow a tree and add what it says to the scores; False if the team was stopped.
 
-    kind, k, score, share, y, weight, copies, gradient, curvature
+    kind, points, score, y, weight, copies, gradient, curvature
         As in `gradients`; what is not needed is empty. Scores that are empty stay so. Gradients
-        that are empty are found when they are asked for: the largest are in `units` then.
+        that are empty are derived from points where they are asked for: the largest are in `units`.
     tasks, spans, codes, words, first_code, features, feature_of, first_feature, low, high
         Columns that are worked on at a time (the first, and how many), the codes of all rows, also
         packed, where the codes of a column begin in a histogram, the features, those of column c
@@ -61,7 +61,7 @@ def boost(
     rule = rules[0]
     whole = others.size == 0
     form = find_entries(
-        rank, team, sync, rule, units, kind, k, score, share, y, weight, copies, gradient,
+        rank, team, sync, rule, units, kind, points, y, weight, copies, gradient,
         curvature, derived, own, entries,
     )  # fmt: skip
     if form == STOPPED:
@@ -124,7 +124,7 @@ def boost(
             return False
         searched = sync[SEARCHED] != 0
     return finish(
-        rank, team, sync, rule, units, kind, k, score, share, y, weight, gradient, curvature, codes,
+        rank, team, sync, rule, units, kind, points, score, y, weight, gradient, curvature, codes,
         features, rows, others, nodes, ways, heap, leaf_node, items, derived, places, part_sums,
         bounded, leaves, leaf_of,
     )  # fmt: skip
@@ -132,7 +132,7 @@ def boost(
 
 @compiled(signatures=2, inner=True)
 def finish(
-    rank, team, sync, rule, units, kind, k, score, share, y, weight, gradient, curvature, codes,
+    rank, team, sync, rule, units, kind, points, score, y, weight, gradient, curvature, codes,
     features, rows, others, nodes, ways, stack, leaf_node, items, derived, places, part_sums,
     bounded, leaves, leaf_of,
 ):  # fmt: skip
@@ -144,7 +144,7 @@ def finish(
     note_leaves(rank, team, sync, items, rows, others, leaf_of, leaves.shape[0])
     if not meet(sync, team):
         return False
-    sum_leaves(sync, kind, k, score, share, y, weight, gradient, curvature, leaf_of, derived[rank],
+    sum_leaves(sync, kind, points, y, weight, gradient, curvature, leaf_of, derived[rank],
                places[rank], part_sums)  # fmt: skip
     if not meet(sync, team):
         return False

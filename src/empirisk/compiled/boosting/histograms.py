@@ -27,7 +27,7 @@ LEAN, CHUNKED, WIDE = 0, 1, 2
 CHUNK = 4096
 SUMS = 2048  # of the columns of a span
 COUNT_BITS, CURVATURE_BITS = 13, 25  # of a chunk's sums; the gradient has the rest
-LARGEST = 8191.0  # gradient or curvature of a row
+LARGEST = 8190.0  # gradient or curvature of a row; rounded up by chance, one more
 STRIDE = np.uint64(256)  # from the sums of a column to those of the next one
 ONE, BYTE, LAST = np.uint64(1), np.uint64(8), np.uint64(255)
 

@@ -71,7 +71,7 @@ def note_leaves(rank, team, sync, items, rows, others, leaf_of, n_leaves):
 
 @compiled(inner=True)
 def sum_leaves(
-    sync, kind, k, score, share, y, weight, gradient, curvature, leaf_of, room, places, sums,
+    sync, kind, points, y, weight, gradient, curvature, leaf_of, room, places, sums,
 ):  # fmt: skip
     """sums[part, leaf] = gradients, curvatures and weights of a part of the rows; what there is.
 
@@ -84,13 +84,11 @@ def sum_leaves(
         start, end = piece(np.int64(0), leaf_of.size, t, sums.shape[0])
         for place in range(4):
             for leaf in range(places.shape[1]):
-                for s in range(4):
+                for s in range(3):
                     places[place, leaf, s] = 0.0
         for first in range(start, end, BLOCK):
             last = min(first + BLOCK, end)
-            g, h = derivatives(
-                kind, k, score, share, y, weight, gradient, curvature, first, last, room
-            )
+            g, h = derivatives(kind, points, y, weight, gradient, curvature, first, last, room)
             add_values(leaf_of[first:last], g, h, weight[first:last], places)
         for leaf in range(sums.shape[1]):
             for s in range(3):
@@ -102,20 +100,14 @@ def sum_leaves(
 @compiled(inner=True)
 def add_values(leaf_of, gradient, curvature, weight, places):
     """Add what rows have to the sums of their leaves."""
-    n = np.uint64(leaf_of.size)
-    for q in range(np.uint64(4)):
-        sums = places[q]
+    last = np.uint64(3)
+    for i in range(np.uint64(leaf_of.size)):
+        leaf = np.uint64(leaf_of[i])
+        places[i & last, leaf, G] += gradient[i]
         if curvature.size > 0:
-            for i in range(q, n, np.uint64(4)):
-                leaf = np.uint64(leaf_of[i])
-                sums[leaf, G] += gradient[i]
-                sums[leaf, H] += curvature[i]
-        else:
-            for i in range(q, n, np.uint64(4)):
-                sums[np.uint64(leaf_of[i]), G] += gradient[i]
+            places[i & last, leaf, H] += curvature[i]
         if weight.size > 0:
-            for i in range(q, n, np.uint64(4)):
-                sums[np.uint64(leaf_of[i]), WEIGHT] += weight[i]
+            places[i & last, leaf, WEIGHT] += weight[i]
 
 
 @compiled(signatures=2, inner=True)

@@ -18,8 +18,8 @@ from empirisk.compiled.boosting.histograms import (
 )
 from empirisk.compiled.boosting.layout import CODES
 from empirisk.compiled.boosting.levels import search_levels
-from empirisk.compiled.boosting.splitting import search_bounded, search_numbers
 from empirisk.compiled.boosting.partitioning import by_rows, gather, piece
+from empirisk.compiled.boosting.splitting import search_bounded, search_numbers
 from empirisk.compiled.boosting.team import meet, take
 from empirisk.compiled.decorator import compiled
 
@@ -34,7 +34,7 @@ def look(
 
     A task is 1, 2 or 4 columns; spans are all columns, eight at a time where there are so many.
     gathered says that `ordered` has the entries of all rows of the nodes in their order; otherwise
-    it has those of the nodes that are not added up by rows. parts are the sums of the other threads.
+    it has those of the nodes that are not added up by rows. parts are for sums of other threads.
     There is no `order` where all features are numbers, and `bounded` is None where there are no
     monotone constraints: what these need is not compiled then.
     """

@@ -104,7 +104,7 @@ def divide(rank, team, sync, words, node, column, ways, rows, spare, entries, or
 
 @compiled(inner=True)
 def gather_for(team, node, words, rows, n_left, first, last, entries, ordered):
-    """Gather the entries of rows[first:last] where they are in a child that is looked at by columns.
+    """Gather the entries of rows[first:last] that are in a child which is looked at by columns.
 
     That may be the child with fewer rows, and the other one too, if the node has no histogram from
     which it would follow.

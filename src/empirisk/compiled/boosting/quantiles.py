@@ -127,9 +127,9 @@ def code_values(values, upper, n_bins, low, high, place, codes):
     """codes[i] = the first bin b with values[i] <= upper[b]; n_bins where it is missing.
 
     upper has 255 places, infinite from the last bin on. low and high become the least and largest
-    value of each bin; they hold +-infinity, or what other values made them, before. Eight halvings at
-    most, each for a block of values, so that they need not wait for each other; place is room for the
-    places of a block: int64.
+    value of each bin; they hold +-infinity, or what other values made them, before. At most
+    eight halvings, each for a block of values, so that they need not wait for each other; place is
+    room for the places of a block: int64.
     """
     for start in range(0, values.size, place.size):
         part = values[start : start + place.size]

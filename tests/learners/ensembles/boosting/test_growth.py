@@ -8,7 +8,8 @@ import pytest
 
 from empirisk.learners.ensembles.boosting import bins, team
 from empirisk.learners.ensembles.boosting.bins import BinnedTable
-from empirisk.learners.ensembles.boosting.growth import Booster, Limits
+from empirisk.learners.ensembles.boosting.growth import Booster
+from empirisk.learners.ensembles.boosting.room import Limits
 from empirisk.learners.ensembles.boosting.sharing import Place
 
 EXACT = 1e-9  # gradients are rounded to 2^-40 of the largest, curvatures to 2^-30

@@ -7,7 +7,8 @@ from empirisk.compiled.boosting.team import meet
 from empirisk.compiled.decorator import compiled
 from empirisk.learners.ensembles.boosting import boosted_trees, growth
 from empirisk.learners.ensembles.boosting.bins import BinnedTable
-from empirisk.learners.ensembles.boosting.growth import Booster, Limits
+from empirisk.learners.ensembles.boosting.growth import Booster
+from empirisk.learners.ensembles.boosting.room import Limits
 from empirisk.learners.ensembles.boosting.team import Team
 
 
@@ -67,9 +68,9 @@ def test_a_path_uses_features_of_one_set_only():
 
 def test_entries_of_few_bits_grow_the_tree_of_wide_ones_where_nothing_is_rounded(monkeypatch):
     X, bins, rng = table(20_000)
-    g = np.clip(np.round(2000 * X[:, 0] + 2000 * rng.normal(size=20_000)), -8191, 8191)
-    h = rng.integers(1, 8192, size=20_000).astype(float)
-    g[0] = h[0] = 8191.0
+    g = np.clip(np.round(2000 * X[:, 0] + 2000 * rng.normal(size=20_000)), -8190, 8190)
+    h = rng.integers(1, 8191, size=20_000).astype(float)
+    g[0] = h[0] = 8190.0
     trees = []
     for many in (2**14, 2**40):
         monkeypatch.setattr(growth, "MANY_ROWS", many)
@@ -87,6 +88,38 @@ def test_an_outlier_does_not_hide_the_other_gradients(monkeypatch):
         monkeypatch.setattr(growth, "MANY_ROWS", many)
         trees.append(grown(bins, g, h, Limits()).newest().nodes)
     np.testing.assert_array_equal(trees[0], trees[1])
+
+
+def test_rounding_by_chance_makes_no_splits_of_its_own(monkeypatch):
+    X, _, rng = table(40_000)
+    y = (rng.uniform(size=40_000) < 0.001).astype(float)  # 8 units of 1 / 8190 for all other rows
+    X[:, 0] = np.round(X[:, 0]) + 100 * y
+    bins, start = BinnedTable.of(X, [None] * 4), np.full(40_000, np.log(0.001 / 0.999))
+    trees = []
+    for many in (2**14, 2**40):
+        monkeypatch.setattr(growth, "MANY_ROWS", many)
+        booster = Booster(bins, Limits(min_samples_leaf=1))
+        booster.round("log", start.copy(), y)
+        trees.append(booster)
+    assert trees[0].n_leaves == trees[1].n_leaves == 2  # all rows beside the class are alike
+    np.testing.assert_allclose(trees[0].leaf_values, trees[1].leaf_values, rtol=1e-12)
+
+
+def test_rounding_by_chance_costs_nothing_that_labels_do_not_cost_a_thousand_times(monkeypatch):
+    X, bins, rng = table(60_000)
+    y = (X[:, 0] + 0.3 * rng.normal(size=60_000) > 3.2).astype(float)
+    assert 0 < y.mean() < 0.002  # gradients of all others are below 16 units of 1 / 8190
+    start = np.full(60_000, np.log(y.mean() / (1 - y.mean())))
+    losses = []
+    for many in (2**14, 2**40):
+        monkeypatch.setattr(growth, "MANY_ROWS", many)
+        booster, score = Booster(bins, Limits(), n_jobs=2), start.copy()
+        for _ in range(5):
+            booster.round("log", score, y)
+        losses.append(np.mean(np.logaddexp(0, score) - y * score))
+    base = np.mean(np.logaddexp(0, start) - y * start)
+    # What the trees win, from gradients of few bits and of all.
+    assert abs(losses[0] - losses[1]) < 0.01 * (base - losses[1])
 
 
 def test_gradients_of_any_size_grow_the_same_tree():
@@ -116,11 +149,11 @@ def test_scores_of_many_rows_are_those_of_walking(monkeypatch):
     X, bins, rng = table(6000)
     y = rng.integers(3, size=6000) + (X[:, 0] > 0.5)
     y = np.minimum(y, 2).astype(float)
-    booster, scores, shares = Booster(bins, Limits()), np.zeros((3, 6000)), np.empty((3, 6000))
+    booster, scores = Booster(bins, Limits()), np.zeros((3, 6000))
     for _ in range(3):
-        booster.shares(scores, y, shares)
+        booster.derive_classes(scores, y)
         for k in range(3):
-            booster.round("softmax", scores[k], y, k=k, share=shares[k])
+            booster.round_of_class(k, scores[k])
             booster.keep()
     trees = booster.trees(per_round=3)
     assert len(trees) == 3

@@ -20,7 +20,7 @@ from empirisk.learners.ensembles.boosting.classification_losses import (
     BinaryLogLoss,
     MultinomialLogLoss,
 )
-from empirisk.learners.ensembles.boosting.growth import Limits
+from empirisk.learners.ensembles.boosting.room import Limits
 from empirisk.learners.ensembles.boosting.rounds import Rounds, TrainingRows
 from empirisk.runtime.errors import DataError, ParameterError
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from empirisk.learners.ensembles.boosting.bins import BinnedTable
 from empirisk.learners.ensembles.boosting.constraints import interaction_groups, monotone_signs
-from empirisk.learners.ensembles.boosting.growth import Limits
 from empirisk.learners.ensembles.boosting.number_of_rounds import checked_rate
+from empirisk.learners.ensembles.boosting.room import Limits
 from empirisk.learners.trees.limits import real, whole
 from empirisk.runtime.errors import ParameterError
 

@@ -1,36 +1,34 @@
 """Growing the trees of a gradient boosting: one table of bins, one set of limits, one team."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
 from empirisk.compiled.boosting import gradients
 from empirisk.compiled.boosting.choosing import N_LEAVES, N_NODES, N_UNITS
-from empirisk.compiled.boosting.gradients import BLOCK, find_shares
+from empirisk.compiled.boosting.gradients import derive_classes
 from empirisk.compiled.boosting.growing import boost
-from empirisk.compiled.boosting.histograms import CHUNK, CHUNKED, LEAN, SUMS, WIDE, pack_codes
-from empirisk.compiled.boosting.layout import CODES, NODE, RULES, SPLIT
-from empirisk.compiled.boosting.leaves import ITEM, PART, PARTS
+from empirisk.compiled.boosting.histograms import CHUNKED, LEAN, WIDE, pack_codes
+from empirisk.compiled.boosting.layout import RULES
 from empirisk.compiled.boosting.levels import MIN_SUPPORT
 from empirisk.compiled.boosting.packing import pack_nodes
 from empirisk.compiled.boosting.walking import walk_codes
 from empirisk.learners.ensembles.boosting.bins import BinnedTable
 from empirisk.learners.ensembles.boosting.boosted_trees import BoostedTrees
+from empirisk.learners.ensembles.boosting.grown_tree import GrownTree, joined
 from empirisk.learners.ensembles.boosting.level_groups import bins_of_levels
+from empirisk.learners.ensembles.boosting.room import Limits, Room
 from empirisk.learners.ensembles.boosting.team import Team
-from empirisk.learners.ensembles.forest_trees import ForestTrees
 from empirisk.learners.trees.limits import counts_rows
-from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import DataError
 
-Loss = Literal["squared", "log", "softmax", "poisson", "gamma"]
+Loss = Literal["squared", "log", "poisson", "gamma"]
 KINDS = {
     "squared": gradients.SQUARED,
     "log": gradients.LOG,
-    "softmax": gradients.SOFTMAX,
     "poisson": gradients.POISSON,
     "gamma": gradients.GAMMA,
 }
@@ -40,43 +38,8 @@ MANY_ROWS = 2**14  # from which on speed counts for more than the last bits of g
 NARROW_BITS = 20  # of a gradient or curvature, at least, where one word has to do
 HISTOGRAM_BYTES = 2**28  # of all histograms of a tree that are kept
 ROWS_TO_SHARE = 4096  # with fewer, a team would wait more than work
-OWN = 8 + SUMS + 3 * CHUNK
 MIN_CURVATURE = 1e-3  # of a child, as in scikit-learn and LightGBM
 NO_ROWS = np.empty(0, np.uint32)
-
-
-@dataclass(frozen=True, eq=False)
-class Limits:
-    """What a tree may become.
-
-    Attributes
-    ----------
-    max_leaf_nodes : int or None
-    max_depth : int or None
-        Of leaves; the root has depth 0.
-    min_samples_leaf : int
-    l2 : float
-        Added to the sum of curvatures of a leaf.
-    min_gain : float
-        A split must gain more: see `compiled.boosting.splitting`.
-    max_features : float
-        The share of the features that are drawn at each split.
-    learning_rate : float
-    monotone : int array of shape (p,) or None
-        Signs of monotone constraints.
-    interactions : sequence of sets of features, or None
-        A path may use features of one set. Features in no set are used by no tree.
-    """
-
-    max_leaf_nodes: int | None = 31
-    max_depth: int | None = None
-    min_samples_leaf: int = 20
-    l2: float = 0.0
-    min_gain: float = 0.0
-    max_features: float = 1.0
-    learning_rate: float = 0.1
-    monotone: Array | None = None
-    interactions: Sequence[set[int]] | None = None
 
 
 @dataclass(eq=False)
@@ -109,7 +72,7 @@ class Booster:
     weight: Floats | None = None
     n_jobs: int | None = None
     copies: Array | None = None
-    _kept: list["GrownTree"] = field(default_factory=list, init=False, repr=False)
+    _kept: list[GrownTree] = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:
         n, p = self.bins.shape
@@ -135,6 +98,7 @@ class Booster:
         most = int(self.bins.features["n_levels"].max())
         self._words_needed = 1 + 2 * (most // 32 + 1) if most else 0  # for the levels of a split
         self._gradient, self._curvature = np.empty(n), np.empty(n)
+        self._classes: Floats | None = None
 
     def group_levels(
         self, gradient: Floats, curvature: Floats | None, rows: Array | None = None
@@ -189,64 +153,56 @@ class Booster:
         """
         empty = np.empty(0)
         self._boost(
-            gradients.GIVEN, 0, empty, empty, empty, gradient,
+            gradients.GIVEN, empty, empty, empty, gradient,
             empty if curvature is None else curvature, rows, seed,
         )  # fmt: skip
 
     def round(
-        self,
-        loss: Loss,
-        score: Floats,
-        y: Floats,
-        *,
-        k: int = 0,
-        share: Floats | None = None,
-        rows: Array | None = None,
-        seed: int = 0,
+        self, loss: Loss, score: Floats, y: Floats, *, rows: Array | None = None, seed: int = 0
     ) -> None:
         """Grow a tree for a loss, and add its values to the scores.
 
         Parameters
         ----------
-        loss : {"squared", "log", "softmax", "poisson", "gamma"}
+        loss : {"squared", "log", "poisson", "gamma"}
         score : float array of shape (n,)
-            Changed in place; for "softmax" that of class k.
+            Changed in place.
         y : float array of shape (n,)
-            Values, or class codes.
-        share : float array of shape (n,)
-            The probability of class k, for "softmax" (`shares`).
         rows, seed
             As in `grow`.
         """
         assert self.weight is not None
-        empty, weighted = np.empty(0), len(self.weight) > 0
-        gradient = self._gradient
-        curvature = empty if loss == "squared" and not weighted else self._curvature
-        if loss == "softmax" and not weighted:  # from the shares, whenever they are needed
-            gradient = curvature = empty
-            self._room.units[N_UNITS:] = self._most[:, k].ravel()
-        self._boost(
-            KINDS[loss], k, score, empty if share is None else share, y, gradient, curvature, rows,
-            seed,
-        )  # fmt: skip
+        constant = loss == "squared" and len(self.weight) == 0
+        curvature = np.empty(0) if constant else self._curvature
+        self._boost(KINDS[loss], score, score, y, self._gradient, curvature, rows, seed)
 
-    def shares(self, scores: Floats, y: Floats, shares: Floats) -> None:
-        """shares[k] = the probabilities of class k by the scores: (classes, n) arrays."""
+    def derive_classes(self, scores: Floats, y: Floats) -> None:
+        """Note the gradients of all classes at the scores (classes, n), for one round."""
         (K, n), size = scores.shape, self.team.size
-        self._most = np.empty((size, K, 2))
+        if self._classes is None:
+            self._classes, self._most = np.empty((K, n)), np.empty((size, K, 2))
+        gradients, most = self._classes, self._most
 
         def find(rank: int) -> None:
             part = n * rank // size, n * (rank + 1) // size
-            find_shares(scores, y, shares, self._most[rank], *part)
+            derive_classes(scores, y, self.weight, gradients, most[rank], *part)
 
         self.team.run(find)
+
+    def round_of_class(
+        self, k: int, score: Floats, *, rows: Array | None = None, seed: int = 0
+    ) -> None:
+        """Grow a tree for class k by the gradients noted last, and add its values to the scores."""
+        assert self._classes is not None
+        empty = np.empty(0)
+        self._room.units[N_UNITS:] = self._most[:, k].ravel()
+        self._boost(gradients.SOFTMAX, self._classes[k], score, empty, empty, empty, rows, seed)
 
     def _boost(
         self,
         kind: int,
-        k: int,
+        points: Floats,
         score: Floats,
-        share: Floats,
         y: Floats,
         gradient: Floats,
         curvature: Floats,
@@ -270,14 +226,14 @@ class Booster:
         entries, ordered, parts, histograms = self._words_of(int(rules[0]["width"]))
         assert self.weight is not None
         shared = (
-            self.team.sync, rules, room.units, kind, k, score, share, y, self.weight, self.copies,
+            self.team.sync, rules, room.units, kind, points, score, y, self.weight, self.copies,
             gradient, curvature, room.tasks, room.spans, room.codes, room.words, room.first_code,
             room.features, room.feature_of, room.first_feature, self.bins.low, self.bins.high,
-            grown, others, room.spare, entries, ordered, parts, histograms, room.nodes, room.splits, room.split_bits,
-            room.node_bits, room.ways, room.chosen, room.members, room.active, room.drawing,
-            room.heap, room.free, seed, room.sums, room.gains, room.gains.view(np.int64),
-            self._order, self._bounded, room.own, room.derived, room.leaf_node,
-            room.items, room.places, room.part_sums, room.leaves, self.leaf_of,
+            grown, others, room.spare, entries, ordered, parts, histograms, room.nodes,
+            room.splits, room.split_bits, room.node_bits, room.ways, room.chosen, room.members,
+            room.active, room.drawing, room.heap, room.free, seed, room.sums, room.gains,
+            room.gains.view(np.int64), self._order, self._bounded, room.own, room.derived,
+            room.leaf_node, room.items, room.places, room.part_sums, room.leaves, self.leaf_of,
         )  # fmt: skip
         size = self.team.size
         self.team.run(lambda rank: boost(rank, size, *shared))
@@ -288,11 +244,11 @@ class Booster:
         """Add the last tree, with its `leaf_values`, to the trees."""
         self._kept.append(self.newest())
 
-    def kept(self) -> list["GrownTree"]:
+    def kept(self) -> list[GrownTree]:
         """The trees that were kept so far, one by one."""
         return self._kept[:]
 
-    def newest(self) -> "GrownTree":
+    def newest(self) -> GrownTree:
         """The last tree, with its `leaf_values`."""
         room, n_leaves, n_nodes = self._room, self.n_leaves, self.n_nodes
         nodes = np.empty((n_nodes, 2), np.int64)
@@ -380,138 +336,6 @@ class Booster:
         return self._words[width]
 
 
-class GrownTree(NamedTuple):
-    """One tree, as `ForestTrees` has many."""
-
-    nodes: Array
-    value: Floats
-    weight: Floats
-    rows: Array
-    subsets: Array
-    gains: Floats
-
-
-def joined(trees: Sequence[GrownTree]) -> ForestTrees:
-    """All of them."""
-    nodes, value, weight, rows, subsets, gains = zip(*trees, strict=True)
-
-    def first(parts: Sequence[Array]) -> Ints:
-        return np.concatenate([[0], np.cumsum([len(part) for part in parts])])
-
-    return ForestTrees(
-        nodes=np.concatenate(nodes),
-        value=np.concatenate(value)[:, None],
-        weight=np.concatenate(weight),
-        rows=np.concatenate(rows).astype(np.int32),
-        impurity=np.empty(0),
-        subsets=np.concatenate(subsets),
-        first_node=first(nodes),
-        first_leaf=first(value),
-        first_subset=first(subsets),
-        gains=np.array(gains),
-        medians=np.empty((0, 2)),
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class Room:
-    """Where a tree grows: see `compiled.boosting.growing`."""
-
-    max_leaves: int
-    tasks: Array
-    spans: Array
-    codes: Array
-    words: Array
-    first_code: Array
-    features: Array
-    feature_of: Array
-    first_feature: Array
-    every_row: Array
-    rows: Array
-    spare: Array
-    units: Floats
-    nodes: Array
-    splits: Array
-    split_bits: Array
-    node_bits: Array
-    ways: Array
-    chosen: Array
-    members: Array
-    active: Array
-    drawing: Array
-    heap: Array
-    free: Array
-    sums: Array
-    gains: Floats
-    order: Array
-    own: Array
-    leaf_node: Array
-    items: Array
-    derived: Floats
-    places: Floats
-    part_sums: Floats
-    leaves: Floats
-
-    @classmethod
-    def of(cls, bins: BinnedTable, limits: Limits, team: int, copies: Array) -> "Room":
-        """For the trees of a table."""
-        n, p = bins.shape
-        counted = int(copies.sum()) if len(copies) else n
-        most = max(min(n, counted // max(limits.min_samples_leaf, 1)), 1)
-        most = most if limits.max_leaf_nodes is None else min(limits.max_leaf_nodes, most)
-        if limits.max_depth is not None and limits.max_depth < 30:
-            most = min(most, 2**limits.max_depth)
-        most = max(most, 1)
-        n_nodes = 2 * most - 1
-        features = bins.features.copy()
-        if limits.monotone is not None:
-            features["monotone"] = limits.monotone
-        codes = bins.own_codes().copy() if bins.levels else bins.own_codes()
-        words = np.zeros((-(-len(codes) // 8), n), np.uint64)
-        pack_codes(codes, words)
-        members = _members(limits.interactions, p)
-        column = features["column"]
-        sizes = np.zeros(len(codes), np.int64)
-        last = features["first"] + features["n_bins"] - (features["default"] >= 0)
-        np.maximum.at(sizes, column, last + features["missing"])
-        return cls(
-            max_leaves=most,
-            tasks=_tasks(len(codes)),
-            spans=_spans(len(codes)),
-            codes=codes,
-            words=words,
-            first_code=np.concatenate([[0], np.cumsum(sizes)]),
-            features=features,
-            feature_of=np.argsort(column, kind="stable").astype(np.int32),
-            first_feature=np.searchsorted(np.sort(column), np.arange(len(codes) + 1)),
-            every_row=np.arange(n, dtype=np.uint32),
-            rows=np.empty(n, np.uint32),
-            spare=np.empty((2, n), np.uint32),
-            units=np.zeros(N_UNITS + 2 * team),
-            nodes=np.zeros(n_nodes, NODE),
-            splits=np.zeros((2, p), SPLIT),
-            split_bits=np.zeros((2, p, CODES // 64), np.uint64),
-            node_bits=np.zeros((n_nodes, CODES // 64), np.uint64),
-            ways=np.zeros((n_nodes, CODES), np.uint8),
-            chosen=np.zeros((2, p), np.uint8),
-            members=members,
-            active=np.zeros((n_nodes if len(members) else 1, max(len(members), 1)), np.uint8),
-            drawing=np.zeros(p, np.int64),
-            heap=np.zeros(most + 1, np.int32),
-            free=np.zeros(most + 1, np.int32),
-            sums=np.zeros((team, 2, CODES), np.int64),
-            gains=np.zeros((team, CODES)),
-            order=np.zeros((team, 2, CODES), np.int64),
-            own=np.zeros((team, OWN), np.int64),
-            leaf_node=np.zeros(most, np.int64),
-            items=np.zeros((most + n // ITEM + 1, 3), np.int64),
-            derived=np.zeros((team, 2, BLOCK)),
-            places=np.zeros((team, 4, most + 1, 3)),
-            part_sums=np.zeros((min(PARTS, n // PART + 1), most, 3)),
-            leaves=np.zeros((most, 4)),
-        )
-
-
 def counted_copies(copies: Array, min_samples_leaf: int) -> Array:
     """Copies of rows in numbers whose sum leaves room for curvatures in a word.
 
@@ -528,31 +352,3 @@ def counted_copies(copies: Array, min_samples_leaf: int) -> Array:
     if n == 0 or int(copies.sum()) < most:
         return copies
     return np.minimum(copies, max(min_samples_leaf, MIN_SUPPORT, most // n))
-
-
-def _members(interactions: Sequence[set[int]] | None, p: int) -> Array:
-    """members[k, j] = 1 where feature j is in set k."""
-    groups: list[Any] = [] if interactions is None else list(interactions)
-    members = np.zeros((len(groups), p), np.uint8)
-    for k, group in enumerate(groups):
-        members[k, list(group)] = 1
-    return members
-
-
-def _tasks(n_columns: int) -> Array:
-    """Columns that are worked on at a time: four; fewer at last, so that threads end together."""
-    tasks, first = [], 0
-    while first < n_columns:
-        left = n_columns - first
-        tasks.append((first, 4 if left >= 8 else 2 if left >= 3 else 1))
-        first += tasks[-1][1]
-    return np.array(tasks, np.int64)
-
-
-def _spans(n_columns: int) -> Array:
-    """All columns, eight at a time; at last four, two or one."""
-    spans, first = [], 0
-    while first < n_columns:
-        spans.append((first, min(8, 1 << ((n_columns - first).bit_length() - 1))))
-        first += spans[-1][1]
-    return np.array(spans, np.int64)

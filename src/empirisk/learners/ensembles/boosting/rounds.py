@@ -18,7 +18,9 @@ from empirisk.data.scaling import power_of_two
 from empirisk.learners.ensembles.boosting.bins import BinnedTable
 from empirisk.learners.ensembles.boosting.boosted_trees import BoostedTrees, LateTrees
 from empirisk.learners.ensembles.boosting.boosting_loss import BoostingLoss
-from empirisk.learners.ensembles.boosting.growth import Booster, GrownTree, Limits, joined
+from empirisk.learners.ensembles.boosting.grown_tree import GrownTree, joined
+from empirisk.learners.ensembles.boosting.growth import Booster
+from empirisk.learners.ensembles.boosting.room import Limits
 from empirisk.learners.ensembles.forest_trees import ForestTrees
 from empirisk.learners.trees.limits import counts_rows
 from empirisk.runtime.arrays import Array, Floats, Ints
@@ -191,10 +193,8 @@ class Rounds:
     def _by_kernel(self, rows: Ints | None, seeds: list[int]) -> Iterator[None]:
         """Trees of a loss whose derivatives are found where trees are grown."""
         kernel, booster = self.loss.kernel, self.booster
-        shares: Any = [None]
         if self.n_trees > 1:
-            shares = np.empty_like(self.scores)
-            booster.shares(self.scores, self.target, shares)
+            booster.derive_classes(self.scores, self.target)
         gradient, curvature = np.empty(0), None
         if self.bins.levels:
             gradient, curvature = self.loss.derivatives(self.y, self._flat(self.scores.T))
@@ -202,8 +202,10 @@ class Rounds:
             if self.bins.levels:
                 weighted = self._weighted(gradient, k), self._weighted(curvature, k)
                 booster.group_levels(*weighted, rows)
-            score = self.scores[k]
-            booster.round(kernel, score, self.target, k=k, share=shares[k], rows=rows, seed=seed)
+            if self.n_trees > 1:
+                booster.round_of_class(k, self.scores[k], rows=rows, seed=seed)
+            else:
+                booster.round(kernel, self.scores[0], self.target, rows=rows, seed=seed)
             yield
 
     def _by_derivatives(self, rows: Ints | None, seeds: list[int]) -> Iterator[None]:
