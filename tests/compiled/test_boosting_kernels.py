@@ -10,8 +10,8 @@ from empirisk.compiled.boosting.gradients import (
     GAMMA,
     LOG,
     POISSON,
-    SOFTMAX,
     derive,
+    derive_class,
     derive_classes,
 )
 from empirisk.compiled.boosting.histograms import (
@@ -35,6 +35,11 @@ def compiled_add_rows(form, codes, words, first_code, spans, rows, entries, hist
     room = np.empty(SUMS + CHUNK, np.int64)
     add_rows(form, np.int64(COUNT_BITS), codes, words, first_code, spans, rows, entries, histogram,
              room)  # fmt: skip
+
+
+@compiled
+def compiled_derive_class(points, weight, gradient, curvature):
+    derive_class(points, weight, gradient, curvature)
 
 
 @compiled
@@ -79,7 +84,7 @@ def test_histograms_are_those_of_bincount(form, spans, whole):
     histogram = np.full(words * first_code[-1], 99)
     first, end = spans[0][0], sum(spans[-1])
     histogram[words * first_code[first] : words * first_code[end]] = 0
-    packed = np.zeros((2, n), np.uint64)
+    packed = np.zeros((2, n), np.int64)
     pack_codes(codes, packed)
     compiled_add_rows(form, codes, packed, first_code, np.array(spans), rows.astype(np.uint32),
                       entries, histogram)  # fmt: skip
@@ -164,7 +169,7 @@ def test_gradients_of_classes_are_those_of_the_softmax(weighted):
     )
     assert (gradients[:, :100] == 7.0).all()
     g, h = np.empty((2, 3000))
-    compiled_derive(SOFTMAX, gradients[2], np.empty(0), weight, g, h)
+    compiled_derive_class(gradients[2], weight, g, h)
     factor = weight if weighted else 1.0
     np.testing.assert_array_equal(g, gradients[2] * factor)
     expected = (2 * share[2] * (1 - share[2]) * factor)[here]

@@ -16,8 +16,8 @@ from empirisk.compiled.boosting.gradients import (
     BLOCK,
     LOG,
     SOFTMAX,
-    derivatives,
     derive,
+    derive_class,
     largest,
     unit,
 )
@@ -77,8 +77,8 @@ def find_entries(
         if form == WIDE:
             by_curvature = unit(1.0 if rule.constant else most_curved, rule.curvature_bits)
         enter(
-            rank, team, form, dithered, rule, by_gradient, by_curvature, kind, points, y, weight,
-            copies, gradient, curvature, derived, own, entries,
+            rank, team, form, dithered, rule, by_gradient, by_curvature, points, weight, copies,
+            gradient, curvature, derived, own, entries,
         )  # fmt: skip
         if rank == 0:
             set_units(rule, by_gradient, by_curvature, dithered, units)
@@ -110,7 +110,8 @@ def derive_all(
 
 @compiled(inner=True)
 def enter(
-    rank, team, form, dithered, rule, by_gradient, by_curvature, kind, points, y, weight, copies,
+            rank, team, form, dithered, rule, by_gradient, by_curvature, points, weight, copies,
+
     gradient, curvature, derived, own, entries,
 ):  # fmt: skip
     """Write this thread's entries; own[rank, :4] = their sum, and what is not nearly 0 in them."""
@@ -120,7 +121,10 @@ def enter(
     large, large_curvature = np.int64(0), np.int64(0)
     for first in range(start, end, BLOCK):
         last = min(first + BLOCK, end)
-        g, h = derivatives(kind, points, y, weight, gradient, curvature, first, last, derived[rank])
+        if gradient.size == 0:
+            derive_class(points[first:last], weight[first:last], derived[rank, 0], derived[rank, 1])
+        g = gradient[first:last] if gradient.size > 0 else derived[rank, 0, : last - first]
+        h = curvature[first:last] if gradient.size > 0 else derived[rank, 1, : last - first]
         some = entries[words * first : words * last]
         if dithered:
             enter_dithered(g, h, by_gradient, by_curvature, first, some)

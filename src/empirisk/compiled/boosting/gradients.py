@@ -28,7 +28,7 @@ BLOCK = 1024  # rows whose numbers stay in the cache
 def derive(kind, points, y, weight, gradient, curvature):
     """Write gradients and curvatures of some rows; of constant curvatures there are none.
 
-    points are the scores; for SOFTMAX, gradients without weights. weight may be empty.
+    points are the scores, but for SOFTMAX (`derive_class`). weight may be empty.
     """
     n = gradient.size
     if kind == SQUARED:
@@ -41,11 +41,6 @@ def derive(kind, points, y, weight, gradient, curvature):
             p = 1.0 / (1.0 + exponential(-points[i]))
             gradient[i] = p - y[i]
             curvature[i] = p * (1.0 - p)
-    elif kind == SOFTMAX:
-        for i in range(n):
-            size = abs(points[i])
-            gradient[i] = points[i]
-            curvature[i] = 2.0 * size * (1.0 - size)
     elif kind == POISSON:
         for i in range(n):
             mean = exponential(points[i])
@@ -56,21 +51,27 @@ def derive(kind, points, y, weight, gradient, curvature):
             ratio = y[i] * exponential(-points[i])
             gradient[i] = 1.0 - ratio
             curvature[i] = ratio
-    if kind != GIVEN and weight.size > 0:
-        for i in range(n):
-            gradient[i] *= weight[i]
-        for i in range(curvature.size):
-            curvature[i] *= weight[i]
+    if kind != GIVEN:
+        weigh(weight, gradient, curvature)
 
 
-@compiled(inner=True, makes_arrays=True)
-def derivatives(kind, points, y, weight, gradient, curvature, first, last, room):
-    """Gradients and curvatures of rows first..last: those given, or found in room, if none are."""
-    if gradient.size > 0:
-        return gradient[first:last], curvature[first:last]
-    g, h = room[0, : last - first], room[1, : last - first]
-    derive(kind, points[first:last], y[first:last], weight[first:last], g, h)
-    return g, h
+@compiled(inner=True)
+def derive_class(points, weight, gradient, curvature):
+    """As `derive`, for SOFTMAX: points are gradients without weights; the rows are those of points."""
+    for i in range(points.size):
+        size = abs(points[i])
+        gradient[i] = points[i]
+        curvature[i] = 2.0 * size * (1.0 - size)
+    weigh(weight, gradient, curvature)
+
+
+@compiled(inner=True)
+def weigh(weight, gradient, curvature):
+    """Times the weights, if there are some."""
+    for i in range(weight.size):
+        gradient[i] *= weight[i]
+    for i in range(min(weight.size, curvature.size)):
+        curvature[i] *= weight[i]
 
 
 @compiled(inner=True)
@@ -109,11 +110,11 @@ def derive_classes(scores, y, weight, gradients, most, start, end):
     class k.
     """
     K = scores.shape[0]
-    total, room, none = np.empty(BLOCK), np.empty((2, BLOCK)), np.empty(0)
+    total, room = np.empty(BLOCK), np.empty((2, BLOCK))
     most[:] = 0.0
     for first in range(start, end, BLOCK):
         last = min(first + BLOCK, end)
-        highs = total[: last - first]
+        highs, g, h = total[: last - first], room[0, : last - first], room[1, : last - first]
         highest(scores, first, last, highs)
         for k in range(K):
             exponentials(scores[k, first:last], highs, gradients[k, first:last])
@@ -126,9 +127,7 @@ def derive_classes(scores, y, weight, gradients, most, start, end):
         for i in range(first, last):
             gradients[np.int64(y[i]), i] -= 1.0
         for k in range(K):
-            g, h = derivatives(
-                np.int64(SOFTMAX), gradients[k], none, weight, none, none, first, last, room
-            )
+            derive_class(gradients[k, first:last], weight[first:last], g, h)
             most[k, 0], most[k, 1] = max(most[k, 0], largest(g)), max(most[k, 1], largest(h))
 
 

@@ -124,16 +124,16 @@ def boost(
             return False
         searched = sync[SEARCHED] != 0
     return finish(
-        rank, team, sync, rule, units, kind, points, score, y, weight, gradient, curvature, codes,
-        features, rows, others, nodes, ways, heap, leaf_node, items, derived, places, part_sums,
+        rank, team, sync, rule, units, points, score, weight, gradient, curvature, codes, features,
+        rows, others, nodes, ways, heap, leaf_node, items, derived, places, part_sums,
         bounded, leaves, leaf_of,
     )  # fmt: skip
 
 
 @compiled(signatures=2, inner=True)
 def finish(
-    rank, team, sync, rule, units, kind, points, score, y, weight, gradient, curvature, codes,
-    features, rows, others, nodes, ways, stack, leaf_node, items, derived, places, part_sums,
+    rank, team, sync, rule, units, points, score, weight, gradient, curvature, codes, features,
+    rows, others, nodes, ways, stack, leaf_node, items, derived, places, part_sums,
     bounded, leaves, leaf_of,
 ):  # fmt: skip
     """The values of the leaves, and what they add to scores; False if the team was stopped."""
@@ -144,7 +144,7 @@ def finish(
     note_leaves(rank, team, sync, items, rows, others, leaf_of, leaves.shape[0])
     if not meet(sync, team):
         return False
-    sum_leaves(sync, kind, points, y, weight, gradient, curvature, leaf_of, derived[rank],
+    sum_leaves(sync, points, weight, gradient, curvature, leaf_of, derived[rank],
                places[rank], part_sums)  # fmt: skip
     if not meet(sync, team):
         return False

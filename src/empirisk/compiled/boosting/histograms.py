@@ -50,7 +50,7 @@ def unpack(word, count_bits):
 def add_eight(words, entries, sums):
     """sums[256 j + code of column j] += the entries of one word of some rows, for eight columns."""
     for k in range(np.uint64(entries.size)):
-        word, x = words[k], entries[k]
+        word, x = np.uint64(words[k]), entries[k]
         sums[word & LAST] += x
         sums[STRIDE + ((word >> BYTE) & LAST)] += x
         sums[np.uint64(2) * STRIDE + ((word >> np.uint64(16)) & LAST)] += x
@@ -70,7 +70,7 @@ def add_four(words, shift, entries, sums):
     n, row = np.uint64(entries.size), np.uint64(0)
     while row < n:
         place = np.uint64(4) * (row & ONE) * STRIDE
-        word, x = words[row] >> shift, entries[row]
+        word, x = np.uint64(words[row]) >> shift, entries[row]
         sums[place + (word & LAST)] += x
         sums[place + STRIDE + ((word >> BYTE) & LAST)] += x
         sums[place + np.uint64(2) * STRIDE + ((word >> np.uint64(16)) & LAST)] += x
@@ -83,7 +83,7 @@ def add_few(words, shift, n_columns, entries, sums):
     """As `add_four`, for one or two columns, in four places each."""
     for k in range(np.uint64(entries.size)):
         place = np.uint64(2) * (k & np.uint64(3)) * STRIDE
-        word, x = words[k] >> shift, entries[k]
+        word, x = np.uint64(words[k]) >> shift, entries[k]
         sums[place + (word & LAST)] += x
         if n_columns == 2:
             sums[place + STRIDE + ((word >> BYTE) & LAST)] += x
@@ -123,9 +123,13 @@ def add_rows(
         return
     for start in range(np.int64(0), rows.size, CHUNK):
         stop = min(start + CHUNK, rows.size)
+        first_row, n = np.int64(rows[start]), stop - start
+        run = np.int64(rows[stop - 1]) - first_row == n - 1  # no row is left out
         for s in range(spans.shape[0]):
             column, n_columns = spans[s, 0], spans[s, 1]
-            some = words_in_order(words[column >> 3], rows[start:stop], room[SUMS:])
+            some = words[column >> 3, first_row : first_row + n] if run else room[SUMS : SUMS + n]
+            if not run:
+                copy_words(words[column >> 3], rows[start:stop], some)
             add_span(some, column, n_columns, entries[start:stop], room[:SUMS])
             for c in range(column, column + n_columns):
                 first, end = first_code[c], first_code[c + 1]
@@ -136,16 +140,11 @@ def add_rows(
                     flush(of_column, count_bits, histogram[2 * first : 2 * end])
 
 
-@compiled(inner=True, makes_arrays=True)
-def words_in_order(words, rows, room):
-    """The words of rows, one after the other: where they lie if no row is left out, else copied."""
-    n, first = np.uint64(rows.size), np.uint64(rows[0])
-    if np.uint64(rows[n - ONE]) - first == n - ONE:
-        return words[first : first + n]
-    some = room.view(np.uint64)[:n]
-    for k in range(n):
-        some[k] = words[np.uint64(rows[k])]
-    return some
+@compiled(inner=True)
+def copy_words(words, rows, into):
+    """The words of rows, one after the other."""
+    for k in range(np.uint64(rows.size)):
+        into[k] = words[np.uint64(rows[k])]
 
 
 @compiled(inner=True)
@@ -174,7 +173,8 @@ def pack_codes(codes, words):
             packed, shift = words[c >> 3, first : first + CHUNK], np.uint64(8 * (c & 7))
             others = ~(LAST << shift)
             for i in range(column.size):
-                packed[i] = (packed[i] & others) | (np.uint64(column[i]) << shift)
+                word = np.uint64(packed[i]) & others
+                packed[i] = np.int64(word | (np.uint64(column[i]) << shift))
 
 
 @compiled(inner=True)

@@ -13,7 +13,7 @@ from empirisk.compiled.boosting.choosing import (
     N_ITEMS,
     N_LEAVES,
 )
-from empirisk.compiled.boosting.gradients import BLOCK, derivatives
+from empirisk.compiled.boosting.gradients import BLOCK, derive_class
 from empirisk.compiled.boosting.partitioning import piece
 from empirisk.compiled.boosting.splitting import rows_of
 from empirisk.compiled.boosting.team import take
@@ -71,7 +71,7 @@ def note_leaves(rank, team, sync, items, rows, others, leaf_of, n_leaves):
 
 @compiled(inner=True)
 def sum_leaves(
-    sync, kind, points, y, weight, gradient, curvature, leaf_of, room, places, sums,
+    sync, points, weight, gradient, curvature, leaf_of, room, places, sums,
 ):  # fmt: skip
     """sums[part, leaf] = gradients, curvatures and weights of a part of the rows; what there is.
 
@@ -88,7 +88,10 @@ def sum_leaves(
                     places[place, leaf, s] = 0.0
         for first in range(start, end, BLOCK):
             last = min(first + BLOCK, end)
-            g, h = derivatives(kind, points, y, weight, gradient, curvature, first, last, room)
+            if gradient.size == 0:
+                derive_class(points[first:last], weight[first:last], room[0], room[1])
+            g = gradient[first:last] if gradient.size > 0 else room[0, : last - first]
+            h = curvature[first:last] if gradient.size > 0 else room[1, : last - first]
             add_values(leaf_of[first:last], g, h, weight[first:last], places)
         for leaf in range(sums.shape[1]):
             for s in range(3):

@@ -105,7 +105,7 @@ class Room:
         if limits.monotone is not None:
             features["monotone"] = limits.monotone
         codes = bins.own_codes().copy() if bins.levels else bins.own_codes()
-        words = np.zeros((-(-len(codes) // 8), n), np.uint64)
+        words = np.zeros((-(-len(codes) // 8), n), np.int64)
         pack_codes(codes, words)
         members = _members(limits.interactions, p)
         column = features["column"]
