@@ -208,16 +208,16 @@ def enter_wide(gradient, curvature, copies, count_bits, by_gradient, by_curvatur
 
 
 @compiled(inner=True)
-def add_up(rank, team, form, rule, rows, entries, ordered, own):
-    """Gather the entries of some rows; own[rank, :2] = the sum of this thread's part of them."""
+def add_up(rank, team, form, rule, rows, entries, own):
+    """own[rank, :2] = the sum of the entries of this thread's part of the rows."""
     words = words_of(form)
     start, end = piece(np.int64(0), rows.size, rank, team)
-    gather(rows[start:end], words, entries, ordered[words * start : words * end])
     own[rank, 0], own[rank, 1] = np.int64(0), np.int64(0)
     for first in range(start, end, CHUNK):
-        last = min(first + CHUNK, end)
-        some = ordered[words * first : words * last]
-        more_first, more_second = sum_of_entries(form, rule.count_bits, some)
+        some = rows[first : min(first + CHUNK, end)]
+        of_rows = own[rank, 8 : 8 + words * some.size]
+        gather(some, words, entries, of_rows)
+        more_first, more_second = sum_of_entries(form, rule.count_bits, of_rows)
         own[rank, 0] += more_first
         own[rank, 1] += more_second
 

@@ -57,7 +57,7 @@ def derive(kind, points, y, weight, gradient, curvature):
 
 @compiled(inner=True)
 def derive_class(points, weight, gradient, curvature):
-    """As `derive`, for SOFTMAX: points are gradients without weights; the rows are those of points."""
+    """As `derive`, for SOFTMAX: points are the gradients of some rows without weights."""
     for i in range(points.size):
         size = abs(points[i])
         gradient[i] = points[i]

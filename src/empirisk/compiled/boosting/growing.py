@@ -16,7 +16,6 @@ from empirisk.compiled.boosting.choosing import (
     take_best,
 )
 from empirisk.compiled.boosting.entering import add_up, find_entries
-from empirisk.compiled.boosting.histograms import words_of
 from empirisk.compiled.boosting.leaves import (
     find_values,
     note_leaves,
@@ -35,7 +34,7 @@ from empirisk.compiled.decorator import compiled
 def boost(
     rank, team, sync, rules, units, kind, points, score, y, weight, copies, gradient, curvature,
     tasks, spans, codes, words, first_code, features, feature_of, first_feature, low, high, rows,
-    others, spare, entries, ordered, parts,
+    others, spare, entries, parts,
     histograms, nodes, splits, split_bits, node_bits, ways, chosen, members, active, drawing, heap,
     free, seed, sums, gains, patterns, order, bounded, own, derived, leaf_node, items, places,
     part_sums, leaves, leaf_of,
@@ -67,7 +66,7 @@ def boost(
     if form == STOPPED:
         return False
     if not whole:
-        add_up(rank, team, form, rule, rows, entries, ordered, own)
+        add_up(rank, team, form, rule, rows, entries, own)
         if not meet(sync, team):
             return False
     if rank == 0:
@@ -84,10 +83,9 @@ def boost(
             at_root = sync[LARGE] < 0
             there = look(
                 rank, team, sync, form, rule, units, tasks, spans, codes, words, first_code,
-                features, feature_of, first_feature, rows, entries,
-                entries if whole and at_root else ordered, at_root, parts, histograms, nodes,
-                splits, split_bits, chosen, sums[rank], gains[rank], patterns[rank], order,
-                bounded, own[rank],
+                features, feature_of, first_feature, rows, entries, whole and at_root, parts,
+                histograms, nodes, splits, split_bits, chosen, sums[rank], gains[rank],
+                patterns[rank], order, bounded, own[rank],
             )  # fmt: skip
             if not there:
                 return False
@@ -109,10 +107,7 @@ def boost(
         if i < 0:
             break
         column = codes[features[nodes[i].feature].column]
-        n_left = divide(
-            rank, team, sync, words_of(form), nodes[i], column, ways[i], rows, spare, entries,
-            ordered, own,
-        )  # fmt: skip
+        n_left = divide(rank, team, sync, nodes[i], column, ways[i], rows, spare, own)
         if n_left == STOPPED:
             return False
         if rank == 0:

@@ -1,7 +1,7 @@
 """Histograms of fresh nodes and their best splits by each feature.
 
-The rows of a large node are shared out: each thread adds up some of them, for all columns, and the
-sums are put together afterwards. All else is shared out by columns.
+The rows of a node are shared out: each thread adds up some of them, for all columns. The sums are
+put together, and searched, by columns.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ from empirisk.compiled.boosting.histograms import (
 )
 from empirisk.compiled.boosting.layout import CODES
 from empirisk.compiled.boosting.levels import search_levels
-from empirisk.compiled.boosting.partitioning import by_rows, gather, piece
+from empirisk.compiled.boosting.partitioning import gather, piece
 from empirisk.compiled.boosting.splitting import search_bounded, search_numbers
 from empirisk.compiled.boosting.team import meet, take
 from empirisk.compiled.decorator import compiled
@@ -27,28 +27,25 @@ from empirisk.compiled.decorator import compiled
 @compiled(signatures=4, inner=True)
 def look(
     rank, team, sync, form, rule, units, tasks, spans, codes, words, first_code, features,
-    feature_of, first_feature, rows, entries, ordered, gathered, parts, histograms, nodes, splits,
+    feature_of, first_feature, rows, entries, in_order, parts, histograms, nodes, splits,
     split_bits, chosen, sums, gains, patterns, order, bounded, own,
 ):  # fmt: skip
     """Histograms of the fresh nodes, and their best splits; False if the team was stopped.
 
-    A task is 1, 2 or 4 columns; spans are all columns, eight at a time where there are so many.
-    gathered says that `ordered` has the entries of all rows of the nodes in their order; otherwise
-    it has those of the nodes that are not added up by rows. parts are for sums of other threads.
+    A task is some columns; spans are all columns, eight at a time where there are so many.
+    in_order says that entries are those of the nodes' rows, one after the other; otherwise they are
+    those of all rows of the table. parts are for sums of other threads.
     There is no `order` where all features are numbers, and `bounded` is None where there are no
     monotone constraints: what these need is not compiled then.
     """
     small, large = nodes[sync[SMALL]], nodes[max(sync[LARGE], 0)]
     built = 1 if sync[LARGE] < 0 or sync[BY_SUBTRACTION] else 2
-    shared = False
     for side in range(built):
         node = large if side else small
-        if by_rows(team, node.end - node.start):
-            shared = True
-            into = histograms[node.slot] if rank == 0 else parts[side, rank - 1]
-            add_piece(rank, team, form, rule, codes, words, first_code, spans, rows, node, entries,
-                      ordered, gathered, into, own)  # fmt: skip
-    if shared and not meet(sync, team):
+        into = histograms[node.slot] if rank == 0 else parts[side, rank - 1]
+        add_piece(rank, team, form, rule, codes, words, first_code, spans, rows, node, entries,
+                  in_order, into, own)  # fmt: skip
+    if team > 1 and not meet(sync, team):
         return False
     width, missing, room = rule.width, own[2:4], own[8:]
     while True:
@@ -59,17 +56,12 @@ def look(
         first, end = width * first_code[column], width * first_code[column + n_columns]
         for side in range(2 if sync[LARGE] >= 0 else 1):
             node = large if side else small
-            histogram = histograms[node.slot]
+            histogram = histograms[node.slot, first:end]
             if side >= built:
-                subtract(histogram[first:end], histograms[small.slot, first:end])
-            elif by_rows(team, node.end - node.start):
-                for other in range(team - 1):
-                    add_words(parts[side, other, first:end], histogram[first:end])
+                subtract(histogram, histograms[small.slot, first:end])
             else:
-                clear(histogram[first:end])
-                of_rows = ordered[words_of(form) * node.start : words_of(form) * node.end]
-                add_rows(form, rule.count_bits, codes, words, first_code, tasks[t : t + 1],
-                         rows[node.start : node.end], of_rows, histogram, room)  # fmt: skip
+                for other in range(team - 1):
+                    add_words(parts[side, other, first:end], histogram)
             if may_be_split(rule, node):
                 for c in range(column, column + n_columns):
                     search(
@@ -82,8 +74,8 @@ def look(
 
 @compiled(inner=True)
 def add_piece(
-    rank, team, form, rule, codes, words, first_code, spans, rows, node, entries, ordered, gathered,
-    into, own,
+    rank, team, form, rule, codes, words, first_code, spans, rows, node, entries, in_order, into,
+    own,
 ):  # fmt: skip
     """into = the sums of this thread's piece of a node's rows, a chunk at a time."""
     n_words = words_of(form)
@@ -93,8 +85,8 @@ def add_piece(
     for first in range(start, end, CHUNK):
         last = min(first + CHUNK, end)
         some, of_rows = rows[first:last], buffer[: n_words * (last - first)]
-        if gathered:
-            of_rows = ordered[n_words * first : n_words * last]
+        if in_order:
+            of_rows = entries[n_words * first : n_words * last]
         else:
             gather(some, n_words, entries, of_rows)
         add_rows(form, rule.count_bits, codes, words, first_code, spans, some, of_rows, into, room)

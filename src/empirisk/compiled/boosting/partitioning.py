@@ -10,7 +10,6 @@ from empirisk.compiled.boosting.team import meet
 from empirisk.compiled.decorator import compiled
 
 ALONE = 2048  # a node with fewer rows is parted by one thread: sharing would cost more
-BY_ROWS = 4096  # of a node whose histogram is added up by rows, not by columns
 STOPPED = -1
 ONE = np.uint64(1)
 
@@ -20,12 +19,6 @@ def piece(start, end, rank, team):
     """The piece of start..end that is for one thread."""
     n = end - start
     return start + n * rank // team, start + n * (rank + 1) // team
-
-
-@compiled(inner=True)
-def by_rows(team, n_rows):
-    """Whether the rows of a node are shared out to find its histogram; else columns are."""
-    return team == 1 or n_rows >= BY_ROWS
 
 
 @compiled(inner=True)
@@ -67,18 +60,14 @@ def gather(rows, words, entries, ordered):
 
 
 @compiled(inner=True)
-def divide(rank, team, sync, words, node, column, ways, rows, spare, entries, ordered, own):
-    """Part the rows of a node, and gather the entries that `look` will ask for in their order.
-
-    Returns how many rows go left, or STOPPED.
-    """
+def divide(rank, team, sync, node, column, ways, rows, spare, own):
+    """Part the rows of a node; returns how many go left, or STOPPED."""
     start, end = node.start, node.end
     if end - start < ALONE:
         if rank > 0:
             return 0
         n_left = part(ways, column, rows, start, end, rows, spare[1])
         put(rows, start + n_left, spare[1], start, end - start - n_left)
-        gather_for(team, node, words, rows, n_left, start, end, entries, ordered)
         return n_left
     first, last = piece(start, end, rank, team)
     to_left = spare[0] if rank > 0 else rows
@@ -93,28 +82,4 @@ def divide(rank, team, sync, words, node, column, ways, rows, spare, entries, or
     if rank > 0:
         put(rows, start + before, spare[0], first, here)
     put(rows, to_right, spare[1], first, last - first - here)
-    gather_for(
-        team, node, words, rows, n_left, start + before, start + before + here, entries, ordered
-    )
-    gather_for(
-        team, node, words, rows, n_left, to_right, to_right + last - first - here, entries, ordered
-    )
     return n_left
-
-
-@compiled(inner=True)
-def gather_for(team, node, words, rows, n_left, first, last, entries, ordered):
-    """Gather the entries of rows[first:last] that are in a child which is looked at by columns.
-
-    That may be the child with fewer rows, and the other one too, if the node has no histogram from
-    which it would follow.
-    """
-    middle = node.start + n_left
-    fewer_left = n_left <= node.end - middle
-    for side in range(2):
-        start, end = (middle, node.end) if side else (node.start, middle)
-        wanted = node.slot < 0 or (side == 0) == fewer_left
-        if wanted and not by_rows(team, end - start):
-            start, end = max(first, start), min(last, end)
-            if start < end:
-                gather(rows[start:end], words, entries, ordered[words * start : words * end])

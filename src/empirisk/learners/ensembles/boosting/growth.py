@@ -94,7 +94,7 @@ class Booster:
         monotone = self.limits.monotone is not None and np.any(self.limits.monotone)
         self._bounded = True if monotone else None
         self._order = self._room.order if self.bins.features["category"].any() else None
-        self._words: dict[int, tuple[Array, Array, Array, Array]] = {}
+        self._words: dict[int, tuple[Array, Array, Array]] = {}
         most = int(self.bins.features["n_levels"].max())
         self._words_needed = 1 + 2 * (most // 32 + 1) if most else 0  # for the levels of a split
         self._gradient, self._curvature = np.empty(n), np.empty(n)
@@ -223,13 +223,13 @@ class Booster:
                 left_out = np.ones(n, bool)
                 left_out[rows] = False
                 others = np.flatnonzero(left_out).astype(np.uint32)
-        entries, ordered, parts, histograms = self._words_of(int(rules[0]["width"]))
+        entries, parts, histograms = self._words_of(int(rules[0]["width"]))
         assert self.weight is not None
         shared = (
             self.team.sync, rules, room.units, kind, points, score, y, self.weight, self.copies,
             gradient, curvature, room.tasks, room.spans, room.codes, room.words, room.first_code,
             room.features, room.feature_of, room.first_feature, self.bins.low, self.bins.high,
-            grown, others, room.spare, entries, ordered, parts, histograms, room.nodes,
+            grown, others, room.spare, entries, parts, histograms, room.nodes,
             room.splits, room.split_bits, room.node_bits, room.ways, room.chosen, room.members,
             room.active, room.drawing, room.heap, room.free, seed, room.sums, room.gains,
             room.gains.view(np.int64), self._order, self._bounded, room.own, room.derived,
@@ -319,16 +319,12 @@ class Booster:
         size = 8 * int(rule["width"]) * int(self._room.first_code[-1])
         rule["n_slots"] = min(self._room.max_leaves, max(HISTOGRAM_BYTES // size, 2))
 
-    def _words_of(self, width: int) -> tuple[Array, Array, Array, Array]:
-        """Room for entries, in the order of the rows and of the leaves, and for histograms.
-
-        These are parts, by the other threads of the team, and whole ones.
-        """
+    def _words_of(self, width: int) -> tuple[Array, Array, Array]:
+        """Room for entries, and for histograms: parts by other threads of the team, and whole."""
         if width not in self._words:
             n, size = len(self.bins), width * int(self._room.first_code[-1])
             slots = int(self._rules[0]["n_slots"]) + 2
             self._words[width] = (
-                np.empty(width * n, np.int64),
                 np.empty(width * n, np.int64),
                 np.empty((2, self.team.size - 1, size), np.int64),
                 np.empty((slots, size), np.int64),
