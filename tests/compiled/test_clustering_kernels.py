@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from empirisk.compiled.boosting.team import SYNC_SIZE
 from empirisk.compiled.clustering import assigning, pairs, seeding, stochastic, summing
+from empirisk.compiled.team import SYNC_SIZE
 from empirisk.learners.unsupervised.lloyd import scored_centres
 
 rng = np.random.default_rng(0)

@@ -14,8 +14,8 @@ from empirisk.compiled.boosting.choosing import (
     N_LEAVES,
 )
 from empirisk.compiled.boosting.splitting import rows_of
-from empirisk.compiled.boosting.team import take
 from empirisk.compiled.decorator import compiled
+from empirisk.compiled.team import take
 
 ITEM = 4096
 G, H, WEIGHT = 0, 1, 2

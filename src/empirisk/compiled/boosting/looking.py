@@ -7,8 +7,8 @@ from empirisk.compiled.boosting.histograms import build, subtract, words_of
 from empirisk.compiled.boosting.layout import CODES
 from empirisk.compiled.boosting.levels import search_levels
 from empirisk.compiled.boosting.splitting import search_bounded, search_numbers
-from empirisk.compiled.boosting.team import take
 from empirisk.compiled.decorator import compiled
+from empirisk.compiled.team import take
 
 
 @compiled(signatures=4, inner=True)

@@ -10,7 +10,6 @@ rounding errors, and where single precision leaves a doubt, double precision dec
 
 import numpy as np
 
-from empirisk.compiled.boosting.team import take
 from empirisk.compiled.clustering.tiles import (
     LANES,
     gap_tile,
@@ -19,6 +18,7 @@ from empirisk.compiled.clustering.tiles import (
     two_least,
 )
 from empirisk.compiled.decorator import compiled
+from empirisk.compiled.team import take
 
 NEVER = np.float32(-1.0)  # slack of a row that is always looked at
 ROUNDED_DOWN = 1.0 - 2e-7  # a bound still holds after rounding to single precision

@@ -6,9 +6,9 @@ n x n numbers is ever built.
 
 import numpy as np
 
-from empirisk.compiled.boosting.team import take
 from empirisk.compiled.clustering.tiles import LANES
 from empirisk.compiled.decorator import compiled
+from empirisk.compiled.team import take
 
 
 @compiled

@@ -18,7 +18,7 @@ import numpy as np
 
 from empirisk.charts.silhouettes import draw_silhouettes
 from empirisk.compiled.clustering.pairs import sum_distances, sum_squares_within
-from empirisk.learners.ensembles.boosting.team import Team
+from empirisk.learners.team import Team
 from empirisk.learners.unsupervised.placed_rows import PlacedRows, share
 from empirisk.runtime.arrays import Array, Floats, Int32s, Ints
 from empirisk.runtime.errors import DataError

@@ -16,7 +16,7 @@ from sklearn.base import (
 from sklearn.utils import Tags
 
 from empirisk.compiled.clustering.summing import all_distances
-from empirisk.learners.ensembles.boosting.team import Team
+from empirisk.learners.team import Team
 from empirisk.learners.unsupervised.encoder_decoder import EncoderDecoderMixin
 from empirisk.learners.unsupervised.lloyd import nearest
 from empirisk.learners.unsupervised.placed_rows import PlacedRows, block_starts, share

@@ -12,7 +12,7 @@ import numpy as np
 
 from empirisk.compiled.clustering.assigning import assign_blocks
 from empirisk.compiled.clustering.tiles import STEP
-from empirisk.learners.ensembles.boosting.team import Team
+from empirisk.learners.team import Team
 from empirisk.learners.unsupervised.placed_rows import PlacedRows, share
 from empirisk.runtime.arrays import Array, Floats, Int32s
 

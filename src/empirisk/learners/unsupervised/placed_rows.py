@@ -18,7 +18,7 @@ from empirisk.compiled.clustering.summing import (
     sum_clusters,
     sum_columns,
 )
-from empirisk.learners.ensembles.boosting.team import Team
+from empirisk.learners.team import Team
 from empirisk.runtime.arrays import Array, Floats, Int32s, Ints
 from empirisk.runtime.deadlines import check_deadline
 

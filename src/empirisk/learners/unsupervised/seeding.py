@@ -21,7 +21,7 @@ from empirisk.compiled.clustering.seeding import (
     try_candidates,
     weigh_exchanges,
 )
-from empirisk.learners.ensembles.boosting.team import Team
+from empirisk.learners.team import Team
 from empirisk.learners.unsupervised.placed_rows import PlacedRows, block_starts, share
 from empirisk.runtime.arrays import Array, Floats, Ints
 

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import clone
 
 from empirisk.compiled.clustering.stochastic import CONSTANT, COUNT, DECAYING, pull_centres
-from empirisk.learners.ensembles.boosting.team import Team
+from empirisk.learners.team import Team
 from empirisk.learners.unsupervised import seeding
 from empirisk.learners.unsupervised.clusters import (
     Clusters,

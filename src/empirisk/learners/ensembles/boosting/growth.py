@@ -19,8 +19,8 @@ from empirisk.compiled.boosting.walking import walk_codes
 from empirisk.learners.ensembles.boosting.bins import BinnedTable
 from empirisk.learners.ensembles.boosting.boosted_trees import BoostedTrees
 from empirisk.learners.ensembles.boosting.level_groups import bins_of_levels
-from empirisk.learners.ensembles.boosting.team import Team
 from empirisk.learners.ensembles.forest_trees import ForestTrees
+from empirisk.learners.team import Team
 from empirisk.learners.trees.limits import counts_rows
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.deadlines import check_deadline
