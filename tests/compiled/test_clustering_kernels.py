@@ -171,10 +171,12 @@ def test_sums_over_pairs(way):
     begin = np.searchsorted(labels, np.arange(5)).astype(np.int64)
     first = np.array([0, 70, 75], np.int64)
     square = ((rows[:, None] - rows) ** 2).sum(axis=2)
-    sums, within = np.empty((75, 4)), np.empty(75)
-    ways(pairs.sum_distances)[way](sync(), first, rows, weight, begin, sums)
+    (own, other), within, mass = np.empty((2, 75)), np.empty(75), np.bincount(labels, weight)
+    ways(pairs.mean_distances)[way](sync(), first, rows, weight, labels, begin, mass, own, other)
     same = labels[:, None] == np.arange(4)
-    assert_allclose(sums, np.sqrt(square) * weight @ same, rtol=1e-12)
+    mean = np.sqrt(square) * weight @ same / mass
+    assert_allclose(own, mean[same], rtol=1e-12)
+    assert_allclose(other, np.where(same, np.inf, mean).min(axis=1), rtol=1e-12)
     ways(pairs.sum_squares_within)[way](sync(), first, rows, weight, labels, begin, within)
     own = labels[:, None] == labels
     assert_allclose(within, (square * own) @ weight, rtol=1e-12)

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import Any, Literal, Self, get_args
 from warnings import warn
 
 import numpy as np
@@ -22,18 +22,16 @@ from empirisk.learners.unsupervised.encoder_decoder import PairsPath
 from empirisk.learners.unsupervised.lloyd import Criterion, Partition, Stopping, lloyd
 from empirisk.learners.unsupervised.mahalanobis import Whitened, given_metric, pooled_metric
 from empirisk.learners.unsupervised.placed_rows import PlacedRows
+from empirisk.learners.unsupervised.seeding import STARTS
 from empirisk.learners.unsupervised.trajectory import Trajectory
-from empirisk.risk.axis import Axis
 from empirisk.runtime.arrays import Floats
-from empirisk.runtime.errors import ConvergenceWarning, ParameterError
+from empirisk.runtime.errors import ConvergenceWarning
 from empirisk.runtime.parallel import parallel
 from empirisk.runtime.streams import generator, seed32, spawn
-from empirisk.runtime.validation import check_rows, numbers
+from empirisk.runtime.validation import check_rows
 
-MOST_CLUSTERS = 20  # of the default grid
 MOST_EXCHANGES = 10  # for each one that may gain nothing
 GAIN = 1e-12  # of W: more than rounding
-STARTS = ("k-means++", "random", "random_partition")
 
 
 class KMeans(Clusters):
@@ -127,9 +125,6 @@ class KMeans(Clusters):
            [10.,  2.]])
     """
 
-    axis: ClassVar[Axis | None] = Axis(("n_clusters",), larger="richer", scale="integer")
-    feature_scaling: ClassVar[Literal["each", "common"] | None] = "common"
-
     def __init__(
         self,
         n_clusters: int = 8,
@@ -174,28 +169,26 @@ class KMeans(Clusters):
         rows, weight = check_rows(self, X, sample_weight)
         self._check_parameters()
         check_number_of_clusters(self.n_clusters, len(rows))
-        self._fit_placed(PlacedRows.of(rows, weight, Team(self.n_jobs)))
+        self._fit_placed(self._placed(rows, weight))
         if len(self.labels_) < _num_samples(X):
             self.labels_ = self.encode(X)  # rows of weight 0 as well
         return self
-
-    def axis_values(
-        self, X: Floats, y: Any, sample_weight: Floats, *, n_train: int
-    ) -> Sequence[int]:
-        """1, 2, ..., 20, as far as there are rows."""
-        return range(1, max(1, min(MOST_CLUSTERS, n_train)) + 1)
 
     def fit_path(
         self, X: Floats, y: Any, sample_weight: Floats, values: Sequence[Any], *, n_classes: int = 0
     ) -> PairsPath:
         """A fit for each number of clusters, of rows that are centred and scaled once."""
         self._check_parameters()
-        placed = PlacedRows.of(X, sample_weight, Team(self.n_jobs))
+        placed = self._placed(X, sample_weight)
         pairs = []
         for value in values:
             check_number_of_clusters(value, len(X))
             pairs.append(clone(self).set_params(n_clusters=value)._fit_placed(placed))
         return PairsPath(pairs)
+
+    def _placed(self, X: Floats, weight: Floats) -> PlacedRows:
+        by_column = self.covariance is not None  # nothing depends on the units of columns then
+        return PlacedRows.of(X, weight, Team(self.n_jobs), by_column=by_column)
 
     def _fit_placed(self, placed: PlacedRows) -> Self:
         """The best of all starts."""
@@ -224,7 +217,8 @@ class KMeans(Clusters):
         team = Team(self.n_jobs)
 
         def run(rows: PlacedRows, centres: Floats | None) -> Partition:
-            centres = self._start(rows, seed, team) if centres is None else centres
+            if centres is None:
+                centres = seeding.start(self.init, rows, self.n_clusters, generator(seed), team)
             unit = rows.scatter.mean() / rows.mass if self.criterion == "movement" else 1.0
             stopping = Stopping(self.criterion, self.tol * unit, self.max_iter)
             return lloyd(rows, centres, stopping, team, keep=self.keep_steps)
@@ -263,27 +257,15 @@ class KMeans(Clusters):
             best = found if gained else best
         return Whitened(best, placed, end.matrix, best.within)
 
-    def _start(self, placed: PlacedRows, seed: int, team: Team) -> Floats:
-        """Centres to start from, by the rule that `init` names."""
-        K, rng = self.n_clusters, generator(seed)
-        if self.init == "k-means++":
-            return seeding.plus_plus(placed, K, rng, team)
-        if self.init == "random":
-            return seeding.random_rows(placed, K, rng)
-        return seeding.random_partition(placed, K, rng, team)
-
     def _given_centres(self, placed: PlacedRows, seed: int) -> Floats | None:
         """What `init` is or returns, placed like the rows; None if it is the name of a rule."""
-        init, wanted = self.init, (self.n_clusters, placed.X.shape[1])
+        init = self.init
         if isinstance(init, str):
             return None
         if callable(init):
-            state = np.random.RandomState(seed32(seed))
-            init = init(placed.X, self.n_clusters, random_state=state)
-        centres = numbers(init, "init of KMeans")
-        if centres.shape != wanted:
-            raise ParameterError(f"init has shape {centres.shape}; wanted {wanted}")
-        return placed.place(centres)
+            rows, state = np.ldexp(placed.X, placed.powers), np.random.RandomState(seed32(seed))
+            init = init(rows, self.n_clusters, random_state=state)
+        return seeding.given(init, placed, self.n_clusters)
 
     def _number_of_starts(self) -> int:
         if not isinstance(self.init, str) and not callable(self.init):
@@ -305,13 +287,15 @@ class KMeans(Clusters):
         self.labels_ = partition.labels
         self.n_iter_, self.converged_ = partition.n_iter, partition.converged
         self.n_features_in_ = placed.X.shape[1]
-        self.whitening_ = None if matrix is None else matrix * placed.unit
-        with np.errstate(over="ignore"):
-            scale = float(np.float64(placed.heaviest) / rows.unit / rows.unit)
-        self.inertia_ = partition.within * scale
+        self.whitening_ = (
+            None
+            if matrix is None
+            else np.ldexp(matrix * placed.unit, -placed.powers[:, np.newaxis])
+        )
+        self.inertia_ = float(rows.in_squared_units(partition.within))
         kept = [put_back(step.centres) for step in partition.steps if step.centres is not None]
         self.trajectory_ = Trajectory.of(
-            partition.steps, scale, placed.mass, np.array(kept) if kept else None
+            partition.steps, rows, np.array(kept) if kept else None, self.whitening_
         )
 
     def _check_parameters(self) -> None:

@@ -177,7 +177,7 @@ def reseed(state: Assignment, means: Floats) -> bool:
         i = int(distance.argmax())
         if distance[i] <= SAME * means.shape[1]:
             return done > 0
-        means[k] = placed.place(placed.X[i])
+        means[k] = placed.at(i)
         here = np.full(len(distance), k, np.int32)
         distance = np.minimum(distance, placed.distances(here, means, state.team))
     return True

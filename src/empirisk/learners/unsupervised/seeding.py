@@ -11,6 +11,7 @@ A row of weight w is drawn as w copies of it are.
 """
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,10 @@ from empirisk.compiled.clustering.seeding import (
 from empirisk.learners.team import Team
 from empirisk.learners.unsupervised.placed_rows import PlacedRows, block_starts, share
 from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.validation import numbers
+
+STARTS = ("k-means++", "random", "random_partition")
 
 WORTH = 1e-6  # an exchange must lower the sum by this share: what single precision can tell
 
@@ -116,6 +121,25 @@ class Seeds:
         )  # fmt: skip
 
 
+def start(
+    name: str, placed: PlacedRows, n_clusters: int, rng: np.random.Generator, team: Team
+) -> Floats:
+    """Centres to start from, by the rule of this name."""
+    if name == "k-means++":
+        return plus_plus(placed, n_clusters, rng, team)
+    if name == "random":
+        return random_rows(placed, n_clusters, rng)
+    return random_partition(placed, n_clusters, rng, team)
+
+
+def given(init: Any, placed: PlacedRows, n_clusters: int) -> Floats:
+    """Centres of the space of X that were given, in that of z."""
+    centres, wanted = numbers(init, "init"), (n_clusters, placed.X.shape[1])
+    if centres.shape != wanted:
+        raise ParameterError(f"init has shape {centres.shape}; wanted {wanted}")
+    return placed.place(centres)
+
+
 def plus_plus(placed: PlacedRows, n_clusters: int, rng: np.random.Generator, team: Team) -> Floats:
     """Greedy k-means++ and exchanges."""
     seeds = Seeds(placed, n_clusters, team, rng)
@@ -130,7 +154,7 @@ def plus_plus(placed: PlacedRows, n_clusters: int, rng: np.random.Generator, tea
     if n_clusters > 1:
         for _ in range(n_clusters):
             seeds.exchange()
-    return placed.place(placed.X[seeds.chosen])
+    return placed.at(seeds.chosen)
 
 
 def exchanged(
@@ -143,7 +167,7 @@ def exchanged(
         return None
     row, k, _, _ = seeds.best_exchange()
     moved = centres.copy()
-    moved[k] = placed.place(placed.X[row])
+    moved[k] = placed.at(row)
     return moved
 
 
@@ -152,7 +176,7 @@ def random_rows(placed: PlacedRows, n_clusters: int, rng: np.random.Generator) -
     # The K first of clocks that ring after an exponential time, faster for larger weights.
     times = rng.exponential(size=len(placed.X)) / placed.weight
     rows = np.argpartition(times, n_clusters - 1)[:n_clusters]
-    return placed.place(placed.X[rows[np.argsort(times[rows])]])
+    return placed.at(rows[np.argsort(times[rows])])
 
 
 def random_partition(
