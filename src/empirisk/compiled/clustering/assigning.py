@@ -75,7 +75,7 @@ def settle_tile(
     score_tile(tile, minus, half, score)
     two_least(score, K, least, second, label)
     square_tile(tile, p, square)
-    gap_tile(square, radius, minus.shape[1], least, second, doubt, gap)
+    gap_tile(square, radius[0], minus.shape[1], least, second, doubt, gap)
     for r in range(filled):
         i, k = place[r], np.int64(label[r])
         decided = second[r] - least[r] > doubt[r]

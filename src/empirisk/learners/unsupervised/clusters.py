@@ -92,7 +92,7 @@ class Clusters(
             return -float(check_weights(sample_weight, len(distance)) @ distance)
 
     def losses_of_rows(self, X: Any, output: Output = "reconstruction") -> Floats:
-        """|x - g(e(x))|^2 of each row; squared Mahalanobis distance where the learner has one."""
+        """|x - g(e(x))|^2 of each row, (x - c)' M^-1 (x - c) where the learner has a matrix M."""
         if output != "reconstruction":
             raise ParameterError(
                 f"{type(self).__name__} has no {output!r} of rows: use the loss 'reconstruction'"

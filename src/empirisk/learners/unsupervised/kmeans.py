@@ -18,20 +18,19 @@ from empirisk.learners.unsupervised.clusters import (
     is_count,
     is_number,
 )
-from empirisk.learners.unsupervised.encoder_decoder import PairsPath
-from empirisk.learners.unsupervised.lloyd import Criterion, Partition, Stopping, lloyd
+from empirisk.learners.unsupervised.encoder_decoder import EncoderDecoderMixin, PairsPath
+from empirisk.learners.unsupervised.exchanges import best_partition
+from empirisk.learners.unsupervised.lloyd import Assignment, Criterion, Partition, Stopping
 from empirisk.learners.unsupervised.mahalanobis import Whitened, given_metric, pooled_metric
 from empirisk.learners.unsupervised.placed_rows import PlacedRows
 from empirisk.learners.unsupervised.seeding import STARTS
 from empirisk.learners.unsupervised.trajectory import Trajectory
+from empirisk.risk.axis import Output
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import ConvergenceWarning
 from empirisk.runtime.parallel import parallel
 from empirisk.runtime.streams import generator, seed32, spawn
 from empirisk.runtime.validation import check_rows
-
-MOST_EXCHANGES = 10  # for each one that may gain nothing
-GAIN = 1e-12  # of W: more than rounding
 
 
 class KMeans(Clusters):
@@ -174,10 +173,23 @@ class KMeans(Clusters):
             self.labels_ = self.encode(X)  # rows of weight 0 as well
         return self
 
+    def losses_of_rows(self, X: Any, output: Output = "reconstruction") -> Floats:
+        """|x - g(e(x))|^2 of each row, by the Mahalanobis distance if its matrix was given.
+
+        The pooled covariance is another unit in each fit, in which losses cannot be compared.
+        """
+        if isinstance(self.covariance, str):
+            return EncoderDecoderMixin.losses_of_rows(self, X, output)
+        return super().losses_of_rows(X, output)
+
     def fit_path(
         self, X: Floats, y: Any, sample_weight: Floats, values: Sequence[Any], *, n_classes: int = 0
     ) -> PairsPath:
-        """A fit for each number of clusters, of rows that are centred and scaled once."""
+        """A fit for each number of clusters, of rows that are centred and scaled once.
+
+        There is no shorter way that is exact: the minima of neighbouring numbers of clusters are
+        not nested, and a start from one of them is another start than the one asked for.
+        """
         self._check_parameters()
         placed = self._placed(X, sample_weight)
         pairs = []
@@ -192,16 +204,17 @@ class KMeans(Clusters):
 
     def _fit_placed(self, placed: PlacedRows) -> Self:
         """The best of all starts."""
-        starts = list(enumerate(spawn(self.random_state, self._number_of_starts())))
-        ends = parallel(lambda start: self._end(placed, *start), starts, n_jobs=self.n_jobs)
-        best = min(ends, key=lambda end: end.cost)
-        if (
-            isinstance(self.init, str)
-            and self.init == "k-means++"
-            and len(starts) > 1
-            and self.covariance is None
-        ):
-            best = self._improved(best, starts[0][1])
+        seeds = spawn(self.random_state, self._number_of_starts())
+        if len(seeds) > 1 and self.covariance is None and self._init_is("k-means++"):
+            partition = best_partition(
+                placed, self.n_clusters, seeds, self.max_iter, n_jobs=self.n_jobs,
+                keep=self.keep_steps, tell=self._tell,
+            )  # fmt: skip
+            best = Whitened(partition, placed, None, partition.within)
+        else:
+            ends = parallel(lambda seed: self._end(placed, seed), seeds, n_jobs=self.n_jobs)
+            self._tell([end.partition for end in ends])
+            best = min(ends, key=lambda end: end.cost)
         self._take(best, placed)
         distinct = len(np.unique(self.labels_))
         if distinct < self.n_clusters:
@@ -212,50 +225,34 @@ class KMeans(Clusters):
             )
         return self
 
-    def _end(self, placed: PlacedRows, number: int, seed: int) -> Whitened:
+    def _end(self, placed: PlacedRows, seed: int) -> Whitened:
         """Where the algorithm ends from one start."""
         team = Team(self.n_jobs)
 
         def run(rows: PlacedRows, centres: Floats | None) -> Partition:
             if centres is None:
                 centres = seeding.start(self.init, rows, self.n_clusters, generator(seed), team)
-            unit = rows.scatter.mean() / rows.mass if self.criterion == "movement" else 1.0
-            stopping = Stopping(self.criterion, self.tol * unit, self.max_iter)
-            return lloyd(rows, centres, stopping, team, keep=self.keep_steps)
+            state = Assignment(rows, centres, team)
+            return state.iterate(self._stopping(rows), keep=self.keep_steps).settled()
 
         centres = self._given_centres(placed, seed)
         if self.covariance is None:
             partition = run(placed, centres)
-            end = Whitened(partition, placed, None, partition.within)
-        elif isinstance(self.covariance, str):
-            end = pooled_metric(placed, centres, run, team)
-        else:
-            end = given_metric(placed, self.covariance, centres, run, team)
-        if self.verbose:
-            found = f"{end.cost:.6g} after {end.partition.n_iter} iterations"
-            print(f"KMeans, start {number + 1}: {found}", file=sys.stderr)
-        return end
+            return Whitened(partition, placed, None, partition.within)
+        if isinstance(self.covariance, str):
+            return pooled_metric(placed, centres, run, team)
+        return given_metric(placed, self.covariance, centres, run, team)
 
-    def _improved(self, end: Whitened, seed: int) -> Whitened:
-        """The best of several starts, carried on to stability, and after exchanges.
+    def _tell(self, ends: Sequence[Any]) -> None:
+        for number, end in enumerate(ends if self.verbose else [], start=1):
+            print(f"KMeans, start {number}: {len(end.steps)} iterations", file=sys.stderr)
 
-        They end when as many as there are clusters, or starts, have gained nothing one after the
-        other.
-        """
-        placed, best, team = end.placed, end.partition, Team(self.n_jobs)
-        stability = Stopping("stability", 0.0, self.max_iter)
-        best = lloyd(placed, best.centres, stability, team, keep=self.keep_steps)
-        patience = max(self.n_clusters, self._number_of_starts())
-        in_vain = 0
-        for trial in spawn(seed, MOST_EXCHANGES * patience):
-            centres = seeding.exchanged(placed, best.centres, generator(trial), team)
-            if centres is None or in_vain == patience:
-                break
-            found = lloyd(placed, centres, stability, team, keep=self.keep_steps)
-            gained = found.within < best.within * (1 - GAIN)
-            in_vain = 0 if gained else in_vain + 1
-            best = found if gained else best
-        return Whitened(best, placed, end.matrix, best.within)
+    def _stopping(self, rows: PlacedRows) -> Stopping:
+        unit = rows.scatter.mean() / rows.mass if self.criterion == "movement" else 1.0
+        return Stopping(self.criterion, self.tol * unit, self.max_iter)
+
+    def _init_is(self, name: str) -> bool:
+        return isinstance(self.init, str) and self.init == name
 
     def _given_centres(self, placed: PlacedRows, seed: int) -> Floats | None:
         """What `init` is or returns, placed like the rows; None if it is the name of a rule."""
@@ -293,9 +290,9 @@ class KMeans(Clusters):
             else np.ldexp(matrix * placed.unit, -placed.powers[:, np.newaxis])
         )
         self.inertia_ = float(rows.in_squared_units(partition.within))
-        kept = [put_back(step.centres) for step in partition.steps if step.centres is not None]
+        kept = np.array([put_back(centres) for centres in partition.kept])
         self.trajectory_ = Trajectory.of(
-            partition.steps, rows, np.array(kept) if kept else None, self.whitening_
+            partition.steps, rows, kept if self.keep_steps else None, self.whitening_
         )
 
     def _check_parameters(self) -> None:

@@ -157,12 +157,17 @@ class PlacedRows:
 
 def share(team: Team, kernel: Callable[..., Any], first: Ints, *arguments: Any) -> None:
     """Have the team call a kernel that takes block after block."""
+    share_meetings(team, lambda sync, rank, size, *rest: kernel(sync, *rest), first, *arguments)
+
+
+def share_meetings(team: Team, kernel: Callable[..., Any], first: Ints, *arguments: Any) -> None:
+    """Have the team call a kernel in which threads, that know their rank and number, meet."""
     check_deadline()
     if len(first) == 2 or first[-1] < ROWS_TO_SHARE:
         team.sync[:] = 0
-        kernel(team.sync, first, *arguments)
+        kernel(team.sync, 0, 1, first, *arguments)
         return
-    team.run(lambda rank: kernel(team.sync, first, *arguments))
+    team.run(lambda rank: kernel(team.sync, rank, team.size, first, *arguments))
 
 
 def block_starts(n: int, sums: int) -> Ints:

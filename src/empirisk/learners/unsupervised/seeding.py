@@ -82,14 +82,18 @@ class Seeds:
             self.near, self.apart, self.potential,
         )  # fmt: skip
 
-    def place(self, centres: Floats) -> None:
-        """Begin with all these centres."""
-        everywhere, placed = np.zeros(len(self.placed.X), np.float32), self.placed
+    @classmethod
+    def about(
+        cls, placed: PlacedRows, centres: Floats, team: Team, rng: np.random.Generator
+    ) -> "Seeds":
+        """With all these centres, which need not be rows."""
+        seeds = cls(placed, len(centres), team, rng)
         share(
-            self.team, exchange_centre, self.first, placed.rows, placed.weight,
-            centres.astype(np.float32), everywhere, np.int32(-1), self.near, self.apart,
-            self.potential,
+            team, exchange_centre, seeds.first, placed.rows, placed.weight,
+            centres.astype(np.float32), np.zeros(len(placed.X), np.float32), np.int32(-1),
+            seeds.near, seeds.apart, seeds.potential,
         )  # fmt: skip
+        return seeds
 
     def best_exchange(self) -> tuple[int, int, Array, float]:
         """Draw a row: it, the centre whose place it best takes, its distances, the sum then."""
@@ -140,8 +144,15 @@ def given(init: Any, placed: PlacedRows, n_clusters: int) -> Floats:
     return placed.place(centres)
 
 
-def plus_plus(placed: PlacedRows, n_clusters: int, rng: np.random.Generator, team: Team) -> Floats:
-    """Greedy k-means++ and exchanges."""
+def plus_plus(
+    placed: PlacedRows,
+    n_clusters: int,
+    rng: np.random.Generator,
+    team: Team,
+    *,
+    exchanges: bool = True,
+) -> Floats:
+    """Greedy k-means++, and exchanges."""
     seeds = Seeds(placed, n_clusters, team, rng)
     row = draw_rows(placed.weight, rng.random(1))
     seeds.enter(0, int(row[0]), seeds.distances(row)[0][0])
@@ -151,24 +162,10 @@ def plus_plus(placed: PlacedRows, n_clusters: int, rng: np.random.Generator, tea
         distance, potential = seeds.distances(rows)
         best = int(potential.argmin())
         seeds.enter(k, int(rows[best]), distance[best])
-    if n_clusters > 1:
+    if n_clusters > 1 and exchanges:
         for _ in range(n_clusters):
             seeds.exchange()
     return placed.at(seeds.chosen)
-
-
-def exchanged(
-    placed: PlacedRows, centres: Floats, rng: np.random.Generator, team: Team
-) -> Floats | None:
-    """These centres with one moved to a row that is drawn; None if all rows are centres."""
-    seeds = Seeds(placed, len(centres), team, rng)
-    seeds.place(centres)
-    if not seeds.potential.sum() > 0:
-        return None
-    row, k, _, _ = seeds.best_exchange()
-    moved = centres.copy()
-    moved[k] = placed.at(row)
-    return moved
 
 
 def random_rows(placed: PlacedRows, n_clusters: int, rng: np.random.Generator) -> Floats:

@@ -148,7 +148,7 @@ class StochasticKMeans(Clusters):
     def fit_path(
         self, X: Floats, y: Any, sample_weight: Floats, values: Sequence[Any], *, n_classes: int = 0
     ) -> PairsPath:
-        """A fit for each number of clusters."""
+        """A fit for each number of clusters; there is no shorter way to the same."""
         pairs = [clone(self).set_params(n_clusters=value) for value in values]
         return PairsPath([pair._fit_rows(X, sample_weight) for pair in pairs])
 

@@ -8,7 +8,7 @@ import numpy as np
 from empirisk.charts.lloyd_steps import draw_lloyd_steps, draw_within
 from empirisk.learners.team import Team
 from empirisk.learners.unsupervised.clusters import check_numbers, placed_together
-from empirisk.learners.unsupervised.lloyd import Step, nearest
+from empirisk.learners.unsupervised.lloyd import nearest
 from empirisk.learners.unsupervised.placed_rows import PlacedRows
 from empirisk.runtime.arrays import Floats, Int32s
 from empirisk.runtime.errors import DataError
@@ -42,13 +42,13 @@ class Trajectory:
 
     @classmethod
     def of(
-        cls, steps: list[Step], rows: PlacedRows, centers: Floats | None, whitening: Floats | None
+        cls, steps: Floats, rows: PlacedRows, centers: Floats | None, whitening: Floats | None
     ) -> "Trajectory":
         """Of steps with these rows, and the centres in the space of the rows as they came."""
         return cls(
-            rows.in_squared_units(np.array([step.assigned for step in steps])),
-            rows.in_squared_units(np.array([step.updated for step in steps])),
-            np.array([step.moved for step in steps]) / rows.mass,
+            rows.in_squared_units(steps[:, 0]),
+            rows.in_squared_units(steps[:, 1]),
+            steps[:, 2] / rows.mass,
             centers,
             whitening,
         )
