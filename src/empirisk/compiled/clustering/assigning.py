@@ -70,10 +70,10 @@ def settle_tile(
     minus, half, radius, spent, labels, slack, sums, mass, count, moved, b,
 ):  # fmt: skip
     """The rows of a tile go to their nearest centres."""
-    K, p = centres.shape
+    p = centres.shape[1]
     least, second, square, doubt, gap = lanes[0], lanes[1], lanes[2], lanes[3], lanes[4]
     score_tile(tile, minus, half, score)
-    two_least(score, K, least, second, label)
+    two_least(score, least, second, label)
     square_tile(tile, p, square)
     gap_tile(square, radius[0], minus.shape[1], least, second, doubt, gap)
     for r in range(filled):

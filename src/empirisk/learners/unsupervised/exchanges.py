@@ -1,10 +1,10 @@
 """The best of several starts of k-means, and what exchanges of centres for rows make of it.
 
 Independent starts end in different local minima; to come from one to a better one, it is often
-enough to move a few centres elsewhere (Fränti 2018). So starts are followed roughly, then
-each of them as long as it may still come below the best, and then, again and again, rows that are far from their centres take the places of
-one, two or three of them: of the one that is missed least (Lattanzi & Sohler 2019), or of any.
-Lloyd's iterations follow that in the same way.
+enough to move a few centres elsewhere (Fränti 2018). So starts are followed roughly, and then as
+long as each may still come below the best of them. Then, again and again, rows that are far from
+their centres take the places of one, two or three of these: of the one that is missed least
+(Lattanzi & Sohler 2019), or of any. Lloyd's iterations follow that in the same way.
 
 Where they end, single rows are moved (Hartigan 1975), until none of them can lower W either.
 """

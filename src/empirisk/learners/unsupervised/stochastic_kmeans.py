@@ -158,7 +158,7 @@ class StochasticKMeans(Clusters):
         if hasattr(self, "cluster_centers_"):
             counts, steps = getattr(self, "counts_", None), getattr(self, "n_steps_", None)
             check_numbers("counts_", counts, (len(self.cluster_centers_),))
-            if not is_number(steps) or steps < 0 or (self.counts_ < 0).any():
+            if steps is None or not is_number(steps) or steps < 0 or (self.counts_ < 0).any():
                 raise DataError("n_steps_ and counts_ are not numbers >= 0")
 
     def _fit_rows(self, rows: Floats, weight: Floats) -> Self:
