@@ -89,24 +89,33 @@ def kmeans_birch(quick: bool) -> Case:
     return same_start(X, 100)
 
 
-@benchmark("kmeans_starts")
+@benchmark("kmeans_starts", target=Target(ratio=1))
 def kmeans_starts(quick: bool) -> Case:
-    """The best of ten starts on ten sets: our sum of squares is never above scikit-learn's."""
+    """The best of ten starts on ten sets: our sum of squares is never above scikit-learn's.
+
+    Each set has the number of clusters it is known for; n_init=10 and random_state 0, 1 and 2 for
+    both, n_jobs=None for ours. The quality is the worst of all thirty.
+    """
     sets = quality_sets()
     chosen = dict(list(sets.items())[:2]) if quick else sets
+    seeds = range(1 if quick else 3)
 
     def sums(kind: Any) -> Callable[[], Floats]:
         return lambda: np.array(
-            [kind(k, n_init=10, random_state=0).fit(X).inertia_ for X, k in chosen.values()]
+            [
+                kind(k, n_init=10, random_state=seed).fit(X).inertia_
+                for X, k in chosen.values()
+                for seed in seeds
+            ]
         )
 
     return Case(
-        size=f"{len(chosen)} sets, 10 starts",
+        size=f"{len(chosen)} sets, 10 starts, {len(seeds)} seed(s)",
         ours=sums(KMeans),
         peers={"scikit-learn": sums(peers.KMeans)},
         quality=Quality(
             "largest share by which a sum of squares is above the peer's",
-            1e-5,  # local minima of one shape, a few rows apart
+            1e-12,  # rounding
             lambda a, b: float(np.maximum(a / b - 1, 0).max()),
         ),
     )

@@ -27,7 +27,7 @@ def move_single_rows(
     moves = 0
     lightest = mass[mass > 0.0].min()
     for i in range(X.shape[0]):
-        k, w = labels[i], weight[i]
+        k, w = np.int64(labels[i]), weight[i]
         if mass[k] - w <= ALONE * mass[k]:
             continue
         own = square_to(X[i], unit, shift, centres[k])
@@ -42,7 +42,7 @@ def move_single_rows(
                 if into < cost:
                     best, cost = l, into
         if best != k:
-            labels[i] = best
+            labels[i] = np.int32(best)
             slack[i] = np.float32(-np.inf)
             moves += 1
             carry(X[i], unit, shift, -w, k, centres, sums, mass, count)

@@ -129,6 +129,11 @@ def number_of_clusters(
     """
     if by not in get_args(Measure):
         raise ParameterError(f"by is {by!r}; give one of {get_args(Measure)}")
+    if by in ("gap", "elbow") and str(getattr(estimator, "covariance", None)) == "pooled":
+        raise ParameterError(
+            f"by is {by!r}; W by the pooled covariance is the same for every number of clusters: "
+            "choose by another measure"
+        )
     if not is_count(n_samples):
         raise ParameterError(f"n_samples is {n_samples!r}; give a whole number of 1 or more")
     wanted = list(values)
