@@ -55,7 +55,9 @@ class KMeans(Clusters):
         drawn at random, the means of a random partition, the centres given, of shape (n_clusters,
         n_features), or those that init(X, n_clusters, random_state) returns.
     n_init : "auto" or int
-        How many starts; "auto" is 1 for k-means++ and given centres, 10 otherwise.
+        How many starts; "auto" is 1 for k-means++ and given centres, 10 otherwise. The best of
+        several by k-means++ is sought further (see `exchanges`), to stability, and until no single
+        row can be moved to another cluster and lower W; not so for Mahalanobis distances.
     max_iter : int
         Iterations at most, from each start.
     tol : float
@@ -93,7 +95,8 @@ class KMeans(Clusters):
         Whether it stopped by `criterion`.
     trajectory_ : Trajectory
         W after each step of Lloyd's algorithm; `trajectory_.plot()`, `trajectory_.plot_steps(X)`.
-        With covariance="pooled", of the run with the last covariance.
+        With covariance="pooled", of the run with the last covariance. Of several starts by
+        k-means++ it begins at the last exchange of centres that lowered W.
     whitening_ : array of shape (n_features, n_features) or None
         A with |x - c|_M = |(x - c) A|; None for Euclidean distances.
     n_features_in_, feature_names_in_
@@ -110,7 +113,9 @@ class KMeans(Clusters):
     ----------
     S. Lloyd (1982), Least squares quantization in PCM.
     D. Arthur and S. Vassilvitskii (2007), k-means++: the advantages of careful seeding.
+    J. Hartigan (1975), Clustering algorithms.
     G. Hamerly (2010), Making k-means even faster.
+    P. Fränti (2018), Efficiency of random swap clustering.
     S. Lattanzi and C. Sohler (2019), A better k-means++ algorithm via local search.
 
     Examples
