@@ -59,7 +59,7 @@ class KMeans(Clusters):
         several by k-means++ is sought further (see `exchanges`), to stability, and until no single
         row can be moved to another cluster and lower W; not so for Mahalanobis distances.
     max_iter : int
-        Iterations at most, from each start.
+        Iterations at most, of each run of Lloyd's algorithm.
     tol : float
         See `criterion`.
     verbose : int
