@@ -4,8 +4,16 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from empirisk.compiled.boosting.team import SYNC_SIZE
-from empirisk.compiled.clustering import assigning, pairs, seeding, stochastic, summing
+from empirisk.compiled.clustering import (
+    assigning,
+    iterating,
+    pairs,
+    seeding,
+    single_rows,
+    stochastic,
+    summing,
+)
+from empirisk.compiled.team import SYNC_SIZE
 from empirisk.learners.unsupervised.lloyd import scored_centres
 
 rng = np.random.default_rng(0)
@@ -171,10 +179,12 @@ def test_sums_over_pairs(way):
     begin = np.searchsorted(labels, np.arange(5)).astype(np.int64)
     first = np.array([0, 70, 75], np.int64)
     square = ((rows[:, None] - rows) ** 2).sum(axis=2)
-    sums, within = np.empty((75, 4)), np.empty(75)
-    ways(pairs.sum_distances)[way](sync(), first, rows, weight, begin, sums)
+    (own, other), within, mass = np.empty((2, 75)), np.empty(75), np.bincount(labels, weight)
+    ways(pairs.mean_distances)[way](sync(), first, rows, weight, labels, begin, mass, own, other)
     same = labels[:, None] == np.arange(4)
-    assert_allclose(sums, np.sqrt(square) * weight @ same, rtol=1e-12)
+    mean = np.sqrt(square) * weight @ same / mass
+    assert_allclose(own, mean[same], rtol=1e-12)
+    assert_allclose(other, np.where(same, np.inf, mean).min(axis=1), rtol=1e-12)
     ways(pairs.sum_squares_within)[way](sync(), first, rows, weight, labels, begin, within)
     own = labels[:, None] == labels
     assert_allclose(within, (square * own) @ weight, rtol=1e-12)
@@ -204,3 +214,49 @@ def test_each_row_pulls_its_nearest_centre(way, kind, alpha):
     assert_allclose(columns.T, centres, rtol=1e-12, atol=1e-14)
     assert_array_equal(count, by_hand)
     assert steps[0] == 40
+
+
+@pytest.mark.parametrize("way", [0, 1])
+def test_single_rows_go_where_they_lower_the_sum_of_squares(way):
+    X, weight = rng.normal(size=(60, 2)), rng.uniform(0.5, 2, size=60)
+    labels = rng.integers(0, 3, size=60).astype(np.int32)
+
+    def within(labels):
+        return sum(
+            weight[labels == k]
+            @ ((X[labels == k] - np.average(X[labels == k], 0, weight[labels == k])) ** 2).sum(1)
+            for k in range(3)
+        )
+
+    same = labels[:, None] == np.arange(3)
+    mass, sums, count = weight @ same, same.T @ (weight[:, None] * X), same.sum(axis=0)
+    centres, spent = sums / mass[:, None], np.zeros(3)
+    slack = np.full(60, -np.inf, np.float32)
+    before, moves = within(labels), 1
+    while moves:
+        moves = ways(single_rows.move_single_rows)[way](
+            X, 1.0, np.zeros(2), weight, centres, spent, labels, slack, sums, mass, count
+        )
+        now = within(labels)
+        assert now < before or moves == 0
+        before = now
+    for i in range(60):  # no row can go anywhere
+        for k in range(3):
+            other = labels.copy()
+            other[i] = k
+            assert within(other) >= before * (1 - 1e-9)  # a move is worth that much
+    assert_array_equal(count, np.bincount(labels, minlength=3))
+    assert_allclose(
+        centres, (labels[:, None] == np.arange(3)).T @ (weight[:, None] * X) / mass[:, None]
+    )
+
+
+def test_what_centres_use_up_is_their_own_move_and_the_largest_of_others():
+    old, new, spent = rng.normal(size=(4, 2)), rng.normal(size=(4, 2)), np.ones(4)
+    move = np.sqrt(((new - old) ** 2).sum(axis=1))
+    total = iterating.move_centres(old, new.copy(), spent)
+    assert total == pytest.approx(move @ move)
+    assert_array_equal(old, new)
+    others = [np.delete(move, k).max() for k in range(4)]
+    assert_allclose(spent, 1 + move + others, rtol=1e-11)
+    assert (spent >= 1 + move + others).all()

@@ -53,7 +53,6 @@ ALTERATIONS = [
     (POOLED, "whitening_", put((0, 0), np.inf)),
     (STREAM, "counts_", shorter),
     (STREAM, "counts_", put(0, -1.0)),
-    (STREAM, "_shift", shorter),
 ]
 
 

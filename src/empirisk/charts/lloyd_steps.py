@@ -1,12 +1,13 @@
 """Lloyd's algorithm at work: W as it falls, and clusters step by step."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from empirisk.charts.axes import axes
 from empirisk.charts.panels import panels
-from empirisk.runtime.arrays import Floats, Ints
+from empirisk.runtime.arrays import Floats, Int32s, Ints
 
 IN_A_ROW = 3
 
@@ -25,14 +26,15 @@ def draw_within(assigned: Floats, updated: Floats, *, ax: Any = None) -> Any:
     return ax
 
 
-def draw_lloyd_steps(X: Floats, centers: Floats, steps: Ints, within: Floats) -> Any:
-    """The first two features of rows, coloured by their nearest centre, a panel for each step."""
+def draw_lloyd_steps(
+    X: Floats, labels: Sequence[Int32s], centers: Floats, steps: Ints, within: Floats
+) -> Any:
+    """The first two features of rows, coloured by their labels, and centres; a panel a step."""
     lengths = [min(IN_A_ROW, len(steps) - i) for i in range(0, len(steps), IN_A_ROW)]
     figure, grid = panels(lengths)
     flat = [ax for row in grid for ax in row]
-    for ax, centres, step, W in zip(flat, centers, steps, within, strict=True):
-        square = ((X[:, np.newaxis] - centres) ** 2).sum(axis=2)
-        ax.scatter(X[:, 0], X[:, 1], c=square.argmin(axis=1), s=5, cmap="tab20", vmin=0, vmax=19)
+    for ax, z, centres, step, W in zip(flat, labels, centers, steps, within, strict=True):
+        ax.scatter(X[:, 0], X[:, 1], c=z, s=5, cmap="tab20", vmin=0, vmax=19)
         ax.plot(centres[:, 0], centres[:, 1], "kX", markersize=9, markeredgecolor="w")
         ax.set_title(f"iteration {step + 1}: W = {W:.4g}", fontsize="small")
     return figure

@@ -1,5 +1,6 @@
 """Quality of clusters beside scikit-learn's scores; the number of clusters by every measure."""
 
+import tracemalloc
 from typing import get_args
 
 import numpy as np
@@ -59,8 +60,21 @@ def test_units_threads_and_offsets_are_not_felt():
     for factor in (1e200, 1e-200):
         other = cluster_quality(X * factor, LABELS)
         assert_allclose(other.silhouettes, cluster_quality(X, LABELS).silhouettes, atol=1e-12)
+        for name in ("calinski_harabasz", "davies_bouldin"):
+            here = getattr(cluster_quality(X, LABELS), name)
+            assert getattr(other, name) == pytest.approx(here, rel=1e-12)
     far = cluster_quality(X + 1e9, LABELS)  # which has 7 digits left
     assert far.silhouette == pytest.approx(cluster_quality(X, LABELS).silhouette, abs=1e-6)
+
+
+def test_of_many_clusters_no_table_is_kept():
+    rows, labels = np.random.default_rng(0).normal(size=(4000, 2)), np.arange(4000) // 2
+    tracemalloc.start()
+    quality = cluster_quality(rows, labels)
+    assert quality.silhouette < 0 < quality.davies_bouldin
+    used = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert used < 4000 * 2000  # bytes: an eighth of n x K numbers
 
 
 def test_what_cannot_be_judged_is_said():
@@ -129,6 +143,35 @@ def test_samples_are_the_same_for_every_n_jobs(by):
     assert_array_equal(one.score, two.score)
 
 
+@pytest.mark.parametrize("by", get_args(Measure))
+def test_neither_rows_of_weight_zero_nor_units_choose_the_number(by):
+    def chosen(X, **settings):
+        return number_of_clusters(
+            KMeans(), X, [1, 2, 4, 5], by=by, n_samples=3, random_state=0, **settings
+        )
+
+    one = chosen(FOUR)
+    more = np.vstack([FOUR, 50 * FOUR[:9]])
+    other = chosen(more, sample_weight=np.r_[np.ones(160), np.zeros(9)])
+    assert_allclose(other.score, one.score, rtol=1e-12)
+    assert len(other.best_estimator_.labels_) == 169
+    for factor in (1e200, 1e-200):
+        far = chosen(FOUR * factor)
+        assert far.n_clusters == one.n_clusters
+        size = np.abs(far.best_estimator_.cluster_centers_).max()
+        assert 5 * factor < size < 15 * factor
+        if by != "held_out":  # which is in squared units
+            assert_allclose(far.score, one.score, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("by", ["stability", "held_out", "gap"])
+def test_more_clusters_than_samples_have_rows_are_passed_over(by):
+    found = number_of_clusters(KMeans(), X[:10], range(2, 11), by=by, random_state=0)
+    assert np.isnan(found.score[-1])
+    assert np.isfinite(found.score[0])
+    assert found.n_clusters < 10
+
+
 def test_a_scale_free_bend():
     W = np.array([100.0, 40.0, 10.0, 8.0, 7.0, 6.5])
     K = np.arange(1.0, 7.0)
@@ -142,6 +185,9 @@ def test_other_clusterers_and_weights_are_taken():
     weight = np.r_[np.ones(80), np.zeros(80)]  # two clusters are left
     found = number_of_clusters(KMeans(n_init=3), FOUR, [2, 3, 4], sample_weight=weight)
     assert found.n_clusters == 2
-    for wrong in ({"by": "bic"}, {"values": [3, 2]}, {"values": [2]}):
+    for wrong in ({"by": "bic"}, {"values": [3, 2]}, {"values": [2]}, {"n_samples": 0}):
         with pytest.raises(ParameterError, match=next(iter(wrong))):
             number_of_clusters(KMeans(), FOUR, **wrong)
+    for by in ("gap", "elbow"):
+        with pytest.raises(ParameterError, match="pooled"):
+            number_of_clusters(KMeans(covariance="pooled"), FOUR, by=by)

@@ -7,8 +7,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import inv
 from sklearn.datasets import load_digits, load_iris
 
-from empirisk import KMeans, Tuned
+from empirisk import KMeans, StochasticKMeans, Tuned
 from empirisk.learners.unsupervised.mahalanobis import whitening
+from empirisk.losses import Reconstruction
+from empirisk.risk.out_of_fold import out_of_fold
+from empirisk.risk.problem import Problem
 from empirisk.runtime.errors import ConvergenceWarning, DataError, ParameterError
 
 IRIS = load_iris().data
@@ -189,6 +192,44 @@ def test_a_row_far_away_takes_nobodys_precision():
     assert_array_equal(model.labels_[:90:30], model.predict([[0.0], [1.0], [2.0]]))
 
 
+@pytest.mark.parametrize("value", [0.0, 1e300, 1e-300, 1e9])
+def test_rows_that_are_all_one_have_no_sum_of_squares(value):
+    model = KMeans(1).fit(np.full((9, 2), value))
+    assert model.inertia_ == 0
+    assert_array_equal(model.cluster_centers_, [[value, value]])
+    assert_array_equal(model.trajectory_.updated, 0)
+
+
+def test_centres_given_far_away_are_put_among_the_rows():
+    far = np.array([[1e300] * 4, [0.0] * 4, [-1e300] * 4])
+    for factor in (1.0, 1e-200):
+        model = KMeans(3, init=far, criterion="stability").fit(IRIS * factor)
+        assert len(np.unique(model.labels_)) == 3
+
+
+def test_mahalanobis_distances_feel_no_unit_of_a_column():
+    units = np.array([1e200, 1.0, 1e-200, 1e5])
+    one, other = (
+        KMeans(3, n_init=3, covariance="pooled", random_state=0).fit(X)
+        for X in (IRIS, IRIS * units)
+    )
+    assert_array_equal(one.labels_, other.labels_)
+    assert_allclose(other.cluster_centers_ / units, one.cluster_centers_, rtol=1e-9)
+    assert_array_equal(other.predict(IRIS * units), other.labels_)
+    assert other.inertia_ == pytest.approx(one.inertia_, rel=1e-9)
+    far = one.predict([[1e300] * 4, [-1e308] * 4])  # as good as equally far from all
+    assert ((far >= 0) & (far < 3)).all()
+
+
+def test_the_risk_by_a_pooled_covariance_can_be_compared():
+    """Its unit differs from fit to fit: held-out rows are judged by Euclidean distances."""
+    X = clumps(300, 2, 4, apart=8.0, seed=3)
+    path = KMeans(covariance="pooled", n_init=5, random_state=0).reconstruction_path(
+        X, [1, 4], cv=3
+    )
+    assert path.risk[1] < 0.3 * path.risk[0]
+
+
 def test_a_given_matrix_is_the_mahalanobis_distance():
     A = np.array([[2.0, 0.3, 0.0, 0.0], [0.3, 1.0, 0.2, 0.0], [0, 0.2, 3.0, 0.5], [0, 0, 0.5, 0.4]])
     model = KMeans(3, init=IRIS[[0, 50, 100]], covariance=A, criterion="stability").fit(IRIS)
@@ -247,10 +288,43 @@ def test_exchanges_mend_starts_in_which_two_centres_share_a_cluster():
 
 @pytest.mark.parametrize("k", [3, 10])
 def test_the_best_of_ten_starts_is_not_above_scikit_learns(k):
-    for X in (IRIS, load_digits().data[:600]):
+    for X in (IRIS, load_digits().data[:600], clumps(600, 2, 15, apart=4.0)):
         ours = KMeans(k, n_init=10, random_state=0).fit(X).inertia_
         peer = peers.KMeans(k, n_init=10, random_state=0).fit(X).inertia_
         assert ours <= peer * (1 + 1e-12)
+
+
+def test_of_several_starts_no_single_row_can_lower_the_sum_of_squares():
+    X = clumps(120, 2, 4, apart=1.0)
+    model = KMeans(4, n_init=3, random_state=0).fit(X)
+    assert_array_equal(model.labels_, model.predict(X))
+    for i in range(120):
+        for k in range(4):
+            other = model.labels_.copy()
+            other[i] = k
+            within = sum(
+                ((X[other == m] - X[other == m].mean(axis=0)) ** 2).sum() for m in range(4)
+            )
+            assert within >= model.inertia_ * (1 - 1e-9)  # a move must be worth that much
+
+
+@pytest.mark.parametrize("learner", [KMeans(n_init=2), StochasticKMeans()], ids=str)
+def test_the_path_is_the_generic_loop(learner):
+    """The same seed for each split: all losses are equal, bit by bit."""
+    problem = Problem.of(learner, IRIS, None, loss=Reconstruction()).designed(learner)
+    plan = problem.plan(4, random_state=0)
+    path, loop = (
+        out_of_fold(learner, problem, plan, values=[1, 3, 5], rung=rung, random_state=0)
+        for rung in ("path", "generic")
+    )
+    assert (path.rung, loop.rung) == ("path", "generic")
+    assert_array_equal(path.losses, loop.losses)
+
+
+@pytest.mark.filterwarnings("ignore:.* clusters have rows")
+def test_the_default_grid_is_one_that_folds_have_rows_for():
+    for X in (IRIS[:6], np.repeat(IRIS[[0, 60, 120]], 4, axis=0)):
+        assert Tuned(KMeans(random_state=0)).fit(X).best_value_ >= 2
 
 
 def test_starts_by_name_array_and_function():
@@ -296,6 +370,10 @@ def test_pictures_of_steps():
     assert len(figure.axes) == 4
     assert figure.axes[0].get_title().startswith("iteration 1: W = ")
     assert figure.axes[-1].get_title().startswith(f"iteration {model.n_iter_}: ")
+    for settings in ({"covariance": "pooled"}, {"n_init": 3}):
+        model = KMeans(3, keep_steps=True, random_state=0, **settings).fit(IRIS * 1e200)
+        last = model.trajectory_.plot_steps(IRIS * 1e200).axes[-1].collections[0]
+        assert_array_equal(last.get_array(), model.labels_)
     with pytest.raises(DataError, match="keep_steps"):
         KMeans(3).fit(IRIS).trajectory_.plot_steps(IRIS)
 

@@ -75,6 +75,14 @@ def test_units_and_offsets_are_not_felt():
     assert_array_equal(far.labels_, one.labels_)
 
 
+def test_rows_of_any_size_may_follow():
+    stream = StochasticKMeans(3, random_state=0).partial_fit(X * 1e-200)
+    for factor in (1e150, 1e300):
+        stream.partial_fit(X * factor)
+        assert np.isfinite(stream.cluster_centers_).all()
+    assert np.abs(stream.cluster_centers_).max() > 1e299
+
+
 @pytest.mark.parametrize(
     "settings",
     [{"step": "fast"}, {"step_size": 0.0}, {"power": -1}, {"max_iter": 0}, {"init": "rows"}],

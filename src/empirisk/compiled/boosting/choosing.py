@@ -10,9 +10,9 @@ from empirisk.compiled.boosting.splitting import (
     is_larger,
     rows_of,
 )
-from empirisk.compiled.boosting.team import SHARED
 from empirisk.compiled.decorator import compiled
 from empirisk.compiled.streams import below
+from empirisk.compiled.team import SHARED
 from empirisk.compiled.trees.frontier import pop, push
 
 # Places in `sync` that one thread writes and all read after they met.

@@ -33,8 +33,8 @@ from empirisk.compiled.boosting.histograms import (
     words_of,
 )
 from empirisk.compiled.boosting.partitioning import STOPPED, gather, piece
-from empirisk.compiled.boosting.team import meet
 from empirisk.compiled.decorator import compiled
+from empirisk.compiled.team import meet
 
 LEAST = 1e-290  # of gradients and curvatures in few bits: their scale must be finite
 SMOOTH = 10.0  # what is added to curvatures when levels are put in order

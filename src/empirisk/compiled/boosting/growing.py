@@ -26,8 +26,8 @@ from empirisk.compiled.boosting.leaves import (
 )
 from empirisk.compiled.boosting.looking import look
 from empirisk.compiled.boosting.partitioning import STOPPED, divide
-from empirisk.compiled.boosting.team import meet
 from empirisk.compiled.decorator import compiled
+from empirisk.compiled.team import meet
 
 
 @compiled(signatures=4)

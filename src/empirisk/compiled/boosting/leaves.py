@@ -16,8 +16,8 @@ from empirisk.compiled.boosting.choosing import (
 from empirisk.compiled.boosting.gradients import BLOCK, derive_class
 from empirisk.compiled.boosting.partitioning import piece
 from empirisk.compiled.boosting.splitting import rows_of
-from empirisk.compiled.boosting.team import take
 from empirisk.compiled.decorator import compiled
+from empirisk.compiled.team import take
 
 ITEM = 4096  # rows that one thread notes at a time
 PARTS = 16  # at most, of the rows whose values are summed

@@ -20,8 +20,8 @@ from empirisk.compiled.boosting.layout import CODES
 from empirisk.compiled.boosting.levels import search_levels
 from empirisk.compiled.boosting.partitioning import gather, piece
 from empirisk.compiled.boosting.splitting import search_bounded, search_numbers
-from empirisk.compiled.boosting.team import meet, take
 from empirisk.compiled.decorator import compiled
+from empirisk.compiled.team import meet, take
 
 
 @compiled(signatures=4, inner=True)

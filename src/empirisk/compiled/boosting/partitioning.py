@@ -6,8 +6,8 @@ categories, missing values and features that share a column.
 
 import numpy as np
 
-from empirisk.compiled.boosting.team import meet
 from empirisk.compiled.decorator import compiled
+from empirisk.compiled.team import meet
 
 ALONE = 2048  # a node with fewer rows is parted by one thread: sharing would cost more
 STOPPED = -1

@@ -10,7 +10,6 @@ rounding errors, and where single precision leaves a doubt, double precision dec
 
 import numpy as np
 
-from empirisk.compiled.boosting.team import take
 from empirisk.compiled.clustering.tiles import (
     LANES,
     gap_tile,
@@ -19,6 +18,7 @@ from empirisk.compiled.clustering.tiles import (
     two_least,
 )
 from empirisk.compiled.decorator import compiled
+from empirisk.compiled.team import take
 
 NEVER = np.float32(-1.0)  # slack of a row that is always looked at
 ROUNDED_DOWN = 1.0 - 2e-7  # a bound still holds after rounding to single precision
@@ -70,12 +70,12 @@ def settle_tile(
     minus, half, radius, spent, labels, slack, sums, mass, count, moved, b,
 ):  # fmt: skip
     """The rows of a tile go to their nearest centres."""
-    K, p = centres.shape
+    p = centres.shape[1]
     least, second, square, doubt, gap = lanes[0], lanes[1], lanes[2], lanes[3], lanes[4]
     score_tile(tile, minus, half, score)
-    two_least(score, K, least, second, label)
+    two_least(score, least, second, label)
     square_tile(tile, p, square)
-    gap_tile(square, radius, minus.shape[1], least, second, doubt, gap)
+    gap_tile(square, radius[0], minus.shape[1], least, second, doubt, gap)
     for r in range(filled):
         i, k = place[r], np.int64(label[r])
         decided = second[r] - least[r] > doubt[r]

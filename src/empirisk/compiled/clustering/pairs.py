@@ -6,14 +6,15 @@ n x n numbers is ever built.
 
 import numpy as np
 
-from empirisk.compiled.boosting.team import take
 from empirisk.compiled.clustering.tiles import LANES
 from empirisk.compiled.decorator import compiled
+from empirisk.compiled.team import take
 
 
 @compiled
-def sum_distances(sync, first, rows, weight, begin, sums):
-    """sums[i, k] = the weighted sum of the distances of row i to the rows of cluster k."""
+def mean_distances(sync, first, rows, weight, labels, begin, mass, own, other):
+    """The weighted mean distance of each row to the rows of its own cluster, itself included, and
+    the least one to those of another cluster; mass[k] is the weight of cluster k."""
     p, K = rows.shape[1], begin.size - 1
     tile, square = np.zeros((p, LANES)), np.empty(LANES)
     b = take(sync)
@@ -21,6 +22,8 @@ def sum_distances(sync, first, rows, weight, begin, sums):
         for start in range(first[b], first[b + 1], LANES):
             filled = min(LANES, first[b + 1] - start)
             fill_tile(tile, rows, start, filled)
+            for r in range(filled):
+                other[start + r] = np.inf
             for k in range(K):
                 total = np.zeros(LANES)
                 for i in range(begin[k], begin[k + 1]):
@@ -29,7 +32,11 @@ def sum_distances(sync, first, rows, weight, begin, sums):
                     for r in range(LANES):
                         total[r] += w * np.sqrt(square[r])
                 for r in range(filled):
-                    sums[start + r, k] = total[r]
+                    i, mean = start + r, total[r] / mass[k]
+                    if labels[i] == k:
+                        own[i] = mean
+                    elif mean < other[i]:
+                        other[i] = mean
         b = take(sync)
 
 

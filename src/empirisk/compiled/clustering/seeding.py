@@ -7,9 +7,9 @@ to the sum of distances follows from one pass over the rows (Lattanzi & Sohler 2
 
 import numpy as np
 
-from empirisk.compiled.boosting.team import take
 from empirisk.compiled.clustering.tiles import LANES, fused_multiply_add
 from empirisk.compiled.decorator import compiled
+from empirisk.compiled.team import take
 
 
 @compiled

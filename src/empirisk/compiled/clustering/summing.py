@@ -6,8 +6,8 @@ neither overflow nor vanish.
 
 import numpy as np
 
-from empirisk.compiled.boosting.team import take
 from empirisk.compiled.decorator import compiled
+from empirisk.compiled.team import take
 
 
 @compiled

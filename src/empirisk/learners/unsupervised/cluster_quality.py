@@ -15,10 +15,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from empirisk.charts.silhouettes import draw_silhouettes
-from empirisk.compiled.clustering.pairs import sum_distances, sum_squares_within
-from empirisk.learners.ensembles.boosting.team import Team
+from empirisk.compiled.clustering.pairs import mean_distances, sum_squares_within
+from empirisk.learners.team import Team
 from empirisk.learners.unsupervised.placed_rows import PlacedRows, share
 from empirisk.runtime.arrays import Array, Floats, Int32s, Ints
 from empirisk.runtime.errors import DataError
@@ -99,8 +100,7 @@ class ClusterQuality:
 
     @cached_property
     def within(self) -> float:
-        distance = self.placed.distances(self.codes, self._centres[0], self.team)
-        return float(self.placed.weight @ distance) * self._square
+        return float(self.placed.in_squared_units(self._sums[0]))
 
     @cached_property
     def within_by_pairs(self) -> float:
@@ -108,13 +108,11 @@ class ClusterQuality:
         sums = np.empty(len(rows))
         share(self.team, sum_squares_within, self._blocks, rows, weight, labels, begin, sums)
         mass = np.bincount(labels, weight)
-        return float((weight * sums / (2 * mass[labels])).sum()) * self._square
+        return float(self.placed.in_squared_units((weight * sums / (2 * mass[labels])).sum()))
 
     @cached_property
     def between(self) -> float:
-        centres, mass = self._centres
-        apart = centres - mass @ centres / mass.sum()
-        return float(mass @ np.einsum("kj,kj->k", apart, apart)) * self._square
+        return float(self.placed.in_squared_units(self._sums[1]))
 
     @property
     def total(self) -> float:
@@ -126,9 +124,10 @@ class ClusterQuality:
         self._refuse_one("the Calinski-Harabasz score")
         if not n > K:
             raise DataError(f"there are {K} clusters of {n:g} rows; the score needs fewer")
-        if self.within == 0:
-            return float("inf") if self.between > 0 else 1.0  # as in scikit-learn
-        return self.between / self.within * (n - K) / (K - 1)
+        within, between = self._sums
+        if within == 0:
+            return float("inf") if between > 0 else 1.0  # as in scikit-learn
+        return between / within * (n - K) / (K - 1)
 
     @cached_property
     def davies_bouldin(self) -> float:
@@ -136,25 +135,23 @@ class ClusterQuality:
         centres, mass = self._centres
         distance = np.sqrt(self.placed.distances(self.codes, centres, self.team))
         spread = np.bincount(self.codes, self.placed.weight * distance) / mass
-        apart = np.sqrt(((centres[:, np.newaxis] - centres) ** 2).sum(axis=2))
-        both = spread[:, np.newaxis] + spread
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = np.where(both > 0, both / apart, 0.0)
-        np.fill_diagonal(ratio, 0.0)
-        return float(ratio.max(axis=1).mean())
+        worst = [
+            overlap(cdist(centres[k : k + 1], centres)[0], spread[k] + spread, k)
+            for k in range(self.n_clusters)
+        ]
+        return float(np.mean(worst))
 
     @cached_property
     def silhouettes(self) -> Floats:
         self._refuse_one("the silhouette")
         rows, weight, labels, begin, order = self._in_order
-        sums = np.empty((len(rows), self.n_clusters))
-        share(self.team, sum_distances, self._blocks, rows, weight, begin, sums)
-        copies = np.bincount(labels, weight) * self.placed.heaviest
-        every = np.arange(len(rows))
-        own = sums[every, labels] * self.placed.heaviest / np.maximum(copies[labels] - 1, 1e-300)
-        mean = sums * self.placed.heaviest / copies
-        mean[every, labels] = np.inf
-        other = mean.min(axis=1)
+        own, other = np.empty((2, len(rows)))
+        mass = np.bincount(labels, weight)
+        share(
+            self.team, mean_distances, self._blocks, rows, weight, labels, begin, mass, own, other
+        )
+        copies = mass * self.placed.heaviest
+        own *= copies[labels] / np.maximum(copies[labels] - 1, 1e-300)  # to the others, not itself
         larger = np.maximum(own, other)
         value = np.where(larger > 0, (other - own) / np.where(larger > 0, larger, 1.0), 0.0)
         value[copies[labels] <= 1] = 0.0
@@ -177,11 +174,14 @@ class ClusterQuality:
     def _centres(self) -> tuple[Floats, Floats]:
         return self.placed.means(self.codes, self.n_clusters, self.team)
 
-    @property
-    def _square(self) -> float:
-        """What brings sums of squares of rows z back to those of x."""
-        with np.errstate(over="ignore"):
-            return float(np.float64(self.placed.heaviest) / self.placed.unit / self.placed.unit)
+    @cached_property
+    def _sums(self) -> tuple[float, float]:
+        """W and B of the rows z."""
+        centres, mass = self._centres
+        distance = self.placed.distances(self.codes, centres, self.team)
+        apart = centres - mass @ centres / mass.sum()
+        within = float(self.placed.weight @ distance)
+        return within, float(mass @ np.einsum("kj,kj->k", apart, apart))
 
     @cached_property
     def _in_order(self) -> tuple[Floats, Floats, Int32s, Ints, Ints]:
@@ -189,7 +189,7 @@ class ClusterQuality:
         order = np.argsort(self.codes, kind="stable")
         labels = self.codes[order]
         begin = np.searchsorted(labels, np.arange(self.n_clusters + 1)).astype(np.int64)
-        rows = self.placed.place(self.placed.X[order])
+        rows = self.placed.at(order)
         return rows, self.placed.weight[order], labels, begin, order
 
     @property
@@ -200,3 +200,11 @@ class ClusterQuality:
     def _refuse_one(self, what: str) -> None:
         if self.n_clusters < 2:
             raise DataError(f"there is one cluster; {what} needs two or more")
+
+
+def overlap(apart: Floats, spread: Floats, k: int) -> float:
+    """The largest spread / apart over clusters other than k; infinite where centroids coincide."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(spread > 0, spread / apart, 0.0)
+    ratio[k] = 0.0
+    return float(ratio.max())

@@ -4,7 +4,8 @@ Distances are Euclidean after `whitening_`: |(x - c) A|, with A the identity unl
 a Mahalanobis distance.
 """
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import (
@@ -16,15 +17,17 @@ from sklearn.base import (
 from sklearn.utils import Tags
 
 from empirisk.compiled.clustering.summing import all_distances
-from empirisk.learners.ensembles.boosting.team import Team
+from empirisk.learners.team import Team
 from empirisk.learners.unsupervised.encoder_decoder import EncoderDecoderMixin
 from empirisk.learners.unsupervised.lloyd import nearest
 from empirisk.learners.unsupervised.placed_rows import PlacedRows, block_starts, share
-from empirisk.risk.axis import Output
+from empirisk.risk.axis import Axis, Output
 from empirisk.runtime.arrays import Floats, Int32s
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.validation import check_predict, check_weights
+
+MOST_CLUSTERS = 20  # of the default grid
 
 
 class Clusters(
@@ -36,6 +39,9 @@ class Clusters(
 ):
     """Encoding by the nearest of `cluster_centers_`, decoding by the centroid itself."""
 
+    axis: ClassVar[Axis | None] = Axis(("n_clusters",), larger="richer", scale="integer")
+    feature_scaling: ClassVar[Literal["each", "common"] | None] = "common"
+
     n_clusters: int
     n_jobs: int | None
     cluster_centers_: Floats
@@ -44,10 +50,9 @@ class Clusters(
 
     def encode(self, X: Any) -> Int32s:
         """The number of the nearest centroid of each row, the first of equally near ones."""
-        rows, centres = self._whitened(check_predict(self, X))
-        team = Team(self.n_jobs)
-        placed = PlacedRows.of(rows, np.ones(len(rows)), team, beside=centres)
-        return nearest(placed, placed.place(centres), team)
+        rows, team = check_predict(self, X), Team(self.n_jobs)
+        placed, centres, _ = placed_together(rows, self.cluster_centers_, self._matrix, team)
+        return nearest(placed, centres, team)
 
     def decode(self, code: Any) -> Floats:
         """The centroid of each code."""
@@ -63,14 +68,14 @@ class Clusters(
 
     def transform(self, X: Any) -> Floats:
         """The distances of each row to all centroids, (m, n_clusters)."""
-        rows, centres = self._whitened(check_predict(self, X))
-        team = Team(self.n_jobs)
-        placed = PlacedRows.of(rows, np.ones(len(rows)), team, beside=centres)
+        rows, team = check_predict(self, X), Team(self.n_jobs)
+        placed, centres, power = placed_together(rows, self.cluster_centers_, self._matrix, team)
         out = np.empty((len(rows), len(centres)))
-        columns = np.ascontiguousarray(placed.place(centres).T)
+        columns = np.ascontiguousarray(centres.T)
         first = block_starts(len(rows), 1)
         share(team, all_distances, first, placed.X, placed.unit, placed.shift, columns, out)
-        return np.sqrt(out, out=out) / placed.unit
+        with np.errstate(over="ignore"):
+            return np.ldexp(np.sqrt(out, out=out) / placed.unit, power)
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Int32s:
         """`fit`, and the labels of the training rows."""
@@ -87,31 +92,29 @@ class Clusters(
             return -float(check_weights(sample_weight, len(distance)) @ distance)
 
     def losses_of_rows(self, X: Any, output: Output = "reconstruction") -> Floats:
-        """|x - g(e(x))|^2 of each row; squared Mahalanobis distance where the learner has one."""
+        """|x - g(e(x))|^2 of each row, (x - c)' M^-1 (x - c) where the learner has a matrix M."""
         if output != "reconstruction":
             raise ParameterError(
                 f"{type(self).__name__} has no {output!r} of rows: use the loss 'reconstruction'"
             )
         return self._square_distances(X)
 
-    def _square_distances(self, X: Any) -> Floats:
-        rows, centres = self._whitened(check_predict(self, X))
-        team = Team(self.n_jobs)
-        placed = PlacedRows.of(rows, np.ones(len(rows)), team, beside=centres)
-        centres = placed.place(centres)
-        with np.errstate(over="ignore"):
-            square = placed.distances(nearest(placed, centres, team), centres, team)
-            return square / placed.unit / placed.unit
+    def axis_values(
+        self, X: Floats, y: Any, sample_weight: Floats, *, n_train: int
+    ) -> Sequence[int]:
+        """1, 2, ..., 20, as far as clusters have two rows on average."""
+        return range(1, max(1, min(MOST_CLUSTERS, n_train // 2)) + 1)
 
-    def _whitened(self, rows: Floats) -> tuple[Floats, Floats]:
-        """Rows and centroids in the space where distances are Euclidean."""
-        centres = self.cluster_centers_
-        matrix = getattr(self, "whitening_", None)
-        if matrix is None:
-            return rows, centres
-        middle = centres.mean(axis=0)
-        with one_blas_thread():
-            return (rows - middle) @ matrix, (centres - middle) @ matrix
+    def _square_distances(self, X: Any) -> Floats:
+        rows, team = check_predict(self, X), Team(self.n_jobs)
+        placed, centres, power = placed_together(rows, self.cluster_centers_, self._matrix, team)
+        square = placed.distances(nearest(placed, centres, team), centres, team)
+        with np.errstate(over="ignore"):
+            return np.ldexp(placed.in_squared_units(square), 2 * power)
+
+    @property
+    def _matrix(self) -> Floats | None:
+        return getattr(self, "whitening_", None)
 
     @property
     def _n_features_out(self) -> int:
@@ -131,6 +134,33 @@ class Clusters(
         check_numbers("cluster_centers_", centres, (None, p))
         if getattr(self, "whitening_", None) is not None:
             check_numbers("whitening_", self.whitening_, (p, p))
+
+
+def placed_together(
+    rows: Floats, centres: Floats, matrix: Floats | None, team: Team
+) -> tuple[PlacedRows, Floats, int]:
+    """Rows, and centres beside them, where distances are Euclidean, and divided by 2^power.
+
+    With a matrix A those are distances of (x - c) A.
+    """
+    power = 0
+    if matrix is not None:
+        rows, centres, power = whitened_points(rows, centres, matrix)
+    placed = PlacedRows.of(rows, np.ones(len(rows)), team, beside=centres)
+    return placed, placed.place(centres), power
+
+
+def whitened_points(rows: Floats, centres: Floats, matrix: Floats) -> tuple[Floats, Floats, int]:
+    """(x - m) A / 2^power of rows and centres, m their first centre; no size overflows."""
+    largest = np.maximum(np.abs(rows).max(axis=0), np.abs(centres).max(axis=0))
+    powers = np.frexp(largest)[1] + 1
+    power = int((np.frexp(np.abs(matrix).max(axis=1))[1] + powers).max())
+    small = np.ldexp(matrix, (powers - power)[:, np.newaxis])
+    middle = np.ldexp(centres[0], -powers)
+    with one_blas_thread():
+        turned = (np.ldexp(rows, -powers) - middle) @ small
+        centres = (np.ldexp(centres, -powers) - middle) @ small
+    return np.ascontiguousarray(turned), centres, power
 
 
 def check_numbers(name: str, array: Any, shape: tuple[Any, ...]) -> None:

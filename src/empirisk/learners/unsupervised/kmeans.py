@@ -2,14 +2,14 @@
 
 import sys
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import Any, Literal, Self, get_args
 from warnings import warn
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import _num_samples
 
-from empirisk.learners.ensembles.boosting.team import Team
+from empirisk.learners.team import Team
 from empirisk.learners.unsupervised import seeding
 from empirisk.learners.unsupervised.clusters import (
     Clusters,
@@ -18,22 +18,19 @@ from empirisk.learners.unsupervised.clusters import (
     is_count,
     is_number,
 )
-from empirisk.learners.unsupervised.encoder_decoder import PairsPath
-from empirisk.learners.unsupervised.lloyd import Criterion, Partition, Stopping, lloyd
+from empirisk.learners.unsupervised.encoder_decoder import EncoderDecoderMixin, PairsPath
+from empirisk.learners.unsupervised.exchanges import best_partition
+from empirisk.learners.unsupervised.lloyd import Assignment, Criterion, Partition, Stopping
 from empirisk.learners.unsupervised.mahalanobis import Whitened, given_metric, pooled_metric
 from empirisk.learners.unsupervised.placed_rows import PlacedRows
+from empirisk.learners.unsupervised.seeding import STARTS
 from empirisk.learners.unsupervised.trajectory import Trajectory
-from empirisk.risk.axis import Axis
+from empirisk.risk.axis import Output
 from empirisk.runtime.arrays import Floats
-from empirisk.runtime.errors import ConvergenceWarning, ParameterError
+from empirisk.runtime.errors import ConvergenceWarning
 from empirisk.runtime.parallel import parallel
 from empirisk.runtime.streams import generator, seed32, spawn
-from empirisk.runtime.validation import check_rows, numbers
-
-MOST_CLUSTERS = 20  # of the default grid
-MOST_EXCHANGES = 10  # for each one that may gain nothing
-GAIN = 1e-12  # of W: more than rounding
-STARTS = ("k-means++", "random", "random_partition")
+from empirisk.runtime.validation import check_rows
 
 
 class KMeans(Clusters):
@@ -58,9 +55,11 @@ class KMeans(Clusters):
         drawn at random, the means of a random partition, the centres given, of shape (n_clusters,
         n_features), or those that init(X, n_clusters, random_state) returns.
     n_init : "auto" or int
-        How many starts; "auto" is 1 for k-means++ and given centres, 10 otherwise.
+        How many starts; "auto" is 1 for k-means++ and given centres, 10 otherwise. The best of
+        several by k-means++ is sought further (see `exchanges`), to stability, and until no single
+        row can be moved to another cluster and lower W; not so for Mahalanobis distances.
     max_iter : int
-        Iterations at most, from each start.
+        Iterations at most, of each run of Lloyd's algorithm.
     tol : float
         See `criterion`.
     verbose : int
@@ -96,7 +95,8 @@ class KMeans(Clusters):
         Whether it stopped by `criterion`.
     trajectory_ : Trajectory
         W after each step of Lloyd's algorithm; `trajectory_.plot()`, `trajectory_.plot_steps(X)`.
-        With covariance="pooled", of the run with the last covariance.
+        With covariance="pooled", of the run with the last covariance. Of several starts by
+        k-means++ it begins at the last exchange of centres that lowered W.
     whitening_ : array of shape (n_features, n_features) or None
         A with |x - c|_M = |(x - c) A|; None for Euclidean distances.
     n_features_in_, feature_names_in_
@@ -113,7 +113,9 @@ class KMeans(Clusters):
     ----------
     S. Lloyd (1982), Least squares quantization in PCM.
     D. Arthur and S. Vassilvitskii (2007), k-means++: the advantages of careful seeding.
+    J. Hartigan (1975), Clustering algorithms.
     G. Hamerly (2010), Making k-means even faster.
+    P. Fränti (2018), Efficiency of random swap clustering.
     S. Lattanzi and C. Sohler (2019), A better k-means++ algorithm via local search.
 
     Examples
@@ -126,9 +128,6 @@ class KMeans(Clusters):
     array([[ 1.,  2.],
            [10.,  2.]])
     """
-
-    axis: ClassVar[Axis | None] = Axis(("n_clusters",), larger="richer", scale="integer")
-    feature_scaling: ClassVar[Literal["each", "common"] | None] = "common"
 
     def __init__(
         self,
@@ -174,41 +173,53 @@ class KMeans(Clusters):
         rows, weight = check_rows(self, X, sample_weight)
         self._check_parameters()
         check_number_of_clusters(self.n_clusters, len(rows))
-        self._fit_placed(PlacedRows.of(rows, weight, Team(self.n_jobs)))
+        self._fit_placed(self._placed(rows, weight))
         if len(self.labels_) < _num_samples(X):
             self.labels_ = self.encode(X)  # rows of weight 0 as well
         return self
 
-    def axis_values(
-        self, X: Floats, y: Any, sample_weight: Floats, *, n_train: int
-    ) -> Sequence[int]:
-        """1, 2, ..., 20, as far as there are rows."""
-        return range(1, max(1, min(MOST_CLUSTERS, n_train)) + 1)
+    def losses_of_rows(self, X: Any, output: Output = "reconstruction") -> Floats:
+        """|x - g(e(x))|^2 of each row, by the Mahalanobis distance if its matrix was given.
+
+        The pooled covariance is another unit in each fit, in which losses cannot be compared.
+        """
+        if isinstance(self.covariance, str):
+            return EncoderDecoderMixin.losses_of_rows(self, X, output)
+        return super().losses_of_rows(X, output)
 
     def fit_path(
         self, X: Floats, y: Any, sample_weight: Floats, values: Sequence[Any], *, n_classes: int = 0
     ) -> PairsPath:
-        """A fit for each number of clusters, of rows that are centred and scaled once."""
+        """A fit for each number of clusters, of rows that are centred and scaled once.
+
+        There is no shorter way that is exact: the minima of neighbouring numbers of clusters are
+        not nested, and a start from one of them is another start than the one asked for.
+        """
         self._check_parameters()
-        placed = PlacedRows.of(X, sample_weight, Team(self.n_jobs))
+        placed = self._placed(X, sample_weight)
         pairs = []
         for value in values:
             check_number_of_clusters(value, len(X))
             pairs.append(clone(self).set_params(n_clusters=value)._fit_placed(placed))
         return PairsPath(pairs)
 
+    def _placed(self, X: Floats, weight: Floats) -> PlacedRows:
+        by_column = self.covariance is not None  # nothing depends on the units of columns then
+        return PlacedRows.of(X, weight, Team(self.n_jobs), by_column=by_column)
+
     def _fit_placed(self, placed: PlacedRows) -> Self:
         """The best of all starts."""
-        starts = list(enumerate(spawn(self.random_state, self._number_of_starts())))
-        ends = parallel(lambda start: self._end(placed, *start), starts, n_jobs=self.n_jobs)
-        best = min(ends, key=lambda end: end.cost)
-        if (
-            isinstance(self.init, str)
-            and self.init == "k-means++"
-            and len(starts) > 1
-            and self.covariance is None
-        ):
-            best = self._improved(best, starts[0][1])
+        seeds = spawn(self.random_state, self._number_of_starts())
+        if len(seeds) > 1 and self.covariance is None and self._init_is("k-means++"):
+            partition = best_partition(
+                placed, self.n_clusters, seeds, self.max_iter, n_jobs=self.n_jobs,
+                keep=self.keep_steps, tell=self._tell,
+            )  # fmt: skip
+            best = Whitened(partition, placed, None, partition.within)
+        else:
+            ends = parallel(lambda seed: self._end(placed, seed), seeds, n_jobs=self.n_jobs)
+            self._tell([end.partition for end in ends])
+            best = min(ends, key=lambda end: end.cost)
         self._take(best, placed)
         distinct = len(np.unique(self.labels_))
         if distinct < self.n_clusters:
@@ -219,71 +230,44 @@ class KMeans(Clusters):
             )
         return self
 
-    def _end(self, placed: PlacedRows, number: int, seed: int) -> Whitened:
+    def _end(self, placed: PlacedRows, seed: int) -> Whitened:
         """Where the algorithm ends from one start."""
         team = Team(self.n_jobs)
 
         def run(rows: PlacedRows, centres: Floats | None) -> Partition:
-            centres = self._start(rows, seed, team) if centres is None else centres
-            unit = rows.scatter.mean() / rows.mass if self.criterion == "movement" else 1.0
-            stopping = Stopping(self.criterion, self.tol * unit, self.max_iter)
-            return lloyd(rows, centres, stopping, team, keep=self.keep_steps)
+            if centres is None:
+                centres = seeding.start(self.init, rows, self.n_clusters, generator(seed), team)
+            state = Assignment(rows, centres, team)
+            return state.iterate(self._stopping(rows), keep=self.keep_steps).settled()
 
         centres = self._given_centres(placed, seed)
         if self.covariance is None:
             partition = run(placed, centres)
-            end = Whitened(partition, placed, None, partition.within)
-        elif isinstance(self.covariance, str):
-            end = pooled_metric(placed, centres, run, team)
-        else:
-            end = given_metric(placed, self.covariance, centres, run, team)
-        if self.verbose:
-            found = f"{end.cost:.6g} after {end.partition.n_iter} iterations"
-            print(f"KMeans, start {number + 1}: {found}", file=sys.stderr)
-        return end
+            return Whitened(partition, placed, None, partition.within)
+        if isinstance(self.covariance, str):
+            return pooled_metric(placed, centres, run, team)
+        return given_metric(placed, self.covariance, centres, run, team)
 
-    def _improved(self, end: Whitened, seed: int) -> Whitened:
-        """The best of several starts, carried on to stability, and after exchanges.
+    def _tell(self, ends: Sequence[Any]) -> None:
+        for number, end in enumerate(ends if self.verbose else [], start=1):
+            print(f"KMeans, start {number}: {len(end.steps)} iterations", file=sys.stderr)
 
-        They end when as many as there are clusters, or starts, have gained nothing one after the
-        other.
-        """
-        placed, best, team = end.placed, end.partition, Team(self.n_jobs)
-        stability = Stopping("stability", 0.0, self.max_iter)
-        best = lloyd(placed, best.centres, stability, team, keep=self.keep_steps)
-        patience = max(self.n_clusters, self._number_of_starts())
-        in_vain = 0
-        for trial in spawn(seed, MOST_EXCHANGES * patience):
-            centres = seeding.exchanged(placed, best.centres, generator(trial), team)
-            if centres is None or in_vain == patience:
-                break
-            found = lloyd(placed, centres, stability, team, keep=self.keep_steps)
-            gained = found.within < best.within * (1 - GAIN)
-            in_vain = 0 if gained else in_vain + 1
-            best = found if gained else best
-        return Whitened(best, placed, end.matrix, best.within)
+    def _stopping(self, rows: PlacedRows) -> Stopping:
+        unit = rows.scatter.mean() / rows.mass if self.criterion == "movement" else 1.0
+        return Stopping(self.criterion, self.tol * unit, self.max_iter)
 
-    def _start(self, placed: PlacedRows, seed: int, team: Team) -> Floats:
-        """Centres to start from, by the rule that `init` names."""
-        K, rng = self.n_clusters, generator(seed)
-        if self.init == "k-means++":
-            return seeding.plus_plus(placed, K, rng, team)
-        if self.init == "random":
-            return seeding.random_rows(placed, K, rng)
-        return seeding.random_partition(placed, K, rng, team)
+    def _init_is(self, name: str) -> bool:
+        return isinstance(self.init, str) and self.init == name
 
     def _given_centres(self, placed: PlacedRows, seed: int) -> Floats | None:
         """What `init` is or returns, placed like the rows; None if it is the name of a rule."""
-        init, wanted = self.init, (self.n_clusters, placed.X.shape[1])
+        init = self.init
         if isinstance(init, str):
             return None
         if callable(init):
-            state = np.random.RandomState(seed32(seed))
-            init = init(placed.X, self.n_clusters, random_state=state)
-        centres = numbers(init, "init of KMeans")
-        if centres.shape != wanted:
-            raise ParameterError(f"init has shape {centres.shape}; wanted {wanted}")
-        return placed.place(centres)
+            rows, state = np.ldexp(placed.X, placed.powers), np.random.RandomState(seed32(seed))
+            init = init(rows, self.n_clusters, random_state=state)
+        return seeding.given(init, placed, self.n_clusters)
 
     def _number_of_starts(self) -> int:
         if not isinstance(self.init, str) and not callable(self.init):
@@ -305,13 +289,15 @@ class KMeans(Clusters):
         self.labels_ = partition.labels
         self.n_iter_, self.converged_ = partition.n_iter, partition.converged
         self.n_features_in_ = placed.X.shape[1]
-        self.whitening_ = None if matrix is None else matrix * placed.unit
-        with np.errstate(over="ignore"):
-            scale = float(np.float64(placed.heaviest) / rows.unit / rows.unit)
-        self.inertia_ = partition.within * scale
-        kept = [put_back(step.centres) for step in partition.steps if step.centres is not None]
+        self.whitening_ = (
+            None
+            if matrix is None
+            else np.ldexp(matrix * placed.unit, -placed.powers[:, np.newaxis])
+        )
+        self.inertia_ = float(rows.in_squared_units(partition.within))
+        kept = np.array([put_back(centres) for centres in partition.kept])
         self.trajectory_ = Trajectory.of(
-            partition.steps, scale, placed.mass, np.array(kept) if kept else None
+            partition.steps, rows, kept if self.keep_steps else None, self.whitening_
         )
 
     def _check_parameters(self) -> None:

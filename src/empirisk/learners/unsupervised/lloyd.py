@@ -5,44 +5,49 @@ space W after either step follows from the sums of the clusters alone: with S_k 
 the weight of cluster k, W = sum_i w_i |x_i|^2 - 2 sum_k c_k'S_k + sum_k m_k |c_k|^2.
 """
 
-from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 
 from empirisk.compiled.clustering.assigning import assign_blocks
+from empirisk.compiled.clustering.iterating import (
+    CONVERGED,
+    GAIN,
+    GOING_ON,
+    MOVEMENT,
+    STABILITY,
+    UNCHANGED,
+    lloyd_iterations,
+    move_centres,
+    score_centres,
+)
+from empirisk.compiled.clustering.single_rows import move_single_rows
 from empirisk.compiled.clustering.tiles import STEP
-from empirisk.learners.ensembles.boosting.team import Team
-from empirisk.learners.unsupervised.placed_rows import PlacedRows, share
+from empirisk.learners.team import Team
+from empirisk.learners.unsupervised.placed_rows import PlacedRows, share, share_meetings
 from empirisk.runtime.arrays import Array, Floats, Int32s
+from empirisk.runtime.deadlines import check_deadline
 
 Criterion = Literal["movement", "stability", "unchanged"]
-
-ROUNDED_UP = 1.0 + 1e-12
-SAME = 4e-30  # a squared distance, of numbers up to 1, that may be rounding: for each feature
-
-
-class Step(NamedTuple):
-    """One iteration: the centres that rows went to, if kept; W before and after they are moved.
-
-    `moved` is the weight of the rows that changed their cluster.
-    """
-
-    centres: Floats | None
-    assigned: float
-    updated: float
-    moved: float
+CODES = {"movement": MOVEMENT, "stability": STABILITY, "unchanged": UNCHANGED, "gain": GAIN}
+PRODUCTS = 2e9  # of a row and a centre, times features, until deadlines are looked at
 
 
 class Partition(NamedTuple):
-    """Where Lloyd's algorithm ended; everything is in the space of `PlacedRows`."""
+    """Where Lloyd's algorithm ended; everything is in the space of `PlacedRows`.
+
+    steps[t] are W when rows have gone to their centres, W when centres have moved, and the weight
+    of the rows that changed their cluster; kept[t] the centres that rows went to, if they were.
+    """
 
     centres: Floats
     labels: Int32s
     within: float
     n_iter: int
     converged: bool
-    steps: list[Step]
+    steps: Floats
+    kept: Floats
 
 
 @dataclass(frozen=True)
@@ -51,153 +56,122 @@ class Stopping:
 
     Attributes
     ----------
-    criterion : {"movement", "stability", "unchanged"}
+    criterion : {"movement", "stability", "unchanged", "gain"}
         "movement" also where the squared moves of the centres sum to at most `tol`; "unchanged"
-        also where at most a share `tol` of the weight changes its cluster.
+        also where at most a share `tol` of the weight changes its cluster; "gain" where W falls by
+        at most a share `tol`.
     tol : float
     max_iter : int
     """
 
-    criterion: Criterion
+    criterion: Criterion | Literal["gain"]
     tol: float
     max_iter: int
 
-    def met(self, movement: float, moved: float) -> bool:
-        """Of the centres' squared moves, and the share of the weight that changed its cluster."""
-        if self.criterion == "movement":
-            return movement <= self.tol
-        return self.criterion == "unchanged" and moved <= self.tol
 
-
-@dataclass(eq=False)
 class Assignment:
     """The clusters of rows while centres move: labels, what bounds them, and the clusters' sums."""
 
-    placed: PlacedRows
-    n_clusters: int
-    team: Team
-    labels: Int32s = field(init=False)
-
-    def __post_init__(self) -> None:
-        n, p = self.placed.X.shape
-        K = self.n_clusters
+    def __init__(self, placed: PlacedRows, centres: Floats, team: Team) -> None:
+        n, (K, p) = len(placed.X), centres.shape
+        self.placed, self.team = placed, team
+        self.centres = centres.copy()
         self.labels = np.full(n, -1, np.int32)
         self.slack = np.full(n, -np.inf, np.float32)
         self.spent = np.zeros(K)
-        self.sums, self.mass, self.count = np.zeros((K, p)), np.zeros(K), np.zeros(K, np.int64)
-        self.first = self.placed.starts(K)
+        self.first = placed.starts(K)
         B = len(self.first) - 1
-        self._sums, self._mass = np.empty((B, K, p)), np.empty((B, K))
-        self._count, self._moved = np.empty((B, K), np.int64), np.empty(B)
+        self.blocks = (
+            np.empty((B, K, p)), np.empty((B, K)), np.empty((B, K), np.int64), np.empty(B)
+        )  # fmt: skip
+        self.sums = np.zeros((K, p)), np.zeros(K), np.zeros(K, np.int64)
+        self.scored = scored_centres(centres)
+        self.steps, self.kept = np.empty((0, 3)), np.empty((0, K, p))
+        self.converged = False
 
-    def assign(self, centres: Floats) -> float:
-        """Each row to its nearest centre; returns the weight of those that change."""
+    def assign(self) -> Int32s:
+        """Each row to its nearest centre, the first of equally near ones."""
         placed = self.placed
-        minus, half, radius = scored_centres(centres)
         share(
             self.team, assign_blocks, self.first, placed.X, placed.unit, placed.shift,
-            placed.weight, placed.rows, centres, minus, half, radius, self.spent,
-            self.labels, self.slack, self._sums, self._mass, self._count, self._moved,
+            placed.weight, placed.rows, self.centres, *self.scored, self.spent, self.labels,
+            self.slack, *self.blocks,
         )  # fmt: skip
-        self.sums += self._sums.sum(axis=0)
-        self.mass += self._mass.sum(axis=0)
-        self.count += self._count.sum(axis=0)
-        empty = self.count == 0  # exactly, where rounding may have left a little
-        self.sums[empty], self.mass[empty] = 0.0, 0.0
-        return float(self._moved.sum())
+        return self.labels
 
-    def means(self, centres: Floats) -> Floats:
-        """The mean of each cluster; an empty one keeps its centre."""
-        empty = self.mass <= 0
-        means = self.sums / np.where(empty, 1.0, self.mass)[:, np.newaxis]
-        means[empty] = centres[empty]
-        return means
+    def iterate(self, stopping: Stopping, *, keep: bool = False, bar: float = np.inf) -> Self:
+        """Rows to centres and centres to means, until that stops; `keep` the centres of each.
 
-    def sum_again(self) -> None:
-        """The sums from all rows: without what rounding adds as rows come and go."""
-        means, self.mass = self.placed.means(self.labels, self.n_clusters, self.team)
-        self.sums = means * self.mass[:, np.newaxis]
+        It also stops where W is not going to fall below `bar`. Steps are added to those before.
+        """
+        placed, (K, p), most = self.placed, self.centres.shape, stopping.max_iter
+        steps, kept = np.zeros((most, 3)), np.empty((most if keep else 0, K, p))
+        progress = np.array([0, GOING_ON])
+        at_once = max(1, int(PRODUCTS / (placed.X.size * K)))
+        while progress[1] == GOING_ON and progress[0] < most:
+            share_meetings(
+                self.team, lloyd_iterations, self.first, min(most, progress[0] + at_once),
+                placed.X, placed.unit, placed.shift, placed.weight, placed.rows, placed.total,
+                placed.mass, CODES[stopping.criterion], float(stopping.tol), bar, self.centres,
+                *self.scored, self.spent, self.labels, self.slack, *self.blocks, *self.sums, steps,
+                kept, progress,
+            )  # fmt: skip
+        self.steps = np.concatenate([self.steps, steps[: progress[0]]])
+        self.kept = np.concatenate([self.kept, kept[: progress[0]]])
+        self.converged = bool(progress[1] == CONVERGED)
+        return self
 
-    def move(self, old: Floats, new: Floats) -> float:
-        """Centres move, which uses up the slack of rows; returns the sum of the squared moves."""
-        square = np.einsum("kj,kj->k", new - old, new - old)
-        move = np.sqrt(square) * ROUNDED_UP
-        others = np.zeros_like(move)
-        if len(move) > 1:
-            second, largest = np.partition(move, -2)[-2:]
-            others = np.where(move == largest, second, largest)
-            if (move == largest).sum() > 1:
-                others[:] = largest
-        self.spent = (self.spent + move + others) * ROUNDED_UP
-        return float(square.sum())
+    def refine(self, stopping: Stopping, *, keep: bool = False) -> Self:
+        """Moves of single rows and iterations in turn, until there are none of the former."""
+        placed = self.placed
+        for _ in range(stopping.max_iter):
+            check_deadline()
+            means = self.centres.copy()
+            moves = move_single_rows(
+                placed.X, placed.unit, placed.shift, placed.weight, means, self.spent, self.labels,
+                self.slack, *self.sums,
+            )  # fmt: skip
+            if moves == 0:
+                break
+            self._move(means)
+            self.iterate(stopping, keep=keep)
+        return self
 
-    def within(self, centres: Floats) -> float:
-        """W of these labels and centres, from the sums."""
-        cross = float(np.einsum("kj,kj->", centres, self.sums))
-        squares = float(self.mass @ np.einsum("kj,kj->k", centres, centres))
-        return max(0.0, self.placed.total - 2.0 * cross + squares)
+    @property
+    def within(self) -> float:
+        """W, up to the rounding of the sums."""
+        return float(self.steps[-1, 1])
 
+    def settled(self) -> Partition:
+        """Centroids from all rows, without what rounding adds as rows come and go; labels and W."""
+        placed = self.placed
+        means, mass = placed.means(self.labels, len(self.centres), self.team)
+        means = np.where((mass > 0)[:, np.newaxis], means, self.centres)
+        self._move(means)
+        self.assign()
+        distance = placed.distances(self.labels, self.centres, self.team)
+        within, n_iter = float(placed.weight @ distance), len(self.steps)
+        return Partition(
+            self.centres, self.labels, within, n_iter, self.converged, self.steps, self.kept
+        )
 
-def lloyd(
-    placed: PlacedRows, centres: Floats, stopping: Stopping, team: Team, *, keep: bool = False
-) -> Partition:
-    """Lloyd's iterations from these centres, until they stop; `keep` the centres of each."""
-    state, steps, converged = Assignment(placed, len(centres), team), [], False
-    for _ in range(stopping.max_iter):
-        moved = state.assign(centres)
-        means = state.means(centres)
-        before = state.within(centres)
-        seeded = reseed(state, means)
-        steps.append(Step(centres if keep else None, before, state.within(means), moved))
-        movement = state.move(centres, means)
-        centres = means
-        converged = (moved == 0 and not seeded) or stopping.met(movement, moved / placed.mass)
-        if converged:
-            break
-    state.sum_again()
-    means = state.means(centres)
-    state.move(centres, means)
-    state.assign(means)
-    within = float(placed.weight @ placed.distances(state.labels, means, team))
-    return Partition(means, state.labels, within, len(steps), converged, steps)
-
-
-def reseed(state: Assignment, means: Floats) -> bool:
-    """Put the centres of empty clusters, in place, on the rows furthest from theirs, one by one.
-
-    Of rows equally far the first is taken. Where every row lies on a centre there is nothing to
-    gain, and a cluster stays empty. The rows change their clusters in the next iteration.
-    """
-    empty = np.flatnonzero(state.count == 0)
-    if not len(empty):
-        return False
-    placed = state.placed
-    distance = placed.distances(state.labels, means, state.team)
-    for done, k in enumerate(empty):
-        i = int(distance.argmax())
-        if distance[i] <= SAME * means.shape[1]:
-            return done > 0
-        means[k] = placed.place(placed.X[i])
-        here = np.full(len(distance), k, np.int32)
-        distance = np.minimum(distance, placed.distances(here, means, state.team))
-    return True
+    def _move(self, means: Floats) -> None:
+        move_centres(self.centres, means, self.spent)
+        score_centres(self.centres, *self.scored)
 
 
 def nearest(placed: PlacedRows, centres: Floats, team: Team) -> Int32s:
     """The nearest centre of each row, the first of equally near ones."""
-    state = Assignment(placed, len(centres), team)
-    state.assign(centres)
-    return state.labels
+    return Assignment(placed, centres, team).assign()
 
 
-def scored_centres(centres: Floats) -> tuple[Array, Array, np.float32]:
+def scored_centres(centres: Floats) -> tuple[Array, Array, Array]:
     """What `compiled.clustering.tiles` takes: -c_k and |c_k|^2 / 2, padded, and the largest |c_k|.
 
     Centres that pad are infinitely far.
     """
     K, p = centres.shape
-    square = np.einsum("kj,kj->k", centres, centres)
     minus = np.zeros((-(-K // STEP) * STEP, -(-p // STEP) * STEP), np.float32)
-    half = np.full(len(minus), np.inf, np.float32)
-    minus[:K, :p], half[:K] = -centres, 0.5 * square
-    return minus, half, np.float32(np.sqrt(square.max()) * (1 + 1e-6))
+    half, radius = np.full(len(minus), np.inf, np.float32), np.empty(1, np.float32)
+    score_centres(centres, minus, half, radius)
+    return minus, half, radius

@@ -11,12 +11,13 @@ the likelihood of normal clusters of one shape, in each step; at the end it is d
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
-from empirisk.learners.ensembles.boosting.team import Team
+from empirisk.learners.team import Team
 from empirisk.learners.unsupervised.lloyd import Partition
 from empirisk.learners.unsupervised.placed_rows import PlacedRows
 from empirisk.runtime.arrays import Floats
@@ -51,7 +52,8 @@ def given_metric(
             f"covariance has shape {M.shape}; give a symmetric matrix of shape {(p, p)}, 'pooled' "
             "or None"
         )
-    matrix = whitening(M * placed.unit * placed.unit)
+    powers = placed.powers[:, np.newaxis] + placed.powers
+    matrix = whitening(np.ldexp(M, -powers) * placed.unit * placed.unit)
     rows = whitened_rows(placed, matrix, team)
     partition = run(rows, None if centres is None else rows.place(centres @ matrix))
     return Whitened(partition, rows, matrix, partition.within / rows.unit / rows.unit)
@@ -82,7 +84,7 @@ def pooled_metric(placed: PlacedRows, centres: Floats | None, run: Run, team: Te
 def pooled_covariance(placed: PlacedRows, labels: Any, n_clusters: int, team: Team) -> Floats:
     """sum_i w_i (z_i - mean)(z_i - mean)' / sum_i w_i about the mean of each row's cluster."""
     means, _ = placed.means(labels, n_clusters, team)
-    apart = placed.place(placed.X) - means[labels]
+    apart = placed.at(slice(None)) - means[labels]
     with one_blas_thread():
         return (apart * placed.weight[:, np.newaxis]).T @ apart / placed.mass
 
@@ -107,5 +109,6 @@ def whitening(covariance: Floats) -> Floats:
 def whitened_rows(placed: PlacedRows, matrix: Floats, team: Team) -> PlacedRows:
     """The rows z A, placed anew."""
     with one_blas_thread():
-        rows = placed.place(placed.X) @ matrix
-    return PlacedRows.of(np.ascontiguousarray(rows), placed.weight, team)
+        rows = placed.at(slice(None)) @ matrix
+    whitened = PlacedRows.of(np.ascontiguousarray(rows), placed.weight, team)
+    return replace(whitened, heaviest=placed.heaviest)

@@ -14,6 +14,8 @@ from sklearn.base import clone
 from empirisk.charts.number_of_clusters import draw_number_of_clusters
 from empirisk.learners.unsupervised.agreement import adjusted_rand
 from empirisk.learners.unsupervised.cluster_quality import cluster_quality
+from empirisk.learners.unsupervised.clusters import is_count
+from empirisk.learners.unsupervised.placed_rows import inverse_power
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread, parallel
@@ -32,7 +34,8 @@ WHY = {
     "stability": "the best agreement between bootstrap samples",
     "held_out": "the least reconstruction risk of rows held out",
 }
-FROM_TWO = ("silhouette", "calinski_harabasz", "davies_bouldin", "stability")
+MODERATE = (1e-50, 1e50)  # sizes
+FOLDS = 5
 
 
 class Curve(NamedTuple):
@@ -53,7 +56,8 @@ class NumberOfClusters:
         The measure.
     values : tuple of int
     score : array
-        The measure at each value; NaN where it has none.
+        The measure at each value; NaN where it has none: of one cluster, and of more clusters than
+        its samples have rows.
     standard_error : array or None
         Over reference samples or pairs of bootstrap samples.
     within : array
@@ -108,6 +112,8 @@ def number_of_clusters(
         by the adjusted Rand index, of two clusterers that were fitted on bootstrap samples (Fang &
         Wang 2012); "held_out" the least mean squared distance of rows held out in five folds.
     sample_weight : array-like of shape (n,), optional
+        Rows of weight 0 change nothing. A reference sample of "gap" and a bootstrap sample have as
+        many rows as X, a row with its weight being one observation.
     n_samples : int
         Reference samples of "gap", pairs of bootstrap samples of "stability".
     random_state, n_jobs
@@ -123,24 +129,44 @@ def number_of_clusters(
     """
     if by not in get_args(Measure):
         raise ParameterError(f"by is {by!r}; give one of {get_args(Measure)}")
-    wanted = [int(value) for value in values]
-    if len(wanted) < 2 or sorted(set(wanted)) != wanted or wanted[0] < 1:
+    if by in ("gap", "elbow") and str(getattr(estimator, "covariance", None)) == "pooled":
+        raise ParameterError(
+            f"by is {by!r}; W by the pooled covariance is the same for every number of clusters: "
+            "choose by another measure"
+        )
+    if not is_count(n_samples):
+        raise ParameterError(f"n_samples is {n_samples!r}; give a whole number of 1 or more")
+    wanted = list(values)
+    if len(wanted) < 2 or not all(map(is_count, wanted)) or sorted(set(wanted)) != wanted:
         raise ParameterError(f"values are {wanted}; give two or more numbers >= 1, increasing")
     rows = numbers(X, "number_of_clusters")
     weight = check_weights(sample_weight, len(rows))
     fit_seed, draw_seed = spawn(random_state, 2)
-    task = Task(estimator, rows, weight, wanted, n_samples, draw_seed, n_jobs)
-    fitted = [task.fitted(value, rows, weight, fit_seed) for value in wanted]
+    unit, counted = unit_of_squares(rows), weight > 0
+    task = Task(
+        estimator, rows[counted] * unit, weight[counted], wanted, n_samples, draw_seed, n_jobs
+    )
+    fitted = [task.fitted(value, task.X, task.weight, fit_seed) for value in wanted]
     within = np.array([model.inertia_ for model in fitted])
     curve = CURVES[by](task, fitted, within)
-    return NumberOfClusters(
-        by, tuple(wanted), curve.score, curve.standard_error, within,
-        wanted[curve.chosen], fitted[curve.chosen],
-    )  # fmt: skip
+    score, error, best = curve.score, curve.standard_error, fitted[curve.chosen]
+    if unit != 1 or not counted.all():
+        best = task.fitted(wanted[curve.chosen], rows, weight, fit_seed)
+    with np.errstate(over="ignore"):
+        if by == "held_out":
+            score, error = score / unit / unit, error / unit / unit
+        within = within / unit / unit
+    return NumberOfClusters(by, tuple(wanted), score, error, within, wanted[curve.chosen], best)
+
+
+def unit_of_squares(rows: Floats) -> float:
+    """1, or the power of two without which squares would overflow or vanish."""
+    size = float(np.abs(rows).max())
+    return 1.0 if MODERATE[0] < size < MODERATE[1] else inverse_power(size)
 
 
 class Task(NamedTuple):
-    """What every measure is given."""
+    """What every measure is given: rows of weight 0 have left, and squares do not overflow."""
 
     estimator: Any
     X: Floats
@@ -188,7 +214,7 @@ def gap_curve(task: Task, fitted: list[Any], within: Floats) -> Curve:
         )
 
     drawn = np.array(parallel(reference, spawn(task.seed, task.n_samples), n_jobs=task.n_jobs))
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):  # as many clusters as different rows
         gap = np.log(drawn).mean(axis=0) - np.log(within)
         error = np.log(drawn).std(axis=0) * np.sqrt(1 + 1 / task.n_samples)
     enough = np.flatnonzero(gap[:-1] >= gap[1:] - error[1:])
@@ -242,7 +268,7 @@ def stability_curve(task: Task, fitted: list[Any], within: Floats) -> Curve:
         counts = [bootstrap_counts(task.weight, generator(draw)) for draw in (one, other)]
         found = np.full(len(task.values), np.nan)
         for place, value in enumerate(task.values):
-            if value > 1:
+            if 1 < value <= min(map(np.count_nonzero, counts)):
                 labels = [task.fitted(value, task.X, w, fits).predict(task.X) for w in counts]
                 found[place] = adjusted_rand(*labels, sample_weight=task.weight)
         return found
@@ -262,11 +288,16 @@ def held_out_curve(task: Task, fitted: list[Any], within: Floats) -> Curve:
     """The reconstruction risk along the axis, from five folds."""
     if not hasattr(task.estimator, "reconstruction_path"):
         raise ParameterError("by='held_out' needs an encoder and decoder, such as KMeans")
-    path = task.estimator.reconstruction_path(
-        task.X, task.values, cv=5, sample_weight=task.weight, n_jobs=task.n_jobs,
-        random_state=task.seed,
-    )  # fmt: skip
-    return Curve(path.risk, path.standard_error, _best(-path.risk))
+    n_train = len(task.X) - -(-len(task.X) // FOLDS)
+    values = [value for value in task.values if value <= n_train]
+    score, error = np.full((2, len(task.values)), np.nan)
+    if values:
+        path = task.estimator.reconstruction_path(
+            task.X, values, cv=FOLDS, sample_weight=task.weight, n_jobs=task.n_jobs,
+            random_state=task.seed,
+        )  # fmt: skip
+        score[: len(values)], error[: len(values)] = path.risk, path.standard_error
+    return Curve(score, error, _best(-score))
 
 
 CURVES: dict[str, Any] = {

@@ -2,7 +2,8 @@
 
 Squared distances of numbers beyond 1e±154 overflow or vanish, and far from the origin their digits
 are lost. So k-means works on z = x * unit - shift: `shift` is the mean of the rows, and `unit` a
-power of two, which changes no digit, so that no |z_j| exceeds 1.
+power of two, which changes no digit, so that no |z_j| exceeds 1. Where distances do not depend on
+the units of columns, each of them is first brought to one size by a power of two of its own.
 """
 
 from collections.abc import Callable
@@ -18,13 +19,14 @@ from empirisk.compiled.clustering.summing import (
     sum_clusters,
     sum_columns,
 )
-from empirisk.learners.ensembles.boosting.team import Team
+from empirisk.learners.team import Team
 from empirisk.runtime.arrays import Array, Floats, Int32s, Ints
 from empirisk.runtime.deadlines import check_deadline
 
 BLOCK = 2048  # rows of a block, at least
 MOST_BLOCKS = 64
 SUMS = 2**22  # numbers in the sums of clusters of all blocks, about
+FAR = 1e12  # for a centre, where no |z_j| of rows exceeds 1: single precision can square it
 ROWS_TO_SHARE = 8192  # with fewer, a team would wait more than work
 
 
@@ -34,7 +36,8 @@ class PlacedRows:
 
     Attributes
     ----------
-    X : float64 array of shape (n, p), as it came
+    X : float64 array of shape (n, p)
+        As it came, each column divided by 2^powers.
     weight : float64 array of shape (n,)
     unit : float
     shift : float64 array of shape (p,)
@@ -46,6 +49,7 @@ class PlacedRows:
         The sum of the weights.
     heaviest : float
         What the weights were divided by.
+    powers : int array of shape (p,)
     """
 
     X: Floats
@@ -56,12 +60,23 @@ class PlacedRows:
     scatter: Floats
     mass: float
     heaviest: float
+    powers: Ints
 
     @classmethod
     def of(
-        cls, X: Floats, sample_weight: Floats, team: Team, *, beside: Floats | None = None
+        cls,
+        X: Floats,
+        sample_weight: Floats,
+        team: Team,
+        *,
+        beside: Floats | None = None,
+        by_column: bool = False,
     ) -> "PlacedRows":
         """Centre and scale, in four passes over the rows; points `beside` them are to fit in."""
+        powers = np.zeros(X.shape[1], np.int64)
+        if by_column:
+            powers = np.frexp(np.abs(X).max(axis=0))[1].astype(np.int64)
+            X = np.ldexp(X, -powers)
         first, p = block_starts(len(X), X.shape[1]), X.shape[1]
         B = len(first) - 1
         heaviest = float(sample_weight.max())
@@ -80,7 +95,9 @@ class PlacedRows:
             unit, mean = unit * closer, mean * closer
         rows, scatter = np.empty(X.shape, np.float32), np.empty((B, p))
         share(team, place_rows, first, X, unit, mean, weight, rows, scatter)
-        return cls(X, weight, unit, mean, rows, scatter.sum(axis=0), float(mass.sum()), heaviest)
+        return cls(
+            X, weight, unit, mean, rows, scatter.sum(axis=0), float(mass.sum()), heaviest, powers
+        )
 
     @property
     def total(self) -> float:
@@ -91,13 +108,24 @@ class PlacedRows:
         """Where blocks begin, fewer where the sums of many clusters would fill the memory."""
         return block_starts(len(self.X), n_clusters * self.X.shape[1])
 
+    def at(self, i: Any) -> Floats:
+        """z of row i, or of several rows, in double precision."""
+        return self.X[i] * self.unit - self.shift
+
     def place(self, points: Floats) -> Floats:
-        """Points of the space of X, in that of z."""
-        return points * self.unit - self.shift
+        """Points of the space of the rows that came, in that of z; as far away as is of use."""
+        with np.errstate(over="ignore"):
+            placed = np.ldexp(points, -self.powers) * self.unit - self.shift
+        return placed.clip(-FAR, FAR)
 
     def put_back(self, points: Floats) -> Floats:
-        """Points z in the space of X."""
-        return (points + self.shift) / self.unit
+        """Points z in the space of the rows that came."""
+        return np.ldexp((points + self.shift) / self.unit, self.powers)
+
+    def in_squared_units(self, squares: Any) -> Any:
+        """Weighted sums of squares of z, as those of the rows that came; beyond 1e308 infinite."""
+        with np.errstate(over="ignore"):
+            return squares * np.float64(self.heaviest) / self.unit / self.unit
 
     def means(self, labels: Int32s, n_clusters: int, team: Team) -> tuple[Floats, Floats]:
         """The mean z and the weight of each cluster; an empty one has weight 0 and mean 0."""
@@ -129,12 +157,17 @@ class PlacedRows:
 
 def share(team: Team, kernel: Callable[..., Any], first: Ints, *arguments: Any) -> None:
     """Have the team call a kernel that takes block after block."""
+    share_meetings(team, lambda sync, rank, size, *rest: kernel(sync, *rest), first, *arguments)
+
+
+def share_meetings(team: Team, kernel: Callable[..., Any], first: Ints, *arguments: Any) -> None:
+    """Have the team call a kernel in which threads, that know their rank and number, meet."""
     check_deadline()
     if len(first) == 2 or first[-1] < ROWS_TO_SHARE:
         team.sync[:] = 0
-        kernel(team.sync, first, *arguments)
+        kernel(team.sync, 0, 1, first, *arguments)
         return
-    team.run(lambda rank: kernel(team.sync, first, *arguments))
+    team.run(lambda rank: kernel(team.sync, rank, team.size, first, *arguments))
 
 
 def block_starts(n: int, sums: int) -> Ints:

@@ -11,6 +11,7 @@ A row of weight w is drawn as w copies of it are.
 """
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +22,13 @@ from empirisk.compiled.clustering.seeding import (
     try_candidates,
     weigh_exchanges,
 )
-from empirisk.learners.ensembles.boosting.team import Team
+from empirisk.learners.team import Team
 from empirisk.learners.unsupervised.placed_rows import PlacedRows, block_starts, share
 from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.validation import numbers
+
+STARTS = ("k-means++", "random", "random_partition")
 
 WORTH = 1e-6  # an exchange must lower the sum by this share: what single precision can tell
 
@@ -77,14 +82,18 @@ class Seeds:
             self.near, self.apart, self.potential,
         )  # fmt: skip
 
-    def place(self, centres: Floats) -> None:
-        """Begin with all these centres."""
-        everywhere, placed = np.zeros(len(self.placed.X), np.float32), self.placed
+    @classmethod
+    def about(
+        cls, placed: PlacedRows, centres: Floats, team: Team, rng: np.random.Generator
+    ) -> "Seeds":
+        """With all these centres, which need not be rows."""
+        seeds = cls(placed, len(centres), team, rng)
         share(
-            self.team, exchange_centre, self.first, placed.rows, placed.weight,
-            centres.astype(np.float32), everywhere, np.int32(-1), self.near, self.apart,
-            self.potential,
+            team, exchange_centre, seeds.first, placed.rows, placed.weight,
+            centres.astype(np.float32), np.zeros(len(placed.X), np.float32), np.int32(-1),
+            seeds.near, seeds.apart, seeds.potential,
         )  # fmt: skip
+        return seeds
 
     def best_exchange(self) -> tuple[int, int, Array, float]:
         """Draw a row: it, the centre whose place it best takes, its distances, the sum then."""
@@ -116,8 +125,34 @@ class Seeds:
         )  # fmt: skip
 
 
-def plus_plus(placed: PlacedRows, n_clusters: int, rng: np.random.Generator, team: Team) -> Floats:
-    """Greedy k-means++ and exchanges."""
+def start(
+    name: str, placed: PlacedRows, n_clusters: int, rng: np.random.Generator, team: Team
+) -> Floats:
+    """Centres to start from, by the rule of this name."""
+    if name == "k-means++":
+        return plus_plus(placed, n_clusters, rng, team)
+    if name == "random":
+        return random_rows(placed, n_clusters, rng)
+    return random_partition(placed, n_clusters, rng, team)
+
+
+def given(init: Any, placed: PlacedRows, n_clusters: int) -> Floats:
+    """Centres of the space of X that were given, in that of z."""
+    centres, wanted = numbers(init, "init"), (n_clusters, placed.X.shape[1])
+    if centres.shape != wanted:
+        raise ParameterError(f"init has shape {centres.shape}; wanted {wanted}")
+    return placed.place(centres)
+
+
+def plus_plus(
+    placed: PlacedRows,
+    n_clusters: int,
+    rng: np.random.Generator,
+    team: Team,
+    *,
+    exchanges: bool = True,
+) -> Floats:
+    """Greedy k-means++, and exchanges."""
     seeds = Seeds(placed, n_clusters, team, rng)
     row = draw_rows(placed.weight, rng.random(1))
     seeds.enter(0, int(row[0]), seeds.distances(row)[0][0])
@@ -127,24 +162,10 @@ def plus_plus(placed: PlacedRows, n_clusters: int, rng: np.random.Generator, tea
         distance, potential = seeds.distances(rows)
         best = int(potential.argmin())
         seeds.enter(k, int(rows[best]), distance[best])
-    if n_clusters > 1:
+    if n_clusters > 1 and exchanges:
         for _ in range(n_clusters):
             seeds.exchange()
-    return placed.place(placed.X[seeds.chosen])
-
-
-def exchanged(
-    placed: PlacedRows, centres: Floats, rng: np.random.Generator, team: Team
-) -> Floats | None:
-    """These centres with one moved to a row that is drawn; None if all rows are centres."""
-    seeds = Seeds(placed, len(centres), team, rng)
-    seeds.place(centres)
-    if not seeds.potential.sum() > 0:
-        return None
-    row, k, _, _ = seeds.best_exchange()
-    moved = centres.copy()
-    moved[k] = placed.place(placed.X[row])
-    return moved
+    return placed.at(seeds.chosen)
 
 
 def random_rows(placed: PlacedRows, n_clusters: int, rng: np.random.Generator) -> Floats:
@@ -152,7 +173,7 @@ def random_rows(placed: PlacedRows, n_clusters: int, rng: np.random.Generator) -
     # The K first of clocks that ring after an exponential time, faster for larger weights.
     times = rng.exponential(size=len(placed.X)) / placed.weight
     rows = np.argpartition(times, n_clusters - 1)[:n_clusters]
-    return placed.place(placed.X[rows[np.argsort(times[rows])]])
+    return placed.at(rows[np.argsort(times[rows])])
 
 
 def random_partition(

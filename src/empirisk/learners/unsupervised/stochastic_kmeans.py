@@ -1,13 +1,13 @@
 """Stochastic k-means: rows come one by one and pull their nearest centre."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from sklearn.base import clone
 
 from empirisk.compiled.clustering.stochastic import CONSTANT, COUNT, DECAYING, pull_centres
-from empirisk.learners.ensembles.boosting.team import Team
+from empirisk.learners.team import Team
 from empirisk.learners.unsupervised import seeding
 from empirisk.learners.unsupervised.clusters import (
     Clusters,
@@ -18,17 +18,15 @@ from empirisk.learners.unsupervised.clusters import (
     is_number,
 )
 from empirisk.learners.unsupervised.encoder_decoder import PairsPath
-from empirisk.learners.unsupervised.placed_rows import PlacedRows
-from empirisk.risk.axis import Axis
+from empirisk.learners.unsupervised.placed_rows import PlacedRows, inverse_power
+from empirisk.learners.unsupervised.seeding import STARTS
 from empirisk.runtime.arrays import Floats
-from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.errors import DataError
 from empirisk.runtime.streams import generator, spawn
-from empirisk.runtime.validation import check_predict, check_rows, check_weights, numbers
+from empirisk.runtime.validation import check_predict, check_rows, check_weights
 
 Step = Literal["count", "constant", "decaying"]
 STEPS = {"count": COUNT, "constant": CONSTANT, "decaying": DECAYING}
-STARTS = ("k-means++", "random", "random_partition")
-MOST_CLUSTERS = 20  # of the default grid
 SEEN_AT_START = 50  # rows for each cluster, among which the start is looked for
 AT_LEAST = 2000
 
@@ -99,9 +97,6 @@ class StochasticKMeans(Clusters):
            [10.,  2.]])
     """
 
-    axis: ClassVar[Axis | None] = Axis(("n_clusters",), larger="richer", scale="integer")
-    feature_scaling: ClassVar[Literal["each", "common"] | None] = "common"
-
     def __init__(
         self,
         n_clusters: int = 8,
@@ -150,16 +145,10 @@ class StochasticKMeans(Clusters):
         self.n_iter_ += 1
         return self._judge(X, sample_weight)
 
-    def axis_values(
-        self, X: Floats, y: Any, sample_weight: Floats, *, n_train: int
-    ) -> Sequence[int]:
-        """1, 2, ..., 20, as far as there are rows."""
-        return range(1, max(1, min(MOST_CLUSTERS, n_train)) + 1)
-
     def fit_path(
         self, X: Floats, y: Any, sample_weight: Floats, values: Sequence[Any], *, n_classes: int = 0
     ) -> PairsPath:
-        """A fit for each number of clusters."""
+        """A fit for each number of clusters; there is no shorter way to the same."""
         pairs = [clone(self).set_params(n_clusters=value) for value in values]
         return PairsPath([pair._fit_rows(X, sample_weight) for pair in pairs])
 
@@ -167,14 +156,10 @@ class StochasticKMeans(Clusters):
         """Raise a DataError unless what was read from a file can be gone on from."""
         super().check_loaded()
         if hasattr(self, "cluster_centers_"):
-            K, p = self.cluster_centers_.shape
-            check_numbers("counts_", getattr(self, "counts_", None), (K,))
-            check_numbers("_shift", getattr(self, "_shift", None), (p,))
-            sizes = (getattr(self, "_unit", None), getattr(self, "n_steps_", None))
-            if not all(isinstance(size, float) and 0 <= size < np.inf for size in sizes):
-                raise DataError("_unit and n_steps_ are not numbers >= 0")
-            if (self.counts_ < 0).any() or self._unit == 0:
-                raise DataError("counts_ are negative, or _unit is 0")
+            counts, steps = getattr(self, "counts_", None), getattr(self, "n_steps_", None)
+            check_numbers("counts_", counts, (len(self.cluster_centers_),))
+            if steps is None or not is_number(steps) or steps < 0 or (self.counts_ < 0).any():
+                raise DataError("n_steps_ and counts_ are not numbers >= 0")
 
     def _fit_rows(self, rows: Floats, weight: Floats) -> Self:
         start, shuffle = spawn(self.random_state, 2)
@@ -186,7 +171,7 @@ class StochasticKMeans(Clusters):
         return self
 
     def _begin(self, rows: Floats, weight: Floats, seed: int) -> None:
-        """Find a start among some of the rows, and the units in which steps are taken."""
+        """Find a start among some of the rows."""
         self._check_parameters()
         K = check_number_of_clusters(self.n_clusters, len(rows))
         rng, team = generator(seed), Team(self.n_jobs)
@@ -195,33 +180,27 @@ class StochasticKMeans(Clusters):
             some = np.sort(rng.choice(len(rows), seen, replace=False))
             rows, weight = rows[some], weight[some]
         placed = PlacedRows.of(np.ascontiguousarray(rows), weight, team)
-        self._unit, self._shift = placed.unit, placed.shift
+        if isinstance(self.init, str):
+            centres = seeding.start(self.init, placed, K, rng, team)
+        else:
+            centres = seeding.given(self.init, placed, K)
         self.n_features_in_ = rows.shape[1]
-        self.cluster_centers_ = placed.put_back(self._start(placed, rng, team))
+        self.cluster_centers_ = placed.put_back(centres)
         self.counts_, self.n_steps_, self.n_iter_ = np.zeros(K), 0.0, 0
 
-    def _start(self, placed: PlacedRows, rng: np.random.Generator, team: Team) -> Floats:
-        K, wanted = self.n_clusters, (self.n_clusters, placed.X.shape[1])
-        if not isinstance(self.init, str):
-            centres = numbers(self.init, "init of StochasticKMeans")
-            if centres.shape != wanted:
-                raise ParameterError(f"init has shape {centres.shape}; wanted {wanted}")
-            return placed.place(centres)
-        if self.init == "k-means++":
-            return seeding.plus_plus(placed, K, rng, team)
-        if self.init == "random":
-            return seeding.random_rows(placed, K, rng)
-        return seeding.random_partition(placed, K, rng, team)
-
     def _pull(self, rows: Floats, weight: Floats, order: Any) -> None:
-        centres = self.cluster_centers_ * self._unit - self._shift
-        columns, steps = np.ascontiguousarray(centres.T), np.array([self.n_steps_])
+        """Take these rows, in the units and about the middle of them and the centres."""
+        centres = self.cluster_centers_
+        unit = inverse_power(max(np.abs(rows).max(), np.abs(centres).max()))
+        shift = (centres * unit).mean(axis=0)
+        columns = np.ascontiguousarray((centres * unit - shift).T)
+        steps = np.array([self.n_steps_])
         pull_centres(
-            np.ascontiguousarray(rows), self._unit, self._shift, weight, order.astype(np.int64),
+            np.ascontiguousarray(rows), unit, shift, weight, order.astype(np.int64),
             STEPS[self.step], self._first_step(), float(self.power), columns, self.counts_, steps,
         )  # fmt: skip
         self.n_steps_ = float(steps[0])
-        self.cluster_centers_ = np.ascontiguousarray((columns.T + self._shift) / self._unit)
+        self.cluster_centers_ = np.ascontiguousarray((columns.T + shift) / unit)
 
     def _first_step(self) -> float:
         if self.step_size is None:

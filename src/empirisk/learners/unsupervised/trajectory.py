@@ -6,8 +6,11 @@ from typing import Any
 import numpy as np
 
 from empirisk.charts.lloyd_steps import draw_lloyd_steps, draw_within
-from empirisk.learners.unsupervised.lloyd import Step
-from empirisk.runtime.arrays import Floats
+from empirisk.learners.team import Team
+from empirisk.learners.unsupervised.clusters import check_numbers, placed_together
+from empirisk.learners.unsupervised.lloyd import nearest
+from empirisk.learners.unsupervised.placed_rows import PlacedRows
+from empirisk.runtime.arrays import Floats, Int32s
 from empirisk.runtime.errors import DataError
 from empirisk.runtime.validation import numbers
 
@@ -27,25 +30,28 @@ class Trajectory:
         The share of the weight that changed its cluster.
     centers : float64 array of shape (n_iter, n_clusters, n_features) or None
         The centres to which rows went; with `KMeans(keep_steps=True)` alone.
+    whitening : float64 array of shape (n_features, n_features) or None
+        A, where rows went by the length of (x - c) A.
     """
 
     assigned: Floats
     updated: Floats
     moved: Floats
     centers: Floats | None
+    whitening: Floats | None
 
     @classmethod
     def of(
-        cls, steps: list[Step], scale: float, mass: float, centers: Floats | None
+        cls, steps: Floats, rows: PlacedRows, centers: Floats | None, whitening: Floats | None
     ) -> "Trajectory":
-        """Of steps whose W is to be multiplied by a scale, and whose rows have so much weight."""
-        with np.errstate(over="ignore"):
-            return cls(
-                np.array([step.assigned for step in steps]) * scale,
-                np.array([step.updated for step in steps]) * scale,
-                np.array([step.moved for step in steps]) / mass,
-                centers,
-            )
+        """Of steps with these rows, and the centres in the space of the rows as they came."""
+        return cls(
+            rows.in_squared_units(steps[:, 0]),
+            rows.in_squared_units(steps[:, 1]),
+            steps[:, 2] / rows.mass,
+            centers,
+            whitening,
+        )
 
     def check_loaded(self) -> None:
         """Raise a DataError unless what was read from a file has a number for each step."""
@@ -56,9 +62,10 @@ class Trajectory:
             if not sound or array.ndim != 1 or array.shape != steps:
                 raise DataError(f"{name} is not an array of numbers, one for each step")
         if self.centers is not None:
-            sound = isinstance(self.centers, np.ndarray) and self.centers.dtype == np.float64
-            if not sound or self.centers.ndim != 3 or self.centers.shape[:1] != steps:
-                raise DataError("centers are not an array of centres for each step")
+            check_numbers("centers", self.centers, (*steps, None, None))
+            if self.whitening is not None:
+                p = self.centers.shape[2]
+                check_numbers("whitening", self.whitening, (p, p))
 
     def plot(self, ax: Any = None) -> Any:
         """W after each half step, on the axes given or on new ones."""
@@ -78,4 +85,10 @@ class Trajectory:
             )
         last = len(self.centers) - 1
         shown = np.unique(np.linspace(0, last, min(most, last + 1)).round().astype(int))
-        return draw_lloyd_steps(rows, self.centers[shown], shown, self.assigned[shown])
+        labels = [self._labels(rows, centres) for centres in self.centers[shown]]
+        return draw_lloyd_steps(rows, labels, self.centers[shown], shown, self.assigned[shown])
+
+    def _labels(self, rows: Floats, centres: Floats) -> Int32s:
+        team = Team(1)
+        placed, centres, _ = placed_together(rows, centres, self.whitening, team)
+        return nearest(placed, centres, team)

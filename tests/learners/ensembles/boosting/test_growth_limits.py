@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from empirisk.compiled.boosting.team import meet
 from empirisk.compiled.decorator import compiled
+from empirisk.compiled.team import meet
 from empirisk.learners.ensembles.boosting import boosted_trees, growth
 from empirisk.learners.ensembles.boosting.bins import BinnedTable
 from empirisk.learners.ensembles.boosting.growth import Booster
 from empirisk.learners.ensembles.boosting.room import Limits
-from empirisk.learners.ensembles.boosting.team import Team
+from empirisk.learners.team import Team
 
 
 def table(n, p=4, seed=0):

@@ -19,7 +19,7 @@ from empirisk.learners.ensembles.boosting.boosted_trees import BoostedTrees
 from empirisk.learners.ensembles.boosting.grown_tree import GrownTree, joined
 from empirisk.learners.ensembles.boosting.level_groups import bins_of_levels
 from empirisk.learners.ensembles.boosting.room import Limits, Room
-from empirisk.learners.ensembles.boosting.team import Team
+from empirisk.learners.team import Team
 from empirisk.learners.trees.limits import counts_rows
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.deadlines import check_deadline

@@ -1,4 +1,4 @@
-"""A team of threads that call one compiled function together (`compiled.boosting.team`)."""
+"""A team of threads that call one compiled function together (`compiled.team`)."""
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from joblib import cpu_count
 
-from empirisk.compiled.boosting.team import STOP, SYNC_SIZE
+from empirisk.compiled.team import STOP, SYNC_SIZE
 from empirisk.runtime.parallel import number_of_workers
 from empirisk.runtime.workers import nested
 
