@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh, lu, qr, svd
@@ -28,6 +28,9 @@ from empirisk.runtime.streams import generator
 
 EXACT = 1e-6
 """Eigenvalues over the largest from which squares keep ten digits of an axis."""
+
+TINY, HUGE = 1e-200, 1e200
+"""Sums of squares between which neither a square has vanished that matters, nor one overflows."""
 
 COLUMNS_AT_ONCE = 2048
 
@@ -104,42 +107,71 @@ def covariance_is_exact(axes: PrincipalAxes, moments: Moments) -> bool:
 def by_gram(
     X: Floats, weight: Floats, number: int, *, n_jobs: int | None = None
 ) -> PrincipalAxes | None:
-    """From the inner products of the rows; None where that would cost digits.
+    """From the inner products of the rows; None where that would cost digits or leave the range.
 
     With v = Z'u / sigma for a unit eigenvector u of Z Z'. Rows about their mean depend on one
     another, so there is one axis fewer than there are rows.
     """
     n, p = X.shape
-    total, root, alike = weight.sum(), np.sqrt(weight)[:, None], bool((weight == 1.0).all())
-
-    def centred(block: slice) -> tuple[Floats, Floats, Floats]:
-        mean = weight @ X[:, block] / total
-        Z = X[:, block] - mean
-        missed = weight @ Z / total  # rounding errors of the mean, which offsets make large
-        Z -= missed
-        if not alike:
-            Z *= root
-        return mean + missed, Z, Z @ Z.T
-
-    means, parts, products = zip(
-        *parallel(centred, slices(p, COLUMNS_AT_ONCE), n_jobs=n_jobs), strict=True
-    )
-    gram = reduce(add, products)
-    found = min(number, n - 1)
+    shift = np.zeros(p)
+    about = _products_of_rows(X, weight, shift, n_jobs)
+    if about.is_far:
+        shift = about.mean
+        about = _products_of_rows(X, weight, shift, n_jobs)
+    found, mean, total = min(number, n - 1), shift + about.mean, float(np.trace(about.gram))
+    if not TINY < total < HUGE:  # also if some row is not finite
+        return None
     if found == 0:
-        return PrincipalAxes(
-            np.concatenate(means), np.empty((0, p)), np.empty(0), float(np.trace(gram))
-        )
+        return PrincipalAxes(mean, np.empty((0, p)), np.empty(0), total)
     with one_blas_thread():
-        squares, vectors = eigh(gram, subset_by_index=[n - found, n - 1], check_finite=False)
+        squares, vectors = eigh(about.gram, subset_by_index=[n - found, n - 1], check_finite=False)
     squares, vectors = np.maximum(squares[::-1], 0.0), np.ascontiguousarray(vectors.T[::-1])
-    if not squares[-1] >= EXACT * squares[0] or squares[0] == 0:
+    if not squares[-1] >= EXACT * squares[0]:
         return None
     vectors /= np.sqrt(squares)[:, None]
-    directions = np.hstack(parallel(lambda Z: vectors @ Z, parts, n_jobs=n_jobs))
-    dropped = max(float(np.trace(gram) - squares.sum()), 0.0)
-    dropped = dropped if found < n - 1 else 0.0
-    return _in_order(np.concatenate(means), directions, squares, dropped)
+    directions = np.hstack(parallel(lambda Z: vectors @ Z, about.parts, n_jobs=n_jobs))
+    directions -= np.multiply.outer(vectors @ np.sqrt(weight), about.mean)
+    dropped = max(total - float(squares.sum()), 0.0) if found < n - 1 else 0.0
+    return _in_order(mean, directions, squares, dropped)
+
+
+class _RowProducts(NamedTuple):
+    """Columns of sqrt(w_i) (x_i - shift) in parts, their mean, and the products about the mean.
+
+    The mean `is_far` if digits were lost to it.
+    """
+
+    parts: tuple[Floats, ...]
+    mean: Floats
+    gram: Floats
+    is_far: bool
+
+
+def _products_of_rows(X: Floats, weight: Floats, shift: Floats, n_jobs: int | None) -> _RowProducts:
+    """With Z' sqrt(w) = total * mean, the products Z Z' tell what to take from them.
+
+    Without shift and weights there is no copy of the rows.
+    """
+    root, total = np.sqrt(weight), float(weight.sum())
+    shifted, weighted = bool(shift.any()), bool((weight != 1.0).any())
+
+    def products(block: slice) -> tuple[Floats, Floats, Floats]:
+        Z = X[:, block] - shift[block] if shifted else X[:, block]
+        Z = Z * root[:, None] if weighted else Z
+        with np.errstate(over="ignore", invalid="ignore"):  # the caller looks at their sum
+            return Z, root @ Z, Z @ Z.T
+
+    parts, sums, grams = zip(
+        *parallel(products, slices(X.shape[1], COLUMNS_AT_ONCE), n_jobs=n_jobs), strict=True
+    )
+    with np.errstate(over="ignore", invalid="ignore"):
+        gram = reduce(add, grams)
+        pull = gram @ root / total
+        offset = float(root @ pull)
+        gram -= np.multiply.outer(root, pull) + np.multiply.outer(pull, root)
+        gram += np.multiply.outer(root, root * (offset / total))
+        is_far = offset > np.trace(gram)
+    return _RowProducts(parts, np.concatenate(sums) / total, gram, bool(is_far))
 
 
 def by_svd(X: Floats, weight: Floats, number: int) -> PrincipalAxes:

@@ -162,7 +162,7 @@ class PCA(
             A row of weight w counts as w copies of it.
         """
         rows, weight = check_rows(self, X, sample_weight, finite=False)
-        self._forget_moments()
+        self._forget()
         return self._take(self._axes(rows, weight, [self.n_components]), self.n_components)
 
     def encode(self, X: Any) -> Floats:
@@ -277,6 +277,9 @@ class PCA(
     @property
     def _n_features_out(self) -> int:
         return self.n_components_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "components_")
 
     def check_loaded(self) -> None:
         """Complain of a fitted state, read from a file, that no fit can have left."""
