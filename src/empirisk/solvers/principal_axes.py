@@ -215,6 +215,8 @@ def by_arpack(
 ) -> PrincipalAxes:
     """The first axes, fewer than there are rows and columns, by Lanczos iteration."""
     mean, Z = centred_rows(X, weight)
+    if not Z.any():
+        return PrincipalAxes(mean, np.empty((0, Z.shape[1])), np.empty(0), 0.0)
     start = generator(seed).uniform(-1, 1, size=min(Z.shape))
     with one_blas_thread():
         _, sizes, directions = svds(Z, k=number, tol=tolerance, v0=start)
