@@ -45,8 +45,8 @@ def test_intervals_of_variances_that_are_apart_cover_them():
     true, covered = (variance / variance.sum())[:2], np.zeros(2)
     for seed in range(60):
         Z = np.random.default_rng(seed).normal(size=(150, 5)) * np.sqrt(variance)
-        explained = PCA(2).fit(Z).bootstrap_explained_variance(Z, n_resamples=199, random_state=seed)
-        low, high = explained.interval("percentile")
+        pca, how = PCA(2).fit(Z), {"n_resamples": 199, "random_state": seed}
+        low, high = pca.bootstrap_explained_variance(Z, **how).interval("percentile")
         covered += (low <= true) & (true <= high)
     assert (covered >= 50).all()
 

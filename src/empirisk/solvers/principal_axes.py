@@ -122,7 +122,7 @@ def by_gram(
     if not TINY < total < HUGE:  # also if some row is not finite
         return None
     if found == 0:
-        return PrincipalAxes(mean, np.empty((0, p)), np.empty(0), total)
+        return PrincipalAxes(mean, np.empty((0, p)), np.empty(0), total if n > 1 else 0.0)
     with one_blas_thread():
         squares, vectors = eigh(about.gram, subset_by_index=[n - found, n - 1], check_finite=False)
     squares, vectors = np.maximum(squares[::-1], 0.0), np.ascontiguousarray(vectors.T[::-1])

@@ -56,6 +56,13 @@ def test_beyond_the_rank_nothing_changes():
     assert_allclose(flat.losses_of_rows(np.ones((2, 3)), "entries"), 0)
 
 
+def test_copies_of_one_row_have_no_axes_to_predict_from():
+    X = np.random.default_rng(0).normal(size=(2, 26)) + 1e3
+    pca = PCA(1).fit(X, sample_weight=[2, 0])
+    assert pca.noise_variance_ == 0
+    assert np.isfinite(pca.losses_of_rows(X, "entries")).all()
+
+
 def test_the_mean_alone_has_loss_one_on_average():
     """The expectation of |x - mean|^2 / total variance; n = 20,000, so an error of about 0.01."""
     X = np.random.default_rng(0).normal(size=(20_000, 4))

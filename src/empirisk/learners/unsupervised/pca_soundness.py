@@ -34,7 +34,7 @@ def check_loaded_pca(pca: Any) -> None:
 
 def _check_moments(pca: Any) -> None:
     """Those of rows that came in pieces, to which further ones can be added."""
-    p = getattr(pca, "n_features_in_", None)
+    p: Any = getattr(pca, "n_features_in_", None)
     _require(isinstance(p, int) and _is_array(pca, "_moments_scatter", (p, p)), "_moments_scatter")
     S = pca._moments_scatter
     _require(np.isfinite(S).all() and (np.diagonal(S) >= 0).all(), "_moments_scatter")

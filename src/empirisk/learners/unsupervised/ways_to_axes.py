@@ -147,7 +147,7 @@ def _axes_of_rows(learner: Any, X: Floats, weight: Floats, number: int, way: str
         axes, solver = _solved(learner, Z, weight, number, way)
         return _scaled(axes, number, X.shape, weight, solver, unit=float(unit[0]))
     total = float(weight.sum())
-    apart = Z - np.where((Z == Z[0]).all(axis=0), Z[0], weight @ Z / total)
+    apart = Z - np.where((Z[0] == Z).all(axis=0), Z[0], weight @ Z / total)
     squares = weight @ apart**2 - (weight @ apart) ** 2 / total
     deviation = _deviations(squares, total)
     axes, solver = _solved(learner, Z / deviation, weight, number, way)
