@@ -29,6 +29,9 @@ from empirisk.runtime.streams import generator
 EXACT = 1e-6
 """Eigenvalues over the largest from which squares keep ten digits of an axis."""
 
+ALIKE = 1e-6
+"""A relative difference of entries of an axis that rounding errors may make."""
+
 TINY, HUGE = 1e-200, 1e200
 """Sums of squares between which neither a square has vanished that matters, nor one overflows."""
 
@@ -45,7 +48,7 @@ class PrincipalAxes:
     ----------
     mean : array of shape (p,)
     directions : array of shape (axes, p)
-        Unit vectors; in each the entry of largest size is positive.
+        Unit vectors; in each the entry of largest size is positive, or the first of several.
     squares : array of shape (axes,)
         Eigenvalues of S, sums of squares along the axes.
     dropped : float
@@ -241,8 +244,12 @@ def _first_few(mean: Floats, directions: Floats, squares: Floats, Z: Floats) -> 
 
 
 def _in_order(mean: Floats, directions: Floats, squares: Floats, dropped: float) -> PrincipalAxes:
-    """With the sign of each direction settled: its entry of largest size is positive."""
-    largest = np.abs(directions).argmax(axis=1)
+    """With the sign of each direction settled: its entry of largest size is positive.
+
+    Of entries that differ by rounding errors alone, the first.
+    """
+    size = np.abs(directions)
+    largest = (size >= (1 - ALIKE) * size.max(axis=1, keepdims=True)).argmax(axis=1)
     sign = np.sign(directions[np.arange(len(directions)), largest])
     directions = np.ascontiguousarray(directions * sign[:, None])
     return PrincipalAxes(mean, directions, np.ascontiguousarray(squares), dropped)

@@ -243,7 +243,7 @@ def test_small_singular_values_keep_their_digits():
 
 @pytest.mark.parametrize("way", EXACT)
 def test_the_same_bits_for_every_n_jobs(way):
-    X = rows(5000, 6) if way != "gram" else rows(20, 5000)
+    X = rows(70_000, 3) if way != "gram" else rows(20, 12_000)  # several shares of work each
     one, two = (PCA(3, svd_solver=way, n_jobs=jobs).fit(X) for jobs in (1, 2))
     assert_array_equal(one.components_, two.components_)
     assert_array_equal(one.explained_variance_, two.explained_variance_)
@@ -254,6 +254,15 @@ def test_signs_do_not_depend_on_the_sign_of_rows():
     assert_allclose(PCA().fit(X).components_, PCA().fit(-X).components_, atol=1e-12)
     V = PCA().fit(X).components_
     assert (V[np.arange(4), np.abs(V).argmax(axis=1)] > 0).all()
+
+
+@pytest.mark.parametrize("way", EXACT)
+def test_signs_do_not_depend_on_rounding_errors(way):
+    """Both axes of two standardised columns have entries of one size."""
+    for seed in range(20):
+        X = np.random.default_rng(seed).normal(size=(30, 2))
+        pca = PCA(correlation=True, svd_solver=way).fit(X)
+        assert (pca.components_[:, 0] > 0).all()
 
 
 def test_frames_go_in_and_out():

@@ -82,7 +82,7 @@ class PCA(
     Attributes
     ----------
     components_ : array of shape (n_components_, p)
-        V; in each row the entry of largest size is positive.
+        V; in each row the entry of largest size is positive, or the first of several.
     explained_variance_ : array of shape (n_components_,)
         Variances along the axes, divisor n - 1.
     explained_variance_ratio_ : array of shape (n_components_,)
