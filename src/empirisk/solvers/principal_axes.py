@@ -95,9 +95,10 @@ def completed(axes: PrincipalAxes, number: int, noise: float) -> PrincipalAxes:
     for k in range(alive, number):
         directions[k] = _orthogonal_to(directions[:k], int(in_use.round(6).argmin()))
         in_use += directions[k] ** 2
+    _settle_signs(directions[alive:])
     squares = np.zeros(number)
     squares[:alive] = axes.squares[:alive]
-    return _in_order(axes.mean, directions, squares, axes.dropped)
+    return PrincipalAxes(axes.mean, directions, squares, axes.dropped)
 
 
 def covariance_is_exact(axes: PrincipalAxes, moments: Moments) -> bool:
@@ -132,8 +133,17 @@ def by_gram(
     if not squares[-1] >= EXACT * squares[0]:
         return None
     vectors /= np.sqrt(squares)[:, None]
-    directions = np.hstack(parallel(lambda Z: vectors @ Z, about.parts, n_jobs=n_jobs))
-    directions -= np.multiply.outer(vectors @ np.sqrt(weight), about.mean)
+    astray = vectors @ np.sqrt(weight)  # 0 but for rounding errors, which a mean makes larger
+    directions = np.empty((found, p))
+
+    def project(block: slice, Z: Floats) -> None:
+        directions[:, block] = vectors @ Z
+        directions[:, block] -= np.multiply.outer(astray, about.mean[block])
+
+    blocks = slices(p, COLUMNS_AT_ONCE)
+    parallel(
+        lambda each: project(*each), list(zip(blocks, about.parts, strict=True)), n_jobs=n_jobs
+    )
     dropped = max(total - float(squares.sum()), 0.0) if found < n - 1 else 0.0
     return _in_order(mean, directions, squares, dropped)
 
@@ -244,15 +254,19 @@ def _first_few(mean: Floats, directions: Floats, squares: Floats, Z: Floats) -> 
 
 
 def _in_order(mean: Floats, directions: Floats, squares: Floats, dropped: float) -> PrincipalAxes:
-    """With the sign of each direction settled: its entry of largest size is positive.
+    directions = np.ascontiguousarray(directions)
+    _settle_signs(directions)
+    return PrincipalAxes(mean, directions, np.ascontiguousarray(squares), dropped)
+
+
+def _settle_signs(directions: Floats) -> None:
+    """The entry of largest size becomes positive, in place.
 
     Of entries that differ by rounding errors alone, the first.
     """
     size = np.abs(directions)
     largest = (size >= (1 - ALIKE) * size.max(axis=1, keepdims=True)).argmax(axis=1)
-    sign = np.sign(directions[np.arange(len(directions)), largest])
-    directions = np.ascontiguousarray(directions * sign[:, None])
-    return PrincipalAxes(mean, directions, np.ascontiguousarray(squares), dropped)
+    directions *= np.sign(directions[np.arange(len(directions)), largest])[:, None]
 
 
 def _orthogonal_to(directions: Floats, column: int) -> Floats:
