@@ -136,14 +136,12 @@ def by_gram(
     astray = vectors @ np.sqrt(weight)  # 0 but for rounding errors, which a mean makes larger
     directions = np.empty((found, p))
 
-    def project(block: slice, Z: Floats) -> None:
+    def project(each: tuple[slice, Floats]) -> None:
+        block, Z = each
         directions[:, block] = vectors @ Z
         directions[:, block] -= np.multiply.outer(astray, about.mean[block])
 
-    blocks = slices(p, COLUMNS_AT_ONCE)
-    parallel(
-        lambda each: project(*each), list(zip(blocks, about.parts, strict=True)), n_jobs=n_jobs
-    )
+    parallel(project, zip(slices(p, COLUMNS_AT_ONCE), about.parts, strict=True), n_jobs=n_jobs)
     dropped = max(total - float(squares.sum()), 0.0) if found < n - 1 else 0.0
     return _in_order(mean, directions, squares, dropped)
 

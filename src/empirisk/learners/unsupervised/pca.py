@@ -249,8 +249,8 @@ class PCA(
         total, others = kept.squares.sum() + kept.dropped, min(found.rows, len(found.scale)) - k
         self.n_features_in_ = len(found.scale)
         self.n_components_, self.n_samples_ = k, found.rows
-        V = kept.directions  # not a view that keeps all others in memory
-        self.components_ = V if k == len(squares) else V.copy()
+        V = kept.directions
+        self.components_ = V if V.base is None else V.copy()  # not with all others in memory
         self.mean_, self.scale_ = found.mean, found.scale
         self.singular_values_ = np.sqrt(kept.squares) * unit
         self.explained_variance_ratio_ = kept.squares / (total if total > 0 else 1.0)
