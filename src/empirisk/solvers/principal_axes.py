@@ -72,10 +72,7 @@ class PrincipalAxes:
 
 def by_covariance(moments: Moments, number: int) -> PrincipalAxes:
     """From the scatter of the columns."""
-    with one_blas_thread():
-        squares, vectors = eigh(moments.scatter, check_finite=False)
-    squares = np.maximum(squares[::-1], 0.0)
-    return _in_order(moments.mean, vectors.T[::-1], squares, 0.0).first(number)
+    return _in_order(moments.mean, *_first_eigenvectors(moments.scatter, number, 0))
 
 
 def completed(axes: PrincipalAxes, number: int, noise: float) -> PrincipalAxes:
@@ -127,9 +124,7 @@ def by_gram(
         return None
     if found == 0:
         return PrincipalAxes(mean, np.empty((0, p)), np.empty(0), total if n > 1 else 0.0)
-    with one_blas_thread():
-        squares, vectors = eigh(about.gram, subset_by_index=[n - found, n - 1], check_finite=False)
-    squares, vectors = np.maximum(squares[::-1], 0.0), np.ascontiguousarray(vectors.T[::-1])
+    vectors, squares, dropped = _first_eigenvectors(about.gram, found, 1)
     if not squares[-1] >= EXACT * squares[0]:
         return None
     vectors /= np.sqrt(squares)[:, None]
@@ -142,8 +137,19 @@ def by_gram(
         directions[:, block] -= np.multiply.outer(astray, about.mean[block])
 
     parallel(project, zip(slices(p, COLUMNS_AT_ONCE), about.parts, strict=True), n_jobs=n_jobs)
-    dropped = max(total - float(squares.sum()), 0.0) if found < n - 1 else 0.0
     return _in_order(mean, directions, squares, dropped)
+
+
+def _first_eigenvectors(S: Floats, number: int, nullity: int) -> tuple[Floats, Floats, float]:
+    """Eigenvectors in rows, their eigenvalues, and the sum of the others, some of which are 0."""
+    n, trace = len(S), float(np.trace(S))
+    if number == 0:
+        return np.empty((0, n)), np.empty(0), trace
+    with one_blas_thread():
+        values, vectors = eigh(S, subset_by_index=[n - number, n - 1], check_finite=False)
+    values = np.maximum(values[::-1], 0.0)
+    dropped = max(trace - float(values.sum()), 0.0) if number + nullity < n else 0.0
+    return np.ascontiguousarray(vectors.T[::-1]), values, dropped
 
 
 class _RowProducts(NamedTuple):
