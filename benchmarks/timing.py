@@ -11,7 +11,6 @@ from threadpoolctl import threadpool_limits
 from benchmarks.case import Call
 from benchmarks.machine import cores, read_clock, share_of_others
 
-
 SETTLED = 0.2
 """Seconds after which threads of BLAS that wait for more work, at full load, have gone to sleep."""
 
