@@ -1,6 +1,7 @@
 """One timing: wall and CPU time of some calls, and how busy the machine was meanwhile."""
 
 import gc
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,9 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.case import Call
 from benchmarks.machine import cores, read_clock, share_of_others
+
+SETTLED = 0.2
+"""Seconds after which threads of BLAS that wait for more work, at full load, have gone to sleep."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,7 @@ class Timing:
 def measure(call: Call, threads: int, calls: int = 1) -> tuple[Timing, Any]:
     """Time some calls with a number of BLAS and OpenMP threads; also the last result."""
     gc.collect()
+    time.sleep(SETTLED)
     with threadpool_limits(threads):
         before = read_clock()
         for _ in range(calls):

@@ -28,7 +28,10 @@ CHANGES = [
     ("_squares", shorter),
     ("_squares", put(0, np.nan)),
     ("_moments_scatter", narrower),
+    ("_squares", put(0, np.inf)),
+    ("_moments_scatter", put((0, 0), -1.0)),
     ("_moments_mean", shorter),
+    ("_moments_unit", put(0, 0.0)),
 ]
 
 
@@ -55,6 +58,7 @@ def test_parts_that_no_fit_leaves_are_refused(tmp_path, name, change):
         ("_weight", 1.0),
         ("_weight", None),
         ("_dropped", -1.0),
+        ("_dropped", float("inf")),
         ("noise_variance_", float("nan")),
         ("svd_solver_", 3),
     ],

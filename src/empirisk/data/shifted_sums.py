@@ -1,6 +1,6 @@
 """Sums of rows and of their squares about a fixed shift, which add up by plain addition.
 
-For rows z_i = (x_i - shift) / unit of weight w_i
+For rows z_i = (x_i - shift) / unit of weight w_i, where each column has its shift and its unit,
 
     sum = sum w_i z_i,   squares = sum w_i z_i z_i',
     mean = sum / weight,  scatter = squares - weight mean mean'.
@@ -35,7 +35,7 @@ class ShiftedSums:
     Examples
     --------
     >>> rows = Rows(np.array([[11.0], [13.0]]), np.empty((2, 0)), np.ones(2))
-    >>> ShiftedSums.of(rows, np.array([12.0]), 1.0).moments.scatter
+    >>> ShiftedSums.of(rows, np.array([12.0]), np.ones(1)).moments.scatter
     array([[2.]])
     """
 
@@ -45,14 +45,15 @@ class ShiftedSums:
     squares: Floats
 
     @classmethod
-    def of(cls, rows: Rows, shift: Floats, unit: float) -> "ShiftedSums":
+    def of(cls, rows: Rows, shift: Floats, unit: Floats) -> "ShiftedSums":
         """Of one block; its rows are not copied where nothing is to be done to them."""
-        Z, root = rows.X, np.ones(len(rows.X))
-        plain = unit == 1.0 and not shift.any() and bool((rows.weight == 1.0).all())
-        if not plain:
-            root = np.sqrt(rows.weight)
-            Z = np.empty_like(rows.X)
-            centre_rows(rows.X, np.empty((len(Z), 0)), shift, root / unit, Z)
+        X, root = rows.X, np.sqrt(rows.weight)
+        if (unit != 1.0).any():
+            X, shift = X / unit, shift / unit
+        Z = X
+        if shift.any() or (root != 1.0).any():
+            Z = np.empty_like(X)
+            centre_rows(X, np.empty((len(X), 0)), shift, root, Z)
         # NumPy sees the symmetry and does half the work; its rows are in the cache for the rest.
         return cls(len(Z), float(rows.weight.sum()), root @ Z, Z.T @ Z)
 
@@ -75,7 +76,7 @@ class ShiftedSums:
 
 
 def shifted_sums(
-    blocks: Blocks, shift: Floats, unit: float, *, n_jobs: int | None = None
+    blocks: Blocks, shift: Floats, unit: Floats, *, n_jobs: int | None = None
 ) -> ShiftedSums:
     """Of all blocks, added in order: the same bits for any n_jobs."""
     size = max(1, min(BLOCKS_AT_ONCE, NUMBERS_AT_ONCE // (ROWS_PER_BLOCK * len(shift))))
@@ -89,6 +90,6 @@ def _several(blocks: Blocks, size: int) -> Iterator[tuple[Rows, ...]]:
         yield several
 
 
-def _of_several(shift: Floats, unit: float, several: tuple[Rows, ...]) -> ShiftedSums:
+def _of_several(shift: Floats, unit: Floats, several: tuple[Rows, ...]) -> ShiftedSums:
     with np.errstate(over="ignore", invalid="ignore"):  # huge numbers are divided by the caller
         return reduce(add, (ShiftedSums.of(rows, shift, unit) for rows in several))

@@ -39,7 +39,7 @@ def fit_foreign(estimator: Any, problem: Problem, seed: int | None) -> Any:
 def foreign_prediction(model: Any, X: Any, problem: Problem, output: Output) -> Array:
     """Predictions (rows,) or (rows, classes), in the codes of the problem."""
     if output in ("reconstruction", "entries", "density"):
-        return _checked(_for_each_row(_losses_of_rows(model, X, output), X, model), model)
+        return _checked(_for_each_row(losses_of_rows(model, X, output), X, model), model)
     if output == "value":
         prediction = _for_each_row(model.predict(X), X, model)
         if problem.classes is None:
@@ -56,8 +56,13 @@ def foreign_prediction(model: Any, X: Any, problem: Problem, output: Output) -> 
     return _columns(probabilities, 1 - probabilities, model, problem)
 
 
-def _losses_of_rows(model: Any, X: Any, output: Output) -> Array:
-    """The loss of each row by the model itself, which has no labels to compare with."""
+def losses_of_rows(model: Any, X: Any, output: Output) -> Array:
+    """The loss of each row by the model itself, which has no labels to compare with.
+
+    Of a pipeline it is that of the last step, on rows as the steps before hand them on.
+    """
+    if isinstance(model, Pipeline) and len(model.steps) > 1:
+        return losses_of_rows(model.steps[-1][1], model[:-1].transform(X), output)
     if hasattr(model, "losses_of_rows"):
         return model.losses_of_rows(X, output)
     if output == "density" and hasattr(model, "score_samples"):

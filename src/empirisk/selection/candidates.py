@@ -10,7 +10,7 @@ from sklearn.utils import get_tags
 from empirisk.data.encode import Encoder
 from empirisk.learners.baseline import Baseline
 from empirisk.losses import Loss
-from empirisk.risk.problem import learner_of
+from empirisk.risk.problem import WITHOUT_LABELS, learner_of
 from empirisk.runtime.errors import ParameterError
 
 Candidates = Mapping[str, Any] | Sequence[Any]
@@ -41,7 +41,11 @@ def with_baseline(rivals: dict[str, Any], loss: Loss) -> dict[str, Any]:
     """The best constant first, unless one is there: what no learner may lose against.
 
     Where the others read a table through an `Encoder`, or as it is, the constant has an `Encoder`.
+    Without labels there is none, and all rivals must have the same rows to reconstruct.
     """
+    if loss.task in WITHOUT_LABELS:
+        _refuse_other_rows(rivals)
+        return rivals
     if any(isinstance(learner_of(estimator), Baseline) for estimator in rivals.values()):
         return rivals
     encoders = [
@@ -53,6 +57,20 @@ def with_baseline(rivals: dict[str, Any], loss: Loss) -> dict[str, Any]:
         encoders = [Encoder()]
     constant = make_pipeline(clone(encoders[0]), Baseline(loss)) if encoders else Baseline(loss)
     return {_new_name("Baseline", rivals): constant, **rivals}
+
+
+def _refuse_other_rows(rivals: dict[str, Any]) -> None:
+    """A distance or a density in other units is no risk to compare."""
+    first, *others = (
+        [str(step) for _, step in estimator.steps[:-1]] if isinstance(estimator, Pipeline) else []
+        for estimator in rivals.values()
+    )
+    for name, steps in zip(list(rivals)[1:], others, strict=True):
+        if steps != first:
+            raise ParameterError(
+                f"{name!r} is judged on rows that its steps {steps} have made, and "
+                f"{next(iter(rivals))!r} on those of {first}: give all the same steps"
+            )
 
 
 def takes_tables(estimator: Any) -> bool:

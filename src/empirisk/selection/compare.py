@@ -122,7 +122,7 @@ def compare(
     n_jobs: int | None = None,
     random_state: Any = None,
 ) -> Comparison:
-    """Judge rivals, each taken as it is, on one plan; a baseline is added.
+    """Judge rivals, each taken as it is, on one plan; where there are labels, with a baseline.
 
     Nothing is chosen, so every risk keeps its interval as it is; `differences` are paired, row by
     row, and their intervals hold all at once. A `Tuned` rival is tuned anew inside every

@@ -10,8 +10,9 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
 from empirisk.losses import Loss
+from empirisk.risk.axis import Output
 from empirisk.risk.choosing import Rule
-from empirisk.risk.foreign import at_value, fit_foreign
+from empirisk.risk.foreign import at_value, fit_foreign, losses_of_rows
 from empirisk.risk.plans import Plan
 from empirisk.risk.problem import Problem, along_axis
 from empirisk.runtime.arrays import Array
@@ -67,6 +68,10 @@ class SelectionProcedure(MetaEstimatorMixin, BaseEstimator):
     @available_if(_all_have_probabilities)
     def predict_proba(self, X: Any) -> Array:
         return self.model_.predict_proba(X)
+
+    def losses_of_rows(self, X: Any, output: Output) -> Array:
+        """Of rivals without labels: the loss of each row."""
+        return losses_of_rows(self.model_, X, output)
 
     @property
     def classes_(self) -> Array:

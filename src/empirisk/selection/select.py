@@ -108,7 +108,7 @@ def select(
     ----------
     candidates : list or dict of estimators
         Ours or scikit-learn's. A learner with an axis is unfolded along it; a `Tuned` is one
-        procedure, tuned anew in every fold. A baseline is added.
+        procedure, tuned anew in every fold. A baseline is added where there are labels.
     X, y, sample_weight, groups
     loss : Loss or str, optional
     cv : as in `Plan.of`
@@ -154,6 +154,10 @@ def select(
     first = next(iter(rivals.values()))
     loss = common_loss(rivals.values(), y) if loss is None else loss
     problem = Problem.of(first, X, y, loss=loss, sample_weight=sample_weight, groups=groups)
+    if refit == "average" and problem.y is None:
+        raise ParameterError(
+            "refit='average' averages predictions of y, and y is None: choose 'train' or 'all'"
+        )
     rivals = with_baseline(rivals, problem.loss)
     split_seed, fold_seed, fit_seed, choice_seed = spawn(
         0 if random_state is None else random_state, 4

@@ -10,10 +10,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from empirisk.losses import Loss
-from empirisk.risk.axis import Axis, PathMixin
+from empirisk.risk.axis import Axis, Output, PathMixin
 from empirisk.risk.bagged_rung import own_plan
 from empirisk.risk.choosing import Rule
 from empirisk.risk.curves import RiskPath
+from empirisk.risk.foreign import losses_of_rows
 from empirisk.risk.out_of_fold import OutOfFold, out_of_fold
 from empirisk.risk.problem import Problem, common_loss, declared_axis, learner_of
 from empirisk.risk.rungs import fit_steps
@@ -31,6 +32,12 @@ def _best_has(method: str) -> Any:
         return True
 
     return available_if(check)
+
+
+def _judges_rows(self: "Tuned") -> bool:
+    learner = learner_of(getattr(self, "best_estimator_", self.estimator))
+    ways = "losses_of_rows", "inverse_transform", "score_samples"
+    return any(hasattr(learner, way) for way in ways)
 
 
 class Tuned(MetaEstimatorMixin, BaseEstimator):
@@ -206,10 +213,11 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         return self.best_estimator_.reconstruct(X)
 
-    @_best_has("losses_of_rows")
-    def losses_of_rows(self, X: Any, output: Any) -> Array:
+    @available_if(_judges_rows)
+    def losses_of_rows(self, X: Any, output: Output = "reconstruction") -> Array:
+        """Of a learner without labels: the loss of each row, as the learner meets it."""
         check_is_fitted(self)
-        return self.best_estimator_.losses_of_rows(X, output)
+        return losses_of_rows(self.best_estimator_, X, output)
 
     @_best_has("transform")
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:

@@ -14,8 +14,8 @@ arpack      the first few by Lanczos iteration, through SciPy
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import reduce
-from operator import add
-from typing import Literal
+from operator import iadd
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh, lu, qr, svd
@@ -29,7 +29,13 @@ from empirisk.runtime.streams import generator
 EXACT = 1e-6
 """Eigenvalues over the largest from which squares keep ten digits of an axis."""
 
-COLUMNS_AT_ONCE = 2048
+ALIKE = 1e-6
+"""A relative difference of entries of an axis that rounding errors may make."""
+
+TINY, HUGE = 1e-200, 1e200
+"""Sums of squares between which neither a square has vanished that matters, nor one overflows."""
+
+COLUMNS_AT_ONCE = 5120
 
 Normalizer = Literal["auto", "QR", "LU", "none"]
 
@@ -42,7 +48,7 @@ class PrincipalAxes:
     ----------
     mean : array of shape (p,)
     directions : array of shape (axes, p)
-        Unit vectors; in each the entry of largest size is positive.
+        Unit vectors; in each the entry of largest size is positive, or the first of several.
     squares : array of shape (axes,)
         Eigenvalues of S, sums of squares along the axes.
     dropped : float
@@ -66,10 +72,7 @@ class PrincipalAxes:
 
 def by_covariance(moments: Moments, number: int) -> PrincipalAxes:
     """From the scatter of the columns."""
-    with one_blas_thread():
-        squares, vectors = eigh(moments.scatter, check_finite=False)
-    squares = np.maximum(squares[::-1], 0.0)
-    return _in_order(moments.mean, vectors.T[::-1], squares, 0.0).first(number)
+    return _in_order(moments.mean, *_first_eigenvectors(moments.scatter, number, 0))
 
 
 def completed(axes: PrincipalAxes, number: int, noise: float) -> PrincipalAxes:
@@ -89,9 +92,10 @@ def completed(axes: PrincipalAxes, number: int, noise: float) -> PrincipalAxes:
     for k in range(alive, number):
         directions[k] = _orthogonal_to(directions[:k], int(in_use.round(6).argmin()))
         in_use += directions[k] ** 2
+    _settle_signs(directions[alive:])
     squares = np.zeros(number)
     squares[:alive] = axes.squares[:alive]
-    return _in_order(axes.mean, directions, squares, axes.dropped)
+    return PrincipalAxes(axes.mean, directions, squares, axes.dropped)
 
 
 def covariance_is_exact(axes: PrincipalAxes, moments: Moments) -> bool:
@@ -104,42 +108,88 @@ def covariance_is_exact(axes: PrincipalAxes, moments: Moments) -> bool:
 def by_gram(
     X: Floats, weight: Floats, number: int, *, n_jobs: int | None = None
 ) -> PrincipalAxes | None:
-    """From the inner products of the rows; None where that would cost digits.
+    """From the inner products of the rows; None where that would cost digits or leave the range.
 
     With v = Z'u / sigma for a unit eigenvector u of Z Z'. Rows about their mean depend on one
     another, so there is one axis fewer than there are rows.
     """
     n, p = X.shape
-    total, root, alike = weight.sum(), np.sqrt(weight)[:, None], bool((weight == 1.0).all())
-
-    def centred(block: slice) -> tuple[Floats, Floats, Floats]:
-        mean = weight @ X[:, block] / total
-        Z = X[:, block] - mean
-        missed = weight @ Z / total  # rounding errors of the mean, which offsets make large
-        Z -= missed
-        if not alike:
-            Z *= root
-        return mean + missed, Z, Z @ Z.T
-
-    means, parts, products = zip(
-        *parallel(centred, slices(p, COLUMNS_AT_ONCE), n_jobs=n_jobs), strict=True
-    )
-    gram = reduce(add, products)
-    found = min(number, n - 1)
+    shift = np.zeros(p)
+    about = _products_of_rows(X, weight, shift, n_jobs)
+    if about.is_far:
+        shift = about.mean
+        about = _products_of_rows(X, weight, shift, n_jobs)
+    found, mean, total = min(number, n - 1), shift + about.mean, float(np.trace(about.gram))
+    if not TINY < total < HUGE:  # also if some row is not finite
+        return None
     if found == 0:
-        return PrincipalAxes(
-            np.concatenate(means), np.empty((0, p)), np.empty(0), float(np.trace(gram))
-        )
-    with one_blas_thread():
-        squares, vectors = eigh(gram, subset_by_index=[n - found, n - 1], check_finite=False)
-    squares, vectors = np.maximum(squares[::-1], 0.0), np.ascontiguousarray(vectors.T[::-1])
-    if not squares[-1] >= EXACT * squares[0] or squares[0] == 0:
+        return PrincipalAxes(mean, np.empty((0, p)), np.empty(0), total if n > 1 else 0.0)
+    vectors, squares, dropped = _first_eigenvectors(about.gram, found, 1)
+    if not squares[-1] >= EXACT * squares[0]:
         return None
     vectors /= np.sqrt(squares)[:, None]
-    directions = np.hstack(parallel(lambda Z: vectors @ Z, parts, n_jobs=n_jobs))
-    dropped = max(float(np.trace(gram) - squares.sum()), 0.0)
-    dropped = dropped if found < n - 1 else 0.0
-    return _in_order(np.concatenate(means), directions, squares, dropped)
+    astray = vectors @ np.sqrt(weight)  # 0 but for rounding errors, which a mean makes larger
+    directions = np.empty((found, p))
+
+    def project(each: tuple[slice, Floats]) -> None:
+        block, Z = each
+        directions[:, block] = vectors @ Z
+        directions[:, block] -= np.multiply.outer(astray, about.mean[block])
+
+    parallel(project, zip(slices(p, COLUMNS_AT_ONCE), about.parts, strict=True), n_jobs=n_jobs)
+    return _in_order(mean, directions, squares, dropped)
+
+
+def _first_eigenvectors(S: Floats, number: int, nullity: int) -> tuple[Floats, Floats, float]:
+    """Eigenvectors in rows, their eigenvalues, and the sum of the others, some of which are 0."""
+    n, trace = len(S), float(np.trace(S))
+    if number == 0:
+        return np.empty((0, n)), np.empty(0), trace
+    with one_blas_thread():
+        values, vectors = eigh(S, subset_by_index=[n - number, n - 1], check_finite=False)
+    values = np.maximum(values[::-1], 0.0)
+    dropped = max(trace - float(values.sum()), 0.0) if number + nullity < n else 0.0
+    return np.ascontiguousarray(vectors.T[::-1]), values, dropped
+
+
+class _RowProducts(NamedTuple):
+    """Columns of sqrt(w_i) (x_i - shift) in parts, their mean, and the products about the mean.
+
+    The mean `is_far` if digits were lost to it.
+    """
+
+    parts: tuple[Floats, ...]
+    mean: Floats
+    gram: Floats
+    is_far: bool
+
+
+def _products_of_rows(X: Floats, weight: Floats, shift: Floats, n_jobs: int | None) -> _RowProducts:
+    """With Z' sqrt(w) = total * mean, the products Z Z' tell what to take from them.
+
+    Without shift and weights there is no copy of the rows.
+    """
+    root, total = np.sqrt(weight), float(weight.sum())
+    shifted, weighted = bool(shift.any()), bool((weight != 1.0).any())
+
+    def products(block: slice) -> tuple[Floats, Floats, Floats]:
+        Z = X[:, block] - shift[block] if shifted else X[:, block]
+        Z = Z * root[:, None] if weighted else Z
+        with np.errstate(over="ignore", invalid="ignore"):  # the caller looks at their sum
+            return Z, root @ Z, Z @ Z.T
+
+    parts, sums, grams = zip(
+        *parallel(products, slices(X.shape[1], COLUMNS_AT_ONCE), n_jobs=n_jobs), strict=True
+    )
+    with np.errstate(over="ignore", invalid="ignore"):
+        gram = reduce(iadd, grams)
+        pull = gram @ root / total
+        offset = float(root @ pull)
+        part = np.multiply.outer(root, pull - root * (offset / total / 2))
+        gram -= part
+        gram -= part.T
+        is_far = offset > np.trace(gram)
+    return _RowProducts(parts, np.concatenate(sums) / total, gram, bool(is_far))
 
 
 def by_svd(X: Floats, weight: Floats, number: int) -> PrincipalAxes:
@@ -183,6 +233,8 @@ def by_arpack(
 ) -> PrincipalAxes:
     """The first axes, fewer than there are rows and columns, by Lanczos iteration."""
     mean, Z = centred_rows(X, weight)
+    if not Z.any():
+        return PrincipalAxes(mean, np.empty((0, Z.shape[1])), np.empty(0), 0.0)
     start = generator(seed).uniform(-1, 1, size=min(Z.shape))
     with one_blas_thread():
         _, sizes, directions = svds(Z, k=number, tol=tolerance, v0=start)
@@ -206,11 +258,19 @@ def _first_few(mean: Floats, directions: Floats, squares: Floats, Z: Floats) -> 
 
 
 def _in_order(mean: Floats, directions: Floats, squares: Floats, dropped: float) -> PrincipalAxes:
-    """With the sign of each direction settled: its entry of largest size is positive."""
-    largest = np.abs(directions).argmax(axis=1)
-    sign = np.sign(directions[np.arange(len(directions)), largest])
-    directions = np.ascontiguousarray(directions * sign[:, None])
+    directions = np.ascontiguousarray(directions)
+    _settle_signs(directions)
     return PrincipalAxes(mean, directions, np.ascontiguousarray(squares), dropped)
+
+
+def _settle_signs(directions: Floats) -> None:
+    """The entry of largest size becomes positive, in place.
+
+    Of entries that differ by rounding errors alone, the first.
+    """
+    size = np.abs(directions)
+    largest = (size >= (1 - ALIKE) * size.max(axis=1, keepdims=True)).argmax(axis=1)
+    directions *= np.sign(directions[np.arange(len(directions)), largest])[:, None]
 
 
 def _orthogonal_to(directions: Floats, column: int) -> Floats:

@@ -7,8 +7,10 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.decomposition import PCA as Peer
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from empirisk import PCA, Tuned, risk
+from empirisk import PCA, Tuned, compare, risk, select
 from empirisk.learners.unsupervised.encoder_decoder import EncoderDecoderMixin, PairsPath
 from empirisk.losses import Reconstruction, as_loss
 from empirisk.risk.axis import Axis
@@ -80,6 +82,32 @@ def test_a_pair_without_a_shorter_way_has_a_path_of_models():
     assert_array_equal(tuned.reconstruct(X), tuned.best_estimator_.decode(tuned.encode(X)))
     with pytest.raises(ParameterError, match="'entries'"):
         Tuned(Centroid(), cv=4, loss="entries").fit(X)
+
+
+def test_rivals_without_labels_are_compared_and_selected():
+    rivals = compare({"two": PCA(2), "peer": Peer(2), "three": PCA(3)}, X, None, cv=4,
+                     loss="reconstruction")  # fmt: skip
+    assert rivals.ranking()[0] == "three"
+    assert_allclose(rivals.difference("two", "peer").value, 0, atol=1e-12)
+    for honest in ("bootstrap", "nested"):
+        chosen = select([PCA()], X, None, cv=3, honest=honest, random_state=0)
+        assert chosen.cross_validated_risk.loss == "entries"
+    with pytest.raises(ParameterError, match="averages predictions"):
+        select([PCA()], X, None, refit="average")
+
+
+def test_a_pipeline_is_judged_on_the_rows_that_its_last_step_meets():
+    ours, foreign = (make_pipeline(StandardScaler(), last) for last in (PCA(2), Peer(2)))
+    one, other = (risk.cross_validate(each, X, None, cv=4, loss="reconstruction")
+                  for each in (ours, foreign))  # fmt: skip
+    assert_allclose((one - other).value, 0, atol=1e-12)
+    Z = StandardScaler().fit_transform(X)
+    tuned = Tuned(make_pipeline(StandardScaler(), PCA()), cv=4).fit(X)
+    last = PCA(tuned.best_value_).fit(Z)
+    assert_allclose(tuned.losses_of_rows(X), last.losses_of_rows(Z))
+    assert_allclose(risk.evaluate(tuned, X, None).value, last.losses_of_rows(Z, "entries").mean())
+    with pytest.raises(ParameterError, match="the same steps"):
+        compare([PCA(2), ours], X, None, loss="reconstruction")
 
 
 def test_risks_of_other_rows_are_not_compared():

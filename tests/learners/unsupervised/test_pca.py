@@ -162,6 +162,23 @@ def test_extreme_units_change_units_alone(way, power, correlation):
     assert Tuned(PCA(), cv=3).fit(X * size).best_value_ == Tuned(PCA(), cv=3).fit(X).best_value_
 
 
+@pytest.mark.parametrize("way", [*EXACT, "arpack", "randomized"])
+@pytest.mark.parametrize("shape", [(30, 5), (9, 20)], ids=str)
+def test_the_axes_of_the_correlation_matrix_do_not_depend_on_the_units_of_columns(way, shape):
+    """Of sizes whose squares vanish or overflow, too; a constant column is 0 in any unit."""
+    X = rows(*shape)
+    X[:, 4] = 0.1
+    units = np.resize(2.0 ** np.array([0, -600, 600, -700, 700]), shape[1])
+    how = {"correlation": True, "svd_solver": way, "random_state": 0}
+    one, other = PCA(3, **how).fit(X), PCA(3, **how).fit(X * units)
+    assert_allclose(other.components_, one.components_, atol=1e-10)
+    assert_allclose(other.components_[:, 4], 0, atol=1e-14)
+    varying = np.arange(shape[1]) != 4
+    assert_allclose((other.scale_ / units)[varying], one.scale_[varying], rtol=1e-12)
+    assert_allclose(other.encode(X * units), one.encode(X), atol=1e-10)
+    assert_allclose(other.reconstruct(X * units) / units, one.reconstruct(X), rtol=1e-10)
+
+
 @pytest.mark.parametrize("way", EXACT)
 def test_a_large_offset_costs_no_digits(way):
     X = np.round(rows(60, 5) * 2**20) / 2**20  # such that X + offset is exact
@@ -187,6 +204,32 @@ def test_axes_without_variance_are_orthonormal_and_harmless(way, whiten):
     assert_array_equal(constant.explained_variance_ratio_, 0)
 
 
+@pytest.mark.parametrize("way", [*EXACT, "arpack", "randomized"])
+@pytest.mark.parametrize("correlation", [False, True])
+def test_rows_that_are_all_alike_have_no_variance_and_no_nan(way, correlation):
+    X = np.full((6, 3), 0.1)
+    pca = PCA(2, svd_solver=way, correlation=correlation, random_state=0).fit(X)
+    assert_allclose(pca.components_ @ pca.components_.T, np.eye(2), atol=1e-14)
+    assert_allclose(pca.reconstruct(X), X)
+    assert_array_equal(pca.score_samples([[0.1, 0.1, 0.1], [0.1, 0.1, 0.2]]), [np.inf, -np.inf])
+    assert np.isfinite(pca.get_precision()).all()
+
+
+@pytest.mark.parametrize("way", EXACT)
+@pytest.mark.parametrize("k", [3, 5, 6])
+def test_a_density_without_variance_in_a_direction_is_infinite_or_zero(way, k):
+    X = np.column_stack([rows(20, 5), np.full(20, 4.0)])
+    pca, off = PCA(k, svd_solver=way).fit(X), X + [0, 0, 0, 0, 0, 1.0]
+    if k == 3:  # the noise of the model is in every direction
+        assert (pca.score_samples(off) < pca.score_samples(X)).all()
+        return
+    assert_array_equal(pca.score_samples(X), np.inf)
+    assert_array_equal(pca.score_samples(off), -np.inf)
+    both = np.vstack([X, off])
+    assert pca.score(both) == -np.inf
+    assert pca.score(both, sample_weight=np.repeat([1, 0], 20)) == np.inf
+
+
 def test_small_singular_values_keep_their_digits():
     """Squared they would drown: 1e-7 of the largest is 1e-14 in the covariance matrix."""
     rng = np.random.default_rng(0)
@@ -200,7 +243,7 @@ def test_small_singular_values_keep_their_digits():
 
 @pytest.mark.parametrize("way", EXACT)
 def test_the_same_bits_for_every_n_jobs(way):
-    X = rows(5000, 6) if way != "gram" else rows(20, 5000)
+    X = rows(70_000, 3) if way != "gram" else rows(20, 12_000)  # several shares of work each
     one, two = (PCA(3, svd_solver=way, n_jobs=jobs).fit(X) for jobs in (1, 2))
     assert_array_equal(one.components_, two.components_)
     assert_array_equal(one.explained_variance_, two.explained_variance_)
@@ -211,6 +254,15 @@ def test_signs_do_not_depend_on_the_sign_of_rows():
     assert_allclose(PCA().fit(X).components_, PCA().fit(-X).components_, atol=1e-12)
     V = PCA().fit(X).components_
     assert (V[np.arange(4), np.abs(V).argmax(axis=1)] > 0).all()
+
+
+@pytest.mark.parametrize("way", EXACT)
+def test_signs_do_not_depend_on_rounding_errors(way):
+    """Both axes of two standardised columns have entries of one size."""
+    for seed in range(20):
+        X = np.random.default_rng(seed).normal(size=(30, 2))
+        pca = PCA(correlation=True, svd_solver=way).fit(X)
+        assert (pca.components_[:, 0] > 0).all()
 
 
 def test_frames_go_in_and_out():

@@ -6,9 +6,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import NotFittedError
 
-from empirisk import PCA, read_blocks
-from empirisk.runtime.errors import DataError
+from empirisk import PCA, load, read_blocks, save
+from empirisk.runtime.errors import DataError, ParameterError
 
 
 def rows(n=9000, p=4, seed=0):
@@ -55,6 +56,43 @@ def test_pieces_of_extreme_sizes_are_joined(sizes):
     whole = PCA(2).fit(np.vstack([X * size for size in sizes]))
     assert_allclose(stream.components_, whole.components_, atol=1e-10)
     assert_allclose(stream.singular_values_, whole.singular_values_, rtol=1e-10)
+
+
+@pytest.mark.parametrize("n_components", [3, None, 0.9, "mle"])
+@pytest.mark.parametrize("size", [1, 2, 7])
+def test_pieces_may_be_smaller_than_the_number_of_components(n_components, size):
+    X = rows(40)
+    stream = PCA(n_components)
+    for start in range(0, 40, size):
+        stream.partial_fit(X[start : start + size])
+    assert_allclose(stream.components_, PCA(n_components).fit(X).components_, atol=1e-11)
+
+
+def test_too_few_rows_are_kept_in_mind(tmp_path):
+    X = rows(40)
+    stream = PCA(3).fit(X).partial_fit(X[:1])
+    with pytest.raises(NotFittedError):
+        stream.encode(X)
+    assert not hasattr(stream, "explained_variance_")
+    save(stream, tmp_path / "pca")
+    again = load(tmp_path / "pca").partial_fit(X[1:], sample_weight=np.zeros(39))
+    assert not hasattr(again, "components_")
+    assert_allclose(again.partial_fit(X[1:]).components_, PCA(3).fit(X).components_, atol=1e-11)
+    again.partial_fit(X, sample_weight=np.zeros(40))  # copies without number
+    assert again.n_samples_ == 40
+    with pytest.raises(ParameterError, match="0 to 4"):
+        PCA(5).partial_fit(X[:1])  # columns will not become more
+
+
+def test_pieces_far_from_the_first_cost_no_digits():
+    """The mean of all rows is 1e6 of their deviations away from the first row."""
+    X = np.random.default_rng(0).normal(size=(4000, 3))
+    X[1:] += 1e9
+    stream = PCA(svd_solver="covariance_eigh").partial_fit(X[:1])
+    for piece in np.array_split(X[1:], 3):
+        stream.partial_fit(piece)
+    S = np.cov((X - X.mean(axis=0)).T)
+    assert_allclose(stream._moments_scatter, S * 3999, rtol=1e-12)
 
 
 def test_fit_begins_anew_and_the_first_rows_may_be_few():

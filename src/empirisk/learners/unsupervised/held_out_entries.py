@@ -71,12 +71,12 @@ def entry_losses_along(
 
 
 def axes_in_use(left: Floats, numbers: Sequence[int]) -> Ints:
-    """How many axes predict: where they leave out no variance at all, fewer.
+    """How many axes predict: where they leave out no variance at all, or have none, fewer.
 
     The last axis that has variance is then part of what the covariance C calls noise; C is the
     same, for it takes one variance to have all of them.
     """
-    most = int((left > NOTHING * left[0]).sum()) - 1
+    most = min(int((left > NOTHING * left[0]).sum()) - 1, int((np.diff(left) < 0).sum()))
     return np.minimum(np.array(numbers, dtype=np.int64), max(most, 0))
 
 

@@ -82,7 +82,7 @@ class PCA(
     Attributes
     ----------
     components_ : array of shape (n_components_, p)
-        V; in each row the entry of largest size is positive.
+        V; in each row the entry of largest size is positive, or the first of several.
     explained_variance_ : array of shape (n_components_,)
         Variances along the axes, divisor n - 1.
     explained_variance_ratio_ : array of shape (n_components_,)
@@ -162,7 +162,7 @@ class PCA(
             A row of weight w counts as w copies of it.
         """
         rows, weight = check_rows(self, X, sample_weight, finite=False)
-        self._forget_moments()
+        self._forget()
         return self._take(self._axes(rows, weight, [self.n_components]), self.n_components)
 
     def encode(self, X: Any) -> Floats:
@@ -249,7 +249,9 @@ class PCA(
         total, others = kept.squares.sum() + kept.dropped, min(found.rows, len(found.scale)) - k
         self.n_features_in_ = len(found.scale)
         self.n_components_, self.n_samples_ = k, found.rows
-        self.components_, self.mean_, self.scale_ = kept.directions.copy(), found.mean, found.scale
+        V = kept.directions
+        self.components_ = V if V.base is None else V.copy()  # not with all others in memory
+        self.mean_, self.scale_ = found.mean, found.scale
         self.singular_values_ = np.sqrt(kept.squares) * unit
         self.explained_variance_ratio_ = kept.squares / (total if total > 0 else 1.0)
         with np.errstate(over="ignore"):
@@ -277,6 +279,9 @@ class PCA(
     @property
     def _n_features_out(self) -> int:
         return self.n_components_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "components_")
 
     def check_loaded(self) -> None:
         """Complain of a fitted state, read from a file, that no fit can have left."""

@@ -11,32 +11,37 @@ SPECTRA = "singular_values_", "explained_variance_", "explained_variance_ratio_"
 
 def check_loaded_pca(pca: Any) -> None:
     """Complain of parts of a fitted PCA that do not go together; one not fitted has none."""
+    if any(name.startswith("_moments_") for name in vars(pca)):
+        _check_moments(pca)
     if not hasattr(pca, "components_"):
         return
     k, p = _shape(pca)
     for name in SPECTRA:
         _require(_is_array(pca, name, (k,)) and (getattr(pca, name) >= 0).all(), name)
         _require((np.diff(getattr(pca, name)) <= 0).all(), f"the order of {name}")
+    _require(np.isfinite(pca._squares).all(), "_squares")
     for name in ("mean_", "scale_"):
         _require(_is_array(pca, name, (p,)) and np.isfinite(getattr(pca, name)).all(), name)
     _require((pca.scale_ > 0).all(), "scale_")
     for name, least in (("_unit", 0.0), ("_weight", 1.0)):
         _require(_is_number(pca, name) and least < getattr(pca, name) < np.inf, name)
-    for name in ("_dropped", "noise_variance_"):
-        _require(_is_number(pca, name) and getattr(pca, name) >= 0, name)
+    for name, most in (("_dropped", np.finfo(float).max), ("noise_variance_", np.inf)):
+        _require(_is_number(pca, name) and 0 <= getattr(pca, name) <= most, name)
     rows = getattr(pca, "n_samples_", None)
     _require(isinstance(rows, int) and rows >= 1, "n_samples_")
     _require(isinstance(getattr(pca, "svd_solver_", None), str), "svd_solver_")
-    if any(name.startswith("_moments_") for name in vars(pca)):
-        _check_moments(pca, p)
 
 
-def _check_moments(pca: Any, p: int) -> None:
+def _check_moments(pca: Any) -> None:
     """Those of rows that came in pieces, to which further ones can be added."""
-    _require(_is_array(pca, "_moments_scatter", (p, p)), "_moments_scatter")
-    for name in ("_moments_mean", "_moments_shift"):
+    p: Any = getattr(pca, "n_features_in_", None)
+    _require(isinstance(p, int) and _is_array(pca, "_moments_scatter", (p, p)), "_moments_scatter")
+    S = pca._moments_scatter
+    _require(np.isfinite(S).all() and (np.diagonal(S) >= 0).all(), "_moments_scatter")
+    for name in ("_moments_mean", "_moments_shift", "_moments_unit"):
         _require(_is_array(pca, name, (p,)) and np.isfinite(getattr(pca, name)).all(), name)
-    _require(_is_number(pca, "_moments_unit") and 0 < pca._moments_unit < np.inf, "_moments_unit")
+    _require((pca._moments_unit > 0).all(), "_moments_unit")
+    _require(_is_number(pca, "_moments_weight") and 0 < pca._moments_weight < np.inf, "its weight")
     rows = getattr(pca, "_moments_rows", None)
     _require(isinstance(rows, int) and rows >= 1, "_moments_rows")
 

@@ -1,6 +1,7 @@
 """PCA of rows that come piece by piece: their moments add up, and the axes follow from the sum."""
 
 from collections.abc import Iterable, Iterator
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -8,15 +9,14 @@ from sklearn.utils.metaestimators import available_if
 
 from empirisk.data.blocks import Blocks, Rows, check_repeatable
 from empirisk.data.moments import Moments
+from empirisk.data.shifted_moments import ShiftedMoments, shifted_moments
 from empirisk.data.table import Table
 from empirisk.learners.unsupervised.number_of_components import checked_number
 from empirisk.learners.unsupervised.ways_to_axes import (
-    ShiftedMoments,
     axes_of_moments,
     check_parameters,
     copies,
     refuse_one_row,
-    shifted_moments,
 )
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.validation import check_rows
@@ -30,14 +30,17 @@ def _by_pieces(pca: Any) -> bool:
 class StreamingMixin:
     """`partial_fit` and `fit_blocks` from weights, means and scatter matrices, which add up.
 
-    The scatter of each block is taken about its own mean, and blocks are joined by the stable
-    update of Chan, Golub & LeVeque (1983), so that an offset costs no digits. What is kept is a
-    matrix of p x p numbers, whatever the number of rows.
+    The scatter of each piece is taken about a shift close to its own mean, and pieces are joined by
+    the stable update of Chan, Golub & LeVeque (1983), so that an offset costs no digits. What is
+    kept is a matrix of p x p numbers, whatever the number of rows.
     """
 
     @available_if(_by_pieces)
     def partial_fit(self: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Learn from further rows, beside those of earlier calls; a `fit` between begins anew.
+
+        Pieces may be of any size. Until there are two rows, and as many as `n_components` needs,
+        they are kept in mind and the PCA is not fitted.
 
         Parameters
         ----------
@@ -46,12 +49,18 @@ class StreamingMixin:
         sample_weight : array-like of shape (n,), optional
             A row of weight w counts as w copies of it.
         """
+        if sample_weight is not None and not np.any(sample_weight):
+            return self
+        check_parameters(self)
         before = self._kept_moments()
         rows, weight = check_rows(self, X, sample_weight, reset=before is None)
-        shift = weight @ rows / weight.sum() if before is None else before.shift
         blocks = Blocks.of_arrays(rows, np.empty((len(rows), 0)), weight)
-        moments = shifted_moments(blocks, self.n_jobs, shift=shift)
-        return self._learn_moments(moments if before is None else _joined(before, moments))
+        shifted = shifted_moments(blocks, self.n_jobs, each=self.correlation)
+        shifted = shifted if before is None else before + shifted
+        if self._has_enough(shifted.moments):
+            return self._learn_moments(shifted)
+        self._forget()
+        return self._keep_moments(shifted)
 
     @available_if(_by_pieces)
     def fit_blocks(self: Any, source: Any) -> Any:
@@ -67,46 +76,46 @@ class StreamingMixin:
             enough unless a mean is far from 0, or numbers are beyond 1e±100.
         """
         check_repeatable(source, type(self).__name__)
+        check_parameters(self)
         blocks = Blocks.of_pieces(lambda: _with_targets(source), self).map(_without_targets)
-        return self._learn_moments(shifted_moments(blocks, self.n_jobs))
+        return self._learn_moments(shifted_moments(blocks, self.n_jobs, each=self.correlation))
+
+    def _has_enough(self: Any, moments: Moments) -> bool:
+        """Whether there are rows enough for the number of components, which may be wrong anyway."""
+        rows, p = copies(moments.rows, moments.weight), len(moments.mean)
+        number = checked_number(self.n_components, max(rows, p), p)
+        needed = number if isinstance(self.n_components, Integral | str) else 0
+        return moments.weight > 1 and rows >= needed
 
     def _learn_moments(self: Any, shifted: ShiftedMoments) -> Any:
-        check_parameters(self)
         moments = shifted.moments
         refuse_one_row(moments.rows, moments.weight)
         rows = copies(moments.rows, moments.weight)
         number = checked_number(self.n_components, rows, len(moments.mean))
         found = axes_of_moments(shifted, number, correlation=self.correlation)
-        self._moments_rows, self._moments_unit = moments.rows, shifted.unit
-        self._moments_mean, self._moments_scatter = moments.mean, moments.scatter
-        self._moments_shift = shifted.shift
+        self._keep_moments(shifted)
         return self._take(found, self.n_components)
+
+    def _keep_moments(self: Any, shifted: ShiftedMoments) -> Any:
+        moments = shifted.moments
+        self._moments_rows, self._moments_weight = moments.rows, moments.weight
+        self._moments_mean, self._moments_scatter = moments.mean, moments.scatter
+        self._moments_shift, self._moments_unit = shifted.shift, shifted.unit
+        return self
 
     def _kept_moments(self: Any) -> ShiftedMoments | None:
         if not hasattr(self, "_moments_scatter"):
             return None
         moments = Moments(
-            self._moments_rows, self._weight, self._moments_mean, self._moments_scatter
+            self._moments_rows, self._moments_weight, self._moments_mean, self._moments_scatter
         )
         return ShiftedMoments(moments, self._moments_shift, self._moments_unit)
 
-    def _forget_moments(self: Any) -> None:
-        for name in [name for name in vars(self) if name.startswith("_moments_")]:
-            del self.__dict__[name]
-
-
-def _joined(left: ShiftedMoments, right: ShiftedMoments) -> ShiftedMoments:
-    """Both together, which have one shift, in the larger of their units."""
-    unit = max(left.unit, right.unit)
-    one, other = (_in_unit(part.moments, part.unit / unit) for part in (left, right))
-    return ShiftedMoments(one + other, left.shift, unit)
-
-
-def _in_unit(moments: Moments, factor: float) -> Moments:
-    if factor == 1.0:
-        return moments
-    scatter = moments.scatter * factor * factor
-    return Moments(moments.rows, moments.weight, moments.mean * factor, scatter)
+    def _forget(self: Any) -> None:
+        """What was fitted, and moments that were kept; not the names of the columns."""
+        for name in set(vars(self)) - {"n_features_in_", "feature_names_in_"}:
+            if (name.endswith("_") and not name.startswith("_")) or name.startswith("_moments_"):
+                delattr(self, name)
 
 
 def _with_targets(source: Any) -> Iterator[tuple[Any, Floats, Any]]:

@@ -11,7 +11,10 @@ import numpy as np
 
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.parallel import one_blas_thread
-from empirisk.runtime.validation import check_predict
+from empirisk.runtime.validation import check_predict, check_weights
+
+ROUNDING = 1e-12
+"""What rounding errors put a row off the directions that have variance, in shares of its size."""
 
 
 class ProbabilisticMixin:
@@ -39,25 +42,35 @@ class ProbabilisticMixin:
             return precision / unit / unit[:, None]
 
     def score_samples(self: Any, X: Any) -> Floats:
-        """The log-density of each row under the model; infinite where a variance is 0."""
+        """The log-density of each row under the model.
+
+        Where the model has no variance in some direction, all rows that it allows have the density
+        infinity, and all others 0.
+        """
         Z = self._standard(check_predict(self, X))
-        shrinkage, noise = self._shrinkage()
+        _, noise = self._signal_and_noise()
         p, variance = self.n_features_in_, self._squares / (self._weight - 1)
-        with one_blas_thread(), np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            scores = Z @ self.components_.T
-            if self.n_components_ < p:
-                rest = np.einsum("ij,ij->i", Z, Z) - (scores * scores) @ shrinkage
-                distance = np.maximum(rest, 0.0) / noise
-            else:
-                distance = (scores * scores) @ (1 / variance)
-            size = np.log(variance).sum() + (p - self.n_components_) * np.log(noise or 0.0)
-            size = np.log(variance).sum() if self.n_components_ == p else size
-            size += 2 * np.log(self._unit * self.scale_).sum()
-            return -0.5 * (p * np.log(2 * np.pi) + size + distance)
+        alive = variance > 0
+        axes, variance, left = self.components_[alive], variance[alive], p - int(alive.sum())
+        with one_blas_thread():
+            scores = Z @ axes.T
+            rest = np.square(Z - scores @ axes).sum(axis=1)
+        if left and noise == 0:
+            size = np.square(Z).sum(axis=1) + np.square(self._standard(np.zeros((1, p)))).sum()
+            return np.where(rest > ROUNDING**2 * size, -np.inf, np.inf)
+        distance = (scores * scores) @ (1 / variance) + (rest / noise if left else 0.0)
+        volume = np.log(variance).sum() + (left * np.log(noise) if left else 0.0)
+        volume += 2 * np.log(self._unit * self.scale_).sum()
+        return -0.5 * (p * np.log(2 * np.pi) + volume + distance)
 
     def score(self: Any, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The mean log-density of the rows."""
-        return float(np.average(self.score_samples(X), weights=sample_weight))
+        density = self.score_samples(X)
+        weight = check_weights(sample_weight, len(density))
+        density, weight = density[weight > 0], weight[weight > 0]
+        if density.min() == -np.inf:
+            return -np.inf
+        return float(np.average(density, weights=weight))
 
     def _signal_and_noise(self: Any) -> tuple[Floats, float]:
         """l - v and v, as scikit-learn counts the axes left out: min(n, p) less those kept."""
