@@ -81,7 +81,7 @@ def test_held_out_rows_always_prefer_more_components_and_held_out_entries_do_not
 
 @pytest.mark.parametrize(("rule", "fewest"), [("best", 12), ("one_se", 18)])
 def test_tuned_finds_the_number_of_signals(rule, fewest):
-    """Of 20 samples each is right with probability 0.88 (300 seen) or 0.99 (100): P(fewer) < 1e-3."""
+    """A sample of 20 is right with probability 0.88 (300 seen), or 0.99 (100): P(fewer) < 1e-3."""
     right = 0
     for seed in range(20):
         X = rows(100, 12, 3, np.random.default_rng(seed), strength=3.0)
