@@ -29,8 +29,8 @@ class Bandwidth:
     @classmethod
     def of(cls, bandwidth: Any, rows: Floats) -> "Bandwidth":
         d = rows.shape[1]
-        largest = float(np.abs(rows).max(initial=0.0))
         if isinstance(bandwidth, float):
+            largest = max(float(rows.max()), -float(rows.min()))
             fine = 1 / HUGE < bandwidth < HUGE and largest < HUGE
             unit = 1.0 if fine else power_of_two(max(largest, bandwidth))
             size = max(bandwidth / unit, 1e-140)

@@ -257,7 +257,7 @@ class KernelDensity(KeptRowsMixin, DensityMixin, BaseEstimator):
         """The rows, with their mirror images where there is a support."""
         ends = checked_support(self.support, self.n_features_in_)
         if ends is None:
-            return Images(self.rows_, np.arange(len(self.rows_)))
+            return Images(self.rows_, slice(None))
         kernel = self._kernel
         reach = 1.0 if kernel.bounded else 40.0 if kernel.name == "exponential" else GAUSSIAN_REACH
         wide = np.broadcast_to(np.asarray(self.bandwidth_), (self.n_features_in_,))

@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 EXACT = 1e-14  # relative; where no tolerance is given
 LARGEST_LEAF = 64
-ROWS_AT_ONCE = 2**15
+ROWS_AT_ONCE = 2**18  # less is done before threads have started
 BLOCKS = 16
 MOST_BOXES = 2**14  # on a line, or twice as many as there are rows
 FEW = 64  # rows or targets for which boxes do not pay

@@ -17,10 +17,10 @@ GAUSSIAN_REACH = 9.0  # bandwidths, beyond which nothing is left of a kernel in 
 
 
 class Images(NamedTuple):
-    """Rows and their mirror images, and which row each is the image of."""
+    """Rows and their mirror images, and which row each is the image of; all for no images."""
 
     rows: Floats
-    origin: Ints
+    origin: Ints | slice
 
 
 def checked_support(support: Any, d: int) -> Floats | None:
