@@ -1,7 +1,7 @@
 """Kernel densities to a relative error of 1e-5, fit and densities, beside scikit-learn and KDEpy.
 
-On a grid KDEpy bins the rows and convolves by a fast Fourier transform: its error is not bounded, and
-about 1e-5 of the largest density here. Bandwidths beside R's, whose numbers are stored with tests.
+On a grid KDEpy bins the rows and convolves by a fast Fourier transform: its error is not bounded,
+and about 1e-5 of the largest density here. Bandwidths beside R's, whose numbers are stored with tests.
 """
 
 import json
@@ -51,9 +51,9 @@ def kde_line(quick: bool) -> Case:
         size=f"{n:,} rows, {m:,} targets",
         ours=ours(X, T, 0.1),
         peers={
-            "scikit-learn": lambda: PeerKernelDensity(bandwidth=0.1, rtol=1e-5)
-            .fit(X)
-            .score_samples(T)
+            "scikit-learn": lambda: (
+                PeerKernelDensity(bandwidth=0.1, rtol=1e-5).fit(X).score_samples(T)
+            )
         },
         quality=Quality("largest relative difference of densities", 2e-5, relative),
         peer_threads=(1,),
@@ -98,9 +98,9 @@ def kde_space(quick: bool) -> Case:
         size=f"{n:,} rows, {m:,} targets",
         ours=ours(X, T, h),
         peers={
-            "scikit-learn": lambda: PeerKernelDensity(bandwidth=h, rtol=1e-5)
-            .fit(X)
-            .score_samples(T)
+            "scikit-learn": lambda: (
+                PeerKernelDensity(bandwidth=h, rtol=1e-5).fit(X).score_samples(T)
+            )
         },
         quality=Quality("largest relative difference of densities", 2e-5, relative),
         peer_threads=(1,),

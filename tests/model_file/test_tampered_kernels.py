@@ -17,6 +17,7 @@ MATRIX = KernelDensity(bandwidth="scott").fit(X)
 REGRESSOR = KernelRegressor(degree=1).fit(X, Y, sample_weight=rng.uniform(1, 2, size=30))
 CLASSIFIER = KernelClassifier().fit(X, np.where(Y > 0.5, "high", "low"))
 
+
 def test_kernel_learners_come_back(tmp_path):
     for model in (DENSITY, MATRIX):
         save(model, tmp_path / "model")

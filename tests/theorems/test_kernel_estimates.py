@@ -1,9 +1,9 @@
 """Kernel estimates: statements of seed C (C1.1, C2.1), checked numerically.
 
-C1.1: the kernel density integrates to one; its bias is the integral of K(z) (f(x + h z) - f(x)), its
-variance 1/(n h^d) times that of K(z)^2 f(x + h z) minus the square of the mean; the best bandwidth
-goes with n^(-1/(d+4)) and the error with n^(-4/(d+4)). C2.1: kernel regression is the conditional
-mean under the kernel density of x and y.
+C1.1: the kernel density integrates to one; its bias is the integral of K(z) (f(x + h z) - f(x)),
+its variance 1/(n h^d) times that of K(z)^2 f(x + h z) minus the square of the mean over n; the best
+bandwidth goes with n^(-1/(d+4)) and the error with n^(-4/(d+4)). C2.1: kernel regression is the
+conditional mean under the kernel density of x and y.
 """
 
 import numpy as np
@@ -46,7 +46,10 @@ def test_bias_and_variance_are_those_of_the_notes(kernel):
     mean, variance = smoothed(1), smoothed(2) / (n * h) - smoothed(1) ** 2 / n
     rows = np.random.default_rng(1).normal(size=(draws, n))
     found = np.array(
-        [KernelDensity(kernel=kernel, bandwidth=h).fit(r[:, None]).score_samples([[x]]) for r in rows]
+        [
+            KernelDensity(kernel=kernel, bandwidth=h).fit(r[:, None]).score_samples([[x]])
+            for r in rows
+        ]
     )
     found = np.exp(found[:, 0])
     # Five standard errors of the mean and of the variance of 1000 draws: 6e-7 each.
@@ -56,10 +59,11 @@ def test_bias_and_variance_are_those_of_the_notes(kernel):
     # To leading order: bias h^2/2 m f''(x), variance R(K) f(x) / (n h), for small h.
     small = 0.05
     curvature = (x**2 - 1) * TRUTH.pdf(x)
-    bias = quad(
-        lambda z: c * about.profile(abs(z), 1) * (TRUTH.pdf(x + small * z) - TRUTH.pdf(x)), -end, end,
-        epsabs=1e-14,
-    )[0]  # fmt: skip
+
+    def missed(z):
+        return c * about.profile(abs(z), 1) * (TRUTH.pdf(x + small * z) - TRUTH.pdf(x))
+
+    bias = quad(missed, -end, end, epsabs=1e-14)[0]
     assert_allclose(bias, small**2 / 2 * about.second_moment(1) * curvature, rtol=0.01)
 
 
@@ -78,6 +82,7 @@ def test_a_kernel_of_order_four_has_a_bias_of_order_four():
 
 def integrated_error(h, n, d):
     """E of the integral of (f_h - f)^2 for Gaussian kernel and Gaussian data, exactly."""
+
     def normal(v):
         return (2 * np.pi * v) ** (-d / 2)
 

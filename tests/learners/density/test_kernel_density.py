@@ -82,7 +82,9 @@ def test_the_cosine_in_two_columns_is_a_density_here_and_not_in_scikit_learn():
     side = np.linspace(-1, 1, 801)
     grid = np.stack(np.meshgrid(side, side), -1).reshape(-1, 2)
     area = (side[1] - side[0]) ** 2
-    ours, peer = (each(kernel="cosine").fit([[0.0, 0.0]]) for each in (KernelDensity, PeerKernelDensity))
+    ours, peer = (
+        each(kernel="cosine").fit([[0.0, 0.0]]) for each in (KernelDensity, PeerKernelDensity)
+    )
     assert_allclose(np.exp(ours.score_samples(grid)).sum() * area, 1.0, rtol=1e-3)
     assert np.exp(peer.score_samples(grid)).sum() * area < 0.5
 

@@ -108,7 +108,9 @@ def test_compiled_boxes_are_those_of_their_originals():
         )
         found.append(sums)
     assert_allclose(found[0], found[1], rtol=1e-13)
-    assert_allclose(np.log(found[0]), known_logs(x[:, None], np.ones(50), 0.5, t[:, None]), atol=1e-6)
+    assert_allclose(
+        np.log(found[0]), known_logs(x[:, None], np.ones(50), 0.5, t[:, None]), atol=1e-6
+    )
 
 
 @pytest.mark.parametrize("kind", range(8))

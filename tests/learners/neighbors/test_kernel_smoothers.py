@@ -185,7 +185,9 @@ def test_probabilities_are_shares_of_kernels():
     assert_array_equal(model.predict(T), np.array(list("abc"))[known.argmax(axis=1)])
     copies = kernel / weight / kernel.sum(axis=1, keepdims=True)
     norm = (weight * copies**2).sum(axis=1)
-    assert_allclose(model.standard_errors(T), np.sqrt(known * (1 - known) * norm[:, None]), rtol=1e-9)
+    assert_allclose(
+        model.standard_errors(T), np.sqrt(known * (1 - known) * norm[:, None]), rtol=1e-9
+    )
 
 
 @pytest.mark.parametrize("learner", [KernelRegressor, KernelClassifier])
@@ -214,9 +216,7 @@ def test_tuned_keeps_the_chosen_model():
     y = np.sin(3 * X[:, 0]) + 0.1 * RNG.normal(size=80)
     tuned = Tuned(KernelRegressor(), cv=LeaveOneOut()).fit(X, y)
     assert tuned.path_.rung == "plan"
-    assert_array_equal(
-        tuned.predict(X), KernelRegressor(tuned.best_value_).fit(X, y).predict(X)
-    )
+    assert_array_equal(tuned.predict(X), KernelRegressor(tuned.best_value_).fit(X, y).predict(X))
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,11 @@ from empirisk.learners.density.bandwidth_matrix import Bandwidth, checked_bandwi
 from empirisk.learners.density.bandwidth_of_rule import RULES, bandwidth_grid, bandwidth_of_rule
 from empirisk.learners.density.density_estimator import DensityMixin
 from empirisk.learners.density.drawing_rows import draw_rows
+from empirisk.learners.density.kept_rows import KeptRowsMixin
 from empirisk.learners.density.kernel_path import KernelDensityPath, held_out_densities
 from empirisk.learners.density.kernel_soundness import check_loaded_density
 from empirisk.learners.density.kernel_sums import KernelSums
 from empirisk.learners.density.kernels import Kernel, kernel_of
-from empirisk.learners.density.kept_rows import KeptRowsMixin
 from empirisk.learners.density.pointwise import PointwiseErrors, pointwise_errors
 from empirisk.learners.density.support import (
     GAUSSIAN_REACH,

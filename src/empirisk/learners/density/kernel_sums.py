@@ -247,9 +247,7 @@ class KernelSums:
         if self._leaves is None:
             rate = min(max(self.bandwidth**-2.0, 1e-290), 1e290)
             weight = np.ones(len(self.rows)) if self.weight is None else self.weight
-            self._leaves = LeafSums(
-                self.rows, weight, self.kind, self.shape, rate, self.tolerance
-            )
+            self._leaves = LeafSums(self.rows, weight, self.kind, self.shape, rate, self.tolerance)
         return self._leaves.logs(targets, self.n_jobs)
 
 

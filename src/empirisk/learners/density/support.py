@@ -62,7 +62,7 @@ def _nested(support: Any) -> bool:
 
 def inside(rows: Floats, ends: Floats) -> Bools:
     """Whether each row lies in the support."""
-    return ((rows >= ends[:, 0]) & (rows <= ends[:, 1])).all(axis=1)
+    return np.asarray(((rows >= ends[:, 0]) & (rows <= ends[:, 1])).all(axis=1))
 
 
 def refuse_outside(rows: Floats, ends: Floats) -> None:
