@@ -1,7 +1,7 @@
 """Kernel densities to a relative error of 1e-5, fit and densities, beside scikit-learn and KDEpy.
 
 On a grid KDEpy bins the rows and convolves by a fast Fourier transform: its error is not bounded,
-and about 1e-5 of the largest density here. Bandwidths beside R's, whose numbers are stored with tests.
+and about 1e-5 of the largest density here. Bandwidths are beside R's, stored with the tests.
 """
 
 import json

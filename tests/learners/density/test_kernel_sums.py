@@ -7,7 +7,8 @@ from scipy.special import logsumexp
 
 from empirisk.compiled.densities import leaf_sums, leaves, line_boxes, local_fits, pair_sums
 from empirisk.compiled.densities.kernels import EXPONENTIAL, GAUSSIAN
-from empirisk.learners.density.kernel_sums import KernelSums, LeafSums, LineSums
+from empirisk.compiled.densities.line_boxes import BINS
+from empirisk.learners.density.kernel_sums import ROWS_OF_BIN, KernelSums, LeafSums, LineSums
 
 RNG = np.random.default_rng(0)
 
@@ -45,6 +46,21 @@ def test_sums_over_leaves_are_within_the_tolerance(kind, tolerance, d):
         assert (np.abs(np.expm1(sums.logs(T) - known)) <= allowed).all()
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_may_be_counted_in_bins(weighted):
+    x = RNG.normal(size=40000)
+    weight = RNG.uniform(0.5, 2, size=40000) if weighted else None
+    line = LineSums(x, weight, 0.3, 1e-5)
+    assert len(x) > ROWS_OF_BIN * BINS * len(line.mass)
+    t = np.linspace(x.min() - 0.9, x.max() + 0.9, 200)
+    known = known_logs(x[:, None], np.ones(40000) if weight is None else weight, 0.3, t[:, None])
+    assert (np.abs(np.expm1(np.log(line.sums(t)) - known)) <= 1e-5).all()
+    moments = line._moments(len(line.mass), None)
+    by_bins = line._moments_by_bins(len(line.mass))
+    # The cubics are off by 1e-7 of the mass of a box.
+    assert_allclose(by_bins, moments, atol=1e-6 * line.mass.max())
+
+
 def test_targets_may_be_anywhere():
     x = RNG.normal(size=(500, 1))
     T = np.array([[-1e3], [40.0], [1e100], [-1e5]] + [[0.0]] * 100)
@@ -62,9 +78,9 @@ def test_the_same_bits_for_every_number_of_threads(d):
 
 def test_boxes_are_used_where_they_should_be():
     x = RNG.normal(size=1000)
-    assert LineSums.pays(x, 0.1, 1000)
-    assert not LineSums.pays(x, 0.1, 10)
-    assert not LineSums.pays(np.append(x, 1e9), 0.1, 1000)
+    assert LineSums.pays(1000, (-3.0, 3.0), 0.1, 1000)
+    assert not LineSums.pays(1000, (-3.0, 3.0), 0.1, 10)
+    assert not LineSums.pays(1000, (-3.0, 1e9), 0.1, 1000)
     line = LineSums(x, None, 0.1, 1e-5)
     assert line.coefficients is not None
     assert np.isfinite(line.sums(np.linspace(x.min(), x.max(), 500))).all()

@@ -103,7 +103,7 @@ class KernelDensity(KeptRowsMixin, DensityMixin, BaseEstimator):
     >>> X = [[-1.0], [0.0], [2.0]]
     >>> density = KernelDensity(bandwidth=0.5).fit(X)
     >>> np.exp(density.score_samples([[0.0], [1.0]])).round(4)
-    array([0.302, 0.072])
+    array([0.302 , 0.0721])
     >>> KernelDensity(bandwidth="silverman").fit(X).bandwidth_
     1.298...
     """

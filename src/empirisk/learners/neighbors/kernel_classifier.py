@@ -55,7 +55,7 @@ class KernelClassifier(ClassifierMixin, KernelSmoother):
     >>> model.predict([[0.5], [9.0]])
     array(['no', 'yes'], dtype='<U3')
     >>> model.predict_proba([[2.0]]).round(3)
-    array([[0.83, 0.17]])
+    array([[0.835, 0.165]])
     """
 
     def __init__(
