@@ -70,6 +70,7 @@ def kde_grid(quick: bool) -> Case:
     def difference(found: Floats, known: Floats) -> float:
         return float(np.abs(np.exp(found) - known).max() / np.exp(found).max())
 
+    ours(X, grid[:, None], h)()  # so that the first call, by which calls are counted, is no loading
     peers: dict[str, Callable[[], Any]] = {
         "KDEpy, FFT": lambda: FFTKDE(kernel="gaussian", bw=h).fit(flat).evaluate(grid)
     }

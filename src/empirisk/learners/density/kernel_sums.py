@@ -106,7 +106,8 @@ class LineSums:
     """Sums of Gaussian kernels on a line, by moments of boxes (`compiled.densities.line_boxes`).
 
     A quarter of the tolerance is for the terms that are left out, one for the boxes that are, one
-    for interpolation, one for bins. Targets further than some bandwidths from all rows are left to `LeafSums`.
+    for interpolation, one for bins. Targets further than some bandwidths from all rows are left to
+    `LeafSums`.
 
     Parameters
     ----------
