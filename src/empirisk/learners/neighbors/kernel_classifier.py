@@ -108,7 +108,7 @@ class KernelClassifier(ClassifierMixin, KernelSmoother):
         The bias is left out, and so is that p itself is an estimate: where all near rows have one
         class it is 0.
         """
-        found = self._fits(check_predict(self, X))
+        found = self._fits(check_predict(self, X), with_norms=True)
         p = self._answer(found.fits, "probability")[:, 0]
         return np.sqrt(p * (1 - p)) * np.sqrt(found.norms)
 

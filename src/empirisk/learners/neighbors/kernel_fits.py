@@ -60,12 +60,18 @@ def fits_of(
     group: Ints | None,
     values: Floats,
     n_jobs: int | None = None,
+    *,
+    with_norms: bool = False,
 ) -> LocalFits:
-    """Local fits at targets, in the unit of the rows, from rows of other groups than their own."""
+    """Local fits at targets, in the unit of the rows, from rows of other groups than their own.
+
+    Norms and leverages, for standard errors, are found where they are asked for.
+    """
     order = np.argsort(-values, kind="stable")
     rates = np.clip(values[order] ** -2.0, 1 / LARGEST_RATE, LARGEST_RATE)
     m, V, K = len(targets), len(values), Y.shape[1]
-    found = LocalFits(np.empty((m, V, K)), np.empty((m, V)), np.empty((m, V)))
+    shape = (m, V) if with_norms else (0, V)
+    found = LocalFits(np.empty((m, V, K)), np.empty(shape), np.empty(shape))
     groups = np.full(len(placed.rows), -1) if groups is None else groups
     group = np.zeros(m, np.int64) if group is None else group
     reach = REACH + float(np.log(placed.weight.sum() / placed.weight.min()))

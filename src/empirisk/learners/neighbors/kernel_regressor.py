@@ -121,7 +121,7 @@ class KernelRegressor(RegressorMixin, KernelSmoother):
             local = np.where(average[:, 1] > 0, average[:, 0] / average[:, 1], np.nan)
             overall = everywhere[0] / everywhere[1] if everywhere[1] > 0 else np.inf
         variance = np.where(np.isnan(local), overall, local)
-        return np.sqrt(variance) * np.sqrt(self._fits(targets).norms[:, 0]) * unit
+        return np.sqrt(variance) * np.sqrt(self._fits(targets, with_norms=True).norms[:, 0]) * unit
 
     @property
     def _unit(self) -> float:
@@ -131,7 +131,7 @@ class KernelRegressor(RegressorMixin, KernelSmoother):
     @cached_property
     def _held_out_squares(self) -> tuple[Floats, Floats]:
         """Squared residuals, in the unit of y, of training rows left out; and whether known."""
-        found = self._fits(self.rows_)
+        found = self._fits(self.rows_, with_norms=True)
         unit = self._unit
         residual = self.y_train_ / unit - self._answer(found.fits, "value")[:, 0] / unit
         left = 1.0 - found.leverages[:, 0]

@@ -243,7 +243,12 @@ class KernelSmoother(KeptRowsMixin, PathMixin, BaseEstimator):
         return self._targets(self.y_train_, n_classes)
 
     def _fits(
-        self, targets: Floats, Y: Floats | None = None, degree: int | None = None
+        self,
+        targets: Floats,
+        Y: Floats | None = None,
+        degree: int | None = None,
+        *,
+        with_norms: bool = False,
     ) -> LocalFits:
         """Fits at checked targets, of the columns Y or the targets themselves."""
         return fits_of(
@@ -256,6 +261,7 @@ class KernelSmoother(KeptRowsMixin, PathMixin, BaseEstimator):
             None,
             np.array([self._value]),
             self.n_jobs,
+            with_norms=with_norms,
         )
 
 
