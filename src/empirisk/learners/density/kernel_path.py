@@ -17,6 +17,8 @@ from empirisk.risk.plans import Plan
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.parallel import slices
 
+ROWS_AT_ONCE = 256  # held out, so that threads have something to share
+
 if TYPE_CHECKING:
     from empirisk.learners.density.kernel_density import KernelDensity
 
@@ -126,7 +128,7 @@ def held_out_densities(
 
     def blocks() -> Iterator[Callable[[], Block]]:
         for repeat in range(plan.repeats):
-            for part in slices(len(rows), rows_per_block):
+            for part in slices(len(rows), min(rows_per_block, ROWS_AT_ONCE)):
                 yield partial(block, repeat, part)
 
     return HeldOut(blocks())

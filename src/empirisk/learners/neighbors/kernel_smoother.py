@@ -25,6 +25,7 @@ from empirisk.runtime.parallel import slices
 from empirisk.runtime.validation import check_predict
 
 RULES = ("scott", "silverman", "loo")
+ROWS_AT_ONCE = 256  # held out, so that threads have something to share
 DENSE = 2**21  # weights in one block
 
 
@@ -106,7 +107,7 @@ class KernelSmoother(KeptRowsMixin, PathMixin, BaseEstimator):
         if numbers is None:
             raise CannotSubtractError("the bandwidth depends on the training rows")
         blocks = self._held_out(X, y, sample_weight, plan, numbers, n_classes, output)
-        return HeldOut(blocks(rows_per_block))
+        return HeldOut(blocks(min(rows_per_block, ROWS_AT_ONCE)))
 
     def _held_out(
         self,
