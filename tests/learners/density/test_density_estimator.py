@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import KFold
 from sklearn.neighbors import KernelDensity as PeerKernelDensity
 
-from empirisk import Tuned, compare, risk
+from empirisk import Tuned, compare, risk, select
 from empirisk.learners.density.density_estimator import DensitiesPath, DensityMixin
 from empirisk.risk.axis import Axis
 from empirisk.runtime.validation import check_predict, check_rows
@@ -109,6 +109,13 @@ def test_rivals_of_infinite_risk_come_last(rows):
     found = compare({"all": Normal(), "cut": Normal(reach=1.0)}, rows, None, cv=5)
     assert found.risks["cut"].value == np.inf
     assert np.isfinite(found.risks["all"].value)
+
+
+def test_densities_are_selected_without_a_baseline(rows):
+    found = select({"one": Normal(), "cut": Normal(reach=9.0)}, rows, None, cv=4, random_state=0)
+    assert found.name in ("one", "cut")
+    assert found.value == 1.0
+    assert np.isfinite(found.training_risk)
 
 
 def test_an_infinite_density_is_refused(rows):
