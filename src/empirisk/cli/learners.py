@@ -28,14 +28,16 @@ WHEN_ASKED = (
     "AdaBoostRegressor",
     "BaggingClassifier",
     "BaggingRegressor",
+    "KernelClassifier",
+    "KernelRegressor",
     "LogitBoostClassifier",
     "QuadraticDiscriminantAnalysis",
     "StagewiseRegressor",
 )
 """No rivals by default: bags fit each of their members for each fold and value, AdaBoost refuses a
-fold of which its first member makes nothing, of boosted trees histograms are the fastest, and
-quadratic discriminants, singular where a category is missing from a class, are one end of the
-regularised ones."""
+fold of which its first member makes nothing, of boosted trees histograms are the fastest, kernel
+smoothers look at all pairs of rows, and quadratic discriminants, singular where a category is
+missing from a class, are one end of the regularised ones."""
 
 
 def show_learners(*, as_json: bool) -> None:
