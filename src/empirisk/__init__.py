@@ -36,6 +36,7 @@ _HOME = {
     "MarginClassifier": "empirisk.learners.linear.margin_classifier",
     "NaiveBayes": "empirisk.learners.generative.naive_bayes",
     "PCA": "empirisk.learners.unsupervised.pca",
+    "ParametricDensity": "empirisk.learners.density.parametric_density",
     "Plan": "empirisk.risk.plans",
     "QuadraticDiscriminantAnalysis": "empirisk.learners.generative.qda",
     "RandomForestClassifier": "empirisk.learners.ensembles.random_forest_classifier",

@@ -77,6 +77,7 @@ HOMES = {
     "OneClass": "empirisk.learners.ensembles.members",
     "OutOfBagCurve": "empirisk.risk.out_of_bag_curve",
     "PCA": "empirisk.learners.unsupervised.pca",
+    "ParametricDensity": "empirisk.learners.density.parametric_density",
     "Perceptron": "empirisk.losses",
     "Pipeline": "sklearn.pipeline",
     "Plan": PLANS,

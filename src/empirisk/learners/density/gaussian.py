@@ -1,0 +1,108 @@
+"""The Gaussian density in p dimensions: its maximum likelihood, and shrinkage of its correlations.
+
+    f(x) = (2 pi)^(-p/2) |S|^(-1/2) exp(-(x - m)' S^-1 (x - m) / 2),
+    S = D ((1 - s) R + s I) D
+
+with m the mean, D the standard deviations, divided by n, and R the correlations of the rows. s = 0
+is maximum likelihood, s = 1 that of independent columns. All shrinkages have the axes of R.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import eigh
+
+from empirisk.runtime.arrays import Floats
+from empirisk.runtime.errors import DataError
+from empirisk.runtime.parallel import one_blas_thread
+
+LOG_2PI = float(np.log(2 * np.pi))
+FARTHEST = 1e150  # a distance, in deviations, whose square is finite
+
+
+@dataclass(frozen=True, eq=False)
+class Gaussian:
+    """Mean, deviations and correlations of weighted rows.
+
+    Attributes
+    ----------
+    mean, deviation : array of shape (p,)
+    correlation : array of shape (p, p)
+    variances, axes : arrays of shape (p,) and (p, p)
+        Eigenvalues of the correlations, and in the columns their eigenvectors.
+    """
+
+    mean: Floats
+    deviation: Floats
+    correlation: Floats
+    variances: Floats
+    axes: Floats
+
+    @classmethod
+    def of(cls, mean: Floats, deviation: Floats, correlation: Floats) -> "Gaussian":
+        """With the axes of the correlations."""
+        with one_blas_thread():
+            variances, axes = eigh(correlation)
+        return cls(mean, deviation, correlation, variances, axes)
+
+    @classmethod
+    def fit(cls, X: Floats, weight: Floats, names: Any = None) -> "Gaussian":
+        """Of rows; a row of weight w counts as w rows."""
+        share = weight / weight.sum()
+        unit = np.ldexp(1.0, np.frexp(np.abs(X).max(axis=0))[1])
+        Z = X / unit
+        with one_blas_thread():
+            mean = share @ Z
+            mean += share @ (Z - mean)  # what rounding has left
+            Z -= mean
+            deviation = np.sqrt(share @ Z**2)
+            # Of a constant column rounding may leave a little.
+            constant = Z.max(axis=0) == Z.min(axis=0)
+            _refuse_constant(constant, X, names)
+            Z *= np.sqrt(share)[:, None]
+            Z /= deviation
+            correlation = Z.T @ Z
+        np.fill_diagonal(correlation, 1.0)
+        return cls.of(mean * unit, deviation * unit, correlation)
+
+    def log_density(self, X: Floats, shrinkages: Floats) -> Floats:
+        """log f of each row, a column for each shrinkage."""
+        variances = self.shrunk(shrinkages)
+        with np.errstate(over="ignore", invalid="ignore"), one_blas_thread():
+            away = (X - self.mean) / self.deviation
+            away = np.where(np.isfinite(away), away, np.sign(X) * FARTHEST)
+            along = np.clip(away, -FARTHEST, FARTHEST) @ self.axes
+            square = np.minimum(along**2, FARTHEST**2) @ (1 / variances)
+        p = len(self.mean)
+        constant = (
+            p * LOG_2PI / 2 + np.log(self.deviation).sum() + np.log(variances).sum(axis=0) / 2
+        )
+        return np.maximum(-square / 2, -(FARTHEST**2)) - constant
+
+    def shrunk(self, shrinkages: Floats) -> Floats:
+        """Eigenvalues of the correlations after shrinkage, (p, values); an error if some is 0."""
+        found = (1 - shrinkages) * self.variances[:, None] + shrinkages
+        tiny = 10 * len(self.mean) * np.finfo(float).eps
+        if not (found > tiny).all():
+            raise DataError(
+                "the correlations are singular, and the likelihood of a Gaussian has no maximum: "
+                "columns depend on one another, or there are no more rows than columns; leave "
+                "columns out, or give a shrinkage above 0"
+            )
+        return found
+
+    def root(self, shrinkage: float) -> Floats:
+        """R with R R' = S, for drawing rows."""
+        variances = self.shrunk(np.array([shrinkage]))[:, 0]
+        return self.deviation[:, None] * (self.axes * np.sqrt(variances))
+
+
+def _refuse_constant(constant: Any, X: Floats, names: Any) -> None:
+    if constant.any():
+        j = int(np.flatnonzero(constant)[0])
+        name = j if names is None else names[j]
+        raise DataError(
+            f"column {name!r} has one value only, {X[0, j]:g}: the likelihood of a Gaussian has no "
+            "maximum; leave the column out"
+        )
