@@ -4,17 +4,19 @@
     S = D ((1 - s) R + s I) D
 
 with m the mean, D the standard deviations, divided by n, and R the correlations of the rows. s = 0
-is maximum likelihood, s = 1 that of independent columns. All shrinkages have the axes of R.
+is maximum likelihood, s = 1 that of independent columns. All shrinkages have the axes of R. Where
+rows lie in a plane the likelihood has no maximum: variances along axes are at least a floor.
 """
 
 from dataclasses import dataclass
 from typing import Any
+from warnings import warn
 
 import numpy as np
 from scipy.linalg import eigh
 
 from empirisk.runtime.arrays import Floats
-from empirisk.runtime.errors import DataError
+from empirisk.runtime.errors import DataError, RankWarning
 from empirisk.runtime.parallel import one_blas_thread
 
 LOG_2PI = float(np.log(2 * np.pi))
@@ -31,6 +33,8 @@ class Gaussian:
     correlation : array of shape (p, p)
     variances, axes : arrays of shape (p,) and (p, p)
         Eigenvalues of the correlations, and in the columns their eigenvectors.
+    floor : float
+        The least that an eigenvalue counts for.
     """
 
     mean: Floats
@@ -38,16 +42,10 @@ class Gaussian:
     correlation: Floats
     variances: Floats
     axes: Floats
+    floor: float
 
     @classmethod
-    def of(cls, mean: Floats, deviation: Floats, correlation: Floats) -> "Gaussian":
-        """With the axes of the correlations."""
-        with one_blas_thread():
-            variances, axes = eigh(correlation)
-        return cls(mean, deviation, correlation, variances, axes)
-
-    @classmethod
-    def fit(cls, X: Floats, weight: Floats, names: Any = None) -> "Gaussian":
+    def fit(cls, X: Floats, weight: Floats, floor: float, names: Any = None) -> "Gaussian":
         """Of rows; a row of weight w counts as w rows."""
         share = weight / weight.sum()
         unit = np.ldexp(1.0, np.frexp(np.abs(X).max(axis=0))[1])
@@ -63,8 +61,9 @@ class Gaussian:
             Z *= np.sqrt(share)[:, None]
             Z /= deviation
             correlation = Z.T @ Z
-        np.fill_diagonal(correlation, 1.0)
-        return cls.of(mean * unit, deviation * unit, correlation)
+            np.fill_diagonal(correlation, 1.0)
+            variances, axes = eigh(correlation)
+        return cls(mean * unit, deviation * unit, correlation, variances, axes, floor)
 
     def log_density(self, X: Floats, shrinkages: Floats) -> Floats:
         """log f of each row, a column for each shrinkage."""
@@ -81,16 +80,24 @@ class Gaussian:
         return np.maximum(-square / 2, -(FARTHEST**2)) - constant
 
     def shrunk(self, shrinkages: Floats) -> Floats:
-        """Eigenvalues of the correlations after shrinkage, (p, values); an error if some is 0."""
+        """Eigenvalues of the correlations after shrinkage, (p, values), none below the floor."""
         found = (1 - shrinkages) * self.variances[:, None] + shrinkages
-        tiny = 10 * len(self.mean) * np.finfo(float).eps
-        if not (found > tiny).all():
-            raise DataError(
-                "the correlations are singular, and the likelihood of a Gaussian has no maximum: "
-                "columns depend on one another, or there are no more rows than columns; leave "
-                "columns out, or give a shrinkage above 0"
-            )
-        return found
+        return np.maximum(found, self.floor)
+
+    def warn_of_planes(self, shrinkage: float) -> None:
+        """Say that the floor was needed, or, where there is none, that there is no density."""
+        rounding = 10 * len(self.mean) * np.finfo(float).eps
+        low = (1 - shrinkage) * self.variances + shrinkage < max(self.floor, rounding)
+        if not low.any():
+            return
+        what = (
+            f"the rows vary in {int((~low).sum())} of {len(low)} directions, as columns depend on "
+            "one another, or there are no more rows than columns: the likelihood of a Gaussian has "
+            "no maximum"
+        )
+        if self.floor < rounding:
+            raise DataError(f"{what}; give a shrinkage or a variance_floor above 0")
+        warn(f"{what}, and variance_floor={self.floor:g} takes its place", RankWarning)
 
     def root(self, shrinkage: float) -> Floats:
         """R with R R' = S, for drawing rows."""

@@ -15,7 +15,7 @@ from empirisk.learners.density.parametric_soundness import check_parametric
 from empirisk.risk.axis import Axis, Output
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.column_names import column_names
-from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.streams import generator, spawn
 from empirisk.runtime.validation import check_predict, check_rows, check_weights
 
@@ -48,6 +48,9 @@ class ParametricDensity(DensityMixin, BaseEstimator):
         "weibull_min", ... have loc = 0), and an interval is that of scipy ("beta" lies on [0, 1]).
         None finds all, which often has no answer: with a free end of the half line the likelihood
         can be infinite.
+    variance_floor : float
+        The least variance of a Gaussian along an axis of the correlations, where 1 is that of a
+        column: if the rows lie in a plane it takes the place of 0, with a `RankWarning`.
 
     Attributes
     ----------
@@ -95,11 +98,17 @@ class ParametricDensity(DensityMixin, BaseEstimator):
     feature_scaling: ClassVar[Literal["each", "common"] | None] = "each"
 
     def __init__(
-        self, family: str = GAUSSIAN, *, shrinkage: float = 0.0, fixed: Any = "auto"
+        self,
+        family: str = GAUSSIAN,
+        *,
+        shrinkage: float = 0.0,
+        fixed: Any = "auto",
+        variance_floor: float = 1e-9,
     ) -> None:
         self.family = family
         self.shrinkage = shrinkage
         self.fixed = fixed
+        self.variance_floor = variance_floor
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the parameters.
@@ -173,10 +182,12 @@ class ParametricDensity(DensityMixin, BaseEstimator):
 
     @property
     def n_parameters_(self) -> int:
-        """How many parameters were found: p + p (p + 1) / 2 of a Gaussian."""
+        """How many were found: p + p (p + 1) / 2 of a Gaussian, 2 p if columns are independent."""
         check_is_fitted(self)
         p = self.n_features_in_
-        return p + p * (p + 1) // 2 if self.family == GAUSSIAN else p * len(self._family().free)
+        if self.family != GAUSSIAN:
+            return p * len(self._family().free)
+        return 2 * p if self.shrinkage == 1 else p + p * (p + 1) // 2
 
     def axis_values(
         self, X: Floats, y: Any, sample_weight: Floats, *, n_train: int
@@ -197,10 +208,13 @@ class ParametricDensity(DensityMixin, BaseEstimator):
 
     def _found(self, rows: Floats, weight: Floats) -> Gaussian | list[Parameters]:
         names = column_names(rows)
-        if self.family == GAUSSIAN:
-            self._shrinkages([self.shrinkage])
-            return Gaussian.fit(rows, weight, names)
-        family = self._family()
+        family = None if self.family == GAUSSIAN else self._family()
+        if len(rows) == 1 and (family is None or "scale" in family.free):
+            raise DataError(
+                "a density cannot be found from n_samples=1: give rows of two values or more"
+            )
+        if family is None:
+            return Gaussian.fit(rows, weight, self._floor(), names)
         columns = range(rows.shape[1])
         return [
             fit_family(family, rows[:, j], weight, j if names is None else names[j])
@@ -212,7 +226,7 @@ class ParametricDensity(DensityMixin, BaseEstimator):
         for name in FITTED:  # an earlier fit may have been of another family
             self.__dict__.pop(name, None)
         if isinstance(found, Gaussian):
-            found.shrunk(self._shrinkages([self.shrinkage]))  # complains of a singular matrix
+            found.warn_of_planes(float(self._shrinkages([self.shrinkage])[0]))
             self.mean_, self.scale_ = found.mean, found.deviation
             self.correlation_ = found.correlation
             self._variances, self._axes = found.variances, found.axes
@@ -222,10 +236,19 @@ class ParametricDensity(DensityMixin, BaseEstimator):
 
     def _gaussian(self) -> Gaussian:
         check_is_fitted(self, "correlation_")
-        return Gaussian(self.mean_, self.scale_, self.correlation_, self._variances, self._axes)
+        return Gaussian(
+            self.mean_, self.scale_, self.correlation_, self._variances, self._axes, self._floor()
+        )
 
     def _family(self) -> Family:
         return Family.of(self.family, self.fixed)
+
+    def _floor(self) -> float:
+        floor = self.variance_floor
+        number = isinstance(floor, int | float | np.number) and not isinstance(floor, bool)
+        if not number or not 0 <= floor <= 1:
+            raise ParameterError(f"variance_floor is {floor!r}; it must lie between 0 and 1")
+        return float(floor)
 
     def _shrinkages(self, values: Sequence[Any]) -> Floats:
         for value in values:

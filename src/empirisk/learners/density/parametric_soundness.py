@@ -38,7 +38,9 @@ def _check_gaussian(density: Any, p: Any) -> None:
     _require(np.abs(axes.T @ axes - np.eye(p)).max() < 1e-6, "_axes")
     _require(np.abs((axes * density._variances) @ axes.T - R).max() < 1e-6, "correlation_")
     _require((np.diagonal(R) == 1).all() and np.abs(R).max() < 1 + 1e-6, "correlation_")
-    density._gaussian().shrunk(np.array([float(density.shrinkage)]))
+    _require((density._variances > -1e-6).all(), "_variances")
+    found = density._gaussian().shrunk(np.array([float(density.shrinkage)]))
+    _require((found > 0).all(), "_variances")
 
 
 def _is_array(density: Any, name: str, shape: tuple[Any, ...]) -> bool:
