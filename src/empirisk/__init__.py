@@ -17,6 +17,7 @@ _HOME = {
     "BasisRegression": "empirisk.learners.linear.basis_regression",
     "DecisionTreeClassifier": "empirisk.learners.trees.classifier",
     "DecisionTreeRegressor": "empirisk.learners.trees.regressor",
+    "DensityClassifier": "empirisk.learners.density.density_classifier",
     "ElasticNet": "empirisk.learners.linear.elastic_net",
     "Encoder": "empirisk.data.encode",
     "HistGradientBoostingClassifier": (

@@ -28,6 +28,7 @@ WHEN_ASKED = (
     "AdaBoostRegressor",
     "BaggingClassifier",
     "BaggingRegressor",
+    "DensityClassifier",
     "LogitBoostClassifier",
     "QuadraticDiscriminantAnalysis",
     "StagewiseRegressor",

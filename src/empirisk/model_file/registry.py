@@ -35,6 +35,7 @@ HOMES = {
     "DecisionTreeClassifier": "empirisk.learners.trees.classifier",
     "DecisionTreeRegressor": "empirisk.learners.trees.regressor",
     "Descent": "empirisk.solvers.descent",
+    "DensityClassifier": "empirisk.learners.density.density_classifier",
     "ElasticNet": "empirisk.learners.linear.elastic_net",
     "Encoder": "empirisk.data.encode",
     "Exponential": "empirisk.losses",

@@ -15,7 +15,7 @@ from warnings import warn
 import numpy as np
 from scipy.linalg import eigh
 
-from empirisk.runtime.arrays import Floats
+from empirisk.runtime.arrays import Bools, Floats
 from empirisk.runtime.errors import DataError, RankWarning
 from empirisk.runtime.parallel import one_blas_thread
 
@@ -55,9 +55,12 @@ class Gaussian:
             mean += share @ (Z - mean)  # what rounding has left
             Z -= mean
             deviation = np.sqrt(share @ Z**2)
-            # Of a constant column rounding may leave a little.
-            constant = Z.max(axis=0) == Z.min(axis=0)
-            _refuse_constant(constant, X, names)
+            constant = X.max(axis=0) == X.min(axis=0)
+            if constant.any():
+                _tell_of_constant(constant, X, floor, names)
+                mean[constant], Z[:, constant] = (X / unit)[0, constant], 0.0
+                size = np.where(X[0] == 0, 1.0, np.abs(X[0] / unit))
+                deviation[constant] = (np.sqrt(floor) * size)[constant]
             Z *= np.sqrt(share)[:, None]
             Z /= deviation
             correlation = Z.T @ Z
@@ -105,11 +108,12 @@ class Gaussian:
         return self.deviation[:, None] * (self.axes * np.sqrt(variances))
 
 
-def _refuse_constant(constant: Any, X: Floats, names: Any) -> None:
-    if constant.any():
-        j = int(np.flatnonzero(constant)[0])
-        name = j if names is None else names[j]
-        raise DataError(
-            f"column {name!r} has one value only, {X[0, j]:g}: the likelihood of a Gaussian has no "
-            "maximum; leave the column out"
-        )
+def _tell_of_constant(constant: Bools, X: Floats, floor: float, names: Any) -> None:
+    j = int(np.flatnonzero(constant)[0])
+    what = (
+        f"column {j if names is None else names[j]!r} has one value only, {X[0, j]:g}: the "
+        "likelihood of a Gaussian has no maximum"
+    )
+    if floor == 0:
+        raise DataError(f"{what}; leave the column out, or give a variance_floor above 0")
+    warn(f"{what}, and variance_floor={floor:g} takes the place of its variance", RankWarning)

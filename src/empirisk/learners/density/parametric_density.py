@@ -50,7 +50,8 @@ class ParametricDensity(DensityMixin, BaseEstimator):
         can be infinite.
     variance_floor : float
         The least variance of a Gaussian along an axis of the correlations, where 1 is that of a
-        column: if the rows lie in a plane it takes the place of 0, with a `RankWarning`.
+        column: if the rows lie in a plane it takes the place of 0, with a `RankWarning`. A column
+        of one value c has so much of c^2, or of 1 if c is 0.
 
     Attributes
     ----------
@@ -209,9 +210,9 @@ class ParametricDensity(DensityMixin, BaseEstimator):
     def _found(self, rows: Floats, weight: Floats) -> Gaussian | list[Parameters]:
         names = column_names(rows)
         family = None if self.family == GAUSSIAN else self._family()
-        if len(rows) == 1 and (family is None or "scale" in family.free):
+        if len(rows) == 1 and family is not None and "scale" in family.free:
             raise DataError(
-                "a density cannot be found from n_samples=1: give rows of two values or more"
+                f"{self.family!r} cannot be found from n_samples=1: give rows of two values or more"
             )
         if family is None:
             return Gaussian.fit(rows, weight, self._floor(), names)
