@@ -82,6 +82,7 @@ HOMES = {
     "Perceptron": "empirisk.losses",
     "Pipeline": "sklearn.pipeline",
     "Plan": PLANS,
+    "PlugInPredictor": "empirisk.learners.density.plug_in_predictor",
     "PredefinedSplit": SPLITTERS,
     "QuadraticDiscriminantAnalysis": "empirisk.learners.generative.qda",
     "Quantile": "empirisk.losses",

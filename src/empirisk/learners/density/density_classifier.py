@@ -1,7 +1,6 @@
 """The plug-in classifier: Bayes' rule with a density estimated for each class."""
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -10,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import _is_fitted
 
+from empirisk.learners.density.axis_of_part import AxisOfPart
 from empirisk.learners.density.class_conditional import (
     by_class,
     fit_density,
@@ -18,30 +18,15 @@ from empirisk.learners.density.class_conditional import (
 )
 from empirisk.learners.density.classifier_soundness import check_classifier
 from empirisk.learners.density.parametric_density import ParametricDensity
-from empirisk.learners.generative.discriminants import largest, log_posterior, posterior
+from empirisk.learners.density.plug_in_path import OneDensity, PlugInPath, decided
+from empirisk.learners.generative.discriminants import log_posterior, posterior
 from empirisk.learners.generative.settings import checked_priors
 from empirisk.learners.trees.targets import checked_costs
 from empirisk.losses import Costs
-from empirisk.risk.axis import Axis, Output, PathMixin
+from empirisk.risk.axis import Axis, PathMixin
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.validation import check_fit, check_predict
-
-PREFIX = "density__"
-
-
-class _AxisOfDensity:
-    """The axis of the density as one of the classifier; of the class itself there is none."""
-
-    def __get__(self, learner: Any, owner: type) -> Axis | None:
-        inner = None if learner is None else getattr(learner, "density", None)
-        axis = inner.axis if isinstance(inner, PathMixin) else None
-        return None if axis is None else _prefixed(axis)
-
-
-@cache
-def _prefixed(axis: Axis) -> Axis:
-    return Axis(tuple(PREFIX + name for name in axis.params), axis.larger, axis.scale)
 
 
 class DensityClassifier(PathMixin, ClassifierMixin, BaseEstimator):
@@ -110,7 +95,7 @@ class DensityClassifier(PathMixin, ClassifierMixin, BaseEstimator):
     array(['a'], dtype='<U1')
     """
 
-    axis: ClassVar[Any] = _AxisOfDensity()
+    axis: ClassVar[Any] = AxisOfPart("density")
 
     def __init__(
         self,
@@ -153,14 +138,14 @@ class DensityClassifier(PathMixin, ClassifierMixin, BaseEstimator):
                 zip(by_class(self._density(), labels), labels.tolist(), strict=True)
             )
         ]
-        count = np.bincount(train.y, train.sample_weight, len(labels))
+        count = weight_of_classes(train.y, train.sample_weight, len(labels))
         return self._learned(densities, labels, count, train.X.shape[1])
 
     def predict(self, X: Any) -> Array:
         """The most probable class of each row, or that of least expected cost."""
         joint = self._joint(X)
         costs = checked_costs(self.cost_matrix, self.classes_)
-        return self.classes_[_decided(joint, costs)[:, 0]]
+        return self.classes_[decided(joint, costs)[:, 0]]
 
     def predict_proba(self, X: Any) -> Floats:
         """The probabilities of the classes, in the order of `classes_`."""
@@ -226,17 +211,17 @@ class DensityClassifier(PathMixin, ClassifierMixin, BaseEstimator):
 
     def fit_path(
         self, X: Floats, y: Ints, sample_weight: Floats, values: Sequence[Any], *, n_classes: int
-    ) -> "PlugInPath":
+    ) -> PlugInPath:
         """The path of the density for each class."""
         densities = by_class(self._density(), np.arange(n_classes))
         paths = []
         for k, density in enumerate(densities):
             rows, weight = _rows_of_class(X, y, sample_weight, k)
             if self.axis is None:
-                paths.append(_OneDensity(fit_density(density, rows, weight, k)))
+                paths.append(OneDensity(fit_density(density, rows, weight, k)))
             else:
                 paths.append(density.fit_path(rows, None, weight, values, n_classes=0))
-        count = np.bincount(y, sample_weight, n_classes)
+        count = weight_of_classes(y, sample_weight, n_classes)
         return PlugInPath(self, paths, count, values, X.shape[1])
 
     def check_loaded(self) -> None:
@@ -250,69 +235,14 @@ class DensityClassifier(PathMixin, ClassifierMixin, BaseEstimator):
         return tags
 
 
-class _OneDensity:
-    """A fitted density as a path of one value."""
-
-    def __init__(self, density: Any) -> None:
-        self.density = density
-
-    def predict_path(self, X: Floats, output: Output) -> Floats:
-        return 0.0 - log_density(self.density, X)[:, None]
-
-    def at(self, j: int) -> Any:
-        return self.density
-
-
-class PlugInPath:
-    """The classifier at all values of its density's axis, from one training set."""
-
-    def __init__(
-        self,
-        learner: DensityClassifier,
-        paths: Sequence[Any],
-        count: Floats,
-        values: Sequence[Any],
-        p: int,
-    ) -> None:
-        self.learner, self.paths, self.count = learner, paths, count
-        self.values, self.p = values, p
-        given = checked_priors(learner.priors, len(paths))
-        self.prior = count / count.sum() if given is None else given
-        self.costs = checked_costs(learner.cost_matrix, np.arange(len(paths)))
-
-    def predict_path(self, X: Floats, output: Output) -> Array:
-        """Class codes (rows, values), or probabilities (rows, values, classes)."""
-        logs = np.stack([0.0 - path.predict_path(X, "density") for path in self.paths], axis=1)
-        joint = log_joint(logs, self.prior)
-        if output == "value":
-            return _decided(joint, self.costs)
-        if output == "probability":
-            return posterior(joint)
-        raise ParameterError(f"DensityClassifier gives classes, or probabilities, not {output!r}")
-
-    @property
-    def degrees_of_freedom(self) -> Floats:
-        raise NotImplementedError("the degrees of freedom of densities are not known")
-
-    def at(self, j: int) -> DensityClassifier:
-        """The fitted learner at the j-th value."""
-        learner = clone(self.learner)
-        if learner.axis is not None:
-            learner.set_params(**learner.axis.settings(self.values[j]))
-        densities = [path.at(j) for path in self.paths]
-        return learner._learned(densities, np.arange(len(densities)), self.count, self.p)
+def weight_of_classes(y: Ints, weight: Floats, n_classes: int) -> Floats:
+    """The weight of the rows of each class."""
+    return np.bincount(y, weight, n_classes).astype(float)
 
 
 def _rows_of_class(X: Floats, y: Ints, weight: Floats, k: int) -> tuple[Floats, Floats]:
     own = y == k
     return X[own], weight[own]
-
-
-def _decided(joint: Floats, costs: Floats | None) -> Ints:
-    """Codes (rows, V) of the most probable classes, or of those of least expected cost."""
-    if costs is None:
-        return largest(joint)
-    return np.asarray(Costs(costs).bayes_action(posterior(joint)))
 
 
 def _one_grid(grids: list[list[Any]], axis: Axis) -> list[Any]:

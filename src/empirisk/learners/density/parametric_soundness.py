@@ -17,7 +17,7 @@ def check_parametric(density: Any) -> None:
         _check_gaussian(density, p)
         return
     family = Family.of(density.family, density.fixed)
-    columns = getattr(density, "parameters_", None)
+    columns: Any = getattr(density, "parameters_", None)
     _require(type(columns) is list and len(columns) == p, "parameters_")
     for column in columns:
         _require(type(column) is dict and tuple(column) == family.names, "parameters_")
