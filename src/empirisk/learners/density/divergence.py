@@ -3,7 +3,7 @@
 KL(f, g) = E_f[log f(X) - log g(X)] >= 0,  0 only where f = g; infinite where g is 0 and f not
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -33,7 +33,7 @@ class Divergence:
         None where the value is exact, or infinite.
     interval : (float, float) or None
         At `level`, by the normal distribution; its lower end is at least 0. None where there is no
-        standard error.
+        standard error, and for nearest neighbours, whose bias it would not cover.
     level : float
     method : {"closed form", "Monte Carlo", "nearest neighbours"}
     n : int
@@ -133,7 +133,7 @@ def entropy(X: Any, *, sample_weight: Any = None) -> float:
 def _of_rows(X: Any, g: Any, level: float) -> Divergence:
     rows = numbers(X, "kl_divergence")
     terms = 0.0 - _entropy_terms(rows) - log_density(g, rows)
-    return _mean(terms, level, "nearest neighbours")
+    return replace(_mean(terms, level, "nearest neighbours"), interval=None)
 
 
 def _entropy_terms(rows: Floats) -> Floats:
