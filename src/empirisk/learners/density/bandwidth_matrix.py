@@ -1,0 +1,100 @@
+"""What a bandwidth is: a number, a number for each column, or a matrix."""
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from empirisk.runtime.arrays import Floats
+from empirisk.runtime.errors import ParameterError
+
+LEAST_SPREAD = 1e-8  # of the narrowest direction, relative to the widest
+HUGE = 2.0**330
+
+
+@dataclass(frozen=True, eq=False)
+class Bandwidth:
+    """The matrix B of K(B^-1 (x - x_i)) / |B|: `size` times the identity, or a matrix.
+
+    `unit` is a power of two that rows are divided by before everything else, so that their squares
+    stay finite; `inverse` is of the matrix in that unit.
+    """
+
+    size: float
+    inverse: Floats | None
+    log_volume: float
+    unit: float
+
+    @classmethod
+    def of(cls, bandwidth: Any, rows: Floats) -> "Bandwidth":
+        d = rows.shape[1]
+        largest = float(np.abs(rows).max(initial=0.0))
+        if isinstance(bandwidth, float):
+            fine = 1 / HUGE < bandwidth < HUGE and largest < HUGE
+            unit = 1.0 if fine else power_of_two(max(largest, bandwidth))
+            size = max(bandwidth / unit, 1e-140)
+            return cls(size, None, d * float(np.log(bandwidth)), unit)
+        matrix = np.diag(bandwidth) if bandwidth.ndim == 1 else bandwidth
+        unit = power_of_two(float(np.abs(matrix).max()))
+        sign, log_volume = np.linalg.slogdet(matrix / unit)
+        inverse = np.linalg.inv(matrix / unit)
+        return cls(1.0, inverse, float(log_volume + d * np.log(unit)), unit)
+
+    def place(self, rows: Floats) -> Floats:
+        """Rows such that distances are those of the kernel, in units of `size`."""
+        if self.inverse is None:
+            return rows if self.unit == 1.0 else rows / self.unit
+        with np.errstate(over="ignore"):
+            found = (rows / self.unit) @ self.inverse.T
+        return np.ascontiguousarray(np.clip(found, -1e140, 1e140))
+
+
+def checked_bandwidth(bandwidth: Any, d: int) -> float | Floats:
+    """A positive number, positive numbers for the columns, or a positive definite matrix."""
+    if isinstance(bandwidth, Real) and not isinstance(bandwidth, bool | np.bool_):
+        if not 0 < bandwidth < np.inf:
+            raise ParameterError(f"bandwidth is {bandwidth!r}; give a positive, finite number")
+        return float(bandwidth)
+    try:
+        matrix = np.array(bandwidth, dtype=np.float64)
+    except (TypeError, ValueError):
+        matrix = np.empty(0)
+    if isinstance(bandwidth, str) or matrix.shape not in ((d,), (d, d)):
+        raise ParameterError(
+            f"bandwidth is {bandwidth!r:.60}; give a positive number, {d} of them (one for each "
+            f"column), a matrix of shape {(d, d)}, or the name of a rule"
+        )
+    if not np.isfinite(matrix).all():
+        raise ParameterError("bandwidth has values that are not finite")
+    values = matrix if matrix.ndim == 1 else np.linalg.eigvalsh((matrix + matrix.T) / 2)
+    if not (values > 0).all() or (matrix.ndim == 2 and not np.allclose(matrix, matrix.T)):
+        raise ParameterError("bandwidth must be symmetric and positive definite, or positive")
+    return matrix
+
+
+def spread_matrix(rows: Floats, weight: Floats) -> Floats:
+    """The symmetric root of the covariance, with divisor n - 1, n the sum of the weights.
+
+    A direction without spread, or with one of less than 1e-8 of the widest, has that much; rows
+    that are all equal have the identity.
+    """
+    n = float(weight.sum())
+    share = weight / n
+    largest = float(np.abs(rows).max(initial=0.0))
+    unit = power_of_two(largest)
+    placed = rows / unit
+    placed = placed - share @ placed
+    second = power_of_two(float(np.abs(placed).max(initial=0.0)))
+    placed = placed / second
+    covariance = (placed * share[:, None]).T @ placed * (n / (n - 1) if n > 1 else 1.0)
+    values, vectors = np.linalg.eigh(covariance)
+    if not values[-1] > 0:
+        return np.eye(rows.shape[1])
+    roots = np.sqrt(np.maximum(values, LEAST_SPREAD**2 * values[-1]))
+    return (vectors * roots) @ vectors.T * (unit * second)
+
+
+def power_of_two(number: float) -> float:
+    """The one just above a number, or 1 for 0."""
+    return float(2.0 ** np.clip(np.ceil(np.log2(number)), -1020, 1020)) if number > 0 else 1.0

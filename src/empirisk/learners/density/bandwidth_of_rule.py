@@ -1,0 +1,90 @@
+"""A bandwidth by the name of its rule, for rows of any number of columns."""
+
+import numpy as np
+
+from empirisk.learners.density import bandwidth_rules as rules
+from empirisk.learners.density.bandwidth_matrix import spread_matrix
+from empirisk.learners.density.kernels import Kernel
+from empirisk.runtime.arrays import Floats, Ints
+from empirisk.runtime.errors import ParameterError
+
+RULES = ("scott", "silverman", "sheather-jones", "ucv", "cv")
+STEPS = 50
+
+
+def bandwidth_of_rule(
+    name: str,
+    kernel: Kernel,
+    rows: Floats,
+    weight: Floats,
+    n_jobs: int | None = None,
+    *,
+    diagonal: bool = False,
+) -> float | Floats:
+    """A number on a line, otherwise a multiple of the root of the covariance.
+
+    With `diagonal` each column has its own standard deviation instead.
+    """
+    d = rows.shape[1]
+    spread = spread_matrix(rows, weight)
+    if diagonal and d > 1:
+        columns = [spread_matrix(rows[:, [j]], weight)[0, 0] for j in range(d)]
+        spread = np.diag(columns)
+    placed = np.ascontiguousarray(_centred(rows, weight, spread))
+    factor = _factor(name, kernel, placed, weight, n_jobs)
+    if d == 1:
+        return float(factor * spread[0, 0])
+    return factor * (np.diag(spread) if diagonal else spread)
+
+
+def bandwidth_grid(kernel: Kernel, rows: Floats, weight: Floats, n_train: int) -> list[float]:
+    """50 numbers from a twentieth of Scott's, for the narrowest column, to twice the spread of the
+    widest; of a kernel of bounded support as far as all rows reach."""
+    d = rows.shape[1]
+    spreads = np.array([spread_matrix(rows[:, [j]], weight)[0, 0] for j in range(d)])
+    moving = np.ptp(rows, axis=0) > 0
+    spreads = spreads[moving] if moving.any() else np.ones(1)
+    n = max(float(n_train), 1.0)
+    low = 0.05 * rules.scott(n, d) * float(spreads.min()) * kernel.canonical(d)
+    high = 2.0 * float(spreads.max())
+    if kernel.bounded and moving.any():
+        unit = float(spreads.max())
+        ranges = rows[:, moving].max(axis=0) / unit - rows[:, moving].min(axis=0) / unit
+        high = max(high, 1.05 * float(np.linalg.norm(ranges)) * unit)
+    return [float(h) for h in np.geomspace(low, high, STEPS)]
+
+
+def _centred(rows: Floats, weight: Floats, spread: Floats) -> Floats:
+    """Rows in units of the spread."""
+    unit = float(np.abs(spread).max())
+    centre = (weight / weight.sum()) @ (rows / unit)
+    return (rows / unit - centre) @ np.linalg.inv(spread / unit).T
+
+
+def _factor(
+    name: str, kernel: Kernel, placed: Floats, weight: Floats, n_jobs: int | None
+) -> float:
+    n, d = float(weight.sum()), placed.shape[1]
+    if name == "cv":
+        return rules.likelihood(kernel, placed, weight, _equal_rows(placed), n_jobs)
+    if name == "scott":
+        found = rules.scott(n, d)
+    elif name == "silverman":
+        found = rules.silverman(n, d)
+    elif name == "ucv":
+        if d == 1:
+            found = rules.least_squares(placed[:, 0], weight)
+        else:
+            found = rules.least_squares_any(placed, weight, _equal_rows(placed), n_jobs)
+    elif d > 1:
+        raise ParameterError(
+            f"'sheather-jones' is for one column, and X has {d}: use 'ucv', 'cv' or 'scott'"
+        )
+    else:
+        found = rules.sheather_jones(placed[:, 0], weight)
+    return found * kernel.canonical(d)
+
+
+def _equal_rows(rows: Floats) -> Ints:
+    """A number for each row; equal rows share one."""
+    return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)

@@ -1,0 +1,228 @@
+"""Bandwidths from the data: rules of thumb, plug-in, and cross-validation.
+
+All are for a Gaussian kernel; another kernel is given the bandwidth at which it smoothes as much
+(`Kernel.canonical`). n is the sum of the weights.
+"""
+
+from collections.abc import Callable
+from math import exp, log, pi, sqrt
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import brentq, minimize_scalar
+
+from empirisk.learners.density.kernel_sums import KernelSums
+from empirisk.learners.density.kernels import KERNELS, Kernel
+from empirisk.learners.density.pair_sums import pair_logs
+from empirisk.runtime.arrays import Floats, Ints
+from empirisk.runtime.errors import DataError
+
+BINS = 2**14
+STEPS = 50  # of a grid of bandwidths
+AGAIN = 16  # between the neighbours of the best of them
+LARGE = 2000  # rows on a line from which boxes are faster than pairs
+
+
+def scott(n: float, d: int) -> float:
+    """n^(-1/(d+4)), in standard deviations (Scott 1992)."""
+    return float(n ** (-1 / (d + 4)))
+
+
+def silverman(n: float, d: int) -> float:
+    """(4 / ((d + 2) n))^(1/(d+4)), best for Gaussian data, in standard deviations."""
+    return float((4 / ((d + 2) * n)) ** (1 / (d + 4)))
+
+
+class PairCounts(NamedTuple):
+    """How many pairs of rows lie so many bins apart, rows counted in bins of equal width."""
+
+    counts: Floats
+    width: float
+    n: float
+
+    @classmethod
+    def of(cls, x: Floats, weight: Floats, bins: int = BINS) -> "PairCounts":
+        low, high = float(x.min()), float(x.max())
+        width = (high - low) * 1.01 / bins
+        place = np.minimum(((x - low) / width).astype(np.int64), bins - 1)
+        mass = np.bincount(place, weight, minlength=bins)
+        transform = np.fft.rfft(mass, 2 * bins)
+        counts = np.fft.irfft(transform * transform.conj(), 2 * bins)[:bins]
+        counts[0] = (mass * (mass - 1)).sum() / 2  # a row of weight w is w copies
+        if (weight == np.rint(weight)).all():
+            counts = np.rint(counts)
+        return cls(counts, width, float(weight.sum()))
+
+    def functional(self, h: float, order: int) -> float:
+        """The estimate of the integral of f^(order) f by a Gaussian of bandwidth h, order 4 or 6.
+
+        The rows themselves are counted as pairs, too (Sheather and Jones 1991).
+        """
+        reach = min(len(self.counts), int(32 * h / self.width) + 2)
+        u = (np.arange(reach) * (self.width / h)) ** 2
+        hermite = u**2 - 6 * u + 3 if order == 4 else u**3 - 15 * u**2 + 45 * u - 15
+        total = 2 * (np.exp(-u / 2) * hermite) @ self.counts[:reach] + self.n * hermite[0]
+        return float(total / (self.n * (self.n - 1) * h ** (order + 1) * sqrt(2 * pi)))
+
+    def unbiased_risk(self, h: float) -> float:
+        """The integral of f_h^2 - 2 f_h f, from rows left out, up to a constant."""
+        reach = min(len(self.counts), int(64 * h / self.width) + 2)
+        u = (np.arange(reach) * (self.width / h)) ** 2
+        sums = (np.exp(-u / 4) - sqrt(8) * np.exp(-u / 2)) @ self.counts[:reach]
+        return float((0.5 + sums / self.n) / (self.n * h * sqrt(pi)))
+
+
+def sheather_jones(x: Floats, weight: Floats) -> float:
+    """The h that solves the equation for the best one with estimated derivatives.
+
+    S. Sheather and M. Jones (1991), the solve-the-equation rule; pairs are counted in 2^14 bins.
+    """
+    pairs, scale = PairCounts.of(x, weight), robust_scale(x, weight)
+    n = pairs.n
+    sixth = -pairs.functional(1.23 * scale * n ** (-1 / 9), 6)
+    if not 0 < sixth < np.inf:
+        raise DataError(
+            "the rows are too few, or too many are equal, for 'sheather-jones': use 'silverman'"
+        )
+    fourth = pairs.functional(1.24 * scale * n ** (-1 / 7), 4)
+    ratio = 1.357 * (fourth / sixth) ** (1 / 7)
+
+    def equation(h: float) -> float:
+        curvature = pairs.functional(ratio * h ** (5 / 7), 4)
+        return float((1 / (2 * sqrt(pi) * n * curvature)) ** 0.2 - h) if curvature > 0 else -h
+
+    high = 1.144 * scale * n ** (-1 / 5)
+    low = 0.1 * high
+    for _ in range(99):
+        if equation(low) > 0 > equation(high):
+            return float(brentq(equation, low, high, xtol=1e-10 * low, rtol=1e-10))
+        low, high = low / 1.2, high * 1.2
+    raise DataError("the equation of 'sheather-jones' has no solution: use 'silverman'")
+
+
+def least_squares(x: Floats, weight: Floats) -> float:
+    """Unbiased cross-validation on a line: between a tenth of the largest sensible h and that."""
+    pairs = PairCounts.of(x, weight)
+    spread = sqrt(float(np.average((x - np.average(x, weights=weight)) ** 2, weights=weight)))
+    spread *= sqrt(pairs.n / (pairs.n - 1)) if pairs.n > 1 else 1.0
+    high = 1.144 * spread * pairs.n ** (-1 / 5)
+    return _least(lambda h: pairs.unbiased_risk(h), 0.1 * high, high)
+
+
+def least_squares_any(rows: Floats, weight: Floats, groups: Ints, n_jobs: int | None) -> float:
+    """Unbiased cross-validation in d columns: the same from all pairs of rows."""
+    n, d = float(weight.sum()), rows.shape[1]
+    high = 2.0 * silverman(n, d)
+    values = np.geomspace(high / 20, high, STEPS)
+    gaussian = KERNELS["gaussian"]
+    nobody = np.full(len(rows), -1)
+    wide = pair_logs(gaussian, rows, nobody, rows, groups * 0, weight, values * sqrt(2), n_jobs)
+    thin = pair_logs(gaussian, rows, nobody, rows, groups * 0, weight, values, n_jobs)
+    squares = weight @ np.exp(wide) / (2 ** (d / 2) * n)
+    others = weight @ (np.exp(thin) - 1) / (n - 1)  # all copies but the row itself
+    risk = (squares - 2 * others) / (n * values**d)
+    return float(values[int(np.argmin(risk))])
+
+
+def likelihood(
+    kernel: Kernel, rows: Floats, weight: Floats, groups: Ints, n_jobs: int | None
+) -> float:
+    """The h with the largest likelihood of rows left out; equal rows are left out together.
+
+    Otherwise there is no largest one: it grows without bound as h tends to 0.
+    """
+    n, d = float(weight.sum()), rows.shape[1]
+    start = silverman(n, d) * kernel.canonical(d)
+    values = np.geomspace(start / 20, max(20 * start, 1.0), STEPS)
+    if kernel.bounded:  # far rows are to be within reach of others
+        values = np.geomspace(start / 20, 1.05 * float(np.linalg.norm(np.ptp(rows, axis=0))), STEPS)
+    best = _best_likelihood(kernel, rows, weight, groups, values, n_jobs)
+    low, high = values[max(best - 1, 0)], values[min(best + 1, STEPS - 1)]
+    finer = np.geomspace(low, high, AGAIN)
+    return float(finer[_best_likelihood(kernel, rows, weight, groups, finer, n_jobs)])
+
+
+def left_out_logs(
+    kernel: Kernel,
+    rows: Floats,
+    weight: Floats,
+    groups: Ints,
+    values: Floats,
+    n_jobs: int | None,
+) -> Floats:
+    """log of the sum at each row over the rows of other groups, a column for each bandwidth."""
+    if not (rows.shape[1] == 1 and kernel.name == "gaussian" and len(rows) > LARGE):
+        return pair_logs(kernel, rows, groups, rows, groups, weight, values, n_jobs)
+    own = np.bincount(groups, weight)[groups]
+    logs = np.empty((len(rows), len(values)))
+    for v, h in enumerate(values):
+        sums = np.exp(KernelSums(rows, weight, kernel.kind, 0.0, float(h), 0.0, n_jobs).logs(rows))
+        rest = sums - own
+        few = np.flatnonzero(rest < 1e-3 * sums)  # digits are lost by subtracting
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs[:, v] = np.log(rest)
+        if len(few):
+            logs[few, v] = pair_logs(
+                kernel, rows[few], groups[few], rows, groups, weight, values[v : v + 1], n_jobs
+            )[:, 0]
+    return logs
+
+
+def robust_scale(x: Floats, weight: Floats) -> float:
+    """The least of standard deviation and interquartile range / 1.349; one of them if the other
+    is 0, and 1 if both are."""
+    n = float(weight.sum())
+    mean = np.average(x, weights=weight)
+    square = float(np.average((x - mean) ** 2, weights=weight))
+    deviation = sqrt(square * n / (n - 1)) if n > 1 else 0.0
+    low, high = weighted_quantiles(x, weight, (0.25, 0.75))
+    spread = (high - low) / 1.349
+    return min(deviation, spread) or deviation or spread or 1.0
+
+
+def weighted_quantiles(x: Floats, weight: Floats, shares: tuple[float, ...]) -> list[float]:
+    """As those of NumPy and R (type 7) of so many copies of each number.
+
+    Examples
+    --------
+    >>> weighted_quantiles(np.array([3.0, 1.0, 2.0]), np.array([1.0, 2.0, 1.0]), (0.5,))
+    [1.5]
+    """
+    order = np.argsort(x, kind="stable")
+    ends = np.cumsum(weight[order])
+    found = []
+    for share in shares:
+        place = (ends[-1] - 1) * share if ends[-1] > 1 else 0.0
+        below = min(int(np.searchsorted(ends, np.floor(place), side="right")), len(x) - 1)
+        above = min(int(np.searchsorted(ends, np.floor(place) + 1, side="right")), len(x) - 1)
+        part = place - np.floor(place)
+        found.append(float(x[order[below]] * (1 - part) + x[order[above]] * part))
+    return found
+
+
+def _best_likelihood(
+    kernel: Kernel,
+    rows: Floats,
+    weight: Floats,
+    groups: Ints,
+    values: Floats,
+    n_jobs: int | None,
+) -> int:
+    logs = left_out_logs(kernel, rows, weight, groups, values, n_jobs)
+    found = weight @ logs / weight.sum() - rows.shape[1] * np.log(values)
+    found = np.where(np.isnan(found), -np.inf, found)
+    if not np.isfinite(found).any():
+        raise DataError("all rows are equal: no bandwidth can be chosen; give a number")
+    best = int(np.argmax(found))
+    ties = np.flatnonzero(found >= found[best] - 1e-12 * abs(found[best]))
+    return int(ties[-1])  # the largest of equals
+
+
+def _least(risk: Callable[[float], float], low: float, high: float) -> float:
+    """Where a function is least: the best of a grid of logarithms, and from there downhill."""
+    grid = np.linspace(log(low), log(high), 100)
+    best = int(np.argmin([risk(exp(h)) for h in grid]))
+    ends = grid[max(best - 1, 0)], grid[min(best + 1, 99)]
+    found = minimize_scalar(lambda h: risk(exp(h)), bounds=ends, method="bounded",
+                            options={"xatol": 1e-8})  # fmt: skip
+    return exp(float(found.x))

@@ -1,0 +1,282 @@
+"""Sums of kernels over rows, at any targets, by the way that is fast for them."""
+
+from collections.abc import Callable
+from functools import cache
+from math import exp, factorial
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from empirisk.compiled.densities.kernels import GAUSSIAN
+from empirisk.compiled.densities.leaf_sums import group_sums
+from empirisk.compiled.densities.leaves import cut_into_leaves, leaf_boxes
+from empirisk.compiled.densities.line_boxes import (
+    NODES,
+    TERMS,
+    add_moments,
+    box_reaches,
+    box_sums,
+    finish_moments,
+    interpolated_sums,
+    targets_of_boxes,
+)
+from empirisk.runtime.arrays import Floats, Ints
+from empirisk.runtime.parallel import number_of_workers, parallel, slices
+
+T = TypeVar("T")
+
+EXACT = 1e-14  # relative; where no tolerance is given
+LARGEST_LEAF = 64
+ROWS_AT_ONCE = 2**15
+BLOCKS = 16
+MOST_BOXES = 2**14  # on a line, or twice as many as there are rows
+FEW = 64  # rows or targets for which boxes do not pay
+BEYOND = 4.0  # bandwidths from the rows up to which boxes serve
+
+
+class Leaves(NamedTuple):
+    """Rows, leaf by leaf."""
+
+    rows: Floats
+    order: Ints
+    ends: Ints
+
+    @classmethod
+    def of(cls, rows: Floats) -> "Leaves":
+        order = np.empty(len(rows), np.int64)
+        ends = np.empty(2 * (len(rows) // LARGEST_LEAF + 1), np.int64)
+        if rows.shape[1] == 1:
+            order = np.argsort(rows[:, 0], kind="stable")
+            starts = np.arange(LARGEST_LEAF, len(rows) + LARGEST_LEAF, LARGEST_LEAF)
+            ends = np.minimum(starts, len(rows))
+        else:
+            ends = ends[: cut_into_leaves(rows, LARGEST_LEAF, order, ends)]
+        return cls(rows[order], order, ends)
+
+
+class LeafSums:
+    """Sums over rows in leaves: any kernel, any number of columns, any distance.
+
+    Parameters
+    ----------
+    rows : array of shape (n, d)
+    weight : array of shape (n,)
+    kind, shape : the kernel's number and constant
+    rate : float
+        What squared distances are multiplied by: 1 / h^2.
+    tolerance : float
+        Relative.
+    """
+
+    def __init__(
+        self, rows: Floats, weight: Floats, kind: int, shape: float, rate: float, tolerance: float
+    ) -> None:
+        leaves = Leaves.of(rows)
+        self.columns, self.ends = np.ascontiguousarray(leaves.rows.T), leaves.ends
+        self.weight = weight[leaves.order]
+        self.lows = np.empty((rows.shape[1], len(self.ends)))
+        self.highs = np.empty_like(self.lows)
+        leaf_boxes(self.columns, self.ends, self.lows, self.highs)
+        self.kind, self.shape, self.rate, self.tolerance = kind, shape, rate, tolerance
+
+    def logs(self, targets: Floats, n_jobs: int | None = None) -> Floats:
+        """log of the sum at each target; minus infinity where it is not positive."""
+        groups = Leaves.of(targets)
+        found = np.empty(len(targets))
+
+        def find(part: slice) -> None:
+            group_sums(
+                groups.rows, groups.ends, self.columns, self.ends, self.lows, self.highs,
+                self.weight, self.kind, self.shape, self.rate, self.tolerance, part.start,
+                part.stop, found,
+            )  # fmt: skip
+
+        _shared(find, slices(len(groups.ends), -(-len(groups.ends) // BLOCKS)), n_jobs)
+        logs = np.empty(len(targets))
+        logs[groups.order] = found
+        return logs
+
+
+class LineSums:
+    """Sums of Gaussian kernels on a line, by moments of boxes (`compiled.densities.line_boxes`).
+
+    A quarter of the tolerance is for the terms that are left out, one for the boxes that are, one
+    for interpolation. Targets further than some bandwidths from all rows are left to `LeafSums`.
+
+    Parameters
+    ----------
+    x : array of shape (n,)
+    weight : array of shape (n,), or None for ones
+    bandwidth, tolerance : float
+    """
+
+    def __init__(
+        self,
+        x: Floats,
+        weight: Floats | None,
+        bandwidth: float,
+        tolerance: float,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.x, self.weight, self.bandwidth = x, weight, bandwidth
+        total, lightest = (len(x), 1.0) if weight is None else (weight.sum(), weight.min())
+        self.low, high = float(x.min()), float(x.max())
+        largest = _largest_exponent(tolerance / 4)
+        away = np.sqrt(2 * np.log(4 * total / (tolerance * lightest)) + BEYOND**2)
+        self.step = float(np.sqrt(away**2 / 4 + 2 * largest) - away / 2)  # (away + step) step / 2
+        self.width = self.step * bandwidth
+        self.reach = int(2 * largest / self.step**2 - 0.5)
+        self.moments = self._moments(int((high - self.low) / self.width) + 1, n_jobs)
+        self.mass = np.empty(len(self.moments))
+        finish_moments(self.moments, self.mass)
+        self.reaches = np.empty(len(self.mass) + 2 * self.reach, np.int64)
+        box_reaches(self.mass, total, tolerance / 4, self.step, self.reach, self.reaches)
+        rounding = 1e-14 * max(-self.low, high) / bandwidth  # of centres, at the end of the reach
+        enough = _interpolates(largest, tolerance / 4) and rounding < tolerance / 4
+        self.coefficients = self._interpolation() if enough else None
+
+    @classmethod
+    def pays(cls, x: Floats, bandwidth: float, n_targets: int) -> bool:
+        """Whether there are rows and targets enough, and boxes not too many."""
+        if min(len(x), n_targets) <= FEW:
+            return False
+        return (float(x.max()) - float(x.min())) / bandwidth * 20 < max(MOST_BOXES, 2 * len(x))
+
+    def _moments(self, boxes: int, n_jobs: int | None) -> Floats:
+        def add(part: slice) -> Floats:
+            moments = np.zeros((boxes, TERMS))
+            weight = np.empty(0) if self.weight is None else self.weight[part]
+            add_moments(self.x[part], weight, self.low, self.width, self.bandwidth, moments)
+            return moments
+
+        total = np.zeros((boxes, TERMS))
+        for moments in _shared(add, slices(len(self.x), ROWS_AT_ONCE), n_jobs):
+            total += moments
+        return total
+
+    def _interpolation(self) -> Floats:
+        """The coefficients of the polynomial of each target box.
+
+        The value at a node is the same linear map of the moments of the boxes around for all
+        target boxes, so that one matrix product does for them all.
+        """
+        k = self.reach
+        around = np.zeros((len(self.moments) + 4 * k, TERMS))
+        around[2 * k : 2 * k + len(self.moments)] = self.moments
+        shape = len(self.moments) + 2 * k, (2 * k + 1) * TERMS
+        windows = as_strided(around, shape, around.strides, writeable=False)
+        nodes, to_powers = _chebyshev()
+        f = nodes * (self.step / 2)
+        d = f - np.arange(-k, k + 1)[:, None] * self.step  # (boxes around, nodes)
+        terms = np.empty((2 * k + 1, TERMS, NODES))
+        terms[:, 0] = np.exp((f**2 - d**2) / 2)
+        for j in range(1, TERMS):
+            terms[:, j] = terms[:, j - 1] * d
+        return np.ascontiguousarray(windows) @ (terms.reshape(-1, NODES) @ to_powers.T)
+
+    def sums(self, targets: Floats, n_jobs: int | None = None) -> Floats:
+        """The sum at each target; NaN where boxes do not serve."""
+        found = np.empty(len(targets))
+        if self.coefficients is not None:
+            interpolated_sums(
+                targets, self.low, self.width, self.step, self.coefficients, self.reaches,
+                self.reach, found,
+            )  # fmt: skip
+            return found
+        found.fill(np.nan)
+        first = np.empty(len(self.reaches) + 3, np.int64)
+        order = np.empty(len(targets), np.int64)
+        targets_of_boxes(targets, self.low, self.width, self.reach, first, order)
+
+        def find(part: slice) -> None:
+            box_sums(
+                targets, order, first, self.low, self.width, self.bandwidth, self.moments,
+                self.mass, self.reaches, part.start, part.stop, found,
+            )  # fmt: skip
+
+        _shared(find, slices(len(self.reaches), -(-len(self.reaches) // BLOCKS)), n_jobs)
+        return found
+
+
+class KernelSums:
+    """Sums of kernels over weighted rows, within a relative tolerance.
+
+    Parameters
+    ----------
+    rows : array of shape (n, d)
+    weight : array of shape (n,), or None for ones
+    kind, shape : the kernel's number and constant
+    bandwidth : float
+    tolerance : float
+        Relative; 0 is rounding.
+    """
+
+    def __init__(
+        self,
+        rows: Floats,
+        weight: Floats | None,
+        kind: int,
+        shape: float,
+        bandwidth: float,
+        tolerance: float,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.rows, self.weight, self.n_jobs = rows, weight, n_jobs
+        self.kind, self.shape, self.bandwidth = kind, shape, bandwidth
+        self.tolerance = min(max(tolerance, EXACT), 0.1)
+        self._line: LineSums | None = None
+        self._leaves: LeafSums | None = None
+
+    def logs(self, targets: Floats) -> Floats:
+        """log of the sum at each target."""
+        x = self.rows[:, 0]
+        on_line = self.rows.shape[1] == 1 and self.kind == GAUSSIAN
+        if not (on_line and LineSums.pays(x, self.bandwidth, len(targets))):
+            return self._by_leaves(targets)
+        if self._line is None:
+            self._line = LineSums(x, self.weight, self.bandwidth, self.tolerance, self.n_jobs)
+        with np.errstate(divide="ignore"):
+            logs = np.log(self._line.sums(targets[:, 0], self.n_jobs))
+        far = np.flatnonzero(~np.isfinite(logs))
+        if len(far):
+            logs[far] = self._by_leaves(targets[far])
+        return logs
+
+    def _by_leaves(self, targets: Floats) -> Floats:
+        if self._leaves is None:
+            rate = min(max(self.bandwidth**-2.0, 1e-290), 1e290)
+            weight = np.ones(len(self.rows)) if self.weight is None else self.weight
+            self._leaves = LeafSums(
+                self.rows, weight, self.kind, self.shape, rate, self.tolerance
+            )
+        return self._leaves.logs(targets, self.n_jobs)
+
+
+@cache
+def _largest_exponent(tolerance: float) -> float:
+    """The largest a for which a^TERMS / TERMS! exp(a) is within the tolerance."""
+    low, high = 0.0, 3.0
+    for _ in range(50):
+        a = (low + high) / 2
+        low, high = (a, high) if a**TERMS / factorial(TERMS) * exp(a) <= tolerance else (low, a)
+    return low
+
+
+def _interpolates(a: float, tolerance: float) -> bool:
+    """Whether NODES Chebyshev nodes are enough for exponents up to a."""
+    return a**NODES * exp(2 * a) / (factorial(NODES) * 2.0 ** (NODES - 1)) <= tolerance
+
+
+@cache
+def _chebyshev() -> tuple[Floats, Floats]:
+    """Chebyshev nodes, and the matrix from values at them to coefficients of powers."""
+    nodes = np.cos(np.pi * (np.arange(NODES) + 0.5) / NODES)
+    return nodes, np.linalg.inv(np.vander(nodes, increasing=True))
+
+
+def _shared(function: Callable[[slice], T], parts: list[slice], n_jobs: int | None) -> list[T]:
+    """The parts in threads; by itself where there is one."""
+    if len(parts) == 1 or number_of_workers(n_jobs) == 1:
+        return [function(part) for part in parts]
+    return parallel(function, parts, n_jobs=n_jobs)

@@ -1,0 +1,114 @@
+"""A density on a part of the line, or on a box: kernels are reflected at its sides.
+
+The mass that a kernel has beyond a side of the support is put back by adding the kernel of the
+mirror image of the row (Schuster 1985). The estimate is zero outside the support, integrates to one
+on it, and is flat at its sides: where the density rises or falls there, the bias is of order h.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from empirisk.runtime.arrays import Bools, Floats, Ints
+from empirisk.runtime.errors import DataError, ParameterError
+
+MOST_IMAGES = 20  # of a row, on either side
+GAUSSIAN_REACH = 9.0  # bandwidths, beyond which nothing is left of a kernel in double precision
+
+
+class Images(NamedTuple):
+    """Rows and their mirror images, and which row each is the image of."""
+
+    rows: Floats
+    origin: Ints
+
+
+def checked_support(support: Any, d: int) -> Floats | None:
+    """(d, 2) array of the ends of each column; infinite where there is none.
+
+    Examples
+    --------
+    >>> checked_support((0, None), 1)
+    array([[ 0., inf]])
+    """
+    if support is None:
+        return None
+    sides = [support] if d == 1 and np.ndim(_no_ends(support)) == 1 else support
+    try:
+        ends = np.array(_no_ends(sides), dtype=np.float64)
+    except (TypeError, ValueError):
+        ends = np.empty(0)
+    if ends.shape != (d, 2) or np.isnan(ends).any() or not (ends[:, 0] < ends[:, 1]).all():
+        raise ParameterError(
+            f"support is {support!r:.60}; give (low, high) for each of {d} columns, low < high, "
+            "None where there is no end"
+        )
+    return ends
+
+
+def _no_ends(support: Any) -> Any:
+    """None becomes an infinity."""
+    if isinstance(support, list | tuple) and len(support) == 2 and not _nested(support):
+        low, high = support
+        return [-np.inf if low is None else low, np.inf if high is None else high]
+    if isinstance(support, list | tuple):
+        return [_no_ends(side) for side in support]
+    return support
+
+
+def _nested(support: Any) -> bool:
+    return any(np.ndim(side) > 0 for side in support if side is not None)
+
+
+def inside(rows: Floats, ends: Floats) -> Bools:
+    """Whether each row lies in the support."""
+    return ((rows >= ends[:, 0]) & (rows <= ends[:, 1])).all(axis=1)
+
+
+def refuse_outside(rows: Floats, ends: Floats) -> None:
+    outside = np.flatnonzero(~inside(rows, ends))
+    if len(outside):
+        raise DataError(
+            f"{len(outside)} rows lie outside of the support, first {rows[outside[0]].tolist()}: "
+            "give a support that holds all rows"
+        )
+
+
+def reflected(rows: Floats, ends: Floats, reach: Floats) -> Images:
+    """Rows with their images within `reach` (one for each column) of the support."""
+    found, origin = rows, np.arange(len(rows))
+    for j, (low, high) in enumerate(ends):
+        found, origin = _reflected_column(found, origin, j, low, high, float(reach[j]))
+    return Images(found, origin)
+
+
+def _reflected_column(
+    rows: Floats, origin: Ints, j: int, low: float, high: float, reach: float
+) -> tuple[Floats, Ints]:
+    x, pieces, origins = rows[:, j], [rows], [origin]
+    width = high - low
+    if np.isfinite(width) and reach > MOST_IMAGES * width:
+        raise ParameterError(
+            f"the bandwidth is too large for a support of width {width:.4g} in column {j}: give a "
+            "smaller one"
+        )
+    for image in _images(x, low, high, reach):
+        close = (image >= low - reach) & (image <= high + reach)
+        if close.any():
+            piece = rows[close].copy()
+            piece[:, j] = image[close]
+            pieces.append(piece)
+            origins.append(origin[close])
+    return np.concatenate(pieces), np.concatenate(origins)
+
+
+def _images(x: Floats, low: float, high: float, reach: float) -> list[Floats]:
+    """Mirror images of a column: one at a single side, many between two of them."""
+    if np.isfinite(low) and np.isfinite(high):
+        period = 2 * (high - low)
+        times = range(-int(reach // period) - 1, int(reach // period) + 2)
+        shifted = [x + k * period for k in times if k != 0]
+        return shifted + [2 * low - x + k * period for k in times]
+    if np.isfinite(low):
+        return [2 * low - x]
+    return [2 * high - x] if np.isfinite(high) else []
