@@ -29,6 +29,7 @@ from empirisk import (
     BasisRegression,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    DensityClassifier,
     ElasticNet,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
@@ -42,6 +43,8 @@ from empirisk import (
     LogitBoostClassifier,
     MarginClassifier,
     NaiveBayes,
+    ParametricDensity,
+    PlugInPredictor,
     QuadraticDiscriminantAnalysis,
     RandomForestClassifier,
     RandomForestRegressor,
@@ -52,6 +55,7 @@ from empirisk import (
     Tuned,
     risk,
 )
+from empirisk.learners.density.kernel_density import KernelDensity
 from empirisk.risk.axis import PathMixin
 from empirisk.risk.bagged_path import BaggedPathMixin
 from empirisk.runtime.errors import EmpiriskWarning, RankWarning
@@ -94,6 +98,11 @@ SETTINGS = {
         DecisionTreeRegressor(),
         DecisionTreeRegressor(criterion="absolute_error", max_depth=4),
         DecisionTreeRegressor(max_features=0.5, random_state=0, ccp_alpha=0.01),
+    ],
+    "DensityClassifier": [
+        DensityClassifier(),
+        DensityClassifier(ParametricDensity(shrinkage=0.2)),
+        DensityClassifier(KernelDensity()),
     ],
     "ElasticNet": [ElasticNet(alpha=0.1), ElasticNet(alpha=0.1, positive=True)],
     "HistGradientBoostingClassifier": [
@@ -150,6 +159,17 @@ SETTINGS = {
         MarginClassifier("perceptron", max_iter=50),
     ],
     "NaiveBayes": [NaiveBayes(), NaiveBayes(variance_floor=0.2)],
+    "ParametricDensity": [
+        ParametricDensity(),
+        ParametricDensity(shrinkage=0.5),
+        ParametricDensity("laplace"),
+        ParametricDensity("gumbel_r"),
+    ],
+    "PlugInPredictor": [
+        PlugInPredictor(),
+        PlugInPredictor(Lasso(alpha=0.1), "quantile:0.8"),
+        PlugInPredictor(LinearDiscriminantAnalysis(), "zero_one"),
+    ],
     "QuadraticDiscriminantAnalysis": [
         QuadraticDiscriminantAnalysis(),
         QuadraticDiscriminantAnalysis(reg_param=0.1),
@@ -198,7 +218,10 @@ TUNED = [
     Tuned(HistGradientBoostingRegressor(max_iter=4, min_samples_leaf=3, learning_rate=0.5), cv=2),
     Tuned(LogitBoostClassifier(n_estimators=3), cv=2),
     Tuned(StagewiseRegressor(n_estimators=3, learning_rate=0.5), cv=2),
+    Tuned(DensityClassifier(ParametricDensity()), cv=2, values=[0.1, 0.5]),
     Tuned(PCA(), cv=3, values=[1, 2]),
+    Tuned(ParametricDensity(), cv=2, values=[0.1, 0.5]),
+    Tuned(PlugInPredictor(Ridge(), "absolute"), cv=2, values=[0.1, 1.0]),
 ]
 DEFAULTS = [Tuned(Ridge()), Tuned(LinearDiscriminantAnalysis()), Tuned(Tuned(Ridge()))]
 INSTANCES = [instance for instances in SETTINGS.values() for instance in instances]
@@ -355,7 +378,7 @@ def ways_to_hold_out():
 def test_fast_rungs_equal_the_generic_loop(learner, cv, weighted):
     whole = has_whole_plans(learner)
     n = 40 if whole and not isinstance(cv, LeaveOneOut) else 20
-    if isinstance(learner, QuadraticDiscriminantAnalysis):
+    if isinstance(learner, DensityClassifier | QuadraticDiscriminantAnalysis):
         n += 40  # a covariance of each class, of four columns
     X, y = sample(learner, n=n, seed=2)
     weight = np.random.default_rng(3).uniform(0.2, 3, size=n) if weighted else None
@@ -389,6 +412,7 @@ FITTED_ONCE = (
     | LinearTreeClassifier
     | LinearTreeRegressor
     | LogitBoostClassifier
+    | ParametricDensity
     | StagewiseRegressor
 )
 

@@ -40,8 +40,8 @@ class PlugInPredictor(PathMixin, BaseEstimator):
     for the absolute loss, a quantile for the pinball loss, the class of least expected cost for a
     matrix of costs. With the true distribution it is the Bayes rule.
 
-    Complexity axis: that of the model, such as `estimator__alpha` or `estimator__n_neighbors`;
-    `Tuned(PlugInPredictor(Ridge()))` chooses it.
+    Complexity axis: that of the model, such as `estimator__alpha`, `estimator__shrinkage` or
+    `estimator__n_neighbors`; `Tuned(PlugInPredictor(Ridge()))` chooses it.
 
     Parameters
     ----------
