@@ -17,68 +17,53 @@ from empirisk.compiled.densities.kernels import (
     add_kernels,
 )
 
-TIE = 1e-12
-"""Squared distances that differ by less, relative to their size, are equal."""
-
 
 @compiled
-def pair_sums(
-    T, group, X, group_of_rows, weight, Y, rates, kind, shape, reach, fill, sums, numerators, nearest
-):
-    """sums[q, v] of w k(rate_v |t_q - x|^2) over the rows of other groups than that of t_q, and
-    numerators[q, v, k] of the same times y_k.
+def pair_sums(T, group, X, groups, weight, rates, kind, shape, reach, sums, nearest):
+    """sums[q, v] of w k(rate_v |t_q - x|^2) over the rows of other groups than that of t_q.
 
     `rates` increase. Of GAUSSIAN and EXPONENTIAL the kernel is divided by that of the nearest row,
     whose squared distance is nearest[q], and rows whose exponent is above `reach` are left out.
-    With `fill` a sum that is 0 becomes that over the nearest rows, of kernel 1: ties share.
     """
-    n, K = Y.shape
-    d2, values = np.empty(n), np.empty(n)
-    chosen, scaled = np.empty(n), np.empty(n)
+    n = X.shape[0]
+    d2, values, chosen, scaled = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     rows = np.empty(n, np.int64)
-    columns = np.ascontiguousarray(X.T)
+    columns, ones = np.ascontiguousarray(X.T), np.ones(X.shape[1])
     for q in range(T.shape[0]):
-        distances(T[q], columns, d2)
-        count, near = others(d2, group[q], group_of_rows, rows)
+        distances(T[q], columns, ones, d2)
+        count, near = others(d2, group[q], groups, rows)
         nearest[q] = near
         for v in range(rates.size):
             count = within_reach(kind, rates[v], near, reach, count, rows, d2)
             into = values[:count]
-            kernels_of(kind, shape, rates[v], near, rows, d2, weight, chosen[:count], scaled[:count], into)
+            kernels_of(
+                kind, shape, rates[v], near, rows, d2, weight, chosen[:count], scaled[:count], into
+            )
             sums[q, v] = total(into)
-            if fill and not sums[q, v] > 0.0:
-                sums[q, v] = nearest_rows(
-                    d2, group[q], group_of_rows, near, weight, Y, numerators[q, v]
-                )
-                continue
-            for k in range(K):
-                y = 0.0
-                for i in range(count):
-                    y += into[i] * Y[rows[i], k]
-                numerators[q, v, k] = y
 
 
 @compiled(inner=True)
-def distances(t, columns, d2):
-    """Squared distances of all rows, which are given by columns, from t."""
-    x = columns[0]
-    for i in range(d2.size):
-        a = t[0] - x[i]
-        d2[i] = a * a
-    for j in range(1, t.size):
-        x = columns[j]
-        for i in range(d2.size):
-            a = t[j] - x[i]
-            d2[i] += a * a
+def distances(t, columns, factors, d2):
+    """Squared distances of all rows, which are given by columns, from t, each column scaled."""
+    for j in range(t.size):
+        x, here, factor = columns[j], t[j], factors[j]
+        if j == 0:
+            for i in range(d2.size):
+                a = (here - x[i]) * factor
+                d2[i] = a * a
+        else:
+            for i in range(d2.size):
+                a = (here - x[i]) * factor
+                d2[i] += a * a
 
 
 @compiled(inner=True)
-def others(d2, group, group_of_rows, rows):
+def others(d2, group, groups, rows):
     """(how many rows are of other groups, the least of their squared distances); lists them."""
     count, near = 0, np.inf
     for i in range(d2.size):
         rows[count] = i
-        if group_of_rows[i] != group:
+        if groups[i] != group:
             count += 1
             near = min(near, d2[i])
     return count, near
@@ -116,9 +101,9 @@ def kernels_of(kind, shape, rate, near, rows, d2, weight, chosen, scaled, into):
     else:
         for i in range(into.size):
             scaled[i] = rate * d2[rows[i]]
-    into[:] = 0.0
     for i in range(into.size):
         chosen[i] = weight[rows[i]]
+        into[i] = 0.0
     add_kernels(kind, shape, chosen, scaled, into)
 
 
@@ -135,16 +120,3 @@ def total(values):
     for i in range(n, values.size):
         a += values[i]
     return (a + b) + (c + d)
-
-
-@compiled(inner=True)
-def nearest_rows(d2, group, group_of_rows, near, weight, Y, numerators):
-    """The weight of the nearest rows, and the sums of their targets."""
-    s = 0.0
-    numerators[:] = 0.0
-    for i in range(d2.size):
-        if group_of_rows[i] != group and d2[i] <= near * (1.0 + TIE):
-            s += weight[i]
-            for k in range(Y.shape[1]):
-                numerators[k] += weight[i] * Y[i, k]
-    return s
