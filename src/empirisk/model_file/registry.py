@@ -31,6 +31,7 @@ HOMES = {
     "CodedColumn": "empirisk.data.rank_coding",
     "ColumnBlock": "empirisk.learners.generative.mixed_rows",
     "ColumnMoments": "empirisk.data.column_moments",
+    "ColumnSamples": "empirisk.data.column_samples",
     "Costs": "empirisk.losses",
     "DecisionTreeClassifier": "empirisk.learners.trees.classifier",
     "DecisionTreeRegressor": "empirisk.learners.trees.regressor",

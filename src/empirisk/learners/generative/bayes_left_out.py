@@ -56,6 +56,7 @@ class LeftOut:
         self.training = training
         rows, y, weight, n_classes = training[:4]
         self.total = ClassStatistics.of(rows, y, weight, n_classes)
+        self._refuse_kernels()
         self._refuse_extremes()
         self._refuse_few_rows()
         self.common = np.zeros((len(y), n_classes))
@@ -98,6 +99,10 @@ class LeftOut:
         share[i, y] = np.where(self.total.rows[y] > 1, share[i, y], 0.0)
         with np.errstate(divide="ignore"):
             return np.log(share / share.sum(axis=1, keepdims=True))
+
+    def _refuse_kernels(self) -> None:
+        if any(block.keeps_cells for block in self.training.rows.blocks):
+            raise CannotSubtractError("without a row the bandwidths of its class are others")
 
     def _refuse_extremes(self) -> None:
         moments = [own for own in self.total.columns if isinstance(own, ColumnMoments)]
