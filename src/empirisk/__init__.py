@@ -27,6 +27,9 @@ _HOME = {
         "empirisk.learners.ensembles.boosting.hist_gradient_boosting_regressor"
     ),
     "KMeans": "empirisk.learners.unsupervised.kmeans",
+    "KernelClassifier": "empirisk.learners.neighbors.kernel_classifier",
+    "KernelDensity": "empirisk.learners.density.kernel_density",
+    "KernelRegressor": "empirisk.learners.neighbors.kernel_regressor",
     "Lasso": "empirisk.learners.linear.lasso",
     "LinearDiscriminantAnalysis": "empirisk.learners.generative.lda",
     "LinearRegression": "empirisk.learners.linear.least_squares",

@@ -129,7 +129,7 @@ def exponent_of(kind, rate, d2):
     return np.sqrt(rate * d2) if kind == EXPONENTIAL else 0.0
 
 
-@compiled(inner=True)
+@compiled(inner=True, signatures=2)  # `kind` and `first` are numbers in `far_sum`
 def scaled_distances(kind, t, columns, first, rate, offset, d2):
     """Squared distances of rows from t in bandwidths; for kernels with exponents, these."""
     for j in range(t.size):

@@ -6,7 +6,7 @@ l_i = k_i / s; a local line, fitted by least squares with these weights and read
     l_i = k_i / s (1 + g' (x_i - m)),    C g = t - m,
 
 m and C the weighted mean and covariance of the rows. Directions in which the rows near t do not
-spread, so that C is singular, are left out of g.
+spread, so that C is singular or as good as that, are left out of g.
 """
 
 import numpy as np
@@ -23,8 +23,10 @@ from empirisk.compiled.densities.pair_sums import (
 TIE = 1e-12
 """Squared distances that differ by less, relative to their size, are equal."""
 
-SINGULAR = 1e-10
-"""A pivot of the covariance, relative to the largest, below which a direction is left out."""
+SINGULAR = 1e-4
+"""A pivot of the covariance below which a direction is left out, relative to the largest variance
+and to the squared distance of t from the mean: no line is drawn out for a hundred times the spread
+of its rows."""
 
 
 @compiled
@@ -150,7 +152,7 @@ def solve(C, b, x):
     order, rank = np.arange(p), 0
     largest = 0.0
     for j in range(p):
-        largest = max(largest, C[j, j])
+        largest = max(largest, max(C[j, j], b[j] * b[j]))
     for step in range(p):
         best = step
         for j in range(step + 1, p):

@@ -73,8 +73,8 @@ def checked_bandwidth(bandwidth: Any, d: int) -> float | Floats:
     return matrix
 
 
-def spread_matrix(rows: Floats, weight: Floats) -> Floats:
-    """The symmetric root of the covariance, with divisor n - 1, n the sum of the weights.
+def spread_matrix(rows: Floats, weight: Floats, *, unbiased: bool = True) -> Floats:
+    """The symmetric root of the covariance, with divisor n - 1, or n, the sum of the weights.
 
     A direction without spread, or with one of less than 1e-8 of the widest, has that much; rows
     that are all equal have the identity.
@@ -87,7 +87,7 @@ def spread_matrix(rows: Floats, weight: Floats) -> Floats:
     placed = placed - share @ placed
     second = power_of_two(float(np.abs(placed).max(initial=0.0)))
     placed = placed / second
-    covariance = (placed * share[:, None]).T @ placed * (n / (n - 1) if n > 1 else 1.0)
+    covariance = (placed * share[:, None]).T @ placed * (n / (n - 1) if unbiased and n > 1 else 1.0)
     values, vectors = np.linalg.eigh(covariance)
     if not values[-1] > 0:
         return np.eye(rows.shape[1])

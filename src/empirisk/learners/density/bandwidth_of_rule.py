@@ -26,10 +26,11 @@ def bandwidth_of_rule(
     With `diagonal` each column has its own standard deviation instead.
     """
     d = rows.shape[1]
-    spread = spread_matrix(rows, weight)
+    counts = name != "cv"  # where the number of rows matters, weights of another scale do
+    spread = spread_matrix(rows, weight, unbiased=counts)
     if diagonal and d > 1:
-        columns = [spread_matrix(rows[:, [j]], weight)[0, 0] for j in range(d)]
-        spread = np.diag(columns)
+        columns = (spread_matrix(rows[:, [j]], weight, unbiased=counts) for j in range(d))
+        spread = np.diag([column[0, 0] for column in columns])
     placed = np.ascontiguousarray(_centred(rows, weight, spread))
     factor = _factor(name, kernel, placed, weight, n_jobs)
     if d == 1:
@@ -41,7 +42,8 @@ def bandwidth_grid(kernel: Kernel, rows: Floats, weight: Floats, n_train: int) -
     """50 numbers from a twentieth of Scott's, for the narrowest column, to twice the spread of the
     widest; of a kernel of bounded support as far as all rows reach."""
     d = rows.shape[1]
-    spreads = np.array([spread_matrix(rows[:, [j]], weight)[0, 0] for j in range(d)])
+    columns = (spread_matrix(rows[:, [j]], weight, unbiased=False) for j in range(d))
+    spreads = np.array([column[0, 0] for column in columns])
     moving = np.ptp(rows, axis=0) > 0
     spreads = spreads[moving] if moving.any() else np.ones(1)
     n = max(float(n_train), 1.0)

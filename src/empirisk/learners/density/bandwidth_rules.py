@@ -131,8 +131,13 @@ def likelihood(
 
     Otherwise there is no largest one: it grows without bound as h tends to 0.
     """
-    n, d = float(weight.sum()), rows.shape[1]
-    start = silverman(n, d) * kernel.canonical(d)
+    distinct, d = int(groups.max()) + 1, rows.shape[1]
+    if distinct == 1:
+        raise DataError(
+            "the rows are one sample, or copies of it, and no bandwidth can be chosen by leaving "
+            "it out: give a number"
+        )
+    start = silverman(distinct, d) * kernel.canonical(d)
     values = np.geomspace(start / 20, max(20 * start, 1.0), STEPS)
     if kernel.bounded:  # far rows are to be within reach of others
         values = np.geomspace(start / 20, 1.05 * float(np.linalg.norm(np.ptp(rows, axis=0))), STEPS)
@@ -211,8 +216,6 @@ def _best_likelihood(
     logs = left_out_logs(kernel, rows, weight, groups, values, n_jobs)
     found = weight @ logs / weight.sum() - rows.shape[1] * np.log(values)
     found = np.where(np.isnan(found), -np.inf, found)
-    if not np.isfinite(found).any():
-        raise DataError("all rows are equal: no bandwidth can be chosen; give a number")
     best = int(np.argmax(found))
     ties = np.flatnonzero(found >= found[best] - 1e-12 * abs(found[best]))
     return int(ties[-1])  # the largest of equals

@@ -16,6 +16,7 @@ from empirisk.learners.density.kernel_path import KernelDensityPath, held_out_de
 from empirisk.learners.density.kernel_soundness import check_loaded_density
 from empirisk.learners.density.kernel_sums import KernelSums
 from empirisk.learners.density.kernels import Kernel, kernel_of
+from empirisk.learners.density.kept_rows import KeptRowsMixin
 from empirisk.learners.density.pointwise import PointwiseErrors, pointwise_errors
 from empirisk.learners.density.support import (
     GAUSSIAN_REACH,
@@ -34,7 +35,7 @@ from empirisk.runtime.streams import generator, spawn
 from empirisk.runtime.validation import check_predict, check_rows, check_weights
 
 
-class KernelDensity(DensityMixin, BaseEstimator):
+class KernelDensity(KeptRowsMixin, DensityMixin, BaseEstimator):
     """The mean of kernels K at the rows: f(x) = 1/n sum_i w_i K((x - x_i) / h) / h^d, n = sum w_i.
 
     h trades bias for variance: E f(x) - f(x) is about h^2/2 m f''(x), m the variance of K, and the
@@ -213,8 +214,7 @@ class KernelDensity(DensityMixin, BaseEstimator):
         ends = self._check_parameters(rows.shape[1])
         if ends is not None:
             refuse_outside(rows, ends)
-        for name in ("_images", "_placing", "_sums"):
-            self.__dict__.pop(name, None)
+        self._forget()
         self.n_features_in_ = rows.shape[1]
         self.bandwidth_ = self._bandwidth(rows, weight)
         self.rows_, self.weights_ = rows, weight

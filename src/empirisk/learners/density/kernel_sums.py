@@ -120,7 +120,7 @@ class LineSums:
         n_jobs: int | None = None,
     ) -> None:
         self.x, self.weight, self.bandwidth = x, weight, bandwidth
-        total, lightest = (len(x), 1.0) if weight is None else (weight.sum(), weight.min())
+        total, lightest = (float(len(x)), 1.0) if weight is None else (weight.sum(), weight.min())
         self.low, high = float(x.min()), float(x.max())
         largest = _largest_exponent(tolerance / 4)
         away = np.sqrt(2 * np.log(4 * total / (tolerance * lightest)) + BEYOND**2)

@@ -99,7 +99,8 @@ class KernelClassifier(ClassifierMixin, KernelSmoother):
 
     def predict(self, X: Any) -> Array:
         """The class with the largest share."""
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        found = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[found]
 
     def standard_errors(self, X: Any) -> Floats:
         """sqrt(p (1 - p) sum_i w_i l_i^2) of each probability p = sum_i w_i l_i [y_i = k].

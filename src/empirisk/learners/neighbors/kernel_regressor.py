@@ -149,7 +149,7 @@ class KernelRegressor(RegressorMixin, KernelSmoother):
             raise ParameterError(f"degree is {self.degree!r}; give 0 (means) or 1 (lines)")
 
     def _targets(self, y: Array, n_classes: int) -> Floats:
-        return np.ascontiguousarray(y, dtype=np.float64).reshape(-1, 1)
+        return np.require(y, np.float64, ["C", "ALIGNED", "WRITEABLE"]).reshape(-1, 1)
 
     def _answer(self, fits: Floats, output: Output) -> Array:
         return fits[:, :, 0]

@@ -14,6 +14,7 @@ from empirisk.learners.density.bandwidth_of_rule import bandwidth_grid
 from empirisk.learners.density.bandwidth_rules import scott, silverman
 from empirisk.learners.density.kernel_soundness import check_rows_of
 from empirisk.learners.density.kernels import Kernel, kernel_of
+from empirisk.learners.density.kept_rows import KeptRowsMixin
 from empirisk.learners.neighbors.kernel_fits import LocalFits, PlacedRows, fits_of, weights_of
 from empirisk.learners.neighbors.kernel_spreads import spreads_of, training_spreads
 from empirisk.risk.axis import Axis, Block, CannotSubtractError, HeldOut, Output, PathMixin
@@ -27,7 +28,7 @@ RULES = ("scott", "silverman", "loo")
 DENSE = 2**21  # weights in one block
 
 
-class KernelSmoother(PathMixin, BaseEstimator):
+class KernelSmoother(KeptRowsMixin, PathMixin, BaseEstimator):
     """Local fits: `targets_` are the columns that are averaged, numbers or class indicators."""
 
     axis: ClassVar[Axis | None] = Axis(("bandwidth",), larger="simpler", scale="log")
@@ -155,12 +156,12 @@ class KernelSmoother(PathMixin, BaseEstimator):
     def _keep(self, rows: Floats, y: Array, weight: Floats, n_classes: int) -> Self:
         """Fit to rows of positive weight and numbers or class codes."""
         self._check_parameters()
-        for name in ("_placed", "_columns", "_held_out_squares"):
-            self.__dict__.pop(name, None)
+        self._forget()
         self.n_features_in_ = rows.shape[1]
         self.rows_, self.weights_ = rows, weight
         self._with_targets(y, n_classes)
         self.bandwidth_ = self._bandwidth(rows, weight)
+        self._placed, self._columns  # found once, and kept  # noqa: B018
         return self
 
     def _bandwidth(self, rows: Floats, weight: Floats) -> float | Floats:
@@ -183,15 +184,16 @@ class KernelSmoother(PathMixin, BaseEstimator):
             rule = scott if self.bandwidth == "scott" else silverman
             return rule(n, d) * self._kernel.canonical(d)
         placed = PlacedRows.of(rows, weight, spreads[None])
-        values = np.array(bandwidth_grid(self._kernel, rows / spreads, weight, len(rows)))
         groups = np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
         if not groups.any():
             return 1.0  # all rows are equal: every bandwidth gives the same
+        distinct = int(groups.max()) + 1
+        values = np.array(bandwidth_grid(self._kernel, rows / spreads, weight, distinct))
         many = PlacedRows(
             placed.rows, weight, np.broadcast_to(placed.factors, (groups.max() + 1, d)).copy(),
             placed.unit,
         )  # fmt: skip
-        Y = self._columns
+        Y = self._columns / (float(np.abs(self._columns).max()) or 1.0)
         found = fits_of(
             self._kernel, self._degree, many, Y, groups, placed.rows, groups, values, self.n_jobs
         )

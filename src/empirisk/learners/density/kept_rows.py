@@ -1,0 +1,31 @@
+"""Learners that keep their training rows: what is found from these is no part of a pickle."""
+
+from functools import cached_property
+from typing import Any
+
+from empirisk.runtime.arrays import make_writable
+
+
+class KeptRowsMixin:
+    """Drops what is kept once it is found, such as rows in the order of a tree, when pickled.
+
+    Arrays that come back as read-only memory maps are copied: compiled code takes no others.
+    """
+
+    def __getstate__(self) -> Any:
+        state: dict[str, Any] = super().__getstate__()  # type: ignore[assignment]
+        return {key: value for key, value in state.items() if key not in self._found_again()}
+
+    def __setstate__(self, state: Any) -> None:
+        super().__setstate__(state)  # type: ignore[misc]
+        make_writable(self)
+
+    def _forget(self) -> None:
+        """Drop what followed from the rows of an earlier fit."""
+        for name in self._found_again():
+            self.__dict__.pop(name, None)
+
+    @classmethod
+    def _found_again(cls) -> set[str]:
+        named = (item for base in cls.__mro__ for item in vars(base).items())
+        return {key for key, value in named if isinstance(value, cached_property)}
