@@ -41,6 +41,7 @@ HOMES = {
     "Encoder": "empirisk.data.encode",
     "Exponential": "empirisk.losses",
     "FoldAverageClassifier": "empirisk.selection.average",
+    "FoldAverageDensity": "empirisk.selection.average",
     "FoldAverageRegressor": "empirisk.selection.average",
     "ForestTrees": "empirisk.learners.ensembles.forest_trees",
     "GroupKFold": SPLITTERS,

@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 
 from empirisk.losses import Loss
 from empirisk.risk.choosing import Rule
-from empirisk.risk.foreign import at_value, fit_foreign
+from empirisk.risk.foreign import at_value, fit_foreign, losses_of_rows
 from empirisk.risk.plans import Plan
 from empirisk.risk.problem import Problem, along_axis
 from empirisk.runtime.arrays import Array
@@ -45,7 +45,7 @@ class SelectionProcedure(MetaEstimatorMixin, BaseEstimator):
         self.rule = rule
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
         first = next(iter(self.rivals.values()))
         problem = Problem.of(
             first, X, y, loss=self.loss, sample_weight=sample_weight, groups=groups
@@ -67,6 +67,10 @@ class SelectionProcedure(MetaEstimatorMixin, BaseEstimator):
     @available_if(_all_have_probabilities)
     def predict_proba(self, X: Any) -> Array:
         return self.model_.predict_proba(X)
+
+    def losses_of_rows(self, X: Any, output: Any) -> Array:
+        """Of learners without labels: the loss of each row under the one that was chosen."""
+        return losses_of_rows(self.model_, X, output)
 
     @property
     def classes_(self) -> Array:
