@@ -16,6 +16,7 @@ from empirisk.compiled.column_moments import moments_without_each
 from empirisk.compiled.column_scores import FARTHEST
 from empirisk.data.blocks import compilable
 from empirisk.data.column_moments import ColumnMoments, LevelCounts, extreme_exponent
+from empirisk.data.column_samples import ColumnSamples
 from empirisk.learners.generative.bayes_held_out import TrainingRows
 from empirisk.learners.generative.bayes_rule import ClassStatistics, least_impossible
 from empirisk.learners.generative.column_distributions import (
@@ -56,13 +57,14 @@ class LeftOut:
         self.training = training
         rows, y, weight, n_classes = training[:4]
         self.total = ClassStatistics.of(rows, y, weight, n_classes)
-        self._refuse_kernels()
         self._refuse_extremes()
         self._refuse_few_rows()
         self.common = np.zeros((len(y), n_classes))
         self.blocks: list[LeftOutNumbers | LeftOutLevels] = []
         for block, own in zip(rows.blocks, self.total.columns, strict=True):
             check_deadline()
+            if isinstance(own, ColumnSamples):
+                raise CannotSubtractError("without a row the bandwidths of its class are others")
             if isinstance(own, LevelCounts) and not own.counts.size:
                 continue  # columns without any value
             if isinstance(own, LevelCounts):
@@ -99,10 +101,6 @@ class LeftOut:
         share[i, y] = np.where(self.total.rows[y] > 1, share[i, y], 0.0)
         with np.errstate(divide="ignore"):
             return np.log(share / share.sum(axis=1, keepdims=True))
-
-    def _refuse_kernels(self) -> None:
-        if any(block.keeps_cells for block in self.training.rows.blocks):
-            raise CannotSubtractError("without a row the bandwidths of its class are others")
 
     def _refuse_extremes(self) -> None:
         moments = [own for own in self.total.columns if isinstance(own, ColumnMoments)]
