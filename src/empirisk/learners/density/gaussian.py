@@ -17,9 +17,11 @@ from scipy.linalg import eigh
 
 from empirisk.runtime.arrays import Bools, Floats
 from empirisk.runtime.errors import DataError, RankWarning
-from empirisk.runtime.parallel import one_blas_thread
+from empirisk.runtime.parallel import one_blas_thread, slices
 
 LOG_2PI = float(np.log(2 * np.pi))
+ORDINARY = 300  # powers of two within which squares are far from overflow and underflow
+NUMBERS_AT_ONCE = 2**16  # of a block of rows, which stays in the cache
 FARTHEST = 1e150  # a distance, in deviations, whose square is finite
 
 
@@ -48,22 +50,20 @@ class Gaussian:
     def fit(cls, X: Floats, weight: Floats, floor: float, names: Any = None) -> "Gaussian":
         """Of rows; a row of weight w counts as w rows."""
         share = weight / weight.sum()
-        unit = np.ldexp(1.0, np.frexp(np.abs(X).max(axis=0))[1])
-        Z = X / unit
+        low, high = X.min(axis=0), X.max(axis=0)
+        unit = _unit(np.maximum(np.abs(low), np.abs(high)))
         with one_blas_thread():
-            mean = share @ Z
-            mean += share @ (Z - mean)  # what rounding has left
-            Z -= mean
-            deviation = np.sqrt(share @ Z**2)
-            constant = X.max(axis=0) == X.min(axis=0)
+            mean = share @ X if (unit == 1).all() else share @ (X / unit)
+            mean, scatter = _scatter(X, share, unit, mean)
+            deviation = np.sqrt(np.diagonal(scatter))
+            constant = low == high
             if constant.any():
                 _tell_of_constant(constant, X, floor, names)
-                mean[constant], Z[:, constant] = (X / unit)[0, constant], 0.0
+                mean[constant] = (X[0] / unit)[constant]
+                scatter[constant], scatter[:, constant] = 0.0, 0.0
                 size = np.where(X[0] == 0, 1.0, np.abs(X[0] / unit))
-                deviation[constant] = (np.sqrt(floor) * size)[constant]
-            Z *= np.sqrt(share)[:, None]
-            Z /= deviation
-            correlation = Z.T @ Z
+                deviation = np.where(constant, np.sqrt(floor) * size, deviation)
+            correlation = scatter / deviation[:, None] / deviation
             np.fill_diagonal(correlation, 1.0)
             variances, axes = eigh(correlation)
         return cls(mean * unit, deviation * unit, correlation, variances, axes, floor)
@@ -71,16 +71,25 @@ class Gaussian:
     def log_density(self, X: Floats, shrinkages: Floats) -> Floats:
         """log f of each row, a column for each shrinkage."""
         variances = self.shrunk(shrinkages)
-        with np.errstate(over="ignore", invalid="ignore"), one_blas_thread():
-            away = (X - self.mean) / self.deviation
-            away = np.where(np.isfinite(away), away, np.sign(X) * FARTHEST)
-            along = np.clip(away, -FARTHEST, FARTHEST) @ self.axes
-            square = np.minimum(along**2, FARTHEST**2) @ (1 / variances)
         p = len(self.mean)
-        constant = (
-            p * LOG_2PI / 2 + np.log(self.deviation).sum() + np.log(variances).sum(axis=0) / 2
-        )
-        return np.maximum(-square / 2, -(FARTHEST**2)) - constant
+        constant = p * LOG_2PI + 2 * np.log(self.deviation).sum() + np.log(variances).sum(axis=0)
+        turned, inverse = self.axes / self.deviation[:, None], 1 / variances
+        found = np.empty((len(X), len(shrinkages)))
+        with np.errstate(over="ignore", invalid="ignore"), one_blas_thread():
+            for rows in slices(len(X), max(1, NUMBERS_AT_ONCE // p)):
+                along = (X[rows] - self.mean) @ turned
+                square = np.square(along, out=along) @ inverse
+                if not np.isfinite(square).all():
+                    square = self._far_squares(X[rows], inverse)
+                found[rows] = (square + constant) / -2
+        return found
+
+    def _far_squares(self, X: Floats, inverse: Floats) -> Floats:
+        """Squared distances that are finite however far the rows are."""
+        away = (X - self.mean) / self.deviation
+        away = np.where(np.isfinite(away), away, np.sign(X) * FARTHEST)
+        along = np.clip(away, -FARTHEST, FARTHEST) @ self.axes
+        return np.minimum(np.minimum(along**2, FARTHEST**2) @ inverse, FARTHEST**2)
 
     def shrunk(self, shrinkages: Floats) -> Floats:
         """Eigenvalues of the correlations after shrinkage, (p, values), none below the floor."""
@@ -106,6 +115,24 @@ class Gaussian:
         """R with R R' = S, for drawing rows."""
         variances = self.shrunk(np.array([shrinkage]))[:, 0]
         return self.deviation[:, None] * (self.axes * np.sqrt(variances))
+
+
+def _unit(size: Floats) -> Floats:
+    """1, or for columns of huge or tiny numbers a power of two of their size."""
+    exponent = np.frexp(size)[1]
+    return np.where(np.abs(exponent) > ORDINARY, np.ldexp(1.0, np.minimum(exponent, 1023)), 1.0)
+
+
+def _scatter(X: Floats, share: Floats, unit: Floats, mean: Floats) -> tuple[Floats, Floats]:
+    """The mean without its rounding error, and the sums of products about it."""
+    p = X.shape[1]
+    rest, scatter = np.zeros(p), np.zeros((p, p))
+    for rows in slices(len(X), max(1, NUMBERS_AT_ONCE // p)):
+        away = X[rows] - mean if (unit == 1).all() else X[rows] / unit - mean
+        rest += share[rows] @ away
+        away *= np.sqrt(share[rows])[:, None]
+        scatter += away.T @ away
+    return mean + rest, scatter - np.outer(rest, rest)
 
 
 def _tell_of_constant(constant: Bools, X: Floats, floor: float, names: Any) -> None:

@@ -71,7 +71,9 @@ class _Search:
         ends = [end for end in ends if np.isfinite(fine(end))]
         if not ends:
             raise _no_maximum(self.family, self.column, self.fixed)
-        theta, left = newton(fine, min(ends, key=fine))
+        near, _, curvature = newton(coarse, min(ends, key=fine))
+        near = near if np.isfinite(fine(near)) else min(ends, key=fine)
+        theta, left, _ = newton(fine, near, curvature)
         self.judge(theta, left)
         return self.parameters(theta)
 
@@ -108,12 +110,14 @@ class _Search:
     def objective(self, x: Floats, share: Floats) -> Callable[[Floats], float]:
         """Minus the mean log-likelihood at unbounded parameters; infinite where it is none."""
 
+        ends = float(x.min()), float(x.max())
+
         def cost(theta: Floats) -> float:
             with np.errstate(all="ignore"):
                 if not (np.abs(theta[self._bounded]) <= FARTHEST).all():
                     return np.inf
                 parameters = self.parameters(theta)
-                value = -float(share @ self.family.log_density(x, parameters))
+                value = -self.family.mean_log_density(x, share, parameters, ends)
             return value if np.isfinite(value) else np.inf
 
         return cost

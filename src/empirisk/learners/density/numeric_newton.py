@@ -11,30 +11,44 @@ Cost = Callable[[Floats], float]
 
 STEP = 2e-3  # of differences in parameters of size 1; five points leave out about 1e-12
 MOST_STEPS = 60
+SLOW = 0.01  # of the promise before: with the right curvature it falls faster than this
 ENOUGH = 1e-13  # what a step must promise to be taken; the cost is known to about 1e-15
 
 
-def newton(cost: Cost, start: Floats) -> tuple[Floats, float]:
-    """A point near `start` with the least cost, and what one more step promises.
+def newton(
+    cost: Cost, start: Floats, curvature: Floats | None = None
+) -> tuple[Floats, float, Floats | None]:
+    """A point near `start` with the least cost, what one more step promises, and the curvature.
 
-    Where the curvature is not positive it is taken as such, and steps that do not lower the cost
-    are halved. Where the cost is infinite next to the point, the promise is infinite too.
+    The curvature, which may be given, is found again only where a step gains less than it should.
+    Where it is not positive it is taken as such, and steps that do not lower the cost are halved.
+    Where the cost is infinite next to the point, the promise is infinite too.
     """
     theta, least = np.array(start, dtype=float), cost(start)
-    promise = np.inf
+    promise, before, old = np.inf, np.inf, curvature is not None
+    gradient = gradient_of(cost, theta)
     for _ in range(MOST_STEPS):
-        gradient = gradient_of(cost, theta)
         if not np.isfinite(gradient).all():
-            return theta, np.inf
-        step = _direction(gradient, hessian_of(cost, theta, least))
+            return theta, np.inf, curvature
+        if curvature is None:
+            curvature, old = hessian_of(cost, theta, least), False
+        step = _direction(gradient, curvature)
         promise = float(gradient @ step) / 2
         if promise <= ENOUGH:
-            return theta - step if cost(theta - step) <= least + ENOUGH else theta, promise
+            better = cost(theta - step) <= least + ENOUGH
+            return theta - step if better else theta, promise, curvature
+        if old and promise > SLOW * before:
+            curvature = None
+            continue
         theta, lower = _downwards(cost, theta, step, least)
         if not lower < least:
-            return theta, promise
-        least = lower
-    return theta, promise
+            if not old:
+                return theta, promise, curvature
+            curvature = None
+            continue
+        least, before, old = lower, promise, True
+        gradient = gradient_of(cost, theta)
+    return theta, promise, curvature
 
 
 def gradient_of(cost: Cost, theta: Floats) -> Floats:
