@@ -8,6 +8,8 @@ from sklearn.base import BaseEstimator
 
 from empirisk import (
     DensityClassifier,
+    KernelDensity,
+    KernelRegressor,
     LinearRegression,
     ParametricDensity,
     PlugInPredictor,
@@ -98,6 +100,22 @@ def test_the_conditional_plug_in_is_the_bayes_action():
     ):
         plug_in = PlugInPredictor(LinearRegression(), loss, noise_variance=0.25).fit(X, y)
         assert_allclose(plug_in.predict(at), wanted, rtol=1e-10, atol=1e-10)
+
+
+def test_kernel_regression_is_the_plug_in_of_the_joint_kernel_density():
+    # C2.1 (corrected in ERRATA): the mean of y under the joint kernel density, given x.
+    rng = np.random.default_rng(0)
+    X = rng.uniform(0, 3, size=(60, 1))
+    y = np.sin(2 * X[:, 0]) + 0.3 * rng.normal(size=60)
+    joint = KernelDensity(bandwidth=0.25).fit(np.column_stack([X, y]))
+    nodes = np.linspace(-5, 5, 2001)
+    for x in (0.2, 1.0, 2.7):
+        density = np.exp(joint.score_samples(np.column_stack([np.full(2001, x), nodes])))
+        mean = (density @ nodes) / density.sum()
+        found = KernelRegressor(0.25, scale=None).fit(X, y).predict([[x]])
+        assert_allclose(found, [mean], rtol=1e-9)  # equal steps integrate Gaussians to rounding
+        plug_in = PlugInPredictor(KernelRegressor(0.25, scale=None)).fit(X, y)
+        assert_allclose(plug_in.predict([[x]]), [mean], rtol=1e-9)
 
 
 def test_the_plug_in_of_maximum_likelihood_is_least_squares():

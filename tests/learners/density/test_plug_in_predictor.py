@@ -14,6 +14,7 @@ from sklearn.svm import LinearSVC
 
 from empirisk import (
     DecisionTreeClassifier,
+    KernelRegressor,
     LinearRegression,
     NaiveBayes,
     PlugInPredictor,
@@ -204,6 +205,32 @@ def test_weights_of_a_model_with_an_axis_go_through_its_path(data):
     by_path = Tuned(PlugInPredictor(Ridge(), Quantile(0.8)), cv=3, values=[0.1, 10.0]).fit(X, y)
     # Other variances of noise, nearly the same risk.
     assert_allclose(tuned.path_.risk, by_path.path_.risk, rtol=0.05)
+
+
+def test_kernel_regression_gives_its_whole_distribution(data):
+    X, y = data
+    kernel = KernelRegressor(bandwidth=0.3).fit(X, y)
+    mean = PlugInPredictor(KernelRegressor(bandwidth=0.3)).fit(X, y)
+    assert mean.noise_variance_ is None
+    assert_allclose(mean.predict(X), kernel.predict(X), rtol=1e-9)
+    low, high = (
+        PlugInPredictor(KernelRegressor(bandwidth=0.3), Quantile(q)).fit(X, y) for q in (0.2, 0.8)
+    )
+    weights = kernel.conditional_weights(X).toarray()
+    between = (y >= low.predict(X)[:, None]) & (y <= high.predict(X)[:, None])
+    # By definition at least 0.6, and little more: each of some 40 rows has a few per cent.
+    share = (weights * between).sum(axis=1)
+    assert share.min() >= 0.6 - 1e-12
+    assert share.mean() < 0.7
+    learner = PlugInPredictor(KernelRegressor(), Quantile(0.8))
+    assert learner.axis.params == ("estimator__bandwidth",)
+    problem = risk.Problem.of(learner, X, y)
+    plan = problem.plan(4)
+    fast, slow = (
+        risk.out_of_fold(learner, problem, plan, values=[0.1, 0.5], rung=rung)
+        for rung in ("path", "generic")
+    )
+    assert_allclose(fast.losses, slow.losses, rtol=1e-10, atol=1e-12)
 
 
 def test_mixed_tables_reach_models_that_take_them():
