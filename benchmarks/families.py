@@ -11,6 +11,7 @@ FAMILIES = (
     "logistic",
     "margin",
     "clusters",
+    "densities",
     "discriminants",
     "naive_bayes",
     "linear_trees",

@@ -18,7 +18,7 @@ def add_kernels(kind, shape, weight, d2, sums):
     `shape` is the constant b of the higher orders: b - d2/2 before the Gaussian, 1 - b d2 before
     Epanechnikov's. For GAUSSIAN and EXPONENTIAL what is in d2 is the exponent itself.
     """
-    if kind == GAUSSIAN or kind == EXPONENTIAL:
+    if kind in (GAUSSIAN, EXPONENTIAL):
         for i in range(d2.size):
             sums[i] += weight[i] * exponential(-d2[i])
     elif kind == TOPHAT:

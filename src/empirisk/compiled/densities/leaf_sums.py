@@ -6,8 +6,8 @@ least: if, at least m away from t,
     k(m) <= share L / W,    L = sum over leaves of w k(furthest point of the leaf),
 
 so that all leaves left out have at most the share of the sum. Kernels of bounded support, and rows
-beyond it, leave nothing out. All kernels are positive but those of higher order; for these the share
-is one of the sum of their absolute values.
+beyond it, leave nothing out. All kernels are positive but those of higher order; for these the
+share is one of the sum of their absolute values.
 """
 
 import numpy as np
@@ -56,9 +56,7 @@ def group_sums(
             count += 1 if near[b] <= cut else 0
         for q in range(start, group_ends[group]):
             leaf_distances(T[q], T[q], lows, highs, leaves[:count], near[:count], far[:count])
-            offset, cut = cut_off(
-                kind, near[:count], far[:count], mass[:count], total, rate, share
-            )
+            offset, cut = cut_off(kind, near[:count], far[:count], mass[:count], total, rate, share)
             sums[:] = 0.0
             for c in range(count):
                 if near[c] <= cut:
@@ -155,7 +153,7 @@ def scaled_distances(kind, t, columns, first, rate, offset, d2):
 @compiled(inner=True)
 def logarithm(found, kind, rate, offset):
     """log of a sum; NaN where it is too small to be known."""
-    if kind == GAUSSIAN or kind == EXPONENTIAL:
+    if kind in (GAUSSIAN, EXPONENTIAL):
         return np.log(found) - exponent_of(kind, rate, offset) if found > LEAST else np.nan
     return np.log(found) if found > 0.0 else -np.inf
 

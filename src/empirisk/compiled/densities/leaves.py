@@ -12,7 +12,7 @@ def cut_into_leaves(X, largest, order, ends):
     Returns how many leaves there are; the b-th ends before ends[b]. Leaves differ by one row at
     most, and lie in the order of a walk through the tree of cuts.
     """
-    n, p = X.shape
+    n = X.shape[0]
     for i in range(n):
         order[i] = i
     begins, stops = np.empty(64, np.int64), np.empty(64, np.int64)

@@ -77,7 +77,7 @@ def within_reach(kind, rate, near, reach, count, rows, d2):
     elif kind == EXPONENTIAL:
         root = np.sqrt(near) + reach / np.sqrt(rate)
         most = root * root
-    elif kind == GAUSSIAN4 or kind == GAUSSIAN4_2:
+    elif kind in (GAUSSIAN4, GAUSSIAN4_2):
         most = 2.0 * (reach + 20.0) / rate
     else:
         most = 1.0 / rate

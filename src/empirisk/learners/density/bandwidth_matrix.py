@@ -1,7 +1,6 @@
 """What a bandwidth is: a number, a number for each column, or a matrix."""
 
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -29,15 +28,15 @@ class Bandwidth:
     @classmethod
     def of(cls, bandwidth: Any, rows: Floats) -> "Bandwidth":
         d = rows.shape[1]
-        largest = float(np.abs(rows).max(initial=0.0))
         if isinstance(bandwidth, float):
+            largest = max(float(rows.max()), -float(rows.min()))
             fine = 1 / HUGE < bandwidth < HUGE and largest < HUGE
             unit = 1.0 if fine else power_of_two(max(largest, bandwidth))
             size = max(bandwidth / unit, 1e-140)
             return cls(size, None, d * float(np.log(bandwidth)), unit)
         matrix = np.diag(bandwidth) if bandwidth.ndim == 1 else bandwidth
         unit = power_of_two(float(np.abs(matrix).max()))
-        sign, log_volume = np.linalg.slogdet(matrix / unit)
+        _, log_volume = np.linalg.slogdet(matrix / unit)
         inverse = np.linalg.inv(matrix / unit)
         return cls(1.0, inverse, float(log_volume + d * np.log(unit)), unit)
 
@@ -52,10 +51,11 @@ class Bandwidth:
 
 def checked_bandwidth(bandwidth: Any, d: int) -> float | Floats:
     """A positive number, positive numbers for the columns, or a positive definite matrix."""
-    if isinstance(bandwidth, Real) and not isinstance(bandwidth, bool | np.bool_):
-        if not 0 < bandwidth < np.inf:
+    if type(bandwidth) is not bool and isinstance(bandwidth, int | float | np.number):
+        number = float(bandwidth)
+        if not 0 < number < np.inf:
             raise ParameterError(f"bandwidth is {bandwidth!r}; give a positive, finite number")
-        return float(bandwidth)
+        return number
     try:
         matrix = np.array(bandwidth, dtype=np.float64)
     except (TypeError, ValueError):

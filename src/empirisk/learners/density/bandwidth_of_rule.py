@@ -63,9 +63,7 @@ def _centred(rows: Floats, weight: Floats, spread: Floats) -> Floats:
     return (rows / unit - centre) @ np.linalg.inv(spread / unit).T
 
 
-def _factor(
-    name: str, kernel: Kernel, placed: Floats, weight: Floats, n_jobs: int | None
-) -> float:
+def _factor(name: str, kernel: Kernel, placed: Floats, weight: Floats, n_jobs: int | None) -> float:
     n, d = float(weight.sum()), placed.shape[1]
     if name == "cv":
         return rules.likelihood(kernel, placed, weight, _equal_rows(placed), n_jobs)

@@ -43,6 +43,7 @@ class PairCounts(NamedTuple):
     @classmethod
     def of(cls, x: Floats, weight: Floats, bins: int = BINS) -> "PairCounts":
         low, high = float(x.min()), float(x.max())
+        refuse_one_sample(low < high)
         width = (high - low) * 1.01 / bins
         place = np.minimum(((x - low) / width).astype(np.int64), bins - 1)
         mass = np.bincount(place, weight, minlength=bins)
@@ -132,11 +133,7 @@ def likelihood(
     Otherwise there is no largest one: it grows without bound as h tends to 0.
     """
     distinct, d = int(groups.max()) + 1, rows.shape[1]
-    if distinct == 1:
-        raise DataError(
-            "the rows are one sample, or copies of it, and no bandwidth can be chosen by leaving "
-            "it out: give a number"
-        )
+    refuse_one_sample(distinct > 1)
     start = silverman(distinct, d) * kernel.canonical(d)
     values = np.geomspace(start / 20, max(20 * start, 1.0), STEPS)
     if kernel.bounded:  # far rows are to be within reach of others
@@ -171,6 +168,15 @@ def left_out_logs(
                 kernel, rows[few], groups[few], rows, groups, weight, values[v : v + 1], n_jobs
             )[:, 0]
     return logs
+
+
+def refuse_one_sample(differ: bool) -> None:
+    """No rule compares rows that do not differ."""
+    if not differ:
+        raise DataError(
+            "the rows are one sample, or copies of it, from which no bandwidth can be chosen: give "
+            "a number"
+        )
 
 
 def robust_scale(x: Floats, weight: Floats) -> float:

@@ -49,9 +49,7 @@ def _kept(density: "KernelDensity", drawn: Floats, generator: np.random.Generato
     return drawn[generator.random(len(drawn)) < share]
 
 
-def _draw(
-    density: "KernelDensity", kernel: str, n: int, generator: np.random.Generator
-) -> Floats:
+def _draw(density: "KernelDensity", kernel: str, n: int, generator: np.random.Generator) -> Floats:
     d = density.n_features_in_
     ends_of_weight = np.cumsum(density.weights_)
     chosen = np.searchsorted(ends_of_weight, generator.random(n) * ends_of_weight[-1], "right")

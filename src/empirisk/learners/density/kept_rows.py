@@ -1,6 +1,6 @@
 """Learners that keep their training rows: what is found from these is no part of a pickle."""
 
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from empirisk.runtime.arrays import make_writable
@@ -14,7 +14,9 @@ class KeptRowsMixin:
 
     def __getstate__(self) -> Any:
         state: dict[str, Any] = super().__getstate__()  # type: ignore[assignment]
-        return {key: value for key, value in state.items() if key not in self._found_again()}
+        return {
+            key: value for key, value in state.items() if key not in _found_again(self.__class__)
+        }
 
     def __setstate__(self, state: Any) -> None:
         super().__setstate__(state)  # type: ignore[misc]
@@ -22,10 +24,16 @@ class KeptRowsMixin:
 
     def _forget(self) -> None:
         """Drop what followed from the rows of an earlier fit."""
-        for name in self._found_again():
+        for name in _found_again(self.__class__):
             self.__dict__.pop(name, None)
 
-    @classmethod
-    def _found_again(cls) -> set[str]:
-        named = (item for base in cls.__mro__ for item in vars(base).items())
-        return {key for key, value in named if isinstance(value, cached_property)}
+
+def _found_again(cls: Any) -> set[str]:
+    """The properties of a class that are kept once they are found."""
+    return _kept_properties(cls)
+
+
+@cache
+def _kept_properties(cls: Any) -> set[str]:
+    named = (item for base in cls.__mro__ for item in vars(base).items())
+    return {key for key, value in named if isinstance(value, cached_property)}

@@ -12,11 +12,11 @@ from empirisk.learners.density.bandwidth_matrix import Bandwidth, checked_bandwi
 from empirisk.learners.density.bandwidth_of_rule import RULES, bandwidth_grid, bandwidth_of_rule
 from empirisk.learners.density.density_estimator import DensityMixin
 from empirisk.learners.density.drawing_rows import draw_rows
+from empirisk.learners.density.kept_rows import KeptRowsMixin
 from empirisk.learners.density.kernel_path import KernelDensityPath, held_out_densities
 from empirisk.learners.density.kernel_soundness import check_loaded_density
 from empirisk.learners.density.kernel_sums import KernelSums
 from empirisk.learners.density.kernels import Kernel, kernel_of
-from empirisk.learners.density.kept_rows import KeptRowsMixin
 from empirisk.learners.density.pointwise import PointwiseErrors, pointwise_errors
 from empirisk.learners.density.support import (
     GAUSSIAN_REACH,
@@ -103,7 +103,7 @@ class KernelDensity(KeptRowsMixin, DensityMixin, BaseEstimator):
     >>> X = [[-1.0], [0.0], [2.0]]
     >>> density = KernelDensity(bandwidth=0.5).fit(X)
     >>> np.exp(density.score_samples([[0.0], [1.0]])).round(4)
-    array([0.302, 0.072])
+    array([0.302 , 0.0721])
     >>> KernelDensity(bandwidth="silverman").fit(X).bandwidth_
     1.298...
     """
@@ -257,7 +257,7 @@ class KernelDensity(KeptRowsMixin, DensityMixin, BaseEstimator):
         """The rows, with their mirror images where there is a support."""
         ends = checked_support(self.support, self.n_features_in_)
         if ends is None:
-            return Images(self.rows_, np.arange(len(self.rows_)))
+            return Images(self.rows_, slice(None))
         kernel = self._kernel
         reach = 1.0 if kernel.bounded else 40.0 if kernel.name == "exponential" else GAUSSIAN_REACH
         wide = np.broadcast_to(np.asarray(self.bandwidth_), (self.n_features_in_,))

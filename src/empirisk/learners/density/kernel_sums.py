@@ -1,19 +1,21 @@
 """Sums of kernels over rows, at any targets, by the way that is fast for them."""
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from math import exp, factorial
 from typing import NamedTuple, TypeVar
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
+from numpy.polynomial import Polynomial
 
 from empirisk.compiled.densities.kernels import GAUSSIAN
 from empirisk.compiled.densities.leaf_sums import group_sums
 from empirisk.compiled.densities.leaves import cut_into_leaves, leaf_boxes
 from empirisk.compiled.densities.line_boxes import (
+    BINS,
     NODES,
     TERMS,
+    add_bin_moments,
     add_moments,
     box_reaches,
     box_sums,
@@ -28,10 +30,12 @@ T = TypeVar("T")
 
 EXACT = 1e-14  # relative; where no tolerance is given
 LARGEST_LEAF = 64
-ROWS_AT_ONCE = 2**15
+ROWS_AT_ONCE = 2**18  # less is done before threads have started
 BLOCKS = 16
 MOST_BOXES = 2**14  # on a line, or twice as many as there are rows
 FEW = 64  # rows or targets for which boxes do not pay
+STEPS_OF_ONE = 256  # widths of boxes are multiples, so that tables for them are used again
+ROWS_OF_BIN = 8  # on average, from which bins pay
 BEYOND = 4.0  # bandwidths from the rows up to which boxes serve
 
 
@@ -102,13 +106,16 @@ class LineSums:
     """Sums of Gaussian kernels on a line, by moments of boxes (`compiled.densities.line_boxes`).
 
     A quarter of the tolerance is for the terms that are left out, one for the boxes that are, one
-    for interpolation. Targets further than some bandwidths from all rows are left to `LeafSums`.
+    for interpolation, one for bins. Targets further than some bandwidths from all rows are left to
+    `LeafSums`.
 
     Parameters
     ----------
     x : array of shape (n,)
     weight : array of shape (n,), or None for ones
     bandwidth, tolerance : float
+    ends : (float, float), optional
+        The least and the largest of x, where they are known.
     """
 
     def __init__(
@@ -118,16 +125,24 @@ class LineSums:
         bandwidth: float,
         tolerance: float,
         n_jobs: int | None = None,
+        ends: tuple[float, float] | None = None,
     ) -> None:
         self.x, self.weight, self.bandwidth = x, weight, bandwidth
         total, lightest = (float(len(x)), 1.0) if weight is None else (weight.sum(), weight.min())
-        self.low, high = float(x.min()), float(x.max())
+        self.low, high = (float(x.min()), float(x.max())) if ends is None else ends
+        self.ends = self.low, high
         largest = _largest_exponent(tolerance / 4)
         away = np.sqrt(2 * np.log(4 * total / (tolerance * lightest)) + BEYOND**2)
-        self.step = float(np.sqrt(away**2 / 4 + 2 * largest) - away / 2)  # (away + step) step / 2
+        step = np.sqrt(away**2 / 4 + 2 * largest) - away / 2  # (away + step) step / 2 is largest
+        self.step = float(np.floor(step * STEPS_OF_ONE) / STEPS_OF_ONE)
         self.width = self.step * bandwidth
         self.reach = int(2 * largest / self.step**2 - 0.5)
-        self.moments = self._moments(int((high - self.low) / self.width) + 1, n_jobs)
+        boxes = int((high - self.low) / self.width) + 1
+        coarse = _bin_error(self.step, self.reach) <= tolerance / 4
+        if coarse and len(x) > ROWS_OF_BIN * boxes * BINS:
+            self.moments = self._moments_by_bins(boxes)
+        else:
+            self.moments = self._moments(boxes, n_jobs)
         self.mass = np.empty(len(self.moments))
         finish_moments(self.moments, self.mass)
         self.reaches = np.empty(len(self.mass) + 2 * self.reach, np.int64)
@@ -136,12 +151,11 @@ class LineSums:
         enough = _interpolates(largest, tolerance / 4) and rounding < tolerance / 4
         self.coefficients = self._interpolation() if enough else None
 
-    @classmethod
-    def pays(cls, x: Floats, bandwidth: float, n_targets: int) -> bool:
+    @staticmethod
+    def pays(n: int, ends: tuple[float, float], bandwidth: float, n_targets: int) -> bool:
         """Whether there are rows and targets enough, and boxes not too many."""
-        if min(len(x), n_targets) <= FEW:
-            return False
-        return (float(x.max()) - float(x.min())) / bandwidth * 20 < max(MOST_BOXES, 2 * len(x))
+        low, high = ends
+        return min(n, n_targets) > FEW and (high - low) / bandwidth * 20 < max(MOST_BOXES, 2 * n)
 
     def _moments(self, boxes: int, n_jobs: int | None) -> Floats:
         def add(part: slice) -> Floats:
@@ -155,6 +169,13 @@ class LineSums:
             total += moments
         return total
 
+    def _moments_by_bins(self, boxes: int) -> Floats:
+        """A map of the moments of the bins of a box, the same for all boxes."""
+        bins = np.zeros((boxes * BINS, 4))
+        weight = np.empty(0) if self.weight is None else self.weight
+        add_bin_moments(self.x, weight, self.low, self.width / BINS, self.bandwidth, bins)
+        return bins.reshape(boxes, BINS * 4) @ _bins_to_box(self.step)
+
     def _interpolation(self) -> Floats:
         """The coefficients of the polynomial of each target box.
 
@@ -165,15 +186,8 @@ class LineSums:
         around = np.zeros((len(self.moments) + 4 * k, TERMS))
         around[2 * k : 2 * k + len(self.moments)] = self.moments
         shape = len(self.moments) + 2 * k, (2 * k + 1) * TERMS
-        windows = as_strided(around, shape, around.strides, writeable=False)
-        nodes, to_powers = _chebyshev()
-        f = nodes * (self.step / 2)
-        d = f - np.arange(-k, k + 1)[:, None] * self.step  # (boxes around, nodes)
-        terms = np.empty((2 * k + 1, TERMS, NODES))
-        terms[:, 0] = np.exp((f**2 - d**2) / 2)
-        for j in range(1, TERMS):
-            terms[:, j] = terms[:, j - 1] * d
-        return np.ascontiguousarray(windows) @ (terms.reshape(-1, NODES) @ to_powers.T)
+        windows: Floats = np.ndarray(shape, np.float64, around, strides=around.strides)
+        return np.ascontiguousarray(windows) @ _boxes_to_powers(self.step, k)
 
     def sums(self, targets: Floats, n_jobs: int | None = None) -> Floats:
         """The sum at each target; NaN where boxes do not serve."""
@@ -232,10 +246,13 @@ class KernelSums:
         """log of the sum at each target."""
         x = self.rows[:, 0]
         on_line = self.rows.shape[1] == 1 and self.kind == GAUSSIAN
-        if not (on_line and LineSums.pays(x, self.bandwidth, len(targets))):
+        if not on_line:
+            return self._by_leaves(targets)
+        ends = (float(x.min()), float(x.max())) if self._line is None else self._line.ends
+        if not LineSums.pays(len(x), ends, self.bandwidth, len(targets)):
             return self._by_leaves(targets)
         if self._line is None:
-            self._line = LineSums(x, self.weight, self.bandwidth, self.tolerance, self.n_jobs)
+            self._line = LineSums(x, self.weight, self.bandwidth, self.tolerance, self.n_jobs, ends)
         with np.errstate(divide="ignore"):
             logs = np.log(self._line.sums(targets[:, 0], self.n_jobs))
         far = np.flatnonzero(~np.isfinite(logs))
@@ -247,9 +264,7 @@ class KernelSums:
         if self._leaves is None:
             rate = min(max(self.bandwidth**-2.0, 1e-290), 1e290)
             weight = np.ones(len(self.rows)) if self.weight is None else self.weight
-            self._leaves = LeafSums(
-                self.rows, weight, self.kind, self.shape, rate, self.tolerance
-            )
+            self._leaves = LeafSums(self.rows, weight, self.kind, self.shape, rate, self.tolerance)
         return self._leaves.logs(targets, self.n_jobs)
 
 
@@ -273,6 +288,38 @@ def _chebyshev() -> tuple[Floats, Floats]:
     """Chebyshev nodes, and the matrix from values at them to coefficients of powers."""
     nodes = np.cos(np.pi * (np.arange(NODES) + 0.5) / NODES)
     return nodes, np.linalg.inv(np.vander(nodes, increasing=True))
+
+
+@lru_cache(maxsize=64)
+def _boxes_to_powers(step: float, k: int) -> Floats:
+    """From the moments of 2k + 1 boxes to the coefficients of the middle one's polynomial."""
+    nodes, to_powers = _chebyshev()
+    f = nodes * (step / 2)
+    d = f - np.arange(-k, k + 1)[:, None] * step  # (boxes around, nodes)
+    terms = np.empty((2 * k + 1, TERMS, NODES))
+    terms[:, 0] = np.exp((f**2 - d**2) / 2)
+    for j in range(1, TERMS):
+        terms[:, j] = terms[:, j - 1] * d
+    return terms.reshape(-1, NODES) @ to_powers.T
+
+
+@lru_cache(maxsize=64)
+def _bins_to_box(step: float) -> Floats:
+    """From moments of orders 0 to 3 of the bins of a box to its own: cubics of e^l exp(-e^2/2)."""
+    centre = ((np.arange(BINS) + 0.5) / BINS - 0.5) * step
+    found = np.empty((BINS, 4, TERMS))
+    for term in range(TERMS):
+        factor = Polynomial.basis(term)  # of the derivatives, before exp(-e^2/2)
+        for k in range(4):
+            found[:, k, term] = factor(centre) * np.exp(-(centre**2) / 2) / factorial(k)
+            factor = factor.deriv() - Polynomial([0, 1]) * factor
+    return found.reshape(BINS * 4, TERMS)
+
+
+def _bin_error(step: float, reach: int) -> float:
+    """Of a row that is counted in a bin, relative to its kernel; twice, for the terms left out."""
+    d, e = (reach + 1) * step, step / BINS / 2
+    return 2 * (d**4 + 6 * d**2 + 3) * e**4 / 24 * exp(2 * d * e)
 
 
 def _shared(function: Callable[[slice], T], parts: list[slice], n_jobs: int | None) -> list[T]:

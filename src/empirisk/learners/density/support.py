@@ -17,10 +17,10 @@ GAUSSIAN_REACH = 9.0  # bandwidths, beyond which nothing is left of a kernel in 
 
 
 class Images(NamedTuple):
-    """Rows and their mirror images, and which row each is the image of."""
+    """Rows and their mirror images, and which row each is the image of; all for no images."""
 
     rows: Floats
-    origin: Ints
+    origin: Ints | slice
 
 
 def checked_support(support: Any, d: int) -> Floats | None:
@@ -62,7 +62,7 @@ def _nested(support: Any) -> bool:
 
 def inside(rows: Floats, ends: Floats) -> Bools:
     """Whether each row lies in the support."""
-    return ((rows >= ends[:, 0]) & (rows <= ends[:, 1])).all(axis=1)
+    return np.asarray(((rows >= ends[:, 0]) & (rows <= ends[:, 1])).all(axis=1))
 
 
 def refuse_outside(rows: Floats, ends: Floats) -> None:

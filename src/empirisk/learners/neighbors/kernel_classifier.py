@@ -55,7 +55,7 @@ class KernelClassifier(ClassifierMixin, KernelSmoother):
     >>> model.predict([[0.5], [9.0]])
     array(['no', 'yes'], dtype='<U3')
     >>> model.predict_proba([[2.0]]).round(3)
-    array([[0.83, 0.17]])
+    array([[0.835, 0.165]])
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class KernelClassifier(ClassifierMixin, KernelSmoother):
         sound = isinstance(classes, np.ndarray) and classes.ndim == 1 and len(classes) >= 2
         sound = sound and len(np.unique(classes)) == len(classes)
         codes = isinstance(y, np.ndarray) and y.dtype == np.int64 and y.shape == (len(self.rows_),)
-        if not (sound and codes and 0 <= y.min() and y.max() < len(classes)):
+        if not (sound and codes and y.min() >= 0 and y.max() < len(classes)):
             raise DataError(
                 "y_train_ and classes_ of this KernelClassifier are not what a fit leaves: the "
                 "file is damaged or was changed; save the model again"

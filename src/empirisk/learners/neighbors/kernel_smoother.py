@@ -12,9 +12,9 @@ from sklearn.base import BaseEstimator, clone
 from empirisk.learners.density.bandwidth_matrix import Bandwidth, checked_bandwidth
 from empirisk.learners.density.bandwidth_of_rule import bandwidth_grid
 from empirisk.learners.density.bandwidth_rules import scott, silverman
+from empirisk.learners.density.kept_rows import KeptRowsMixin
 from empirisk.learners.density.kernel_soundness import check_rows_of
 from empirisk.learners.density.kernels import Kernel, kernel_of
-from empirisk.learners.density.kept_rows import KeptRowsMixin
 from empirisk.learners.neighbors.kernel_fits import LocalFits, PlacedRows, fits_of, weights_of
 from empirisk.learners.neighbors.kernel_spreads import spreads_of, training_spreads
 from empirisk.risk.axis import Axis, Block, CannotSubtractError, HeldOut, Output, PathMixin
@@ -242,7 +242,9 @@ class KernelSmoother(KeptRowsMixin, PathMixin, BaseEstimator):
         n_classes = len(self.classes_) if hasattr(self, "classes_") else 0
         return self._targets(self.y_train_, n_classes)
 
-    def _fits(self, targets: Floats, Y: Floats | None = None, degree: int | None = None) -> LocalFits:
+    def _fits(
+        self, targets: Floats, Y: Floats | None = None, degree: int | None = None
+    ) -> LocalFits:
         """Fits at checked targets, of the columns Y or the targets themselves."""
         return fits_of(
             self._kernel,

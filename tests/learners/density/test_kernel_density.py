@@ -1,0 +1,330 @@
+"""KernelDensity beside obvious sums and scikit-learn; its bandwidths, support and draws."""
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
+from scipy.special import logsumexp
+from sklearn.model_selection import LeaveOneOut
+from sklearn.neighbors import KernelDensity as PeerKernelDensity
+
+from empirisk import KernelDensity, Tuned, risk
+from empirisk.learners.density.kernels import KERNELS
+from empirisk.runtime.errors import DataError, ParameterError
+
+RNG = np.random.default_rng(0)
+PROFILES = {
+    "gaussian": lambda u, d: np.exp(-(u**2) / 2),
+    "tophat": lambda u, d: 1.0 * (u < 1),
+    "epanechnikov": lambda u, d: (1 - u**2) * (u < 1),
+    "exponential": lambda u, d: np.exp(-u),
+    "linear": lambda u, d: (1 - u) * (u < 1),
+    "triangle": lambda u, d: (1 - u) * (u < 1),
+    "cosine": lambda u, d: np.cos(np.pi * u / 2) * (u < 1),
+    "biweight": lambda u, d: (1 - u**2) ** 2 * (u < 1),
+    "triweight": lambda u, d: (1 - u**2) ** 3 * (u < 1),
+    "gaussian4": lambda u, d: (1 + d / 2 - u**2 / 2) * np.exp(-(u**2) / 2),
+    "epanechnikov4": lambda u, d: (1 - u**2) * (1 - (d + 6) / (d + 2) * u**2) * (u < 1),
+}
+
+
+def obvious_sums(kernel, X, weight, h, T):
+    """sum_i w_i k(|t - x_i| / h), clipped at 0, by the definition."""
+    distance = np.linalg.norm(T[:, None] - X, axis=2) / h
+    return np.maximum(PROFILES[kernel](distance, X.shape[1]) @ weight, 0.0)
+
+
+@pytest.mark.parametrize("kernel", PROFILES)
+@pytest.mark.parametrize("d", [1, 2, 4])
+def test_a_density_is_the_weighted_mean_of_its_kernels(kernel, d):
+    X, T = RNG.normal(size=(150, d)), 1.5 * RNG.normal(size=(90, d))
+    weight = RNG.uniform(0.1, 3, size=150)
+    density = KernelDensity(kernel=kernel, bandwidth=0.8).fit(X, sample_weight=weight)
+    known = obvious_sums(kernel, X, weight, 0.8, T)
+    constant = np.exp(KERNELS[kernel].log_constant(d)) / (weight.sum() * 0.8**d)
+    # Sums of 150 terms, of either sign for kernels of order 4, in another order.
+    assert_allclose(np.exp(density.score_samples(T)), known * constant, rtol=1e-10, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    "kernel", ["gaussian", "tophat", "epanechnikov", "exponential", "linear", "cosine"]
+)
+@pytest.mark.parametrize("d", [1, 3])
+def test_the_densities_of_scikit_learn(kernel, d):
+    X, T = RNG.normal(size=(200, d)), RNG.normal(size=(50, d))
+    ours = KernelDensity(kernel=kernel, bandwidth=0.7).fit(X)
+    peer = PeerKernelDensity(kernel=kernel, bandwidth=0.7).fit(X)
+    known = peer.score_samples(T)
+    known = np.where(known < -30, -np.inf, known)  # where it subtracts, rounding is left
+    assert_allclose(ours.score_samples(T), known, rtol=1e-9)
+    some = X[:20]
+    assert_allclose(ours.score(some), peer.score(some), rtol=1e-9)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("d", [1, 2])
+def test_every_kernel_integrates_to_one_and_has_the_moments_it_says(kernel, d):
+    about = KERNELS[kernel]
+    end = 1.0 if about.bounded else 45.0 if kernel == "exponential" else 12.0
+    side = np.linspace(-end, end, 400001 if d == 1 else 3001)
+    step = side[1] - side[0]
+    grid = side[:, None] if d == 1 else np.stack(np.meshgrid(side, side), -1).reshape(-1, 2)
+    u = np.linalg.norm(grid, axis=1)
+    value = np.exp(about.log_constant(d)) * PROFILES[kernel](u, d)
+    # A sum over a grid; jumps of the tophat and kinks cost most.
+    assert_allclose(value.sum() * step**d, 1.0, atol=2e-3)
+    assert_allclose((value * grid[:, 0] ** 2).sum() * step**d, about.second_moment(d), atol=2e-3)
+    assert_allclose((value**2).sum() * step**d, about.roughness(d), rtol=3e-3)
+
+
+def test_the_cosine_in_two_columns_is_a_density_here_and_not_in_scikit_learn():
+    side = np.linspace(-1, 1, 801)
+    grid = np.stack(np.meshgrid(side, side), -1).reshape(-1, 2)
+    area = (side[1] - side[0]) ** 2
+    ours, peer = (
+        each(kernel="cosine").fit([[0.0, 0.0]]) for each in (KernelDensity, PeerKernelDensity)
+    )
+    assert_allclose(np.exp(ours.score_samples(grid)).sum() * area, 1.0, rtol=1e-3)
+    assert np.exp(peer.score_samples(grid)).sum() * area < 0.5
+
+
+def test_bandwidths_are_numbers_columns_and_matrices():
+    X, T = RNG.normal(size=(80, 2)), RNG.normal(size=(30, 2))
+    number, columns, matrix = (
+        KernelDensity(bandwidth=h).fit(X).score_samples(T)
+        for h in (0.5, [0.5, 0.5], [[0.5, 0.0], [0.0, 0.5]])
+    )
+    assert_allclose(columns, number, rtol=1e-12)
+    assert_allclose(matrix, number, rtol=1e-12)
+    B = np.array([[0.6, 0.2], [0.2, 0.4]])
+    z = (T[:, None] - X) @ np.linalg.inv(B)
+    known = logsumexp(-0.5 * (z**2).sum(2), axis=1) - np.log(80 * 2 * np.pi * np.linalg.det(B))
+    assert_allclose(KernelDensity(bandwidth=B).fit(X).score_samples(T), known, rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("bandwidth", "message"),
+    [
+        (0.0, "positive"),
+        (np.inf, "positive"),
+        ("scot", "sheather-jones"),
+        ([0.5, -1.0], "positive"),
+        ([[1.0, 2.0], [2.0, 1.0]], "positive definite"),
+        ([1.0, 2.0, 3.0], "matrix"),
+        (None, "matrix"),
+    ],
+)
+def test_a_wrong_bandwidth_is_refused(bandwidth, message):
+    with pytest.raises(ParameterError, match=message):
+        KernelDensity(bandwidth=bandwidth).fit(RNG.normal(size=(10, 2)))
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"kernel": "gauss"}, {"metric": "manhattan"}, {"rtol": -1}, {"support": (1, 0)}]
+)
+def test_wrong_parameters_are_refused(wrong):
+    with pytest.raises(ParameterError, match=next(iter(wrong))):
+        KernelDensity(**wrong).fit(RNG.normal(size=(10, 1)))
+
+
+@pytest.mark.parametrize("rule", ["scott", "silverman", "sheather-jones", "ucv", "cv"])
+def test_bandwidths_by_rule_go_with_the_units_and_with_copies(rule):
+    x = RNG.gamma(3.0, size=(60, 1))
+    one = KernelDensity(bandwidth=rule).fit(x).bandwidth_
+    other = KernelDensity(bandwidth=rule).fit(1000 * x).bandwidth_
+    # Roots and minima are found to 1e-8, bins are rounded.
+    assert_allclose(other, 1000 * one, rtol=1e-6)
+    weight = RNG.integers(0, 4, size=60)
+    weighted = KernelDensity(bandwidth=rule).fit(x, sample_weight=weight).bandwidth_
+    copied = KernelDensity(bandwidth=rule).fit(np.repeat(x, weight, axis=0)).bandwidth_
+    assert_allclose(weighted, copied, rtol=1e-9)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "epanechnikov"])
+@pytest.mark.parametrize("d", [1, 2])
+def test_the_bandwidth_by_cross_validation_has_the_largest_likelihood_left_out(kernel, d):
+    X = RNG.normal(size=(40, d))
+    density = KernelDensity(kernel=kernel, bandwidth="cv").fit(X)
+
+    def left_out(bandwidth):
+        scaled = KernelDensity(kernel=kernel, bandwidth=bandwidth)
+        folds = (np.delete(np.arange(40), i) for i in range(40))
+        return sum(scaled.fit(X[rest]).score(X[[i]]) for i, rest in enumerate(folds))
+
+    best = left_out(density.bandwidth_)
+    for factor in (0.5, 0.8, 1.25, 2.0):
+        assert left_out(factor * np.asarray(density.bandwidth_)) < best
+
+
+def test_many_rows_on_a_line_are_left_out_by_subtraction():
+    x = np.concatenate([RNG.normal(size=(2500, 1)), [[50.0], [51.0]]])  # two far from all others
+    from empirisk.learners.density.bandwidth_rules import left_out_logs
+    from empirisk.learners.density.pair_sums import pair_logs
+
+    groups, weight, values = np.arange(len(x)), np.ones(len(x)), np.array([0.1, 0.5])
+    fast = left_out_logs(KERNELS["gaussian"], x, weight, groups, values, None)
+    slow = pair_logs(KERNELS["gaussian"], x, groups, x, groups, weight, values)
+    # Sums to 1e-14, and at most three digits lost by subtracting.
+    assert_allclose(fast, slow, rtol=1e-9, atol=1e-10)
+
+
+def test_ucv_in_two_columns_is_the_integrated_squared_error():
+    X = RNG.normal(size=(60, 2))
+    density = KernelDensity(bandwidth="ucv").fit(X)
+
+    def criterion(bandwidth):
+        fitted = KernelDensity(bandwidth=bandwidth).fit(X)
+        wide = KernelDensity(bandwidth=np.sqrt(2) * bandwidth).fit(X)
+        square = np.exp(wide.score_samples(X)).mean()  # the integral of the square
+        own = 1 / (60 * 2 * np.pi * np.linalg.det(bandwidth))
+        others = (np.exp(fitted.score_samples(X)) - own).mean() * 60 / 59
+        return square - 2 * others
+
+    best = criterion(density.bandwidth_)
+    for factor in (0.6, 0.85, 1.2, 1.7):
+        assert criterion(factor * density.bandwidth_) > best
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "epanechnikov", "exponential"])
+@pytest.mark.parametrize("support", [(0.0, None), (0.0, 1.0), (None, 1.0)])
+def test_a_density_on_a_support_integrates_to_one_on_it(kernel, support):
+    x = RNG.beta(1.0, 1.5, size=(80, 1))
+    density = KernelDensity(kernel=kernel, bandwidth=0.15, support=support).fit(x)
+    grid = np.linspace(-0.0 if support[0] is not None else -9.0, 1 if support[1] else 10.0, 200001)
+    value = np.exp(density.score_samples(grid[:, None]))
+    # The trapezoidal rule; kinks of the kernel cost a step squared.
+    assert_allclose(np.trapezoid(value, grid), 1.0, rtol=1e-6)
+    outside = [[-0.01]] if support[0] is not None else [[1.01]]
+    assert density.score_samples(outside) == -np.inf
+    drawn = density.sample(500, random_state=0)
+    assert np.isfinite(density.score_samples(drawn)).all()
+
+
+def test_a_support_of_two_columns():
+    X = RNG.random((60, 2))
+    density = KernelDensity(bandwidth=[0.2, 0.3], support=((0, 1), (0, None))).fit(X)
+    side = (np.arange(400) + 0.5) / 400
+    grid = np.stack(np.meshgrid(side, 4 * side), -1).reshape(-1, 2)
+    assert_allclose(np.exp(density.score_samples(grid)).mean() * 4, 1.0, rtol=1e-5)
+    with pytest.raises(ParameterError, match="number"):
+        KernelDensity(bandwidth=np.eye(2), support=((0, 1), (0, 1))).fit(X)
+    with pytest.raises(DataError, match="outside"):
+        KernelDensity(support=((0, 0.5), (0, 1))).fit(X)
+    with pytest.raises(ParameterError, match="too large"):
+        KernelDensity(bandwidth=1e3, support=((0, 1), (0, 1))).fit(X).score_samples(X)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_draws_have_the_distribution_of_the_density(kernel):
+    x = np.array([[-1.0], [0.5], [0.6]])
+    density = KernelDensity(kernel=kernel, bandwidth=0.7).fit(x, sample_weight=[1.0, 2.0, 1.0])
+    drawn = density.sample(4000, random_state=3)[:, 0]
+    grid = np.linspace(-30, 30, 200001)
+    value = np.exp(density.score_samples(grid[:, None]))
+    distribution = np.cumsum(value) / value.sum()
+    # Kolmogorov's test: fails with probability 1e-4 if the draws are right; the seed is fixed.
+    assert stats.kstest(drawn, lambda t: np.interp(t, grid, distribution)).pvalue > 1e-4
+    assert_array_equal(density.sample(5, random_state=1), density.sample(5, random_state=1))
+
+
+def test_draws_in_several_columns_have_the_covariance():
+    X, B = RNG.normal(size=(50, 2)), np.array([[0.8, 0.3], [0.3, 0.5]])
+    drawn = KernelDensity(bandwidth=B).fit(X).sample(20000, random_state=0)
+    # Entries of a covariance of 20,000 rows have errors of about 1 %; five of these.
+    assert_allclose(np.cov(drawn.T), np.cov(X.T, ddof=0) + B @ B, atol=0.08)
+    with pytest.raises(ParameterError, match="n_samples"):
+        KernelDensity().fit(X).sample(0)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "epanechnikov", "cosine", "exponential", "linear"])
+def test_pointwise_variance_is_that_of_a_mean(kernel):
+    X, T = RNG.normal(size=(100, 1)), np.array([[-1.0], [0.0], [2.0]])
+    weight = RNG.integers(1, 4, size=100).astype(float)
+    density = KernelDensity(kernel=kernel, bandwidth=0.6).fit(X, sample_weight=weight)
+    found = density.pointwise_errors(T)
+    copies = np.repeat(np.arange(100), weight.astype(int))
+    each = PROFILES[kernel](np.abs(T - X[copies].T) / 0.6, 1)
+    each *= np.exp(KERNELS[kernel].log_constant(1)) / 0.6
+    assert_allclose(found.density, each.mean(axis=1), rtol=1e-10)
+    assert_allclose(found.variance, each.var(axis=1) / len(copies), rtol=1e-9)
+    low, high = found.interval(0.9)
+    assert ((low <= found.density) & (found.density <= high)).all()
+
+
+def test_the_estimated_bias_has_the_sign_and_size_of_the_true_one():
+    h, truth = 0.6, stats.norm()
+    T = np.array([[0.0], [1.7]])
+    smoothed = stats.norm(scale=np.sqrt(1 + h**2)).pdf(T[:, 0])
+    X = np.random.default_rng(1).normal(size=(20000, 1))
+    found = KernelDensity(bandwidth=h).fit(X).pointwise_errors(T).bias
+    # The pilot's own bias is of its squared bandwidth, a tenth here.
+    assert_allclose(found, smoothed - truth.pdf(T[:, 0]), rtol=0.3)
+
+
+def test_no_bias_is_guessed_for_kernels_of_order_four():
+    with pytest.raises(ParameterError, match="order 2"):
+        KernelDensity(kernel="gaussian4").fit([[0.0], [1.0]]).pointwise_errors([[0.0]])
+
+
+@pytest.mark.parametrize("options", [{}, {"kernel": "biweight"}, {"support": (-6, None)}])
+@pytest.mark.parametrize("d", [1, 3])
+def test_all_folds_and_bandwidths_from_one_pass(options, d):
+    if "support" in options:
+        options = {"support": ((-6, None),) * d}
+    X = RNG.normal(size=(45, d))
+    learner = KernelDensity(**options)
+    problem = risk.Problem.of(learner, X, None, loss="log_density")
+    for cv in (LeaveOneOut(), 5):
+        plan = problem.plan(cv)
+        values = [0.3, 1.0, 3.0]
+        fast = risk.out_of_fold(learner, problem, plan, values=values)
+        slow = risk.out_of_fold(learner, problem, plan, values=values, rung="generic")
+        assert fast.rung == "plan"
+        assert_allclose(fast.losses, slow.losses, rtol=1e-10)
+
+
+def test_many_rows_on_a_line_go_by_folds():
+    x = RNG.normal(size=(2400, 1))
+    tuned = Tuned(KernelDensity(), values=[0.1, 0.2, 0.4], cv=3).fit(x)
+    assert tuned.path_.rung == "path"
+    assert "boxes" in tuned.path_.why
+    problem = risk.Problem.of(KernelDensity(), x, None, loss="log_density")
+    slow = risk.out_of_fold(
+        KernelDensity(), problem, problem.plan(3), values=[0.1, 0.2, 0.4], rung="generic"
+    )
+    assert_allclose(tuned.path_.risk, slow.risk, rtol=1e-10)
+
+
+def test_rules_are_found_again_in_every_fold():
+    x = RNG.normal(size=(40, 1))
+    found = KernelDensity(bandwidth="silverman").density_risk(x, cv=4)
+    plan = risk.Problem.of(KernelDensity(), x, None, loss="log_density").plan(4)
+    by_hand = [
+        -KernelDensity(bandwidth="silverman").fit(x[plan.train(s)]).score(x[plan.test(s)])
+        for s in range(4)
+    ]
+    assert_allclose(found.value, sum(by_hand) / 40, rtol=1e-12)
+
+
+def test_pictures_of_one_and_two_columns():
+    one = KernelDensity(bandwidth="scott").fit(RNG.normal(size=(30, 1))).plot()
+    assert one.get_ylabel() == "density"
+    two = KernelDensity(bandwidth="scott").fit(RNG.normal(size=(30, 2)))
+    ax = Figure().add_subplot()
+    assert two.plot(ax, names=["width", "height"]) is ax
+    assert ax.get_xlabel() == "width"
+    with pytest.raises(ParameterError, match="2"):
+        KernelDensity().fit(RNG.normal(size=(9, 3))).plot()
+
+
+def test_degenerate_rows_have_a_bandwidth_or_are_refused():
+    flat = np.column_stack([RNG.normal(size=20), np.full(20, 3.0)])
+    assert np.isfinite(KernelDensity(bandwidth="scott").fit(flat).score_samples(flat)).all()
+    same = np.full((5, 1), 2.0)
+    assert np.isfinite(KernelDensity(bandwidth="silverman").fit(same).score_samples(same)).all()
+    for rule in ("sheather-jones", "ucv", "cv"):
+        with pytest.raises(DataError):
+            KernelDensity(bandwidth=rule).fit(same)
+    with pytest.raises(ParameterError, match="one column"):
+        KernelDensity(bandwidth="sheather-jones").fit(flat)

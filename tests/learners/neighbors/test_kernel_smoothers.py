@@ -1,0 +1,230 @@
+"""Kernel regression and classification beside weighted least squares by the definition."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.model_selection import LeaveOneOut
+
+from empirisk import KernelClassifier, KernelRegressor, Tuned, risk
+from empirisk.runtime.errors import DataError, ParameterError
+
+RNG = np.random.default_rng(0)
+PROFILES = {
+    "gaussian": lambda u: np.exp(-(u**2) / 2),
+    "tophat": lambda u: 1.0 * (u < 1),
+    "epanechnikov": lambda u: (1 - u**2) * (u < 1),
+    "exponential": lambda u: np.exp(-u),
+    "linear": lambda u: (1 - u) * (u < 1),
+    "cosine": lambda u: np.cos(np.pi * u / 2) * (u < 1),
+    "biweight": lambda u: (1 - u**2) ** 2 * (u < 1),
+}
+
+
+def obvious_fit(kernel, degree, X, y, weight, h, t):
+    """The constant or line of weighted least squares, read off at t; also its weights of y."""
+    root = np.sqrt(weight * PROFILES[kernel](np.linalg.norm(X - t, axis=1) / h))
+    design = np.column_stack([np.ones(len(X)), X - t][: degree + 1])
+    hat = np.linalg.pinv(root[:, None] * design)[0] * root
+    return hat @ y, hat
+
+
+@pytest.mark.parametrize("kernel", PROFILES)
+@pytest.mark.parametrize("degree", [0, 1])
+@pytest.mark.parametrize("d", [1, 3])
+def test_a_local_fit_is_weighted_least_squares(kernel, degree, d):
+    X, T = RNG.normal(size=(120, d)), 0.7 * RNG.normal(size=(15, d))
+    y, weight = X[:, 0] ** 2 + RNG.normal(size=120), RNG.uniform(0.2, 3, size=120)
+    model = KernelRegressor(2.5, kernel=kernel, degree=degree, scale=None)
+    model.fit(X, y, sample_weight=weight)
+    known = [obvious_fit(kernel, degree, X, y, weight, 2.5, t)[0] for t in T]
+    # Covariances near t have condition numbers below 1e4.
+    assert_allclose(model.predict(T), known, rtol=1e-9)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "epanechnikov"])
+def test_columns_are_scaled_by_their_standard_deviations(kernel):
+    X, y = RNG.normal(size=(50, 2)) * [1.0, 1e4], RNG.normal(size=50)
+    scaled = KernelRegressor(0.8, kernel=kernel).fit(X, y)
+    by_hand = KernelRegressor(0.8, kernel=kernel, scale=None).fit(X / X.std(axis=0), y)
+    assert_allclose(scaled.predict(X), by_hand.predict(X / X.std(axis=0)), rtol=1e-10)
+    assert_allclose(scaled.bandwidth_, 0.8 * X.std(axis=0), rtol=1e-12)
+
+
+def test_bandwidths_of_columns_and_matrices():
+    X, y = RNG.normal(size=(60, 2)), RNG.normal(size=60)
+    B = np.array([[0.9, 0.3], [0.3, 0.6]])
+    matrix = KernelRegressor(B, scale=None).fit(X, y).predict(X)
+    z = X @ np.linalg.inv(B)
+    assert_allclose(matrix, KernelRegressor(1.0, scale=None).fit(z, y).predict(z), rtol=1e-9)
+    columns = KernelRegressor([0.5, 2.0], scale=None).fit(X, y).predict(X)
+    z = X / [0.5, 2.0]
+    assert_allclose(columns, KernelRegressor(1.0, scale=None).fit(z, y).predict(z), rtol=1e-9)
+    with pytest.raises(ParameterError, match="scale=None"):
+        KernelRegressor(B).fit(X, y)
+
+
+@pytest.mark.parametrize("kernel", PROFILES)
+@pytest.mark.parametrize("degree", [0, 1])
+def test_far_from_all_rows_the_nearest_ones_are_taken(kernel, degree):
+    X, y = np.array([[0.0], [1.0], [1.0], [5.0]]), np.array([0.0, 1.0, 3.0, 7.0])
+    model = KernelRegressor(1e-3, kernel=kernel, degree=degree, scale=None)
+    model.fit(X, y, sample_weight=[1, 1, 3, 1])
+    found = model.predict([[1.4], [100.0], [-1e6], [3.0]])
+    # At 3 the rows at 1 and 5 are equally near: (1 + 9 + 7) / 5, or the line through 2.5 and 7.
+    line = degree == 1 and kernel in ("gaussian", "exponential")
+    assert_allclose(found, [2.5, 7.0, 0.0, 4.75 if line else 3.4], rtol=1e-9)
+    assert np.isfinite(model.standard_errors([[1.4], [100.0]])[0])
+
+
+def test_no_line_is_drawn_through_one_row():
+    X, y = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0]]), np.array([1.0, 2.0, 4.0])
+    found = KernelRegressor(0.5, degree=1, scale=None).fit(X, y).predict([[0.5, 0.2], [9.0, 1.0]])
+    assert_allclose(found, [1.0, 2.0], rtol=1e-9)
+
+
+@pytest.mark.parametrize("degree", [0, 1])
+def test_a_line_is_found_by_local_lines(degree):
+    X = RNG.normal(size=(80, 2))
+    y = 3 + X @ [2.0, -1.0]
+    model = KernelRegressor(0.7, degree=degree, scale=None).fit(X, y)
+    error = np.abs(model.predict(X) - y).max()
+    assert error < 1e-9 if degree == 1 else error > 0.1
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "epanechnikov"])
+@pytest.mark.parametrize("scale", ["columns", None])
+@pytest.mark.parametrize("degree", [0, 1])
+def test_leave_one_out_at_all_bandwidths_from_one_pass(kernel, scale, degree):
+    X = RNG.normal(size=(70, 2)) * [1.0, 3.0]
+    y, weight = X[:, 0] + RNG.normal(size=70), RNG.uniform(0.5, 2, size=70)
+    learner = KernelRegressor(kernel=kernel, scale=scale, degree=degree)
+    problem = risk.Problem.of(learner, X, y, sample_weight=weight)
+    plan = problem.plan(LeaveOneOut())
+    values = [0.4, 1.0, 3.0]
+    fast = risk.out_of_fold(learner, problem, plan, values=values)
+    slow = risk.out_of_fold(learner, problem, plan, values=values, rung="generic")
+    assert fast.rung == "plan"
+    # Lines of few rows have condition numbers up to 1e4.
+    assert_allclose(fast.losses, slow.losses, rtol=1e-7, atol=1e-9)
+
+
+def test_an_outlier_does_not_spoil_the_scale_of_other_folds():
+    X, y = np.append(RNG.normal(size=80), 1e9)[:, None], RNG.normal(size=81)
+    learner = KernelRegressor(0.3)
+    problem = risk.Problem.of(learner, X, y)
+    plan = problem.plan(LeaveOneOut())
+    fast = risk.out_of_fold(learner, problem, plan, values=[0.3])
+    slow = risk.out_of_fold(learner, problem, plan, values=[0.3], rung="generic")
+    assert_allclose(fast.losses, slow.losses, rtol=1e-9)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "tophat", "linear"])
+def test_weights_of_training_rows_sum_to_one_and_give_the_prediction(kernel):
+    X, y, T = RNG.normal(size=(40, 2)), RNG.normal(size=40), 2 * RNG.normal(size=(30, 2))
+    weight = RNG.uniform(0.5, 2, size=40)
+    model = KernelRegressor(0.3, kernel=kernel).fit(X, y, sample_weight=weight)
+    found = model.conditional_weights(T)
+    assert found.shape == (30, 40)
+    assert (found.data >= 0).all()
+    assert_allclose(found.sum(axis=1), 1.0, rtol=1e-12)
+    assert_allclose(found @ model.y_train_, model.predict(T), rtol=1e-10)
+    classifier = KernelClassifier(0.3, kernel=kernel).fit(X, y > 0, sample_weight=weight)
+    share = classifier.conditional_weights(T) @ (classifier.y_train_ == 1)
+    assert_allclose(share, classifier.predict_proba(T)[:, 1], atol=1e-12)
+
+
+@pytest.mark.parametrize("degree", [0, 1])
+def test_standard_errors_by_residuals_of_rows_left_out(degree):
+    X, y, T = RNG.normal(size=(60, 1)), RNG.normal(size=60), np.array([[0.0], [1.0]])
+    weight = RNG.integers(1, 4, size=60)
+    model = KernelRegressor(0.5, degree=degree, scale=None).fit(X, y, sample_weight=weight)
+    rows = np.repeat(np.arange(60), weight)
+    Xc, yc, ones = X[rows], y[rows], np.ones(len(rows))
+    residuals = []
+    for i in range(len(rows)):
+        rest = np.delete(np.arange(len(rows)), i)
+        fit, _ = obvious_fit("gaussian", degree, Xc[rest], yc[rest], ones[rest], 0.5, Xc[i])
+        residuals.append(yc[i] - fit)
+    known = []
+    for t in T:
+        _, means = obvious_fit("gaussian", 0, Xc, yc, ones, 0.5, t)
+        _, hat = obvious_fit("gaussian", degree, Xc, yc, ones, 0.5, t)
+        known.append(np.sqrt((means @ np.square(residuals)) * (hat @ hat)))
+    prediction, error = model.predict(T, return_std=True)
+    assert_array_equal(prediction, model.predict(T))
+    assert_allclose(error, known, rtol=1e-7)
+
+
+def test_standard_errors_cover_the_smoothed_truth():
+    # The interval of two errors around f, of what f is on average; 95 % of it nominal. 400 draws
+    # give a standard error of 1 %: five of these, plus the error of the estimated variance.
+    h, inside = 0.3, 0
+    X = np.linspace(-2, 2, 80)[:, None]
+    mean = KernelRegressor(h, scale=None).fit(X, np.sin(2 * X[:, 0])).predict([[0.4]])[0]
+    draws = np.random.default_rng(5)
+    for _ in range(400):
+        y = np.sin(2 * X[:, 0]) + 0.5 * draws.normal(size=80)
+        found, error = KernelRegressor(h, scale=None).fit(X, y).predict([[0.4]], return_std=True)
+        inside += abs(found[0] - mean) < 1.96 * error[0]
+    assert 0.88 < inside / 400 < 0.995
+
+
+def test_errors_are_infinite_where_no_residual_is_known():
+    model = KernelRegressor(1.0, kernel="epanechnikov", scale=None).fit([[0.0], [9.0]], [1.0, 2.0])
+    assert model.standard_errors([[0.0]]) == np.inf
+
+
+def test_probabilities_are_shares_of_kernels():
+    X, T = RNG.normal(size=(90, 2)), RNG.normal(size=(20, 2))
+    y, weight = RNG.choice(["a", "b", "c"], size=90), RNG.uniform(0.1, 2, size=90)
+    model = KernelClassifier(0.9, scale=None).fit(X, y, sample_weight=weight)
+    kernel = weight * np.exp(-0.5 * (np.linalg.norm(T[:, None] - X, axis=2) / 0.9) ** 2)
+    known = np.stack([kernel[:, y == k].sum(axis=1) for k in "abc"], axis=1)
+    known /= known.sum(axis=1, keepdims=True)
+    assert_allclose(model.predict_proba(T), known, rtol=1e-10)
+    assert_array_equal(model.predict(T), np.array(list("abc"))[known.argmax(axis=1)])
+    copies = kernel / weight / kernel.sum(axis=1, keepdims=True)
+    norm = (weight * copies**2).sum(axis=1)
+    assert_allclose(
+        model.standard_errors(T), np.sqrt(known * (1 - known) * norm[:, None]), rtol=1e-9
+    )
+
+
+@pytest.mark.parametrize("learner", [KernelRegressor, KernelClassifier])
+def test_the_bandwidth_by_leaving_out_has_the_least_squared_error(learner):
+    X = RNG.uniform(-2, 2, size=(60, 1))
+    y = np.sin(2 * X[:, 0]) + 0.3 * RNG.normal(size=60)
+    y = y if learner is KernelRegressor else y > 0
+    best = learner("loo").fit(X, y).bandwidth_
+    values = best * np.array([0.4, 0.7, 1.0, 1.4, 2.5])
+    scores = []
+    for h in values:
+        error = 0.0
+        for i in range(60):
+            rest = np.delete(np.arange(60), i)
+            model = learner(h, scale=None).fit(X[rest], y[rest])
+            if learner is KernelRegressor:
+                error += (model.predict(X[[i]])[0] - y[i]) ** 2
+            else:
+                error += (model.predict_proba(X[[i]])[0, 1] - y[i]) ** 2
+        scores.append(error)
+    assert int(np.argmin(scores)) == 2
+
+
+def test_tuned_keeps_the_chosen_model():
+    X = RNG.uniform(-2, 2, size=(80, 1))
+    y = np.sin(3 * X[:, 0]) + 0.1 * RNG.normal(size=80)
+    tuned = Tuned(KernelRegressor(), cv=LeaveOneOut()).fit(X, y)
+    assert tuned.path_.rung == "plan"
+    assert_array_equal(tuned.predict(X), KernelRegressor(tuned.best_value_).fit(X, y).predict(X))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"kernel": "gaussian4"}, {"degree": 2}, {"scale": "rows"}, {"bandwidth": "cv"}],
+)
+def test_wrong_parameters_are_refused(wrong):
+    with pytest.raises(ParameterError, match=next(iter(wrong))):
+        KernelRegressor(**wrong).fit([[0.0], [1.0]], [0.0, 1.0])
+    with pytest.raises(DataError, match="class"):
+        KernelClassifier().fit([[0.0], [1.0]], ["a", "a"])
