@@ -21,6 +21,7 @@ FAMILIES = (
     "ada_boost",
     "stagewise",
     "boosting",
+    "plug_in",
     "principal_components",
     "encoding",
     "reading",

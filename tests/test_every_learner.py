@@ -29,6 +29,7 @@ from empirisk import (
     BasisRegression,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    DensityClassifier,
     ElasticNet,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
@@ -45,6 +46,8 @@ from empirisk import (
     LogitBoostClassifier,
     MarginClassifier,
     NaiveBayes,
+    ParametricDensity,
+    PlugInPredictor,
     QuadraticDiscriminantAnalysis,
     RandomForestClassifier,
     RandomForestRegressor,
@@ -97,6 +100,11 @@ SETTINGS = {
         DecisionTreeRegressor(),
         DecisionTreeRegressor(criterion="absolute_error", max_depth=4),
         DecisionTreeRegressor(max_features=0.5, random_state=0, ccp_alpha=0.01),
+    ],
+    "DensityClassifier": [
+        DensityClassifier(),
+        DensityClassifier(ParametricDensity(shrinkage=0.2)),
+        DensityClassifier(KernelDensity()),
     ],
     "ElasticNet": [ElasticNet(alpha=0.1), ElasticNet(alpha=0.1, positive=True)],
     "HistGradientBoostingClassifier": [
@@ -168,6 +176,17 @@ SETTINGS = {
         MarginClassifier("perceptron", max_iter=50),
     ],
     "NaiveBayes": [NaiveBayes(), NaiveBayes(variance_floor=0.2)],
+    "ParametricDensity": [
+        ParametricDensity(),
+        ParametricDensity(shrinkage=0.5),
+        ParametricDensity("laplace"),
+        ParametricDensity("gumbel_r"),
+    ],
+    "PlugInPredictor": [
+        PlugInPredictor(),
+        PlugInPredictor(Lasso(alpha=0.1), "quantile:0.8"),
+        PlugInPredictor(LinearDiscriminantAnalysis(), "zero_one"),
+    ],
     "QuadraticDiscriminantAnalysis": [
         QuadraticDiscriminantAnalysis(),
         QuadraticDiscriminantAnalysis(reg_param=0.1),
@@ -216,7 +235,10 @@ TUNED = [
     Tuned(HistGradientBoostingRegressor(max_iter=4, min_samples_leaf=3, learning_rate=0.5), cv=2),
     Tuned(LogitBoostClassifier(n_estimators=3), cv=2),
     Tuned(StagewiseRegressor(n_estimators=3, learning_rate=0.5), cv=2),
+    Tuned(DensityClassifier(ParametricDensity()), cv=2, values=[0.1, 0.5]),
     Tuned(PCA(), cv=3, values=[1, 2]),
+    Tuned(ParametricDensity(), cv=2, values=[0.1, 0.5]),
+    Tuned(PlugInPredictor(Ridge(), "absolute"), cv=2, values=[0.1, 1.0]),
     Tuned(KernelDensity(), cv=3),
     Tuned(KernelRegressor(), cv=3),
 ]
@@ -379,7 +401,7 @@ def ways_to_hold_out():
 def test_fast_rungs_equal_the_generic_loop(learner, cv, weighted):
     whole = has_whole_plans(learner)
     n = 40 if whole and not isinstance(cv, LeaveOneOut) else 20
-    if isinstance(learner, QuadraticDiscriminantAnalysis):
+    if isinstance(learner, DensityClassifier | QuadraticDiscriminantAnalysis):
         n += 40  # a covariance of each class, of four columns
     X, y = sample(learner, n=n, seed=2)
     weight = np.random.default_rng(3).uniform(0.2, 3, size=n) if weighted else None
@@ -416,6 +438,7 @@ FITTED_ONCE = (
     | LinearTreeClassifier
     | LinearTreeRegressor
     | LogitBoostClassifier
+    | ParametricDensity
     | StagewiseRegressor
 )
 
@@ -467,7 +490,8 @@ def test_declared_equivariance_holds(learner):
     model = Tuned(learner, cv=4) if learner.feature_scaling == "common" else learner
     one, other = clone(model).fit(X, y), clone(model).fit(X * units, y)
     back = units if hasattr(learner, "reconstruct") else 1.0  # rows are in the units of X
-    shift = 4 * np.log(units) if hasattr(learner, "density_risk") else 0.0  # densities are per unit
+    each = np.log(np.broadcast_to(units, 4)).sum()
+    shift = each if hasattr(learner, "density_risk") else 0.0  # densities are per unit
     # Condition numbers below 1e2 once the columns have one scale, double precision.
     found = outputs(other, X * units) / back + shift
     assert_allclose(found, outputs(one, X), rtol=1e-8, atol=1e-10)

@@ -42,6 +42,7 @@ from empirisk import (
     BasisRegression,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    DensityClassifier,
     ElasticNet,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
@@ -55,7 +56,9 @@ from empirisk import (
     LogitBoostClassifier,
     MarginClassifier,
     NaiveBayes,
+    ParametricDensity,
     Plan,
+    PlugInPredictor,
     QuadraticDiscriminantAnalysis,
     RandomForestClassifier,
     RandomForestRegressor,
@@ -103,6 +106,9 @@ REGRESSORS = [
     Lasso(alpha=0.1),
     Tuned(Lasso(penalty_factor=[1.0, 0.0, 2.0]), cv=3),
     ElasticNet(alpha=0.1, positive=True),
+    PlugInPredictor(),
+    PlugInPredictor(Ridge(), losses.Quantile(0.9), noise_variance="held_out"),
+    Tuned(PlugInPredictor(Ridge(), "absolute", actions=[0.0, 1.0]), cv=3, values=[0.1, 1.0]),
     RandomForestRegressor(30, oob_score=True, random_state=0),
     RandomForestRegressor(3, criterion="absolute_error", bootstrap=False, keep_members=True),
     Tuned(RandomForestRegressor(30, random_state=0)),
@@ -123,6 +129,9 @@ CLASSIFIERS = [
     BaggingClassifier(DecisionTreeClassifier(max_depth=2), 30, oob_score=True, random_state=0),
     BaggingClassifier(make_pipeline(LogisticRegression()), 3, voting="hard", random_state=0),
     DecisionTreeClassifier(cost_matrix=losses.Costs([[0, 5, 1], [1, 0, 2], [1, 1, 0]])),
+    DensityClassifier(cost_matrix=losses.Costs([[0, 5, 1], [1, 0, 2], [1, 1, 0]])),
+    DensityClassifier(dict.fromkeys(["a", "bb", "c"], ParametricDensity("laplace"))),
+    Tuned(DensityClassifier(ParametricDensity()), cv=3, values=[0.1, 1.0]),
     LinearTreeClassifier(min_samples_leaf=4),
     Baseline("zero_one"),
     Baseline("log"),
@@ -147,11 +156,15 @@ CLASSIFIERS = [
     NaiveBayes(priors=[0.2, 0.3, 0.5], ddof=1),
     NaiveBayes(distributions={1: "categorical"}),
     Tuned(NaiveBayes(distributions={0: "gaussian", (1, 2): "categorical"}), cv=3),
+    PlugInPredictor(loss=losses.Costs([[0, 5, 1], [1, 0, 1], [2, 1, 0]], classes=["c", "a", "bb"])),
 ]
 WITHOUT_LABELS = [
     PCA(2),
     PCA(0.9, whiten=True, correlation=True),
     Tuned(PCA(), cv=3),
+    ParametricDensity(shrinkage=0.1),
+    ParametricDensity("t", fixed={"df": 4.0}),
+    Tuned(ParametricDensity(), cv=3),
     KMeans(3, random_state=0),
     KMeans(2, covariance="pooled", random_state=0),
     StochasticKMeans(3, random_state=0),
@@ -227,7 +240,8 @@ def test_a_fitted_model_comes_back_to_the_last_bit(model, frame, tmp_path):
     fitted = clone(model).fit(X, y)
     again = there_and_back(fitted, tmp_path / "model")
     assert_same(without_tables(fitted), again)
-    method = "predict" if hasattr(fitted, "predict") else "transform"
+    ways = ("predict", "transform", "score_samples")
+    method = next(way for way in ways if hasattr(fitted, way))
     assert_array_equal(getattr(again, method)(X), getattr(fitted, method)(X), strict=True)
     if is_classifier(model):
         score = "predict_proba" if hasattr(fitted, "predict_proba") else "decision_function"

@@ -28,16 +28,19 @@ WHEN_ASKED = (
     "AdaBoostRegressor",
     "BaggingClassifier",
     "BaggingRegressor",
+    "DensityClassifier",
     "KernelClassifier",
     "KernelRegressor",
     "LogitBoostClassifier",
+    "PlugInPredictor",
     "QuadraticDiscriminantAnalysis",
     "StagewiseRegressor",
 )
 """No rivals by default: bags fit each of their members for each fold and value, AdaBoost refuses a
 fold of which its first member makes nothing, of boosted trees histograms are the fastest, kernel
-smoothers look at all pairs of rows, and quadratic discriminants, singular where a category is
-missing from a class, are one end of the regularised ones."""
+smoothers look at all pairs of rows, quadratic discriminants, singular where a category is missing
+from a class, are one end of the regularised ones, and plug-in rules are those of the model that is
+put in."""
 
 
 def show_learners(*, as_json: bool) -> None:

@@ -3,7 +3,9 @@
 from typing import Any, Self
 
 import numpy as np
+from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from empirisk.risk.axis import Axis
@@ -11,6 +13,7 @@ from empirisk.risk.foreign import at_value, fit_foreign
 from empirisk.risk.plans import Plan
 from empirisk.risk.problem import Problem
 from empirisk.runtime.arrays import Array
+from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import parallel
 
 
@@ -35,6 +38,19 @@ class FoldAverageRegressor(RegressorMixin, _FoldAverage):
     def predict(self, X: Any) -> Array:
         check_is_fitted(self.models[0])
         return np.mean([model.predict(X) for model in self.models], axis=0)
+
+
+class FoldAverageDensity(_FoldAverage):
+    """The mean of the fold models' densities."""
+
+    def score_samples(self, X: Any) -> Array:
+        logs = np.stack([np.asarray(model.score_samples(X), dtype=float) for model in self.models])
+        return logsumexp(logs, axis=0) - np.log(len(logs))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "density_estimator"
+        return tags
 
 
 class FoldAverageClassifier(ClassifierMixin, _FoldAverage):
@@ -72,13 +88,19 @@ def average_folds(
     plan: Plan,
     *,
     n_jobs: int | None = None,
-) -> FoldAverageRegressor | FoldAverageClassifier:
+) -> FoldAverageRegressor | FoldAverageClassifier | FoldAverageDensity:
     """Fit the estimator at one value on each training part and average the models."""
+    if problem.loss.output not in ("value", "probability", "density"):
+        raise ParameterError(
+            f"models of {problem.loss.output!r} have no average: choose refit='train' or 'all'"
+        )
 
     def fit(s: int) -> Any:
         return fit_foreign(at_value(estimator, axis, value), problem.rows(plan.train(s)), None)
 
     models = parallel(fit, range(plan.n_splits), n_jobs=n_jobs)
+    if problem.loss.output == "density":
+        return FoldAverageDensity(models)
     if problem.classes is None:
         return FoldAverageRegressor(models)
     return FoldAverageClassifier(models, problem.classes)

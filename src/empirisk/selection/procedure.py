@@ -46,7 +46,7 @@ class SelectionProcedure(MetaEstimatorMixin, BaseEstimator):
         self.rule = rule
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
         first = next(iter(self.rivals.values()))
         problem = Problem.of(
             first, X, y, loss=self.loss, sample_weight=sample_weight, groups=groups

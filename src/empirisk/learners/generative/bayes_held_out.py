@@ -98,6 +98,8 @@ def _refuse_many(training: TrainingRows, plan: Plan) -> None:
     n_levels = sum(int(block.first[-1]) for block in training.rows.blocks if block.has_levels)
     numbers = 3 * training.rows.shape[1] + n_levels
     size = plan.n_splits * training.n_classes * numbers * (1 + len(training.smoothings))
+    kept = sum(len(block.columns) for block in training.rows.blocks if block.keeps_cells)
+    size += 2 * plan.n_splits * kept * len(training.y)
     if size > MOST_NUMBERS:
         raise CannotSubtractError(
             f"the statistics of {plan.n_splits} folds take {8 * size / 2**20:,.0f} MB, more than "

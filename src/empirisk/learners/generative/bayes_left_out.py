@@ -16,6 +16,7 @@ from empirisk.compiled.column_moments import moments_without_each
 from empirisk.compiled.column_scores import FARTHEST
 from empirisk.data.blocks import compilable
 from empirisk.data.column_moments import ColumnMoments, LevelCounts, extreme_exponent
+from empirisk.data.column_samples import ColumnSamples
 from empirisk.learners.generative.bayes_held_out import TrainingRows
 from empirisk.learners.generative.bayes_rule import ClassStatistics, least_impossible
 from empirisk.learners.generative.column_distributions import (
@@ -62,6 +63,8 @@ class LeftOut:
         self.blocks: list[LeftOutNumbers | LeftOutLevels] = []
         for block, own in zip(rows.blocks, self.total.columns, strict=True):
             check_deadline()
+            if isinstance(own, ColumnSamples):
+                raise CannotSubtractError("without a row the bandwidths of its class are others")
             if isinstance(own, LevelCounts) and not own.counts.size:
                 continue  # columns without any value
             if isinstance(own, LevelCounts):

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from empirisk.learners.generative.column_distributions import ColumnDistribution, Smoothing
+from empirisk.learners.generative.kernel_columns import KernelColumns
 from empirisk.learners.generative.mixed_rows import ColumnBlock, MixedRows, Statistics
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import DataError
@@ -72,7 +73,7 @@ class BayesRule:
 
     log_prior: Floats
     blocks: tuple[ColumnBlock, ...]
-    distributions: tuple[ColumnDistribution, ...]
+    distributions: tuple[ColumnDistribution | KernelColumns, ...]
 
     @classmethod
     def learned(

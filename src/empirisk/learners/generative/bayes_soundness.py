@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from empirisk.data.column_moments import ColumnMoments, LevelCounts
+from empirisk.data.column_samples import ColumnSamples
 from empirisk.learners.generative.bayes_rule import ClassStatistics
 from empirisk.learners.generative.column_distributions import Smoothing
 from empirisk.learners.generative.mixed_rows import DISTRIBUTIONS, ColumnBlock, blocks_of, groups_of
@@ -63,6 +64,8 @@ def _check_statistics(statistics: Any, blocks: Any, k: int) -> None:
     for own, block in zip(statistics.columns, blocks, strict=True):
         if block.has_levels:
             _check_counts(own, block, k)
+        elif block.keeps_cells:
+            _check_samples(own, k, len(block.columns))
         else:
             _check_moments(own, (k, len(block.columns)))
 
@@ -71,6 +74,24 @@ def _check_counts(own: Any, block: ColumnBlock, k: int) -> None:
     if not isinstance(own, LevelCounts) or not np.array_equal(own.first, block.first):
         raise DataError("counts are not those of the levels of the block")
     _check_numbers("counts", own.counts, (k, int(block.first[-1])), least=0.0)
+
+
+def _check_samples(own: Any, k: int, p: int) -> None:
+    if not isinstance(own, ColumnSamples) or own.n_classes != k:
+        raise DataError("values of a block are no ColumnSamples of the classes")
+    first = own.first
+    sound = (
+        isinstance(first, np.ndarray) and first.dtype == np.int64 and first.shape == (k * p + 1,)
+    )
+    if not sound or first[0] != 0 or (np.diff(first) < 0).any():
+        raise DataError("first is not where the values of classes and columns begin")
+    n = int(first[-1])
+    _check_numbers("values", own.values, (n,))
+    _check_numbers("weight", own.weight, (n,), least=0.0)
+    rising = np.diff(own.values) > 0
+    rising[first[(first > 0) & (first < n)] - 1] = True  # from one sample to the next
+    if not rising.all() or not (own.weight > 0).all():
+        raise DataError("values of a class and column are not different ones with weights")
 
 
 def _check_moments(own: Any, shape: tuple[int, int]) -> None:

@@ -22,7 +22,7 @@ from empirisk.runtime.parallel import one_blas_thread
 MOST_COLUMNS = 1_000
 LEVEL = 0.05
 MOST_NAMED = 3
-NUMBERS, LEVELS = ("gaussian", "poisson"), ("categorical", "bernoulli")
+NUMBERS, LEVELS = ("gaussian", "poisson", "kernel"), ("categorical", "bernoulli")
 
 
 class Pair(NamedTuple):

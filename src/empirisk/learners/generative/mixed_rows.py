@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from empirisk.data.column_moments import ColumnMoments, LevelCounts
+from empirisk.data.column_samples import ColumnSamples
 from empirisk.data.frames import default_names
 from empirisk.data.rank_coding import CodedColumn
 from empirisk.data.raw_columns import RawColumn, as_category, is_frame, raw_columns
@@ -23,15 +24,16 @@ from empirisk.learners.generative.column_distributions import (
     PoissonColumns,
     Smoothing,
 )
+from empirisk.learners.generative.kernel_columns import KernelColumns
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
 
-DISTRIBUTIONS = ("gaussian", "categorical", "bernoulli", "poisson", "multinomial")
+DISTRIBUTIONS = ("gaussian", "categorical", "bernoulli", "poisson", "kernel", "multinomial")
 BY_KIND = {"category": "categorical", "text": "categorical", "boolean": "bernoulli"}
 NO_VALUES = np.empty(0)
 NO_LEVELS = np.empty(0, np.int64)
 
-Statistics = ColumnMoments | LevelCounts
+Statistics = ColumnMoments | LevelCounts | ColumnSamples
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,23 +62,34 @@ class ColumnBlock:
         """Of rows of the table; they add up."""
         if self.has_levels:
             return LevelCounts.of(self.of(X), y, weight, n_classes, self.first)
+        if self.distribution == "kernel":
+            return ColumnSamples.of(self.of(X), y, weight, n_classes)
         return ColumnMoments.of(self.of(X), y, weight, n_classes)
 
     def no_statistics(self, n_classes: int) -> Statistics:
         """Of no rows."""
         if self.has_levels:
             return LevelCounts.empty(n_classes, self.first)
+        if self.distribution == "kernel":
+            return ColumnSamples.empty(n_classes, len(self.columns))
         return ColumnMoments.empty(n_classes, len(self.columns))
 
-    def learned(self, statistics: Any, how: Smoothing) -> ColumnDistribution:
+    def learned(self, statistics: Any, how: Smoothing) -> ColumnDistribution | KernelColumns:
         """The distributions of the columns."""
         if self.distribution == "gaussian":
             return GaussianColumns.learned(statistics, how)
         if self.distribution == "poisson":
             return PoissonColumns.learned(statistics, how)
+        if self.distribution == "kernel":
+            return KernelColumns.learned(statistics, how.variance_floor)
         if self.distribution == "multinomial":
             return MultinomialColumns.learned(statistics, how)
         return LevelColumns.learned(statistics, how, fixed=self.distribution == "bernoulli")
+
+    @property
+    def keeps_cells(self) -> bool:
+        """Whether the statistics are as many as the cells."""
+        return self.distribution == "kernel"
 
     @property
     def has_levels(self) -> bool:
@@ -219,7 +232,7 @@ def _coded(raw: RawColumn, distribution: str) -> tuple[CodedColumn, Floats]:
 def check_cells(X: Floats, columns: Sequence[CodedColumn], groups: Groups) -> None:
     """Raise a DataError where a cell is none that the distribution of its column can have."""
     for name, own in groups:
-        if name in ("gaussian", "categorical"):
+        if name in ("gaussian", "kernel", "categorical"):
             continue
         cells = X[:, own]
         if name == "bernoulli":

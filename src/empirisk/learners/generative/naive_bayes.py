@@ -47,6 +47,7 @@ class NaiveBayes(ReadableBayes, PathMixin, ClassifierMixin, BaseEstimator):
         categorical  levels c, any words or numbers: (n_kc + alpha) / (n_k + alpha C)
         bernoulli    0 and 1: the same with C = 2
         poisson      counts: rate (sum of x + alpha m) / (n_k + alpha), m the mean of all classes
+        kernel       numbers: a Gaussian bump on each of the class, by Silverman's bandwidth
         multinomial  counts of several columns together: (n_kc + alpha) / (n_k + alpha C)
 
     n_k counts the rows of class k, by weight, in which the column is there.
@@ -56,20 +57,21 @@ class NaiveBayes(ReadableBayes, PathMixin, ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     alpha : float
-        The smoothing; 0 gives maximum likelihood. Gaussian columns do not depend on it.
+        The smoothing; 0 gives maximum likelihood. Gaussian and kernel columns do not depend on it.
     distributions : "auto", str or dict
         "auto" goes by the type of a column: numbers and dates are Gaussian, words and categories
         categorical, truth values Bernoulli. The name of a distribution is that of all columns
         ("multinomial": all of them together). A dict gives some columns another one:
         {"visits": "poisson", ("word_a", "word_b"): "multinomial"}, by name or number; the columns
-        of each multinomial are one key.
+        of each multinomial are one key. Of "kernel" columns the model keeps the values.
     priors : array-like of shape (n_classes,), optional
         The shares pi_k; by default the weighted frequencies of the classes.
     ddof : int
         Variances are divided by n_k - ddof: 0 is maximum likelihood, 1 as in R's e1071.
     variance_floor : float
         The least variance of a Gaussian column in a class, as a part of the variance of that
-        column over all classes: where a column is constant in a class it takes the place of 0.
+        column over all classes: where a column is constant in a class it takes the place of 0. Of
+        a kernel column, that from which the bandwidth is found.
 
     Attributes
     ----------
@@ -106,6 +108,7 @@ class NaiveBayes(ReadableBayes, PathMixin, ClassifierMixin, BaseEstimator):
     ----------
     P. Domingos & M. Pazzani (1997), On the optimality of the simple Bayesian classifier under
     zero-one loss.
+    G. John & P. Langley (1995), Estimating continuous distributions in Bayesian classifiers.
 
     Examples
     --------
@@ -276,7 +279,7 @@ class NaiveBayes(ReadableBayes, PathMixin, ClassifierMixin, BaseEstimator):
     ) -> Sequence[float]:
         """From 100 to 0.001; the learner's own where no column is smoothed."""
         rows = X if isinstance(X, MixedRows) else self.design(X)
-        smoothed = any(block.distribution != "gaussian" for block in rows.blocks)
+        smoothed = any(b.distribution not in ("gaussian", "kernel") for b in rows.blocks)
         return GRID if smoothed else (self.alpha,)
 
     def fit_path(

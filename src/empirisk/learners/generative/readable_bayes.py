@@ -57,7 +57,7 @@ class ReadableBayes:
         dict
             "mean" and "deviation" of a Gaussian column, "share" of levels (a row for each class, a
             column for each level of `columns_`; 0 and 1 of a Bernoulli one) or of a column of a
-            multinomial, "rate" of a Poisson one.
+            multinomial, "rate" of a Poisson one, "bandwidth" of a kernel one.
 
         Examples
         --------

@@ -1,0 +1,266 @@
+"""Maximum likelihood in a family of densities on the line, by a formula or by Newton's method.
+
+    maximise  sum_i w_i log f_theta(x_i),    w_i the share of row i in all weight.
+
+Numbers are first divided by a power of two, so that no unit is felt. Where there is no formula, a
+few starts are followed on 200 quantiles of the values, which are the same for a row of weight w and
+w copies of it, and the best of them is carried on by Newton's method on all rows. Parameters are
+then unbounded: logarithms of what is positive, logits of what lies in an interval.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from warnings import warn
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit, logit
+
+from empirisk.learners.density.closed_forms import FORMULAS
+from empirisk.learners.density.families import Family, Parameters
+from empirisk.learners.density.numeric_newton import newton
+from empirisk.losses.weighted import weighted_quantile
+from empirisk.runtime.arrays import Floats
+from empirisk.runtime.errors import ConvergenceWarning, DataError
+
+N_QUANTILES = 200
+STATIONARY = 1e-10  # what another step of Newton's method would add to the mean log-likelihood
+AT_THE_END = 1e-7  # of the spread: where the likelihood has no maximum, loc goes to the least value
+FAR, FARTHEST = 12.0, 16.0  # a logarithm beyond the one is on its way to infinity, none beyond
+
+
+def fit_family(family: Family, x: Floats, weight: Floats, column: Any) -> Parameters:
+    """The parameters of the largest likelihood; `column` is named where there are none."""
+    share = weight / weight.sum()
+    unit = float(np.ldexp(1.0, int(np.frexp(np.abs(x).max())[1]))) if x.any() else 1.0
+    fixed = {name: value / unit if name in UNITS else value for name, value in family.fixed}
+    _refuse_impossible(family, x, column)
+    _refuse_constant(family, x, column)
+    formula = FORMULAS.get(family.name)
+    found = None if formula is None else formula(x / unit, share, fixed)
+    if found is None:
+        found = _Search(family, fixed, x / unit, share, column).maximum()
+    if not all(np.isfinite(value) for value in found.values()) or not found["scale"] > 0:
+        raise _no_maximum(family, column, found)
+    return {name: found[name] * unit if name in UNITS else found[name] for name in family.names}
+
+
+UNITS = ("loc", "scale")
+
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """The search for the maximum over the free parameters."""
+
+    family: Family
+    fixed: Parameters
+    x: Floats
+    share: Floats
+    column: Any
+
+    def maximum(self) -> Parameters:
+        if not self.family.free:
+            return dict(self.fixed)
+        quantiles = _quantiles(self.x, self.share)
+        coarse = self.objective(quantiles, np.full(len(quantiles), 1 / len(quantiles)))
+        ends = [_downhill(coarse, start) for start in self.starts(quantiles)]
+        ends = [end for end in ends if np.isfinite(coarse(end))]
+        fine = self.objective(self.x, self.share)
+        ends = [end for end in ends if np.isfinite(fine(end))]
+        if not ends:
+            raise _no_maximum(self.family, self.column, self.fixed)
+        near, _, curvature = newton(coarse, min(ends, key=fine))
+        near = near if np.isfinite(fine(near)) else min(ends, key=fine)
+        theta, left, _ = newton(fine, near, curvature)
+        self.judge(theta, left)
+        return self.parameters(theta)
+
+    def judge(self, theta: Floats, left: float) -> None:
+        """Raise an error where there is no maximum, and warn of one that was not reached."""
+        found = self.parameters(theta)
+        spread = float(self.x.max() - self.x.min())
+        low, high = self.family.support(found)
+        near = min(self.x.min() - low, high - self.x.max()) < AT_THE_END * spread
+        if not left <= STATIONARY and near:
+            raise _no_maximum(self.family, self.column, found)
+        far = [self.family.free[j] for j in self._bounded if abs(theta[j]) > FAR]
+        if far:
+            warn(
+                f"{self.family.name!r}, {_named(self.column)}: the likelihood goes on rising with "
+                f"{far[0]} near {found[far[0]]:.3g}: a limit of the family fits better",
+                ConvergenceWarning,
+            )
+        elif not left <= STATIONARY:
+            warn(
+                f"{self.family.name!r}, {_named(self.column)}: no maximum of the likelihood was "
+                f"reached; another step would add about {left:.2g} to its mean logarithm: fix some "
+                "parameter, or choose another family",
+                ConvergenceWarning,
+            )
+
+    @cached_property
+    def _unit(self) -> tuple[float, float]:
+        """The middle of the values, and their spread."""
+        quartiles = [float(weighted_quantile(self.x, self.share, q)) for q in (0.25, 0.5, 0.75)]
+        spread = quartiles[2] - quartiles[0]
+        return quartiles[1], spread if spread > 0 else float(self.x.max() - self.x.min())
+
+    def objective(self, x: Floats, share: Floats) -> Callable[[Floats], float]:
+        """Minus the mean log-likelihood at unbounded parameters; infinite where it is none."""
+
+        ends = float(x.min()), float(x.max())
+
+        def cost(theta: Floats) -> float:
+            with np.errstate(all="ignore"):
+                if not (np.abs(theta[self._bounded]) <= FARTHEST).all():
+                    return np.inf
+                parameters = self.parameters(theta)
+                value = -self.family.mean_log_density(x, share, parameters, ends)
+            return value if np.isfinite(value) else np.inf
+
+        return cost
+
+    @cached_property
+    def _bounded(self) -> list[int]:
+        """Which of the free parameters are logarithms or logits."""
+        free = self.family.free
+        ends = {name: self.family.domain(name) for name in free if name in self.family.shapes}
+        return [
+            j for j, name in enumerate(free)
+            if name == "scale" or (name != "loc" and np.isfinite(ends[name]).any())
+        ]  # fmt: skip
+
+    def parameters(self, theta: Floats) -> Parameters:
+        """All parameters, from the unbounded free ones."""
+        middle, spread = self._unit
+        found = dict(self.fixed)
+        for name, value in zip(self.family.free, theta, strict=True):
+            if name == "loc":
+                found[name] = middle + spread * float(value)
+            elif name == "scale":
+                found[name] = spread * float(np.exp(value))
+            else:
+                found[name] = _bounded(float(value), *self.family.domain(name))
+        return found
+
+    def starts(self, quantiles: Floats) -> list[Floats]:
+        """What scipy starts from, and shapes of 1/2, 1 and 4 with the quartiles of the values."""
+        found = []
+        with np.errstate(all="ignore"):
+            try:
+                given = self.family.distribution._fitstart(quantiles)
+            except Exception:  # a rule of thumb of one family, of which nothing depends
+                given = None
+            if given is not None:
+                found.append(self._unbounded(dict(zip(self.family.names, given, strict=True))))
+            for size in (0.5, 1.0, 4.0) if self.family.shapes else (1.0,):
+                found.append(self._unbounded(self._by_quartiles(size)))
+        return [start for start in found if np.isfinite(start).all()]
+
+    def _by_quartiles(self, size: float) -> Parameters:
+        middle, spread = self._unit
+        shapes = {name: _inside(size, *self.family.domain(name)) for name in self.family.shapes}
+        shapes |= {name: value for name, value in self.fixed.items() if name in shapes}
+        low, half, high = self.family.distribution.ppf([0.25, 0.5, 0.75], *shapes.values())
+        if "loc" in self.fixed:
+            scale = (middle - self.fixed["loc"]) / half
+            return {**shapes, "loc": self.fixed["loc"], "scale": scale if scale > 0 else spread}
+        scale = spread / (high - low)
+        return {**shapes, "loc": middle - scale * half, "scale": scale}
+
+    def _unbounded(self, parameters: Parameters) -> Floats:
+        middle, spread = self._unit
+        theta = []
+        for name in self.family.free:
+            value = float(parameters[name])
+            if name == "loc":
+                theta.append((value - middle) / spread)
+            elif name == "scale":
+                theta.append(float(np.log(value / spread)))
+            else:
+                theta.append(_free(value, *self.family.domain(name)))
+        return np.array(theta)
+
+
+def _quantiles(x: Floats, share: Floats) -> Floats:
+    """Quantiles at equal distances of level, and the least and the largest value."""
+    order = np.argsort(x, kind="stable")
+    cumulative = np.cumsum(share[order])
+    levels = (np.arange(N_QUANTILES) + 0.5) / N_QUANTILES
+    # Sums of shares carry rounding errors, of which a quantile must not depend.
+    place = np.searchsorted(cumulative, levels * cumulative[-1] - 1e-12)
+    found = x[order][np.minimum(place, len(x) - 1)]
+    found[0], found[-1] = x.min(), x.max()
+    return found
+
+
+def _downhill(cost: Callable[[Floats], float], start: Floats) -> Floats:
+    """Where the simplex of Nelder and Mead ends, which walks around infinities."""
+    options = {"maxiter": 200 * len(start), "xatol": 1e-3, "fatol": 1e-7, "adaptive": False}
+    with np.errstate(all="ignore"):
+        return np.asarray(minimize(cost, start, method="Nelder-Mead", options=options).x)
+
+
+def _bounded(value: float, low: float, high: float) -> float:
+    """From the line to the interval (low, high)."""
+    if np.isfinite(low) and np.isfinite(high):
+        return low + (high - low) * float(expit(value))
+    if np.isfinite(low):
+        return low + float(np.exp(value))
+    return high - float(np.exp(-value)) if np.isfinite(high) else value
+
+
+def _free(value: float, low: float, high: float) -> float:
+    """From the interval (low, high) to the line."""
+    if np.isfinite(low) and np.isfinite(high):
+        return float(logit((value - low) / (high - low)))
+    if np.isfinite(low):
+        return float(np.log(value - low))
+    return -float(np.log(high - value)) if np.isfinite(high) else value
+
+
+def _inside(size: float, low: float, high: float) -> float:
+    """A number of about this size between low and high."""
+    if np.isfinite(low) and np.isfinite(high):
+        return low + (high - low) * size / (1 + size)
+    if np.isfinite(low):
+        return low + size
+    return high - size if np.isfinite(high) else size - 1
+
+
+def _refuse_impossible(family: Family, x: Floats, column: Any) -> None:
+    """Raise a DataError where a value lies outside whatever the free parameters are."""
+    fixed = dict(family.fixed)
+    a, b = family.distribution.a, family.distribution.b
+    if "loc" not in fixed or (family.free and np.isfinite(b) and "scale" not in fixed):
+        return
+    low = fixed["loc"] + a * fixed.get("scale", 1.0) if a == 0 or "scale" in fixed else -np.inf
+    high = fixed["loc"] + b * fixed["scale"] if "scale" in fixed else np.inf
+    bad = (x < low) | (x > high)
+    if bad.any():
+        raise DataError(
+            f"{_named(column)} has the value {x[bad][0]:g}, and with {fixed} {family.name!r} is a "
+            f"density on [{low:g}, {high:g}]: choose another family, or fixed=None"
+        )
+
+
+def _refuse_constant(family: Family, x: Floats, column: Any) -> None:
+    if family.free and "scale" in family.free and x.min() == x.max():
+        raise DataError(
+            f"{_named(column)} has one value only, {x[0]:g}: the likelihood has no maximum; leave "
+            "the column out, or fix the scale"
+        )
+
+
+def _no_maximum(family: Family, column: Any, found: Parameters) -> DataError:
+    shown = ", ".join(f"{name} = {value:.4g}" for name, value in found.items())
+    return DataError(
+        f"the likelihood of {family.name!r} has no maximum for {_named(column)} (near {shown}): "
+        "fix a parameter, as in fixed={'loc': 0}, or choose another family"
+    )
+
+
+def _named(column: Any) -> str:
+    return f"column {column!r}"
