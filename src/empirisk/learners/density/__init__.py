@@ -1,0 +1,1 @@
+"""Densities of rows without labels."""

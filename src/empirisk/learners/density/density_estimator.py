@@ -1,0 +1,148 @@
+"""Estimating a density without labels, as minimisation of a risk.
+
+A learner of this room looks for a density f of which the rows are a sample. Its risk is
+
+    R(f) = E[-log f(X)] = entropy of g + KL(g, f),
+
+where g is the density that the rows come from; it is least for f = g, and densities of any kind are
+compared by it on rows held out. A row of weight w counts as w rows.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from empirisk.losses import LogDensity, Loss
+from empirisk.risk.axis import Output, PathMixin
+from empirisk.risk.cross_validation import cross_validate
+from empirisk.risk.curves import RiskPath
+from empirisk.risk.estimate import RiskEstimate
+from empirisk.risk.out_of_fold import out_of_fold
+from empirisk.risk.problem import Problem
+from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.streams import settled
+
+
+class DensityMixin(PathMixin):
+    """What every density has beside scikit-learn's methods.
+
+    A learner gives `score_samples`, the log density of each row; its losses follow. Its path
+    answers `predict_path(X, "density")` with the loss -log f(x) of each row at each value.
+    """
+
+    def score_samples(self, X: Any) -> Floats:
+        """log f(x) of each row, minus infinity where the density is 0."""
+        raise NotImplementedError
+
+    @property
+    def own_loss(self) -> Loss:
+        """The loss by which densities are compared, and by which `Tuned` judges them."""
+        return LogDensity()
+
+    def losses_of_rows(self, X: Any, output: Output = "density") -> Floats:
+        """-log f(x) of each row under the fitted density; infinite where it is 0."""
+        if output != "density":
+            raise ParameterError(
+                f"{type(self).__name__} has no {output!r} of rows: use the loss 'log_density'"
+            )
+        return 0.0 - self.score_samples(X)
+
+    def density_risk(
+        self,
+        X: Any,
+        *,
+        cv: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+        level: float = 0.95,
+        method: str = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> RiskEstimate:
+        """The mean of -log f(x) over rows held out, each under a density fitted without it.
+
+        It is minus the held-out log likelihood of a row. The density has the parameters that the
+        learner has; whether it is fitted makes no difference. It is infinite, and without an
+        interval, if the density of a single held-out row is 0. Of a fitted density and rows that
+        took no part in fitting it, `risk.evaluate(density, X, None, loss="log_density")` is the
+        risk.
+
+        Parameters
+        ----------
+        X : the rows
+        cv, sample_weight, groups, level, method, n_jobs, random_state
+            As in `risk.cross_validate`.
+        """
+        return cross_validate(
+            self, X, None,
+            cv=cv, loss=LogDensity(), sample_weight=sample_weight, groups=groups, level=level,
+            method=method, n_jobs=n_jobs, random_state=random_state,
+        )  # fmt: skip
+
+    def density_path(
+        self,
+        X: Any,
+        values: Sequence[Any] | None = None,
+        *,
+        cv: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> RiskPath:
+        """`density_risk` at all values of the axis, on the same held-out rows.
+
+        Beside it stands the training risk. The value that is marked has the least risk, ties going
+        to the simpler.
+
+        Parameters
+        ----------
+        X : the rows
+        values : sequence, optional
+            Of the axis; None is the default grid.
+        cv, sample_weight, groups, n_jobs, random_state
+            As in `risk.cross_validate`.
+        """
+        problem = Problem.of(
+            self, X, None, loss=LogDensity(), sample_weight=sample_weight, groups=groups
+        ).designed(self)
+        random_state = settled(random_state)
+        plan = problem.plan(cv, random_state=random_state)
+        if values is None:
+            values = self.axis_values(problem.design, None, problem.weight, n_train=plan.n_train)
+        losses = out_of_fold(
+            self, problem, plan, values=list(values), n_jobs=n_jobs, random_state=random_state
+        )
+        return RiskPath.of(losses, losses.choose("best"))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.estimator_type = "density_estimator"
+        return tags
+
+
+class DensitiesPath:
+    """A fitted density for each value of an axis, for learners that have no shorter way to them.
+
+    Parameters
+    ----------
+    densities : sequence of fitted learners
+    """
+
+    def __init__(self, densities: Sequence[Any]) -> None:
+        self.densities = densities
+
+    def predict_path(self, X: Array, output: Output) -> Floats:
+        """The loss of each row, a column for each value."""
+        return np.column_stack([density.losses_of_rows(X, output) for density in self.densities])
+
+    @property
+    def degrees_of_freedom(self) -> Floats:
+        raise NotImplementedError("the degrees of freedom of densities are not known")
+
+    def at(self, j: int) -> BaseEstimator:
+        """The fitted learner at the j-th value."""
+        return self.densities[j]

@@ -1,0 +1,91 @@
+"""Starts of a Gaussian mixture that the user gives: weights, means, precisions, or some of them."""
+
+from typing import Any
+
+import numpy as np
+
+from empirisk.learners.density.covariance_structures import Full
+from empirisk.learners.density.gaussian_model import GaussianModel, GaussianParameters
+from empirisk.learners.density.mixture_starts import label_moments, start_labels
+from empirisk.learners.density.tiled_rows import Place
+from empirisk.learners.ensembles.boosting.team import Team
+from empirisk.learners.unsupervised.lloyd import nearest
+from empirisk.learners.unsupervised.placed_rows import PlacedRows
+from empirisk.runtime.arrays import Floats
+from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.streams import spawn
+
+
+def given_parameters(
+    mixture: Any, place: Place, Z: Floats, weight: Floats, model: GaussianModel
+) -> GaussianParameters | None:
+    """What the user gave, and for the rest that of rows dealt to the nearest mean, or by k-means.
+
+    None if nothing was given.
+    """
+    if all(x is None for x in (mixture.weights_init, mixture.means_init, mixture.precisions_init)):
+        return None
+    K, p = int(mixture.n_components), Z.shape[1]
+    structure, team = model.structure, Team(mixture.n_jobs)
+    placed = PlacedRows.of(Z, weight, team)
+    means = given(mixture, "means_init", (K, p))
+    if means is None:
+        seed = spawn(mixture.random_state, 1)[0]
+        labels = start_labels(Z, weight, K, "kmeans", seed, team)
+    else:
+        means = place.put(means)
+        labels = nearest(placed, placed.place(means), team)
+    mass, centres, matrices = label_moments(Z, weight, labels, K)
+    covariances = given_covariances(mixture, structure, place, K, p)
+    if covariances is None:
+        size = np.maximum(mass, np.finfo(float).tiny)
+        scatter = np.einsum("kjj->kj", matrices) if structure.diagonal else matrices
+        covariances = structure.fitted(size, (scatter.T * size).T, model.floor)
+    shares = given_shares(mixture, K)
+    if shares is None:
+        shares = np.maximum(mass / mass.sum(), 1e-10)
+    if structure.equal_shares:
+        shares = np.full(K, 1 / K)
+    return GaussianParameters(shares, centres if means is None else means, covariances)
+
+
+def given(mixture: Any, name: str, shape: tuple[int, ...]) -> Floats | None:
+    """A parameter that was given, as an array of finite numbers of this shape."""
+    value = getattr(mixture, name)
+    if value is None:
+        return None
+    array = np.array(value, dtype=float, order="C")
+    if array.shape != shape or not np.isfinite(array).all():
+        raise ParameterError(
+            f"{name} has shape {array.shape}; wanted finite numbers of shape {shape}"
+        )
+    return array
+
+
+def given_shares(mixture: Any, K: int) -> Floats | None:
+    """Weights of components that were given: positive, and with sum 1."""
+    shares = given(mixture, "weights_init", (K,))
+    if shares is not None and (shares.min() <= 0 or abs(shares.sum() - 1) > 1e-6):
+        raise ParameterError(f"weights_init is {shares}; give positive numbers with sum 1")
+    return shares if shares is None else shares / shares.sum()
+
+
+def given_covariances(
+    mixture: Any, structure: Full, place: Place, K: int, p: int
+) -> Floats | None:
+    """Inverses of the precisions that were given, in the place of rows."""
+    precisions = given(mixture, "precisions_init", structure.shape(K, p))
+    if precisions is None:
+        return None
+    if structure.diagonal:
+        if precisions.min() <= 0:
+            raise ParameterError("precisions_init has numbers <= 0; give positive ones")
+        return structure.in_units(1 / precisions, 1 / place.unit)
+    try:
+        np.linalg.cholesky(precisions)
+    except np.linalg.LinAlgError:
+        raise ParameterError(
+            "precisions_init has a matrix that is not positive definite; give symmetric, positive "
+            "definite ones"
+        ) from None
+    return structure.in_units(np.linalg.inv(precisions), 1 / place.unit)
