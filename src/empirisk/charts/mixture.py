@@ -38,3 +38,22 @@ def draw_density_parts(at: Floats, parts: Floats, X: Floats | None, *, ax: Any =
     ax.plot(at, parts.sum(axis=1), color="k", linewidth=1.5)
     ax.set_ylabel("density")
     return ax
+
+
+def draw_number_of_components(
+    values: Ints,
+    score: Floats,
+    standard_error: Floats | None,
+    by: str,
+    chosen: int,
+    *,
+    ax: Any = None,
+) -> Any:
+    """A criterion along the number of components, one standard error about it, and the choice."""
+    ax = axes(ax)
+    ax.errorbar(values, score, yerr=standard_error, marker="o", markersize=4, capsize=3)
+    ax.axvline(chosen, color="C3", linestyle="--", label=f"{chosen} component(s)")
+    ax.set_xlabel("number of components")
+    ax.set_ylabel("mean -log density of rows held out" if by == "held_out" else by.upper())
+    ax.legend()
+    return ax

@@ -10,7 +10,7 @@ held is the M-step, which needs E_q log p_t(v, h) alone. Neither lowers the like
 Laird & Rubin 1977). A model gives its two steps, the solver everything around them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeVar
 from warnings import warn
@@ -24,6 +24,7 @@ from empirisk.runtime.parallel import parallel
 from empirisk.solvers.descent import check_limits
 
 ROUNDING = 1e-9  # of the log-likelihood: what sums in another order may change
+FINALISTS = 3
 SHORT = 1e-3  # gain for each row at which a start has shown where it leads
 
 P = TypeVar("P")
@@ -153,13 +154,13 @@ def em_from(
     tol: float = 1e-6,
     max_iter: int = 1000,
     keep_steps: bool = False,
-    sound: Any = None,
+    sound: Callable[[P], bool] | None = None,
     n_jobs: int | None = None,
 ) -> Ascent[P]:
-    """Of several starts, go on from that with the largest likelihood (Biernacki et al. 2003).
+    """Of several starts, the way to the largest likelihood.
 
-    Each is followed until a step gains less than 0.001 for each row; the best of them until it
-    gains less than `tol`.
+    Each is followed until a step gains less than 0.001 for each row; then the best three of them
+    until it gains less than `tol` (after Biernacki, Celeux & Govaert 2003).
 
     Parameters
     ----------
@@ -182,20 +183,34 @@ def em_from(
     if len(starts) == 1:
         return em(model, starts[0], tol=tol, max_iter=max_iter, keep_steps=keep_steps)
     short = max(tol, SHORT)
-
-    def follow(start: P) -> Ascent[P]:
-        return em(model, start, tol=short, max_iter=max_iter, keep_steps=keep_steps)
-
-    ways = parallel(follow, starts, n_jobs=n_jobs)
+    limits = {"max_iter": max_iter, "keep_steps": keep_steps}
+    ways = parallel(lambda start: em(model, start, tol=short, **limits), starts, n_jobs=n_jobs)
     reached = np.array([way.log_likelihood for way in ways])
-    believed = np.array([sound is None or bool(sound(way.parameters)) for way in ways])
-    among = believed if believed.any() else np.ones(len(ways), dtype=bool)
-    best = ways[int(np.where(among, reached, -np.inf).argmax())]
-    left = max_iter - best.n_iter
-    if tol < short and left > 0:
-        rest = em(model, best.parameters, tol=tol, max_iter=left, keep_steps=keep_steps)
-        best = joined(best, rest)
-    return replace(best, starts=reached)
+    order = ranked(ways, sound)
+    if tol == short:
+        return replace(ways[order[0]], starts=reached)
+    ends = parallel(
+        lambda i: carried_on(model, ways[i], tol, max_iter, keep_steps),
+        order[:FINALISTS],
+        n_jobs=n_jobs,
+    )
+    return replace(ends[ranked(ends, sound)[0]], starts=reached)
+
+
+def ranked(ways: Sequence[Ascent[P]], sound: Callable[[P], bool] | None) -> list[int]:
+    """The best first: sound ones before others, then by likelihood; of equals the first."""
+    believed = [sound is None or bool(sound(way.parameters)) for way in ways]
+    return sorted(range(len(ways)), key=lambda i: (not believed[i], -ways[i].log_likelihood, i))
+
+
+def carried_on(
+    model: LatentModel[P, S], way: Ascent[P], tol: float, max_iter: int, keep_steps: bool
+) -> Ascent[P]:
+    """A way that stopped early, to its end."""
+    left = max_iter - way.n_iter
+    if left <= 0:
+        return way
+    return joined(way, em(model, way.parameters, tol=tol, max_iter=left, keep_steps=keep_steps))
 
 
 def joined(one: Ascent[P], other: Ascent[P]) -> Ascent[P]:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.linalg import eigh, solve_triangular
+from scipy.linalg import eigh
+from scipy.linalg.lapack import dtrtri
 
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import DataError
@@ -49,11 +50,19 @@ class CovarianceFloor:
 
     def matrix(self, S: Floats) -> Floats:
         """The matrix, raised where it is below the floor."""
-        values, vectors = self._spectrum(S)
-        if values[0] >= self.share:
+        if self.above(S):
             return S
+        values, vectors = self._spectrum(S)
         sides = self.total @ vectors  # vectors' total vectors = I
         return (sides * np.maximum(values, self.share)) @ sides.T
+
+    def above(self, S: Floats) -> bool:
+        """Whether a matrix, or all of several, are above the floor, as a factorisation tells."""
+        try:
+            np.linalg.cholesky(S - self.share * self.total)
+        except np.linalg.LinAlgError:
+            return False
+        return True
 
     def matrix_at(self, S: Floats) -> bool:
         """Whether the floor holds it up."""
@@ -73,7 +82,8 @@ class Full:
 
     def fitted(self, mass: Floats, scatter: Floats, floor: CovarianceFloor) -> Floats:
         """The M-step."""
-        return np.array([floor.matrix(S) for S in scatter / mass[:, np.newaxis, np.newaxis]])
+        matrices = scatter / mass[:, np.newaxis, np.newaxis]
+        return matrices if floor.above(matrices) else np.array([floor.matrix(S) for S in matrices])
 
     def at_floor(self, covariances: Floats, floor: CovarianceFloor) -> bool:
         """Whether the floor holds up a component."""
@@ -221,11 +231,8 @@ STRUCTURES = {
 
 def inverse_roots(matrices: Floats) -> Floats:
     """Lower triangular R_k with R_k S_k R_k' = I, of each matrix."""
-    identity = np.eye(matrices.shape[1])
     try:
-        return np.array(
-            [solve_triangular(np.linalg.cholesky(S), identity, lower=True) for S in matrices]
-        )
+        return np.array([dtrtri(L, lower=1)[0] for L in np.linalg.cholesky(matrices)])
     except np.linalg.LinAlgError:
         raise DataError(
             "a covariance is not positive definite: a component has collapsed; give fewer "

@@ -73,13 +73,12 @@ class GaussianMixture(MixtureDrawing, Mixture):
     max_iter : int
         Steps at most.
     n_init : "auto" or int
-        How many starts; "auto" is 10, and 1 where the start is not drawn. The first of several
-        starts is "kmeans" also where `init_params` says "hierarchical" and the other way round, so
-        that two ways are tried.
-    init_params : {"kmeans", "k-means++", "random_from_data", "random", "hierarchical"}
+        How many starts; "auto" is 10, and 1 where the start is not drawn.
+    init_params : {"auto", "kmeans", "k-means++", "random_from_data", "random", "hierarchical"}
         Rows are dealt to components by k-means; by the nearest of rows that k-means++ or chance
         draws; by random probabilities; by Ward's hierarchy, which draws nothing up to 2000 rows.
-        Features are brought to one variance before, unless components are spheres.
+        "auto" takes these five in turn. Features are brought to one variance before, unless
+        components are spheres.
     weights_init, means_init, precisions_init : arrays, optional
         Parameters to start from, as in scikit-learn; without precisions, rows are dealt to the
         nearest mean.
@@ -149,7 +148,7 @@ class GaussianMixture(MixtureDrawing, Mixture):
         reg_covar: float = 1e-6,
         max_iter: int = 1000,
         n_init: int | Literal["auto"] = "auto",
-        init_params: str = "kmeans",
+        init_params: str = "auto",
         weights_init: Any = None,
         means_init: Any = None,
         precisions_init: Any = None,
@@ -283,11 +282,7 @@ class GaussianMixture(MixtureDrawing, Mixture):
 
     def _way(self, number: int) -> str:
         """How the start of this number is found."""
-        if number != 1:
-            return self.init_params
-        return {"kmeans": "hierarchical", "hierarchical": "kmeans"}.get(
-            self.init_params, self.init_params
-        )
+        return STARTS[number % len(STARTS)] if self.init_params == "auto" else self.init_params
 
     def _number_of_starts(self, n: int) -> int:
         if self.n_components == 1:
@@ -359,7 +354,7 @@ class GaussianMixture(MixtureDrawing, Mixture):
                 isinstance(self.covariance_type, str) and self.covariance_type in STRUCTURES,
                 f"one of {tuple(STRUCTURES)}",
             ),
-            init_params=(self.init_params in STARTS, f"one of {STARTS}"),
+            init_params=(self.init_params in ("auto", *STARTS), f"'auto' or one of {STARTS}"),
             reg_covar=(is_number(self.reg_covar) and 0 <= self.reg_covar < 1, "0 <= number < 1"),
         )
 

@@ -62,8 +62,24 @@ def check_shape(name: str, array: Any, shape: tuple[int, ...]) -> None:
 
 def check_way(mixture: Any) -> None:
     """The likelihoods and the trajectory."""
+    check_bounds(mixture)
+    if not isinstance(getattr(mixture, "trajectory_", None), EMTrajectory):
+        raise DataError("trajectory_ is not a trajectory of EM")
+
+
+def check_bounds(mixture: Any) -> None:
+    """The likelihood at each step."""
     bounds = getattr(mixture, "lower_bounds_", None)
     if not isinstance(bounds, np.ndarray) or bounds.dtype != np.float64 or bounds.ndim != 1:
         raise DataError("lower_bounds_ is not a list of numbers")
-    if not isinstance(getattr(mixture, "trajectory_", None), EMTrajectory):
-        raise DataError("trajectory_ is not a trajectory of EM")
+
+
+def check_poisson_mixture(mixture: Any) -> None:
+    """Raise a DataError unless the fitted attributes belong together."""
+    if not hasattr(mixture, "weights_") and not hasattr(mixture, "rates_"):
+        return  # not fitted
+    K, p = check_components(mixture)
+    check_numbers("rates_", getattr(mixture, "rates_", None), (K, p))
+    if mixture.rates_.min() < 0:
+        raise DataError("rates_ has negative numbers")
+    check_bounds(mixture)

@@ -17,7 +17,7 @@ from empirisk.learners.unsupervised.seeding import plus_plus, random_rows
 from empirisk.runtime.arrays import Floats, Int32s, Ints
 from empirisk.runtime.streams import generator
 
-STARTS = ("kmeans", "k-means++", "random", "random_from_data", "hierarchical")
+STARTS = ("kmeans", "hierarchical", "random", "k-means++", "random_from_data")
 MOST_IN_HIERARCHY = 2000  # rows; of more, so many are drawn and the others join the nearest
 POOLED = 0.1
 

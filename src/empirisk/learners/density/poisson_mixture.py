@@ -1,0 +1,350 @@
+"""Mixtures of Poisson distributions for counts, fitted by EM."""
+
+import sys
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Literal, NamedTuple, Self
+from warnings import warn
+
+import numpy as np
+from scipy.special import gammaln, logsumexp, xlogy
+from sklearn.utils import Tags
+
+from empirisk.learners.density.mixture import Mixture, check_number_of_components
+from empirisk.learners.density.mixture_soundness import check_poisson_mixture
+from empirisk.learners.density.mixture_starts import (
+    POOLED,
+    STARTS,
+    random_responsibilities,
+    start_labels,
+)
+from empirisk.learners.ensembles.boosting.team import Team
+from empirisk.learners.unsupervised.clusters import check_parameters, is_count, is_number
+from empirisk.runtime.arrays import Floats, Ints
+from empirisk.runtime.errors import ConvergenceWarning, DataError, ParameterError
+from empirisk.runtime.parallel import one_blas_thread
+from empirisk.runtime.streams import generator, spawn
+from empirisk.runtime.validation import check_predict, check_rows, numbers
+from empirisk.solvers.em import Ascent, em_from
+
+AUTO_STARTS = 10
+BLOCK = 8192
+STIRLING = 30.0  # from here on, the series for x! has all digits
+
+
+class PoissonParameters(NamedTuple):
+    """Weights of components (K,), and rates (K, p)."""
+
+    shares: Floats
+    rates: Floats
+
+
+class Counts(NamedTuple):
+    """Rows of counts, 0 where missing, whether they are observed (None: all), and weights.
+
+    `center` is the mean of each column, about which likelihoods are taken: they keep their digits
+    where counts are large.
+    """
+
+    X: Floats
+    observed: Floats | None
+    weight: Floats
+    center: Floats
+
+    @classmethod
+    def of(cls, X: Floats, weight: Floats, center: Floats | None = None) -> "Counts":
+        """Of rows that may have NaN."""
+        missing = np.isnan(X)
+        observed = (~missing).astype(float) if missing.any() else None
+        X = np.where(missing, 0.0, X) if observed is not None else X
+        if center is None:
+            seen = weight.sum() if observed is None else np.maximum(weight @ observed, 1e-300)
+            center = weight @ X / seen
+        return cls(X, observed, weight, center)
+
+
+@dataclass(frozen=True, eq=False)
+class PoissonModel:
+    """The steps of EM; the hidden part of a row is the number of its component."""
+
+    counts: Counts
+    floor: float
+
+    @cached_property
+    def total(self) -> float:
+        """The weight of all rows."""
+        return float(self.counts.weight.sum())
+
+    @cached_property
+    def base(self) -> float:
+        """The part of the log-likelihood that no parameter changes, for each row."""
+        return float(self.counts.weight @ row_constants(self.counts)) / self.total
+
+    def e_step(self, parameters: PoissonParameters) -> tuple[Any, float]:
+        """Expected weights, counts and observations of components; the mean log-likelihood."""
+        X, observed, weight, _ = self.counts
+        K, p = parameters.rates.shape
+        mass, sums, seen, likelihood = np.zeros(K), np.zeros((K, p)), np.zeros((K, p)), 0.0
+        for start in range(0, len(X), BLOCK):
+            part = slice(start, start + BLOCK)
+            joint = joint_of(self.counts, parameters, part)
+            density = np.asarray(logsumexp(joint, axis=1))
+            likelihood += float(weight[part] @ density)
+            share = np.exp(joint - density[:, np.newaxis]) * weight[part, np.newaxis]
+            mass += share.sum(axis=0)
+            sums += share.T @ X[part]
+            if observed is not None:
+                seen += share.T @ observed[part]
+        seen = np.repeat(mass[:, np.newaxis], p, axis=1) if observed is None else seen
+        return (mass, sums, seen), likelihood / self.total + self.base
+
+    def m_step(self, statistics: Any) -> PoissonParameters:
+        """Weights, and the mean counts of components, or the floor below them."""
+        mass, sums, seen = statistics
+        center = self.counts.center
+        rates = np.where(seen > 0, sums / np.where(seen > 0, seen, 1.0), center)
+        return PoissonParameters(mass / mass.sum(), np.maximum(rates, self.floor * center))
+
+
+def joint_of(counts: Counts, parameters: PoissonParameters, part: slice) -> Floats:
+    """log(a_k f_k(x)) of rows and components, without what is the same for all components."""
+    center = counts.center
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(center > 0, np.log(parameters.rates / center), 0.0)
+        shares = np.log(parameters.shares)
+    gap = parameters.rates - center
+    if counts.observed is None:
+        return counts.X[part] @ ratio.T + (shares - gap.sum(axis=1))
+    return counts.X[part] @ ratio.T + shares - counts.observed[part] @ gap.T
+
+
+def row_constants(counts: Counts) -> Floats:
+    """log f(x) of each row under rates `center`; minus infinity for counts where the rate is 0."""
+    X, center = counts.X, counts.center
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(X > 0, X / center, 1.0)
+        gap = X - center
+        terms = gap - xlogy(X, ratio) + stirling(X)
+    terms = np.where((center == 0) & (X > 0), -np.inf, terms)
+    return (terms if counts.observed is None else terms * counts.observed).sum(axis=1)
+
+
+def stirling(x: Floats) -> Floats:
+    """x log x - x - log x!, without loss of digits where x is large.
+
+    Examples
+    --------
+    >>> stirling(np.array([0.0, 1.0, 1e200])).round(4)
+    array([   0.    ,   -1.    , -231.1777])
+    """
+    large = np.maximum(x, STIRLING)
+    inverse = 1 / large
+    square = inverse * inverse
+    series = inverse * (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square / 1680)))
+    small = np.minimum(x, STIRLING)
+    return np.where(
+        x >= STIRLING,
+        -0.5 * np.log(2 * np.pi * large) - series,
+        xlogy(small, small) - small - gammaln(small + 1),
+    )
+
+
+class PoissonMixture(Mixture):
+    """A mixture of independent Poisson counts, f(x) = sum_k a_k prod_j P(x_j; l_kj): maximise
+    sum_i w_i log f(x_i).
+
+    Rows come from hidden groups; within a group the counts of features are independent, with the
+    rates l_k. EM takes in turn the posterior probabilities of groups and the mean counts of rows
+    that are shared out by them. Of a row with missing values (NaN) the observed ones are used.
+    Numbers that are no counts are taken as they are: their likelihood is that of x! = Gamma(x + 1).
+
+    Complexity axis: `n_components`; `Tuned(PoissonMixture())` chooses it by the likelihood of rows
+    held out, `number_of_components` by BIC, ICL or AIC.
+
+    Parameters
+    ----------
+    n_components : int
+    tol, max_iter, n_init, init_params, random_state, verbose, n_jobs
+        As in `GaussianMixture`; rows are dealt to components by the square roots of counts, whose
+        variances are about equal.
+    rate_floor : float
+        No rate is less than this share of the mean of its feature: a count that a component has
+        never seen is improbable, not impossible.
+
+    Attributes
+    ----------
+    weights_ : array of shape (n_components,)
+    rates_ : array of shape (n_components, n_features)
+    converged_, n_iter_, lower_bound_, lower_bounds_
+        As in `GaussianMixture`.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    References
+    ----------
+    G. McLachlan and D. Peel (2000), Finite mixture models.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.concatenate([rng.poisson([2.0, 9.0], (200, 2)), rng.poisson([8.0, 1.0], (100, 2))])
+    >>> mixture = PoissonMixture(2, random_state=0).fit(X)
+    >>> order = mixture.weights_.argsort()
+    >>> mixture.weights_[order].round(2), mixture.rates_[order].round(1)
+    (array([0.34, 0.66]), array([[7.9, 1.1], [1.9, 8.9]]))
+    """
+
+    feature_scaling: ClassVar[Literal["each", "common"] | None] = None
+
+    def __init__(
+        self,
+        n_components: int = 1,
+        *,
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        n_init: int | Literal["auto"] = "auto",
+        init_params: str = "auto",
+        rate_floor: float = 1e-6,
+        random_state: Any = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_init = n_init
+        self.init_params = init_params
+        self.rate_floor = rate_floor
+        self.random_state = random_state
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find weights and rates.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p), counts
+            NaN where one is missing.
+        y : ignored
+        sample_weight : array-like of shape (n,), optional
+            A row of weight w counts as w copies of it.
+        """
+        rows, weight = check_rows(self, X, sample_weight, allow_nan=True)
+        self._check_parameters()
+        self._fit_rows(self._prepared(rows, weight))
+        if not self.converged_ and self.max_iter > 0 and self.tol > 0:
+            warn(
+                f"EM has not converged after max_iter={self.max_iter} steps; "
+                "give more, or a larger tol",
+                ConvergenceWarning,
+            )
+        return self
+
+    def design(self, X: Any) -> Floats:
+        """X as an array, NaN where a value is missing."""
+        return numbers(X, self, allow_nan=True)
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Floats, Ints]:
+        """Rows drawn from the mixture, and their components, in the order of components."""
+        if not is_count(n_samples):
+            raise ParameterError(f"n_samples is {n_samples!r}; give a whole number of 1 or more")
+        rng = generator(spawn(self.random_state if random_state is None else random_state, 1)[0])
+        counts = rng.multinomial(n_samples, self.weights_ / self.weights_.sum())
+        labels = np.repeat(np.arange(len(counts)), counts)
+        return rng.poisson(self.rates_[labels]).astype(float), labels
+
+    def _prepared(self, X: Floats, weight: Floats) -> Counts:
+        refuse_negative(X, self)
+        return Counts.of(X, weight / weight.max())
+
+    def _fit_rows(self, rows: Counts) -> Self:
+        """The best of all starts."""
+        check_number_of_components(self.n_components, rows.X)
+        model = PoissonModel(rows, float(self.rate_floor))
+        with one_blas_thread():
+            found = em_from(
+                model, self._starts(rows, model), tol=self.tol, max_iter=self.max_iter,
+                n_jobs=self.n_jobs,
+            )  # fmt: skip
+        if self.verbose:
+            print(f"PoissonMixture: {found}", file=sys.stderr)
+        self._take(found)
+        return self
+
+    def _take(self, found: Ascent[PoissonParameters]) -> None:
+        self.weights_, self.rates_ = found.parameters
+        self.converged_, self.n_iter_ = found.converged, found.n_iter
+        self.lower_bound_, self.lower_bounds_ = found.log_likelihood, found.log_likelihoods
+        self.n_features_in_ = self.rates_.shape[1]
+
+    def _starts(self, rows: Counts, model: PoissonModel) -> list[PoissonParameters]:
+        """The parameters of all starts: rows dealt to components, a tenth of all rates pooled."""
+        K, team = int(self.n_components), Team(self.n_jobs)
+        seen = np.ones_like(rows.X) if rows.observed is None else rows.observed
+        roots = np.sqrt(np.where(seen > 0, rows.X, rows.center))
+        starts = []
+        for number, seed in enumerate(spawn(self.random_state, self._number_of_starts())):
+            way = STARTS[number % len(STARTS)] if self.init_params == "auto" else self.init_params
+            if way == "random" and K > 1:
+                share = random_responsibilities(len(roots), K, seed)
+            else:
+                share = np.eye(K)[start_labels(roots, rows.weight, K, way, seed, team)]
+            share = share * rows.weight[:, np.newaxis]
+            shares, rates = model.m_step((share.sum(axis=0), share.T @ rows.X, share.T @ seen))
+            rates = (1 - POOLED) * rates + POOLED * rows.center
+            starts.append(PoissonParameters(np.maximum(shares, 1e-10), rates))
+        return starts
+
+    def _number_of_starts(self) -> int:
+        if self.n_components == 1:
+            return 1
+        if self.n_init == "auto":
+            return 1 if self.init_params == "hierarchical" else AUTO_STARTS
+        return int(self.n_init)
+
+    def _log_joint(self, X: Any) -> Floats:
+        X = check_predict(self, X, allow_nan=True)
+        refuse_negative(X, self)
+        counts = Counts.of(X, np.ones(len(X)), self.weights_ @ self.rates_)
+        parameters = PoissonParameters(self.weights_, self.rates_)
+        with one_blas_thread():
+            joint = joint_of(counts, parameters, slice(None))
+        return joint + row_constants(counts)[:, np.newaxis]
+
+    def _n_parameters(self) -> int:
+        return self.rates_.size + len(self.weights_) - 1
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_parameters(
+            self,
+            init_params=(
+                self.init_params in ("auto", *STARTS), f"'auto' or one of {STARTS}"
+            ),
+            rate_floor=(
+                is_number(self.rate_floor) and 0 <= self.rate_floor < 1, "0 <= number < 1"
+            ),
+        )  # fmt: skip
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.positive_only = True
+        return tags
+
+    def check_loaded(self) -> None:
+        """Raise a DataError unless what was read from a file is a mixture."""
+        check_poisson_mixture(self)
+
+
+def refuse_negative(X: Floats, estimator: Any) -> None:
+    """Counts are not negative."""
+    with np.errstate(invalid="ignore"):
+        negative = np.flatnonzero((X < 0).any(axis=0))
+    if len(negative):
+        name = type(estimator).__name__
+        raise DataError(
+            f"Negative values in data passed to {name}: column {negative[0]} has some, and counts "
+            "are 0 or more"
+        )
