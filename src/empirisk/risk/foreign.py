@@ -38,7 +38,11 @@ def fit_foreign(estimator: Any, problem: Problem, seed: int | None) -> Any:
 
 def foreign_prediction(model: Any, X: Any, problem: Problem, output: Output) -> Array:
     """Predictions (rows,) or (rows, classes), in the codes of the problem."""
-    if output in ("reconstruction", "entries", "density"):
+    if output == "density":  # may be 0, at an infinite loss
+        losses = _for_each_row(_losses_of_rows(model, X, output), X, model)
+        _checked(np.where(losses == np.inf, 0.0, losses), model)
+        return losses
+    if output in ("reconstruction", "entries"):
         return _checked(_for_each_row(_losses_of_rows(model, X, output), X, model), model)
     if output == "value":
         prediction = _for_each_row(model.predict(X), X, model)

@@ -41,7 +41,10 @@ def with_baseline(rivals: dict[str, Any], loss: Loss) -> dict[str, Any]:
     """The best constant first, unless one is there: what no learner may lose against.
 
     Where the others read a table through an `Encoder`, or as it is, the constant has an `Encoder`.
+    Nothing is predicted without labels, and so there is no constant either.
     """
+    if loss.output not in ("value", "probability"):
+        return rivals
     if any(isinstance(learner_of(estimator), Baseline) for estimator in rivals.values()):
         return rivals
     encoders = [

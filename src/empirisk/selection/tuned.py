@@ -211,6 +211,16 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         return self.best_estimator_.losses_of_rows(X, output)
 
+    @_best_has("score_samples")
+    def score_samples(self, X: Any) -> Array:
+        check_is_fitted(self)
+        return self.best_estimator_.score_samples(X)
+
+    @_best_has("sample")
+    def sample(self, n_samples: int = 1, **options: Any) -> Any:
+        check_is_fitted(self)
+        return self.best_estimator_.sample(n_samples, **options)
+
     @_best_has("transform")
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
         """`transform` of the training rows after `fit`."""

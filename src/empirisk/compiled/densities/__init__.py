@@ -1,0 +1,1 @@
+"""Compiled sums of kernels over rows."""

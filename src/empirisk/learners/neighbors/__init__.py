@@ -1,0 +1,1 @@
+"""Predictions by the training rows that are near."""
