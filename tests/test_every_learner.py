@@ -30,6 +30,7 @@ from empirisk import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     ElasticNet,
+    GaussianMixture,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
     KMeans,
@@ -42,6 +43,7 @@ from empirisk import (
     LogitBoostClassifier,
     MarginClassifier,
     NaiveBayes,
+    PoissonMixture,
     QuadraticDiscriminantAnalysis,
     RandomForestClassifier,
     RandomForestRegressor,
@@ -96,6 +98,13 @@ SETTINGS = {
         DecisionTreeRegressor(max_features=0.5, random_state=0, ccp_alpha=0.01),
     ],
     "ElasticNet": [ElasticNet(alpha=0.1), ElasticNet(alpha=0.1, positive=True)],
+    "GaussianMixture": [
+        GaussianMixture(random_state=0),
+        GaussianMixture(2, init_params="hierarchical"),
+        GaussianMixture(2, covariance_type="tied", init_params="hierarchical"),
+        GaussianMixture(2, covariance_type="diag", init_params="hierarchical"),
+        GaussianMixture(3, covariance_type="sieve", init_params="hierarchical"),
+    ],
     "HistGradientBoostingClassifier": [
         HistGradientBoostingClassifier(max_iter=4, min_samples_leaf=3, max_leaf_nodes=5),
         HistGradientBoostingClassifier(
@@ -153,6 +162,10 @@ SETTINGS = {
     "QuadraticDiscriminantAnalysis": [
         QuadraticDiscriminantAnalysis(),
         QuadraticDiscriminantAnalysis(reg_param=0.1),
+    ],
+    "PoissonMixture": [
+        PoissonMixture(random_state=0),
+        PoissonMixture(2, init_params="hierarchical"),
     ],
     "PCA": [
         PCA(2),
@@ -231,6 +244,8 @@ def sample(learner, n=60, seed=0):
     """Rows with signal, unequal scales and, for classifiers, three classes of strings."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 4)) * [1.0, 3.0, 0.5, 2.0] + [0.0, 5.0, 0.0, -1.0]
+    if get_tags(learner).input_tags.positive_only:
+        X = np.abs(X)
     if is_classifier(learner):
         score = X[:, 0] + 0.3 * X[:, 1] + 0.7 * rng.normal(size=n)
         return X, np.array(["a", "b", "c"])[np.digitize(score, np.quantile(score, [0.4, 0.7]))]

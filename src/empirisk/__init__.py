@@ -19,6 +19,7 @@ _HOME = {
     "DecisionTreeRegressor": "empirisk.learners.trees.regressor",
     "ElasticNet": "empirisk.learners.linear.elastic_net",
     "Encoder": "empirisk.data.encode",
+    "GaussianMixture": "empirisk.learners.density.gaussian_mixture",
     "HistGradientBoostingClassifier": (
         "empirisk.learners.ensembles.boosting.hist_gradient_boosting_classifier"
     ),
@@ -37,6 +38,7 @@ _HOME = {
     "NaiveBayes": "empirisk.learners.generative.naive_bayes",
     "PCA": "empirisk.learners.unsupervised.pca",
     "Plan": "empirisk.risk.plans",
+    "PoissonMixture": "empirisk.learners.density.poisson_mixture",
     "QuadraticDiscriminantAnalysis": "empirisk.learners.generative.qda",
     "RandomForestClassifier": "empirisk.learners.ensembles.random_forest_classifier",
     "RandomForestRegressor": "empirisk.learners.ensembles.random_forest_regressor",
@@ -59,6 +61,7 @@ _HOME = {
     "export_text": "empirisk.learners.trees.text",
     "load": "empirisk.model_file.load",
     "number_of_clusters": "empirisk.learners.unsupervised.number_of_clusters",
+    "number_of_components": "empirisk.learners.density.number_of_components",
     "pruning_table": "empirisk.learners.trees.pruning_table",
     "read_blocks": "empirisk.data.read_blocks",
     "read_table": "empirisk.data.read",

@@ -122,7 +122,9 @@ def em(
     [0.8  0.52] True
     """
     check_limits(max_iter, tol)
-    parameters, values, converged = start, [], False
+    before = parameters = start
+    values: list[float] = []
+    converged = False
     steps = [start] if keep_steps else []
     reason = f"max_iter = {max_iter} step(s) were taken"
     for t in range(int(max_iter)):
@@ -141,7 +143,7 @@ def em(
         before, parameters = parameters, model.m_step(statistics)
         if keep_steps:
             steps.append(parameters)
-        if gain < tol:
+        if gain < tol and tol > 0:
             converged, reason = True, f"a step gained less than tol = {tol:g} for each row"
             break
     return _ascent(parameters, values, steps, len(values), converged, reason)
@@ -183,8 +185,11 @@ def em_from(
     if len(starts) == 1:
         return em(model, starts[0], tol=tol, max_iter=max_iter, keep_steps=keep_steps)
     short = max(tol, SHORT)
-    limits = {"max_iter": max_iter, "keep_steps": keep_steps}
-    ways = parallel(lambda start: em(model, start, tol=short, **limits), starts, n_jobs=n_jobs)
+
+    def follow(start: P) -> Ascent[P]:
+        return em(model, start, tol=short, max_iter=max_iter, keep_steps=keep_steps)
+
+    ways = parallel(follow, starts, n_jobs=n_jobs)
     reached = np.array([way.log_likelihood for way in ways])
     order = ranked(ways, sound)
     if tol == short:

@@ -80,14 +80,15 @@ def posterior_tile(joint, top, total, density):
 
 
 @compiled
-def full_step(sync, first, tiles, weight, means, roots, constants, mass, sums, products, likelihood):
+def full_step(
+    sync, first, tiles, weight, means, roots, constants, mass, sums, products, likelihood
+):
     """For each block of tiles the log-likelihood, and the moments of each component in lanes.
 
     mass[b, k] are the sums of w r_k, sums[b, k, j] those of w r_k u_j, and products[b, k, i, j]
     those of w r_k u_i u_j for j <= i; further to the right they may hold anything.
     """
-    K, p = means.shape
-    wide = roots.shape[1]
+    K, wide = means.shape[0], roots.shape[1]
     residual, scaled = np.zeros((wide, LANES)), np.zeros((wide, LANES))
     y, joint = np.empty((2, LANES)), np.empty((K, LANES))
     top, total, density = np.empty(LANES), np.empty(LANES), np.empty(LANES)

@@ -8,16 +8,18 @@ is the exact maximum, under the constraint, so that the likelihood never falls.
 
 from dataclasses import dataclass
 from typing import ClassVar
+from warnings import warn
 
 import numpy as np
 from scipy.linalg import eigh
 from scipy.linalg.lapack import dtrtri
 
 from empirisk.runtime.arrays import Floats
-from empirisk.runtime.errors import DataError
+from empirisk.runtime.errors import DataError, RankWarning
 
 LEAST = 1e-12  # of the covariance of all rows: what rounding leaves
 AT_FLOOR = 1 + 1e-3
+ROUNDED = 1e-14
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,22 +33,26 @@ class CovarianceFloor:
 
     share: float
     total: Floats
+    in_a_plane: bool = False
 
     @classmethod
     def of(cls, reg_covar: float, total: Floats, *, diagonal: bool) -> "CovarianceFloor":
-        """A floor under matrices needs rows that do not all lie in a plane."""
-        floor = cls(max(float(reg_covar), LEAST), total)
-        if not diagonal:
-            size = np.sqrt(np.diagonal(total))
-            spectrum = np.linalg.eigvalsh(total / size / size[:, np.newaxis])
-            rank = int((spectrum > len(total) * 1e-14 * spectrum[-1]).sum())
-            if rank < len(total):
-                raise DataError(
-                    f"the rows of X lie in {rank} of {len(total)} dimensions, where no density "
-                    "with full covariances exists: leave out columns that follow from others, give "
-                    "more rows, or covariance_type='diag'"
-                )
-        return floor
+        """Where rows lie in a plane, T is taken without its correlations."""
+        share = max(float(reg_covar), LEAST)
+        if diagonal:
+            return cls(share, total)
+        size = np.sqrt(np.diagonal(total))
+        spectrum = np.linalg.eigvalsh(total / size / size[:, np.newaxis])
+        rank = int((spectrum > len(total) * ROUNDED * spectrum[-1]).sum())
+        if rank == len(total):
+            return cls(share, total)
+        warn(
+            f"the rows of X lie in {rank} of {len(total)} dimensions, where no density with full "
+            "covariances exists: reg_covar holds them up; leave out columns that follow from "
+            "others, give more rows, or covariance_type='diag'",
+            RankWarning,
+        )
+        return cls(share, np.diag(np.diagonal(total)), in_a_plane=True)
 
     def matrix(self, S: Floats) -> Floats:
         """The matrix, raised where it is below the floor."""

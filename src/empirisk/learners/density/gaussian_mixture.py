@@ -16,6 +16,7 @@ from empirisk.learners.density.mixture_drawing import MixtureDrawing
 from empirisk.learners.density.mixture_soundness import check_gaussian_mixture
 from empirisk.learners.density.mixture_starts import (
     STARTS,
+    by_place,
     label_moments,
     random_responsibilities,
     start_labels,
@@ -189,13 +190,9 @@ class GaussianMixture(MixtureDrawing, Mixture):
         """
         rows, weight = check_rows(self, X, sample_weight, allow_nan=True)
         self._check_parameters()
-        self._fit_rows(self._prepared(rows, weight))
-        if not self.converged_ and self.max_iter > 0 and self.tol > 0:
-            warn(
-                f"EM has not converged after max_iter={self.max_iter} steps; "
-                "give more, or a larger tol",
-                ConvergenceWarning,
-            )
+        prepared = self._prepared(rows, weight)
+        self._fit_rows(prepared)
+        self._warn(prepared.floor)
         return self
 
     def design(self, X: Any) -> Floats:
@@ -258,6 +255,19 @@ class GaussianMixture(MixtureDrawing, Mixture):
             print(f"GaussianMixture: {found}", file=sys.stderr)
         self._take(found, rows.tiled.place)
         return self
+
+    def _warn(self, floor: CovarianceFloor) -> None:
+        """Say what is doubtful about the fit."""
+        self._warn_unless_converged()
+        held_up = self._structure().at_floor(self._placed_covariances, floor)
+        if held_up and not floor.in_a_plane:
+            warn(
+                "a component has closed around a few rows, or rows in a plane, and only "
+                f"reg_covar={self.reg_covar} keeps its covariance from vanishing: its likelihood "
+                "says nothing; give fewer components, a larger reg_covar, or another "
+                "covariance_type",
+                ConvergenceWarning,
+            )
 
     def _starts(self, rows: PreparedRows, model: GaussianModel) -> list[GaussianParameters]:
         """The parameters of all starts."""
@@ -322,7 +332,9 @@ class GaussianMixture(MixtureDrawing, Mixture):
         X = check_predict(self, X, allow_nan=True)
         place = self._place()
         rows = TiledRows.of(X, place, Team(self.n_jobs))
-        parameters = GaussianParameters(self.weights_, self._placed_means, self._placed_covariances)
+        parameters = GaussianParameters(
+            self.weights_, np.array(self._placed_means), self._placed_covariances
+        )
         with one_blas_thread():
             joint = log_joint(rows, parameters, self._structure())
         if rows.incomplete is None:
@@ -332,7 +344,7 @@ class GaussianMixture(MixtureDrawing, Mixture):
         return joint
 
     def _place(self) -> Place:
-        return Place(self._unit, self._shift)
+        return Place(np.array(self._unit), np.array(self._shift))  # writable
 
     def _structure(self) -> Full:
         return STRUCTURES[self.covariance_type]
@@ -373,10 +385,11 @@ def dealt_parameters(
 ) -> GaussianParameters:
     """The parameters of rows dealt to components."""
     mass, means, matrices = label_moments(Z, weight, labels, K)
+    order = by_place(means)
+    mass, means, matrices = mass[order], means[order], matrices[order]
     structure = model.structure
     shares = np.full(K, 1 / K) if structure.equal_shares else mass / mass.sum()
     scatter = np.einsum("kjj->kj", matrices) if structure.diagonal else matrices
     size = np.maximum(mass, np.finfo(float).tiny)
     covariances = structure.fitted(size, (scatter.T * size).T, model.floor)
     return GaussianParameters(np.maximum(shares, 1e-10), means, covariances)
-

@@ -128,9 +128,7 @@ class GaussianModel:
         return Moments(mass, parameters.means + move, scatter)
 
 
-def factors(
-    parameters: GaussianParameters, structure: Full, wide: int
-) -> tuple[Floats, Floats]:
+def factors(parameters: GaussianParameters, structure: Full, wide: int) -> tuple[Floats, Floats]:
     """Triangular roots of the precisions, padded, and the constants of log(a_k f_k)."""
     K, p = parameters.means.shape
     roots = np.zeros((K, wide, wide))
@@ -149,7 +147,7 @@ def dense(parameters: GaussianParameters, structure: Full) -> tuple[Floats, Floa
     """Covariance matrices of all components, and the logarithms of their weights."""
     matrices = structure.matrices(parameters.covariances, *parameters.means.shape)
     with np.errstate(divide="ignore"):
-        return np.ascontiguousarray(matrices), np.log(parameters.shares)
+        return np.array(matrices), np.log(parameters.shares)  # writable
 
 
 def log_joint(rows: TiledRows, parameters: GaussianParameters, structure: Full) -> Floats:

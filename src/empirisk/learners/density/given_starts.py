@@ -70,9 +70,7 @@ def given_shares(mixture: Any, K: int) -> Floats | None:
     return shares if shares is None else shares / shares.sum()
 
 
-def given_covariances(
-    mixture: Any, structure: Full, place: Place, K: int, p: int
-) -> Floats | None:
+def given_covariances(mixture: Any, structure: Full, place: Place, K: int, p: int) -> Floats | None:
     """Inverses of the precisions that were given, in the place of rows."""
     precisions = given(mixture, "precisions_init", structure.shape(K, p))
     if precisions is None:
@@ -88,4 +86,5 @@ def given_covariances(
             "precisions_init has a matrix that is not positive definite; give symmetric, positive "
             "definite ones"
         ) from None
-    return structure.in_units(np.linalg.inv(precisions), 1 / place.unit)
+    inverse = np.linalg.inv(precisions).astype(np.float64)
+    return structure.in_units(inverse, 1 / place.unit)

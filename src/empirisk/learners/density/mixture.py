@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
+from warnings import warn
 
 import numpy as np
 from scipy.special import logsumexp
@@ -12,7 +13,7 @@ from empirisk.learners.density.density_estimator import DensitiesPath, DensityMi
 from empirisk.learners.unsupervised.clusters import check_parameters, is_count, is_number, is_whole
 from empirisk.risk.axis import Axis
 from empirisk.runtime.arrays import Floats, Ints
-from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.errors import ConvergenceWarning, DataError, ParameterError
 from empirisk.runtime.validation import check_weights
 
 MOST_COMPONENTS = 20  # of the default grid
@@ -99,6 +100,14 @@ class Mixture(DensityMixin, BaseEstimator):
         values = self.score_samples(X)
         weight = check_weights(sample_weight, len(values))
         return float(weight @ values), float(weight.sum())
+
+    def _warn_unless_converged(self: Any) -> None:
+        if not self.converged_ and self.max_iter > 0 and self.tol > 0:
+            warn(
+                f"EM has not converged after max_iter={self.max_iter} steps; "
+                "give more, or a larger tol",
+                ConvergenceWarning,
+            )
 
     def _check_parameters(self) -> None:
         checks: Any = self

@@ -34,7 +34,7 @@ def check_gaussian_mixture(mixture: Any) -> None:
 
 def check_components(mixture: Any) -> tuple[int, int]:
     """The numbers of components and features, of sound weights."""
-    p = getattr(mixture, "n_features_in_", None)
+    p: Any = getattr(mixture, "n_features_in_", None)
     if not is_count(p):
         raise DataError(f"n_features_in_ is {p!r}; wanted a whole number of 1 or more")
     check_numbers("weights_", getattr(mixture, "weights_", None), (None,))

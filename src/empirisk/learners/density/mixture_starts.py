@@ -44,7 +44,7 @@ def random_responsibilities(n: int, K: int, seed: int) -> Floats:
 
 
 def ward_labels(Z: Floats, weight: Floats, K: int, seed: int, team: Team) -> Int32s:
-    """Ward's hierarchy, cut at K clusters; clusters are numbered as rows come."""
+    """Ward's hierarchy, cut at K clusters."""
     if len(Z) <= MOST_IN_HIERARCHY:
         return ward_cut(Z, weight, K)
     drawn = np.sort(generator(seed).permutation(len(Z))[:MOST_IN_HIERARCHY])
@@ -91,9 +91,7 @@ def numbered(names: Ints) -> Int32s:
     return rank[codes.reshape(-1)]
 
 
-def label_moments(
-    Z: Floats, weight: Floats, labels: Any, K: int
-) -> tuple[Floats, Floats, Floats]:
+def label_moments(Z: Floats, weight: Floats, labels: Any, K: int) -> tuple[Floats, Floats, Floats]:
     """Weight, mean and covariance matrix of the rows of each label, or responsibility.
 
     A tenth of each covariance is the pooled one, so that those of few rows are no needles.
@@ -110,4 +108,10 @@ def label_moments(
             scatter[k] = (gaps * w[:, np.newaxis]).T @ gaps
     pooled = scatter.sum(axis=0) / mass.sum()
     size = np.where(mass > 0, mass, 1.0)[:, np.newaxis, np.newaxis]
-    return mass, means, (1 - POOLED) * scatter / size + POOLED * pooled
+    matrices = (1 - POOLED) * scatter / size + POOLED * pooled
+    return mass, means, matrices
+
+
+def by_place(means: Floats) -> Ints:
+    """Components by their means, the first feature first: whatever order the rows come in."""
+    return np.lexsort(means.T[::-1])

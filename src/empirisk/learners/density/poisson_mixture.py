@@ -4,7 +4,6 @@ import sys
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple, Self
-from warnings import warn
 
 import numpy as np
 from scipy.special import gammaln, logsumexp, xlogy
@@ -15,13 +14,14 @@ from empirisk.learners.density.mixture_soundness import check_poisson_mixture
 from empirisk.learners.density.mixture_starts import (
     POOLED,
     STARTS,
+    by_place,
     random_responsibilities,
     start_labels,
 )
 from empirisk.learners.ensembles.boosting.team import Team
 from empirisk.learners.unsupervised.clusters import check_parameters, is_count, is_number
 from empirisk.runtime.arrays import Floats, Ints
-from empirisk.runtime.errors import ConvergenceWarning, DataError, ParameterError
+from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.streams import generator, spawn
 from empirisk.runtime.validation import check_predict, check_rows, numbers
@@ -233,12 +233,7 @@ class PoissonMixture(Mixture):
         rows, weight = check_rows(self, X, sample_weight, allow_nan=True)
         self._check_parameters()
         self._fit_rows(self._prepared(rows, weight))
-        if not self.converged_ and self.max_iter > 0 and self.tol > 0:
-            warn(
-                f"EM has not converged after max_iter={self.max_iter} steps; "
-                "give more, or a larger tol",
-                ConvergenceWarning,
-            )
+        self._warn_unless_converged()
         return self
 
     def design(self, X: Any) -> Floats:
@@ -293,6 +288,8 @@ class PoissonMixture(Mixture):
             share = share * rows.weight[:, np.newaxis]
             shares, rates = model.m_step((share.sum(axis=0), share.T @ rows.X, share.T @ seen))
             rates = (1 - POOLED) * rates + POOLED * rows.center
+            order = by_place(rates)
+            shares, rates = shares[order], rates[order]
             starts.append(PoissonParameters(np.maximum(shares, 1e-10), rates))
         return starts
 

@@ -77,7 +77,7 @@ def refuse_constant(low: Floats, high: Floats, n: int) -> None:
     if len(constant):
         names = ", ".join(str(j) for j in constant[:5]) + (", ..." if len(constant) > 5 else "")
         raise DataError(
-            f"column(s) {names} of X have no two different values in {n} row(s): there is no "
+            f"column(s) {names} of X have no two different values (n_samples={n}): there is no "
             "density of a constant; leave them out, or give more rows"
         )
 
