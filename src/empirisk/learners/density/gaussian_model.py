@@ -147,7 +147,7 @@ def dense(parameters: GaussianParameters, structure: Full) -> tuple[Floats, Floa
     """Covariance matrices of all components, and the logarithms of their weights."""
     matrices = structure.matrices(parameters.covariances, *parameters.means.shape)
     with np.errstate(divide="ignore"):
-        return np.array(matrices), np.log(parameters.shares)  # writable
+        return np.array(matrices, order="C"), np.log(parameters.shares)  # writable
 
 
 def log_joint(rows: TiledRows, parameters: GaussianParameters, structure: Full) -> Floats:

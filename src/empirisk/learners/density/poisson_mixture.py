@@ -109,8 +109,8 @@ class PoissonModel:
 def joint_of(counts: Counts, parameters: PoissonParameters, part: slice) -> Floats:
     """log(a_k f_k(x)) of rows and components, without what is the same for all components."""
     center = counts.center
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.where(center > 0, np.log(parameters.rates / center), 0.0)
+    ratio = log_ratio(parameters.rates, center)
+    with np.errstate(divide="ignore"):
         shares = np.log(parameters.shares)
     gap = parameters.rates - center
     if counts.observed is None:
@@ -121,12 +121,19 @@ def joint_of(counts: Counts, parameters: PoissonParameters, part: slice) -> Floa
 def row_constants(counts: Counts) -> Floats:
     """log f(x) of each row under rates `center`; minus infinity for counts where the rate is 0."""
     X, center = counts.X, counts.center
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.where(X > 0, X / center, 1.0)
-        gap = X - center
-        terms = gap - xlogy(X, ratio) + stirling(X)
+    terms = (X - center) - X * log_ratio(X, center) + stirling(X)
     terms = np.where((center == 0) & (X > 0), -np.inf, terms)
     return (terms if counts.observed is None else terms * counts.observed).sum(axis=1)
+
+
+def log_ratio(x: Floats, center: Floats) -> Floats:
+    """log(x / center), exact also where they are nearly equal; 0 where either is 0."""
+    known = (x > 0) & (center > 0)
+    safe = np.where(center > 0, center, 1.0)
+    share = np.where(known, (x - center) / safe, 0.0)
+    near = np.abs(share) < 0.5
+    far = np.log(np.where(known & ~near, x / safe, 1.0))
+    return np.where(near, np.log1p(np.where(near, share, 0.0)), far)
 
 
 def stirling(x: Floats) -> Floats:
@@ -320,7 +327,7 @@ class PoissonMixture(Mixture):
                 self.init_params in ("auto", *STARTS), f"'auto' or one of {STARTS}"
             ),
             rate_floor=(
-                is_number(self.rate_floor) and 0 <= self.rate_floor < 1, "0 <= number < 1"
+                is_number(self.rate_floor) and 0 < self.rate_floor < 1, "0 < number < 1"
             ),
         )  # fmt: skip
 

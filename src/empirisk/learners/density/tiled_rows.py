@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from empirisk.compiled.boosting.team import SYNC_SIZE
 from empirisk.compiled.mixtures.gaussian import full_step
 from empirisk.compiled.mixtures.tiles import LANES, STEP, WIDTH, fill_tiles
 from empirisk.learners.ensembles.boosting.team import Team
@@ -18,6 +19,7 @@ from empirisk.learners.unsupervised.placed_rows import inverse_power
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import DataError
+from empirisk.runtime.workers import nested
 
 MOST_BLOCKS = 64
 TILES = 16  # in a block, at least
@@ -206,10 +208,9 @@ def symmetric(lower: Any) -> Floats:
 
 
 def share(team: Team, kernel: Callable[..., Any], first: Ints, *arguments: Any) -> None:
-    """Have the team call a kernel that takes block after block."""
+    """Have the team call a kernel that takes block after block; a worker of `parallel` is alone."""
     check_deadline()
-    if len(first) == 2 or team.size == 1:
-        team.sync[:] = 0
-        kernel(team.sync, first, *arguments)
+    if len(first) == 2 or team.size == 1 or nested.get():
+        kernel(np.zeros(SYNC_SIZE, np.int64), first, *arguments)
         return
     team.run(lambda rank: kernel(team.sync, first, *arguments))
