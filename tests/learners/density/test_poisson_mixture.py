@@ -9,7 +9,7 @@ from scipy.special import logsumexp
 from scipy.stats import poisson
 
 from empirisk import PoissonMixture, Tuned
-from empirisk.learners.density.poisson_mixture import stirling
+from empirisk.learners.density.poisson_model import stirling
 from empirisk.runtime.errors import DataError, ParameterError
 
 RATES, SHARES = np.array([[2.0, 9.0, 0.5], [8.0, 1.0, 3.0]]), np.array([0.6, 0.4])

@@ -10,14 +10,12 @@ from sklearn.utils import Tags
 from empirisk.learners.density.covariance_structures import STRUCTURES, CovarianceFloor, Full
 from empirisk.learners.density.em_trajectory import EMTrajectory
 from empirisk.learners.density.gaussian_model import GaussianModel, GaussianParameters, log_joint
-from empirisk.learners.density.given_starts import given_parameters
+from empirisk.learners.density.gaussian_starts import dealt_parameters, given_parameters
 from empirisk.learners.density.mixture import Mixture, check_number_of_components
 from empirisk.learners.density.mixture_drawing import MixtureDrawing
 from empirisk.learners.density.mixture_soundness import check_gaussian_mixture
 from empirisk.learners.density.mixture_starts import (
     STARTS,
-    by_place,
-    label_moments,
     random_responsibilities,
     start_labels,
 )
@@ -378,18 +376,3 @@ class GaussianMixture(MixtureDrawing, Mixture):
     def check_loaded(self) -> None:
         """Raise a DataError unless what was read from a file is a mixture."""
         check_gaussian_mixture(self)
-
-
-def dealt_parameters(
-    Z: Floats, weight: Floats, labels: Any, K: int, model: GaussianModel
-) -> GaussianParameters:
-    """The parameters of rows dealt to components."""
-    mass, means, matrices = label_moments(Z, weight, labels, K)
-    order = by_place(means)
-    mass, means, matrices = mass[order], means[order], matrices[order]
-    structure = model.structure
-    shares = np.full(K, 1 / K) if structure.equal_shares else mass / mass.sum()
-    scatter = np.einsum("kjj->kj", matrices) if structure.diagonal else matrices
-    size = np.maximum(mass, np.finfo(float).tiny)
-    covariances = structure.fitted(size, (scatter.T * size).T, model.floor)
-    return GaussianParameters(np.maximum(shares, 1e-10), means, covariances)

@@ -1,4 +1,4 @@
-"""Starts of a Gaussian mixture that the user gives: weights, means, precisions, or some of them."""
+"""Parameters of a Gaussian mixture to start from: those of rows dealt to components, or given."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from empirisk.learners.density.covariance_structures import Full
 from empirisk.learners.density.gaussian_model import GaussianModel, GaussianParameters
-from empirisk.learners.density.mixture_starts import label_moments, start_labels
+from empirisk.learners.density.mixture_starts import by_place, label_moments, start_labels
 from empirisk.learners.density.tiled_rows import Place
 from empirisk.learners.ensembles.boosting.team import Team
 from empirisk.learners.unsupervised.lloyd import nearest
@@ -14,6 +14,27 @@ from empirisk.learners.unsupervised.placed_rows import PlacedRows
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.streams import spawn
+
+LEAST_SHARE = 1e-10  # of a component that no row was dealt to
+
+
+def dealt_parameters(
+    Z: Floats, weight: Floats, labels: Any, K: int, model: GaussianModel
+) -> GaussianParameters:
+    """The parameters of rows dealt to components."""
+    mass, means, matrices = label_moments(Z, weight, labels, K)
+    order = by_place(means)
+    mass, means, matrices = mass[order], means[order], matrices[order]
+    shares = np.full(K, 1 / K) if model.structure.equal_shares else mass / mass.sum()
+    covariances = dealt_covariances(mass, matrices, model)
+    return GaussianParameters(np.maximum(shares, LEAST_SHARE), means, covariances)
+
+
+def dealt_covariances(mass: Floats, matrices: Floats, model: GaussianModel) -> Floats:
+    """Covariances in the form of the model's structure, of matrices for each component."""
+    size = np.maximum(mass, np.finfo(float).tiny)
+    scatter = np.einsum("kjj->kj", matrices) if model.structure.diagonal else matrices
+    return model.structure.fitted(size, (scatter.T * size).T, model.floor)
 
 
 def given_parameters(
@@ -38,12 +59,10 @@ def given_parameters(
     mass, centres, matrices = label_moments(Z, weight, labels, K)
     covariances = given_covariances(mixture, structure, place, K, p)
     if covariances is None:
-        size = np.maximum(mass, np.finfo(float).tiny)
-        scatter = np.einsum("kjj->kj", matrices) if structure.diagonal else matrices
-        covariances = structure.fitted(size, (scatter.T * size).T, model.floor)
+        covariances = dealt_covariances(mass, matrices, model)
     shares = given_shares(mixture, K)
     if shares is None:
-        shares = np.maximum(mass / mass.sum(), 1e-10)
+        shares = np.maximum(mass / mass.sum(), LEAST_SHARE)
     if structure.equal_shares:
         shares = np.full(K, 1 / K)
     return GaussianParameters(shares, centres if means is None else means, covariances)
@@ -88,3 +107,4 @@ def given_covariances(mixture: Any, structure: Full, place: Place, K: int, p: in
         ) from None
     inverse = np.linalg.inv(precisions).astype(np.float64)
     return structure.in_units(inverse, 1 / place.unit)
+
