@@ -24,6 +24,7 @@ FAMILIES = (
     "encoding",
     "reading",
     "measures",
+    "mixtures",
     "bootstrap",
     "risk_room",
     "shapley",

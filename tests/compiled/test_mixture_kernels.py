@@ -84,20 +84,20 @@ def test_rows_stand_side_by_side_in_tiles(way):
 
 
 @pytest.mark.parametrize("way", [0, 1])
-@pytest.mark.parametrize(("n", "p", "K"), [(70, 3, 2), (100, 1, 3), (65, 5, 1)])
+@pytest.mark.parametrize(("n", "p", "K"), [(70, 3, 2), (100, 1, 3), (65, 5, 1), (70, 4, 2)])
 def test_one_pass_gives_the_likelihood_and_all_moments(way, n, p, K):
     case = Case(n, p, K)
     filled, weight = case.tiled()
     roots, constants = case.factors()
-    mass, sums, found = np.empty((2, K, WIDTH)), np.empty((2, K, p, WIDTH)), np.empty(2)
+    sums, found = np.empty((2, K, p + 1, WIDTH)), np.empty(2)
     products = np.empty((2, K, p, roots.shape[1], WIDTH))
     ways(gaussian.full_step)[way](
-        sync(), case.first, filled, weight, case.means, roots, constants, mass, sums, products,
-        found,
+        sync(), case.first, filled, weight, case.means, roots, constants, sums, products, found,
     )  # fmt: skip
     expected = case.moments()
-    assert_allclose(mass.sum(axis=(0, 2)), expected[0], **NEAR)
-    assert_allclose(sums.sum(axis=(0, 3)), expected[1], **NEAR)
+    moments = sums.sum(axis=(0, 3))
+    assert_allclose(moments[:, -1], expected[0], **NEAR)
+    assert_allclose(moments[:, :-1], expected[1], **NEAR)
     lower = np.tril(products.sum(axis=(0, 4))[:, :, :p])
     assert_allclose(lower, np.tril(expected[2]), **NEAR)
     assert_allclose(found.sum(), expected[3], **NEAR)
@@ -110,15 +110,15 @@ def test_independent_features_need_no_matrices(way):
     filled, weight = case.tiled()
     roots, constants = case.factors()
     roots = np.ascontiguousarray(np.einsum("kjj->kj", roots)[:, :3])
-    mass, sums, found = np.empty((2, 2, WIDTH)), np.empty((2, 2, 3, WIDTH)), np.empty(2)
+    sums, found = np.empty((2, 2, 4, WIDTH)), np.empty(2)
     squares = np.empty((2, 2, 3, WIDTH))
     ways(gaussian.diagonal_step)[way](
-        sync(), case.first, filled, weight, case.means, roots, constants, mass, sums, squares,
-        found,
+        sync(), case.first, filled, weight, case.means, roots, constants, sums, squares, found,
     )  # fmt: skip
     expected = case.moments()
-    assert_allclose(mass.sum(axis=(0, 2)), expected[0], **NEAR)
-    assert_allclose(sums.sum(axis=(0, 3)), expected[1], **NEAR)
+    moments = sums.sum(axis=(0, 3))
+    assert_allclose(moments[:, -1], expected[0], **NEAR)
+    assert_allclose(moments[:, :-1], expected[1], **NEAR)
     assert_allclose(squares.sum(axis=(0, 3)), np.einsum("kjj->kj", expected[2]), **NEAR)
     assert_allclose(found.sum(), expected[3], **NEAR)
 

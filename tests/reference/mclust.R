@@ -10,15 +10,20 @@ names_of <- function(p) if (p == 1) list(full = "V", tied = "E") else
 fits <- list()
 for (set in names(sets)) {
   X <- sets[[set]]
-  for (type in names(names_of(ncol(X)))) for (G in 1:5) {
+  for (type in names(names_of(ncol(X)))) for (G in 2:5) {
     model <- names_of(ncol(X))[[type]]
-    if (G == 1 && ncol(X) == 1) model <- "X"
     fit <- tryCatch(Mclust(X, G = G, modelNames = model, verbose = FALSE), error = function(e) NULL)
     if (is.null(fit) || is.na(fit$loglik)) next
+    # Mclust reports the likelihood of its last E-step: here that of the parameters themselves
+    at <- estep(X, modelName = fit$modelName, parameters = fit$parameters)
+    bic_at <- 2 * at$loglik - fit$df * log(nrow(X))
     fits[[length(fits) + 1]] <- list(
       data = unbox(set), covariance_type = unbox(type), n_components = unbox(G),
       log_likelihood = unbox(fit$loglik), df = unbox(fit$df), bic = unbox(fit$bic),
-      icl = unbox(icl(fit)), weights = fit$parameters$pro)
+      icl = unbox(icl(fit)), log_likelihood_at = unbox(at$loglik), bic_at = unbox(bic_at),
+      icl_at = unbox(bic_at + 2 * sum(log(apply(at$z, 1, max)))), weights = fit$parameters$pro,
+      means = matrix(fit$parameters$mean, ncol = G),  # a column for each component
+      variance = if (type == "full" && ncol(X) > 1) fit$parameters$variance$sigma else NULL)
   }
 }
 out <- list(source = unbox(paste("R", getRversion(), "mclust", packageVersion("mclust"), "Mclust()")),

@@ -24,8 +24,8 @@ from empirisk.runtime.parallel import parallel
 from empirisk.solvers.descent import check_limits
 
 ROUNDING = 1e-9  # of the log-likelihood: what sums in another order may change
-FINALISTS = 3
-SHORT = 1e-3  # gain for each row at which a start has shown where it leads
+FINALISTS = 5
+SHORT = 1e-4  # gain for each row at which a start has shown where it leads
 
 P = TypeVar("P")
 S = TypeVar("S")
@@ -161,8 +161,9 @@ def em_from(
 ) -> Ascent[P]:
     """Of several starts, the way to the largest likelihood.
 
-    Each is followed until a step gains less than 0.001 for each row; then the best three of them
-    until it gains less than `tol` (after Biernacki, Celeux & Govaert 2003).
+    Each is followed until a step gains less than 0.0001 for each row; then the best five of them
+    until it gains less than `tol` (after Biernacki, Celeux & Govaert 2003), and the next five
+    where none of these ends soundly.
 
     Parameters
     ----------
@@ -194,12 +195,17 @@ def em_from(
     order = ranked(ways, sound)
     if tol == short:
         return replace(ways[order[0]], starts=reached)
-    ends = parallel(
-        lambda i: carried_on(model, ways[i], tol, max_iter, keep_steps),
-        order[:FINALISTS],
-        n_jobs=n_jobs,
-    )
-    return replace(ends[ranked(ends, sound)[0]], starts=reached)
+    ends: list[Ascent[P]] = []
+    for first in range(0, len(order), FINALISTS):
+        ends += parallel(
+            lambda i: carried_on(model, ways[i], tol, max_iter, keep_steps),
+            order[first : first + FINALISTS],
+            n_jobs=n_jobs,
+        )
+        best = ends[ranked(ends, sound)[0]]
+        if sound is None or sound(best.parameters):
+            break
+    return replace(best, starts=reached)
 
 
 def ranked(ways: Sequence[Ascent[P]], sound: Callable[[P], bool] | None) -> list[int]:

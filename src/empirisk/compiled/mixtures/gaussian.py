@@ -13,7 +13,7 @@ from empirisk.compiled.boosting.exponential import exponential
 from empirisk.compiled.boosting.team import take
 from empirisk.compiled.decorator import compiled
 from empirisk.compiled.double_double import fused_multiply_add
-from empirisk.compiled.mixtures.tiles import LANES, STEP, WIDTH, add_products
+from empirisk.compiled.mixtures.tiles import LANES, STEP, add_lanes, add_products
 
 
 @compiled(inner=True)
@@ -80,21 +80,20 @@ def posterior_tile(joint, top, total, density):
 
 
 @compiled
-def full_step(
-    sync, first, tiles, weight, means, roots, constants, mass, sums, products, likelihood
-):
+def full_step(sync, first, tiles, weight, means, roots, constants, sums, products, likelihood):
     """For each block of tiles the log-likelihood, and the moments of each component in lanes.
 
-    mass[b, k] are the sums of w r_k, sums[b, k, j] those of w r_k u_j, and products[b, k, i, j]
-    those of w r_k u_i u_j for j <= i; further to the right they may hold anything.
+    sums[b, k, j] are the sums of w r_k u_j, and of w r_k at j = p; products[b, k, i, j] those of
+    w r_k u_i u_j for j <= i; further to the right they may hold anything.
     """
-    K, wide = means.shape[0], roots.shape[1]
-    residual, scaled = np.zeros((wide, LANES)), np.zeros((wide, LANES))
+    K, p = means.shape
+    residual = np.zeros((max(roots.shape[1], p + 1), LANES))
+    scaled = np.zeros_like(residual)
+    residual[p] = 1.0
     y, joint = np.empty((2, LANES)), np.empty((K, LANES))
     top, total, density = np.empty(LANES), np.empty(LANES), np.empty(LANES)
     b = take(sync)
     while b < first.size - 1:
-        mass[b] = 0.0
         sums[b] = 0.0
         products[b] = 0.0
         found = 0.0
@@ -109,45 +108,39 @@ def full_step(
                 found += weight[t, r] * density[r]
             for k in range(K):
                 residuals(tiles[t], means[k], residual)
-                add_tile(k, weight[t], joint[k], residual, scaled, mass[b], sums[b], products[b])
+                add_tile(k, weight[t], joint[k], residual, scaled, sums[b], products[b])
         likelihood[b] = found
         b = take(sync)
 
 
 @compiled(inner=True)
-def add_tile(k, weight, posterior, residual, scaled, mass, sums, products):
-    """Add the moments of a tile to those of component k."""
-    p = sums.shape[1]
-    for r in range(LANES):
-        posterior[r] *= weight[r]
-    for c in range(0, LANES, WIDTH):
-        for r in range(WIDTH):
-            mass[k, r] += posterior[c + r]
-    for j in range(p):
+def add_tile(k, weight, posterior, residual, scaled, sums, products):
+    """Add the moments of a tile to those of component k; `residual` has a row of ones at its end.
+
+    So the sums of w r_k are those of a feature that is 1.
+    """
+    p = sums.shape[1] - 1
+    for j in range(p + 1):
         for r in range(LANES):
-            scaled[j, r] = posterior[r] * residual[j, r]
-        for c in range(0, LANES, WIDTH):
-            for r in range(WIDTH):
-                sums[k, j, r] += scaled[j, c + r]
+            scaled[j, r] = weight[r] * posterior[r] * residual[j, r]
+        add_lanes(sums, k, j, scaled)
     for i in range(p):
         for j in range(0, i + 1, STEP):
             add_products(products, k, i, j, scaled, residual)
 
 
 @compiled
-def diagonal_step(
-    sync, first, tiles, weight, means, roots, constants, mass, sums, squares, likelihood
-):
+def diagonal_step(sync, first, tiles, weight, means, roots, constants, sums, squares, likelihood):
     """`full_step` where features are independent within components, R_k = diag(roots[k]).
 
     squares[b, k, j] are the sums of w r_k u_j^2.
     """
     K, p = means.shape
-    residual, joint = np.empty((p, LANES)), np.empty((K, LANES))
+    residual, scaled = np.ones((p + 1, LANES)), np.empty((p + 1, LANES))
+    joint = np.empty((K, LANES))
     top, total, density = np.empty(LANES), np.empty(LANES), np.empty(LANES)
     b = take(sync)
     while b < first.size - 1:
-        mass[b] = 0.0
         sums[b] = 0.0
         squares[b] = 0.0
         found = 0.0
@@ -162,7 +155,7 @@ def diagonal_step(
                 found += weight[t, r] * density[r]
             for k in range(K):
                 residuals(tiles[t], means[k], residual)
-                add_squares(k, weight[t], joint[k], residual, mass[b], sums[b], squares[b])
+                add_squares(k, weight[t], joint[k], residual, scaled, sums[b], squares[b])
         likelihood[b] = found
         b = take(sync)
 
@@ -179,19 +172,17 @@ def scaled_squares(residual, root, square):
 
 
 @compiled(inner=True)
-def add_squares(k, weight, posterior, residual, mass, sums, squares):
-    """Add the moments of a tile, feature by feature, to those of component k."""
-    for r in range(LANES):
-        posterior[r] *= weight[r]
-    for c in range(0, LANES, WIDTH):
-        for r in range(WIDTH):
-            mass[k, r] += posterior[c + r]
-    for j in range(sums.shape[1]):
-        for c in range(0, LANES, WIDTH):
-            for r in range(WIDTH):
-                once = posterior[c + r] * residual[j, c + r]
-                sums[k, j, r] += once
-                squares[k, j, r] = fused_multiply_add(once, residual[j, c + r], squares[k, j, r])
+def add_squares(k, weight, posterior, residual, scaled, sums, squares):
+    """Add the moments of a tile, feature by feature, to those of component k; see `add_tile`."""
+    p = sums.shape[1] - 1
+    for j in range(p + 1):
+        for r in range(LANES):
+            scaled[j, r] = weight[r] * posterior[r] * residual[j, r]
+        add_lanes(sums, k, j, scaled)
+    for j in range(p):
+        for r in range(LANES):
+            scaled[j, r] *= residual[j, r]
+        add_lanes(squares, k, j, scaled)
 
 
 @compiled

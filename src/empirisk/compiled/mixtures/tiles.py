@@ -36,43 +36,75 @@ def _compiled_add_products(sums, k, i, j, left, right):
     return lambda sums, k, i, j, left, right: _add_products(sums, k, i, j, left, right)
 
 
+def add_lanes(sums, k, j, values):
+    """sums[k, j] += values[j], lane by lane."""
+    for c in range(LANES // WIDTH):
+        sums[k, j] += values[j, c * WIDTH : (c + 1) * WIDTH]
+
+
+@overload(add_lanes)
+def _compiled_add_lanes(sums, k, j, values):
+    return lambda sums, k, j, values: _add_lanes(sums, k, j, values)
+
+
+ZERO = ir.Constant(ir.IntType(64), 0)
+
+
+def _vectors(context, builder, kind, array, places):
+    """A pointer to the vectors that begin at these places of an array."""
+    view = arrayobj.make_array(kind)(context, builder, array)
+    place = cgutils.get_item_pointer(context, builder, kind, view, places)
+    return builder.bitcast(place, VECTOR.as_pointer())
+
+
+def _at(builder, pointer, c):
+    return builder.gep(pointer, [ir.Constant(ir.IntType(64), c)])
+
+
+def _load(builder, pointer, c):
+    vector = builder.load(_at(builder, pointer, c))
+    vector.align = 8
+    return vector
+
+
 @intrinsic
 def _add_products(typing_context, sums, k, i, j, left, right):
-    zero = ir.Constant(ir.IntType(64), 0)
-
-    def start(context, builder, kind, array, places):
-        view = arrayobj.make_array(kind)(context, builder, array)
-        place = cgutils.get_item_pointer(context, builder, kind, view, places)
-        return builder.bitcast(place, VECTOR.as_pointer())
-
-    def load(builder, pointer, c):
-        place = builder.gep(pointer, [ir.Constant(ir.IntType(64), c)])
-        vector = builder.load(place)
-        vector.align = 8
-        return vector
-
     def generate(context, builder, signature, arguments):
         sums, k, i, j, left, right = arguments
         kinds = signature.args
         fused = builder.module.declare_intrinsic(
             "llvm.fma.v8f64", fnty=ir.FunctionType(VECTOR, [VECTOR] * 3)
         )
-        place = start(context, builder, kinds[0], sums, [k, i, j, zero])
-        rows = start(context, builder, kinds[4], left, [i, zero])
-        columns = start(context, builder, kinds[5], right, [j, zero])
-        total = [load(builder, place, m) for m in range(STEP)]
+        place = _vectors(context, builder, kinds[0], sums, [k, i, j, ZERO])
+        rows = _vectors(context, builder, kinds[4], left, [i, ZERO])
+        columns = _vectors(context, builder, kinds[5], right, [j, ZERO])
+        total = [_load(builder, place, m) for m in range(STEP)]
         for c in range(LANES // WIDTH):
-            one = load(builder, rows, c)
+            one = _load(builder, rows, c)
             for m in range(STEP):
-                other = load(builder, columns, m * (LANES // WIDTH) + c)
+                other = _load(builder, columns, m * (LANES // WIDTH) + c)
                 total[m] = builder.call(fused, [one, other, total[m]])
         for m in range(STEP):
-            pointer = builder.gep(place, [ir.Constant(ir.IntType(64), m)])
-            builder.store(total[m], pointer, align=8)
+            builder.store(total[m], _at(builder, place, m), align=8)
         return context.get_dummy_value()
 
     number = types.int64
     return types.void(sums, number, number, number, left, right), generate
+
+
+@intrinsic
+def _add_lanes(typing_context, sums, k, j, values):
+    def generate(context, builder, signature, arguments):
+        sums, k, j, values = arguments
+        place = _vectors(context, builder, signature.args[0], sums, [k, j, ZERO])
+        source = _vectors(context, builder, signature.args[3], values, [j, ZERO])
+        total = _load(builder, place, 0)
+        for c in range(LANES // WIDTH):
+            total = builder.fadd(total, _load(builder, source, c))
+        builder.store(total, place, align=8)
+        return context.get_dummy_value()
+
+    return types.void(sums, types.int64, types.int64, values), generate
 
 
 @compiled

@@ -81,16 +81,17 @@ class GaussianModel:
         rows, B, wide = self.rows, len(self.rows.first) - 1, self.rows.wide
         diagonal = self.structure.diagonal
         roots, constants = factors(parameters, self.structure, wide)
-        mass, sums, found = np.empty((B, K, WIDTH)), np.empty((B, K, p, WIDTH)), np.empty(B)
+        sums, found = np.empty((B, K, p + 1, WIDTH)), np.empty(B)
         products = np.empty((B, K, p, WIDTH) if diagonal else (B, K, p, wide, WIDTH))
         roots = np.ascontiguousarray(np.einsum("kjj->kj", roots)[:, :p]) if diagonal else roots
         share(
             rows.team, diagonal_step if diagonal else full_step, rows.first, rows.tiles, self.tiled,
-            parameters.means, roots, constants, mass, sums, products, found,
+            parameters.means, roots, constants, sums, products, found,
         )  # fmt: skip
+        first = sums.sum(axis=(0, 3))
         second = products.sum(axis=(0, -1))
         second = second if diagonal else symmetric(second[:, :, :p])
-        return mass.sum(axis=(0, 2)), sums.sum(axis=(0, 3)), second, float(found.sum())
+        return first[:, p].copy(), first[:, :p], second, float(found.sum())
 
     def _incomplete(
         self, parameters: GaussianParameters, rows: Incomplete

@@ -11,7 +11,7 @@ from empirisk.learners.density.tiled_rows import Place
 from empirisk.learners.ensembles.boosting.team import Team
 from empirisk.learners.unsupervised.lloyd import nearest
 from empirisk.learners.unsupervised.placed_rows import PlacedRows
-from empirisk.runtime.arrays import Floats
+from empirisk.runtime.arrays import Floats, Int32s
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.streams import spawn
 
@@ -47,25 +47,30 @@ def given_parameters(
     if all(x is None for x in (mixture.weights_init, mixture.means_init, mixture.precisions_init)):
         return None
     K, p = int(mixture.n_components), Z.shape[1]
-    structure, team = model.structure, Team(mixture.n_jobs)
-    placed = PlacedRows.of(Z, weight, team)
     means = given(mixture, "means_init", (K, p))
+    means = None if means is None else place.put(means)
+    covariances = given_covariances(mixture, model.structure, place, K, p)
+    shares = given_shares(mixture, K)
+    if means is None or covariances is None or shares is None:
+        labels = given_labels(mixture, Z, weight, means)
+        mass, centres, matrices = label_moments(Z, weight, labels, K)
+        means = centres if means is None else means
+        if covariances is None:
+            covariances = dealt_covariances(mass, matrices, model)
+        shares = np.maximum(mass / mass.sum(), LEAST_SHARE) if shares is None else shares
+    if model.structure.equal_shares:
+        shares = np.full(K, 1 / K)
+    return GaussianParameters(shares, means, covariances)
+
+
+def given_labels(mixture: Any, Z: Floats, weight: Floats, means: Floats | None) -> Int32s:
+    """The nearest of the means that were given, or the cluster of k-means, of each row."""
+    team = Team(mixture.n_jobs)
     if means is None:
         seed = spawn(mixture.random_state, 1)[0]
-        labels = start_labels(Z, weight, K, "kmeans", seed, team)
-    else:
-        means = place.put(means)
-        labels = nearest(placed, placed.place(means), team)
-    mass, centres, matrices = label_moments(Z, weight, labels, K)
-    covariances = given_covariances(mixture, structure, place, K, p)
-    if covariances is None:
-        covariances = dealt_covariances(mass, matrices, model)
-    shares = given_shares(mixture, K)
-    if shares is None:
-        shares = np.maximum(mass / mass.sum(), LEAST_SHARE)
-    if structure.equal_shares:
-        shares = np.full(K, 1 / K)
-    return GaussianParameters(shares, centres if means is None else means, covariances)
+        return start_labels(Z, weight, int(mixture.n_components), "kmeans", seed, team)
+    placed = PlacedRows.of(Z, weight, team, beside=means)
+    return nearest(placed, placed.place(means), team)
 
 
 def given(mixture: Any, name: str, shape: tuple[int, ...]) -> Floats | None:
@@ -107,4 +112,3 @@ def given_covariances(mixture: Any, structure: Full, place: Place, K: int, p: in
         ) from None
     inverse = np.linalg.inv(precisions).astype(np.float64)
     return structure.in_units(inverse, 1 / place.unit)
-

@@ -175,30 +175,26 @@ class TiledRows:
     def covariance(self, weight: Floats) -> Floats:
         """Of all rows; of the observed values of each feature alone where some are missing."""
         B, wide, p = len(self.first) - 1, self.wide, self.p
-        mass, sums = np.empty((B, 1, WIDTH)), np.empty((B, 1, p, WIDTH))
-        products, nothing = np.empty((B, 1, p, wide, WIDTH)), np.empty(B)
+        sums, products = np.empty((B, 1, p + 1, WIDTH)), np.empty((B, 1, p, wide, WIDTH))
         share(
             self.team, full_step, self.first, self.tiles, self.tiled(weight), np.zeros((1, p)),
-            np.zeros((1, wide, wide)), np.zeros(1), mass, sums, products, nothing,
+            np.zeros((1, wide, wide)), np.zeros(1), sums, products, np.empty(B),
         )  # fmt: skip
-        total = mass.sum()
+        first = sums.sum(axis=(0, 3))[0]
+        second = symmetric(products.sum(axis=(0, 4))[0, :, :p])
         if self.incomplete is None:
-            mean = sums.sum(axis=(0, 3))[0] / total
-            second = symmetric(products.sum(axis=(0, 4))[0, :, :p]) / total
-            return second - np.outer(mean, mean)
-        return np.diag(self._observed_variances(weight, sums, products, mass))
+            mean = first[:p] / first[p]
+            return second / first[p] - np.outer(mean, mean)
+        return np.diag(self._observed_variances(weight, first, np.diagonal(second)))
 
-    def _observed_variances(
-        self, weight: Floats, sums: Floats, products: Floats, mass: Floats
-    ) -> Floats:
+    def _observed_variances(self, weight: Floats, first: Floats, second: Floats) -> Floats:
         assert self.incomplete is not None
         Z, w = self.incomplete.Z, weight[self.incomplete.rows]
         seen = ~np.isnan(Z)
         Z = np.where(seen, Z, 0.0)
-        total = mass.sum() + w @ seen
-        mean = (sums.sum(axis=(0, 3))[0] + w @ Z) / total
-        squares = np.diagonal(products.sum(axis=(0, 4))[0]) + w @ (Z * Z)
-        return squares / total - mean * mean
+        total = first[-1] + w @ seen
+        mean = (first[:-1] + w @ Z) / total
+        return (second + w @ (Z * Z)) / total - mean * mean
 
 
 def symmetric(lower: Any) -> Floats:
