@@ -226,6 +226,16 @@ def test_huge_and_tiny_rows_with_missing_values(power):
     assert np.isfinite(mixture.score_samples(gaps * 10.0**power)).all()
 
 
+@pytest.mark.parametrize("covariance_type", ALL)
+def test_rows_far_from_all_components_give_numbers(covariance_type):
+    mixture = GaussianMixture(3, covariance_type=covariance_type, random_state=0).fit(X)
+    far = np.array([[1e300, -1e300], [1e200, 0.0], [np.nan, 1e300], [-1e30, 1e30]])
+    for rows in (far, np.nan_to_num(far)):
+        posterior = mixture.predict_proba(rows)
+        assert_allclose(posterior.sum(axis=1), 1.0, rtol=1e-12)
+        assert (mixture.score_samples(rows) < -1e10).all()
+
+
 def test_small_scales_are_not_swamped():
     """Two groups of spread 1e-5, 1 apart: an absolute 1e-6 on variances would hide them."""
     rng = np.random.default_rng(6)

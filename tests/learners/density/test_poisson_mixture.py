@@ -129,6 +129,12 @@ def log_factorial(x):
     return float(loggamma(x + 1))
 
 
+def test_huge_counts_have_a_group():
+    mixture = PoissonMixture(2, random_state=0).fit(X)
+    posterior = mixture.predict_proba([[1e308, 1e308, 1e308], [1e200, 0.0, np.nan]])
+    assert_allclose(posterior.sum(axis=1), 1.0, rtol=1e-12)
+
+
 def test_draws_are_counts_of_the_groups():
     mixture = PoissonMixture(2, random_state=0).fit(X)
     rows, labels = mixture.sample(5000)

@@ -16,6 +16,7 @@ from empirisk.compiled.decorator import compiled
 
 LANES = 64
 WIDTH = 8  # lanes of a sum
+FAR = 1e140
 STEP = 4  # features are worked on four by four
 VECTOR = ir.VectorType(ir.DoubleType(), WIDTH)
 
@@ -109,7 +110,11 @@ def _add_lanes(typing_context, sums, k, j, values):
 
 @compiled
 def fill_tiles(sync, first, X, unit, shift, tiles):
-    """tiles[t, j, r] = X[i, j] * unit[j] - shift[j]; 0 where X is missing, and behind the end."""
+    """tiles[t, j, r] = X[i, j] * unit[j] - shift[j]; 0 where X is missing, and behind the end.
+
+    Rows that are further away than any density reaches are brought so near that their squares are
+    numbers.
+    """
     n, p = X.shape
     b = take(sync)
     while b < first.size - 1:
@@ -118,5 +123,5 @@ def fill_tiles(sync, first, X, unit, shift, tiles):
             for r in range(min(LANES, n - t * LANES)):
                 for j in range(p):
                     z = X[t * LANES + r, j] * unit[j] - shift[j]
-                    tiles[t, j, r] = z if z == z else 0.0
+                    tiles[t, j, r] = min(max(z, -FAR), FAR) if z == z else 0.0
         b = take(sync)

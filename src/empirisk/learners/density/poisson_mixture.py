@@ -32,6 +32,7 @@ from empirisk.runtime.validation import check_predict, check_rows, numbers
 from empirisk.solvers.em import Ascent, em_from
 
 AUTO_STARTS = 10
+FAR = 1e290
 
 
 class PoissonMixture(Mixture):
@@ -188,6 +189,7 @@ class PoissonMixture(Mixture):
     def _log_joint(self, X: Any) -> Floats:
         X = check_predict(self, X, allow_nan=True)
         refuse_negative(X, self)
+        X = np.minimum(X, FAR)  # whose products are numbers
         counts = Counts.of(X, np.ones(len(X)), self.weights_ @ self.rates_)
         parameters = PoissonParameters(self.weights_, self.rates_)
         with one_blas_thread():

@@ -13,7 +13,7 @@ import numpy as np
 
 from empirisk.compiled.boosting.team import SYNC_SIZE
 from empirisk.compiled.mixtures.gaussian import full_step
-from empirisk.compiled.mixtures.tiles import LANES, STEP, WIDTH, fill_tiles
+from empirisk.compiled.mixtures.tiles import FAR, LANES, STEP, WIDTH, fill_tiles
 from empirisk.learners.ensembles.boosting.team import Team
 from empirisk.learners.unsupervised.placed_rows import inverse_power
 from empirisk.runtime.arrays import Floats, Ints
@@ -61,7 +61,8 @@ class Place:
 
     def put(self, X: Floats) -> Floats:
         """Rows of X as rows z."""
-        return X * self.unit - self.shift
+        with np.errstate(over="ignore"):
+            return X * self.unit - self.shift
 
     def put_back(self, Z: Floats) -> Floats:
         """Rows z as rows of X."""
@@ -147,7 +148,8 @@ class TiledRows:
         n, p = X.shape
         gaps = np.isnan(X.sum(axis=1)) if np.isnan(X.min(initial=np.inf)) else np.zeros(n, bool)
         complete, other = np.flatnonzero(~gaps), np.flatnonzero(gaps)
-        incomplete = Incomplete.of(place.put(X[other]), other) if len(other) else None
+        gappy = np.clip(place.put(X[other]), -FAR, FAR)
+        incomplete = Incomplete.of(gappy, other) if len(other) else None
         number = -(-len(complete) // LANES)
         blocks = max(1, min(MOST_BLOCKS, number // TILES))
         first = np.linspace(0, number, blocks + 1).astype(np.int64)
