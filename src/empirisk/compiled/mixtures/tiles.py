@@ -5,7 +5,6 @@ the last tile has weight 0. Sums over rows are kept in eight lanes, the sums of 
 until all rows are seen.
 """
 
-from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
@@ -13,6 +12,8 @@ from numba.np import arrayobj
 
 from empirisk.compiled.boosting.team import take
 from empirisk.compiled.decorator import compiled
+
+ir = cgutils.ir  # the language that Numba writes for LLVM
 
 LANES = 64
 WIDTH = 8  # lanes of a sum

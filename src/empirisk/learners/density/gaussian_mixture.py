@@ -126,14 +126,14 @@ class GaussianMixture(MixtureDrawing, Mixture):
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> X = np.concatenate([rng.normal(0.0, 1.0, (300, 1)), rng.normal(6.0, 0.5, (100, 1))])
+    >>> X = np.concatenate([rng.normal(1.0, 1.0, (300, 1)), rng.normal(6.0, 0.5, (100, 1))])
     >>> mixture = GaussianMixture(2, random_state=0).fit(X)
     >>> order = mixture.means_[:, 0].argsort()
     >>> mixture.weights_[order].round(2), mixture.means_[order, 0].round(1)
-    (array([0.75, 0.25]), array([-0. ,  6. ]))
+    (array([0.75, 0.25]), array([1., 6.]))
     >>> mixture.predict_proba([[3.0], [5.0]])[:, order].round(2)
-    array([[1., 0.],
-           [0., 1.]])
+    array([[1.  , 0.  ],
+           [0.01, 0.99]])
     """
 
     feature_scaling: ClassVar[Literal["each", "common"] | None] = "each"

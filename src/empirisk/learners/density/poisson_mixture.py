@@ -77,7 +77,8 @@ class PoissonMixture(Mixture):
     >>> mixture = PoissonMixture(2, random_state=0).fit(X)
     >>> order = mixture.weights_.argsort()
     >>> mixture.weights_[order].round(2), mixture.rates_[order].round(1)
-    (array([0.34, 0.66]), array([[7.9, 1.1], [1.9, 8.9]]))
+    (array([0.33, 0.67]), array([[8.3, 1. ],
+           [2. , 8.8]]))
     """
 
     feature_scaling: ClassVar[Literal["each", "common"] | None] = None

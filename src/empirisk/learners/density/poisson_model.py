@@ -123,7 +123,7 @@ def stirling(x: Floats) -> Floats:
     Examples
     --------
     >>> stirling(np.array([0.0, 1.0, 1e200])).round(4)
-    array([   0.    ,   -1.    , -231.1777])
+    array([   0.    ,   -1.    , -231.1774])
     """
     large = np.maximum(x, STIRLING)
     inverse = 1 / large
