@@ -23,7 +23,7 @@ from empirisk.learners.density.tiled_rows import Place, TiledRows
 from empirisk.learners.ensembles.boosting.team import Team
 from empirisk.learners.unsupervised.clusters import check_parameters, is_count, is_number
 from empirisk.runtime.arrays import Floats, Ints
-from empirisk.runtime.errors import ConvergenceWarning, ParameterError
+from empirisk.runtime.errors import ParameterError, RankWarning
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.streams import generator, spawn
 from empirisk.runtime.validation import check_predict, check_rows, numbers
@@ -264,13 +264,13 @@ class GaussianMixture(MixtureDrawing, Mixture):
                 f"reg_covar={self.reg_covar} keeps its covariance from vanishing: its likelihood "
                 "says nothing; give fewer components, a larger reg_covar, or another "
                 "covariance_type",
-                ConvergenceWarning,
+                RankWarning,
             )
 
     def _starts(self, rows: PreparedRows, model: GaussianModel) -> list[GaussianParameters]:
         """The parameters of all starts."""
         place, shape = rows.tiled.place, (int(self.n_components), rows.X.shape[1])
-        if self.warm_start and hasattr(self, "_placed_means") and self._placed_means.shape == shape:
+        if self.warm_start and self._fits_in(shape):
             return [self._parameters_in(place)]
         Z = rows.tiled.whole(rows.X)
         given = given_parameters(self, place, Z, rows.weight, model)
@@ -316,6 +316,14 @@ class GaussianMixture(MixtureDrawing, Mixture):
         self.lower_bounds_ = found.log_likelihoods + place.log_volume
         self.n_features_in_ = means.shape[1]
         self.trajectory_ = EMTrajectory.of(found, self.lower_bounds_, structure, place)
+
+    def _fits_in(self, shape: tuple[int, int]) -> bool:
+        """Whether the last fit had so many components and features, and covariances of this form."""
+        return (
+            hasattr(self, "_placed_means")
+            and self._placed_means.shape == shape
+            and self._placed_covariances.shape == self._structure().shape(*shape)
+        )
 
     def _parameters_in(self, place: Place) -> GaussianParameters:
         """The fitted parameters, in another place."""

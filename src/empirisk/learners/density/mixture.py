@@ -82,8 +82,8 @@ class Mixture(DensityMixin, BaseEstimator):
     def axis_values(
         self, X: Floats, y: Any, sample_weight: Floats, *, n_train: int
     ) -> Sequence[int]:
-        """1, 2, ..., 20, as far as each component may have a row more than there are features."""
-        return range(1, max(1, min(MOST_COMPONENTS, n_train // (X.shape[1] + 1))) + 1)
+        """1, 2, ..., 20, as far as there are 2 (p + 1) rows for each component."""
+        return range(1, max(1, min(MOST_COMPONENTS, n_train // (2 * X.shape[1] + 2))) + 1)
 
     def fit_path(
         self, X: Floats, y: Any, sample_weight: Floats, values: Sequence[Any], *, n_classes: int = 0
