@@ -318,7 +318,7 @@ class GaussianMixture(MixtureDrawing, Mixture):
         self.trajectory_ = EMTrajectory.of(found, self.lower_bounds_, structure, place)
 
     def _fits_in(self, shape: tuple[int, int]) -> bool:
-        """Whether the last fit had so many components and features, and covariances of this form."""
+        """Whether the last fit had so many components and features, and such covariances."""
         return (
             hasattr(self, "_placed_means")
             and self._placed_means.shape == shape
