@@ -212,6 +212,7 @@ TUNED = [
     Tuned(LogitBoostClassifier(n_estimators=3), cv=2),
     Tuned(StagewiseRegressor(n_estimators=3, learning_rate=0.5), cv=2),
     Tuned(PCA(), cv=3, values=[1, 2]),
+    Tuned(GaussianMixture(init_params="hierarchical"), cv=3, values=[1, 2]),
 ]
 DEFAULTS = [Tuned(Ridge()), Tuned(LinearDiscriminantAnalysis()), Tuned(Tuned(Ridge()))]
 INSTANCES = [instance for instances in SETTINGS.values() for instance in instances]
