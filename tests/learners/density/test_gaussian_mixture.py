@@ -357,15 +357,16 @@ def test_a_warm_start_goes_on_where_the_last_fit_ended():
     assert other.covariances_.shape == (3, 2)  # a start of its own
 
 
+@pytest.mark.parametrize("n_init", [1, 2])  # rows are shared out, or starts
 @pytest.mark.parametrize("covariance_type", ["full", "diag"])
-def test_threads_change_no_bit_of_many_rows(covariance_type):
+def test_threads_change_no_bit_of_many_rows(covariance_type, n_init):
     rng = np.random.default_rng(9)
     rows = three_groups(9, n=2000)
     rows[rng.random(rows.shape) < 0.02] = np.nan
     settings = {
         "covariance_type": covariance_type,
         "random_state": 0,
-        "n_init": 2,
+        "n_init": n_init,
         "max_iter": 8,
         "tol": 0.0,
     }
