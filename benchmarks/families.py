@@ -26,6 +26,7 @@ FAMILIES = (
     "encoding",
     "reading",
     "measures",
+    "mixtures",
     "bootstrap",
     "risk_room",
     "shapley",

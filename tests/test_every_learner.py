@@ -31,6 +31,7 @@ from empirisk import (
     DecisionTreeRegressor,
     DensityClassifier,
     ElasticNet,
+    GaussianMixture,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
     KernelClassifier,
@@ -48,6 +49,7 @@ from empirisk import (
     NaiveBayes,
     ParametricDensity,
     PlugInPredictor,
+    PoissonMixture,
     QuadraticDiscriminantAnalysis,
     RandomForestClassifier,
     RandomForestRegressor,
@@ -107,6 +109,13 @@ SETTINGS = {
         DensityClassifier(KernelDensity()),
     ],
     "ElasticNet": [ElasticNet(alpha=0.1), ElasticNet(alpha=0.1, positive=True)],
+    "GaussianMixture": [
+        GaussianMixture(random_state=0),
+        GaussianMixture(2, init_params="hierarchical"),
+        GaussianMixture(2, covariance_type="tied", init_params="hierarchical"),
+        GaussianMixture(2, covariance_type="diag", init_params="hierarchical"),
+        GaussianMixture(3, covariance_type="sieve", init_params="hierarchical"),
+    ],
     "HistGradientBoostingClassifier": [
         HistGradientBoostingClassifier(max_iter=4, min_samples_leaf=3, max_leaf_nodes=5),
         HistGradientBoostingClassifier(
@@ -191,6 +200,10 @@ SETTINGS = {
         QuadraticDiscriminantAnalysis(),
         QuadraticDiscriminantAnalysis(reg_param=0.1),
     ],
+    "PoissonMixture": [
+        PoissonMixture(random_state=0),
+        PoissonMixture(2, init_params="hierarchical"),
+    ],
     "PCA": [
         PCA(2),
         PCA(0.9, whiten=True, correlation=True),
@@ -241,6 +254,7 @@ TUNED = [
     Tuned(PlugInPredictor(Ridge(), "absolute"), cv=2, values=[0.1, 1.0]),
     Tuned(KernelDensity(), cv=3),
     Tuned(KernelRegressor(), cv=3),
+    Tuned(GaussianMixture(init_params="hierarchical"), cv=3, values=[1, 2]),
 ]
 DEFAULTS = [Tuned(Ridge()), Tuned(LinearDiscriminantAnalysis()), Tuned(Tuned(Ridge()))]
 INSTANCES = [instance for instances in SETTINGS.values() for instance in instances]
@@ -273,6 +287,8 @@ def sample(learner, n=60, seed=0):
     """Rows with signal, unequal scales and, for classifiers, three classes of strings."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 4)) * [1.0, 3.0, 0.5, 2.0] + [0.0, 5.0, 0.0, -1.0]
+    if get_tags(learner).input_tags.positive_only:
+        X = np.abs(X)
     if is_classifier(learner):
         score = X[:, 0] + 0.3 * X[:, 1] + 0.7 * rng.normal(size=n)
         return X, np.array(["a", "b", "c"])[np.digitize(score, np.quantile(score, [0.4, 0.7]))]

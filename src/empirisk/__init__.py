@@ -20,6 +20,7 @@ _HOME = {
     "DensityClassifier": "empirisk.learners.density.density_classifier",
     "ElasticNet": "empirisk.learners.linear.elastic_net",
     "Encoder": "empirisk.data.encode",
+    "GaussianMixture": "empirisk.learners.density.gaussian_mixture",
     "HistGradientBoostingClassifier": (
         "empirisk.learners.ensembles.boosting.hist_gradient_boosting_classifier"
     ),
@@ -43,6 +44,7 @@ _HOME = {
     "ParametricDensity": "empirisk.learners.density.parametric_density",
     "Plan": "empirisk.risk.plans",
     "PlugInPredictor": "empirisk.learners.density.plug_in_predictor",
+    "PoissonMixture": "empirisk.learners.density.poisson_mixture",
     "QuadraticDiscriminantAnalysis": "empirisk.learners.generative.qda",
     "RandomForestClassifier": "empirisk.learners.ensembles.random_forest_classifier",
     "RandomForestRegressor": "empirisk.learners.ensembles.random_forest_regressor",
@@ -66,6 +68,7 @@ _HOME = {
     "kl_divergence": "empirisk.learners.density.divergence",
     "load": "empirisk.model_file.load",
     "number_of_clusters": "empirisk.learners.unsupervised.number_of_clusters",
+    "number_of_components": "empirisk.learners.density.number_of_components",
     "pruning_table": "empirisk.learners.trees.pruning_table",
     "read_blocks": "empirisk.data.read_blocks",
     "read_table": "empirisk.data.read",

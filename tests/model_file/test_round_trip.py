@@ -28,6 +28,7 @@ from sklearn.model_selection import (
     TimeSeriesSplit,
 )
 from sklearn.pipeline import make_pipeline
+from sklearn.utils import get_tags
 
 from discovery import learners
 from empirisk import (
@@ -44,6 +45,7 @@ from empirisk import (
     DecisionTreeRegressor,
     DensityClassifier,
     ElasticNet,
+    GaussianMixture,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
     KMeans,
@@ -59,6 +61,7 @@ from empirisk import (
     ParametricDensity,
     Plan,
     PlugInPredictor,
+    PoissonMixture,
     QuadraticDiscriminantAnalysis,
     RandomForestClassifier,
     RandomForestRegressor,
@@ -168,6 +171,9 @@ WITHOUT_LABELS = [
     KMeans(3, random_state=0),
     KMeans(2, covariance="pooled", random_state=0),
     StochasticKMeans(3, random_state=0),
+    GaussianMixture(2, init_params="hierarchical"),
+    GaussianMixture(2, covariance_type="sieve", init_params="hierarchical", keep_steps=True),
+    PoissonMixture(2, init_params="hierarchical"),
 ]
 EVERY_MODEL = REGRESSORS + CLASSIFIERS + WITHOUT_LABELS
 every_model = pytest.mark.parametrize("model", EVERY_MODEL, ids=str)
@@ -176,6 +182,8 @@ every_model = pytest.mark.parametrize("model", EVERY_MODEL, ids=str)
 def sample(model, n=40, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 3)) * [1.0, 3.0, 0.5]
+    if get_tags(model).input_tags.positive_only:
+        X = np.abs(X)
     if is_classifier(model):
         return X, np.array(["a", "bb", "c"])[np.digitize(X[:, 0] + rng.normal(size=n), [-0.5, 0.5])]
     return X, X @ [1.0, -0.5, 2.0] + rng.normal(size=n)

@@ -122,11 +122,13 @@ def check_rows(
     *,
     reset: bool = True,
     finite: bool = True,
+    allow_nan: bool = False,
 ) -> tuple[Floats, Floats]:
     """The door of `fit` without labels: rows of positive weight, and their weights.
 
     Without `reset` the columns must be those that the estimator has seen before. Without `finite`
     it is left to the caller to look for NaN and infinities, where sums over the rows show them.
+    With `allow_nan` NaN stays in X; infinite values are refused all the same.
 
     Examples
     --------
@@ -141,6 +143,7 @@ def check_rows(
         _name(estimator),
         lambda X: validate_data(estimator, X, reset=reset, **_DOOR),
         finite=finite,
+        allow_nan=allow_nan,
     )
     weight = check_weights(sample_weight, len(rows))
     kept = weight > 0

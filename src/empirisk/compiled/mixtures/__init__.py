@@ -1,0 +1,1 @@
+"""The steps of EM for mixtures, over rows in tiles."""

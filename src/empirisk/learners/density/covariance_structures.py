@@ -1,0 +1,246 @@
+"""What the covariances of components have in common: scikit-learn's four structures, and the sieve.
+
+Each gives the M-step in closed form from the scatter of components about their new means,
+sum_i r_ik (x_i - m_k)(x_i - m_k)', or its diagonal alone, and says how covariances in this form are
+used. Covariances are kept from collapsing by a floor (`CovarianceFloor`); with it the M-step still
+is the exact maximum, under the constraint, so that the likelihood never falls.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+from warnings import warn
+
+import numpy as np
+from scipy.linalg import eigh
+from scipy.linalg.lapack import dtrtri
+
+from empirisk.runtime.arrays import Floats
+from empirisk.runtime.errors import DataError, RankWarning
+
+LEAST = 1e-12  # of the covariance of all rows: what rounding leaves
+AT_FLOOR = 1 + 1e-3
+ROUNDED = 1e-14
+
+
+@dataclass(frozen=True, eq=False)
+class CovarianceFloor:
+    """No covariance is less than `share` times that of all rows: S - share T is not negative.
+
+    It has no unit: however small the scale of X, it asks for the same relative precision. The S
+    that maximises -log|S| - tr(S^-1 A) under it has the eigenvectors of A, in coordinates where T
+    is the identity, and its eigenvalues, raised to `share` (Ingrassia 2004).
+    """
+
+    share: float
+    total: Floats
+    in_a_plane: bool = False
+
+    @classmethod
+    def of(cls, reg_covar: float, total: Floats, *, diagonal: bool) -> "CovarianceFloor":
+        """Where rows lie in a plane, T is taken without its correlations."""
+        share = max(float(reg_covar), LEAST)
+        if diagonal:
+            return cls(share, total)
+        size = np.sqrt(np.diagonal(total))
+        spectrum = np.linalg.eigvalsh(total / size / size[:, np.newaxis])
+        rank = int((spectrum > len(total) * ROUNDED * spectrum[-1]).sum())
+        if rank == len(total):
+            return cls(share, total)
+        warn(
+            f"the rows of X lie in {rank} of {len(total)} dimensions, where no density with full "
+            "covariances exists: reg_covar holds them up; leave out columns that follow from "
+            "others, give more rows, or covariance_type='diag'",
+            RankWarning,
+        )
+        return cls(share, np.diag(np.diagonal(total)), in_a_plane=True)
+
+    def matrix(self, S: Floats) -> Floats:
+        """The matrix, raised where it is below the floor."""
+        if self.above(S):
+            return S
+        values, vectors = self._spectrum(S)
+        sides = self.total @ vectors  # vectors' total vectors = I
+        return (sides * np.maximum(values, self.share)) @ sides.T
+
+    def above(self, S: Floats) -> bool:
+        """Whether a matrix, or all of several, are above the floor, as a factorisation tells."""
+        try:
+            np.linalg.cholesky(S - self.share * self.total)
+        except np.linalg.LinAlgError:
+            return False
+        return True
+
+    def matrix_at(self, S: Floats) -> bool:
+        """Whether the floor holds it up."""
+        return bool(self._spectrum(S)[0][0] < self.share * AT_FLOOR)
+
+    def _spectrum(self, S: Floats) -> tuple[Floats, Floats]:
+        values, vectors = eigh(S, self.total, check_finite=False)
+        return values, vectors
+
+
+class Full:
+    """A covariance matrix of its own for each component: (K, p, p)."""
+
+    diagonal: ClassVar[bool] = False
+    common_unit: ClassVar[bool] = False
+    equal_shares: ClassVar[bool] = False
+
+    def fitted(self, mass: Floats, scatter: Floats, floor: CovarianceFloor) -> Floats:
+        """The M-step."""
+        matrices = scatter / mass[:, np.newaxis, np.newaxis]
+        return matrices if floor.above(matrices) else np.array([floor.matrix(S) for S in matrices])
+
+    def at_floor(self, covariances: Floats, floor: CovarianceFloor) -> bool:
+        """Whether the floor holds up a component."""
+        return any(floor.matrix_at(S) for S in covariances)
+
+    def matrices(self, covariances: Floats, K: int, p: int) -> Floats:
+        """The covariance matrix of each component, (K, p, p)."""
+        return covariances
+
+    def of_matrices(self, matrices: Floats) -> Floats:
+        """In this form, of matrices that have this structure."""
+        return matrices
+
+    def in_units(self, covariances: Floats, unit: Floats) -> Floats:
+        """Of x = z / unit, of covariances of z."""
+        return covariances / unit / unit[:, np.newaxis]
+
+    def precisions(self, covariances: Floats, unit: Floats) -> tuple[Floats, Floats]:
+        """Of x: upper triangular factors of the precisions, and the precisions themselves."""
+        matrices = covariances.reshape(-1, *covariances.shape[-2:])
+        upper = np.swapaxes(inverse_roots(matrices), 1, 2) * unit[:, np.newaxis]
+        return (
+            upper.reshape(covariances.shape),
+            (upper @ np.swapaxes(upper, 1, 2)).reshape(covariances.shape),
+        )
+
+    def n_parameters(self, K: int, p: int) -> int:
+        """Free numbers in the covariances."""
+        return K * p * (p + 1) // 2
+
+    def shape(self, K: int, p: int) -> tuple[int, ...]:
+        """Of an array of covariances."""
+        return K, p, p
+
+
+class Tied(Full):
+    """One covariance matrix for all components: (p, p)."""
+
+    def fitted(self, mass: Floats, scatter: Floats, floor: CovarianceFloor) -> Floats:
+        return floor.matrix(scatter.sum(axis=0) / mass.sum())
+
+    def at_floor(self, covariances: Floats, floor: CovarianceFloor) -> bool:
+        return floor.matrix_at(covariances)
+
+    def matrices(self, covariances: Floats, K: int, p: int) -> Floats:
+        return np.broadcast_to(covariances, (K, p, p))
+
+    def of_matrices(self, matrices: Floats) -> Floats:
+        return matrices.mean(axis=0)
+
+    def n_parameters(self, K: int, p: int) -> int:
+        return p * (p + 1) // 2
+
+    def shape(self, K: int, p: int) -> tuple[int, ...]:
+        return p, p
+
+
+class Diagonal(Full):
+    """Independent features within each component: variances (K, p)."""
+
+    diagonal = True
+
+    def fitted(self, mass: Floats, scatter: Floats, floor: CovarianceFloor) -> Floats:
+        least = floor.share * np.diagonal(floor.total)
+        return np.maximum(scatter / mass[:, np.newaxis], least)
+
+    def at_floor(self, covariances: Floats, floor: CovarianceFloor) -> bool:
+        return bool((covariances < AT_FLOOR * floor.share * np.diagonal(floor.total)).any())
+
+    def matrices(self, covariances: Floats, K: int, p: int) -> Floats:
+        return covariances[:, :, np.newaxis] * np.eye(p)
+
+    def of_matrices(self, matrices: Floats) -> Floats:
+        return np.diagonal(matrices, axis1=1, axis2=2).copy()
+
+    def in_units(self, covariances: Floats, unit: Floats) -> Floats:
+        return covariances / unit / unit
+
+    def precisions(self, covariances: Floats, unit: Floats) -> tuple[Floats, Floats]:
+        size = unit if covariances.ndim == 2 else unit[0]
+        root = size / np.sqrt(covariances)
+        return root, root * root
+
+    def n_parameters(self, K: int, p: int) -> int:
+        return K * p
+
+    def shape(self, K: int, p: int) -> tuple[int, ...]:
+        return K, p
+
+
+class Spherical(Diagonal):
+    """One variance for each component, the same along all features: (K,)."""
+
+    common_unit = True
+
+    def fitted(self, mass: Floats, scatter: Floats, floor: CovarianceFloor) -> Floats:
+        least = floor.share * np.diagonal(floor.total).mean()
+        return np.maximum(scatter.mean(axis=1) / mass, least)
+
+    def at_floor(self, covariances: Floats, floor: CovarianceFloor) -> bool:
+        least = floor.share * np.diagonal(floor.total).mean()
+        return bool((covariances < AT_FLOOR * least).any())
+
+    def matrices(self, covariances: Floats, K: int, p: int) -> Floats:
+        return np.broadcast_to(covariances, (K,))[:, np.newaxis, np.newaxis] * np.eye(p)
+
+    def of_matrices(self, matrices: Floats) -> Floats:
+        return np.diagonal(matrices, axis1=1, axis2=2).mean(axis=1)
+
+    def in_units(self, covariances: Floats, unit: Floats) -> Floats:
+        return covariances / unit[0] / unit[0]
+
+    def n_parameters(self, K: int, p: int) -> int:
+        return K
+
+    def shape(self, K: int, p: int) -> tuple[int, ...]:
+        return (K,)
+
+
+class Sieve(Spherical):
+    """One variance for all components and features, (1,), and equal weights: the means are free.
+
+    The variance step is sum_ik r_ik |x_i - m_k|^2 / (n p).
+    """
+
+    equal_shares = True
+
+    def fitted(self, mass: Floats, scatter: Floats, floor: CovarianceFloor) -> Floats:
+        return super().fitted(mass.sum(keepdims=True), scatter.sum(axis=0, keepdims=True), floor)
+
+    def of_matrices(self, matrices: Floats) -> Floats:
+        return super().of_matrices(matrices).mean(keepdims=True)
+
+    def n_parameters(self, K: int, p: int) -> int:
+        return 1
+
+    def shape(self, K: int, p: int) -> tuple[int, ...]:
+        return (1,)
+
+
+STRUCTURES = {
+    "full": Full(), "tied": Tied(), "diag": Diagonal(), "spherical": Spherical(), "sieve": Sieve(),
+}  # fmt: skip
+
+
+def inverse_roots(matrices: Floats) -> Floats:
+    """Lower triangular R_k with R_k S_k R_k' = I, of each matrix."""
+    try:
+        return np.array([dtrtri(L, lower=1)[0] for L in np.linalg.cholesky(matrices)])
+    except np.linalg.LinAlgError:
+        raise DataError(
+            "a covariance is not positive definite: a component has collapsed; give fewer "
+            "components, a larger reg_covar, or covariance_type='diag'"
+        ) from None

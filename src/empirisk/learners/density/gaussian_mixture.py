@@ -1,0 +1,386 @@
+"""Mixtures of Gaussians, fitted by EM."""
+
+import sys
+from typing import Any, ClassVar, Literal, NamedTuple, Self
+from warnings import warn
+
+import numpy as np
+from sklearn.utils import Tags
+
+from empirisk.learners.density.covariance_structures import STRUCTURES, CovarianceFloor, Full
+from empirisk.learners.density.em_trajectory import EMTrajectory
+from empirisk.learners.density.gaussian_model import GaussianModel, GaussianParameters, log_joint
+from empirisk.learners.density.gaussian_starts import dealt_parameters, given_parameters
+from empirisk.learners.density.mixture import Mixture, check_number_of_components
+from empirisk.learners.density.mixture_drawing import MixtureDrawing
+from empirisk.learners.density.mixture_soundness import check_gaussian_mixture
+from empirisk.learners.density.mixture_starts import (
+    STARTS,
+    random_responsibilities,
+    start_labels,
+)
+from empirisk.learners.density.tiled_rows import Place, TiledRows
+from empirisk.learners.ensembles.boosting.team import Team
+from empirisk.learners.unsupervised.clusters import check_parameters, is_count, is_number
+from empirisk.runtime.arrays import Floats, Ints
+from empirisk.runtime.errors import ParameterError, RankWarning
+from empirisk.runtime.parallel import one_blas_thread
+from empirisk.runtime.streams import generator, spawn
+from empirisk.runtime.validation import check_predict, check_rows, numbers
+from empirisk.solvers.em import Ascent, em_from
+
+AUTO_STARTS = 10
+
+
+class PreparedRows(NamedTuple):
+    """Rows of positive weight, in their place and in tiles, and the floor of covariances."""
+
+    X: Floats
+    weight: Floats
+    tiled: TiledRows
+    floor: CovarianceFloor
+
+
+class GaussianMixture(MixtureDrawing, Mixture):
+    """A mixture of Gaussians, f(x) = sum_k a_k N(x; m_k, S_k): maximise sum_i w_i log f(x_i).
+
+    The number k of a row's component is its hidden part. EM takes in turn its posterior
+    probabilities r_ik = a_k N(x_i; m_k, S_k) / f(x_i), and the weights, means and covariances of
+    rows that are shared out by them; the likelihood never falls, and ends at a local maximum. Of
+    several starts the one with the largest likelihood is kept. Of a row with missing values (NaN)
+    the observed ones are used: in the E-step the others have their conditional moments, so that
+    what is maximised is the likelihood of what was observed.
+
+    Complexity axis: `n_components`; `Tuned(GaussianMixture())` chooses it by the likelihood of
+    rows held out, `number_of_components` by BIC, ICL or AIC.
+
+    Parameters
+    ----------
+    n_components : int
+    covariance_type : {"full", "tied", "diag", "spherical", "sieve"}
+        Each component its own covariance matrix; one matrix for all; independent features; one
+        variance for each component; and the sieve of Grenander, one variance for all components,
+        whose weights are equal.
+    tol : float
+        EM stops where a step gains less than this for each row. scikit-learn's 1e-3 stops far
+        from the maximum.
+    reg_covar : float
+        No covariance is less than this share of the covariance of all rows. scikit-learn adds
+        the number to the variances, which swamps data of a small scale and does nothing for those
+        of a large one; here it has no unit, and it changes nothing where no component collapses.
+        0 means 1e-12.
+    max_iter : int
+        Steps at most.
+    n_init : "auto" or int
+        How many starts; "auto" is 10, and 1 where the start is not drawn.
+    init_params : {"auto", "kmeans", "k-means++", "random_from_data", "random", "hierarchical"}
+        Rows are dealt to components by k-means; by the nearest of rows that k-means++ or chance
+        draws; by random probabilities; by Ward's hierarchy, which draws nothing up to 2000 rows.
+        "auto" takes these five in turn. Features are brought to one variance before, unless
+        components are spheres.
+    weights_init, means_init, precisions_init : arrays, optional
+        Parameters to start from, as in scikit-learn; without precisions, rows are dealt to the
+        nearest mean.
+    random_state : None, int, RandomState or Generator
+    warm_start : bool
+        Start where the last `fit` ended.
+    verbose : int
+        Above 0, a line on stderr for each fit.
+    verbose_interval : int
+        As in scikit-learn; not used.
+    keep_steps : bool
+        Whether `trajectory_` keeps the parameters of each step, for pictures.
+    n_jobs : int or None
+        Threads: starts are shared out, or the rows of a single start. No bit depends on it.
+
+    Attributes
+    ----------
+    weights_ : array of shape (n_components,)
+    means_ : array of shape (n_components, n_features)
+    covariances_, precisions_, precisions_cholesky_ : arrays
+        In scikit-learn's form: (n_components, n_features, n_features) if full, (n_features,
+        n_features) if tied, (n_components, n_features) if diagonal, (n_components,) if spherical;
+        (1,) for the sieve.
+    converged_ : bool
+    n_iter_ : int
+        Steps from the best start.
+    lower_bound_ : float
+        The mean log-likelihood of a row at the last E-step; `lower_bounds_` at each.
+    trajectory_ : EMTrajectory
+        `trajectory_.plot()`, and `trajectory_.plot_steps(X)` with `keep_steps`.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Notes
+    -----
+    A start that ends with a component held up by the floor goes behind all that do not: its
+    likelihood grows without bound as the component closes around a few rows, and says nothing.
+
+    References
+    ----------
+    A. Dempster, N. Laird and D. Rubin (1977), Maximum likelihood from incomplete data via EM.
+    S. Ingrassia (2004), A likelihood-based constrained algorithm for multivariate normal mixtures.
+    C. Biernacki, G. Celeux and G. Govaert (2003), Choosing starting values for the EM algorithm.
+    R. Little and D. Rubin (2002), Statistical analysis with missing data, section 11.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.concatenate([rng.normal(1.0, 1.0, (300, 1)), rng.normal(6.0, 0.5, (100, 1))])
+    >>> mixture = GaussianMixture(2, random_state=0).fit(X)
+    >>> order = mixture.means_[:, 0].argsort()
+    >>> mixture.weights_[order].round(2), mixture.means_[order, 0].round(1)
+    (array([0.75, 0.25]), array([1., 6.]))
+    >>> mixture.predict_proba([[3.0], [5.0]])[:, order].round(2)
+    array([[1.  , 0.  ],
+           [0.01, 0.99]])
+    """
+
+    feature_scaling: ClassVar[Literal["each", "common"] | None] = "each"
+
+    def __init__(
+        self,
+        n_components: int = 1,
+        *,
+        covariance_type: Literal["full", "tied", "diag", "spherical", "sieve"] = "full",
+        tol: float = 1e-6,
+        reg_covar: float = 1e-6,
+        max_iter: int = 1000,
+        n_init: int | Literal["auto"] = "auto",
+        init_params: str = "auto",
+        weights_init: Any = None,
+        means_init: Any = None,
+        precisions_init: Any = None,
+        random_state: Any = None,
+        warm_start: bool = False,
+        verbose: int = 0,
+        verbose_interval: int = 10,
+        keep_steps: bool = False,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.covariance_type = covariance_type
+        self.tol = tol
+        self.reg_covar = reg_covar
+        self.max_iter = max_iter
+        self.n_init = n_init
+        self.init_params = init_params
+        self.weights_init = weights_init
+        self.means_init = means_init
+        self.precisions_init = precisions_init
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.verbose = verbose
+        self.verbose_interval = verbose_interval
+        self.keep_steps = keep_steps
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find weights, means and covariances.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+            NaN where a value is missing.
+        y : ignored
+        sample_weight : array-like of shape (n,), optional
+            A row of weight w counts as w copies of it.
+        """
+        rows, weight = check_rows(self, X, sample_weight, allow_nan=True)
+        self._check_parameters()
+        prepared = self._prepared(rows, weight)
+        self._fit_rows(prepared)
+        self._warn(prepared.floor)
+        return self
+
+    def design(self, X: Any) -> Floats:
+        """X as an array, NaN where a value is missing."""
+        return numbers(X, self, allow_nan=True)
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Floats, Ints]:
+        """Rows drawn from the mixture, and their components, in the order of components.
+
+        Parameters
+        ----------
+        n_samples : int
+        random_state : None, int, RandomState or Generator
+            None is that of the learner.
+        """
+        if not is_count(n_samples):
+            raise ParameterError(f"n_samples is {n_samples!r}; give a whole number of 1 or more")
+        rng = generator(spawn(self.random_state if random_state is None else random_state, 1)[0])
+        counts = rng.multinomial(n_samples, self.weights_ / self.weights_.sum())
+        labels = np.repeat(np.arange(len(counts)), counts)
+        means, matrices = self._placed_means, self._matrices()
+        noise = rng.standard_normal((n_samples, means.shape[1]))
+        with one_blas_thread():
+            roots = np.linalg.cholesky(matrices)
+            spread = np.concatenate(
+                [noise[labels == k] @ roots[k].T for k in range(len(means))] or [noise]
+            )
+        return self._place().put_back(means[labels] + spread), labels
+
+    def _prepared(self, X: Floats, weight: Floats) -> PreparedRows:
+        """Centre, scale and tile, once for all numbers of components and starts."""
+        structure = self._structure()
+        seen = ~np.isnan(X).all(axis=1)
+        if not seen.all():  # rows without a value say nothing
+            X, weight = np.ascontiguousarray(X[seen]), weight[seen]
+        weight = weight / weight.max()
+        place = Place.of(X, weight, common=structure.common_unit)
+        tiled = TiledRows.of(X, place, Team(self.n_jobs))
+        with one_blas_thread():
+            floor = CovarianceFloor.of(
+                self.reg_covar, tiled.covariance(weight), diagonal=structure.diagonal
+            )
+        return PreparedRows(X, weight, tiled, floor)
+
+    def _fit_rows(self, rows: PreparedRows) -> Self:
+        """The best of all starts."""
+        check_number_of_components(self.n_components, rows.X)
+        model = GaussianModel(rows.tiled, rows.weight, self._structure(), rows.floor)
+        with one_blas_thread():
+            found = em_from(
+                model,
+                self._starts(rows, model),
+                tol=self.tol,
+                max_iter=self.max_iter,
+                keep_steps=self.keep_steps,
+                sound=model.sound,
+                n_jobs=self.n_jobs,
+            )
+        if self.verbose:
+            print(f"GaussianMixture: {found}", file=sys.stderr)
+        self._take(found, rows.tiled.place)
+        return self
+
+    def _warn(self, floor: CovarianceFloor) -> None:
+        """Say what is doubtful about the fit."""
+        self._warn_unless_converged()
+        held_up = self._structure().at_floor(self._placed_covariances, floor)
+        if held_up and not floor.in_a_plane:
+            warn(
+                "a component has closed around a few rows, or rows in a plane, and only "
+                f"reg_covar={self.reg_covar} keeps its covariance from vanishing: its likelihood "
+                "says nothing; give fewer components, a larger reg_covar, or another "
+                "covariance_type",
+                RankWarning,
+            )
+
+    def _starts(self, rows: PreparedRows, model: GaussianModel) -> list[GaussianParameters]:
+        """The parameters of all starts."""
+        place, shape = rows.tiled.place, (int(self.n_components), rows.X.shape[1])
+        if self.warm_start and self._fits_in(shape):
+            return [self._parameters_in(place)]
+        Z = rows.tiled.whole(rows.X)
+        given = given_parameters(self, place, Z, rows.weight, model)
+        if given is not None:
+            return [given]
+        size = np.sqrt(np.diagonal(rows.floor.total))
+        scaled = Z if model.structure.common_unit else Z / size
+        starts = []
+        for number, seed in enumerate(spawn(self.random_state, self._number_of_starts(len(Z)))):
+            way, K = self._way(number), shape[0]
+            if way == "random" and K > 1:
+                labels: Any = random_responsibilities(len(Z), K, seed)
+            else:
+                labels = start_labels(scaled, rows.weight, K, way, seed, rows.tiled.team)
+            starts.append(dealt_parameters(Z, rows.weight, labels, K, model))
+        return starts
+
+    def _way(self, number: int) -> str:
+        """How the start of this number is found."""
+        return STARTS[number % len(STARTS)] if self.init_params == "auto" else self.init_params
+
+    def _number_of_starts(self, n: int) -> int:
+        if self.n_components == 1:
+            return 1
+        if self.n_init == "auto":
+            return 1 if self.init_params == "hierarchical" else AUTO_STARTS
+        return int(self.n_init)
+
+    def _take(self, found: Ascent[GaussianParameters], place: Place) -> None:
+        """Become what was found, in the units of X."""
+        shares, means, covariances = found.parameters
+        structure = self._structure()
+        self._unit, self._shift = place.unit, place.shift
+        self._placed_means, self._placed_covariances = means, covariances
+        self.weights_, self.means_ = shares, place.put_back(means)
+        with np.errstate(over="ignore"):
+            self.covariances_ = structure.in_units(covariances, place.unit)
+            self.precisions_cholesky_, self.precisions_ = structure.precisions(
+                covariances, place.unit
+            )
+        self.converged_, self.n_iter_ = found.converged, found.n_iter
+        self.lower_bound_ = found.log_likelihood + place.log_volume
+        self.lower_bounds_ = found.log_likelihoods + place.log_volume
+        self.n_features_in_ = means.shape[1]
+        self.trajectory_ = EMTrajectory.of(found, self.lower_bounds_, structure, place)
+
+    def _fits_in(self, shape: tuple[int, int]) -> bool:
+        """Whether the last fit had so many components and features, and such covariances."""
+        return (
+            hasattr(self, "_placed_means")
+            and self._placed_means.shape == shape
+            and self._placed_covariances.shape == self._structure().shape(*shape)
+        )
+
+    def _parameters_in(self, place: Place) -> GaussianParameters:
+        """The fitted parameters, in another place."""
+        scale = place.unit / self._unit
+        return GaussianParameters(
+            self.weights_,
+            (self._placed_means + self._shift) * scale - place.shift,
+            self._structure().in_units(self._placed_covariances, 1 / scale),
+        )
+
+    def _log_joint(self, X: Any) -> Floats:
+        X = check_predict(self, X, allow_nan=True)
+        place = self._place()
+        rows = TiledRows.of(X, place, Team(self.n_jobs))
+        parameters = GaussianParameters(
+            self.weights_, np.array(self._placed_means), self._placed_covariances
+        )
+        with one_blas_thread():
+            joint = log_joint(rows, parameters, self._structure())
+        if rows.incomplete is None:
+            joint += place.log_volume
+        else:
+            joint += (~np.isnan(X) @ np.log(place.unit))[:, np.newaxis]
+        return joint
+
+    def _place(self) -> Place:
+        return Place(np.array(self._unit), np.array(self._shift))  # writable
+
+    def _structure(self) -> Full:
+        return STRUCTURES[self.covariance_type]
+
+    def _matrices(self) -> Floats:
+        """The covariance matrix of each component, of rows in their place."""
+        return self._structure().matrices(self._placed_covariances, *self._placed_means.shape)
+
+    def _n_parameters(self) -> int:
+        K, p = self.means_.shape
+        free_shares = 0 if self._structure().equal_shares else K - 1
+        return self._structure().n_parameters(K, p) + K * p + free_shares
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_parameters(
+            self,
+            covariance_type=(
+                isinstance(self.covariance_type, str) and self.covariance_type in STRUCTURES,
+                f"one of {tuple(STRUCTURES)}",
+            ),
+            init_params=(self.init_params in ("auto", *STARTS), f"'auto' or one of {STARTS}"),
+            reg_covar=(is_number(self.reg_covar) and 0 <= self.reg_covar < 1, "0 <= number < 1"),
+        )
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def check_loaded(self) -> None:
+        """Raise a DataError unless what was read from a file is a mixture."""
+        check_gaussian_mixture(self)

@@ -1,0 +1,114 @@
+"""Parameters of a Gaussian mixture to start from: those of rows dealt to components, or given."""
+
+from typing import Any
+
+import numpy as np
+
+from empirisk.learners.density.covariance_structures import Full
+from empirisk.learners.density.gaussian_model import GaussianModel, GaussianParameters
+from empirisk.learners.density.mixture_starts import by_place, label_moments, start_labels
+from empirisk.learners.density.tiled_rows import Place
+from empirisk.learners.ensembles.boosting.team import Team
+from empirisk.learners.unsupervised.lloyd import nearest
+from empirisk.learners.unsupervised.placed_rows import PlacedRows
+from empirisk.runtime.arrays import Floats, Int32s
+from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.streams import spawn
+
+LEAST_SHARE = 1e-10  # of a component that no row was dealt to
+
+
+def dealt_parameters(
+    Z: Floats, weight: Floats, labels: Any, K: int, model: GaussianModel
+) -> GaussianParameters:
+    """The parameters of rows dealt to components."""
+    mass, means, matrices = label_moments(Z, weight, labels, K)
+    order = by_place(means)
+    mass, means, matrices = mass[order], means[order], matrices[order]
+    shares = np.full(K, 1 / K) if model.structure.equal_shares else mass / mass.sum()
+    covariances = dealt_covariances(mass, matrices, model)
+    return GaussianParameters(np.maximum(shares, LEAST_SHARE), means, covariances)
+
+
+def dealt_covariances(mass: Floats, matrices: Floats, model: GaussianModel) -> Floats:
+    """Covariances in the form of the model's structure, of matrices for each component."""
+    size = np.maximum(mass, np.finfo(float).tiny)
+    scatter = np.einsum("kjj->kj", matrices) if model.structure.diagonal else matrices
+    return model.structure.fitted(size, (scatter.T * size).T, model.floor)
+
+
+def given_parameters(
+    mixture: Any, place: Place, Z: Floats, weight: Floats, model: GaussianModel
+) -> GaussianParameters | None:
+    """What the user gave, and for the rest that of rows dealt to the nearest mean, or by k-means.
+
+    None if nothing was given.
+    """
+    if all(x is None for x in (mixture.weights_init, mixture.means_init, mixture.precisions_init)):
+        return None
+    K, p = int(mixture.n_components), Z.shape[1]
+    means = given(mixture, "means_init", (K, p))
+    means = None if means is None else place.put(means)
+    covariances = given_covariances(mixture, model.structure, place, K, p)
+    shares = given_shares(mixture, K)
+    if means is None or covariances is None or shares is None:
+        labels = given_labels(mixture, Z, weight, means)
+        mass, centres, matrices = label_moments(Z, weight, labels, K)
+        means = centres if means is None else means
+        if covariances is None:
+            covariances = dealt_covariances(mass, matrices, model)
+        shares = np.maximum(mass / mass.sum(), LEAST_SHARE) if shares is None else shares
+    if model.structure.equal_shares:
+        shares = np.full(K, 1 / K)
+    return GaussianParameters(shares, means, covariances)
+
+
+def given_labels(mixture: Any, Z: Floats, weight: Floats, means: Floats | None) -> Int32s:
+    """The nearest of the means that were given, or the cluster of k-means, of each row."""
+    team = Team(mixture.n_jobs)
+    if means is None:
+        seed = spawn(mixture.random_state, 1)[0]
+        return start_labels(Z, weight, int(mixture.n_components), "kmeans", seed, team)
+    placed = PlacedRows.of(Z, weight, team, beside=means)
+    return nearest(placed, placed.place(means), team)
+
+
+def given(mixture: Any, name: str, shape: tuple[int, ...]) -> Floats | None:
+    """A parameter that was given, as an array of finite numbers of this shape."""
+    value = getattr(mixture, name)
+    if value is None:
+        return None
+    array = np.array(value, dtype=float, order="C")
+    if array.shape != shape or not np.isfinite(array).all():
+        raise ParameterError(
+            f"{name} has shape {array.shape}; wanted finite numbers of shape {shape}"
+        )
+    return array
+
+
+def given_shares(mixture: Any, K: int) -> Floats | None:
+    """Weights of components that were given: positive, and with sum 1."""
+    shares = given(mixture, "weights_init", (K,))
+    if shares is not None and (shares.min() <= 0 or abs(shares.sum() - 1) > 1e-6):
+        raise ParameterError(f"weights_init is {shares}; give positive numbers with sum 1")
+    return shares if shares is None else shares / shares.sum()
+
+
+def given_covariances(mixture: Any, structure: Full, place: Place, K: int, p: int) -> Floats | None:
+    """Inverses of the precisions that were given, in the place of rows."""
+    precisions = given(mixture, "precisions_init", structure.shape(K, p))
+    if precisions is None:
+        return None
+    if structure.diagonal:
+        if precisions.min() <= 0:
+            raise ParameterError("precisions_init has numbers <= 0; give positive ones")
+        return structure.in_units(1 / precisions, 1 / place.unit)
+    try:
+        np.linalg.cholesky(precisions)
+    except np.linalg.LinAlgError:
+        raise ParameterError(
+            "precisions_init has a matrix that is not positive definite; give symmetric, positive "
+            "definite ones"
+        ) from None
+    inverse = np.linalg.inv(precisions).astype(np.float64)
+    return structure.in_units(inverse, 1 / place.unit)

@@ -1,0 +1,166 @@
+"""Mixtures of distributions f(x) = sum_k a_k f_k(x), fitted by EM: what all of them share."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+from warnings import warn
+
+import numpy as np
+from scipy.special import logsumexp
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import _num_samples
+
+from empirisk.learners.density.density_estimator import DensitiesPath, DensityMixin
+from empirisk.learners.unsupervised.clusters import check_parameters, is_count, is_number, is_whole
+from empirisk.risk.axis import Axis
+from empirisk.runtime.arrays import Floats, Ints
+from empirisk.runtime.errors import ConvergenceWarning, DataError, ParameterError
+from empirisk.runtime.validation import check_weights
+
+MOST_COMPONENTS = 20  # of the default grid
+
+
+class Mixture(DensityMixin, BaseEstimator):
+    """Posterior probabilities, likelihoods and criteria of a fitted mixture.
+
+    A learner gives `_log_joint(X)`, log(a_k f_k(x)) of rows and components, `_n_parameters`, and
+    `_fit_rows` of rows that were prepared once by `_prepared`.
+    """
+
+    axis: ClassVar[Axis | None] = Axis(("n_components",), larger="richer", scale="integer")
+
+    n_components: int
+    weights_: Floats
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Ints:
+        """`fit`, and the most probable component of each row."""
+        return self.fit(X, y, sample_weight=sample_weight).predict(X)
+
+    def predict(self, X: Any) -> Ints:
+        """The most probable component of each row, the first of equally probable ones."""
+        return self._log_joint(X).argmax(axis=1)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The posterior probability of each component, (m, n_components)."""
+        joint = self._log_joint(X)
+        joint -= joint.max(axis=1, keepdims=True)
+        np.exp(joint, out=joint)
+        return joint / joint.sum(axis=1, keepdims=True)
+
+    def score_samples(self, X: Any) -> Floats:
+        """log f(x) of each row; of its observed values where some are missing."""
+        return np.asarray(logsumexp(self._log_joint(X), axis=1))
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """The mean log-likelihood of a row; y is ignored."""
+        values = self.score_samples(X)
+        return float(np.average(values, weights=check_weights(sample_weight, len(values))))
+
+    def aic(self, X: Any, sample_weight: Any = None) -> float:
+        """Akaike's criterion, -2 log-likelihood + 2 (free parameters); the least is best."""
+        likelihood, _ = self._likelihood(X, sample_weight)
+        return -2 * likelihood + 2 * self._n_parameters()
+
+    def bic(self, X: Any, sample_weight: Any = None) -> float:
+        """Schwarz's criterion, -2 log-likelihood + log(n) (free parameters); the least is best.
+
+        mclust has it with the other sign.
+        """
+        likelihood, n = self._likelihood(X, sample_weight)
+        return -2 * likelihood + float(np.log(n)) * self._n_parameters()
+
+    def icl(self, X: Any, sample_weight: Any = None) -> float:
+        """`bic` - 2 sum_i log max_k P(k | x_i): components that overlap are charged for it.
+
+        The integrated completed likelihood of Biernacki, Celeux & Govaert (2000); the least is
+        best, where mclust has the other sign.
+        """
+        joint = self._log_joint(X)
+        weight = check_weights(sample_weight, len(joint))
+        certain = joint.max(axis=1) - np.asarray(logsumexp(joint, axis=1))
+        return self.bic(X, sample_weight) - 2 * float(weight @ certain)
+
+    def axis_values(
+        self, X: Floats, y: Any, sample_weight: Floats, *, n_train: int
+    ) -> Sequence[int]:
+        """1, 2, ..., 20, as far as there are 2 (p + 1) rows for each component."""
+        return range(1, max(1, min(MOST_COMPONENTS, n_train // (2 * X.shape[1] + 2))) + 1)
+
+    def fit_path(
+        self, X: Floats, y: Any, sample_weight: Floats, values: Sequence[Any], *, n_classes: int = 0
+    ) -> DensitiesPath:
+        """A fit for each number of components, of rows that are prepared once."""
+        self._check_parameters()
+        rows = self._prepared(X, sample_weight)
+        return DensitiesPath(
+            [clone(self).set_params(n_components=value)._fit_rows(rows) for value in values]
+        )
+
+    def _likelihood(self, X: Any, sample_weight: Any) -> tuple[float, float]:
+        """The log-likelihood of all rows, and how many they count as."""
+        values = self.score_samples(X)
+        weight = check_weights(sample_weight, len(values))
+        return float(weight @ values), float(weight.sum())
+
+    def _warn_unless_converged(self: Any) -> None:
+        if not self.converged_ and self.max_iter > 0 and self.tol > 0:
+            warn(
+                f"EM has not converged after max_iter={self.max_iter} steps; "
+                "give more, or a larger tol",
+                ConvergenceWarning,
+            )
+
+    def _check_parameters(self) -> None:
+        checks: Any = self
+        check_parameters(
+            self,
+            n_init=(checks.n_init == "auto" or is_count(checks.n_init), "'auto' or 1 or more"),
+            max_iter=(is_whole(checks.max_iter) and checks.max_iter >= 0, "a whole number >= 0"),
+            tol=(is_number(checks.tol) and checks.tol >= 0, "a number >= 0"),
+        )
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the parameters."""
+        raise NotImplementedError
+
+    def _log_joint(self, X: Any) -> Floats:
+        raise NotImplementedError
+
+    def _n_parameters(self) -> int:
+        raise NotImplementedError
+
+    def _prepared(self, X: Floats, weight: Floats) -> Any:
+        raise NotImplementedError
+
+    def _fit_rows(self, rows: Any) -> Self:
+        raise NotImplementedError
+
+
+def check_number_of_components(n_components: Any, X: Floats) -> int:
+    """The number of components, at most one for each different row."""
+    if not is_count(n_components):
+        raise ParameterError(f"n_components is {n_components!r}; give a whole number of 1 or more")
+    n = _num_samples(X)
+    if n_components > n:
+        raise ParameterError(
+            f"n_samples={n} should be >= n_components={n_components}: there are {n} row(s) of "
+            "positive weight; give more rows or fewer components"
+        )
+    different = different_rows(X, int(n_components))
+    if different < n_components:
+        raise DataError(
+            f"X has {different} different row(s), and n_components={n_components} needs as many: "
+            "give fewer components"
+        )
+    return int(n_components)
+
+
+def different_rows(X: Floats, wanted: int) -> int:
+    """How many different rows there are; where the first ones are enough, the others may be more.
+
+    Examples
+    --------
+    >>> different_rows(np.array([[1.0], [1.0], [2.0]]), 3)
+    2
+    """
+    few = len(np.unique(X[: 4 * wanted], axis=0))
+    return few if few >= wanted else len(np.unique(X, axis=0))

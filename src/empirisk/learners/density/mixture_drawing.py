@@ -1,0 +1,58 @@
+"""Pictures of a fitted Gaussian mixture: ellipses of two features, or the density of one."""
+
+from typing import Any
+
+import numpy as np
+
+from empirisk.charts.mixture import draw_density_parts, draw_ellipses
+from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.validation import check_predict
+
+POINTS = 400
+REACH = 4.0  # standard deviations about the outermost components
+
+
+class MixtureDrawing:
+    """`plot` of a mixture that has means_, covariances_ and weights_."""
+
+    def plot(
+        self: Any,
+        X: Any = None,
+        *,
+        features: tuple[int, int] = (0, 1),
+        share: float = 0.9,
+        ax: Any = None,
+    ) -> Any:
+        """Components as ellipses that hold a share of each; of one feature, the density.
+
+        Parameters
+        ----------
+        X : array-like, optional
+            Rows to draw, in the colours of their components.
+        features : pair of int
+            Which two to draw.
+        share : float between 0 and 1
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        matplotlib axes
+        """
+        if not 0 < share < 1:
+            raise ParameterError(f"share is {share!r}; give a number between 0 and 1")
+        rows = None if X is None else check_predict(self, X, allow_nan=True)
+        labels = None if rows is None else self.predict(rows)
+        means, matrices = self.means_, self._matrices() / self._unit / self._unit[:, np.newaxis]
+        if means.shape[1] == 1:
+            spread = REACH * np.sqrt(matrices[:, 0, 0])
+            low, high = (means[:, 0] - spread).min(), (means[:, 0] + spread).max()
+            at = np.linspace(low, high, POINTS)[:, np.newaxis]
+            parts = np.exp(self._log_joint(at))
+            return draw_density_parts(at[:, 0], parts, None if rows is None else rows[:, 0], ax=ax)
+        two = list(features)
+        if len(two) != 2 or not all(0 <= j < means.shape[1] for j in two) or two[0] == two[1]:
+            raise ParameterError(f"features is {features!r}; give two of 0..{means.shape[1] - 1}")
+        roots = np.linalg.cholesky(matrices[:, two][:, :, two])
+        return draw_ellipses(
+            means[:, two], roots, share, None if rows is None else rows[:, two], labels, ax=ax
+        )

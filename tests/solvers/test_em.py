@@ -1,0 +1,125 @@
+"""EM as a solver: any model with two steps, the check that nothing falls, stopping, starts."""
+
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import binom
+
+from empirisk.runtime.errors import ConvergenceWarning, ParameterError
+from empirisk.solvers import em, em_from
+
+HEADS, THROWS = np.array([5.0, 9.0, 8.0, 4.0, 7.0]), 10
+
+
+class TwoCoins:
+    """Which of two coins was thrown is hidden (Do & Batzoglou 2008, Nature Biotechnology 26)."""
+
+    def e_step(self, chances):
+        joint = 0.5 * binom.pmf(HEADS[:, None], THROWS, chances)
+        return joint / joint.sum(axis=1, keepdims=True), float(np.log(joint.sum(axis=1)).mean())
+
+    def m_step(self, hidden):
+        return HEADS @ hidden / (THROWS * hidden.sum(axis=0))
+
+
+class CensoredMean:
+    """N(m, 1) of which a value above 1 is known to be above 1 alone: the value is hidden."""
+
+    seen, above = np.array([-0.5, 0.2, 0.9, 0.4]), 3
+
+    def e_step(self, mean):
+        from scipy.stats import norm
+
+        expected = mean + norm.pdf(1 - mean) / norm.sf(1 - mean)
+        value = norm.logpdf(self.seen - mean).sum() + self.above * norm.logsf(1 - mean)
+        return self.seen.sum() + self.above * expected, value / 7
+
+    def m_step(self, total):
+        return total / 7
+
+
+def test_the_published_example_of_two_coins():
+    # Figure 1 of the paper: from (0.6, 0.5), after ten steps 0.80 and 0.52.
+    found = em(TwoCoins(), np.array([0.6, 0.5]), tol=0, max_iter=10)
+    assert_array_equal(found.parameters.round(2), [0.80, 0.52])
+    first = em(TwoCoins(), np.array([0.6, 0.5]), tol=0, max_iter=1)
+    assert_array_equal(first.parameters.round(2), [0.71, 0.58])
+
+
+def test_a_hidden_value_need_not_be_a_class():
+    from scipy.optimize import minimize_scalar
+
+    model = CensoredMean()
+    found = em(model, 0.0, tol=1e-14)
+    best = minimize_scalar(lambda m: -model.e_step(m)[1], bracket=(0.0, 1.0), tol=1e-12)
+    # The minimiser finds a flat maximum to about the root of double precision.
+    assert found.parameters == pytest.approx(best.x, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("model", "start"), [(TwoCoins(), np.array([0.9, 0.1])), (CensoredMean(), 5.0)]
+)
+def test_the_likelihood_never_falls(model, start):
+    found = em(model, start, tol=0, max_iter=40)
+    assert found.n_iter == 40 == len(found.log_likelihoods)
+    assert np.diff(found.log_likelihoods).min() >= -1e-13  # rounding of numbers of size 1
+    assert not found.converged
+    assert "max_iter" in found.reason
+
+
+def test_it_stops_where_a_step_gains_less_than_tol():
+    found = em(TwoCoins(), np.array([0.6, 0.5]), tol=1e-3)
+    gains = np.diff(found.log_likelihoods)
+    assert found.converged
+    assert gains[-1] < 1e-3 <= gains[:-1].min()
+
+
+def test_a_wrong_step_is_named():
+    class Wrong(TwoCoins):
+        def m_step(self, hidden):
+            return 1 - super().m_step(hidden)
+
+    with pytest.warns(ConvergenceWarning, match="fell by"):
+        found = em(Wrong(), np.array([0.8, 0.5]), keep_steps=True)
+    assert_array_equal(found.parameters, [0.8, 0.5])  # as it was before the fall
+    assert not found.converged
+    assert len(found.steps) == 1
+
+
+def test_steps_are_kept_if_asked_for():
+    found = em(TwoCoins(), np.array([0.6, 0.5]), tol=0, max_iter=3, keep_steps=True)
+    assert len(found.steps) == 4
+    for before, after in zip(found.steps[:-1], found.steps[1:], strict=True):
+        model = TwoCoins()
+        assert_array_equal(model.m_step(model.e_step(before)[0]), after)
+    assert em(TwoCoins(), np.array([0.6, 0.5]), max_iter=2, tol=0).steps == ()
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_of_several_starts_the_best_is_carried_on(n_jobs):
+    starts = [np.array([0.5, 0.5]), np.array([0.6, 0.5]), np.array([0.55, 0.5])]
+    found = em_from(TwoCoins(), starts, tol=1e-10, keep_steps=True, n_jobs=n_jobs)
+    assert_allclose(np.sort(found.parameters), [0.52, 0.80], atol=0.005)
+    assert len(found.starts) == 3
+    assert found.starts[0] == found.starts.min()  # equal coins stay equal
+    assert found.log_likelihood >= found.starts.max()
+    assert found.n_iter == len(found.log_likelihoods) == len(found.steps) - 1
+
+
+def test_a_start_that_is_not_to_be_believed_goes_behind():
+    starts = [np.array([0.5, 0.5]), np.array([0.6, 0.5])]
+    found = em_from(TwoCoins(), starts, sound=lambda chances: chances[0] == chances[1])
+    assert found.parameters[0] == found.parameters[1]
+
+
+def test_errors_are_clear():
+    with pytest.raises(ParameterError, match="tol is -1"):
+        em(TwoCoins(), np.array([0.6, 0.5]), tol=-1)
+    with pytest.raises(ParameterError, match="starts is empty"):
+        em_from(TwoCoins(), [])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        with pytest.raises(ParameterError, match="finite"):
+            em(TwoCoins(), np.array([0.0, 0.0]))
