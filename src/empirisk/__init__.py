@@ -26,6 +26,8 @@ _HOME = {
         "empirisk.learners.ensembles.boosting.hist_gradient_boosting_regressor"
     ),
     "KMeans": "empirisk.learners.unsupervised.kmeans",
+    "KNeighborsClassifier": "empirisk.learners.neighbors.k_neighbors_classifier",
+    "KNeighborsRegressor": "empirisk.learners.neighbors.k_neighbors_regressor",
     "Lasso": "empirisk.learners.linear.lasso",
     "LinearDiscriminantAnalysis": "empirisk.learners.generative.lda",
     "LinearRegression": "empirisk.learners.linear.least_squares",

@@ -19,9 +19,13 @@ from empirisk.risk.axis import PathMixin
 from empirisk.runtime.errors import ParameterError
 from empirisk.selection.candidates import takes_tables
 
-AS_CANDIDATE = {"BasisRegression": {"extrapolation": "linear"}}
+AS_CANDIDATE = {
+    "BasisRegression": {"extrapolation": "linear"},
+    "KNeighborsClassifier": {"standardize": True},
+    "KNeighborsRegressor": {"standardize": True},
+}
 """Polynomials that go on outside of the training range are off by any amount there, and one such
-row then decides the risk."""
+row then decides the risk. Neighbours by columns of different units are those by the largest."""
 
 WHEN_ASKED = (
     "AdaBoostClassifier",
