@@ -13,6 +13,7 @@ FAMILIES = (
     "clusters",
     "discriminants",
     "naive_bayes",
+    "neighbors",
     "linear_trees",
     "trees",
     "forests",

@@ -132,7 +132,7 @@ SETTINGS = {
     "KNeighborsClassifier": [
         KNeighborsClassifier(),
         KNeighborsClassifier(3, weights="distance", standardize=True),
-        KNeighborsClassifier(4, metric="mahalanobis", algorithm="kd_tree", leaf_size=3),
+        KNeighborsClassifier(4, p=3, algorithm="kd_tree", leaf_size=3),
         KNeighborsClassifier(3, metric="gower"),
         KNeighborsClassifier(3, metric="learned"),
     ],

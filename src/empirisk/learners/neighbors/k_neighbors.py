@@ -29,7 +29,7 @@ from empirisk.learners.neighbors.metrics import (
 from empirisk.learners.trees.door import check_places, table_of
 from empirisk.risk.axis import Axis, HeldOut, Output, PathMixin
 from empirisk.risk.plans import Plan
-from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.arrays import Array, Floats, Ints, make_writable
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.validation import check_fit, check_predict, check_target
 
@@ -142,6 +142,11 @@ class KNeighbors(PathMixin, BaseEstimator):
             self.X_train_, self.y_train_, self.weight_train_, self.metric_, n_classes
         )
 
+    def _keep_search(self) -> None:
+        """Make the search anew, after a fit: predictions change no attribute."""
+        self.__dict__.pop("_copies", None)
+        _ = self._copies
+
     def _copies_of(
         self, X: Floats, y: Array, weight: Floats, metric: Metric, n_classes: int
     ) -> Copies:
@@ -159,7 +164,6 @@ class KNeighbors(PathMixin, BaseEstimator):
         design, target, weight, classes = self._training_set(X, y, sample_weight)
         n_classes = 0 if classes is None else len(classes)
         path = self.fit_path(design, target, weight, [k], n_classes=n_classes)
-        self.__dict__.pop("_copies", None)
         return path.write(0, self, classes)
 
     def _training_set(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Floats, Any]:
@@ -294,6 +298,17 @@ class KNeighbors(PathMixin, BaseEstimator):
             self._check_settings()
             checked_neighbors(self.n_neighbors)
             check_fitted(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {**super().__getstate__()}
+        state.pop("_copies", None)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        make_writable(self)
+        if "metric_" in state:
+            make_writable(self.metric_)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

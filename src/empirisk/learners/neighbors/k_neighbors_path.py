@@ -58,6 +58,7 @@ class KNeighborsPath:
             learner.columns_ = list(self.rows.columns)
         if classes is not None:
             learner.classes_ = classes
+        learner._keep_search()
         return learner
 
 

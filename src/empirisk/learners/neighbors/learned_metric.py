@@ -1,14 +1,16 @@
 """A metric learned from the targets, by how well each row is predicted from the others.
 
-With p_ij proportional to exp(-|x_i A - x_j A|^2), the chance that row i takes j as its neighbour,
+With p_ij proportional to exp(-|x_i A - x_j A|^2), the chance that row i takes j as its neighbour
+among the rows at other places,
 
     classes   maximise  sum_i sum_j p_ij [y_i = y_j]         (neighbourhood components analysis;
                                                               Goldberger et al. 2005)
     numbers   minimise  sum_i (y_i - sum_j p_ij y_j)^2       (Weinberger & Tesauro 2007)
 
-over the matrices A, from the standardised columns on, by L-BFGS. A row of weight w is w copies, so
-that it has w - 1 neighbours at its own place. Costs n^2 numbers in each step; of more than
-MOST_ROWS rows so many are taken, evenly along the order of the targets.
+over the matrices A, from the standardised columns on, by L-BFGS. Rows at the same place are at
+distance 0 under every A. Copies become one row of their weight first, so that a row of weight w is
+w copies, and rows may come in any order. Costs n^2 numbers in each step; of more than MOST_ROWS
+different rows so many are taken, evenly along the order of the targets.
 """
 
 import numpy as np
@@ -25,6 +27,10 @@ MOST_STEPS = 50
 
 def learned_metric(X: Floats, y: Array, weight: Floats, n_classes: int) -> PointMetric:
     """The metric under which neighbours predict y best; n_classes is 0 for numbers."""
+    p = X.shape[1]
+    rows, at = np.unique(np.column_stack([X, y]), axis=0, return_inverse=True)
+    weight = np.bincount(at.reshape(-1), weight)
+    X, y = np.ascontiguousarray(rows[:, :p]), rows[:, p]
     start = standardized_metric(X, weight, "euclidean", 2.0)
     assert start.matrix is not None
     kept = _some_rows(y)
@@ -32,14 +38,14 @@ def learned_metric(X: Floats, y: Array, weight: Floats, n_classes: int) -> Point
     with one_blas_thread():
         found = minimize(
             learning.cost,
-            np.eye(X.shape[1]).reshape(-1),
+            np.eye(p).reshape(-1),
             jac=True,
             method="L-BFGS-B",
             options={"maxiter": MOST_STEPS},
         )
-    A = found.x.reshape(X.shape[1], -1)
+    A = found.x.reshape(p, -1)
     if not np.isfinite(A).all() or not A.any():
-        A = np.eye(X.shape[1])
+        A = np.eye(p)
     matrix = np.ascontiguousarray(start.matrix[:, np.newaxis] * A)
     return PointMetric("euclidean", 2.0, start.unit, start.mean, matrix)
 
@@ -57,10 +63,10 @@ class _Learning:
 
     def __init__(self, Z: Floats, y: Array, weight: Floats, n_classes: int) -> None:
         self.Z, self.share, self.classes = Z, weight / weight.sum(), n_classes > 0
+        place = np.unique(Z, axis=0, return_inverse=True)[1].reshape(-1)
         with np.errstate(divide="ignore"):
-            log_weight = np.log(weight)
-            self.log_own = np.log(np.maximum(weight - 1, 0))
-        self.log_weight = log_weight
+            elsewhere = np.log((place[:, np.newaxis] != place).astype(np.float64))
+        self.log_share = elsewhere + np.log(self.share)
         if self.classes:
             self.same = (y[:, np.newaxis] == y).astype(np.float64)
         else:
@@ -91,8 +97,7 @@ class _Learning:
     def _chances(self, U: Floats) -> Floats:
         """p_ij; a row without any other one takes nobody."""
         size = (U * U).sum(axis=1)
-        score = 2.0 * U @ U.T - size[:, np.newaxis] - size + self.log_weight
-        np.fill_diagonal(score, self.log_own)
+        score = 2.0 * U @ U.T - size[:, np.newaxis] - size + self.log_share
         top = score.max(axis=1, keepdims=True)
         p = np.exp(score - np.where(np.isfinite(top), top, 0.0))
         total = p.sum(axis=1, keepdims=True)

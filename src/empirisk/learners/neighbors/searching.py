@@ -171,6 +171,12 @@ class PointSearch:
     def _blocks(self) -> Blocks:
         return Blocks.of(self.rows)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What does not follow from the rest."""
+        found = {"_tree", "_buckets", "_blocks"}
+        kept = {name: value for name, value in vars(self).items() if name not in found}
+        return {**kept, "_seen": None}
+
     def nearest(
         self, points: Floats, k: int, *, folds: Folds | None = None, n_jobs: int | None = None
     ) -> Nearest:
@@ -239,6 +245,10 @@ class MixedSearch:
     @cached_property
     def _buckets(self) -> Buckets:
         return Buckets.in_order(self.rows)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What does not follow from the rest."""
+        return {name: value for name, value in vars(self).items() if name != "_buckets"}
 
     def nearest(
         self, points: Floats, k: int, *, folds: Folds | None = None, n_jobs: int | None = None
