@@ -58,6 +58,7 @@ _HOME = {
     "draw_gaussian_classes": "empirisk.learners.generative.drawing",
     "draw_partition": "empirisk.learners.trees.partition_drawing",
     "draw_tree": "empirisk.learners.trees.drawing",
+    "draw_voronoi": "empirisk.learners.neighbors.drawing",
     "export_text": "empirisk.learners.trees.text",
     "load": "empirisk.model_file.load",
     "number_of_clusters": "empirisk.learners.unsupervised.number_of_clusters",

@@ -17,7 +17,7 @@ from empirisk.compiled.neighbors.gaps import square_between
 from empirisk.compiled.neighbors.nearest_list import cut_if_grown, room_for, write_nearest
 
 CHUNK = 64  # products that are looked at together
-POINTS, ROWS = 64, 1024  # of a block of products: 256 kB stay in the cache
+POINTS, ROWS = 512, 512  # of a block of products: 1 MB stays in the cache
 VANISHED = 1e-30  # by so much products of small numbers may be off, where the largest is about 1
 
 

@@ -21,7 +21,7 @@ from empirisk.compiled.neighbors.gaps import (
 from empirisk.compiled.neighbors.gower import scan_mixed_rows
 from empirisk.compiled.neighbors.kd_tree import FAN, STEP, find_boxes, halve_rows
 from empirisk.compiled.neighbors.scanning import scan_rows
-from empirisk.compiled.neighbors.screening import ROWS, screen_rows
+from empirisk.compiled.neighbors.screening import POINTS, ROWS, screen_rows
 from empirisk.compiled.neighbors.tree_search import leaves_of, search_tree
 from empirisk.runtime.arrays import Array, Bools, Floats, Int32s, Ints
 from empirisk.runtime.parallel import parallel, slices
@@ -42,7 +42,7 @@ MOST_COLUMNS = 16  # beyond, boxes are near every point, unless asked for
 PROBED = 64  # points whose search says how much of a tree is looked at
 WORTH = {"euclidean": 0.12}  # the part of the rows up to which a tree pays; of other norms:
 OTHER_WORTH = 0.4
-POINTS_AT_ONCE = 512  # that a thread searches for
+POINTS_AT_ONCE = POINTS  # that a thread searches for
 FEW_POINTS = 16  # for which blocks of products are not made
 NO_FOLDS = np.empty(0, np.int32)
 
