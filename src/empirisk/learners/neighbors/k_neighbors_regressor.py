@@ -171,9 +171,10 @@ class KNeighborsRegressor(RegressorMixin, KNeighbors):
             raise DataError(f"y is {y!r:.60}; give a number or a sequence of numbers")
         rows, share = self._shares(X)
         target = self.y_train_[rows]
-        found = [(share * (target <= t)).sum(axis=1) for t in at.reshape(-1)]
-        both = np.minimum(np.column_stack(found), 1.0) if found else np.empty((len(rows), 0))
-        return both[:, 0] if at.ndim == 0 else both
+        found = np.empty((len(rows), at.size))
+        for j, t in enumerate(at.reshape(-1)):
+            found[:, j] = (share * (target <= t)).sum(axis=1) / share.sum(axis=1)
+        return found[:, 0] if at.ndim == 0 else found
 
     def _distribution(self, X: Any) -> tuple[Floats, Floats]:
         """The targets of the neighbours in order, and the shares up to each."""

@@ -26,8 +26,11 @@ def check_fitted(learner: Any) -> None:
         _check_mixed(learner, metric, p)
     elif not isinstance(metric, PointMetric) or len(metric.unit) != p:
         raise DataError(f"metric_ is not a metric of {p} columns")
-    elif not np.isfinite(X).all() or not np.isfinite(metric.place(X)).all():
-        raise DataError("X_train_ has numbers that are not finite, or too large for metric_")
+    else:
+        with np.errstate(over="ignore", invalid="ignore"):
+            placed = metric.place(np.ascontiguousarray(X))
+        if not np.isfinite(X).all() or not np.isfinite(placed).all():
+            raise DataError("X_train_ has numbers that are not finite, or too large for metric_")
 
 
 def _check_mixed(learner: Any, metric: Any, p: int) -> None:

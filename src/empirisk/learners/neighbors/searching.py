@@ -44,6 +44,7 @@ WORTH = {"euclidean": 0.12}  # the part of the rows up to which a tree pays; of 
 OTHER_WORTH = 0.4
 POINTS_AT_ONCE = POINTS  # that a thread searches for
 FEW_POINTS = 16  # for which blocks of products are not made
+FAR = 1e18  # a coordinate, in the unit of the rows, whose square is not within single precision
 NO_FOLDS = np.empty(0, np.int32)
 
 
@@ -132,9 +133,9 @@ class Blocks(NamedTuple):
         centred = (points - self.mean) * self.unit
         sides = np.ones((len(points), points.shape[1] + 1), np.float32)
         with np.errstate(over="ignore"):  # a point far away looks at all rows
-            sides[:, :-1] = np.clip(-2 * centred, -1e18, 1e18)
-        far = (np.abs(centred) > 1e17).any(axis=1)
-        sizes = (1 - self.slack) * (centred * centred).sum(axis=1)
+            sides[:, :-1] = np.clip(-2 * centred, -FAR, FAR)
+            sizes = (1 - self.slack) * (centred * centred).sum(axis=1)
+        far = (np.abs(centred) > FAR / 2).any(axis=1)
         return sides, np.where(far, -np.inf, sizes)
 
 
@@ -205,7 +206,7 @@ class PointSearch:
         if n < FEWEST_ROWS or p > MOST_COLUMNS or (self._seen is None and len(points) < PROBED):
             return False
         if self._seen is None:
-            some = points[:: max(1, len(points) // PROBED)][:PROBED]
+            some = np.ascontiguousarray(points[:: max(1, len(points) // PROBED)][:PROBED])
             found = _room(len(some), min(k, n))
             self._seen = self._walk(some, None, found) / len(some) / n
         return self._seen < WORTH.get(self.norm, OTHER_WORTH)
