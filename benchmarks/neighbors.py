@@ -1,4 +1,4 @@
-"""Nearest neighbours beside scikit-learn's and faiss; all k by cross-validation beside GridSearchCV.
+"""Nearest neighbours beside scikit-learn's and faiss; all k by folds beside GridSearchCV.
 
 The search is exact for all, so distances must be equal; faiss computes in single precision. Fitting
 is part of the time, as a tree takes some. GridSearchCV is timed at a few of the values of k, since
@@ -6,6 +6,7 @@ one costs as much as another: over all of them it takes so many times longer.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ def search_case(n: int, m: int, p: int, others: dict[str, Callable[..., Any]]) -
     return Case(
         size=f"{n:,} x {p}, {m:,} points, k = 10",
         ours=ours,
-        peers={name: lambda search=search: search(X, points) for name, search in others.items()},
+        peers={name: partial(search, X, points) for name, search in others.items()},
         quality=Quality(
             "largest relative difference of distances",
             1e-3,  # of faiss, in single precision, where distances are about 1
@@ -119,7 +120,9 @@ def knn_all_k(quick: bool) -> Case:
         ours=ours,
         peers={f"scikit-learn GridSearchCV, {len(SOME)} of 100 values": grid_search},
         quality=Quality(
-            "largest relative difference of scores", 1e-10, lambda a, b: float(np.abs(a / b - 1).max())
+            "largest relative difference of scores",
+            1e-10,
+            lambda a, b: float(np.abs(a / b - 1).max()),
         ),
         peer_threads=(1,),  # two processes already
     )

@@ -1,4 +1,4 @@
-"""A metric learned from the targets: its gradient, what it finds, and what it does not depend on."""
+"""A metric learned from the targets: its gradient, what it finds, what it does not depend on."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def test_the_gradient_is_that_of_differences(classes):
 
 
 def test_the_cost_is_that_of_its_definition():
-    X, y, _ = noisy(20)
+    X = noisy(20)[0]
     Z, weight = X[:, :2], np.random.default_rng(1).uniform(0.5, 2, 20)
     A = np.array([[1.0, 0.3], [-0.5, 2.0]])
     labels = np.arange(20) % 3

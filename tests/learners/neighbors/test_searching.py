@@ -75,7 +75,9 @@ def test_where_rows_run_out_there_is_nobody(algorithm):
 def test_short_and_long_lists_are_in_order(algorithm, k):
     X, points = table("normal", 1500, 3), table("normal", 64, 3, seed=1)
     _, rows = all_pairs(X, points, k, "euclidean")
-    assert_array_equal(PointSearch(X, "euclidean", 2.0, algorithm, 60).nearest(points, k).rows, rows)
+    assert_array_equal(
+        PointSearch(X, "euclidean", 2.0, algorithm, 60).nearest(points, k).rows, rows
+    )
 
 
 def test_all_rows_in_all_threads():

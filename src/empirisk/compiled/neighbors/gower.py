@@ -29,7 +29,9 @@ def scan_mixed_rows(cells, order, begin, fold, points, own, category, span, dist
         for b in range(begin.size - 1):
             mixed_gaps(cells[b], points[q], category, span, gap, common)
             m = begin[b + 1] - begin[b]
-            count = look_through(order, begin[b], m, fold, mine, gap, farthest, distance, row, count)
+            count = look_through(
+                order, begin[b], m, fold, mine, gap, farthest, distance, row, count
+            )
             count, farthest = cut_if_grown(distance, row, count, k, farthest)
         write_nearest(distance, row, count, k, distances[q], rows[q])
 

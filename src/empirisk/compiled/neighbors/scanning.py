@@ -22,6 +22,8 @@ def scan_rows(cells, order, begin, fold, points, own, norm, power, distances, ro
         for b in range(begin.size - 1):
             gaps_to_bucket(cells[b], points[q], norm, power, gap)
             m = begin[b + 1] - begin[b]
-            count = look_through(order, begin[b], m, fold, mine, gap, farthest, distance, row, count)
+            count = look_through(
+                order, begin[b], m, fold, mine, gap, farthest, distance, row, count
+            )
             count, farthest = cut_if_grown(distance, row, count, k, farthest)
         write_nearest(distance, row, count, k, distances[q], rows[q])

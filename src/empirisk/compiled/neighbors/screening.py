@@ -68,9 +68,7 @@ def screen_rows(
 
 
 @compiled(inner=True)
-def look_at_products(
-    chunks, at, x, size, rows, unit, fold, own, k, distance, row, count, farthest
-):
+def look_at_products(chunks, at, x, size, rows, unit, fold, own, k, distance, row, count, farthest):
     """Go through the products of a point with a block of rows; the new list and its end."""
     limit = limit_of(farthest, size, unit)
     for c in range(chunks.shape[0]):

@@ -60,9 +60,7 @@ class Copies:
             said = self._say(near, np.ascontiguousarray(ks[order]), output)
         return said if (np.diff(order) == 1).all() else said[:, np.argsort(order)]
 
-    def shares(
-        self, points: Floats, k: float, *, n_jobs: int | None = None
-    ) -> tuple[Ints, Floats]:
+    def shares(self, points: Floats, k: float, *, n_jobs: int | None = None) -> tuple[Ints, Floats]:
         """The neighbours of each point, -1 for none, and their shares, which sum to one."""
         near = self.nearest(points, k, n_jobs=n_jobs)
         near = self._first(near, k)
@@ -113,7 +111,8 @@ class Copies:
         if not self.ones or near.rows.shape[1] <= k:
             return near
         width = int(np.ceil(k))
-        return Nearest(*(np.ascontiguousarray(part[:, :width]) for part in near))
+        gaps, rows = near.gaps[:, :width], near.rows[:, :width]
+        return Nearest(np.ascontiguousarray(gaps), np.ascontiguousarray(rows))
 
     def _share(self, near: Nearest, k: float) -> Floats:
         """What a copy of each neighbour counts for, relative to the others of its point."""

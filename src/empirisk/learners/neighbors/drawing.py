@@ -1,5 +1,6 @@
 """The Voronoi picture: where each training row is the nearest."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -57,29 +58,33 @@ def draw_voronoi(model: Any, *, points: bool = True, ax: Any = None) -> Any:
             f"the model was fitted to {X.shape[1]} column(s); cells are drawn of two features"
         )
     mapped, first, back = _plane(metric, X)
-    corners = [back(cell) for cell in voronoi_cells(mapped)]
-    names = tuple(map(str, getattr(model, "feature_names_in_", ("x0", "x1"))))
-    low, high = X.min(axis=0), X.max(axis=0)
-    margin = MARGIN * np.where(high > low, high - low, np.abs(high) + (high == 0))
-    window = np.array([low - margin, high + margin])
+    cells = [back(cell) for cell in voronoi_cells(mapped)]
+    across, up = getattr(model, "feature_names_in_", ("x0", "x1"))
+    show = partial(draw_cells, cells, window=_window(X), names=(str(across), str(up)), ax=ax)
+    y = model.y_train_
     if is_classifier(model):
         colours = class_colours(len(model.classes_))
-        own = [(*colours[code], PALE) for code in model.y_train_[first]]
-        ax = draw_cells(corners, own, window, names, ax=ax)
+        ax = show([(*colours[code], PALE) for code in y[first]])
         if points:
-            right = np.ones(len(X), bool)
-            draw_points(X, model.y_train_, right, [str(c) for c in model.classes_], ax=ax)
+            draw_points(X, y, np.ones(len(X), bool), [str(c) for c in model.classes_], ax=ax)
         return ax
-    norm, own = value_colours(model.y_train_[first], model.y_train_)
-    ax = draw_cells(corners, own, window, names, ax=ax)
+    norm, own = value_colours(y[first], y)
+    ax = show(own)
     if points:
-        draw_valued_points(X, model.y_train_, norm, ax=ax)
+        draw_valued_points(X, y, norm, ax=ax)
     draw_colour_bar(norm, "y", ax=ax)
     return ax
 
 
+def _window(X: Floats) -> Floats:
+    """From a little below the rows to a little above them."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    margin = MARGIN * np.where(high > low, high - low, np.abs(high) + (high == 0))
+    return np.array([low - margin, high + margin])
+
+
 def _plane(metric: Any, X: Floats) -> tuple[Floats, Any, Any]:
-    """Different mapped rows, the first row at each place, and the way back from the mapped plane."""
+    """Different mapped rows, the first row at each place, and the way back from that plane."""
     if not isinstance(metric, PointMetric) or metric.norm != "euclidean":
         raise ParameterError(
             "cells of this metric are no polygons: draw the regions of a classifier with "
@@ -89,7 +94,9 @@ def _plane(metric: Any, X: Floats) -> tuple[Floats, Any, Any]:
     A = np.eye(2) if metric.matrix is None else metric.matrix
     A = np.diag(A) if A.ndim == 1 else A
     if A.shape != (2, 2) or np.linalg.matrix_rank(A) < 2:
-        raise DataError("a column says nothing under this metric, so cells are strips: leave it out")
+        raise DataError(
+            "a column says nothing under this metric, so cells are strips: leave it out"
+        )
     inverse = np.linalg.inv(A)
     mapped, first = np.unique(metric.place(X), axis=0, return_index=True)
     return mapped, first, lambda cell: (cell @ inverse + mean) * metric.unit

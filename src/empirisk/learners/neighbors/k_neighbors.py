@@ -206,9 +206,7 @@ class KNeighbors(PathMixin, BaseEstimator):
             return bool(self.metric_params)
         return self.metric not in ("gower", "learned") and not self.standardize
 
-    def _metric_of(
-        self, rows: TrainingRows, y: Array, weight: Floats, n_classes: int
-    ) -> Metric:
+    def _metric_of(self, rows: TrainingRows, y: Array, weight: Floats, n_classes: int) -> Metric:
         """The metric, learned from the training rows where it is to be."""
         params = check_metric(self.metric, self.metric_params)
         if self.metric == "gower":

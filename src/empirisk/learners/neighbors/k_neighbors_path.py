@@ -37,9 +37,7 @@ class KNeighborsPath:
     def predict(self, points: Floats, output: Output, folds: Folds | None = None) -> Array:
         """Of mapped points, which look past the rows of their own folds."""
         ks = np.array(self.ks, dtype=np.float64)
-        return self.copies.predict(
-            points, ks, output, folds=folds, n_jobs=self.learner.n_jobs
-        )
+        return self.copies.predict(points, ks, output, folds=folds, n_jobs=self.learner.n_jobs)
 
     @property
     def degrees_of_freedom(self) -> Floats:

@@ -29,7 +29,7 @@ def learned_metric(X: Floats, y: Array, weight: Floats, n_classes: int) -> Point
     """The metric under which neighbours predict y best; n_classes is 0 for numbers."""
     p = X.shape[1]
     rows, at = np.unique(np.column_stack([X, y]), axis=0, return_inverse=True)
-    weight = np.bincount(at.reshape(-1), weight)
+    weight = np.bincount(at.reshape(-1), weight).astype(np.float64)
     X, y = np.ascontiguousarray(rows[:, :p]), rows[:, p]
     start = standardized_metric(X, weight, "euclidean", 2.0)
     assert start.matrix is not None

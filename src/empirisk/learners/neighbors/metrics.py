@@ -219,7 +219,8 @@ def mahalanobis_metric(X: Floats, weight: Floats, params: dict[str, Any]) -> Poi
     M, p = np.asarray(given, dtype=np.float64), X.shape[1]
     if M.shape != (p, p) or not np.isfinite(M).all() or not np.allclose(M, M.T):
         raise ParameterError(
-            f"metric_params[{name!r}] has shape {M.shape}; give a symmetric matrix of shape {(p, p)}"
+            f"metric_params[{name!r}] has shape {M.shape}; give a symmetric matrix of shape "
+            f"{(p, p)}"
         )
     least = float(np.linalg.eigvalsh(M).min())
     if least < -1e-9 * np.abs(M).max() or (name == "V" and least <= 0):

@@ -289,12 +289,20 @@ def _shared(
     return found
 
 
-def _piece(find: Any, points: Floats, folds: Any, found: Nearest, along: Any, part: slice) -> None:
+def _piece(
+    find: Callable[[Floats, Folds | None, Nearest], None],
+    points: Floats,
+    folds: Folds | None,
+    found: Nearest,
+    along: Ints | None,
+    part: slice,
+) -> None:
     at = part if along is None else along[part]
     own = None if folds is None else Folds(folds.rows, np.ascontiguousarray(folds.points[at]))
+    some = np.ascontiguousarray(points[at])
     if along is None:
-        find(points[at], own, Nearest(found.gaps[at], found.rows[at]))
+        find(some, own, Nearest(found.gaps[at], found.rows[at]))
         return
-    mine = _room(len(at), found.rows.shape[1])
-    find(np.ascontiguousarray(points[at]), own, mine)
+    mine = _room(len(some), found.rows.shape[1])
+    find(some, own, mine)
     found.gaps[at], found.rows[at] = mine
