@@ -48,7 +48,7 @@ def class_shares(rows, share, weight, y, ks, out):
             copies += weight[i]
             total[y[i]] += weight[i] * share[q, a]
         while v < ks.size:
-            write_shares(total, 0, 0.0, out[q, v])
+            write_shares(total, np.int64(0), 0.0, out[q, v])
             v += 1
 
 

@@ -26,7 +26,7 @@ def swap(distance, row, a, b):
 @compiled(inner=True)
 def keep_nearest(distance, row, count, k):
     """Put the k nearest of `count` > k entries first, the farthest of them last (Hoare's find)."""
-    low, high = 0, count - 1
+    low, high = np.int64(0), count - 1
     while low < high:
         middle = (low + high) // 2
         if comes_before(distance[middle], row[middle], distance[low], row[low]):
@@ -73,9 +73,10 @@ def sort_by_distance(distance, row, count):
 def sort_by_heap(distance, row, count):
     for a in range(count // 2 - 1, -1, -1):
         sift_down(distance, row, a, count)
+    first = np.int64(0)
     for end in range(count - 1, 0, -1):
-        swap(distance, row, 0, end)
-        sift_down(distance, row, 0, end)
+        swap(distance, row, first, end)
+        sift_down(distance, row, first, end)
 
 
 @compiled(inner=True)

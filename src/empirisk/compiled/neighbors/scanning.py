@@ -18,7 +18,7 @@ def scan_rows(cells, order, begin, fold, points, own, norm, power, distances, ro
     distance, row = np.empty(room_for(k, at_once)), np.empty(room_for(k, at_once), np.int64)
     for q in range(points.shape[0]):
         mine = own[q] if fold.size else np.int32(-1)
-        count, farthest = 0, np.inf
+        count, farthest = np.int64(0), np.inf
         for b in range(begin.size - 1):
             gaps_to_bucket(cells[b], points[q], norm, power, gap)
             m = begin[b + 1] - begin[b]

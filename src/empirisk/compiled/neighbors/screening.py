@@ -43,7 +43,7 @@ def screen_rows(
         A point looks past the rows of its own fold; empty where all rows count.
     """
     m, k = points.shape[0], nearest.shape[1]
-    room = room_for(k, CHUNK)
+    room = room_for(k, np.int64(CHUNK))
     distance, row = np.empty((POINTS, room)), np.empty((POINTS, room), np.int64)
     count, farthest = np.empty(POINTS, np.int64), np.empty(POINTS)
     products = np.empty((POINTS, blocks.shape[2]), np.float32)

@@ -43,7 +43,7 @@ def search_tree(
     seen = 0
     for q in range(points.shape[0]):
         x, mine = points[q], (own[q] if fold.size else np.int32(-1))
-        count, farthest = 0, np.inf
+        count, farthest = np.int64(0), np.inf
         above[0], level[0], part[0], height = 0.0, 0, 0, 1
         while height > 0:
             height -= 1
@@ -118,7 +118,9 @@ def leaves_of(points, depths, low, high, leaf):
         i, first = 0, 0
         for t in range(depths.size - 1):
             fan = 1 << (depths[t + 1] - depths[t])
-            gaps_to_boxes(low[first + i], high[first + i], points[q], EUCLIDEAN, 2.0, near)
+            gaps_to_boxes(
+                low[first + i], high[first + i], points[q], np.int64(EUCLIDEAN), 2.0, near
+            )
             order_lanes(near, fan, np.inf, lanes)
             first += 1 << depths[t]
             i = i * fan + lanes[0]
