@@ -19,13 +19,9 @@ from empirisk.risk.axis import PathMixin
 from empirisk.runtime.errors import ParameterError
 from empirisk.selection.candidates import takes_tables
 
-AS_CANDIDATE = {
-    "BasisRegression": {"extrapolation": "linear"},
-    "KNeighborsClassifier": {"standardize": True},
-    "KNeighborsRegressor": {"standardize": True},
-}
+AS_CANDIDATE = {"BasisRegression": {"extrapolation": "linear"}}
 """Polynomials that go on outside of the training range are off by any amount there, and one such
-row then decides the risk. Neighbours by columns of different units are those by the largest."""
+row then decides the risk."""
 
 WHEN_ASKED = (
     "AdaBoostClassifier",

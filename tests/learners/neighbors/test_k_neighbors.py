@@ -11,13 +11,17 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from empirisk import (
+    Encoder,
     KNeighborsClassifier,
     KNeighborsRegressor,
+    Ridge,
     Tuned,
     draw_voronoi,
     risk,
+    select,
 )
 from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.selection.candidates import settled
 
 
 def data(n=150, p=3, seed=0):
@@ -302,3 +306,17 @@ def test_the_voronoi_picture_has_a_cell_for_each_place():
         draw_voronoi(KNeighborsClassifier(p=1).fit(X, labels))
     with pytest.raises(DataError, match="two features"):
         draw_voronoi(KNeighborsClassifier().fit(data()[0], data()[2]))
+
+
+def test_columns_are_standardised_among_candidates_unless_told_otherwise():
+    X, _, labels = data()
+    for given, expected in ((None, True), (False, False), (True, True)):
+        learner = KNeighborsClassifier(standardize=given)
+        chosen = select([learner, make_pipeline(Encoder(), learner)], X, labels, random_state=0)
+        model = chosen.model[-1] if hasattr(chosen.model, "steps") else chosen.model
+        if isinstance(model, KNeighborsClassifier):
+            assert model.standardize is expected
+        assert learner.standardize is given
+    rivals = settled({"bare": KNeighborsRegressor(), "ridge": Ridge()})
+    assert rivals["bare"].standardize is True
+    assert settled({"bare": KNeighborsRegressor(standardize=False)})["bare"].standardize is False

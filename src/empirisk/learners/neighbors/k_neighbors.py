@@ -1,6 +1,6 @@
 """What nearest neighbours that classify and that predict numbers have in common."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -57,6 +57,7 @@ class KNeighbors(PathMixin, BaseEstimator):
 
     axis: ClassVar[Axis | None] = Axis(("n_neighbors",), larger="simpler", scale="integer")
     feature_scaling: ClassVar[Literal["each", "common"] | None] = "common"
+    settings_as_candidate: ClassVar[Mapping[str, Any]] = {"standardize": True}
 
     n_neighbors: int
     weights: Any
@@ -65,7 +66,7 @@ class KNeighbors(PathMixin, BaseEstimator):
     p: float
     metric: str
     metric_params: dict[str, Any] | None
-    standardize: bool
+    standardize: bool | None
     n_jobs: int | None
 
     n_features_in_: int

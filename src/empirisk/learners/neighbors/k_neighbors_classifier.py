@@ -44,10 +44,11 @@ class KNeighborsClassifier(ClassifierMixin, KNeighbors):
     metric_params : dict, optional
         {"V": covariance} or {"VI": its inverse} of "mahalanobis"; {"w": weights of columns} of
         "minkowski".
-    standardize : bool
+    standardize : bool, optional
         Whether the columns are first divided by their standard deviations over the training rows.
-        Off as in scikit-learn, on among the candidates of the command line. Nothing changes for
-        "mahalanobis", "learned" and "gower", which do not depend on units.
+        None is off, as in scikit-learn, but on among the candidates of `select` and of the command
+        line. Nothing changes for "mahalanobis", "learned" and "gower", which do not depend on
+        units, and where `metric_params` weighs the columns.
     n_jobs : int, optional
         Threads that share the points to predict.
 
@@ -91,7 +92,7 @@ class KNeighborsClassifier(ClassifierMixin, KNeighbors):
         p: float = 2,
         metric: str = "minkowski",
         metric_params: dict[str, Any] | None = None,
-        standardize: bool = False,
+        standardize: bool | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
