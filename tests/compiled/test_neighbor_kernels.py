@@ -54,6 +54,20 @@ def test_products(kernel):
     assert_array_equal(gaps, nearest()[0])
 
 
+@ways(screening.fill_blocks)
+def test_blocks_of_products(kernel):
+    mean, cells = X.mean(axis=0), np.zeros((1, 6, screening.ROWS), np.float32)
+    kernel(X, mean, 0.5, 0.9, cells)
+    Z = (X - mean) / 2
+    assert_array_equal(cells[0, :5, :90].T, Z.astype(np.float32))
+    assert_allclose(cells[0, 5, :90], 0.9 * (Z * Z).sum(axis=1), rtol=1e-7)  # single precision
+
+
+@ways(screening.farthest_from)
+def test_the_largest_coordinate(kernel):
+    assert kernel(X, np.ones(5)) == np.abs(X - 1).max()
+
+
 @ways(scanning.scan_rows)
 @pytest.mark.parametrize("k", [6, 60])
 def test_scanning(kernel, k):

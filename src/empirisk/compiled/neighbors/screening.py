@@ -21,6 +21,30 @@ POINTS, ROWS = 512, 512  # of a block of products: 1 MB stays in the cache
 VANISHED = 1e-30  # by so much products of small numbers may be off, where the largest is about 1
 
 
+@compiled
+def farthest_from(rows, centre):
+    """The largest coordinate of a difference to the centre."""
+    most = 0.0
+    for i in range(rows.shape[0]):
+        for j in range(rows.shape[1]):
+            most = max(most, abs(rows[i, j] - centre[j]))
+    return most
+
+
+@compiled
+def fill_blocks(rows, mean, unit, keep, blocks):
+    """blocks[b, :, r] = [z, keep |z|^2] of z = (row - mean) unit."""
+    p = rows.shape[1]
+    for i in range(rows.shape[0]):
+        b, r = i // ROWS, i % ROWS
+        size = 0.0
+        for j in range(p):
+            z = (rows[i, j] - mean[j]) * unit
+            size += z * z
+            blocks[b, j, r] = z
+        blocks[b, p, r] = keep * size
+
+
 @compiled(makes_arrays=True)
 def screen_rows(
     points, halves, sizes, rows, blocks, unit, fold, own, distances, nearest

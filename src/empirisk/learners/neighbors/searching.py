@@ -21,7 +21,13 @@ from empirisk.compiled.neighbors.gaps import (
 from empirisk.compiled.neighbors.gower import scan_mixed_rows
 from empirisk.compiled.neighbors.kd_tree import FAN, STEP, find_boxes, halve_rows
 from empirisk.compiled.neighbors.scanning import scan_rows
-from empirisk.compiled.neighbors.screening import POINTS, ROWS, screen_rows
+from empirisk.compiled.neighbors.screening import (
+    POINTS,
+    ROWS,
+    farthest_from,
+    fill_blocks,
+    screen_rows,
+)
 from empirisk.compiled.neighbors.tree_search import leaves_of, search_tree
 from empirisk.runtime.arrays import Array, Bools, Floats, Int32s, Ints
 from empirisk.runtime.parallel import parallel, slices
@@ -117,15 +123,10 @@ class Blocks(NamedTuple):
     def of(cls, rows: Floats) -> "Blocks":
         n, p = rows.shape
         slack, mean = (p + 8) * 2.0**-24, rows.mean(axis=0)
-        centred = rows - mean
-        unit = float(np.ldexp(1.0, -int(np.frexp(np.abs(centred).max(initial=0.0))[1])))
-        centred *= unit
+        unit = float(np.ldexp(1.0, -int(np.frexp(farthest_from(rows, mean))[1])))
         cells = np.zeros((-(-n // ROWS), p + 1, ROWS), np.float32)
         cells[-1, p] = np.inf
-        for b, part in enumerate(slices(n, ROWS)):
-            z = centred[part]
-            cells[b, :p, : len(z)] = z.T
-            cells[b, p, : len(z)] = (1 - 2 * slack) * (z * z).sum(axis=1)
+        fill_blocks(rows, mean, unit, 1 - 2 * slack, cells)
         return cls(mean, unit, slack, cells)
 
     def point_side(self, points: Floats) -> tuple[Array, Floats]:
