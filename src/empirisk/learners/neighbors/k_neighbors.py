@@ -297,6 +297,7 @@ class KNeighbors(PathMixin, BaseEstimator):
             self._check_settings()
             checked_neighbors(self.n_neighbors)
             check_fitted(self)
+            self._keep_search()
 
     def __getstate__(self) -> dict[str, Any]:
         state = {**super().__getstate__()}
