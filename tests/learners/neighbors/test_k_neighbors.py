@@ -243,6 +243,15 @@ def test_points_far_away_are_predicted():
             assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-14)
 
 
+def test_means_of_the_largest_numbers_are_finite():
+    X, largest = np.arange(20.0)[:, None], np.finfo(np.float64).max
+    model = KNeighborsRegressor(6, weights="distance")
+    # Means of six terms.
+    assert_allclose(model.fit(X, np.full(20, largest)).predict(X + 0.3), largest, rtol=1e-15)
+    halves = model.fit(X, np.where(X[:, 0] < 10, -largest, largest)).predict([[9.5], [2.5]])
+    assert_allclose(halves, [0.0, -largest], rtol=1e-15)
+
+
 @pytest.mark.parametrize(
     ("how", "words"),
     [
@@ -302,6 +311,8 @@ def test_the_voronoi_picture_has_a_cell_for_each_place():
             inside = [cell.contains_point(point) for cell in cells]
             own = [cell.contains_point(X[row]) for cell in cells]
             assert inside == own
+    ax = risk.draw_decision_boundary(KNeighborsClassifier(5).fit(X, labels), X, labels)
+    assert len(ax.get_legend().get_texts()) == 3
     with pytest.raises(ParameterError, match="polygons"):
         draw_voronoi(KNeighborsClassifier(p=1).fit(X, labels))
     with pytest.raises(DataError, match="two features"):

@@ -11,11 +11,13 @@ from empirisk.compiled.neighbors.averaging import (
     class_votes,
     neighbor_shares,
 )
+from empirisk.data.scaling import power_of_two
 from empirisk.learners.neighbors.searching import Folds, Nearest, Search
 from empirisk.risk.axis import Output
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
 
+LARGE = 1e290  # targets whose sums over many rows may overflow
 Weighting = Callable[[Floats], Any]
 
 
@@ -40,6 +42,8 @@ class Copies:
         self.search, self.weight, self.y, self.n_classes = search, weight, y, n_classes
         self.weighting, self.scale = weighting, scale
         self.ones = bool((weight >= 1).all())
+        largest = 0.0 if n_classes else float(np.abs(y).max())
+        self.huge = float(power_of_two(np.array(largest))) if largest > LARGE else None
 
     def predict(
         self,
@@ -95,9 +99,7 @@ class Copies:
         near = self._first(near, float(ks[-1]))
         m, share = len(near.rows), self._share(near, float(ks[-1]))
         if self.n_classes == 0:
-            numbers = np.empty((m, len(ks)))
-            average_targets(near.rows, share, self.weight, self.y, ks, numbers)
-            return numbers
+            return self._means(near.rows, share, ks)
         if output == "value":
             codes = np.empty((m, len(ks)), np.int64)
             class_votes(near.rows, share, self.weight, self.y, ks, codes)
@@ -105,6 +107,13 @@ class Copies:
         shares = np.empty((m, len(ks), self.n_classes))
         class_shares(near.rows, share, self.weight, self.y, ks, shares)
         return shares
+
+    def _means(self, rows: Ints, share: Floats, ks: Floats) -> Floats:
+        """Means of targets, of which a few together may be too large for float64."""
+        found = np.empty((len(rows), len(ks)))
+        y = self.y if self.huge is None else self.y / self.huge
+        average_targets(rows, share, self.weight, y, ks, found)
+        return found if self.huge is None else found.clip(y.min(), y.max()) * self.huge
 
     def _first(self, near: Nearest, k: float) -> Nearest:
         """The neighbours that may count among k."""
