@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -10,22 +10,19 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import Tags
 from sklearn.utils.validation import _is_fitted, check_is_fitted
 
-from empirisk.data.rank_coding import CodedColumn
 from empirisk.learners.generative.mixed_rows import MixedRows
 from empirisk.learners.neighbors.copies import Copies
 from empirisk.learners.neighbors.k_neighbors_held_out import predict_plan
 from empirisk.learners.neighbors.k_neighbors_path import KNeighborsPath
-from empirisk.learners.neighbors.k_neighbors_soundness import check_fitted
-from empirisk.learners.neighbors.learned_metric import learned_metric
-from empirisk.learners.neighbors.metrics import (
-    Metric,
-    MixedMetric,
-    check_metric,
-    mahalanobis_metric,
-    named_norm,
-    plain_metric,
-    standardized_metric,
+from empirisk.learners.neighbors.k_neighbors_settings import (
+    ALGORITHMS,
+    TrainingRows,
+    check_settings,
+    checked_neighbors,
+    metric_of,
 )
+from empirisk.learners.neighbors.k_neighbors_soundness import check_fitted
+from empirisk.learners.neighbors.metrics import Metric, named_norm
 from empirisk.learners.trees.door import check_places, table_of
 from empirisk.risk.axis import Axis, HeldOut, Output, PathMixin
 from empirisk.risk.plans import Plan
@@ -35,21 +32,7 @@ from empirisk.runtime.validation import check_fit, check_predict, check_target
 
 MOST_VALUES = 100
 """Values of the default grid: all numbers of neighbours up to here, then ever fewer."""
-ALGORITHMS = {"auto": "auto", "kd_tree": "kd_tree", "ball_tree": "kd_tree", "brute": "brute"}
 NAME_CATEGORIES = "give a data frame, whose columns say what they are"
-
-
-class TrainingRows(NamedTuple):
-    """Rows as cells in numbers, and for Gower's distance what the columns are."""
-
-    X: Floats
-    columns: tuple[CodedColumn, ...] | None
-
-    @classmethod
-    def of(cls, design: Any) -> "TrainingRows":
-        if isinstance(design, MixedRows):
-            return cls(np.ascontiguousarray(design.X), design.columns)
-        return cls(design, None)
 
 
 class KNeighbors(PathMixin, BaseEstimator):
@@ -151,16 +134,14 @@ class KNeighbors(PathMixin, BaseEstimator):
     def _copies_of(
         self, X: Floats, y: Array, weight: Floats, metric: Metric, n_classes: int
     ) -> Copies:
-        algorithm: Any = ALGORITHMS[self.algorithm]
-        search = metric.search(X, algorithm, self.leaf_size)
-        weighting = None if isinstance(self.weights, str) and self.weights == "uniform" else (
-            self.weights
-        )  # fmt: skip
+        search = metric.search(X, ALGORITHMS[self.algorithm], self.leaf_size)
+        uniform = isinstance(self.weights, str) and self.weights == "uniform"
+        weighting = None if uniform else self.weights
         return Copies(search, weight, y, n_classes, weighting, metric.scale)
 
     def _fitted(self, X: Any, y: Any, sample_weight: Any) -> Any:
         """The door of `fit`, and the path at one value."""
-        self._check_settings()
+        check_settings(self)
         k = checked_neighbors(self.n_neighbors)
         design, target, weight, classes = self._training_set(X, y, sample_weight)
         n_classes = 0 if classes is None else len(classes)
@@ -181,47 +162,6 @@ class KNeighbors(PathMixin, BaseEstimator):
             return rows, target, weight, None
         classes, codes = np.unique(target, return_inverse=True)
         return rows, codes.astype(np.int64), weight, classes
-
-    def _check_settings(self) -> None:
-        if self.algorithm not in ALGORITHMS:
-            raise ParameterError(
-                f"algorithm is {self.algorithm!r:.40}; there are {', '.join(ALGORITHMS)}"
-            )
-        whole = isinstance(self.leaf_size, int | np.integer) and not isinstance(
-            self.leaf_size, bool
-        )
-        if not whole or self.leaf_size < 1:
-            raise ParameterError(f"leaf_size is {self.leaf_size!r}; it must be 1, 2, 3, ...")
-        named = isinstance(self.weights, str) and self.weights in ("uniform", "distance")
-        if not named and not callable(self.weights):
-            raise ParameterError(
-                f"weights is {self.weights!r:.40}; give 'uniform', 'distance' or a function of "
-                "distances"
-            )
-        check_metric(self.metric, self.metric_params)
-
-    @property
-    def _metric_is_given(self) -> bool:
-        """Whether the metric is the same whatever the training rows are."""
-        if self.metric == "mahalanobis":
-            return bool(self.metric_params)
-        return self.metric not in ("gower", "learned") and not self.standardize
-
-    def _metric_of(self, rows: TrainingRows, y: Array, weight: Floats, n_classes: int) -> Metric:
-        """The metric, learned from the training rows where it is to be."""
-        params = check_metric(self.metric, self.metric_params)
-        if self.metric == "gower":
-            assert rows.columns is not None
-            category = np.array([column.kind == "category" for column in rows.columns])
-            return MixedMetric.of(rows.X, category)
-        if self.metric == "learned":
-            return learned_metric(rows.X, y, weight, n_classes)
-        if self.metric == "mahalanobis":
-            return mahalanobis_metric(rows.X, weight, params)
-        norm, power = named_norm(self.metric, self.p)
-        if self.standardize and not params:
-            return standardized_metric(rows.X, weight, norm, power)
-        return plain_metric(rows.X, norm, power, params.get("w"))
 
     @property
     def categorical_features(self) -> str:
@@ -265,10 +205,10 @@ class KNeighbors(PathMixin, BaseEstimator):
         self, X: Any, y: Array, sample_weight: Floats, values: Sequence[Any], *, n_classes: int
     ) -> KNeighborsPath:
         """All numbers of neighbours from one search."""
-        self._check_settings()
+        check_settings(self)
         ks = [checked_neighbors(value) for value in values]
         rows = TrainingRows.of(X)
-        metric = self._metric_of(rows, y, sample_weight, n_classes)
+        metric = metric_of(self, rows, y, sample_weight, n_classes)
         return KNeighborsPath(self, rows, y, sample_weight, metric, ks, n_classes)
 
     def out_of_fold(
@@ -294,7 +234,7 @@ class KNeighbors(PathMixin, BaseEstimator):
     def check_loaded(self) -> None:
         """Raise a DataError unless what a file has of a fitted learner belongs together."""
         if _is_fitted(self):
-            self._check_settings()
+            check_settings(self)
             checked_neighbors(self.n_neighbors)
             check_fitted(self)
             self._keep_search()
@@ -316,14 +256,6 @@ class KNeighbors(PathMixin, BaseEstimator):
             tags.input_tags.allow_nan = True
             tags.input_tags.categorical = True
         return tags
-
-
-def checked_neighbors(value: Any) -> int:
-    """A number of neighbours."""
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or value < 1:
-        raise ParameterError(f"n_neighbors is {value!r}; it must be 1, 2, 3, ...")
-    return int(value)
 
 
 def _without_self(gaps: Floats, rows: Ints) -> tuple[Floats, Ints]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from empirisk.learners.neighbors.k_neighbors_path import KNeighborsPath, cells_of
+from empirisk.learners.neighbors.k_neighbors_settings import metric_is_given
 from empirisk.learners.neighbors.searching import Folds
 from empirisk.risk.axis import Block, CannotSubtractError, HeldOut, Output
 from empirisk.risk.plans import Plan
@@ -38,7 +39,7 @@ def predict_plan(
         )
     if n_classes:
         _refuse_one_class(y, plan, n_classes)
-    if learner._metric_is_given:
+    if metric_is_given(learner):
         path = learner.fit_path(X, y, weight, values, n_classes=n_classes)
         return HeldOut(_one_search(path, X, plan, output, rows_per_block), path)
     fit = partial(learner.fit_path, values=values, n_classes=n_classes)
