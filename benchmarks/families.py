@@ -14,6 +14,7 @@ FAMILIES = (
     "densities",
     "discriminants",
     "naive_bayes",
+    "neighbors",
     "linear_trees",
     "trees",
     "forests",

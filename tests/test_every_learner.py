@@ -38,6 +38,8 @@ from empirisk import (
     KernelDensity,
     KernelRegressor,
     KMeans,
+    KNeighborsClassifier,
+    KNeighborsRegressor,
     Lasso,
     LinearDiscriminantAnalysis,
     LinearRegression,
@@ -64,6 +66,11 @@ from empirisk.risk.axis import PathMixin
 from empirisk.risk.bagged_path import BaggedPathMixin
 from empirisk.runtime.errors import EmpiriskWarning, RankWarning
 from same_bits import assert_same_bits
+
+
+def nearer_counts_more(distance):
+    return np.exp(-distance)
+
 
 # For each learner the instances that stand for it: cheap settings of everything that changes the
 # way through its code.
@@ -156,6 +163,20 @@ SETTINGS = {
         KernelRegressor(0.5),
         KernelRegressor("loo", kernel="biweight"),
         KernelRegressor(2.0, degree=1, scale=None),
+    ],
+    "KNeighborsClassifier": [
+        KNeighborsClassifier(),
+        KNeighborsClassifier(3, weights="distance", standardize=True),
+        KNeighborsClassifier(4, p=3, algorithm="kd_tree", leaf_size=3),
+        KNeighborsClassifier(3, metric="gower"),
+        KNeighborsClassifier(3, metric="learned"),
+    ],
+    "KNeighborsRegressor": [
+        KNeighborsRegressor(),
+        KNeighborsRegressor(3, weights="distance", p=1, algorithm="kd_tree", leaf_size=2),
+        KNeighborsRegressor(4, weights=nearer_counts_more, metric="chebyshev"),
+        KNeighborsRegressor(3, metric="gower"),
+        KNeighborsRegressor(3, metric="learned", weights="distance"),
     ],
     "Lasso": [Lasso(alpha=0.1), Lasso(alpha=0.05, fit_intercept=False)],
     "LinearDiscriminantAnalysis": [
@@ -361,6 +382,8 @@ def test_weights_of_another_scale_change_nothing_unless_penalised(learner):
         thousand.set_params(alpha=1000 * learner.alpha)  # the penalty is on the scale of the sum
     if isinstance(learner, LogisticRegression | MarginClassifier):
         thousand.set_params(C=learner.C / 1000)
+    if isinstance(learner, KNeighborsClassifier | KNeighborsRegressor):
+        thousand.set_params(n_neighbors=1000 * learner.n_neighbors)  # it counts copies
     thousand.fit(X, y, sample_weight=1000 * weight)
     assert_allclose(outputs(one, X), outputs(thousand, X), rtol=1e-9, atol=1e-12)
 
@@ -451,6 +474,8 @@ FITTED_ONCE = (
     | KernelClassifier
     | KernelDensity
     | KernelRegressor
+    | KNeighborsClassifier
+    | KNeighborsRegressor
     | LinearTreeClassifier
     | LinearTreeRegressor
     | LogitBoostClassifier
@@ -613,6 +638,7 @@ def test_one_class_is_refused_clearly(learner):
         AdaBoostClassifier
         | Baseline
         | DecisionTreeClassifier
+        | KNeighborsClassifier
         | LinearTreeClassifier
         | RandomForestClassifier
     )

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from empirisk.compiled.boosting.team import SYNC_SIZE
 from numpy.testing import assert_allclose
 from scipy.cluster.hierarchy import fcluster, ward
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 
-from empirisk.compiled.boosting.team import SYNC_SIZE
 from empirisk.compiled.mixtures import gaussian, missing, tiles
 from empirisk.compiled.mixtures.ward import ward_merges
 from empirisk.learners.density.covariance_structures import inverse_roots

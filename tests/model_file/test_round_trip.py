@@ -49,6 +49,8 @@ from empirisk import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
     KMeans,
+    KNeighborsClassifier,
+    KNeighborsRegressor,
     Lasso,
     LinearDiscriminantAnalysis,
     LinearRegression,
@@ -120,6 +122,8 @@ REGRESSORS = [
     Tuned(StagewiseRegressor(Ridge(), 5, stop="aic"), cv=3),
     HistGradientBoostingRegressor("huber", max_iter=3, min_samples_leaf=4),
     Tuned(HistGradientBoostingRegressor(max_iter=5, categorical_features=[1]), cv=3),
+    KNeighborsRegressor(3, weights="distance", metric="mahalanobis"),
+    Tuned(KNeighborsRegressor(standardize=True), cv=3, values=[1, 3]),
     Tuned(make_pipeline("passthrough", Ridge()), cv=3, values=(1.0, 2.0)),
 ]
 CLASSIFIERS = [
@@ -160,6 +164,8 @@ CLASSIFIERS = [
     NaiveBayes(distributions={1: "categorical"}),
     Tuned(NaiveBayes(distributions={0: "gaussian", (1, 2): "categorical"}), cv=3),
     PlugInPredictor(loss=losses.Costs([[0, 5, 1], [1, 0, 1], [2, 1, 0]], classes=["c", "a", "bb"])),
+    KNeighborsClassifier(2, metric_params={"w": [1.0, 2.0, 0.5]}),
+    Tuned(KNeighborsClassifier(metric="gower"), cv=3, values=[1, 3]),
 ]
 WITHOUT_LABELS = [
     PCA(2),

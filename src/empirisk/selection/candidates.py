@@ -37,6 +37,26 @@ def named(candidates: Candidates | Any) -> dict[str, Any]:
     return rivals
 
 
+def settled(rivals: dict[str, Any]) -> dict[str, Any]:
+    """Candidates of a selection; what a learner leaves open is set as suits one.
+
+    A parameter that is None is set by the learner's `settings_as_candidate`: neighbours, say, are
+    looked for among standardised columns unless the user says otherwise.
+    """
+    return {name: _settled(estimator) for name, estimator in rivals.items()}
+
+
+def _settled(estimator: Any) -> Any:
+    learner = learner_of(estimator)
+    settings = getattr(learner, "settings_as_candidate", {})
+    unset = {name: value for name, value in settings.items() if getattr(learner, name) is None}
+    if not unset:
+        return estimator
+    model = clone(estimator)
+    learner_of(model).set_params(**unset)
+    return model
+
+
 def with_baseline(rivals: dict[str, Any], loss: Loss) -> dict[str, Any]:
     """The best constant first, unless one is there: what no learner may lose against.
 

@@ -19,7 +19,7 @@ from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.streams import spawn
 from empirisk.selection.after_selection import BunchedLosses, after_choice
 from empirisk.selection.average import average_folds
-from empirisk.selection.candidates import Candidates, named, with_baseline
+from empirisk.selection.candidates import Candidates, named, settled, with_baseline
 from empirisk.selection.judging import Choice, judge, winner_of
 from empirisk.selection.procedure import SelectionProcedure, inner_folds
 from empirisk.selection.set_aside import certify, copies_stay_together, is_in_time_order
@@ -150,7 +150,7 @@ def select(
     True
     """
     _check(rule, refit, honest)
-    rivals = named(candidates)
+    rivals = settled(named(candidates))
     first = next(iter(rivals.values()))
     loss = common_loss(rivals.values(), y) if loss is None else loss
     problem = Problem.of(first, X, y, loss=loss, sample_weight=sample_weight, groups=groups)

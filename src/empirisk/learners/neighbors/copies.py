@@ -1,0 +1,161 @@
+"""The nearest copies of training rows, and what each of them counts for."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from empirisk.compiled.neighbors.averaging import (
+    average_targets,
+    class_shares,
+    class_votes,
+    neighbor_shares,
+)
+from empirisk.data.scaling import power_of_two
+from empirisk.learners.neighbors.searching import Folds, Nearest, Search
+from empirisk.risk.axis import Output
+from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.errors import ParameterError
+
+LARGE = 1e290  # targets whose sums over many rows may overflow
+Weighting = Callable[[Floats], Any]
+
+
+class Copies:
+    """The training rows with their weights and targets, to be asked for neighbours.
+
+    Parameters
+    ----------
+    search : Search
+        Of the mapped rows.
+    weight, y : arrays (n,)
+        y are numbers, or codes of `n_classes` classes.
+    weighting : None, "distance", or a function of distances
+        What a copy counts for.
+    scale : float
+        The user's distances are so many times those of the search.
+    """
+
+    def __init__(
+        self, search: Search, weight: Floats, y: Array, n_classes: int, weighting: Any, scale: float
+    ) -> None:
+        self.search, self.weight, self.y, self.n_classes = search, weight, y, n_classes
+        self.weighting, self.scale = weighting, scale
+        self.ones = bool((weight >= 1).all())
+        largest = 0.0 if n_classes else float(np.abs(y).max())
+        self.huge = float(power_of_two(np.array(largest))) if largest > LARGE else None
+
+    def predict(
+        self,
+        points: Floats,
+        ks: Floats,
+        output: Output,
+        *,
+        folds: Folds | None = None,
+        n_jobs: int | None = None,
+    ) -> Array:
+        """For all k: numbers or codes (points, ks), or shares of classes (points, ks, classes)."""
+        near = self.nearest(points, float(ks.max()), folds=folds, n_jobs=n_jobs)
+        order = np.argsort(ks, kind="stable")
+        if callable(self.weighting):
+            found = [self._say(near, ks[v : v + 1], output) for v in order]
+            said = np.concatenate(found, axis=1)
+        else:
+            said = self._say(near, np.ascontiguousarray(ks[order]), output)
+        return said if (np.diff(order) == 1).all() else said[:, np.argsort(order)]
+
+    def shares(self, points: Floats, k: float, *, n_jobs: int | None = None) -> tuple[Ints, Floats]:
+        """The neighbours of each point, -1 for none, and their shares, which sum to one."""
+        near = self.nearest(points, k, n_jobs=n_jobs)
+        near = self._first(near, k)
+        found = np.empty(near.rows.shape)
+        neighbor_shares(near.rows, self._share(near, k), self.weight, k, found)
+        return near.rows, found
+
+    def nearest(
+        self, points: Floats, k: float, *, folds: Folds | None = None, n_jobs: int | None = None
+    ) -> Nearest:
+        """So many of the nearest rows that their weights make k, or all of them."""
+        n = len(self.weight)
+        width = min(n, int(np.ceil(k if self.ones else k / self.weight.mean() * 1.2 + 2)))
+        near = self.search.nearest(points, width, folds=folds, n_jobs=n_jobs)
+        if self.ones:
+            return near
+        short = self._short(near, k)
+        while len(short) and width < n:
+            width = min(n, 2 * width)
+            own = None if folds is None else Folds(folds.rows, folds.points[short])
+            more = self.search.nearest(points[short], width, folds=own, n_jobs=n_jobs)
+            near = _widened(near, short, more)
+            short = short[self._short(more, k)]
+        return near
+
+    def _short(self, near: Nearest, k: float) -> Ints:
+        """Points whose neighbours do not make k, while there are more."""
+        weight = np.where(near.rows >= 0, self.weight[near.rows], np.inf)
+        return np.flatnonzero(weight.sum(axis=1) < k)
+
+    def _say(self, near: Nearest, ks: Floats, output: Output) -> Array:
+        near = self._first(near, float(ks[-1]))
+        m, share = len(near.rows), self._share(near, float(ks[-1]))
+        if self.n_classes == 0:
+            return self._means(near.rows, share, ks)
+        if output == "value":
+            codes = np.empty((m, len(ks)), np.int64)
+            class_votes(near.rows, share, self.weight, self.y, ks, codes)
+            return codes
+        shares = np.empty((m, len(ks), self.n_classes))
+        class_shares(near.rows, share, self.weight, self.y, ks, shares)
+        return shares
+
+    def _means(self, rows: Ints, share: Floats, ks: Floats) -> Floats:
+        """Means of targets, of which a few together may be too large for float64."""
+        found = np.empty((len(rows), len(ks)))
+        y = self.y if self.huge is None else self.y / self.huge
+        average_targets(rows, share, self.weight, y, ks, found)
+        return found if self.huge is None else found.clip(y.min(), y.max()) * self.huge
+
+    def _first(self, near: Nearest, k: float) -> Nearest:
+        """The neighbours that may count among k."""
+        if not self.ones or near.rows.shape[1] <= k:
+            return near
+        width = int(np.ceil(k))
+        gaps, rows = near.gaps[:, :width], near.rows[:, :width]
+        return Nearest(np.ascontiguousarray(gaps), np.ascontiguousarray(rows))
+
+    def _share(self, near: Nearest, k: float) -> Floats:
+        """What a copy of each neighbour counts for, relative to the others of its point."""
+        if self.weighting is None:
+            return np.ones(near.rows.shape)
+        distance = self.search.distances(near.gaps)
+        if callable(self.weighting):
+            return self._asked(near, distance * self.scale, k)
+        first = distance[:, :1]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.where(first > 0, first / distance, distance == 0)
+        return np.where(np.isfinite(first), share, 1.0)
+
+    def _asked(self, near: Nearest, distance: Floats, k: float) -> Floats:
+        """By a function; where all neighbours of a point count nothing, they count the same."""
+        none = near.rows < 0
+        largest = np.where(none, 0.0, distance).max(axis=1, keepdims=True)
+        share = np.asarray(self.weighting(np.where(none, largest, distance)), dtype=np.float64)
+        if share.shape != distance.shape or not np.isfinite(share).all() or (share < 0).any():
+            raise ParameterError(
+                f"the function weights gave an array of shape {share.shape} for distances of shape "
+                f"{distance.shape}; wanted finite numbers >= 0, one for each distance"
+            )
+        weight = np.where(none, 0.0, self.weight[near.rows])
+        before = np.cumsum(weight, axis=1) - weight
+        counted = np.minimum(weight, np.maximum(k - before, 0.0))
+        nothing = (counted * share).sum(axis=1, keepdims=True) == 0
+        return np.where(nothing, 1.0, share)
+
+
+def _widened(near: Nearest, at: Ints, more: Nearest) -> Nearest:
+    """Some points with more neighbours; the others have none there."""
+    shape = len(near.rows), more.rows.shape[1]
+    gaps, rows = np.full(shape, np.inf), np.full(shape, -1)
+    gaps[:, : near.rows.shape[1]], rows[:, : near.rows.shape[1]] = near
+    gaps[at], rows[at] = more
+    return Nearest(gaps, rows)

@@ -1,0 +1,266 @@
+"""What nearest neighbours that classify and that predict numbers have in common."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator, is_classifier
+from sklearn.utils import Tags
+from sklearn.utils.validation import _is_fitted, check_is_fitted
+
+from empirisk.learners.generative.mixed_rows import MixedRows
+from empirisk.learners.neighbors.copies import Copies
+from empirisk.learners.neighbors.k_neighbors_held_out import predict_plan
+from empirisk.learners.neighbors.k_neighbors_path import KNeighborsPath
+from empirisk.learners.neighbors.k_neighbors_settings import (
+    ALGORITHMS,
+    TrainingRows,
+    check_settings,
+    checked_neighbors,
+    metric_of,
+)
+from empirisk.learners.neighbors.k_neighbors_soundness import check_fitted
+from empirisk.learners.neighbors.metrics import Metric, named_norm
+from empirisk.learners.trees.door import check_places, table_of
+from empirisk.risk.axis import Axis, HeldOut, Output, PathMixin
+from empirisk.risk.plans import Plan
+from empirisk.runtime.arrays import Array, Floats, Ints, make_writable
+from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.validation import check_fit, check_predict, check_target
+
+MOST_VALUES = 100
+"""Values of the default grid: all numbers of neighbours up to here, then ever fewer."""
+NAME_CATEGORIES = "give a data frame, whose columns say what they are"
+
+
+class KNeighbors(PathMixin, BaseEstimator):
+    """The training rows, and the search for those nearest to a point."""
+
+    axis: ClassVar[Axis | None] = Axis(("n_neighbors",), larger="simpler", scale="integer")
+    feature_scaling: ClassVar[Literal["each", "common"] | None] = "common"
+    settings_as_candidate: ClassVar[Mapping[str, Any]] = {"standardize": True}
+
+    n_neighbors: int
+    weights: Any
+    algorithm: str
+    leaf_size: int
+    p: float
+    metric: str
+    metric_params: dict[str, Any] | None
+    standardize: bool | None
+    n_jobs: int | None
+
+    n_features_in_: int
+    X_train_: Floats
+    y_train_: Array
+    weight_train_: Floats
+    metric_: Metric
+
+    def kneighbors(
+        self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True
+    ) -> Any:
+        """The nearest training rows of each row of X.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (m, p), optional
+            By default the training rows, each of which is then not its own neighbour.
+        n_neighbors : int, optional
+            How many rows; weights are not counted here. By default `n_neighbors`.
+        return_distance : bool
+
+        Returns
+        -------
+        distances : array of shape (m, n_neighbors), if asked for
+        rows : array of shape (m, n_neighbors)
+            Nearest first, of equally near ones the earlier; counted among the training rows of
+            positive weight, as `y_train_` is.
+        """
+        check_is_fitted(self)
+        k = checked_neighbors(self.n_neighbors if n_neighbors is None else n_neighbors)
+        available = len(self.y_train_) - (X is None)
+        if k > available:
+            raise ParameterError(
+                f"Expected n_neighbors <= n_samples_fit, but n_neighbors = {k}, n_samples_fit = "
+                f"{len(self.y_train_)}: there are {available} rows to be neighbours"
+            )
+        search = self._copies.search
+        if X is None:
+            near = search.nearest(search.rows, k + 1, n_jobs=self.n_jobs)
+            gaps, rows = _without_self(near.gaps, near.rows)
+        else:
+            gaps, rows = search.nearest(self._points(X), k, n_jobs=self.n_jobs)
+        return (search.distances(gaps) * self.metric_.scale, rows) if return_distance else rows
+
+    def conditional_weights(self, X: Any) -> csr_array:
+        """The weight of each training row in what is said of each row of X.
+
+        Returns
+        -------
+        sparse array of shape (m, n)
+            Rows sum to one; columns are those of `y_train_`.
+        """
+        check_is_fitted(self)
+        rows, share = self._shares(X)
+        m, n = len(rows), len(self.y_train_)
+        at, place = np.nonzero(share > 0)
+        return csr_array((share[at, place], (at, rows[at, place])), shape=(m, n))
+
+    def _shares(self, X: Any) -> tuple[Ints, Floats]:
+        points = self._points(X)
+        return self._copies.shares(points, float(self.n_neighbors), n_jobs=self.n_jobs)
+
+    def _points(self, X: Any) -> Floats:
+        """X as the search takes it."""
+        if self.metric == "gower":
+            return self.metric_.place(np.ascontiguousarray(check_places(self, X)))
+        return self.metric_.place(check_predict(self, X))
+
+    @cached_property
+    def _copies(self) -> Copies:
+        """The search of the training rows, which follows from the rest: no file keeps it."""
+        n_classes = len(getattr(self, "classes_", ()))
+        return self._copies_of(
+            self.X_train_, self.y_train_, self.weight_train_, self.metric_, n_classes
+        )
+
+    def _keep_search(self) -> None:
+        """Make the search anew, after a fit: predictions change no attribute."""
+        self.__dict__.pop("_copies", None)
+        _ = self._copies
+
+    def _copies_of(
+        self, X: Floats, y: Array, weight: Floats, metric: Metric, n_classes: int
+    ) -> Copies:
+        search = metric.search(X, ALGORITHMS[self.algorithm], self.leaf_size)
+        uniform = isinstance(self.weights, str) and self.weights == "uniform"
+        weighting = None if uniform else self.weights
+        return Copies(search, weight, y, n_classes, weighting, metric.scale)
+
+    def _fitted(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        """The door of `fit`, and the path at one value."""
+        check_settings(self)
+        k = checked_neighbors(self.n_neighbors)
+        design, target, weight, classes = self._training_set(X, y, sample_weight)
+        n_classes = 0 if classes is None else len(classes)
+        path = self.fit_path(design, target, weight, [k], n_classes=n_classes)
+        return path.write(0, self, classes)
+
+    def _training_set(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Floats, Any]:
+        """Rows of positive weight, their targets or codes, weights, and the classes."""
+        classifier = is_classifier(self)
+        if self.metric != "gower":
+            train = check_fit(self, X, y, sample_weight, classifier=classifier)
+            return train.X, train.y, train.sample_weight, train.classes
+        X = table_of(X, self, reset=True, remedy=NAME_CATEGORIES)
+        target, weight = check_target(self, y, X, sample_weight, classifier=classifier)
+        rows, kept = MixedRows.of(X, "auto"), np.flatnonzero(weight > 0)
+        rows, target, weight = rows[kept], target[kept], weight[kept]
+        if not classifier:
+            return rows, target, weight, None
+        classes, codes = np.unique(target, return_inverse=True)
+        return rows, codes.astype(np.int64), weight, classes
+
+    @property
+    def categorical_features(self) -> str:
+        """Columns of a frame are what they are, for the door of tables."""
+        return "from_dtype"
+
+    @property
+    def n_samples_fit_(self) -> int:
+        """The number of training rows."""
+        check_is_fitted(self)
+        return len(self.y_train_)
+
+    @property
+    def effective_metric_(self) -> str:
+        """The metric, by the name of its norm where it has one."""
+        check_is_fitted(self)
+        if self.metric in ("gower", "learned", "mahalanobis"):
+            return self.metric
+        return named_norm(self.metric, self.p)[0]
+
+    def design(self, X: Any) -> Any:
+        """X in numbers; for Gower's distance with what its columns are."""
+        if self.metric != "gower":
+            return super().design(X)
+        return MixedRows.of(table_of(X, self, reset=None, remedy=NAME_CATEGORIES), "auto")
+
+    def axis_values(
+        self, X: Any, y: Array, sample_weight: Floats, *, n_train: int
+    ) -> Sequence[int]:
+        """From 1 to 2 sqrt(n), n counting copies, and not beyond n; at most 100 of them."""
+        copies = float(sample_weight.sum()) * n_train / len(sample_weight)
+        most = int(max(1, min(2 * np.sqrt(copies), copies)))
+        if most <= MOST_VALUES:
+            return range(1, most + 1)
+        spaced = np.unique(np.geomspace(1, most, 3 * MOST_VALUES).round().astype(int))
+        while len(spaced) > MOST_VALUES:
+            spaced = np.append(np.arange(1, 11), spaced[spaced > 10][-1::-2][::-1])
+        return tuple(int(k) for k in spaced)
+
+    def fit_path(
+        self, X: Any, y: Array, sample_weight: Floats, values: Sequence[Any], *, n_classes: int
+    ) -> KNeighborsPath:
+        """All numbers of neighbours from one search."""
+        check_settings(self)
+        ks = [checked_neighbors(value) for value in values]
+        rows = TrainingRows.of(X)
+        metric = metric_of(self, rows, y, sample_weight, n_classes)
+        return KNeighborsPath(self, rows, y, sample_weight, metric, ks, n_classes)
+
+    def out_of_fold(
+        self,
+        X: Any,
+        y: Array,
+        sample_weight: Floats,
+        plan: Plan,
+        values: Sequence[Any],
+        *,
+        n_classes: int,
+        output: Output,
+        rows_per_block: int,
+    ) -> HeldOut:
+        """All folds from one search among all rows, in which a row looks past those of its fold.
+
+        A metric that is learned from the training rows is learned in each fold.
+        """
+        return predict_plan(
+            self, X, y, sample_weight, plan, values, n_classes, output, rows_per_block
+        )
+
+    def check_loaded(self) -> None:
+        """Raise a DataError unless what a file has of a fitted learner belongs together."""
+        if _is_fitted(self):
+            check_settings(self)
+            checked_neighbors(self.n_neighbors)
+            check_fitted(self)
+            self._keep_search()
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {**super().__getstate__()}
+        state.pop("_copies", None)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        make_writable(self)
+        if "metric_" in state:
+            make_writable(self.metric_)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        if self.metric == "gower":
+            tags.input_tags.allow_nan = True
+            tags.input_tags.categorical = True
+        return tags
+
+
+def _without_self(gaps: Floats, rows: Ints) -> tuple[Floats, Ints]:
+    """One neighbour fewer: the row itself, or the last where earlier copies come before it."""
+    m, width = rows.shape
+    own = rows == np.arange(m)[:, np.newaxis]
+    own[~own.any(axis=1), -1] = True
+    return gaps[~own].reshape(m, width - 1), rows[~own].reshape(m, width - 1)

@@ -1,0 +1,140 @@
+"""Classification by the k nearest neighbours."""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from empirisk.learners.neighbors.k_neighbors import KNeighbors
+from empirisk.runtime.arrays import Array, Floats
+
+
+class KNeighborsClassifier(ClassifierMixin, KNeighbors):
+    """The share of each class among the k training rows nearest to x,
+
+        P(y = c | x) = sum_i v_i [y_i = c] / sum_i v_i    over the k nearest rows i,
+
+    with v_i = 1, or 1 / distance; predicted is the class with the largest share.
+
+    Complexity axis: `n_neighbors`, larger is simpler; `Tuned(KNeighborsClassifier())` chooses it,
+    for all values and folds from one search.
+
+    Parameters
+    ----------
+    n_neighbors : int
+        k. Beyond the number of training rows all of them count: the majority.
+    weights : {"uniform", "distance"} or function
+        What a neighbour counts for: the same; 1 / distance, where rows at distance 0 alone count
+        if there are some; or what a function makes of an array of distances.
+    algorithm : {"auto", "kd_tree", "ball_tree", "brute"}
+        How to search. All ways find the same neighbours; "auto" goes by size and dimension, and by
+        how much of a tree the first points look at. "ball_tree" is the kd-tree.
+    leaf_size : int
+        A leaf of the tree has at most twice as many rows.
+    p : float
+        The power of metric "minkowski": 1 is "manhattan", 2 "euclidean", infinity "chebyshev".
+    metric : str
+        "minkowski", "euclidean", "manhattan", "chebyshev"; "mahalanobis", by the covariance in
+        `metric_params` or that of the training rows; "learned", a linear map of the columns under
+        which the neighbours of the training rows are of their class (neighbourhood components
+        analysis); "gower", for tables with categories and missing values: the mean over the
+        columns of which both rows have a cell, of differences in parts of the range of a column,
+        and of 0 or 1 for equal or different levels.
+    metric_params : dict, optional
+        {"V": covariance} or {"VI": its inverse} of "mahalanobis"; {"w": weights of columns} of
+        "minkowski".
+    standardize : bool, optional
+        Whether the columns are first divided by their standard deviations over the training rows.
+        None is off, as in scikit-learn, but on among the candidates of `select` and of the command
+        line. Nothing changes for "mahalanobis", "learned" and "gower", which do not depend on
+        units, and where `metric_params` weighs the columns.
+    n_jobs : int, optional
+        Threads that share the points to predict.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    X_train_, y_train_, weight_train_
+        The training rows of positive weight, the codes of their classes, and their weights.
+    metric_ : PointMetric or MixedMetric
+        What was learned of the distance.
+    n_samples_fit_, effective_metric_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Notes
+    -----
+    Ties: of rows at the same distance the earlier one is nearer, and of classes with the same share
+    the first is predicted. A row of weight w is w copies that stand beside it: k counts copies, of
+    the last row only so many as are needed to make k. A weight may be a fraction of a copy; weights
+    of another sum than the number of rows ask for another k.
+
+    References
+    ----------
+    T. Cover & P. Hart (1967), Nearest neighbor pattern classification.
+
+    Examples
+    --------
+    >>> model = KNeighborsClassifier(3).fit([[0], [1], [2], [7], [8]], ["a", "a", "b", "b", "b"])
+    >>> model.predict([[0.4], [5]])
+    array(['a', 'b'], dtype='<U1')
+    >>> model.predict_proba([[0.4]]).round(3)
+    array([[0.667, 0.333]])
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int = 5,
+        *,
+        weights: Any = "uniform",
+        algorithm: str = "auto",
+        leaf_size: int = 30,
+        p: float = 2,
+        metric: str = "minkowski",
+        metric_params: dict[str, Any] | None = None,
+        standardize: bool | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
+        self.p = p
+        self.metric = metric
+        self.metric_params = metric_params
+        self.standardize = standardize
+        self.n_jobs = n_jobs
+
+    classes_: Array
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Keep the training rows, and learn the metric where it is to be learned.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n, p)
+            For metric "gower" with categories, and NaN or None where cells are missing.
+        y : array-like of shape (n,)
+            Labels.
+        sample_weight : array-like of shape (n,), optional
+            A row of weight w counts as w copies of it.
+
+        Returns
+        -------
+        self
+        """
+        return self._fitted(X, y, sample_weight)
+
+    def predict(self, X: Any) -> Array:
+        """The class with the largest share among the neighbours; of ties the first."""
+        codes = self._said(X, "value")[:, 0]
+        return self.classes_[codes]
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The shares of the classes among the neighbours, in the order of `classes_`."""
+        return self._said(X, "probability")[:, 0]
+
+    def _said(self, X: Any, output: Any) -> Array:
+        check_is_fitted(self)
+        k = np.array([float(self.n_neighbors)])
+        return self._copies.predict(self._points(X), k, output, n_jobs=self.n_jobs)

@@ -1,0 +1,186 @@
+"""Regression by the k nearest neighbours, and the whole distribution of y given x."""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from empirisk.learners.neighbors.k_neighbors import KNeighbors
+from empirisk.runtime.arrays import Floats
+from empirisk.runtime.errors import DataError, ParameterError
+
+REACHED = 1e-12  # of a share, relative: sums of shares that are less short of it reach it
+
+
+class KNeighborsRegressor(RegressorMixin, KNeighbors):
+    """The mean target of the k training rows nearest to x,
+
+        h(x) = sum_i v_i y_i / sum_i v_i    over the k nearest rows i,
+
+    with v_i = 1, or 1 / distance. The same shares give the distribution of y given x:
+    P(y <= t | x) = sum_i v_i [y_i <= t] / sum_i v_i.
+
+    Complexity axis: `n_neighbors`, larger is simpler; `Tuned(KNeighborsRegressor())` chooses it,
+    for all values and folds from one search.
+
+    Parameters
+    ----------
+    n_neighbors : int
+        k. Beyond the number of training rows all of them count: the mean.
+    weights : {"uniform", "distance"} or function
+        What a neighbour counts for: the same; 1 / distance, where rows at distance 0 alone count
+        if there are some; or what a function makes of an array of distances.
+    algorithm : {"auto", "kd_tree", "ball_tree", "brute"}
+        How to search. All ways find the same neighbours; "auto" goes by size and dimension, and by
+        how much of a tree the first points look at. "ball_tree" is the kd-tree.
+    leaf_size : int
+        A leaf of the tree has at most twice as many rows.
+    p : float
+        The power of metric "minkowski": 1 is "manhattan", 2 "euclidean", infinity "chebyshev".
+    metric : str
+        "minkowski", "euclidean", "manhattan", "chebyshev"; "mahalanobis", by the covariance in
+        `metric_params` or that of the training rows; "learned", a linear map of the columns under
+        which the training rows are predicted best from their neighbours; "gower", for tables with
+        categories and missing values: see `KNeighborsClassifier`.
+    metric_params : dict, optional
+        {"V": covariance} or {"VI": its inverse} of "mahalanobis"; {"w": weights of columns} of
+        "minkowski".
+    standardize : bool, optional
+        Whether the columns are first divided by their standard deviations over the training rows.
+        None is off, as in scikit-learn, but on among the candidates of `select` and of the command
+        line. Nothing changes for "mahalanobis", "learned" and "gower", which do not depend on
+        units, and where `metric_params` weighs the columns.
+    n_jobs : int, optional
+        Threads that share the points to predict.
+
+    Attributes
+    ----------
+    X_train_, y_train_, weight_train_
+        The training rows of positive weight, their targets and weights.
+    metric_ : PointMetric or MixedMetric
+        What was learned of the distance.
+    n_samples_fit_, effective_metric_, n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Notes
+    -----
+    Ties: of rows at the same distance the earlier one is nearer. A row of weight w is w copies that
+    stand beside it: k counts copies, of the last row only so many as are needed to make k. A weight
+    may be a fraction of a copy; weights of another sum than the number of rows ask for another k.
+
+    References
+    ----------
+    C. J. Stone (1977), Consistent nonparametric regression.
+    K. Weinberger & G. Tesauro (2007), Metric learning for kernel regression.
+
+    Examples
+    --------
+    >>> model = KNeighborsRegressor(2).fit([[0], [1], [2], [7]], [1.0, 2.0, 6.0, 9.0])
+    >>> model.predict([[0.4], [5]])
+    array([1.5, 7.5])
+    >>> model.predict_cdf([[0.4]], 1.2), model.predict_quantile([[0.4]], 0.9)
+    (array([0.5]), array([2.]))
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int = 5,
+        *,
+        weights: Any = "uniform",
+        algorithm: str = "auto",
+        leaf_size: int = 30,
+        p: float = 2,
+        metric: str = "minkowski",
+        metric_params: dict[str, Any] | None = None,
+        standardize: bool | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
+        self.p = p
+        self.metric = metric
+        self.metric_params = metric_params
+        self.standardize = standardize
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Keep the training rows, and learn the metric where it is to be learned.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n, p)
+            For metric "gower" with categories, and NaN or None where cells are missing.
+        y : array-like of shape (n,)
+        sample_weight : array-like of shape (n,), optional
+            A row of weight w counts as w copies of it.
+
+        Returns
+        -------
+        self
+        """
+        return self._fitted(X, y, sample_weight)
+
+    def predict(self, X: Any) -> Floats:
+        """The mean target of the neighbours of each row of X."""
+        check_is_fitted(self)
+        k = np.array([float(self.n_neighbors)])
+        return self._copies.predict(self._points(X), k, "value", n_jobs=self.n_jobs)[:, 0]
+
+    def predict_quantile(self, X: Any, q: Any = 0.5) -> Floats:
+        """Quantiles of the targets of the neighbours of each row of X.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (m, p)
+        q : number or sequence of numbers from 0 to 1
+
+        Returns
+        -------
+        array of shape (m,) for a number, else (m, quantiles)
+            Values of y: the least one that has at least this share up to it.
+        """
+        check_is_fitted(self)
+        levels = np.asarray(q, dtype=np.float64)
+        if levels.ndim > 1 or not ((levels >= 0) & (levels <= 1)).all():
+            raise ParameterError(f"q is {q!r:.60}; give numbers from 0 to 1")
+        y, total = self._distribution(X)
+        found = np.empty((len(y), levels.size))
+        for j, level in enumerate(levels.reshape(-1)):
+            reached = (total > 0) & (total >= level * (1 - REACHED) * total[:, -1:])
+            found[:, j] = np.take_along_axis(y, reached.argmax(axis=1)[:, np.newaxis], 1)[:, 0]
+        return found[:, 0] if levels.ndim == 0 else found
+
+    def predict_cdf(self, X: Any, y: Any) -> Floats:
+        """P(y <= t | x): the share of neighbours whose target is at most t.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (m, p)
+        y : number, or sequence of numbers
+            The values t.
+
+        Returns
+        -------
+        array of shape (m,) for a number, else (m, values)
+        """
+        check_is_fitted(self)
+        at = np.asarray(y, dtype=np.float64)
+        if at.ndim > 1 or np.isnan(at).any():
+            raise DataError(f"y is {y!r:.60}; give a number or a sequence of numbers")
+        rows, share = self._shares(X)
+        target = self.y_train_[rows]
+        found = np.empty((len(rows), at.size))
+        for j, t in enumerate(at.reshape(-1)):
+            found[:, j] = (share * (target <= t)).sum(axis=1) / share.sum(axis=1)
+        return found[:, 0] if at.ndim == 0 else found
+
+    def _distribution(self, X: Any) -> tuple[Floats, Floats]:
+        """The targets of the neighbours in order, and the shares up to each."""
+        rows, share = self._shares(X)
+        y = self.y_train_[rows]
+        order = np.argsort(np.where(share > 0, y, np.inf), axis=1, kind="stable")
+        y, share = (np.take_along_axis(part, order, axis=1) for part in (y, share))
+        return y, np.cumsum(share, axis=1)

@@ -1,0 +1,97 @@
+"""The parameters of nearest neighbours, checked, and the metric that they ask for."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from empirisk.data.rank_coding import CodedColumn
+from empirisk.learners.generative.mixed_rows import MixedRows
+from empirisk.learners.neighbors.learned_metric import learned_metric
+from empirisk.learners.neighbors.metrics import (
+    Metric,
+    MixedMetric,
+    check_metric,
+    mahalanobis_metric,
+    named_norm,
+    plain_metric,
+    standardized_metric,
+)
+from empirisk.learners.neighbors.searching import Algorithm
+from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.errors import ParameterError
+
+ALGORITHMS: dict[str, Algorithm] = {
+    "auto": "auto",
+    "kd_tree": "kd_tree",
+    "ball_tree": "kd_tree",
+    "brute": "brute",
+}
+
+
+class TrainingRows(NamedTuple):
+    """Rows as cells in numbers, and for Gower's distance what the columns are."""
+
+    X: Floats
+    columns: tuple[CodedColumn, ...] | None
+
+    @classmethod
+    def of(cls, design: Any) -> "TrainingRows":
+        """Of what `design` returned."""
+        if isinstance(design, MixedRows):
+            return cls(np.ascontiguousarray(design.X), design.columns)
+        return cls(design, None)
+
+
+def check_settings(learner: Any) -> None:
+    """Raise a ParameterError where a parameter, but for n_neighbors, is none that there is."""
+    if learner.algorithm not in ALGORITHMS:
+        raise ParameterError(
+            f"algorithm is {learner.algorithm!r:.40}; there are {', '.join(ALGORITHMS)}"
+        )
+    if not _is_count(learner.leaf_size):
+        raise ParameterError(f"leaf_size is {learner.leaf_size!r}; it must be 1, 2, 3, ...")
+    named = isinstance(learner.weights, str) and learner.weights in ("uniform", "distance")
+    if not named and not callable(learner.weights):
+        raise ParameterError(
+            f"weights is {learner.weights!r:.40}; give 'uniform', 'distance' or a function of "
+            "distances"
+        )
+    check_metric(learner.metric, learner.metric_params)
+
+
+def checked_neighbors(value: Any) -> int:
+    """A number of neighbours."""
+    if not _is_count(value):
+        raise ParameterError(f"n_neighbors is {value!r}; it must be 1, 2, 3, ...")
+    return int(value)
+
+
+def metric_is_given(learner: Any) -> bool:
+    """Whether the metric is the same whatever the training rows are."""
+    if learner.metric == "mahalanobis":
+        return bool(learner.metric_params)
+    if learner.metric in ("gower", "learned"):
+        return False
+    return bool(learner.metric_params) or not learner.standardize
+
+
+def metric_of(learner: Any, rows: TrainingRows, y: Array, weight: Floats, n_classes: int) -> Metric:
+    """The metric, learned from the training rows where it is to be."""
+    params = check_metric(learner.metric, learner.metric_params)
+    if learner.metric == "gower":
+        assert rows.columns is not None
+        category = np.array([column.kind == "category" for column in rows.columns])
+        return MixedMetric.of(rows.X, category)
+    if learner.metric == "learned":
+        return learned_metric(rows.X, y, weight, n_classes)
+    if learner.metric == "mahalanobis":
+        return mahalanobis_metric(rows.X, weight, params)
+    norm, power = named_norm(learner.metric, learner.p)
+    if learner.standardize and not params:
+        return standardized_metric(rows.X, weight, norm, power)
+    return plain_metric(rows.X, norm, power, params.get("w"))
+
+
+def _is_count(value: Any) -> bool:
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return bool(whole and value >= 1)

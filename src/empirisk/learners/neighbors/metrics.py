@@ -1,0 +1,263 @@
+"""The distances of nearest neighbours: norms of differences of mapped rows, or Gower's.
+
+euclidean, manhattan, chebyshev, minkowski (of power p)
+    of the columns as they are, or standardised.
+mahalanobis
+    sqrt((x - z)' V^-1 (x - z)), the Euclidean distance of the rows xA with A A' = V^-1; V is given,
+    or the covariance of the training rows.
+learned
+    |xA - zA| with A learned from the targets (`learned_metric`).
+gower
+    for mixed tables with missing values (`compiled.neighbors.gower`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from empirisk.compiled.neighbors.mapping import map_rows
+from empirisk.data.scaling import power_of_two
+from empirisk.learners.neighbors.searching import (
+    Algorithm,
+    MixedSearch,
+    Norm,
+    PointSearch,
+    Search,
+)
+from empirisk.runtime.arrays import Array, Bools, Floats
+from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.parallel import one_blas_thread
+
+ALIASES: dict[str, Norm] = {
+    "euclidean": "euclidean",
+    "l2": "euclidean",
+    "manhattan": "manhattan",
+    "l1": "manhattan",
+    "cityblock": "manhattan",
+    "chebyshev": "chebyshev",
+    "infinity": "chebyshev",
+}
+METRICS = (
+    "minkowski", "euclidean", "manhattan", "chebyshev", "mahalanobis", "learned", "gower",
+)  # fmt: skip
+ORDINARY = 1e-90, 1e90  # sizes of columns whose squares and cubes are well within float64
+DEFICIENT = 1e-12  # of an eigenvalue, relative to the largest: nothing but rounding is left
+
+
+@dataclass(frozen=True, eq=False)
+class PointMetric:
+    """|f(x) - f(z)| by a norm, with f(x) = ((x / unit) - mean) A; A is a matrix, or scales.
+
+    Attributes
+    ----------
+    norm : str
+    power : float
+        Of "minkowski"; else 2.
+    unit : float64 array (p,)
+        Powers of two that bring the columns to an ordinary size.
+    mean : float64 array (p,), or None
+    matrix : float64 array (p,) of scales or (p, q), or None
+    """
+
+    norm: Norm
+    power: float
+    unit: Floats
+    mean: Floats | None = None
+    matrix: Floats | None = None
+
+    def place(self, X: Floats) -> Floats:
+        """f of the rows of X."""
+        rows = X if (self.unit == 1.0).all() else X / self.unit
+        if self.mean is not None:
+            rows = rows - self.mean
+        if self.matrix is None:
+            return rows
+        if self.matrix.ndim == 1:
+            return rows * self.matrix
+        mapped = np.empty((len(rows), self.matrix.shape[1]))
+        map_rows(rows, self.matrix, mapped)
+        return mapped
+
+    def search(self, X: Floats, algorithm: Algorithm, leaf_size: int) -> Search:
+        return PointSearch(self.place(X), self.norm, self.power, algorithm, 2 * leaf_size)
+
+    @property
+    def scale(self) -> float:
+        """The distance of the user's rows for a distance 1 of mapped ones."""
+        return float(self.unit[0]) if self.matrix is None else 1.0
+
+    def check_loaded(self) -> None:
+        """Raise a DataError unless this is a metric."""
+        p = len(self.unit)
+        if self.norm not in (*ALIASES.values(), "minkowski") or not self.power >= 1:
+            raise DataError(f"a metric has the norm {self.norm!r:.30} of power {self.power!r:.30}")
+        _check_floats("unit", self.unit, (p,))
+        if p == 0 or not (self.unit > 0).all():
+            raise DataError("the units of a metric are not positive")
+        if self.mean is not None:
+            _check_floats("mean", self.mean, (p,))
+        if self.matrix is not None:
+            _check_floats("matrix", self.matrix, (p, *np.shape(self.matrix)[1:2]))
+            if self.matrix.size == 0:
+                raise DataError("the matrix of a metric is empty")
+        elif not (self.unit == self.unit[0]).all():
+            raise DataError("the units of a metric differ")
+
+
+@dataclass(frozen=True, eq=False)
+class MixedMetric:
+    """Gower's distance: which columns are categories, and the range of the others."""
+
+    category: Bools
+    span: Floats
+
+    @classmethod
+    def of(cls, X: Floats, category: Bools) -> "MixedMetric":
+        """The ranges of the columns of X, of the cells that are there."""
+        some = ~np.isnan(X).all(axis=0)
+        span = np.zeros(X.shape[1])
+        with np.errstate(over="ignore"):
+            span[some] = np.nanmax(X[:, some], axis=0) - np.nanmin(X[:, some], axis=0)
+        return cls(category, np.minimum(span, np.finfo(np.float64).max))
+
+    def place(self, X: Floats) -> Floats:
+        """X itself: cells are compared one by one."""
+        return X
+
+    def search(self, X: Floats, algorithm: Algorithm, leaf_size: int) -> Search:
+        return MixedSearch(X, self.category, self.span)
+
+    @property
+    def scale(self) -> float:
+        return 1.0
+
+    def check_loaded(self) -> None:
+        """Raise a DataError unless this is a metric."""
+        category = self.category
+        if not isinstance(category, np.ndarray) or category.dtype != np.bool_ or category.ndim != 1:
+            raise DataError("category of a metric is not an array of truth values")
+        _check_floats("span", self.span, category.shape)
+        if (self.span < 0).any():
+            raise DataError("a range of a metric is negative")
+
+
+Metric = PointMetric | MixedMetric
+
+
+def named_norm(metric: Any, power: Any) -> tuple[Norm, float]:
+    """The norm that a name and scikit-learn's `p` ask for."""
+    if metric in ALIASES:
+        return ALIASES[metric], 2.0
+    number = isinstance(power, int | float | np.integer | np.floating)
+    if not number or isinstance(power, bool) or not power >= 1:
+        raise ParameterError(f"p is {power!r}; the power of a distance must be a number >= 1")
+    named: dict[float, Norm] = {1.0: "manhattan", 2.0: "euclidean", np.inf: "chebyshev"}
+    norm = named.get(float(power), "minkowski")
+    return norm, float(power) if norm == "minkowski" else 2.0
+
+
+def check_metric(metric: Any, params: Any) -> dict[str, Any]:
+    """The parameters of a metric that there is."""
+    if metric not in METRICS and metric not in ALIASES:
+        raise ParameterError(f"metric is {metric!r:.60}; there are {', '.join(METRICS)}")
+    if params is None:
+        return {}
+    known = {"mahalanobis": ("V", "VI"), "minkowski": ("w",)}.get(metric, ())
+    if not isinstance(params, Mapping) or not set(params) <= set(known) or len(params) > 1:
+        wanted = f"a dict with one of {', '.join(known)}, or None" if known else "None"
+        raise ParameterError(
+            f"metric_params is {params!r:.60}; for metric={metric!r} give {wanted}"
+        )
+    return dict(params)
+
+
+def units_of(X: Floats, *, each: bool) -> Floats:
+    """1 for columns of ordinary size, else powers of two; one for all columns unless `each`."""
+    size = np.maximum(X.max(axis=0), -X.min(axis=0))
+    size = size if each else np.full_like(size, size.max())
+    ordinary = (size == 0) | ((size > ORDINARY[0]) & (size < ORDINARY[1]))
+    return np.where(ordinary, 1.0, power_of_two(size))
+
+
+def plain_metric(X: Floats, norm: Norm, power: float, weight_of_columns: Any) -> PointMetric:
+    """Of the columns as they are; weights of columns are those of scikit-learn's `w`."""
+    unit = units_of(X, each=False)
+    if weight_of_columns is None:
+        return PointMetric(norm, power, unit)
+    w = np.asarray(weight_of_columns, dtype=np.float64)
+    if w.shape != (X.shape[1],) or not np.isfinite(w).all() or not (w >= 0).all() or not w.any():
+        raise ParameterError(
+            f"metric_params['w'] has shape {w.shape}; give {X.shape[1]} numbers >= 0, a weight for "
+            "each column"
+        )
+    exponent = {"euclidean": 0.5, "manhattan": 1.0, "chebyshev": 0.0}.get(norm, 1 / power)
+    scales = np.where(w > 0, w**exponent, 0.0)
+    return PointMetric(norm, power, unit, None, scales * (unit if (unit != 1).any() else 1.0))
+
+
+def standardized_metric(X: Floats, weight: Floats, norm: Norm, power: float) -> PointMetric:
+    """Of columns with mean 0 and standard deviation 1; a constant column says nothing."""
+    unit = units_of(X, each=True)
+    mean, deviation = _moments(X / unit, weight)
+    scale = np.divide(1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0)
+    return PointMetric(norm, power, unit, mean, scale)
+
+
+def mahalanobis_metric(X: Floats, weight: Floats, params: dict[str, Any]) -> PointMetric:
+    """By the covariance given (V), its inverse given (VI), or that of the rows."""
+    unit = units_of(X, each=True)
+    if not params:
+        mean, deviation = _moments(X / unit, weight)
+        scale = np.divide(1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0)
+        Z = (X / unit - mean) * scale
+        with one_blas_thread():
+            correlation = (Z * (weight / weight.sum())[:, None]).T @ Z
+        return PointMetric("euclidean", 2.0, unit, mean, scale[:, None] * _root(correlation, -0.5))
+    name, given = next(iter(params.items()))
+    M, p = np.asarray(given, dtype=np.float64), X.shape[1]
+    if M.shape != (p, p) or not np.isfinite(M).all() or not np.allclose(M, M.T):
+        raise ParameterError(
+            f"metric_params[{name!r}] has shape {M.shape}; give a symmetric matrix of shape "
+            f"{(p, p)}"
+        )
+    least = float(np.linalg.eigvalsh(M).min())
+    if least < -1e-9 * np.abs(M).max() or (name == "V" and least <= 0):
+        raise ParameterError(
+            f"metric_params[{name!r}] is not positive definite (its least eigenvalue is "
+            f"{least:.3g}): such a matrix is no covariance, and gives no distance"
+        )
+    A = unit[:, None] * _root(M, -0.5 if name == "V" else 0.5)
+    return PointMetric("euclidean", 2.0, unit, None, A)
+
+
+def _root(M: Floats, exponent: float) -> Floats:
+    """A with A A' = M or its inverse, without directions in which M is zero but for rounding."""
+    with one_blas_thread():
+        values, vectors = np.linalg.eigh((M + M.T) / 2)
+    kept = values > DEFICIENT * max(values.max(initial=0.0), 0.0)
+    if not kept.any():
+        return np.zeros((len(M), 1))
+    return np.ascontiguousarray(vectors[:, kept] * values[kept] ** exponent)
+
+
+def _moments(X: Floats, weight: Floats) -> tuple[Floats, Floats]:
+    """The weighted mean and standard deviation of each column; 0 where it is constant."""
+    share = weight / weight.sum()
+    mean = np.einsum("i,ij->j", share, X)
+    apart = X - mean
+    deviation = np.sqrt(np.einsum("i,ij,ij->j", share, apart, apart))
+    constant = X.max(axis=0) == X.min(axis=0)
+    return mean, np.where(constant, 0.0, deviation)
+
+
+def _check_floats(name: str, array: Any, shape: tuple[int, ...]) -> None:
+    sound = isinstance(array, np.ndarray) and array.dtype == np.float64 and array.shape == shape
+    if not sound or not np.isfinite(array).all():
+        raise DataError(f"{name} of a metric is not an array {shape} of finite numbers")
+
+
+def check_numbers(name: str, array: Array, shape: tuple[int, ...]) -> None:
+    """Raise a DataError unless an array of a file is of finite numbers of this shape."""
+    _check_floats(name, array, shape)

@@ -1,0 +1,189 @@
+"""The kernels of nearest neighbours, compiled and not, beside naive lines."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from empirisk.compiled.neighbors import averaging, gower, kd_tree, scanning, screening, tree_search
+from empirisk.compiled.neighbors.gaps import fill_buckets, to_distances
+from empirisk.compiled.neighbors.mapping import map_rows
+from empirisk.learners.neighbors.searching import NO_FOLDS, Blocks, Buckets, Tree
+
+rng = np.random.default_rng(0)
+X, POINTS = np.round(rng.normal(size=(90, 5)), 1), np.round(rng.normal(size=(7, 5)), 1)
+FOLD = rng.integers(0, 3, 90).astype(np.int32)
+OWN = rng.integers(0, 3, 7).astype(np.int32)
+
+
+def ways(kernel):
+    """Compiled, and the Python original."""
+    return pytest.mark.parametrize("kernel", [kernel, kernel.py_func], ids=["compiled", "python"])
+
+
+def room(k=6):
+    return np.empty((7, k)), np.empty((7, k), np.int64)
+
+
+def nearest(k=6, folds=True):
+    gaps = ((POINTS[:, None] - X) ** 2).cumsum(axis=2)[:, :, -1]
+    if folds:
+        gaps = np.where(OWN[:, None] == FOLD, np.inf, gaps)
+    order = np.argsort(gaps, axis=1, kind="stable")[:, :k]
+    return np.take_along_axis(gaps, order, axis=1), order
+
+
+@ways(tree_search.search_tree)
+@pytest.mark.parametrize("folds", [False, True])
+def test_the_tree(kernel, folds):
+    tree, (gaps, rows) = Tree.of(X, 5), room()
+    fold, own = (FOLD[tree.buckets.order], OWN) if folds else (NO_FOLDS, NO_FOLDS)
+    seen = kernel(
+        *tree.buckets, tree.depths, tree.low, tree.high, fold, POINTS, own, 0, 2.0, gaps, rows
+    )
+    assert_array_equal(rows, nearest(folds=folds)[1])
+    assert_array_equal(gaps, nearest(folds=folds)[0])
+    assert seen <= 7 * 90
+
+
+@ways(screening.screen_rows)
+def test_products(kernel):
+    blocks, (gaps, rows) = Blocks.of(X), room()
+    sides, sizes = blocks.point_side(POINTS)
+    kernel(POINTS, sides, sizes, X, blocks.cells, blocks.unit**2, FOLD, OWN, gaps, rows)
+    assert_array_equal(rows, nearest()[1])
+    assert_array_equal(gaps, nearest()[0])
+
+
+@ways(screening.fill_blocks)
+def test_blocks_of_products(kernel):
+    mean, cells = X.mean(axis=0), np.zeros((1, 6, screening.ROWS), np.float32)
+    kernel(X, mean, 0.5, 0.9, cells)
+    Z = (X - mean) / 2
+    assert_array_equal(cells[0, :5, :90].T, Z.astype(np.float32))
+    assert_allclose(cells[0, 5, :90], 0.9 * (Z * Z).sum(axis=1), rtol=1e-7)  # single precision
+
+
+@ways(screening.farthest_from)
+def test_the_largest_coordinate(kernel):
+    assert kernel(X, np.ones(5)) == np.abs(X - 1).max()
+
+
+@ways(scanning.scan_rows)
+@pytest.mark.parametrize("k", [6, 60])
+def test_scanning(kernel, k):
+    gaps, rows = room(k)
+    kernel(*Buckets.in_order(X), NO_FOLDS, POINTS, NO_FOLDS, 0, 2.0, gaps, rows)
+    assert_array_equal(rows, nearest(k, folds=False)[1])
+
+
+@ways(gower.scan_mixed_rows)
+def test_mixed_rows(kernel):
+    cells = np.where(rng.random(X.shape) < 0.2, np.nan, np.round(X))
+    category, span = np.array([True, False, True, False, False]), np.array([0.0, 2, 0, 3, 0])
+    gaps, rows = room()
+    buckets = Buckets.in_order(cells)
+    kernel(*buckets, NO_FOLDS, np.round(POINTS), NO_FOLDS, category, span, gaps, rows)
+    x, z = np.round(POINTS)[:, None], cells[None]
+    apart = np.where(
+        category | (span == 0), x != z, np.minimum(np.abs(x - z) / np.where(span > 0, span, 1), 1)
+    )
+    expected = np.nanmean(np.where(np.isnan(z), np.nan, apart), axis=2)
+    order = np.argsort(expected.round(12), axis=1, kind="stable")[:, :6]
+    assert_allclose(gaps, np.take_along_axis(expected, order, axis=1), rtol=1e-14)
+
+
+@ways(kd_tree.halve_rows)
+def test_halves(kernel):
+    order = np.arange(90)
+    kernel(X, 3, order)
+    assert_array_equal(np.sort(order), np.arange(90))
+    first, second = X[order[:45]], X[order[45:]]
+    widest = np.ptp(X, axis=0).argmax()
+    assert first[:, widest].max() <= second[:, widest].min()
+
+
+@ways(kd_tree.find_boxes)
+def test_boxes(kernel):
+    low, high = np.full((2, 1, 5, 8), np.inf)
+    kernel(X, np.arange(90), np.array([0, 1]), low, high)
+    assert_array_equal(low[0, :, 0], X[:45].min(axis=0))
+    assert_array_equal(high[0, :, 1], X[45:].max(axis=0))
+    assert np.isinf(low[0, :, 2:]).all()
+
+
+@ways(tree_search.leaves_of)
+def test_a_row_is_found_in_its_leaf(kernel):
+    rows = np.random.default_rng(1).normal(size=(90, 5))  # no ties: boxes do not touch
+    tree, leaf = Tree.of(rows, 5), np.empty(90, np.int64)
+    kernel(rows, tree.depths, tree.low, tree.high, leaf)
+    for i in range(90):
+        assert (
+            i in tree.buckets.order[tree.buckets.begin[leaf[i]] : tree.buckets.begin[leaf[i] + 1]]
+        )
+
+
+@ways(fill_buckets)
+def test_buckets(kernel):
+    order, cells = rng.permutation(90), np.zeros((2, 5, 48))
+    kernel(X, order, np.array([0, 45, 90]), cells)
+    assert_array_equal(cells[1, :, :45].T, X[order[45:]])
+
+
+@ways(to_distances)
+def test_distances(kernel):
+    for norm, power, root in ((0, 2.0, 1 / 2), (1, 1.0, 1), (2, 1.0, 1), (3, 3.0, 1 / 3)):
+        gaps = np.array([[0.0, 2.0], [3.0, np.inf]])
+        expected = gaps**root
+        kernel(gaps, norm, power)
+        assert_allclose(gaps, expected, rtol=1e-15)
+
+
+@ways(map_rows)
+def test_rows_through_a_matrix(kernel):
+    matrix, out = rng.normal(size=(5, 2)), np.empty((90, 2))
+    kernel(X, matrix, out)
+    assert_allclose(out, X @ matrix, atol=1e-14)
+
+
+ROWS = np.array([[2, 0, 1, 3], [1, 3, -1, -1]])
+SHARE = np.array([[1.0, 0.5, 0.5, 0.25], [1.0, 1.0, 0.0, 0.0]])
+WEIGHT, KS = np.array([1.0, 0.5, 2.0, 1.0]), np.array([1.0, 2.5, 9.0])
+# Copies up to k: of the first point 1 | 2 + .5 | 2 + 1 + .5 + 1, of the second .5 + .5 | all | all.
+COUNTED = np.array(
+    [
+        [[1, 0, 0, 0], [2, 0.5, 0, 0], [2, 1, 0.5, 1]],
+        [[0.5, 0.5, 0, 0], [0.5, 1, 0, 0], [0.5, 1, 0, 0]],
+    ]
+)
+
+
+@ways(averaging.average_targets)
+def test_averages_count_copies(kernel):
+    y, out = np.array([3.0, -1.0, 2.0, 10.0]), np.empty((2, 3))
+    kernel(ROWS, SHARE, WEIGHT, y, KS, out)
+    mass = COUNTED * SHARE[:, None]
+    assert_allclose(out, (mass * y[ROWS][:, None]).sum(axis=2) / mass.sum(axis=2), rtol=1e-14)
+
+
+@ways(averaging.class_shares)
+def test_shares_of_classes_count_copies(kernel):
+    y, out = np.array([1, 0, 1, 2]), np.empty((2, 3, 3))
+    kernel(ROWS, SHARE, WEIGHT, y, KS, out)
+    mass = COUNTED * SHARE[:, None]
+    expected = [(mass * (y[ROWS] == c)[:, None]).sum(axis=2) / mass.sum(axis=2) for c in range(3)]
+    assert_allclose(out, np.stack(expected, axis=2), rtol=1e-14)
+
+
+@ways(averaging.class_votes)
+def test_votes_are_the_first_of_the_largest_shares(kernel):
+    y, out = np.array([1, 0, 1, 2]), np.empty((2, 3), np.int64)
+    kernel(ROWS, SHARE, WEIGHT, y, KS, out)
+    assert_array_equal(out, [[1, 1, 1], [0, 2, 2]])
+
+
+@ways(averaging.neighbor_shares)
+def test_shares_of_neighbours_sum_to_one(kernel):
+    out = np.empty((2, 4))
+    kernel(ROWS, SHARE, WEIGHT, 2.5, out)
+    mass = COUNTED[:, 1] * SHARE
+    assert_allclose(out, mass / mass.sum(axis=1, keepdims=True), rtol=1e-14)

@@ -1,0 +1,77 @@
+"""Nearest neighbours of tables with categories and missing values."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.model_selection import KFold
+
+from empirisk import KNeighborsClassifier, KNeighborsRegressor, Tuned, risk
+from empirisk.selection.candidates import takes_tables
+
+
+def frame(n=80, seed=0):
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(
+        {
+            "size": rng.normal(size=n),
+            "colour": rng.choice(["red", "green", "blue"], n),
+            "old": rng.random(n) < 0.5,
+        }
+    )
+    y = X["size"] + 2.0 * (X["colour"] == "red") + 0.1 * rng.normal(size=n)
+    X.loc[rng.random(n) < 0.15, "size"] = np.nan
+    X.loc[rng.random(n) < 0.15, "colour"] = None
+    return X, y
+
+
+def test_tables_are_taken_as_they_are():
+    X, y = frame()
+    model = KNeighborsRegressor(5, metric="gower").fit(X, y)
+    assert takes_tables(model)
+    assert not takes_tables(KNeighborsRegressor())
+    assert np.isfinite(model.predict(X)).all()
+    assert model.score(X, y) > 0.5
+    new = X.copy()
+    new["colour"] = "yellow"  # not there in training: as if missing
+    missing = X.copy()
+    missing["colour"] = None
+    assert_array_equal(model.predict(new), model.predict(missing.astype(X.dtypes.to_dict())))
+
+
+def test_a_row_of_which_nothing_is_known_has_all_rows_at_the_same_distance():
+    X, y = frame()
+    model = KNeighborsRegressor(len(X), metric="gower").fit(X, y)
+    nothing = X.iloc[:1].copy()
+    nothing["size"], nothing["colour"], nothing["old"] = np.nan, None, None
+    distances, rows = model.kneighbors(nothing)
+    assert_array_equal(distances, 1.0)
+    assert_array_equal(rows[0], np.arange(len(X)))
+    assert_allclose(model.predict(nothing), y.mean(), rtol=1e-13)
+
+
+@pytest.mark.parametrize("learner", [KNeighborsRegressor, KNeighborsClassifier])
+def test_ranges_are_those_of_the_training_rows_of_each_fold(learner):
+    X, y = frame()
+    target = y if learner is KNeighborsRegressor else (y > y.median()).astype(int)
+    model = learner(metric="gower")
+    problem = risk.Problem.of(model, X, target)
+    plan = problem.plan(KFold(4))
+    fast, slow = (
+        risk.out_of_fold(model, problem, plan, values=[1, 3, 8], rung=rung)
+        for rung in (None, "generic")
+    )
+    assert fast.rung == "plan"
+    assert_allclose(fast.losses, slow.losses, rtol=1e-12)
+    tuned = Tuned(model, cv=4).fit(X, target)
+    assert tuned.predict(X).shape == (80,)
+
+
+def test_copies_of_rows_with_missing_cells():
+    X, y = frame()
+    weight = np.random.default_rng(1).integers(0, 4, len(y))
+    copies = np.repeat(np.arange(len(y)), weight)
+    one = KNeighborsRegressor(6, metric="gower", weights="distance").fit(X, y, weight).predict(X)
+    many = KNeighborsRegressor(6, metric="gower", weights="distance")
+    many.fit(X.iloc[copies], y.iloc[copies])
+    assert_allclose(many.predict(X), one, rtol=1e-12)  # sums in another order

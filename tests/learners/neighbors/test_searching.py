@@ -1,0 +1,117 @@
+"""Every way to search finds what looking at all pairs finds: the same rows, the same distances."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from empirisk.learners.neighbors.searching import Folds, MixedSearch, PointSearch
+
+NORMS = ["euclidean", "manhattan", "chebyshev", "minkowski"]
+ALGORITHMS = ["kd_tree", "brute", "auto"]
+POWER = 3.0
+
+
+def table(kind, n, p, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    return {
+        "normal": X,
+        "integers": np.round(X),  # full of ties
+        "offset": 1e-3 * X + 1e6,  # where |x|^2 - 2xz + |z|^2 has no digit left
+        "one place": np.zeros((n, p)),
+        "outlier": np.where(np.arange(n)[:, None] == 3, 1e6, X),
+    }[kind]
+
+
+def all_pairs(X, points, k, norm, folds=None):
+    """The twin: all gaps, terms added in order, a stable sort."""
+    apart = np.abs(points[:, None] - X)
+    powers = {"euclidean": apart * apart, "manhattan": apart, "minkowski": apart**POWER}
+    gaps = apart.max(axis=2) if norm == "chebyshev" else powers[norm].cumsum(axis=2)[:, :, -1]
+    if folds is not None:
+        gaps = np.where(folds.points[:, None] == folds.rows, np.inf, gaps)
+    order = np.argsort(gaps, axis=1, kind="stable")[:, :k]
+    return np.take_along_axis(gaps, order, axis=1), order
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("kind", ["normal", "integers", "offset", "one place", "outlier"])
+@pytest.mark.parametrize("p", [1, 3, 10])
+def test_all_ways_find_what_all_pairs_say(kind, norm, algorithm, p):
+    X, points = table(kind, 1200, p), table(kind, 90, p, seed=1)
+    gaps, rows = all_pairs(X, points, 7, norm)
+    found = PointSearch(X, norm, POWER, algorithm, 30).nearest(points, 7)
+    assert_array_equal(found.rows, rows)
+    if norm == "minkowski":
+        assert_allclose(found.gaps, gaps, rtol=1e-14)  # a power may differ in its last bit
+    else:
+        assert_array_equal(found.gaps, gaps)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("n_points", [5, 300])
+def test_a_point_looks_past_the_rows_of_its_fold(algorithm, n_points):
+    X, points = table("integers", 1100, 4), table("integers", n_points, 4, seed=1)
+    rng = np.random.default_rng(2)
+    folds = Folds(*(rng.integers(0, 3, size).astype(np.int32) for size in (1100, n_points)))
+    _, rows = all_pairs(X, points, 20, "euclidean", folds)
+    search = PointSearch(X, "euclidean", 2.0, algorithm, 10)
+    assert_array_equal(search.nearest(points, 20, folds=folds).rows, rows)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_where_rows_run_out_there_is_nobody(algorithm):
+    X = table("normal", 30, 2)
+    fold = np.repeat(np.arange(3, dtype=np.int32), 10)
+    found = PointSearch(X, "euclidean", 2.0, algorithm, 4).nearest(X, 25, folds=Folds(fold, fold))
+    assert (found.rows[:, :20] >= 0).all()
+    assert (found.rows[:, 20:] == -1).all()
+    assert np.isinf(found.gaps[:, 20:]).all()
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("k", [1, 49, 200])
+def test_short_and_long_lists_are_in_order(algorithm, k):
+    X, points = table("normal", 1500, 3), table("normal", 64, 3, seed=1)
+    _, rows = all_pairs(X, points, k, "euclidean")
+    assert_array_equal(
+        PointSearch(X, "euclidean", 2.0, algorithm, 60).nearest(points, k).rows, rows
+    )
+
+
+def test_all_rows_in_all_threads():
+    X = table("normal", 1300, 2)
+    for algorithm in ALGORITHMS:
+        search = PointSearch(X, "euclidean", 2.0, algorithm, 60)
+        one, two = (search.nearest(X, 5, n_jobs=jobs) for jobs in (1, 2))
+        assert_array_equal(one.rows, two.rows)
+        assert_array_equal(one.gaps, two.gaps)
+        assert_array_equal(one.rows[:, 0], np.arange(len(X)))
+        assert_array_equal(one.gaps[:, 0], 0.0)
+
+
+def gower(x, z, category, span):
+    total, common = 0.0, 0
+    for j in range(len(x)):
+        if np.isnan(x[j]) or np.isnan(z[j]):
+            continue
+        common += 1
+        if category[j] or span[j] == 0:
+            total += x[j] != z[j]
+        else:
+            total += min(abs(x[j] - z[j]) / span[j], 1.0)
+    return total / common if common else 1.0
+
+
+def test_gowers_distance_is_that_of_its_definition():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=300), rng.integers(0, 3, 300), np.full(300, 2.0)])
+    X[rng.random(X.shape) < 0.2] = np.nan
+    X[5] = np.nan
+    category, span = np.array([False, True, False]), np.array([1.5, 0.0, 0.0])
+    gaps = np.array([[gower(x, z, category, span) for z in X] for x in X[:40]])
+    order = np.argsort(gaps, axis=1, kind="stable")[:, :9]
+    found = MixedSearch(X, category, span).nearest(X[:40], 9)
+    assert_array_equal(found.rows, order)
+    assert_allclose(found.gaps, np.take_along_axis(gaps, order, axis=1), rtol=1e-15)
