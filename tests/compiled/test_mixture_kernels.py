@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from empirisk.compiled.boosting.team import SYNC_SIZE
 from numpy.testing import assert_allclose
 from scipy.cluster.hierarchy import fcluster, ward
 from scipy.special import logsumexp
@@ -10,6 +9,7 @@ from scipy.stats import multivariate_normal
 
 from empirisk.compiled.mixtures import gaussian, missing, tiles
 from empirisk.compiled.mixtures.ward import ward_merges
+from empirisk.compiled.team import SYNC_SIZE
 from empirisk.learners.density.covariance_structures import inverse_roots
 from empirisk.learners.density.mixture_starts import numbered, ward_cut
 

@@ -154,9 +154,10 @@ def select(
     first = next(iter(rivals.values()))
     loss = common_loss(rivals.values(), y) if loss is None else loss
     problem = Problem.of(first, X, y, loss=loss, sample_weight=sample_weight, groups=groups)
-    if refit == "average" and problem.y is None:
+    if refit == "average" and problem.loss.task == "reconstruction":
         raise ParameterError(
-            "refit='average' averages predictions of y, and y is None: choose 'train' or 'all'"
+            "refit='average' averages predictions or densities, and encoders and decoders give "
+            "neither: choose 'train' or 'all'"
         )
     rivals = with_baseline(rivals, problem.loss)
     split_seed, fold_seed, fit_seed, choice_seed = spawn(

@@ -8,8 +8,8 @@ the observed ones (Little & Rubin, section 11.2).
 
 import numpy as np
 
-from empirisk.compiled.boosting.team import take
 from empirisk.compiled.decorator import compiled
+from empirisk.compiled.team import take
 
 
 @compiled(inner=True)

@@ -10,8 +10,8 @@ from numba.core import cgutils
 from numba.extending import intrinsic, overload
 from numba.np import arrayobj
 
-from empirisk.compiled.boosting.team import take
 from empirisk.compiled.decorator import compiled
+from empirisk.compiled.team import take
 
 ir = cgutils.ir  # the language that Numba writes for LLVM
 

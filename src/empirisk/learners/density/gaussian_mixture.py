@@ -20,7 +20,7 @@ from empirisk.learners.density.mixture_starts import (
     start_labels,
 )
 from empirisk.learners.density.tiled_rows import Place, TiledRows
-from empirisk.learners.ensembles.boosting.team import Team
+from empirisk.learners.team import Team
 from empirisk.learners.unsupervised.clusters import check_parameters, is_count, is_number
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import ParameterError, RankWarning

@@ -8,7 +8,7 @@ from empirisk.learners.density.covariance_structures import Full
 from empirisk.learners.density.gaussian_model import GaussianModel, GaussianParameters
 from empirisk.learners.density.mixture_starts import by_place, label_moments, start_labels
 from empirisk.learners.density.tiled_rows import Place
-from empirisk.learners.ensembles.boosting.team import Team
+from empirisk.learners.team import Team
 from empirisk.learners.unsupervised.lloyd import nearest
 from empirisk.learners.unsupervised.placed_rows import PlacedRows
 from empirisk.runtime.arrays import Floats, Int32s

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from empirisk.compiled.mixtures.ward import ward_merges
-from empirisk.learners.ensembles.boosting.team import Team
+from empirisk.learners.team import Team
 from empirisk.learners.unsupervised.kmeans import KMeans
 from empirisk.learners.unsupervised.lloyd import nearest
 from empirisk.learners.unsupervised.placed_rows import PlacedRows

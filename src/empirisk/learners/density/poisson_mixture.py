@@ -22,7 +22,7 @@ from empirisk.learners.density.poisson_model import (
     joint_of,
     row_constants,
 )
-from empirisk.learners.ensembles.boosting.team import Team
+from empirisk.learners.team import Team
 from empirisk.learners.unsupervised.clusters import check_parameters, is_count, is_number
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from empirisk.compiled.boosting.team import SYNC_SIZE
 from empirisk.compiled.mixtures.gaussian import full_step
 from empirisk.compiled.mixtures.tiles import FAR, LANES, STEP, WIDTH, fill_tiles
-from empirisk.learners.ensembles.boosting.team import Team
+from empirisk.compiled.team import SYNC_SIZE
+from empirisk.learners.team import Team
 from empirisk.learners.unsupervised.placed_rows import inverse_power
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.deadlines import check_deadline
