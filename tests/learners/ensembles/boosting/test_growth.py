@@ -6,7 +6,8 @@ from math import inf, nan
 import numpy as np
 import pytest
 
-from empirisk.learners.ensembles.boosting import bins, team
+from empirisk.learners import team
+from empirisk.learners.ensembles.boosting import bins
 from empirisk.learners.ensembles.boosting.bins import BinnedTable
 from empirisk.learners.ensembles.boosting.growth import Booster
 from empirisk.learners.ensembles.boosting.room import Limits
