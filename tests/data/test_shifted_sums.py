@@ -21,7 +21,7 @@ def test_mean_and_scatter_are_those_of_copies(weighted, shift, unit):
     X = rng.normal(size=(9000, 3)) + 2
     weight = rng.integers(1, 4, size=9000) if weighted else np.ones(9000, dtype=int)
     c = np.full(3, shift)
-    found = shifted_sums(blocks_of(X, weight.astype(float)), c, unit).moments
+    found = shifted_sums(blocks_of(X, weight.astype(float)), c, np.full(3, unit)).moments
     copies = (np.repeat(X, weight, axis=0) - shift) / unit
     assert (found.rows, found.weight) == (9000, len(copies))
     # Sums of 1e4 terms in another order.
@@ -32,7 +32,7 @@ def test_mean_and_scatter_are_those_of_copies(weighted, shift, unit):
 def test_the_same_bits_for_every_n_jobs():
     X = np.random.default_rng(0).normal(size=(100_000, 3))
     one, many = (
-        shifted_sums(blocks_of(X, np.ones(len(X))), np.zeros(3), 1.0, n_jobs=jobs)
+        shifted_sums(blocks_of(X, np.ones(len(X))), np.zeros(3), np.ones(3), n_jobs=jobs)
         for jobs in (1, 3)
     )
     assert_array_equal(one.squares, many.squares)

@@ -4,6 +4,7 @@ import dataclasses
 import inspect
 import subprocess
 import sys
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -215,6 +216,16 @@ def without_tables(model):
         vars(model).update(fitted)
         model.risk_ = dataclasses.replace(model.risk_, table=None)
         model.best_estimator_ = without_tables(model.best_estimator_)
+    if isinstance(model, KernelClassifier | KernelRegressor):
+        again = clone(model)
+        vars(again).update(
+            {
+                name: part
+                for name, part in vars(model).items()
+                if not isinstance(getattr(type(model), name, None), cached_property)
+            }
+        )
+        return again
     if isinstance(model, BaggedPathMixin | KMeans | StochasticKMeans):
         fitted = {name: part for name, part in vars(model).items() if name not in ROW_BY_ROW}
         model = clone(model)

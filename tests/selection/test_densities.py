@@ -53,5 +53,5 @@ def test_densities_of_the_folds_are_averaged(rows, tmp_path):
 
 def test_what_has_no_average_is_refused():
     X = np.random.default_rng(0).normal(size=(60, 3))
-    with pytest.raises(ParameterError, match="no average"):
+    with pytest.raises(ParameterError, match="encoders and decoders give neither"):
         select([PCA(2), PCA(1)], X, None, refit="average", cv=3)

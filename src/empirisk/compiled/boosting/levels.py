@@ -22,7 +22,7 @@ from empirisk.compiled.boosting.splitting import (
 )
 from empirisk.compiled.decorator import compiled
 
-MIN_SUPPORT = 20
+MIN_SUPPORT = 10
 WORD, ONE = np.uint64(63), np.uint64(1)
 
 

@@ -124,7 +124,7 @@ def number_of_clusters(
     >>> from empirisk import KMeans
     >>> rng, corners = np.random.default_rng(0), [[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]]
     >>> X = np.repeat(corners, 20, axis=0) + rng.normal(size=(60, 2))
-    >>> print(number_of_clusters(KMeans(n_init=3, random_state=0), X, range(1, 6), by="gap"))
+    >>> print(number_of_clusters(KMeans(n_init=3), X, range(1, 6), by="gap", random_state=0))
     3 clusters, by gap: the first gap not more than a standard error below the next
     """
     if by not in get_args(Measure):
