@@ -267,6 +267,8 @@ TUNED = [
     Tuned(Ridge(), cv=3, values=[0.1, 1.0, 10.0]),
     Tuned(Ridge(), cv=LeaveOneOut(), rule="one_se"),
     Tuned(LinearDiscriminantAnalysis(), cv=3, values=[0.1, 0.5]),
+]
+MORE_TUNED = [
     Tuned(LinearRegression(), cv=3),
     Tuned(Tuned(Ridge(), cv=3, values=[0.1, 1.0]), cv=2),
     Tuned(AdaBoostClassifier(n_estimators=4), cv=2),
@@ -299,7 +301,7 @@ DRAWS_ROWS = (
 )
 
 every_learner = pytest.mark.parametrize("learner", INSTANCES, ids=str)
-every_estimator = pytest.mark.parametrize("learner", INSTANCES + TUNED[:3], ids=str)
+every_estimator = pytest.mark.parametrize("learner", INSTANCES + TUNED, ids=str)
 
 
 def test_every_learner_is_listed():
@@ -356,8 +358,8 @@ def test_check_estimator(estimator, check):
 
 
 @pytest.mark.slow
-@parametrize_with_checks(DEFAULTS)
-def test_check_estimator_at_defaults(estimator, check):
+@parametrize_with_checks(MORE_TUNED + DEFAULTS)
+def test_check_estimator_of_tuned_learners(estimator, check):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RankWarning)
         check(estimator)
