@@ -31,7 +31,8 @@ class PointwiseErrors:
     bias : array
         E f_h(x) - f(x) = integral of K(z) (f(x + h z) - f(x)), with a Gaussian kernel density g for
         f whose bandwidth is the best for second derivatives of Gaussian data; K counts by its
-        variance. It is an estimate, and as such biased itself.
+        variance. It is an estimate, and as such biased itself: at the sides of a support,
+        where g is flat, what comes of a slope of f there is not seen.
     variance : array
         1/n (1/n sum_i K_h(x - x_i)^2 - f_h(x)^2), the variance of a mean of n terms; with a
         support a term is a kernel and its reflections.
