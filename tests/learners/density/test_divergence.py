@@ -126,4 +126,5 @@ def test_a_mixture_of_scikit_learn_is_drawn_from():
     # Five standard errors: fails with probability 6e-7 by chance; the seed is fixed.
     assert abs(found.value - known) < 5 * found.standard_error
     again = kl_divergence(peer, ParametricDensity().fit(rows + 1), random_state=0)
-    assert again == found and peer.random_state == 0
+    assert again == found
+    assert peer.random_state == 0

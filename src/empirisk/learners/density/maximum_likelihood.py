@@ -147,8 +147,8 @@ class _Search:
         return found
 
     def starts(self, quantiles: Floats) -> list[Floats]:
-        """What scipy starts from, and shapes of 1/2, 1 and 4 with the quartiles of the values, or on
-        an interval that holds them all."""
+        """What scipy starts from, and shapes of 1/2, 1 and 4 with the quartiles of the values, or
+        on an interval that holds them all."""
         found = []
         with np.errstate(all="ignore"):
             try:
@@ -262,17 +262,15 @@ def _refuse_impossible(family: Family, x: Floats, column: Any) -> None:
         )
 
 
-def _refuse_outside(
-    family: Family, x: Floats, column: Any, found: Parameters, unit: float
-) -> None:
+def _refuse_outside(family: Family, x: Floats, column: Any, found: Parameters, unit: float) -> None:
     """Raise a DataError where, with what is fixed, no parameters hold all values."""
     low, high = family.support(found)
     room = 1e-9 * max(abs(low), abs(high)) if np.isfinite([low, high]).all() else 0.0  # rounding
     bad = (x < low - room) | (x > high + room)
     if bad.any():
         raise DataError(
-            f"{_named(column)} has the value {x[bad][0] * unit:g}, and with {dict(family.fixed)} no "
-            f"density of {family.name!r} holds all values: fix other parameters, or none"
+            f"{_named(column)} has the value {x[bad][0] * unit:g}, and with {dict(family.fixed)} "
+            f"no density of {family.name!r} holds all values: fix other parameters, or none"
         )
 
 
