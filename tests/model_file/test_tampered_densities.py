@@ -124,3 +124,12 @@ def test_what_was_not_touched_is_loaded(model, tmp_path):
     way = "score_samples" if hasattr(model, "density_risk") else "predict"
     found = getattr(load(tmp_path / "model"), way)(X)
     np.testing.assert_array_equal(found, getattr(model, way)(X))
+
+
+@pytest.mark.parametrize("model", [Ridge(), CLASSES.estimator_])
+def test_a_plug_in_needs_a_fitted_model_of_numbers(model, tmp_path):
+    forged = PlugInPredictor(Ridge(), "absolute")
+    forged.__dict__.update({**PLUG_IN.__dict__, "estimator_": model})
+    save(forged, tmp_path / "plug_in.empirisk")
+    with pytest.raises((DataError, ParameterError), match="estimator_"):
+        load(tmp_path / "plug_in.empirisk")

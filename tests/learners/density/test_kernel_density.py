@@ -252,6 +252,20 @@ def test_pointwise_variance_is_that_of_a_mean(kernel):
     assert ((low <= found.density) & (found.density <= high)).all()
 
 
+@pytest.mark.parametrize("kernel", ["gaussian", "epanechnikov", "exponential"])
+def test_pointwise_variance_counts_a_kernel_and_its_reflections_as_one_term(kernel):
+    x, t = RNG.uniform(size=60), np.array([0.0, 0.02, 0.5, 1.0])
+    weight = RNG.integers(1, 4, size=60).astype(float)
+    density = KernelDensity(kernel=kernel, bandwidth=0.2, support=(0, 1))
+    found = density.fit(x[:, None], sample_weight=weight).pointwise_errors(t[:, None])
+    copies = np.repeat(x, weight.astype(int))
+    # Images beyond 20 bandwidths of 0.2 add less than exp(-20).
+    images = [side * copies + 2 * k for k in range(-3, 4) for side in (1, -1)]
+    each = sum(PROFILES[kernel](np.abs(t[:, None] - image) / 0.2, 1) for image in images)
+    each *= np.exp(KERNELS[kernel].log_constant(1)) / 0.2
+    assert_allclose(found.variance, each.var(axis=1) / len(copies), rtol=1e-7)
+
+
 def test_the_estimated_bias_has_the_sign_and_size_of_the_true_one():
     h, truth = 0.6, stats.norm()
     T = np.array([[0.0], [1.7]])
@@ -328,3 +342,27 @@ def test_degenerate_rows_have_a_bandwidth_or_are_refused():
             KernelDensity(bandwidth=rule).fit(same)
     with pytest.raises(ParameterError, match="one column"):
         KernelDensity(bandwidth="sheather-jones").fit(flat)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "exponential"])
+@pytest.mark.parametrize("d", [1, 3])
+def test_a_common_factor_of_the_weights_does_not_matter(kernel, d):
+    X, T = RNG.normal(size=(200, d)), 50 * RNG.normal(size=(80, d))
+    known = KernelDensity(bandwidth=0.3, kernel=kernel).fit(X).score_samples(T)
+    for factor in (1e-200, 1e60, 1e200):
+        density = KernelDensity(bandwidth=0.3, kernel=kernel)
+        found = density.fit(X, sample_weight=np.full(200, factor)).score_samples(T)
+        # Logarithms of factors, of up to 460, are added and taken away: 460 * 2e-16.
+        assert_allclose(found, known, rtol=1e-12, atol=1e-12)
+
+
+def test_rounded_numbers_are_not_given_spikes():
+    rng = np.random.default_rng(0)
+    group = rng.random(300) < 0.4
+    exact = np.where(group, rng.normal(54, 6, size=300), rng.normal(80, 6, size=300))[:, None]
+    rounded = np.round(exact)  # 95 % stand twice: spikes of a width of 0.2 would look best
+    chosen = Tuned(KernelDensity(), random_state=0).fit(rounded).best_value_
+    assert 1 < chosen < 6
+    assert_allclose(chosen, Tuned(KernelDensity(), random_state=0).fit(exact).best_value_, rtol=0.5)
+    grid = KernelDensity().axis_values(exact, None, np.ones(300), n_train=270)
+    assert grid[0] < 0.3  # rows that differ have the usual ones

@@ -263,3 +263,17 @@ def test_another_family_forgets_the_first():
     density.set_params(family="expon").fit([[1.0], [2.0]])
     assert not hasattr(density, "mean_")
     assert density.parameters_ == [{"loc": 0.0, "scale": 1.5}]
+
+
+def test_an_interval_may_be_wider_than_the_quartiles_say():
+    # A circle's density falls steeply at its ends: a start must hold all values.
+    x = stats.semicircular.rvs(loc=3, scale=2.5, size=300, random_state=3)
+    density = ParametricDensity("semicircular").fit(x[:, None])
+    known = stats.semicircular.logpdf(x, *stats.semicircular.fit(x)).mean()
+    assert density.score(x[:, None]) >= known - 1e-8
+
+
+@pytest.mark.parametrize("fixed", [{"scale": 1}, {"loc": 1}])
+def test_a_fixed_interval_that_does_not_hold_the_values_is_refused(fixed):
+    with pytest.raises(DataError, match="holds all values"):
+        ParametricDensity("uniform", fixed=fixed).fit([[0.0], [3.0]])

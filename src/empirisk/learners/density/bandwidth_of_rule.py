@@ -38,22 +38,48 @@ def bandwidth_of_rule(
     return factor * (np.diag(spread) if diagonal else spread)
 
 
-def bandwidth_grid(kernel: Kernel, rows: Floats, weight: Floats, n_train: int) -> list[float]:
+def bandwidth_grid(
+    kernel: Kernel, rows: Floats, weight: Floats, n_train: int, least: float = 0.0
+) -> list[float]:
     """50 numbers from a twentieth of Scott's, for the narrowest column, to twice the spread of the
-    widest; of a kernel of bounded support as far as all rows reach."""
+    widest; of a kernel of bounded support as far as all rows reach. None is below `least`, if
+    that is no more than Scott's."""
     d = rows.shape[1]
     columns = (spread_matrix(rows[:, [j]], weight, unbiased=False) for j in range(d))
     spreads = np.array([column[0, 0] for column in columns])
     moving = np.ptp(rows, axis=0) > 0
     spreads = spreads[moving] if moving.any() else np.ones(1)
     n = max(float(n_train), 1.0)
-    low = 0.05 * rules.scott(n, d) * float(spreads.min()) * kernel.canonical(d)
+    scott = rules.scott(n, d) * kernel.canonical(d)
+    low = 0.05 * scott * float(spreads.min())
+    low = max(low, min(least, scott * float(spreads.max())))
     high = 2.0 * float(spreads.max())
     if kernel.bounded and moving.any():
         unit = float(spreads.max())
         ranges = rows[:, moving].max(axis=0) / unit - rows[:, moving].min(axis=0) / unit
         high = max(high, 1.05 * float(np.linalg.norm(ranges)) * unit)
     return [float(h) for h in np.geomspace(low, high, STEPS)]
+
+
+def rounding_step(rows: Floats) -> float:
+    """The step of rounded numbers, of the coarsest column, if half of the rows stand twice; else 0.
+
+    The likelihood of held-out rows that stand among the training rows too grows without bound as
+    the bandwidth falls below that step: it would choose spikes.
+    """
+    _, group, count = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
+    if np.mean(count[group.reshape(-1)] > 1) < 0.5:
+        return 0.0
+    return max(_median_gap(column) for column in rows.T)
+
+
+def _median_gap(x: Floats) -> float:
+    """The median, over rows, of the distance to the nearest value that is another one."""
+    values, place = np.unique(x, return_inverse=True)
+    if len(values) == 1:
+        return 0.0
+    gaps = np.concatenate([[np.inf], np.diff(values), [np.inf]])
+    return float(np.median(np.minimum(gaps[:-1], gaps[1:])[place.reshape(-1)]))
 
 
 def _centred(rows: Floats, weight: Floats, spread: Floats) -> Floats:

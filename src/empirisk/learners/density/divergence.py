@@ -3,7 +3,9 @@
 KL(f, g) = E_f[log f(X) - log g(X)] >= 0,  0 only where f = g; infinite where g is 0 and f not
 """
 
+from copy import copy
 from dataclasses import dataclass, replace
+from inspect import signature
 from typing import Any, Literal
 
 import numpy as np
@@ -159,7 +161,10 @@ def _drawn(f: Any, n: int, random_state: Any) -> Floats:
             "in its place"
         )
     seed = spawn(random_state, 1)[0] % 2**32
-    found: Any = f.sample(n, random_state=seed)
+    if "random_state" in signature(f.sample).parameters:
+        found: Any = f.sample(n, random_state=seed)
+    else:  # scikit-learn's mixtures draw by a parameter of their own
+        found = copy(f).set_params(random_state=seed).sample(n)
     return numbers(found[0] if isinstance(found, tuple) else found, "kl_divergence")
 
 

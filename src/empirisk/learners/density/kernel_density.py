@@ -9,7 +9,12 @@ from sklearn.base import BaseEstimator
 
 from empirisk.charts.densities import draw_density, draw_density_contours
 from empirisk.learners.density.bandwidth_matrix import Bandwidth, checked_bandwidth
-from empirisk.learners.density.bandwidth_of_rule import RULES, bandwidth_grid, bandwidth_of_rule
+from empirisk.learners.density.bandwidth_of_rule import (
+    RULES,
+    bandwidth_grid,
+    bandwidth_of_rule,
+    rounding_step,
+)
 from empirisk.learners.density.density_estimator import DensityMixin
 from empirisk.learners.density.drawing_rows import draw_rows
 from empirisk.learners.density.kept_rows import KeptRowsMixin
@@ -43,7 +48,8 @@ class KernelDensity(KeptRowsMixin, DensityMixin, BaseEstimator):
     n^(-1/(d+4)).
 
     Complexity axis: `bandwidth`; `Tuned(KernelDensity())` chooses it by the likelihood of rows held
-    out.
+    out, of rounded numbers among those that are no narrower than their steps. Copies of a row that
+    fall into different folds speak for narrow bandwidths: give such rows weights, or `groups`.
 
     Parameters
     ----------
@@ -174,8 +180,10 @@ class KernelDensity(KeptRowsMixin, DensityMixin, BaseEstimator):
     def axis_values(
         self, X: Floats, y: Any, sample_weight: Floats, *, n_train: int
     ) -> Sequence[float]:
-        """50 bandwidths in equal ratios, around what Gaussian data would have."""
-        return bandwidth_grid(kernel_of(self.kernel), X, sample_weight, n_train)
+        """50 bandwidths in equal ratios, around what Gaussian data would have, none narrower than
+        the steps of rounded numbers."""
+        least = rounding_step(X)
+        return bandwidth_grid(kernel_of(self.kernel), X, sample_weight, n_train, least)
 
     def fit_path(
         self, X: Floats, y: Any, sample_weight: Floats, values: Sequence[Any], *, n_classes: int = 0

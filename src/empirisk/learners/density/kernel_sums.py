@@ -36,6 +36,7 @@ MOST_BOXES = 2**14  # on a line, or twice as many as there are rows
 FEW = 64  # rows or targets for which boxes do not pay
 STEPS_OF_ONE = 256  # widths of boxes are multiples, so that tables for them are used again
 ROWS_OF_BIN = 8  # on average, from which bins pay
+HUGE_WEIGHT = 1e20  # from which weights are divided by the largest
 BEYOND = 4.0  # bandwidths from the rows up to which boxes serve
 
 
@@ -239,11 +240,18 @@ class KernelSums:
         self.rows, self.weight, self.n_jobs = rows, weight, n_jobs
         self.kind, self.shape, self.bandwidth = kind, shape, bandwidth
         self.tolerance = min(max(tolerance, EXACT), 0.1)
+        self.log_unit = 0.0
+        if weight is not None and not 1 / HUGE_WEIGHT < weight.max() < HUGE_WEIGHT:
+            self.weight = weight / weight.max()  # sums are told from rounding by their size
+            self.log_unit = float(np.log(weight.max()))
         self._line: LineSums | None = None
         self._leaves: LeafSums | None = None
 
     def logs(self, targets: Floats) -> Floats:
         """log of the sum at each target."""
+        return self._logs(targets) + self.log_unit
+
+    def _logs(self, targets: Floats) -> Floats:
         x = self.rows[:, 0]
         on_line = self.rows.shape[1] == 1 and self.kind == GAUSSIAN
         if not on_line:

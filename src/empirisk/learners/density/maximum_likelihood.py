@@ -44,6 +44,7 @@ def fit_family(family: Family, x: Floats, weight: Floats, column: Any) -> Parame
         found = _Search(family, fixed, x / unit, share, column).maximum()
     if not all(np.isfinite(value) for value in found.values()) or not found["scale"] > 0:
         raise _no_maximum(family, column, found)
+    _refuse_outside(family, x / unit, column, found, unit)
     return {name: found[name] * unit if name in UNITS else found[name] for name in family.names}
 
 
@@ -146,7 +147,8 @@ class _Search:
         return found
 
     def starts(self, quantiles: Floats) -> list[Floats]:
-        """What scipy starts from, and shapes of 1/2, 1 and 4 with the quartiles of the values."""
+        """What scipy starts from, and shapes of 1/2, 1 and 4 with the quartiles of the values, or
+        on an interval that holds them all."""
         found = []
         with np.errstate(all="ignore"):
             try:
@@ -157,18 +159,32 @@ class _Search:
                 found.append(self._unbounded(dict(zip(self.family.names, given, strict=True))))
             for size in (0.5, 1.0, 4.0) if self.family.shapes else (1.0,):
                 found.append(self._unbounded(self._by_quartiles(size)))
+                if "loc" in self.family.free and "scale" in self.family.free:
+                    found.append(self._unbounded(self._covering(size)))
         return [start for start in found if np.isfinite(start).all()]
 
     def _by_quartiles(self, size: float) -> Parameters:
         middle, spread = self._unit
-        shapes = {name: _inside(size, *self.family.domain(name)) for name in self.family.shapes}
-        shapes |= {name: value for name, value in self.fixed.items() if name in shapes}
+        shapes = self._shapes(size)
         low, half, high = self.family.distribution.ppf([0.25, 0.5, 0.75], *shapes.values())
         if "loc" in self.fixed:
             scale = (middle - self.fixed["loc"]) / half
             return {**shapes, "loc": self.fixed["loc"], "scale": scale if scale > 0 else spread}
         scale = spread / (high - low)
         return {**shapes, "loc": middle - scale * half, "scale": scale}
+
+    def _covering(self, size: float) -> Parameters:
+        """An interval that all values lie in; no number where the family has no such interval."""
+        shapes = self._shapes(size)
+        low, high = self.family.distribution.support(*shapes.values())
+        least, most = float(self.x.min()), float(self.x.max())
+        scale = 1.2 * (most - least) / (high - low)
+        middle = (low + high) / 2 if np.isfinite([low, high]).all() else np.nan
+        return {**shapes, "loc": (least + most) / 2 - scale * middle, "scale": scale}
+
+    def _shapes(self, size: float) -> Parameters:
+        shapes = {name: _inside(size, *self.family.domain(name)) for name in self.family.shapes}
+        return shapes | {name: value for name, value in self.fixed.items() if name in shapes}
 
     def _unbounded(self, parameters: Parameters) -> Floats:
         middle, spread = self._unit
@@ -243,6 +259,18 @@ def _refuse_impossible(family: Family, x: Floats, column: Any) -> None:
         raise DataError(
             f"{_named(column)} has the value {x[bad][0]:g}, and with {fixed} {family.name!r} is a "
             f"density on [{low:g}, {high:g}]: choose another family, or fixed=None"
+        )
+
+
+def _refuse_outside(family: Family, x: Floats, column: Any, found: Parameters, unit: float) -> None:
+    """Raise a DataError where, with what is fixed, no parameters hold all values."""
+    low, high = family.support(found)
+    room = 1e-9 * max(abs(low), abs(high)) if np.isfinite([low, high]).all() else 0.0  # rounding
+    bad = (x < low - room) | (x > high + room)
+    if bad.any():
+        raise DataError(
+            f"{_named(column)} has the value {x[bad][0] * unit:g}, and with {dict(family.fixed)} "
+            f"no density of {family.name!r} holds all values: fix other parameters, or none"
         )
 
 

@@ -3,6 +3,8 @@
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
+from sklearn.utils.validation import _is_fitted
 
 from empirisk.runtime.errors import DataError
 
@@ -11,7 +13,7 @@ def check_plug_in(predictor: Any) -> None:
     """Raise a DataError unless the parts of a fitted predictor belong together."""
     p, model = getattr(predictor, "n_features_in_", None), getattr(predictor, "estimator_", None)
     _require(type(p) is int and p >= 1, "n_features_in_")
-    _require(hasattr(model, "predict"), "estimator_")
+    _require(hasattr(model, "predict") and _is_fitted(model), "estimator_")
     _require(getattr(model, "n_features_in_", p) == p, "estimator_")
     predictor._check()
     noise = getattr(predictor, "noise_deviation_", None)
@@ -19,6 +21,7 @@ def check_plug_in(predictor: Any) -> None:
         _require(hasattr(model, "predict_proba") and hasattr(model, "classes_"), "estimator_")
         _require(noise is None, "noise_deviation_")
         return
+    _require(not is_classifier(model), "estimator_")
     if noise is None:
         _require(hasattr(model, "conditional_weights"), "noise_deviation_")
         return

@@ -5,11 +5,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import stats
+from scipy.sparse import csr_array
 
+from empirisk.compiled.densities.local_fits import local_weights
 from empirisk.learners.density.bandwidth_matrix import spread_matrix
 from empirisk.learners.density.kernel_sums import KernelSums
+from empirisk.learners.density.pair_sums import LARGEST_RATE, REACH
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.parallel import slices
+
+CELLS = 2**20  # of a block
 
 if TYPE_CHECKING:
     from empirisk.learners.density.kernel_density import KernelDensity
@@ -25,9 +31,11 @@ class PointwiseErrors:
     bias : array
         E f_h(x) - f(x) = integral of K(z) (f(x + h z) - f(x)), with a Gaussian kernel density g for
         f whose bandwidth is the best for second derivatives of Gaussian data; K counts by its
-        variance. It is an estimate, and as such biased itself.
+        variance. It is an estimate, and as such biased itself: at the sides of a support,
+        where g is flat, what comes of a slope of f there is not seen.
     variance : array
-        1/n (1/n sum_i K_h(x - x_i)^2 - f_h(x)^2), the variance of a mean of n terms.
+        1/n (1/n sum_i K_h(x - x_i)^2 - f_h(x)^2), the variance of a mean of n terms; with a
+        support a term is a kernel and its reflections.
     standard_error : array
         Its root.
     """
@@ -59,21 +67,45 @@ def pointwise_errors(density: "KernelDensity", targets: Floats) -> PointwiseErro
     with np.errstate(under="ignore"):
         found = np.exp(density._log_density(targets))
         n = float(density.weights_.sum())
-        squares = np.exp(_log_squares(density, targets))
+        if density.support is None:
+            squares = np.exp(_log_squares(density, targets))
+        else:
+            squares = _reflected_squares(density, targets, found)
         variance = np.maximum(squares - found**2, 0.0) / n
     return PointwiseErrors(found, _bias(density, targets), variance)
 
 
 def _log_squares(density: "KernelDensity", targets: Floats) -> Floats:
-    """log of 1/n sum_i w_i K_h(x - x_i)^2; of images of a row the square of each is taken."""
+    """log of 1/n sum_i w_i K_h(x - x_i)^2."""
     kernel, placing, d = density._kernel, density._placing, density.n_features_in_
-    images = density._images
     sums = KernelSums(
-        placing.place(images.rows), density.weights_[images.origin], kernel.square.kind,
+        placing.place(density.rows_), density.weights_, kernel.square.kind,
         kernel.shape(d), placing.size * kernel.square.narrower, density.rtol, density.n_jobs,
     )  # fmt: skip
     constant = 2 * (kernel.log_constant(d) - placing.log_volume)
     return sums.logs(placing.place(targets)) + constant - np.log(density.weights_.sum())
+
+
+def _reflected_squares(density: "KernelDensity", targets: Floats, found: Floats) -> Floats:
+    """1/n sum_i w_i K_i^2, where the kernel K_i of a row is the sum of those of its images.
+
+    With the shares s_i = w_i K_i / (n f) of rows in the density f it is n sum_i s_i^2 / w_i.
+    """
+    placing, images = density._placing, density._images
+    rows, weight = placing.place(images.rows), density.weights_
+    pairs = np.arange(len(rows)), images.origin
+    owner = csr_array((np.ones(len(rows)), pairs), shape=(len(rows), len(weight)))
+    rate = min(max(placing.size**-2.0, 1 / LARGEST_RATE), LARGEST_RATE)
+    reach = REACH + float(np.log(weight.sum() / weight.min()))
+    ratio = np.empty(len(targets))
+    for part in slices(len(targets), max(1, CELLS // len(rows))):
+        shares = np.empty((part.stop - part.start, len(rows)))
+        local_weights(
+            placing.place(targets[part]), rows, np.ones(rows.shape[1]), weight[images.origin],
+            rate, density._kernel.kind, reach, shares,
+        )  # fmt: skip
+        ratio[part] = weight.sum() * ((shares @ owner) ** 2 @ (1 / weight))
+    return np.where(found > 0, ratio, 0.0) * found**2
 
 
 def _bias(density: "KernelDensity", targets: Floats) -> Floats:
