@@ -10,8 +10,16 @@ from sklearn.utils import Tags
 from empirisk.learners.density.covariance_structures import STRUCTURES, CovarianceFloor, Full
 from empirisk.learners.density.em_trajectory import EMTrajectory
 from empirisk.learners.density.gaussian_model import GaussianModel, GaussianParameters, log_joint
-from empirisk.learners.density.gaussian_starts import dealt_parameters, given_parameters
-from empirisk.learners.density.mixture import Mixture, check_number_of_components
+from empirisk.learners.density.gaussian_starts import (
+    dealt_parameters,
+    given_parameters,
+    raised_parameters,
+)
+from empirisk.learners.density.mixture import (
+    Mixture,
+    check_number_of_components,
+    observed_rows,
+)
 from empirisk.learners.density.mixture_drawing import MixtureDrawing
 from empirisk.learners.density.mixture_soundness import check_gaussian_mixture
 from empirisk.learners.density.mixture_starts import (
@@ -223,9 +231,7 @@ class GaussianMixture(MixtureDrawing, Mixture):
     def _prepared(self, X: Floats, weight: Floats) -> PreparedRows:
         """Centre, scale and tile, once for all numbers of components and starts."""
         structure = self._structure()
-        seen = ~np.isnan(X).all(axis=1)
-        if not seen.all():  # rows without a value say nothing
-            X, weight = np.ascontiguousarray(X[seen]), weight[seen]
+        X, weight = observed_rows(X, weight)
         weight = weight / weight.max()
         place = Place.of(X, weight, common=structure.common_unit)
         tiled = TiledRows.of(X, place, Team(self.n_jobs))
@@ -251,7 +257,7 @@ class GaussianMixture(MixtureDrawing, Mixture):
             )
         if self.verbose:
             print(f"GaussianMixture: {found}", file=sys.stderr)
-        self._take(found, rows.tiled.place)
+        self._take(found, rows)
         return self
 
     def _warn(self, floor: CovarianceFloor) -> None:
@@ -271,7 +277,9 @@ class GaussianMixture(MixtureDrawing, Mixture):
         """The parameters of all starts."""
         place, shape = rows.tiled.place, (int(self.n_components), rows.X.shape[1])
         if self.warm_start and self._fits_in(shape):
-            return [self._parameters_in(place)]
+            last = self._parameters_in(place)
+            if all(np.isfinite(each).all() for each in last):
+                return [raised_parameters(last, model)]
         Z = rows.tiled.whole(rows.X)
         given = given_parameters(self, place, Z, rows.weight, model)
         if given is not None:
@@ -299,8 +307,14 @@ class GaussianMixture(MixtureDrawing, Mixture):
             return 1 if self.init_params == "hierarchical" else AUTO_STARTS
         return int(self.n_init)
 
-    def _take(self, found: Ascent[GaussianParameters], place: Place) -> None:
+    def _take(self, found: Ascent[GaussianParameters], rows: PreparedRows) -> None:
         """Become what was found, in the units of X."""
+        place = rows.tiled.place
+        log_volume = place.log_volume
+        if rows.tiled.incomplete is not None:  # of what is observed
+            log_volume = float(
+                np.average(~np.isnan(rows.X) @ np.log(place.unit), weights=rows.weight)
+            )
         shares, means, covariances = found.parameters
         structure = self._structure()
         self._unit, self._shift = place.unit, place.shift
@@ -312,10 +326,12 @@ class GaussianMixture(MixtureDrawing, Mixture):
                 covariances, place.unit
             )
         self.converged_, self.n_iter_ = found.converged, found.n_iter
-        self.lower_bound_ = found.log_likelihood + place.log_volume
-        self.lower_bounds_ = found.log_likelihoods + place.log_volume
+        self.lower_bound_ = found.log_likelihood + log_volume
+        self.lower_bounds_ = found.log_likelihoods + log_volume
         self.n_features_in_ = means.shape[1]
-        self.trajectory_ = EMTrajectory.of(found, self.lower_bounds_, structure, place)
+        self.trajectory_ = EMTrajectory.of(
+            found, self.lower_bounds_, found.starts + log_volume, structure, place
+        )
 
     def _fits_in(self, shape: tuple[int, int]) -> bool:
         """Whether the last fit had so many components and features, and such covariances."""
@@ -327,12 +343,13 @@ class GaussianMixture(MixtureDrawing, Mixture):
 
     def _parameters_in(self, place: Place) -> GaussianParameters:
         """The fitted parameters, in another place."""
-        scale = place.unit / self._unit
-        return GaussianParameters(
-            self.weights_,
-            (self._placed_means + self._shift) * scale - place.shift,
-            self._structure().in_units(self._placed_covariances, 1 / scale),
-        )
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            scale = place.unit / self._unit
+            return GaussianParameters(
+                self.weights_,
+                (self._placed_means + self._shift) * scale - place.shift,
+                self._structure().in_units(self._placed_covariances, 1 / scale),
+            )
 
     def _log_joint(self, X: Any) -> Floats:
         X = check_predict(self, X, allow_nan=True)
