@@ -165,8 +165,8 @@ def em_from(
     """Of several starts, the way to the largest likelihood.
 
     Each is followed until a step gains less than 0.0001 for each row; then the best five of them
-    until it gains less than `tol` (after Biernacki, Celeux & Govaert 2003), and the next five
-    where none of these ends soundly.
+    until it gains less than `tol` (after Biernacki, Celeux & Govaert 2003), and the next best for
+    each of these that does not end soundly.
 
     Parameters
     ----------
@@ -199,16 +199,16 @@ def em_from(
     if tol == short:
         return replace(ways[order[0]], starts=reached)
     ends: list[Ascent[P]] = []
-    for first in range(0, len(order), FINALISTS):
-        ends += parallel(
+    wanted = FINALISTS
+    while wanted and len(ends) < len(order):
+        more = parallel(
             lambda i: carried_on(model, ways[i], tol, max_iter, keep_steps),
-            order[first : first + FINALISTS],
+            order[len(ends) : len(ends) + wanted],
             n_jobs=n_jobs,
         )
-        best = ends[ranked(ends, sound)[0]]
-        if sound is None or sound(best.parameters):
-            break
-    return replace(best, starts=reached)
+        ends += more
+        wanted -= sum(sound is None or bool(sound(end.parameters)) for end in more)
+    return replace(ends[ranked(ends, sound)[0]], starts=reached)
 
 
 def ranked(ways: Sequence[Ascent[P]], sound: Callable[[P], bool] | None) -> list[int]:

@@ -26,6 +26,7 @@ from empirisk.learners.density.mixture_starts import (
     STARTS,
     random_responsibilities,
     start_labels,
+    way_of_start,
 )
 from empirisk.learners.density.tiled_rows import Place, TiledRows
 from empirisk.learners.team import Team
@@ -84,7 +85,8 @@ class GaussianMixture(MixtureDrawing, Mixture):
     init_params : {"auto", "kmeans", "k-means++", "random_from_data", "random", "hierarchical"}
         Rows are dealt to components by k-means; by the nearest of rows that k-means++ or chance
         draws; by random probabilities; by Ward's hierarchy, which draws nothing up to 2000 rows.
-        "auto" takes these five in turn. Features are brought to one variance before, unless
+        "auto" takes these five in turn, and the second time equal groups along the first principal
+        component in place of the hierarchy. Features are brought to one variance before, unless
         components are spheres.
     weights_init, means_init, precisions_init : arrays, optional
         Parameters to start from, as in scikit-learn; without precisions, rows are dealt to the
@@ -288,17 +290,13 @@ class GaussianMixture(MixtureDrawing, Mixture):
         scaled = Z if model.structure.common_unit else Z / size
         starts = []
         for number, seed in enumerate(spawn(self.random_state, self._number_of_starts(len(Z)))):
-            way, K = self._way(number), shape[0]
+            way, K = way_of_start(self.init_params, number), shape[0]
             if way == "random" and K > 1:
                 labels: Any = random_responsibilities(len(Z), K, seed)
             else:
                 labels = start_labels(scaled, rows.weight, K, way, seed, rows.tiled.team)
             starts.append(dealt_parameters(Z, rows.weight, labels, K, model))
         return starts
-
-    def _way(self, number: int) -> str:
-        """How the start of this number is found."""
-        return STARTS[number % len(STARTS)] if self.init_params == "auto" else self.init_params
 
     def _number_of_starts(self, n: int) -> int:
         if self.n_components == 1:

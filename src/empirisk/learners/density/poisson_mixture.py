@@ -18,6 +18,7 @@ from empirisk.learners.density.mixture_starts import (
     by_place,
     random_responsibilities,
     start_labels,
+    way_of_start,
 )
 from empirisk.learners.density.poisson_model import (
     Counts,
@@ -173,7 +174,7 @@ class PoissonMixture(Mixture):
         roots = np.sqrt(np.where(seen > 0, rows.X, rows.center))
         starts = []
         for number, seed in enumerate(spawn(self.random_state, self._number_of_starts())):
-            way = STARTS[number % len(STARTS)] if self.init_params == "auto" else self.init_params
+            way = way_of_start(self.init_params, number)
             if way == "random" and K > 1:
                 share = random_responsibilities(len(roots), K, seed)
             else:
