@@ -38,7 +38,7 @@ from empirisk.runtime.streams import generator, spawn
 from empirisk.runtime.validation import check_predict, check_rows, numbers
 from empirisk.solvers.em import Ascent, em_from
 
-AUTO_STARTS = 10
+AUTO_STARTS, AUTO_STARTS_ALONG_A_LINE = 10, 20
 
 
 class PreparedRows(NamedTuple):
@@ -81,7 +81,8 @@ class GaussianMixture(MixtureDrawing, Mixture):
     max_iter : int
         Steps at most.
     n_init : "auto" or int
-        How many starts; "auto" is 10, and 1 where the start is not drawn.
+        How many starts; "auto" is 10, 20 for a single feature, where components close around
+        equal values most easily, and 1 where the start is not drawn.
     init_params : {"auto", "kmeans", "k-means++", "random_from_data", "random", "hierarchical"}
         Rows are dealt to components by k-means; by the nearest of rows that k-means++ or chance
         draws; by random probabilities; by Ward's hierarchy, which draws nothing up to 2000 rows.
@@ -289,7 +290,7 @@ class GaussianMixture(MixtureDrawing, Mixture):
         size = np.sqrt(np.diagonal(rows.floor.total))
         scaled = Z if model.structure.common_unit else Z / size
         starts = []
-        for number, seed in enumerate(spawn(self.random_state, self._number_of_starts(len(Z)))):
+        for number, seed in enumerate(spawn(self.random_state, self._number_of_starts(shape[1]))):
             way, K = way_of_start(self.init_params, number), shape[0]
             if way == "random" and K > 1:
                 labels: Any = random_responsibilities(len(Z), K, seed)
@@ -298,11 +299,13 @@ class GaussianMixture(MixtureDrawing, Mixture):
             starts.append(dealt_parameters(Z, rows.weight, labels, K, model))
         return starts
 
-    def _number_of_starts(self, n: int) -> int:
+    def _number_of_starts(self, p: int) -> int:
         if self.n_components == 1:
             return 1
         if self.n_init == "auto":
-            return 1 if self.init_params == "hierarchical" else AUTO_STARTS
+            if self.init_params == "hierarchical":
+                return 1
+            return AUTO_STARTS if p > 1 else AUTO_STARTS_ALONG_A_LINE
         return int(self.n_init)
 
     def _take(self, found: Ascent[GaussianParameters], rows: PreparedRows) -> None:
