@@ -126,9 +126,8 @@ def test_errors_are_clear():
 
 
 def test_a_short_way_that_ends_at_max_iter_has_not_converged():
-    starts = [np.array([0.6, 0.5]), np.array([0.7, 0.5])]
-    ways = [em(TwoCoins(), start, tol=1e-4) for start in starts]
-    most = max(way.n_iter for way in ways)
+    starts = [np.array([0.6, 0.5])] * 2
+    most = em(TwoCoins(), starts[0], tol=1e-4).n_iter
     found = em_from(TwoCoins(), starts, tol=1e-12, max_iter=most)
     assert found.n_iter == most
     assert not found.converged
@@ -138,10 +137,12 @@ def test_a_short_way_that_ends_at_max_iter_has_not_converged():
 def test_a_model_may_say_how_exact_it_is():
     class Coarse(TwoCoins):
         rounding = 0.1
+        steps = 0
 
         def e_step(self, chances):
             statistics, value = super().e_step(chances)
-            return statistics, round(value, 2)
+            self.steps += 1
+            return statistics, value - 0.05 * (self.steps > 3)
 
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)
