@@ -37,9 +37,9 @@ def test_at_the_defaults_the_likelihood_is_at_least_as_high(fit):
     assert mixture._n_parameters() == fit["df"]
 
 
-# Acidity with three and more components has maxima side by side: one seed in twenty misses the one
-# that mclust finds.
-FEW = [fit for fit in FITS if fit["data"] != "acidity" or fit["n_components"] == 2]
+# Acidity with five components has maxima side by side: one seed in sixty misses those that are as
+# high as mclust's.
+FEW = [fit for fit in FITS if fit["data"] != "acidity" or fit["n_components"] < 5]
 
 
 @pytest.mark.slow

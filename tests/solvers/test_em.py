@@ -123,3 +123,27 @@ def test_errors_are_clear():
         warnings.simplefilter("ignore", RuntimeWarning)
         with pytest.raises(ParameterError, match="finite"):
             em(TwoCoins(), np.array([0.0, 0.0]))
+
+
+def test_a_short_way_that_ends_at_max_iter_has_not_converged():
+    starts = [np.array([0.6, 0.5])] * 2
+    most = em(TwoCoins(), starts[0], tol=1e-4).n_iter
+    found = em_from(TwoCoins(), starts, tol=1e-12, max_iter=most)
+    assert found.n_iter == most
+    assert not found.converged
+    assert "max_iter" in found.reason
+
+
+def test_a_model_may_say_how_exact_it_is():
+    class Coarse(TwoCoins):
+        rounding = 0.1
+        steps = 0
+
+        def e_step(self, chances):
+            statistics, value = super().e_step(chances)
+            self.steps += 1
+            return statistics, value - 0.05 * (self.steps > 3)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        assert em(Coarse(), np.array([0.8, 0.5])).converged

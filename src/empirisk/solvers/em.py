@@ -32,7 +32,10 @@ S = TypeVar("S")
 
 
 class LatentModel(Protocol[P, S]):
-    """What EM asks of a model, whose rows it never sees."""
+    """What EM asks of a model, whose rows it never sees.
+
+    A model whose likelihood is less exact than a billionth of it has a number `rounding`.
+    """
 
     def e_step(self, parameters: P) -> tuple[S, float]:
         """Expected statistics of rows and hidden parts, and the mean log-likelihood of a row."""
@@ -50,7 +53,7 @@ class Ascent(Generic[P]):
     parameters : of the last M-step
     log_likelihood : float
         The mean log-likelihood of a row at the last E-step, one step before; that of `parameters`
-        is not smaller.
+        is not smaller. Minus infinity where no step was taken.
     log_likelihoods : array of shape (n_iter,)
         At each E-step: never falling, up to rounding.
     steps : tuple
@@ -124,7 +127,7 @@ def em(
     check_limits(max_iter, tol)
     before = parameters = start
     values: list[float] = []
-    converged = False
+    converged, rounding = False, float(getattr(model, "rounding", ROUNDING))
     steps = [start] if keep_steps else []
     reason = f"max_iter = {max_iter} step(s) were taken"
     for t in range(int(max_iter)):
@@ -135,7 +138,7 @@ def em(
                 f"the log-likelihood is {value} at step {t}; start where it is a finite number"
             )
         gain = value - values[-1] if values else np.inf
-        if gain < -ROUNDING * max(1.0, abs(value)):
+        if gain < -rounding * max(1.0, abs(value)):
             reason = f"the log-likelihood fell by {-gain:.3g} in step {t}: a step is wrong"
             warn(f"EM stopped: {reason}", ConvergenceWarning)
             return _ascent(before, values, steps[:-1], t, converged, reason)
@@ -162,8 +165,8 @@ def em_from(
     """Of several starts, the way to the largest likelihood.
 
     Each is followed until a step gains less than 0.0001 for each row; then the best five of them
-    until it gains less than `tol` (after Biernacki, Celeux & Govaert 2003), and the next five
-    where none of these ends soundly.
+    until it gains less than `tol` (after Biernacki, Celeux & Govaert 2003), and the next best for
+    each of these that does not end soundly.
 
     Parameters
     ----------
@@ -196,16 +199,16 @@ def em_from(
     if tol == short:
         return replace(ways[order[0]], starts=reached)
     ends: list[Ascent[P]] = []
-    for first in range(0, len(order), FINALISTS):
-        ends += parallel(
+    wanted = FINALISTS
+    while wanted and len(ends) < len(order):
+        more = parallel(
             lambda i: carried_on(model, ways[i], tol, max_iter, keep_steps),
-            order[first : first + FINALISTS],
+            order[len(ends) : len(ends) + wanted],
             n_jobs=n_jobs,
         )
-        best = ends[ranked(ends, sound)[0]]
-        if sound is None or sound(best.parameters):
-            break
-    return replace(best, starts=reached)
+        ends += more
+        wanted -= sum(sound is None or bool(sound(end.parameters)) for end in more)
+    return replace(ends[ranked(ends, sound)[0]], starts=reached)
 
 
 def ranked(ways: Sequence[Ascent[P]], sound: Callable[[P], bool] | None) -> list[int]:
@@ -220,7 +223,7 @@ def carried_on(
     """A way that stopped early, to its end."""
     left = max_iter - way.n_iter
     if left <= 0:
-        return way
+        return replace(way, converged=False, reason=f"max_iter = {max_iter} step(s) were taken")
     return joined(way, em(model, way.parameters, tol=tol, max_iter=left, keep_steps=keep_steps))
 
 
@@ -237,7 +240,7 @@ def joined(one: Ascent[P], other: Ascent[P]) -> Ascent[P]:
 def _ascent(
     parameters: P, values: list[float], steps: list[P], n_iter: int, converged: bool, reason: str
 ) -> Ascent[P]:
-    last = values[-1] if values else np.nan
+    last = values[-1] if values else -np.inf
     nothing = np.zeros(0)
     return Ascent(
         parameters, last, np.array(values), tuple(steps), n_iter, converged, reason, nothing

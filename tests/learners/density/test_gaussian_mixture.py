@@ -11,6 +11,7 @@ from scipy.stats import kstest, multivariate_normal
 from sklearn.mixture import GaussianMixture as Peer
 
 from empirisk import GaussianMixture, Tuned, risk
+from empirisk.learners.density.mixture_starts import quantile_labels
 from empirisk.runtime.errors import ConvergenceWarning, DataError, ParameterError, RankWarning
 
 matplotlib.use("Agg")
@@ -451,3 +452,98 @@ def test_it_does_not_converge_in_silence():
 def test_a_line_for_each_fit_if_asked_for(capsys):
     GaussianMixture(2, random_state=0, verbose=1).fit(X)
     assert "GaussianMixture: log-likelihood" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("covariance_type", ["full", "diag", "spherical"])
+def test_the_lower_bound_of_missing_values_is_in_the_units_of_x(covariance_type):
+    rng = np.random.default_rng(6)
+    rows = rng.normal(size=(60, 3)) * [1e-3, 1.0, 1e5]
+    rows[rng.random(rows.shape) < 0.3] = np.nan
+    rows = rows[~np.isnan(rows).all(axis=1)]
+    weight = rng.integers(1, 4, len(rows)).astype(float)
+    mixture = GaussianMixture(2, covariance_type=covariance_type, random_state=0).fit(
+        rows, sample_weight=weight
+    )
+    # The last M-step gains less than tol = 1e-6, ten times which is allowed here.
+    assert mixture.lower_bound_ == pytest.approx(mixture.score(rows, None, weight), abs=1e-5)
+
+
+@pytest.mark.parametrize("scale", [1e200, 1e-200])
+def test_pictures_of_huge_and_tiny_rows(scale):
+    rng = np.random.default_rng(7)
+    rows = np.concatenate([rng.normal(0, 1, (40, 2)), rng.normal(6, 1, (40, 2))]) * scale
+    mixture = GaussianMixture(2, random_state=0, n_init=1, keep_steps=True).fit(rows)
+    ax = mixture.plot(rows)
+    figure = mixture.trajectory_.plot_steps(rows)
+    line = GaussianMixture(2, random_state=0, n_init=1).fit(rows[:, :1]).plot(rows[:, :1])
+    for each in (ax, line, *figure.axes):
+        assert all(np.isfinite(drawn.get_xydata()).all() for drawn in each.lines)
+
+
+def test_a_start_below_the_floor_is_raised_to_it():
+    """Otherwise the first step would lower the likelihood, and pass for a wrong one."""
+    rng = np.random.default_rng(8)
+    rows = np.concatenate([rng.normal(0, 0.01, (50, 2)), rng.normal(5, 0.01, (50, 2))])
+    mixture = GaussianMixture(2, random_state=0, warm_start=True).fit(rows)
+    precisions = mixture.precisions_
+    given = GaussianMixture(
+        2, weights_init=[0.5, 0.5], means_init=mixture.means_, precisions_init=precisions
+    )
+    for learner in (mixture, given):
+        learner.set_params(reg_covar=0.1)
+        with pytest.warns(RankWarning, match="reg_covar"):
+            learner.fit(rows)
+        assert learner.converged_
+        assert np.diff(learner.lower_bounds_).min() >= -1e-12  # rounding of numbers of size 1
+        assert np.linalg.eigvalsh(learner.covariances_).max() > 1.0  # a tenth of that of all rows
+
+
+def test_a_floor_of_rounding_is_no_wrong_step():
+    rng = np.random.default_rng(9)
+    rows = rng.normal(size=(8, 5))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        warnings.simplefilter("ignore", RankWarning)
+        for copies in range(1, 6):
+            GaussianMixture(1, reg_covar=0).fit(np.repeat(rows[: 3 + copies], copies, axis=0))
+
+
+def test_a_warm_start_from_another_scale():
+    rng = np.random.default_rng(10)
+    rows = np.concatenate([rng.normal(0, 1, (40, 2)), rng.normal(6, 1, (40, 2))])
+    for scale in (1e200, 1e-200):
+        mixture = GaussianMixture(2, random_state=0, warm_start=True).fit(rows)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RankWarning)
+            mixture.fit(rows * scale)
+        assert np.isfinite(mixture.score(rows * scale))
+
+
+def test_what_cannot_be_fitted_is_said():
+    rng = np.random.default_rng(11)
+    rows = rng.normal(size=(20, 2))
+    with pytest.raises(DataError, match="no row with a value"):
+        GaussianMixture(2).fit(np.full((5, 2), np.nan))
+    with pytest.raises(ParameterError, match="far from the rows"):
+        GaussianMixture(1, means_init=[[1e200, 0.0]]).fit(rows)
+    with pytest.raises(ParameterError, match="symmetric"):
+        GaussianMixture(1, precisions_init=[[[1.0, 0.5], [-0.5, 1.0]]]).fit(rows)
+    gappy = np.array([[1.0, np.nan]] * 20 + [[np.nan, 2.0]] * 20 + [[2.0, 3.0], [5.0, 6.0]])
+    with pytest.raises(DataError, match="4 different row"):
+        GaussianMixture(6).fit(gappy)
+
+
+def test_without_a_step_nothing_is_known_of_the_likelihood():
+    rows = np.random.default_rng(12).normal(size=(20, 2))
+    assert GaussianMixture(2, random_state=0, max_iter=0).fit(rows).lower_bound_ == -np.inf
+
+
+def test_quantiles_are_the_same_for_copies():
+    rng = np.random.default_rng(13)
+    rows, weight = rng.normal(size=(30, 1)), rng.integers(1, 4, 30)
+    labels = quantile_labels(rows, weight.astype(float), 4)
+    copies = quantile_labels(np.repeat(rows, weight, axis=0), np.ones(weight.sum()), 4)
+    assert_array_equal(np.repeat(labels, weight), copies)
+    order = np.argsort(rows[:, 0])
+    assert (np.diff(labels[order]) >= 0).all()
+    assert set(labels) == {0, 1, 2, 3}

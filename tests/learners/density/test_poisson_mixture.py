@@ -46,6 +46,7 @@ def test_a_step_is_that_of_naive_lines(missing):
     rows = X.copy()
     if missing:
         rows[np.random.default_rng(1).random(X.shape) < 0.2] = np.nan
+        rows = rows[~np.isnan(rows).all(axis=1)]  # which say nothing
     before = PoissonMixture(2, init_params="hierarchical", max_iter=3, tol=0.0).fit(rows)
     after = PoissonMixture(2, init_params="hierarchical", max_iter=4, tol=0.0).fit(rows)
     joint = naive_joint(before, rows)
@@ -157,3 +158,25 @@ def test_errors_are_clear():
         PoissonMixture(rate_floor=2).fit(X)
     with pytest.raises(ParameterError, match="init_params is 'luck'"):
         PoissonMixture(init_params="luck").fit(X)
+
+
+def test_counts_that_no_component_knows_have_a_group():
+    rows = np.column_stack([X, np.zeros(len(X))])
+    mixture = PoissonMixture(2, random_state=0).fit(rows)
+    strange = rows + [0.0, 0.0, 0.0, 1.0]
+    assert_allclose(mixture.predict_proba(strange), mixture.predict_proba(rows), rtol=1e-12)
+    assert_array_equal(mixture.predict(strange), mixture.predict(rows))
+
+
+def test_rows_without_a_value_say_nothing():
+    empty = np.full((5, 3), np.nan)
+    one = PoissonMixture(2, random_state=0).fit(X)
+    other = PoissonMixture(2, random_state=0).fit(np.concatenate([X, empty]))
+    assert_array_equal(one.rates_, other.rates_)
+    with pytest.raises(DataError, match="no row with a value"):
+        PoissonMixture(1).fit(empty)
+
+
+def test_draws_of_huge_rates():
+    drawn = PoissonMixture(1).fit(X * 1e25).sample(50, random_state=0)[0]
+    assert_allclose(drawn, np.tile(X.mean(axis=0) * 1e25, (50, 1)), rtol=1e-10)

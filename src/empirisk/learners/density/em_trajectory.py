@@ -29,35 +29,43 @@ class EMTrajectory:
         Of shape (n_iter + 1, n_components), (n_iter + 1, n_components, n_features) and (n_iter + 1,
         n_components, n_features, n_features): the parameters of each E-step and the last ones,
         with `keep_steps` alone.
+    roots : array or None
+        Lower triangular, of the covariances; they are numbers where covariances would overflow.
     """
 
     log_likelihoods: Floats
     starts: Floats
     weights: Floats | None
     means: Floats | None
-    covariances: Floats | None
+    roots: Floats | None
+
+    @property
+    def covariances(self) -> Floats | None:
+        """The covariance matrices of components at each step."""
+        if self.roots is None:
+            return None
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self.roots @ np.swapaxes(self.roots, 2, 3)
 
     @classmethod
     def of(
         cls,
         found: Ascent[GaussianParameters],
         log_likelihoods: Floats,
+        starts: Floats,
         structure: Full,
         place: Place,
     ) -> "EMTrajectory":
         """Of what the solver found, in the units of X."""
-        starts = found.starts + place.log_volume
         if not found.steps:
             return cls(log_likelihoods, starts, None, None, None)
         matrices = [structure.matrices(s.covariances, *s.means.shape) for s in found.steps]
-        with np.errstate(over="ignore"):
-            covariances = np.array(matrices) / place.unit / place.unit[:, np.newaxis]
         return cls(
             log_likelihoods,
             starts,
             np.array([step.shares for step in found.steps]),
             np.array([place.put_back(step.means) for step in found.steps]),
-            covariances,
+            np.linalg.cholesky(np.array(matrices)) / place.unit[:, np.newaxis],
         )
 
     def check_loaded(self) -> None:
@@ -66,7 +74,7 @@ class EMTrajectory:
             values = getattr(self, name)
             if not isinstance(values, np.ndarray) or values.dtype != float or values.ndim != 1:
                 raise DataError(f"{name} of a trajectory is not a list of numbers")
-        kept = (self.weights, self.means, self.covariances)
+        kept = (self.weights, self.means, self.roots)
         if all(each is None for each in kept):
             return
         steps = len(self.log_likelihoods) + 1
@@ -75,8 +83,8 @@ class EMTrajectory:
                 raise DataError("the steps of a trajectory are not arrays of numbers")
             if len(each) != steps or each.shape[1] != kept[0].shape[1]:  # type: ignore[union-attr]
                 raise DataError("the steps of a trajectory do not belong together")
-        if self.covariances.shape[1:] != (*self.means.shape[1:], self.means.shape[2]):  # type: ignore[union-attr]
-            raise DataError("means and covariances of a trajectory do not belong together")
+        if self.roots.shape[1:] != (*self.means.shape[1:], self.means.shape[2]):  # type: ignore[union-attr]
+            raise DataError("means and roots of a trajectory do not belong together")
 
     def plot(self, ax: Any = None) -> Any:
         """The log-likelihood at each step, on the axes given or on new ones."""
@@ -88,7 +96,7 @@ class EMTrajectory:
         Ellipses hold `share` of each component. The first and the last step are among the `most`
         that are shown.
         """
-        if self.means is None or self.covariances is None:
+        if self.means is None or self.roots is None:
             raise DataError("the steps were not kept: fit GaussianMixture(keep_steps=True)")
         rows = numbers(X, "a picture of steps")
         p = self.means.shape[2]
@@ -99,7 +107,7 @@ class EMTrajectory:
         return draw_em_steps(
             rows[:, :2],
             self.means[shown][:, :, :2],
-            np.linalg.cholesky(self.covariances[shown][:, :, :2, :2]),
+            self.roots[shown][:, :, :2, :2],
             shown,
             self.log_likelihoods[shown],
             share,

@@ -10,14 +10,23 @@ from sklearn.utils import Tags
 from empirisk.learners.density.covariance_structures import STRUCTURES, CovarianceFloor, Full
 from empirisk.learners.density.em_trajectory import EMTrajectory
 from empirisk.learners.density.gaussian_model import GaussianModel, GaussianParameters, log_joint
-from empirisk.learners.density.gaussian_starts import dealt_parameters, given_parameters
-from empirisk.learners.density.mixture import Mixture, check_number_of_components
+from empirisk.learners.density.gaussian_starts import (
+    dealt_parameters,
+    given_parameters,
+    raised_parameters,
+)
+from empirisk.learners.density.mixture import (
+    Mixture,
+    check_number_of_components,
+    observed_rows,
+)
 from empirisk.learners.density.mixture_drawing import MixtureDrawing
 from empirisk.learners.density.mixture_soundness import check_gaussian_mixture
 from empirisk.learners.density.mixture_starts import (
     STARTS,
     random_responsibilities,
     start_labels,
+    way_of_start,
 )
 from empirisk.learners.density.tiled_rows import Place, TiledRows
 from empirisk.learners.team import Team
@@ -29,7 +38,7 @@ from empirisk.runtime.streams import generator, spawn
 from empirisk.runtime.validation import check_predict, check_rows, numbers
 from empirisk.solvers.em import Ascent, em_from
 
-AUTO_STARTS = 10
+AUTO_STARTS, AUTO_STARTS_ALONG_A_LINE = 10, 20
 
 
 class PreparedRows(NamedTuple):
@@ -72,11 +81,13 @@ class GaussianMixture(MixtureDrawing, Mixture):
     max_iter : int
         Steps at most.
     n_init : "auto" or int
-        How many starts; "auto" is 10, and 1 where the start is not drawn.
+        How many starts; "auto" is 10, 20 for a single feature, where components close around
+        equal values most easily, and 1 where the start is not drawn.
     init_params : {"auto", "kmeans", "k-means++", "random_from_data", "random", "hierarchical"}
         Rows are dealt to components by k-means; by the nearest of rows that k-means++ or chance
         draws; by random probabilities; by Ward's hierarchy, which draws nothing up to 2000 rows.
-        "auto" takes these five in turn. Features are brought to one variance before, unless
+        "auto" takes these five in turn, and the second time equal groups along the first principal
+        component in place of the hierarchy. Features are brought to one variance before, unless
         components are spheres.
     weights_init, means_init, precisions_init : arrays, optional
         Parameters to start from, as in scikit-learn; without precisions, rows are dealt to the
@@ -223,9 +234,7 @@ class GaussianMixture(MixtureDrawing, Mixture):
     def _prepared(self, X: Floats, weight: Floats) -> PreparedRows:
         """Centre, scale and tile, once for all numbers of components and starts."""
         structure = self._structure()
-        seen = ~np.isnan(X).all(axis=1)
-        if not seen.all():  # rows without a value say nothing
-            X, weight = np.ascontiguousarray(X[seen]), weight[seen]
+        X, weight = observed_rows(X, weight)
         weight = weight / weight.max()
         place = Place.of(X, weight, common=structure.common_unit)
         tiled = TiledRows.of(X, place, Team(self.n_jobs))
@@ -251,7 +260,7 @@ class GaussianMixture(MixtureDrawing, Mixture):
             )
         if self.verbose:
             print(f"GaussianMixture: {found}", file=sys.stderr)
-        self._take(found, rows.tiled.place)
+        self._take(found, rows)
         return self
 
     def _warn(self, floor: CovarianceFloor) -> None:
@@ -271,7 +280,9 @@ class GaussianMixture(MixtureDrawing, Mixture):
         """The parameters of all starts."""
         place, shape = rows.tiled.place, (int(self.n_components), rows.X.shape[1])
         if self.warm_start and self._fits_in(shape):
-            return [self._parameters_in(place)]
+            last = self._parameters_in(place)
+            if all(np.isfinite(each).all() for each in last):
+                return [raised_parameters(last, model)]
         Z = rows.tiled.whole(rows.X)
         given = given_parameters(self, place, Z, rows.weight, model)
         if given is not None:
@@ -279,8 +290,8 @@ class GaussianMixture(MixtureDrawing, Mixture):
         size = np.sqrt(np.diagonal(rows.floor.total))
         scaled = Z if model.structure.common_unit else Z / size
         starts = []
-        for number, seed in enumerate(spawn(self.random_state, self._number_of_starts(len(Z)))):
-            way, K = self._way(number), shape[0]
+        for number, seed in enumerate(spawn(self.random_state, self._number_of_starts(shape[1]))):
+            way, K = way_of_start(self.init_params, number), shape[0]
             if way == "random" and K > 1:
                 labels: Any = random_responsibilities(len(Z), K, seed)
             else:
@@ -288,19 +299,23 @@ class GaussianMixture(MixtureDrawing, Mixture):
             starts.append(dealt_parameters(Z, rows.weight, labels, K, model))
         return starts
 
-    def _way(self, number: int) -> str:
-        """How the start of this number is found."""
-        return STARTS[number % len(STARTS)] if self.init_params == "auto" else self.init_params
-
-    def _number_of_starts(self, n: int) -> int:
+    def _number_of_starts(self, p: int) -> int:
         if self.n_components == 1:
             return 1
         if self.n_init == "auto":
-            return 1 if self.init_params == "hierarchical" else AUTO_STARTS
+            if self.init_params == "hierarchical":
+                return 1
+            return AUTO_STARTS if p > 1 else AUTO_STARTS_ALONG_A_LINE
         return int(self.n_init)
 
-    def _take(self, found: Ascent[GaussianParameters], place: Place) -> None:
+    def _take(self, found: Ascent[GaussianParameters], rows: PreparedRows) -> None:
         """Become what was found, in the units of X."""
+        place = rows.tiled.place
+        log_volume = place.log_volume
+        if rows.tiled.incomplete is not None:  # of what is observed
+            log_volume = float(
+                np.average(~np.isnan(rows.X) @ np.log(place.unit), weights=rows.weight)
+            )
         shares, means, covariances = found.parameters
         structure = self._structure()
         self._unit, self._shift = place.unit, place.shift
@@ -312,10 +327,12 @@ class GaussianMixture(MixtureDrawing, Mixture):
                 covariances, place.unit
             )
         self.converged_, self.n_iter_ = found.converged, found.n_iter
-        self.lower_bound_ = found.log_likelihood + place.log_volume
-        self.lower_bounds_ = found.log_likelihoods + place.log_volume
+        self.lower_bound_ = found.log_likelihood + log_volume
+        self.lower_bounds_ = found.log_likelihoods + log_volume
         self.n_features_in_ = means.shape[1]
-        self.trajectory_ = EMTrajectory.of(found, self.lower_bounds_, structure, place)
+        self.trajectory_ = EMTrajectory.of(
+            found, self.lower_bounds_, found.starts + log_volume, structure, place
+        )
 
     def _fits_in(self, shape: tuple[int, int]) -> bool:
         """Whether the last fit had so many components and features, and such covariances."""
@@ -327,12 +344,13 @@ class GaussianMixture(MixtureDrawing, Mixture):
 
     def _parameters_in(self, place: Place) -> GaussianParameters:
         """The fitted parameters, in another place."""
-        scale = place.unit / self._unit
-        return GaussianParameters(
-            self.weights_,
-            (self._placed_means + self._shift) * scale - place.shift,
-            self._structure().in_units(self._placed_covariances, 1 / scale),
-        )
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            scale = place.unit / self._unit
+            return GaussianParameters(
+                self.weights_,
+                (self._placed_means + self._shift) * scale - place.shift,
+                self._structure().in_units(self._placed_covariances, 1 / scale),
+            )
 
     def _log_joint(self, X: Any) -> Floats:
         X = check_predict(self, X, allow_nan=True)

@@ -12,9 +12,11 @@ from empirisk.compiled.mixtures.tiles import WIDTH
 from empirisk.learners.density.covariance_structures import CovarianceFloor, Full, inverse_roots
 from empirisk.learners.density.tiled_rows import Incomplete, TiledRows, share, symmetric
 from empirisk.runtime.arrays import Floats
+from empirisk.solvers.em import ROUNDING
 
 LOG_2PI = float(np.log(2 * np.pi))
 NOTHING = 1e-12  # of all rows: a component with less keeps its place
+PRECISION = float(np.finfo(float).eps)
 
 
 class GaussianParameters(NamedTuple):
@@ -51,6 +53,11 @@ class GaussianModel:
     def total(self) -> float:
         """The weight of all rows."""
         return float(self.weight.sum())
+
+    @property
+    def rounding(self) -> float:
+        """What rounding may take from the likelihood: digits of covariances near their floor."""
+        return max(ROUNDING, PRECISION / self.floor.share)
 
     def e_step(self, parameters: GaussianParameters) -> tuple[Moments, float]:
         """Expected moments, and the mean log-likelihood of a row z."""

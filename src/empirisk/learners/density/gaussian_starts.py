@@ -15,6 +15,7 @@ from empirisk.runtime.arrays import Floats, Int32s
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.streams import spawn
 
+FAR_MEAN = 1e100  # where rows have a size of about 1
 LEAST_SHARE = 1e-10  # of a component that no row was dealt to
 
 
@@ -37,6 +38,15 @@ def dealt_covariances(mass: Floats, matrices: Floats, model: GaussianModel) -> F
     return model.structure.fitted(size, (scatter.T * size).T, model.floor)
 
 
+def raised_parameters(parameters: GaussianParameters, model: GaussianModel) -> GaussianParameters:
+    """With covariances at the floor where they are below: the first step would lower them there."""
+    matrices = model.structure.matrices(parameters.covariances, *parameters.means.shape)
+    if model.floor.above(matrices):
+        return parameters
+    raised = dealt_covariances(np.ones(len(matrices)), np.array(matrices), model)
+    return parameters._replace(covariances=raised)
+
+
 def given_parameters(
     mixture: Any, place: Place, Z: Floats, weight: Floats, model: GaussianModel
 ) -> GaussianParameters | None:
@@ -48,7 +58,7 @@ def given_parameters(
         return None
     K, p = int(mixture.n_components), Z.shape[1]
     means = given(mixture, "means_init", (K, p))
-    means = None if means is None else place.put(means)
+    means = None if means is None else near_means(place.put(means))
     covariances = given_covariances(mixture, model.structure, place, K, p)
     shares = given_shares(mixture, K)
     if means is None or covariances is None or shares is None:
@@ -60,7 +70,17 @@ def given_parameters(
         shares = np.maximum(mass / mass.sum(), LEAST_SHARE) if shares is None else shares
     if model.structure.equal_shares:
         shares = np.full(K, 1 / K)
-    return GaussianParameters(shares, means, covariances)
+    return raised_parameters(GaussianParameters(shares, means, covariances), model)
+
+
+def near_means(means: Floats) -> Floats:
+    """Means that were given, unless they are so far from all rows that no density reaches them."""
+    if not np.abs(means).max() < FAR_MEAN:
+        raise ParameterError(
+            "means_init has a mean that is more than 1e100 times as far from the rows as these "
+            "are from each other; give means among the rows"
+        )
+    return means
 
 
 def given_labels(mixture: Any, Z: Floats, weight: Floats, means: Floats | None) -> Int32s:
@@ -105,10 +125,13 @@ def given_covariances(mixture: Any, structure: Full, place: Place, K: int, p: in
         return structure.in_units(1 / precisions, 1 / place.unit)
     try:
         np.linalg.cholesky(precisions)
+        symmetric = np.allclose(precisions, np.swapaxes(precisions, -1, -2), rtol=1e-6, atol=0)
     except np.linalg.LinAlgError:
+        symmetric = False
+    if not symmetric:
         raise ParameterError(
             "precisions_init has a matrix that is not positive definite; give symmetric, positive "
             "definite ones"
-        ) from None
+        )
     inverse = np.linalg.inv(precisions).astype(np.float64)
     return structure.in_units(inverse, 1 / place.unit)

@@ -37,11 +37,11 @@ class Mixture(DensityMixin, BaseEstimator):
 
     def predict(self, X: Any) -> Ints:
         """The most probable component of each row, the first of equally probable ones."""
-        return self._log_joint(X).argmax(axis=1)
+        return self._log_posterior(X).argmax(axis=1)
 
     def predict_proba(self, X: Any) -> Floats:
         """The posterior probability of each component, (m, n_components)."""
-        joint = self._log_joint(X)
+        joint = self._log_posterior(X)
         joint -= joint.max(axis=1, keepdims=True)
         np.exp(joint, out=joint)
         return joint / joint.sum(axis=1, keepdims=True)
@@ -74,7 +74,7 @@ class Mixture(DensityMixin, BaseEstimator):
         The integrated completed likelihood of Biernacki, Celeux & Govaert (2000); the least is
         best, where mclust has the other sign.
         """
-        joint = self._log_joint(X)
+        joint = self._log_posterior(X)
         weight = check_weights(sample_weight, len(joint))
         certain = joint.max(axis=1) - np.asarray(logsumexp(joint, axis=1))
         return self.bic(X, sample_weight) - 2 * float(weight @ certain)
@@ -125,6 +125,10 @@ class Mixture(DensityMixin, BaseEstimator):
     def _log_joint(self, X: Any) -> Floats:
         raise NotImplementedError
 
+    def _log_posterior(self, X: Any) -> Floats:
+        """log P(k | x), up to what is the same for all components."""
+        return self._log_joint(X)
+
     def _n_parameters(self) -> int:
         raise NotImplementedError
 
@@ -133,6 +137,16 @@ class Mixture(DensityMixin, BaseEstimator):
 
     def _fit_rows(self, rows: Any) -> Self:
         raise NotImplementedError
+
+
+def observed_rows(X: Floats, weight: Floats) -> tuple[Floats, Floats]:
+    """Rows with a value, and their weights; rows without one say nothing."""
+    seen = ~np.isnan(X).all(axis=1)
+    if seen.all():
+        return X, weight
+    if not seen.any():
+        raise DataError("X has no row with a value; give rows that are not missing altogether")
+    return np.ascontiguousarray(X[seen]), weight[seen]
 
 
 def check_number_of_components(n_components: Any, X: Floats) -> int:
@@ -162,5 +176,8 @@ def different_rows(X: Floats, wanted: int) -> int:
     >>> different_rows(np.array([[1.0], [1.0], [2.0]]), 3)
     2
     """
+    if np.isnan(X.min(initial=np.inf)):  # which differs from itself
+        missing = np.isnan(X)
+        X = np.column_stack([np.where(missing, 0.0, X), missing])
     few = len(np.unique(X[: 4 * wanted], axis=0))
     return few if few >= wanted else len(np.unique(X, axis=0))

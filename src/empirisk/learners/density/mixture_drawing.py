@@ -42,9 +42,9 @@ class MixtureDrawing:
             raise ParameterError(f"share is {share!r}; give a number between 0 and 1")
         rows = None if X is None else check_predict(self, X, allow_nan=True)
         labels = None if rows is None else self.predict(rows)
-        means, matrices = self.means_, self._matrices() / self._unit / self._unit[:, np.newaxis]
+        means, matrices, unit = self.means_, self._matrices(), self._unit
         if means.shape[1] == 1:
-            spread = REACH * np.sqrt(matrices[:, 0, 0])
+            spread = REACH * np.sqrt(matrices[:, 0, 0]) / unit[0]
             low, high = (means[:, 0] - spread).min(), (means[:, 0] + spread).max()
             at = np.linspace(low, high, POINTS)[:, np.newaxis]
             parts = np.exp(self._log_joint(at))
@@ -52,7 +52,7 @@ class MixtureDrawing:
         two = list(features)
         if len(two) != 2 or not all(0 <= j < means.shape[1] for j in two) or two[0] == two[1]:
             raise ParameterError(f"features is {features!r}; give two of 0..{means.shape[1] - 1}")
-        roots = np.linalg.cholesky(matrices[:, two][:, :, two])
+        roots = np.linalg.cholesky(matrices[:, two][:, :, two]) / unit[two][:, np.newaxis]
         return draw_ellipses(
             means[:, two], roots, share, None if rows is None else rows[:, two], labels, ax=ax
         )

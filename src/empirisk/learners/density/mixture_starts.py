@@ -18,8 +18,14 @@ from empirisk.runtime.arrays import Floats, Int32s, Ints
 from empirisk.runtime.streams import generator
 
 STARTS = ("kmeans", "hierarchical", "random", "k-means++", "random_from_data")
+AUTO = (*STARTS, "kmeans", "quantiles", "random", "k-means++", "random_from_data")
 MOST_IN_HIERARCHY = 2000  # rows; of more, so many are drawn and the others join the nearest
 POOLED = 0.1
+
+
+def way_of_start(init_params: str, number: int) -> str:
+    """How the start of this number is found."""
+    return AUTO[number % len(AUTO)] if init_params == "auto" else init_params
 
 
 def start_labels(Z: Floats, weight: Floats, K: int, way: str, seed: int, team: Team) -> Int32s:
@@ -31,10 +37,29 @@ def start_labels(Z: Floats, weight: Floats, K: int, way: str, seed: int, team: T
     if way == "kmeans":
         found = KMeans(K, n_init=1, random_state=seed % 2**32, n_jobs=team.size)
         return found.fit(Z, sample_weight=weight).labels_
+    if way == "quantiles":
+        return quantile_labels(Z, weight, K)
     placed, rng = PlacedRows.of(Z, weight, team), generator(seed)
     if way == "k-means++":
         return nearest(placed, plus_plus(placed, K, rng, team), team)
     return nearest(placed, random_rows(placed, K, rng), team)
+
+
+def quantile_labels(Z: Floats, weight: Floats, K: int) -> Int32s:
+    """K groups of about the same weight along the first principal component, which draws nothing.
+
+    Examples
+    --------
+    >>> quantile_labels(np.array([[9.0], [1.0], [2.0], [3.0]]), np.ones(4), 2)
+    array([1, 0, 0, 1], dtype=int32)
+    """
+    gaps = Z - np.average(Z, axis=0, weights=weight)
+    axis = np.linalg.eigh((gaps * weight[:, np.newaxis]).T @ gaps)[1][:, -1]
+    along = gaps @ (axis * np.sign(axis[np.abs(axis).argmax()]))
+    _, place = np.unique(along, return_inverse=True)  # copies of a row stay together
+    mass = np.bincount(place, weights=weight)
+    before = (np.cumsum(mass) - 0.5 * mass) / mass.sum()
+    return np.minimum(K * before, K - 1).astype(np.int32)[place]
 
 
 def random_responsibilities(n: int, K: int, seed: int) -> Floats:

@@ -6,7 +6,11 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from sklearn.utils import Tags
 
-from empirisk.learners.density.mixture import Mixture, check_number_of_components
+from empirisk.learners.density.mixture import (
+    Mixture,
+    check_number_of_components,
+    observed_rows,
+)
 from empirisk.learners.density.mixture_soundness import check_poisson_mixture
 from empirisk.learners.density.mixture_starts import (
     POOLED,
@@ -14,6 +18,7 @@ from empirisk.learners.density.mixture_starts import (
     by_place,
     random_responsibilities,
     start_labels,
+    way_of_start,
 )
 from empirisk.learners.density.poisson_model import (
     Counts,
@@ -33,6 +38,7 @@ from empirisk.solvers.em import Ascent, em_from
 
 AUTO_STARTS = 10
 FAR = 1e290
+MOST_RATE = 1e18  # of NumPy's draws
 
 
 class PoissonMixture(Mixture):
@@ -134,10 +140,11 @@ class PoissonMixture(Mixture):
         rng = generator(spawn(self.random_state if random_state is None else random_state, 1)[0])
         counts = rng.multinomial(n_samples, self.weights_ / self.weights_.sum())
         labels = np.repeat(np.arange(len(counts)), counts)
-        return rng.poisson(self.rates_[labels]).astype(float), labels
+        return poisson_counts(self.rates_[labels], rng), labels
 
     def _prepared(self, X: Floats, weight: Floats) -> Counts:
         refuse_negative(X, self)
+        X, weight = observed_rows(X, weight)
         return Counts.of(X, weight / weight.max())
 
     def _fit_rows(self, rows: Counts) -> Self:
@@ -167,7 +174,7 @@ class PoissonMixture(Mixture):
         roots = np.sqrt(np.where(seen > 0, rows.X, rows.center))
         starts = []
         for number, seed in enumerate(spawn(self.random_state, self._number_of_starts())):
-            way = STARTS[number % len(STARTS)] if self.init_params == "auto" else self.init_params
+            way = way_of_start(self.init_params, number)
             if way == "random" and K > 1:
                 share = random_responsibilities(len(roots), K, seed)
             else:
@@ -188,14 +195,21 @@ class PoissonMixture(Mixture):
         return int(self.n_init)
 
     def _log_joint(self, X: Any) -> Floats:
+        counts = self._counts(X)
+        return self._joint(counts) + row_constants(counts)[:, np.newaxis]
+
+    def _log_posterior(self, X: Any) -> Floats:
+        return self._joint(self._counts(X))  # numbers also where all components give 0
+
+    def _counts(self, X: Any) -> Counts:
         X = check_predict(self, X, allow_nan=True)
         refuse_negative(X, self)
         X = np.minimum(X, FAR)  # whose products are numbers
-        counts = Counts.of(X, np.ones(len(X)), self.weights_ @ self.rates_)
-        parameters = PoissonParameters(self.weights_, self.rates_)
+        return Counts.of(X, np.ones(len(X)), self.weights_ @ self.rates_)
+
+    def _joint(self, counts: Counts) -> Floats:
         with one_blas_thread():
-            joint = joint_of(counts, parameters, slice(None))
-        return joint + row_constants(counts)[:, np.newaxis]
+            return joint_of(counts, PoissonParameters(self.weights_, self.rates_), slice(None))
 
     def _n_parameters(self) -> int:
         return self.rates_.size + len(self.weights_) - 1
@@ -221,6 +235,14 @@ class PoissonMixture(Mixture):
     def check_loaded(self) -> None:
         """Raise a DataError unless what was read from a file is a mixture."""
         check_poisson_mixture(self)
+
+
+def poisson_counts(rates: Floats, rng: np.random.Generator) -> Floats:
+    """Counts of these rates; where they are beyond whole numbers, Gaussian ones."""
+    counts = rng.poisson(np.minimum(rates, MOST_RATE)).astype(float)
+    huge = rates > MOST_RATE
+    counts[huge] = rates[huge] + np.sqrt(rates[huge]) * rng.standard_normal(int(huge.sum()))
+    return counts
 
 
 def refuse_negative(X: Floats, estimator: Any) -> None:

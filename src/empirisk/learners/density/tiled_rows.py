@@ -146,7 +146,7 @@ class TiledRows:
     def of(cls, X: Floats, place: Place, team: Team) -> "TiledRows":
         """Put rows in their place."""
         n, p = X.shape
-        gaps = np.isnan(X.sum(axis=1)) if np.isnan(X.min(initial=np.inf)) else np.zeros(n, bool)
+        gaps = np.isnan(X).any(axis=1) if np.isnan(X.min(initial=np.inf)) else np.zeros(n, bool)
         complete, other = np.flatnonzero(~gaps), np.flatnonzero(gaps)
         gappy = np.clip(place.put(X[other]), -FAR, FAR)
         incomplete = Incomplete.of(gappy, other) if len(other) else None
