@@ -34,14 +34,13 @@ from empirisk.compiled.boosting.histograms import (
 )
 from empirisk.compiled.boosting.partitioning import STOPPED, gather, piece
 from empirisk.compiled.decorator import compiled
+from empirisk.compiled.streams import GOLDEN, HALF_WORD, LOW_HALF, scramble
 from empirisk.compiled.team import meet
 
 LEAST = 1e-290  # of gradients and curvatures in few bits: their scale must be finite
 SMOOTH = 10.0  # what is added to curvatures when levels are put in order
 ONE = np.uint64(1)
-STEP = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio and the root of 2, without whole parts
-OTHER_STEP = np.uint64(0x6A09E667F3BCC909)
-UNIT = 2.0**-53
+UNIT = 2.0**-32
 MOST_NOISE = 8.0  # of a gain, in units of rows by curvature: rounding by chance makes no more
 NOT_SMALL = 16  # the rounding of whole numbers from here on is a few per cent of them
 
@@ -110,8 +109,7 @@ def derive_all(
 
 @compiled(inner=True)
 def enter(
-            rank, team, form, dithered, rule, by_gradient, by_curvature, points, weight, copies,
-
+    rank, team, form, dithered, rule, by_gradient, by_curvature, points, weight, copies,
     gradient, curvature, derived, own, entries,
 ):  # fmt: skip
     """Write this thread's entries; own[rank, :4] = their sum, and what is not nearly 0 in them."""
@@ -187,11 +185,14 @@ def enter_chunked(gradient, curvature, by_gradient, by_curvature, entries):
 
 @compiled(inner=True)
 def enter_dithered(gradient, curvature, by_gradient, by_curvature, first, entries):
-    """As `enter_chunked`: rounded up as often as is right, by numbers that are spread evenly."""
+    """As `enter_chunked`: rounded up as often as is right, by random bits of the row's number.
+
+    These are scrambled, or features that go by the number of the row would go with them.
+    """
     for i in range(gradient.size):
-        row = np.uint64(first + i)
-        chance = np.float64((row * STEP) >> np.uint64(11)) * UNIT
-        other_chance = np.float64((row * OTHER_STEP) >> np.uint64(11)) * UNIT
+        draw = np.uint64(scramble(np.uint64(first + i) * GOLDEN))
+        chance = np.float64(draw >> HALF_WORD) * UNIT
+        other_chance = np.float64(draw & LOW_HALF) * UNIT
         whole = np.int64(np.floor(gradient[i] * by_gradient + chance))
         curved = np.int64(np.floor(curvature[i] * by_curvature + other_chance))
         entries[i] = (((whole << CURVATURE_BITS) + curved) << COUNT_BITS) + 1

@@ -105,6 +105,21 @@ def test_rounding_by_chance_makes_no_splits_of_its_own(monkeypatch):
     np.testing.assert_allclose(trees[0].leaf_values, trees[1].leaf_values, rtol=1e-12)
 
 
+def test_rounding_by_chance_does_not_go_with_the_number_of_the_row(monkeypatch):
+    row, rng = np.arange(60_000), np.random.default_rng(0)
+    y = (rng.uniform(size=60_000) < 0.001).astype(float)
+    start = np.full(60_000, np.log(0.001 / 0.999))
+    for x in (row * (np.sqrt(5) - 1) / 2 % 1, row * np.sqrt(2) % 1, row % 987):
+        bins, gains = BinnedTable.of(x[:, None].astype(float), [None]), []
+        for many in (2**14, 2**40):
+            monkeypatch.setattr(growth, "MANY_ROWS", many)
+            booster = Booster(bins, Limits())
+            booster.round("log", start.copy(), y)
+            gains.append(booster.newest().gains.sum())
+        # Even spreading by the golden ratio made the first one larger by a fifth.
+        np.testing.assert_allclose(*gains, rtol=0.02)
+
+
 def test_rounding_by_chance_costs_nothing_that_labels_do_not_cost_a_thousand_times(monkeypatch):
     X, bins, rng = table(60_000)
     y = (X[:, 0] + 0.3 * rng.normal(size=60_000) > 3.2).astype(float)

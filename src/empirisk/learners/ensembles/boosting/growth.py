@@ -35,6 +35,7 @@ KINDS = {
 WORD_BITS = 62  # of an int64, without its sign and one to spare
 MOST_BITS = 52  # of a whole number that a float64 is rounded to
 MANY_ROWS = 2**14  # from which on speed counts for more than the last bits of gradients
+FEW_BITS = 12  # and the one to spare: of a curvature of few bits
 NARROW_BITS = 20  # of a gradient or curvature, at least, where one word has to do
 HISTOGRAM_BYTES = 2**28  # of all histograms of a tree that are kept
 ROWS_TO_SHARE = 4096  # with fewer, a team would wait more than work
@@ -307,6 +308,7 @@ class Booster:
         count_bits = int(self.copies.sum()).bit_length() if len(self.copies) else sum_bits
         narrow = WORD_BITS - sum_bits - count_bits
         few_bits = not constant and n >= MANY_ROWS and not len(self.copies)
+        few_bits &= narrow >= FEW_BITS
         rule["constant"] = constant
         rule["form"] = CHUNKED if few_bits else WIDE
         if constant and narrow >= NARROW_BITS:
