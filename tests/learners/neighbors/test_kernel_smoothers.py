@@ -228,3 +228,19 @@ def test_wrong_parameters_are_refused(wrong):
         KernelRegressor(**wrong).fit([[0.0], [1.0]], [0.0, 1.0])
     with pytest.raises(DataError, match="class"):
         KernelClassifier().fit([[0.0], [1.0]], ["a", "a"])
+
+
+def test_of_classes_with_as_many_near_rows_the_first_is_predicted():
+    rng = np.random.default_rng(3)
+    for m in range(2, 30):
+        X = rng.uniform(-0.1, 0.1, (2 * m, 1))
+        y = rng.permutation(np.repeat([0, 1], m))
+        model = KernelClassifier(5.0, kernel="tophat", scale=None).fit(X, y)
+        assert model.predict([[0.0]])[0] == 0
+
+
+@pytest.mark.parametrize("degree", [0, 1])
+def test_the_largest_targets_have_finite_averages(degree):
+    X = np.linspace(-1.0, 1.0, 1000)[:, np.newaxis]
+    model = KernelRegressor(0.5, degree=degree).fit(X, np.sign(X[:, 0]) * 1.7e308)
+    assert np.isfinite(model.predict(X)).all()
