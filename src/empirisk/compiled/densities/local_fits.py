@@ -26,9 +26,11 @@ TIE = 1e-12
 """Squared distances that differ by less, relative to their size, are equal."""
 
 SINGULAR = 1e-4
-"""A pivot of the covariance below which a direction is left out, relative to the largest variance
-and to the squared distance of t from the mean: no line is drawn out for a hundred times the spread
-of its rows."""
+"""A pivot of the covariance below which a direction is left out, relative to the variance of its
+column and to the squared distance of t from the mean in it, so that no units matter: no line is
+drawn out for a hundred times the spread of its rows."""
+
+TINY = 1e-300
 
 
 @compiled
@@ -179,19 +181,19 @@ def solve(C, b, x):
     C is overwritten.
     """
     p = b.size
-    right = b.copy()
+    right, whole = b.copy(), np.empty(p)
     order, rank = np.arange(p), 0
-    largest = 0.0
     for j in range(p):
-        largest = max(largest, max(C[j, j], b[j] * b[j]))
+        whole[j] = max(max(C[j, j], b[j] * b[j]), TINY)
     for step in range(p):
         best = step
         for j in range(step + 1, p):
-            if C[order[j], order[j]] > C[order[best], order[best]]:
+            a, c = order[j], order[best]
+            if C[a, a] / whole[a] > C[c, c] / whole[c]:
                 best = j
         order[step], order[best] = order[best], order[step]
         a = order[step]
-        if not C[a, a] > SINGULAR * largest:
+        if not C[a, a] > SINGULAR * whole[a]:
             break
         rank += 1
         for j in range(step + 1, p):
