@@ -331,3 +331,50 @@ def test_columns_are_standardised_among_candidates_unless_told_otherwise():
     rivals = settled({"bare": KNeighborsRegressor(), "ridge": Ridge()})
     assert rivals["bare"].standardize is True
     assert settled({"bare": KNeighborsRegressor(standardize=False)})["bare"].standardize is False
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"metric": "minkowski", "metric_params": {"w": [1.0, 2.0, 0.5]}},
+        {"metric": "minkowski", "p": 3, "metric_params": {"w": [1.0, 2.0, 0.5]}},
+        {"metric": "mahalanobis", "metric_params": {"V": np.diag([1.0, 2.0, 0.5]) + 0.3}},
+        {"metric": "mahalanobis", "metric_params": {"VI": np.diag([1.0, 2.0, 0.5]) + 0.3}},
+    ],
+)
+def test_given_metrics_of_extreme_or_far_rows_find_the_same_neighbours(how):
+    rng = np.random.default_rng(5)
+    X, y, T = rng.normal(size=(200, 3)), rng.normal(size=200), rng.normal(size=(30, 3))
+    distances, rows = KNeighborsRegressor(4, **how).fit(X, y).kneighbors(T)
+    for size in (1e200, 1e-200):
+        model = KNeighborsRegressor(4, weights="distance", **how).fit(X * size, y)
+        found, same = model.kneighbors(T * size)
+        assert (same == rows).all()
+        # a few roundings, of powers too
+        np.testing.assert_allclose(found / size, distances, rtol=1e-12)
+        assert np.isfinite(model.predict(T * size)).all()
+    X, T = np.rint(X * 2**20) / 2**20, np.rint(T * 2**20) / 2**20  # exact beside 1e9
+    near = KNeighborsRegressor(4, **how).fit(X, y).kneighbors(T)
+    far = KNeighborsRegressor(4, **how).fit(X + 1e9, y).kneighbors(T + 1e9)
+    assert (near[1] == far[1]).all()
+    np.testing.assert_allclose(far[0], near[0], rtol=1e-12)
+
+
+@pytest.mark.parametrize("how", [{"standardize": True}, {"metric": "mahalanobis"}])
+def test_ties_of_whole_numbers_are_ties_when_the_metric_is_estimated(how):
+    """Moments over copies are rounded otherwise than over weights; no tie may hang on that."""
+    rng = np.random.default_rng(2)
+    X, T = rng.integers(0, 6, (120, 2)) * 1.0, rng.integers(0, 6, (40, 2)) * 1.0
+    y, weight = rng.normal(size=120), rng.integers(0, 4, 120)
+    copies = np.repeat(np.arange(120), weight)
+    for k in (1, 5, 40):
+        weighted = KNeighborsRegressor(k, **how).fit(X, y, sample_weight=weight)
+        copied = KNeighborsRegressor(k, **how).fit(X[copies], y[copies])
+        # sums of at most 40 targets in one order: a few roundings
+        np.testing.assert_allclose(weighted.predict(T), copied.predict(T), rtol=0, atol=1e-12)
+    model = KNeighborsRegressor(40, **how).fit(X, y)
+    distances, rows = model.kneighbors(T)
+    same = distances[:, 1:] == distances[:, :-1]
+    assert (rows[:, 1:] > rows[:, :-1])[same].all()
+    nearly = np.isclose(distances[:, 1:], distances[:, :-1], rtol=1e-9, atol=0)
+    assert (same == nearly).all()

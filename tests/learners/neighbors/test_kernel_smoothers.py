@@ -228,3 +228,27 @@ def test_wrong_parameters_are_refused(wrong):
         KernelRegressor(**wrong).fit([[0.0], [1.0]], [0.0, 1.0])
     with pytest.raises(DataError, match="class"):
         KernelClassifier().fit([[0.0], [1.0]], ["a", "a"])
+
+
+def test_of_classes_with_as_many_near_rows_the_first_is_predicted():
+    rng = np.random.default_rng(3)
+    for m in range(2, 30):
+        X = rng.uniform(-0.1, 0.1, (2 * m, 1))
+        y = rng.permutation(np.repeat([0, 1], m))
+        model = KernelClassifier(5.0, kernel="tophat", scale=None).fit(X, y)
+        assert model.predict([[0.0]])[0] == 0
+
+
+@pytest.mark.parametrize("degree", [0, 1])
+def test_the_largest_targets_have_finite_averages(degree):
+    X = np.linspace(-1.0, 1.0, 1000)[:, np.newaxis]
+    model = KernelRegressor(0.5, degree=degree).fit(X, np.sign(X[:, 0]) * 1.7e308)
+    assert np.isfinite(model.predict(X)).all()
+
+
+def test_planes_are_found_whatever_the_units_of_columns_that_are_not_scaled():
+    rng = np.random.default_rng(4)
+    X, T = rng.normal(size=(200, 2)) * [1000.0, 1.0], rng.normal(size=(30, 2)) * [1000.0, 1.0]
+    model = KernelRegressor(1e6, degree=1, scale=None).fit(X, 3.0 + X @ [2e-3, -1.0])
+    # least squares of 200 rows, well conditioned but for units
+    np.testing.assert_allclose(model.predict(T), 3.0 + T @ [2e-3, -1.0], rtol=0, atol=1e-9)

@@ -9,6 +9,8 @@ m and C the weighted mean and covariance of the rows. Directions in which the ro
 spread, so that C is singular or as good as that, are left out of g.
 """
 
+import math
+
 import numpy as np
 
 from empirisk.compiled.decorator import compiled
@@ -24,9 +26,11 @@ TIE = 1e-12
 """Squared distances that differ by less, relative to their size, are equal."""
 
 SINGULAR = 1e-4
-"""A pivot of the covariance below which a direction is left out, relative to the largest variance
-and to the squared distance of t from the mean: no line is drawn out for a hundred times the spread
-of its rows."""
+"""A pivot of the covariance below which a direction is left out, relative to the variance of its
+column and to the squared distance of t from the mean in it, so that no units matter: no line is
+drawn out for a hundred times the spread of its rows."""
+
+TINY = 1e-300
 
 
 @compiled
@@ -63,23 +67,25 @@ def local_fits(
                 for i in range(m):
                     values[i] = weight[nearest[i]]
                 s = total(values[:m])
+            whole = s
+            s = brought_to_one(values[:m], s)
             slope[:] = 0.0
             if line:
                 moments(T[q], columns, scale, used[:m], values[:m], s, mean, covariance, place)
                 solve(covariance, place, slope)
-            weigh(columns, scale, used[:m], values[:m], s, mean, slope, line)
+                tilt(columns, scale, used[:m], values[:m], mean, slope)
             for k in range(Y.shape[1]):
-                fits[q, v, k] = product(values[:m], used, Y, k)
+                fits[q, v, k] = product(values[:m], used, Y, k) / s
             if norms.shape[0] == 0:
                 continue
             square = 0.0
             for i in range(m):
-                square += values[i] * values[i] / weight[used[i]]
+                square += values[i] / s * (values[i] / s) / weight[used[i]]
             norms[q, v] = square
-            leverages[q, v] = 1.0 / s
+            leverages[q, v] = 1.0 / whole
             if line:
                 for j in range(p):
-                    leverages[q, v] += slope[j] * place[j] / s
+                    leverages[q, v] += slope[j] * place[j] / whole
 
 
 @compiled
@@ -104,6 +110,18 @@ def local_weights(T, X, factors, weight, rate, kind, reach, out):
         out[q] = 0.0
         for i in range(m):
             out[q, rows[i]] = values[i] / s
+
+
+@compiled(inner=True)
+def brought_to_one(values, s):
+    """Values and their sum s, in place, over the power of two next above s: no digit changes.
+
+    So products with large targets stay finite, and equal sums of kernels remain equal.
+    """
+    unit = math.ldexp(1.0, -math.frexp(s)[1])
+    for i in range(values.size):
+        values[i] *= unit
+    return s * unit
 
 
 @compiled(inner=True)
@@ -163,19 +181,19 @@ def solve(C, b, x):
     C is overwritten.
     """
     p = b.size
-    right = b.copy()
+    right, whole = b.copy(), np.empty(p)
     order, rank = np.arange(p), 0
-    largest = 0.0
     for j in range(p):
-        largest = max(largest, max(C[j, j], b[j] * b[j]))
+        whole[j] = max(max(C[j, j], b[j] * b[j]), TINY)
     for step in range(p):
         best = step
         for j in range(step + 1, p):
-            if C[order[j], order[j]] > C[order[best], order[best]]:
+            a, c = order[j], order[best]
+            if C[a, a] / whole[a] > C[c, c] / whole[c]:
                 best = j
         order[step], order[best] = order[best], order[step]
         a = order[step]
-        if not C[a, a] > SINGULAR * largest:
+        if not C[a, a] > SINGULAR * whole[a]:
             break
         rank += 1
         for j in range(step + 1, p):
@@ -194,14 +212,10 @@ def solve(C, b, x):
 
 
 @compiled(inner=True)
-def weigh(columns, scale, rows, values, s, mean, slope, line):
-    """From w k to w l, in place."""
+def tilt(columns, scale, rows, values, mean, slope):
+    """From w k to s w l of a line, in place."""
     for i in range(rows.size):
-        values[i] /= s
-    if not line:
-        return
-    for i in range(rows.size):
-        tilt = 1.0
+        factor = 1.0
         for j in range(mean.size):
-            tilt += slope[j] * ((columns[j, rows[i]] - mean[j]) * scale[j])
-        values[i] *= tilt
+            factor += slope[j] * ((columns[j, rows[i]] - mean[j]) * scale[j])
+        values[i] *= factor

@@ -44,6 +44,10 @@ METRICS = (
 )  # fmt: skip
 ORDINARY = 1e-90, 1e90  # sizes of columns whose squares and cubes are well within float64
 DEFICIENT = 1e-12  # of an eigenvalue, relative to the largest: nothing but rounding is left
+FLOAT = np.finfo(np.float64)
+FAR = 1e3  # widths of a column
+CENTRED = 6  # binary digits of a standard deviation to which a column is centred
+DIGITS = 40  # binary, of what is estimated from the rows: see `_short`
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +63,8 @@ class PointMetric:
         Powers of two that bring the columns to an ordinary size.
     mean : float64 array (p,), or None
     matrix : float64 array (p,) of scales or (p, q), or None
+    scale : float
+        The distance of the user's rows for a distance 1 of mapped ones.
     """
 
     norm: Norm
@@ -66,6 +72,7 @@ class PointMetric:
     unit: Floats
     mean: Floats | None = None
     matrix: Floats | None = None
+    scale: float = 1.0
 
     def place(self, X: Floats) -> Floats:
         """f of the rows of X."""
@@ -83,14 +90,11 @@ class PointMetric:
     def search(self, X: Floats, algorithm: Algorithm, leaf_size: int) -> Search:
         return PointSearch(self.place(X), self.norm, self.power, algorithm, 2 * leaf_size)
 
-    @property
-    def scale(self) -> float:
-        """The distance of the user's rows for a distance 1 of mapped ones."""
-        return float(self.unit[0]) if self.matrix is None else 1.0
-
     def check_loaded(self) -> None:
         """Raise a DataError unless this is a metric."""
         p = len(self.unit)
+        if not isinstance(self.scale, float) or not 0 < self.scale < np.inf:
+            raise DataError(f"the scale of a metric is {self.scale!r:.30}")
         if self.norm not in (*ALIASES.values(), "minkowski") or not self.power >= 1:
             raise DataError(f"a metric has the norm {self.norm!r:.30} of power {self.power!r:.30}")
         _check_floats("unit", self.unit, (p,))
@@ -185,7 +189,7 @@ def plain_metric(X: Floats, norm: Norm, power: float, weight_of_columns: Any) ->
     """Of the columns as they are; weights of columns are those of scikit-learn's `w`."""
     unit = units_of(X, each=False)
     if weight_of_columns is None:
-        return PointMetric(norm, power, unit)
+        return PointMetric(norm, power, unit, scale=float(unit[0]))
     w = np.asarray(weight_of_columns, dtype=np.float64)
     if w.shape != (X.shape[1],) or not np.isfinite(w).all() or not (w >= 0).all() or not w.any():
         raise ParameterError(
@@ -194,14 +198,31 @@ def plain_metric(X: Floats, norm: Norm, power: float, weight_of_columns: Any) ->
         )
     exponent = {"euclidean": 0.5, "manhattan": 1.0, "chebyshev": 0.0}.get(norm, 1 / power)
     scales = np.where(w > 0, w**exponent, 0.0)
-    return PointMetric(norm, power, unit, None, scales * (unit if (unit != 1).any() else 1.0))
+    return _given_metric(norm, power, X, unit, scales)
+
+
+def _given_metric(norm: Norm, power: float, X: Floats, unit: Floats, matrix: Floats) -> PointMetric:
+    """By a matrix of the user's, whose distances may be too large or too small to be squared."""
+    most = float(unit.max()), float(power_of_two(np.abs(matrix).max()))
+    unit_of_row = (unit / most[0]).reshape(-1, *[1] * (matrix.ndim - 1))
+    mapping = unit_of_row * (matrix / most[1])
+    size = float(power_of_two(np.abs(mapping).max()))
+    scale = min(max(size * most[0] * most[1], FLOAT.tiny), FLOAT.max)
+    return PointMetric(norm, power, unit, _far_centre(X / unit), mapping / size, float(scale))
+
+
+def _far_centre(X: Floats) -> Floats | None:
+    """About the middle of columns that are far from 0, where differences would lose digits."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    middle, width = low + (high - low) / 2, high - low
+    far = np.abs(middle) > FAR * width
+    return np.where(far, _short(middle, width, CENTRED), 0.0) if far.any() else None
 
 
 def standardized_metric(X: Floats, weight: Floats, norm: Norm, power: float) -> PointMetric:
     """Of columns with mean 0 and standard deviation 1; a constant column says nothing."""
     unit = units_of(X, each=True)
-    mean, deviation = _moments(X / unit, weight)
-    scale = np.divide(1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0)
+    mean, scale = _standards(X / unit, weight)
     return PointMetric(norm, power, unit, mean, scale)
 
 
@@ -209,12 +230,16 @@ def mahalanobis_metric(X: Floats, weight: Floats, params: dict[str, Any]) -> Poi
     """By the covariance given (V), its inverse given (VI), or that of the rows."""
     unit = units_of(X, each=True)
     if not params:
-        mean, deviation = _moments(X / unit, weight)
-        scale = np.divide(1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0)
+        mean, scale = _standards(X / unit, weight)
         Z = (X / unit - mean) * scale
+        share = weight / weight.sum()
+        Z = Z - np.einsum("i,ij->j", share, Z)
         with one_blas_thread():
-            correlation = (Z * (weight / weight.sum())[:, None]).T @ Z
-        return PointMetric("euclidean", 2.0, unit, mean, scale[:, None] * _root(correlation, -0.5))
+            correlation = (Z * share[:, None]).T @ Z
+        root = _root(correlation, -0.5)
+        matrix = scale[:, None] * root
+        matrix = _short(matrix, scale[:, None] * np.abs(root).max(axis=0))
+        return PointMetric("euclidean", 2.0, unit, mean, matrix)
     name, given = next(iter(params.items()))
     M, p = np.asarray(given, dtype=np.float64), X.shape[1]
     if M.shape != (p, p) or not np.isfinite(M).all() or not np.allclose(M, M.T):
@@ -228,8 +253,7 @@ def mahalanobis_metric(X: Floats, weight: Floats, params: dict[str, Any]) -> Poi
             f"metric_params[{name!r}] is not positive definite (its least eigenvalue is "
             f"{least:.3g}): such a matrix is no covariance, and gives no distance"
         )
-    A = unit[:, None] * _root(M, -0.5 if name == "V" else 0.5)
-    return PointMetric("euclidean", 2.0, unit, None, A)
+    return _given_metric("euclidean", 2.0, X, unit, _root(M, -0.5 if name == "V" else 0.5))
 
 
 def _root(M: Floats, exponent: float) -> Floats:
@@ -242,14 +266,27 @@ def _root(M: Floats, exponent: float) -> Floats:
     return np.ascontiguousarray(vectors[:, kept] * values[kept] ** exponent)
 
 
-def _moments(X: Floats, weight: Floats) -> tuple[Floats, Floats]:
-    """The weighted mean and standard deviation of each column; 0 where it is constant."""
+def _standards(X: Floats, weight: Floats) -> tuple[Floats, Floats]:
+    """About the mean of each column, and 1 / its standard deviation; 0 where it is constant."""
     share = weight / weight.sum()
     mean = np.einsum("i,ij->j", share, X)
     apart = X - mean
     deviation = np.sqrt(np.einsum("i,ij,ij->j", share, apart, apart))
-    constant = X.max(axis=0) == X.min(axis=0)
-    return mean, np.where(constant, 0.0, deviation)
+    varies = (X.max(axis=0) > X.min(axis=0)) & (deviation > 0)
+    scale = np.divide(1.0, deviation, out=np.zeros_like(deviation), where=varies)
+    centre = _short(mean, np.where(varies, deviation, np.abs(mean)), CENTRED)
+    return centre, _short(scale, scale)
+
+
+def _short(numbers: Floats, size: Floats, digits: int = DIGITS) -> Floats:
+    """Multiples of the size, as a power of two, over 2^digits.
+
+    So sums that are rounded in another order, as those over copies instead of weights, give the
+    same bits but by a rare chance; and whole numbers times such ones are exact, so that rows which
+    are equally far from a point stay so after mapping, and ties are ties.
+    """
+    step = np.ldexp(power_of_two(size), -digits)
+    return np.where(size > 0, np.rint(numbers / step) * step, numbers)
 
 
 def _check_floats(name: str, array: Any, shape: tuple[int, ...]) -> None:
