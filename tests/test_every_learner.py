@@ -287,6 +287,8 @@ MORE_TUNED = [
 ]
 DEFAULTS = [Tuned(Ridge()), Tuned(LinearDiscriminantAnalysis()), Tuned(Tuned(Ridge()))]
 INSTANCES = [instance for instances in SETTINGS.values() for instance in instances]
+FIRST = [instance for instances in SETTINGS.values() for instance in instances[:2]]
+OTHERS = [instance for instances in SETTINGS.values() for instance in instances[2:]]
 
 # Where rows are drawn, a row of weight w and w copies of it are alike in distribution only:
 # tests/learners/ensembles/test_weights.py and tests/learners/unsupervised look at that.
@@ -350,7 +352,7 @@ def in_distribution_only(estimator):
     return {name: "rows are drawn at random"}
 
 
-@parametrize_with_checks(INSTANCES + TUNED, expected_failed_checks=in_distribution_only)
+@parametrize_with_checks(FIRST + TUNED, expected_failed_checks=in_distribution_only)
 def test_check_estimator(estimator, check):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RankWarning)  # its data are often deficient by design
@@ -358,8 +360,10 @@ def test_check_estimator(estimator, check):
 
 
 @pytest.mark.slow
-@parametrize_with_checks(MORE_TUNED + DEFAULTS)
-def test_check_estimator_of_tuned_learners(estimator, check):
+@parametrize_with_checks(
+    OTHERS + MORE_TUNED + DEFAULTS, expected_failed_checks=in_distribution_only
+)
+def test_check_estimator_of_other_settings(estimator, check):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RankWarning)
         check(estimator)

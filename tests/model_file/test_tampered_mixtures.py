@@ -79,7 +79,7 @@ ALTERATIONS = [
     (FULL, "lower_bounds_", lambda array: array[:, np.newaxis]),
     (FULL, "trajectory_.log_likelihoods", lambda array: array[:, np.newaxis]),
     (STEPS, "trajectory_.means", shorter),
-    (STEPS, "trajectory_.covariances", narrower),
+    (STEPS, "trajectory_.roots", narrower),
     (STEPS, "trajectory_.weights", lambda array: array[0]),
     (TIED, "_placed_covariances", negative_definite),
     (TIED, "_placed_covariances", narrower),
