@@ -7,6 +7,8 @@ needs, and what it reaches may be a little less.
 
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +21,8 @@ from benchmarks.case import Case, Quality, Target, benchmark
 from empirisk import KMeans, cluster_quality, read_table
 from empirisk.runtime.arrays import Floats
 
-try:  # a peer that is timed where it is installed
-    import faiss
-except ImportError:
-    faiss = None  # type: ignore[assignment]
+# A peer that is timed where it is installed.
+faiss: Any = import_module("faiss") if find_spec("faiss") else None
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 BIRCH = DATA / "clust_birch_rg1.parquet"

@@ -7,6 +7,8 @@ one costs as much as another: over all of them it takes so many times longer.
 
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -17,10 +19,8 @@ from benchmarks.case import Case, Quality, Target, benchmark
 from empirisk import KNeighborsRegressor, Tuned
 from empirisk.runtime.arrays import Floats
 
-try:  # a peer that is timed where it is installed
-    import faiss
-except ImportError:
-    faiss = None  # type: ignore[assignment]
+# A peer that is timed where it is installed.
+faiss: Any = import_module("faiss") if find_spec("faiss") else None
 
 SOME = (1, 20, 50, 80, 100)
 """Values of k of which GridSearchCV is timed: a twentieth of all."""
