@@ -23,13 +23,17 @@ from empirisk import (
     PCA,
     AdaBoostClassifier,
     AdaBoostRegressor,
+    Autoencoder,
     BaggingClassifier,
     BaggingRegressor,
     Baseline,
     BasisRegression,
+    Bottleneck,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    Dense,
     DensityClassifier,
+    Dropout,
     ElasticNet,
     GaussianMixture,
     HistGradientBoostingClassifier,
@@ -48,7 +52,11 @@ from empirisk import (
     LogisticRegression,
     LogitBoostClassifier,
     MarginClassifier,
+    MLPClassifier,
+    MLPRegressor,
     NaiveBayes,
+    NetworkClassifier,
+    NetworkRegressor,
     ParametricDensity,
     PlugInPredictor,
     PoissonMixture,
@@ -62,6 +70,7 @@ from empirisk import (
     Tuned,
     risk,
 )
+from empirisk.learners.networks.network import Network
 from empirisk.risk.axis import PathMixin
 from empirisk.risk.bagged_path import BaggedPathMixin
 from empirisk.runtime.errors import EmpiriskWarning, RankWarning
@@ -78,6 +87,9 @@ class NearerCountsMore:
         return "nearer_counts_more"
 
 
+ALL_EPOCHS = {"n_iter_no_change": None, "random_state": 0}
+FAST = {**ALL_EPOCHS, "learning_rate_init": 0.05}
+
 # For each learner the instances that stand for it: cheap settings of everything that changes the
 # way through its code.
 SETTINGS = {
@@ -92,6 +104,10 @@ SETTINGS = {
         ),
         AdaBoostRegressor(n_estimators=4, bootstrap=False),
         AdaBoostRegressor(LinearRegression(), n_estimators=3, loss="exponential", bootstrap=False),
+    ],
+    "Autoencoder": [
+        Autoencoder(1, solver="lbfgs", max_iter=5, random_state=0),
+        Autoencoder(2, hidden_layer_sizes=3, max_iter=3, batch_size=16, **ALL_EPOCHS),
     ],
     "BaggingClassifier": [
         BaggingClassifier(n_estimators=3, random_state=0),
@@ -211,7 +227,31 @@ SETTINGS = {
         MarginClassifier("squared_hinge"),
         MarginClassifier("perceptron", max_iter=50),
     ],
+    "MLPClassifier": [
+        MLPClassifier(5, solver="lbfgs", max_iter=15, alpha=0.1, **ALL_EPOCHS),
+        MLPClassifier((6, 5), "tanh", max_iter=4, batch_size=8, **FAST),
+        MLPClassifier(4, solver="sgd", max_iter=4, batch_size=8, l1_ratio=0.5, **FAST),
+    ],
+    "MLPRegressor": [
+        MLPRegressor("squared_error", 5, solver="lbfgs", max_iter=15, alpha=0.1, **ALL_EPOCHS),
+        MLPRegressor("absolute_error", (6, 5), max_iter=6, batch_size=8, **FAST),
+        MLPRegressor("squared_error", 6, "logistic", max_iter=6, batch_size=8, n_starts=2, **FAST),
+    ],
     "NaiveBayes": [NaiveBayes(), NaiveBayes(variance_floor=0.2)],
+    "NetworkClassifier": [
+        NetworkClassifier([Dense(4, "gelu")], solver="lbfgs", max_iter=15, **ALL_EPOCHS),
+        NetworkClassifier(
+            [Dense(9), Dropout(0.1)], loss="squared_hinge", max_iter=6, **FAST, batch_size=8
+        ),
+    ],
+    "NetworkRegressor": [
+        NetworkRegressor(
+            [Bottleneck(2), Dense(3, "tanh")], solver="lbfgs", max_iter=15, **ALL_EPOCHS
+        ),
+        NetworkRegressor(
+            [Dense(6, "leaky_relu")], loss="quantile:0.5", max_iter=6, **FAST, batch_size=8
+        ),
+    ],
     "ParametricDensity": [
         ParametricDensity(),
         ParametricDensity(shrinkage=0.5),
@@ -338,6 +378,8 @@ def outputs(model, X):
 
 
 def draws_rows(estimator):
+    if isinstance(estimator, Network):
+        return estimator.solver != "lbfgs"
     drawn = isinstance(estimator, DRAWS_ROWS)
     members = not hasattr(estimator, "reconstruct")
     return drawn and (
@@ -390,7 +432,7 @@ def test_weights_of_another_scale_change_nothing_unless_penalised(learner):
     weight = np.random.default_rng(1).uniform(0.5, 2, size=len(y))
     one = clone(learner).fit(X, y, sample_weight=weight)
     thousand = clone(learner)
-    if isinstance(learner, Ridge | LinearTreeClassifier | LinearTreeRegressor):
+    if isinstance(learner, Ridge | LinearTreeClassifier | LinearTreeRegressor | Network):
         thousand.set_params(alpha=1000 * learner.alpha)  # the penalty is on the scale of the sum
     if isinstance(learner, LogisticRegression | MarginClassifier):
         thousand.set_params(C=learner.C / 1000)
@@ -491,6 +533,7 @@ FITTED_ONCE = (
     | LinearTreeClassifier
     | LinearTreeRegressor
     | LogitBoostClassifier
+    | Network
     | ParametricDensity
     | StagewiseRegressor
 )

@@ -35,3 +35,7 @@ class RankWarning(EmpiriskWarning):
 
 class ConvergenceWarning(EmpiriskWarning):
     """An iteration stopped before it reached its tolerance."""
+
+
+class DivergenceError(EmpiriskError, ArithmeticError):
+    """An iteration led to numbers that are not finite; the message says which steps to shorten."""

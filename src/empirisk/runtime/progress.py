@@ -28,6 +28,7 @@ class Tracked(Generic[T]):
         self.items = items
         self.label = label
         self.total = total
+        self.bar: Bar | None = None
 
     def __len__(self) -> int:
         return len(self.items)  # type: ignore[arg-type]  # TypeError where the items have none
@@ -45,11 +46,18 @@ class Tracked(Generic[T]):
             yield lambda: None
             return
         bar = Bar(self.label, total if self.total is None else self.total, monotonic())
+        self.bar = bar
         _display.add(bar)
         try:
             yield lambda: _display.advance(bar)
         finally:
+            self.bar = None
             _display.remove(bar)
+
+    def say(self, words: str) -> None:
+        """Words behind the label, such as the loss after the last epoch."""
+        if self.bar is not None:
+            _display.say(self.bar, f"{self.label}, {words}")
 
 
 def track(items: Iterable[T], label: str, total: int | None = None) -> Tracked[T]:
@@ -113,6 +121,12 @@ class Display:
                     self.drawing.update(each.task, completed=each.done)
             if bar.task is not None:
                 self.drawing.update(bar.task, completed=bar.done)
+
+    def say(self, bar: Bar, words: str) -> None:
+        with self.lock:
+            bar.label = words
+            if bar.task is not None:
+                self.drawing.update(bar.task, description=words)
 
     def remove(self, bar: Bar) -> None:
         with self.lock:

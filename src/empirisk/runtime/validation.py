@@ -66,11 +66,14 @@ def check_fit(
     classifier: bool = False,
     multi_output: bool = False,
     allow_nan: bool = False,
+    keep_single: bool = False,
+    reset: bool = True,
 ) -> TrainingSet:
     """The door of every `fit`: checks, converts, sets `n_features_in_` and `feature_names_in_`.
 
     Rows of weight 0 are left out: a class that has only such rows is no class. With `allow_nan`
-    NaN stays in X; infinite values are refused all the same.
+    NaN stays in X; infinite values are refused all the same. With `keep_single` float32 stays
+    float32. Without `reset` the columns must be those that the estimator has seen before.
 
     Examples
     --------
@@ -87,7 +90,7 @@ def check_fit(
         X,
         "X",
         _name(estimator),
-        lambda X: validate_data(estimator, X, **_DOOR),
+        lambda X: validate_data(estimator, X, reset=reset, **_door(keep_single)),
         allow_nan=allow_nan,
     )
     target, weight = check_target(
@@ -175,10 +178,13 @@ def check_target(
     return target, check_weights(sample_weight, len(target))
 
 
-def check_predict(estimator: Any, X: Any, *, allow_nan: bool = False) -> Floats:
+def check_predict(
+    estimator: Any, X: Any, *, allow_nan: bool = False, keep_single: bool = False
+) -> Floats:
     """The door of every `predict`: the learner is fitted, and X has the columns it was fitted to.
 
-    With `allow_nan` NaN, and NaN alone of what is not finite, may be in X.
+    With `allow_nan` NaN, and NaN alone of what is not finite, may be in X. With `keep_single`
+    float32 stays float32.
 
     Examples
     --------
@@ -191,13 +197,17 @@ def check_predict(estimator: Any, X: Any, *, allow_nan: bool = False) -> Floats:
         X,
         "X",
         _name(estimator),
-        lambda X: validate_data(estimator, X, reset=False, **_DOOR),
+        lambda X: validate_data(estimator, X, reset=False, **_door(keep_single)),
         allow_nan=allow_nan,
     )
 
 
-def numbers(X: Any, estimator: Any, *, allow_nan: bool = False) -> Floats:
+def numbers(
+    X: Any, estimator: Any, *, allow_nan: bool = False, keep_single: bool = False
+) -> Floats:
     """X as a C-contiguous, writable float64 array of finite numbers, and of NaN if so allowed.
+
+    With `keep_single` float32 stays float32.
 
     Examples
     --------
@@ -213,7 +223,7 @@ def numbers(X: Any, estimator: Any, *, allow_nan: bool = False) -> Floats:
         X,
         "X",
         _name(estimator),
-        lambda X: check_array(X, estimator=estimator, input_name="X", **_DOOR),
+        lambda X: check_array(X, estimator=estimator, input_name="X", **_door(keep_single)),
         allow_nan=allow_nan,
     )
 
@@ -251,6 +261,10 @@ def check_weights(sample_weight: Any, n: int) -> Floats:
     return weight
 
 
+def _door(keep_single: bool) -> dict[str, Any]:
+    return {**_DOOR, "dtype": [np.float64, np.float32]} if keep_single else _DOOR
+
+
 def _floats(
     table: Any,
     subject: str,
@@ -270,7 +284,7 @@ def _floats(
         explain(table, subject, name, error)
         raise
     # Aligned, since compiled code would be compiled once more for arrays that are not.
-    values = np.require(values, np.float64, ["C", "ALIGNED", "WRITEABLE", "ENSUREARRAY"])
+    values = np.require(values, None, ["C", "ALIGNED", "WRITEABLE", "ENSUREARRAY"])
     if finite and not allow_nan:
         refuse_not_finite(values, table, subject, name)
     elif allow_nan:

@@ -1,11 +1,13 @@
 """Single passes through a network, for predictions and for losses that Python knows alone."""
 
+import numpy as np
+
 from empirisk.compiled.decorator import compiled
 from empirisk.compiled.networks.chunks import enter_chunk
 from empirisk.compiled.networks.convolution import convolution_scratch
 from empirisk.compiled.networks.layout import CONVOLUTION, KIND
 from empirisk.compiled.networks.passing import go_back
-from empirisk.compiled.networks.updating import add_up, take_step
+from empirisk.compiled.networks.updating import LONGEST, add_up, step_length, take_step
 
 
 @compiled(signatures=3)
@@ -26,12 +28,14 @@ def gradient(network, room, n):
 
 
 @compiled(signatures=2)
-def step(params, gradients, memory, solver, settings, length, t):
+def step(params, gradients, memory, solver, settings, t):
     """Add the penalty to the gradient and take one step."""
     moment, square, penalised = memory
-    add_up(gradients, params, penalised, settings, 0, len(params))
+    norm = np.sqrt(add_up(gradients, params, penalised, settings, 0, len(params)))
+    scale = settings[LONGEST] / norm if 0.0 < settings[LONGEST] < norm else 1.0
+    length = step_length(settings, t)
     take_step(
-        solver, params, gradients[0], moment, square, settings, length, t, 1.0, 0, len(params)
+        solver, params, gradients[0], moment, square, settings, length, t, scale, 0, len(params)
     )
 
 

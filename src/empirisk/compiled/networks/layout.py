@@ -28,7 +28,7 @@ KERNEL_HEIGHT, KERNEL_WIDTH, STRIDE_HEIGHT, STRIDE_WIDTH, PAD_HEIGHT, PAD_WIDTH 
 N_FIELDS = 20
 
 
-@compiled(inner=True, makes_arrays=True)
+@compiled(inner=True, makes_arrays=True, signatures=4)
 def matrix(flat, first, rows, n):
     """Rows first to first + rows of a flat array of matrices with n columns, as (rows, n)."""
     return flat[first * n : (first + rows) * n].reshape(rows, n)

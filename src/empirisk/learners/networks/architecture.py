@@ -82,6 +82,10 @@ class Architecture:
         self.output_shape = shape
         self._write_table()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Put together again elsewhere: arrays that come from another process are read-only."""
+        return Architecture, (self.input_shape, self.layers)
+
     def _write_table(self) -> None:
         rows, rates, self.ends = [], [], [self.n_inputs]
         origin, to = 0, self.n_inputs
@@ -102,6 +106,11 @@ class Architecture:
         self.table: Ints = np.array(rows, np.int64).reshape(len(rows), layout.N_FIELDS)
         self.rates: Floats = np.array(rates, dtype=float)
         self.n_rows, self.widest = to, widest
+
+    @property
+    def has_marks(self) -> bool:
+        """Whether a layer notes something on the way forth: the places of the largest."""
+        return bool((self.table[:, layout.KIND] == layout.MAX_POOL).any())
 
     def weights(self, params: Array) -> list[Array]:
         """The weights of each layer that has some, as views of the vector of parameters."""

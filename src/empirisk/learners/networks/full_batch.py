@@ -1,0 +1,88 @@
+"""Training by L-BFGS: all rows in every step, for small data; an iteration is an epoch."""
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.optimize import minimize
+
+from empirisk.compiled.networks.training import add_gradients
+from empirisk.learners.networks.architecture import Architecture
+from empirisk.learners.networks.heads import Head
+from empirisk.learners.networks.rows import NetworkRows, number_of_chunks, room_for
+from empirisk.learners.networks.settings import Settings
+from empirisk.learners.networks.training import penalty
+from empirisk.learners.team import Team
+from empirisk.runtime.arrays import Floats
+from empirisk.runtime.deadlines import check_deadline
+from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.parallel import one_blas_thread
+
+BLOCK = 256  # rows that go through the network together
+
+
+class WholeLoss:
+    """The objective of `Training` over all rows, and its gradient."""
+
+    def __init__(
+        self,
+        architecture: Architecture,
+        rows: NetworkRows,
+        head: Head,
+        settings: Settings,
+        n_jobs: int | None,
+    ) -> None:
+        if (architecture.rates > 0).any():
+            raise ParameterError(
+                "solver 'lbfgs' minimises one function, and dropout draws another one in each "
+                "step: take 'adam' or 'sgd', or no Dropout"
+            )
+        if head.kind < 0:
+            raise ParameterError("solver 'lbfgs' does not take a loss of your own: take 'adam'")
+        self.architecture, self.rows, self.head, self.settings = architecture, rows, head, settings
+        self.slots = number_of_chunks(len(rows), architecture.n_parameters)
+        self.room = room_for(
+            architecture, self.slots, min(BLOCK, len(rows)), rows.y.shape[1], float, back=True
+        )
+        self.sums = np.zeros((self.slots, architecture.n_parameters))
+        self.losses, self.total = np.zeros(self.slots), float(rows.weight.sum())
+        self.penalised, self.team = architecture.penalised(), Team(n_jobs)
+
+    def __call__(self, params: Floats) -> tuple[float, Floats]:
+        """(objective, gradient)."""
+        check_deadline()
+        a, numbers = self.architecture, np.arange(len(self.rows))
+        network, head = (a.table, a.rates, params), (self.head.kind, self.head.number)
+        size = min(BLOCK, len(self.rows))
+        with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
+            rest = (numbers, size, self.total, -1, self.sums, self.losses)
+            self.team.run(
+                lambda _: add_gradients(
+                    self.team.sync, network, self.rows.compiled, head, self.room, *rest
+                )
+            )
+        r, strength = self.settings.l1_ratio, self.settings.alpha / self.total
+        shrink = strength * self.penalised * ((1 - r) * params + r * np.sign(params))
+        value = self.losses.sum() + penalty(params, self.penalised, self.settings, self.total)
+        return float(value), self.sums.sum(axis=0) + shrink
+
+
+def descend(
+    loss: WholeLoss, start: Floats, most: int, look: Callable[[Floats, float], bool]
+) -> str:
+    """L-BFGS for up to `most` iterations; `look`, after each, says whether it was the last.
+
+    Returns why it ended.
+    """
+    last: list[float] = [np.nan]
+
+    def stepped(intermediate_result: object) -> None:
+        point = np.asarray(intermediate_result.x)  # type: ignore[attr-defined]
+        last[0] = float(intermediate_result.fun)  # type: ignore[attr-defined]
+        if look(point, last[0]):
+            raise StopIteration
+
+    options = {"maxiter": most, "maxfun": loss.settings.max_fun, "gtol": loss.settings.tol}
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", callback=stepped, options=options)
+    if found.nit == 0:
+        look(found.x, float(found.fun))
+    return "converged" if found.success else str(found.message)

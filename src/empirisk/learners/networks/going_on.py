@@ -1,0 +1,48 @@
+"""Learning a little more: one epoch over the rows of a call of `partial_fit`."""
+
+from typing import Any
+
+import numpy as np
+
+from empirisk.learners.networks.fitting import Record
+from empirisk.learners.networks.initialising import random_start
+from empirisk.learners.networks.network_path import write_network
+from empirisk.learners.networks.prepared import Prepared
+from empirisk.learners.networks.settings import checked_settings
+from empirisk.learners.networks.training import Training
+from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.streams import spawn
+
+
+def learn_more(learner: Any, data: Prepared) -> Any:
+    """One epoch over these rows, from what there is, or from a random start.
+
+    Momenta and the learning rate go on from the last call; after `fit` they begin anew.
+    """
+    settings = checked_settings(learner)
+    if settings.solver == "lbfgs" or settings.early_stopping:
+        raise ParameterError(
+            "partial_fit takes the solvers 'adam' and 'sgd', without early_stopping"
+        )
+    before = getattr(learner, "_optimizer", None)
+    calls = 0 if before is None else int(before["calls"])
+    if before is None:
+        learner._seed = spawn(learner.random_state, 1)[0]
+    start, *orders = spawn(learner._seed, calls + 2)
+    if not hasattr(learner, "params_"):
+        law: Any = settings.initialization
+        params = random_start(data.architecture, law, start).astype(data.dtype)
+        write_network(learner, data, params, Record(), 0)
+    learner.refuse_another(data.architecture)
+    training = Training(
+        data.architecture, learner.params_.copy(), data.rows, data.head, settings, orders[-1],
+        learner.n_jobs,
+    )  # fmt: skip
+    if before is not None:
+        training.go_on(before)
+    learner.loss_curve_ = [*learner.loss_curve_, training.epoch() * data.loss_unit]
+    learner.gradient_norms_ = np.vstack([learner.gradient_norms_, training.gradient_norms()])
+    learner.params_ = training.params
+    learner.n_iter_, learner.t_ = learner.n_iter_ + 1, learner.t_ + len(data.rows)
+    learner._optimizer = {**training.state(), "calls": calls + 1}
+    return learner

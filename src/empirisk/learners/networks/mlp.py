@@ -1,0 +1,72 @@
+"""Multi-layer perceptrons: what the classifier and the regressor share."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from empirisk.compiled.networks.heads import POISSON
+from empirisk.learners.networks.layers import Dense, Dropout, Layer, Shape, check_count
+from empirisk.learners.networks.network import Network
+from empirisk.runtime.arrays import Floats
+from empirisk.runtime.errors import ParameterError
+from empirisk.solvers.steps import is_number
+
+
+class MLP(Network):
+    """Dense layers one after the other, all hidden ones with one activation."""
+
+    hidden_layer_sizes: Any
+    activation: str
+    dropout: float
+
+    def _layers(self, shape: Shape, n_outputs: int) -> list[Layer]:
+        hidden: list[Layer] = []
+        if not (is_number(self.dropout) and 0 <= self.dropout < 1):
+            raise ParameterError(f"dropout is {self.dropout!r}; it must be a number in [0, 1)")
+        for units in checked_sizes(self.hidden_layer_sizes):
+            hidden.append(Dense(units, self.activation))
+            if self.dropout > 0:
+                hidden.append(Dropout(self.dropout))
+        return [*hidden, Dense(n_outputs, "identity")]
+
+    @property
+    def coefs_(self) -> list[Floats]:
+        """The weights of each layer, (inputs, outputs), for X and y in their own units.
+
+        z = s(x W + b) layer by layer gives the predictions: the standard units of training are
+        multiplied into the first and the last layer.
+        """
+        return self._in_units()[0]
+
+    @property
+    def intercepts_(self) -> list[Floats]:
+        """The biases of each layer, for X and y in their own units."""
+        return self._in_units()[1]
+
+    def _in_units(self) -> tuple[list[Floats], list[Floats]]:
+        architecture, params = self._architecture, self.params_.astype(float)
+        weights = [each.T.copy() for each in architecture.weights(params)]
+        biases = [each.copy() for each in architecture.biases(params)]
+        with np.errstate(over="ignore", under="ignore"):
+            weights[0] = weights[0] / self._unit[:, np.newaxis]
+            biases[0] = biases[0] - self._centre @ weights[0]
+            if not hasattr(self, "classes_"):
+                self._put_units(weights, biases)
+        return weights, biases
+
+    def _put_units(self, weights: list[Floats], biases: list[Floats]) -> None:
+        """Multiply the units of y into the last layer; of an exponential, add their logarithm."""
+        if self._head(0).kind == POISSON:
+            biases[-1] = biases[-1] + np.log(self._target_unit)
+            return
+        weights[-1] = weights[-1] * self._target_unit
+        biases[-1] = biases[-1] * self._target_unit + self._target_centre
+
+
+def checked_sizes(sizes: Any) -> Sequence[int]:
+    """The units of each hidden layer; one number is one layer."""
+    given = sizes if isinstance(sizes, list | tuple | np.ndarray) else [sizes]
+    for size in given:
+        check_count("hidden_layer_sizes", size, "a network")
+    return [int(size) for size in given]

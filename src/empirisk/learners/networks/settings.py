@@ -1,0 +1,120 @@
+"""The parameters of training, checked."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from empirisk.compiled.networks import updating
+from empirisk.runtime.arrays import Floats
+from empirisk.runtime.errors import ParameterError
+from empirisk.solvers.steps import Decaying, is_number
+
+SOLVERS = {"sgd": updating.SGD, "adam": updating.ADAM, "lbfgs": -1}
+LEARNING_RATES = ("constant", "invscaling", "adaptive")
+LAWS = ("glorot", "he")
+DTYPES = ("auto", "float32", "float64")
+DEFAULT_BATCH = 200
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a network is trained; names and meanings as of `MLPClassifier`."""
+
+    solver: str
+    alpha: float
+    l1_ratio: float
+    batch_size: int | None
+    learning_rate: str | Decaying
+    learning_rate_init: float
+    power_t: float
+    max_iter: int
+    shuffle: bool
+    tol: float
+    momentum: float
+    nesterovs_momentum: bool
+    early_stopping: bool
+    validation_fraction: float
+    beta_1: float
+    beta_2: float
+    epsilon: float
+    n_iter_no_change: int | None
+    max_fun: int
+    max_grad_norm: float | None
+    n_starts: int
+    initialization: str
+
+    def batch(self, n: int) -> int:
+        """Rows of a batch, of n rows."""
+        return max(1, min(DEFAULT_BATCH if self.batch_size is None else self.batch_size, n))
+
+    def compiled(self, rate: float, total: float) -> Floats:
+        """As compiled code reads them; the penalty is one on the sum of `total` rows' losses."""
+        numbers = np.zeros(updating.N_SETTINGS)
+        numbers[updating.RATE], numbers[updating.FALL_AFTER] = rate, 1.0
+        if isinstance(self.learning_rate, Decaying):
+            decay = self.learning_rate
+            numbers[: updating.MOMENTUM] = decay.eta, decay.t0, decay.a
+        numbers[updating.MOMENTUM] = self.momentum
+        numbers[updating.NESTEROV] = float(self.nesterovs_momentum and self.momentum > 0)
+        numbers[updating.BETA_1], numbers[updating.BETA_2] = self.beta_1, self.beta_2
+        numbers[updating.EPSILON] = self.epsilon
+        numbers[updating.RIDGE] = self.alpha * (1 - self.l1_ratio) / total
+        numbers[updating.LASSO] = self.alpha * self.l1_ratio / total
+        numbers[updating.LONGEST] = 0.0 if self.max_grad_norm is None else self.max_grad_norm
+        return numbers
+
+
+def checked_settings(learner: Any) -> Settings:
+    """The settings of a learner; a ParameterError names the one that makes no sense."""
+    batch, rate, patience = learner.batch_size, learner.learning_rate, learner.n_iter_no_change
+    _one_of(learner, "solver", SOLVERS)
+    _one_of(learner, "initialization", LAWS)
+    _one_of(learner, "dtype", DTYPES)
+    if not isinstance(rate, Decaying):
+        _one_of(learner, "learning_rate", LEARNING_RATES, "or a solvers.Decaying(eta, t0, a)")
+    for name in ("alpha", "momentum", "l1_ratio", "beta_1", "beta_2"):
+        most = {"alpha": np.inf, "l1_ratio": 1.0 + 1e-300}.get(name, 1.0)
+        closed = name in ("l1_ratio", "momentum")
+        value = getattr(learner, name)
+        fine = is_number(value) and value >= 0 and (value < most or (closed and value == 1))
+        _check(learner, name, fine, "a number >= 0" + ("" if name == "alpha" else " and below 1"))
+    for name in ("learning_rate_init", "epsilon"):
+        _check(learner, name, is_number(getattr(learner, name)) and getattr(learner, name) > 0,
+               "a number above 0")  # fmt: skip
+    _check(learner, "power_t", is_number(learner.power_t) and learner.power_t >= 0, "a number >= 0")
+    _check(learner, "tol", is_number(learner.tol) and learner.tol >= 0, "a number >= 0")
+    for name in ("max_iter", "max_fun", "n_starts"):
+        _check(learner, name, _is_count(getattr(learner, name)), "a whole number from 1")
+    _check(learner, "n_iter_no_change", patience is None or patience == np.inf
+           or _is_count(patience), "a whole number from 1, or None")  # fmt: skip
+    _check(learner, "batch_size", (isinstance(batch, str) and batch == "auto") or _is_count(batch),
+           "'auto' or a whole number from 1")  # fmt: skip
+    share, norm = learner.validation_fraction, learner.max_grad_norm
+    _check(learner, "validation_fraction", is_number(share) and 0 < share < 1,
+           "a number between 0 and 1")  # fmt: skip
+    _check(learner, "max_grad_norm", norm is None or (is_number(norm) and norm > 0),
+           "a number above 0, or None")  # fmt: skip
+    for name in ("shuffle", "nesterovs_momentum", "early_stopping", "warm_start", "standardize"):
+        _check(learner, name, isinstance(getattr(learner, name), bool | np.bool_), "True or False")
+    names = Settings.__dataclass_fields__
+    given = {name: getattr(learner, name) for name in names}
+    given["batch_size"] = None if isinstance(batch, str) else int(batch)
+    endless = patience is None or patience == np.inf
+    given["n_iter_no_change"] = None if endless else int(patience)
+    return Settings(**given)
+
+
+def _one_of(learner: Any, name: str, names: Any, more: str = "") -> None:
+    value = getattr(learner, name)
+    known = isinstance(value, str) and value in names
+    _check(learner, name, known, f"one of {', '.join(names)}{' ' + more if more else ''}")
+
+
+def _check(learner: Any, name: str, fine: bool, wanted: str) -> None:
+    if not fine:
+        raise ParameterError(f"{name} is {getattr(learner, name)!r}; it must be {wanted}")
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1

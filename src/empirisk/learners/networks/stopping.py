@@ -1,0 +1,55 @@
+"""When training ends: after all epochs, or when neither loss nor score gets better."""
+
+import numpy as np
+from sklearn.model_selection import train_test_split
+
+from empirisk.learners.networks.settings import Settings
+from empirisk.runtime.arrays import Floats, Ints
+from empirisk.runtime.errors import DataError
+from empirisk.runtime.streams import seed32
+
+LEAST_RATE = 1e-6
+"""Of an adaptive learning rate."""
+
+
+class Patience:
+    """Counts epochs in which the training loss, or the score of held-out rows, hardly improved.
+
+    An epoch counts where the loss is not below the best so far by more than `tol`, as in
+    scikit-learn.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.best, self.idle = np.inf, 0
+
+    def is_out(self, cost: float) -> bool:
+        """Look at the cost after an epoch; whether too many have passed."""
+        self.idle = self.idle + 1 if cost > self.best - self.settings.tol else 0
+        self.best = min(self.best, cost)
+        patience = self.settings.n_iter_no_change
+        return patience is not None and self.idle > patience
+
+    def start_again(self) -> None:
+        """Count from 0."""
+        self.idle = 0
+
+
+def set_aside(y: Floats, settings: Settings, n_classes: int, seed: int) -> tuple[Ints, Ints]:
+    """Rows to train on, and rows to judge by: classes keep their shares."""
+    rows = np.arange(len(y))
+    try:
+        train, judged = train_test_split(
+            rows,
+            test_size=settings.validation_fraction,
+            stratify=y[:, 0] if n_classes else None,
+            random_state=seed32(seed),
+        )
+    except ValueError as error:
+        raise DataError(
+            f"early_stopping cannot set rows aside ({error}): switch it off, or change "
+            "validation_fraction"
+        ) from error
+    if n_classes and len(np.unique(y[train])) < n_classes:
+        raise DataError("early_stopping would hold out all rows of a class: switch it off")
+    return np.sort(train), np.sort(judged)

@@ -1,0 +1,200 @@
+"""Networks that predict classes, or values."""
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils import Tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from empirisk.compiled.networks import heads
+from empirisk.learners.networks.going_on import learn_more
+from empirisk.learners.networks.network import Network
+from empirisk.learners.networks.network_path import codes, predictions
+from empirisk.learners.networks.prepared import prepared
+from empirisk.learners.networks.settings import checked_settings
+from empirisk.learners.networks.standardising import Standard
+from empirisk.losses import Loss
+from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.errors import ConvergenceWarning, DataError
+from empirisk.runtime.validation import TrainingSet, check_fit, check_predict
+
+
+class Supervised(Network):
+    """What classifiers and regressors share."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train on rows in memory.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+        y : array-like of shape (n,), or (n, outputs) of values
+        sample_weight : array-like of shape (n,), optional
+            A row of weight w counts w times in its batch.
+
+        Returns
+        -------
+        self
+        """
+        settings = checked_settings(self)
+        going_on = self.warm_start and hasattr(self, "params_")
+        data = self._checked(X, y, sample_weight)
+        n_classes = 0 if data.classes is None else len(data.classes)
+        if data.classes is not None:
+            if going_on and not np.array_equal(self.classes_, data.classes):
+                raise DataError(
+                    f"y has the classes {data.classes.tolist()[:10]}, and before it had "
+                    f"{self.classes_.tolist()[:10]}: fit anew with warm_start=False"
+                )
+            self.classes_ = data.classes
+        self.__dict__.pop("_optimizer", None)
+        path = self.fit_path(
+            data.X, data.y, data.sample_weight, [self.max_iter], n_classes=n_classes
+        )
+        path.write(0, self)
+        if path.records[0].ending == "max_iter" and settings.n_iter_no_change is not None:
+            warnings.warn(
+                f"{type(self).__name__} was trained for max_iter = {self.max_iter} epochs, and its "
+                "loss still fell: allow more, or choose their number by Tuned(...), or say "
+                "n_iter_no_change=None if so many are meant",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def _checked(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> TrainingSet:
+        data = check_fit(
+            self, X, y, sample_weight,
+            classifier=self._is_classifier(), multi_output=True, keep_single=True, reset=reset,
+        )  # fmt: skip
+        if data.classes is not None and len(data.classes) < 2:
+            raise DataError(
+                f"y has one class only, {data.classes.tolist()[0]!r}; {type(self).__name__} needs "
+                "rows of at least two classes"
+            )
+        return data
+
+    def _more(self, X: Array, y: Array, weight: Floats, n_classes: int) -> Self:
+        before = None
+        if hasattr(self, "params_"):
+            before = (
+                Standard(self._centre, self._unit),
+                Standard(self._target_centre, self._target_unit),
+            )
+        data = prepared(self, X, y, weight, n_classes, self._dtype(X), before=before)
+        return learn_more(self, data)
+
+    def _raw(self, X: Any) -> Floats:
+        rows = check_predict(self, X, keep_single=True)
+        if self.params_.dtype == np.float64 and rows.dtype != np.float64:
+            rows = rows.astype(np.float64)
+        return self._outputs(rows)
+
+
+def _takes_batches(learner: Any) -> bool:
+    if learner.solver != "lbfgs":
+        return True
+    raise AttributeError("partial_fit takes the solvers 'adam' and 'sgd'")
+
+
+def _gives_probabilities(learner: Any) -> bool:
+    return learner._head(2).gives_probabilities
+
+
+class ClassifierNetwork(ClassifierMixin, Supervised):
+    """Classes of rows."""
+
+    classes_: Array
+
+    @available_if(_takes_batches)
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """One more epoch, over these rows.
+
+        The first call has all `classes`, and its rows set the standard units.
+        """
+        labels = getattr(self, "classes_", None)
+        if labels is None:
+            if classes is None:
+                raise DataError("the first call of partial_fit needs `classes`, all the labels")
+            labels = np.unique(classes)
+        data = check_fit(
+            self, X, y, sample_weight, classifier=True, keep_single=True,
+            reset=not hasattr(self, "params_"),
+        )  # fmt: skip
+        assert data.classes is not None
+        strange = np.setdiff1d(data.classes, labels)
+        if len(strange):
+            raise DataError(f"y has the label {strange.tolist()[0]!r}, which is not in `classes`")
+        self.classes_ = labels
+        code = np.searchsorted(labels, data.classes)[data.y]
+        return self._more(data.X, code, data.sample_weight, len(labels))
+
+    def decision_function(self, X: Any) -> Floats:
+        """The outputs: (rows,) of two classes, for the second, else (rows, classes)."""
+        raw = self._raw(X)
+        return raw[:, 0] if raw.shape[1] == 1 else raw
+
+    @available_if(_gives_probabilities)
+    def predict_proba(self, X: Any) -> Floats:
+        """The probabilities of the classes."""
+        check_is_fitted(self)
+        return self._head(len(self.classes_)).probabilities(self._raw(X))
+
+    @available_if(_gives_probabilities)
+    def predict_log_proba(self, X: Any) -> Floats:
+        """The logarithms of the probabilities."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def predict(self, X: Any) -> Array:
+        """The class of the largest output, the first of equals; of two, the second if f(x) > 0."""
+        check_is_fitted(self)
+        return self.classes_[codes(self._raw(X))]
+
+    @property
+    def out_activation_(self) -> str:
+        """What makes probabilities of outputs."""
+        head = self._head(len(self.classes_))
+        if head.kind != heads.LOG:
+            return "identity"
+        return "logistic" if len(self.classes_) == 2 else "softmax"
+
+    def _is_classifier(self) -> bool:
+        return True
+
+
+class RegressorNetwork(RegressorMixin, Supervised):
+    """Values of rows."""
+
+    @available_if(_takes_batches)
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """One more epoch, over these rows; those of the first call set the standard units."""
+        data = self._checked(X, y, sample_weight, reset=not hasattr(self, "params_"))
+        return self._more(data.X, data.y, data.sample_weight, 0)
+
+    def predict(self, X: Any) -> Floats:
+        """The predicted values."""
+        check_is_fitted(self)
+        target = Standard(self._target_centre, self._target_unit)
+        values = predictions(self._raw(X), self._head(0), target)
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    @property
+    def own_loss(self) -> Loss | None:
+        """The loss of predictions at which the training aims, if it is not the squared error."""
+        return self._head(0).loss
+
+    @property
+    def out_activation_(self) -> str:
+        """What makes predictions of outputs."""
+        return self._head(0).activation
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        tags.target_tags.positive_only = getattr(self, "loss", None) == "poisson"
+        tags.regressor_tags.poor_score = False
+        return tags
