@@ -32,13 +32,17 @@ WHEN_ASKED = (
     "KernelClassifier",
     "KernelRegressor",
     "LogitBoostClassifier",
+    "MLPClassifier",
+    "MLPRegressor",
+    "NetworkClassifier",
+    "NetworkRegressor",
     "PlugInPredictor",
     "QuadraticDiscriminantAnalysis",
     "StagewiseRegressor",
 )
 """No rivals by default: bags fit each of their members for each fold and value, AdaBoost refuses a
 fold of which its first member makes nothing, of boosted trees histograms are the fastest, kernel
-smoothers look at all pairs of rows, quadratic discriminants, singular where a category is missing
+smoothers look at all pairs of rows, networks take hundreds of passes over them, quadratic discriminants, singular where a category is missing
 from a class, are one end of the regularised ones, and plug-in rules are those of the model that is
 put in."""
 

@@ -13,7 +13,7 @@ MOST_NUMBERS = 2**32  # in a layer: no model has more, and their product would o
 
 def check_network(model: Any) -> None:
     """Raise a DataError unless the parts of a fitted network belong together."""
-    layers, shape = getattr(model, "layers_", None), getattr(model, "input_shape_", None)
+    layers, shape = getattr(model, "layers_", None), getattr(model, "input_shape_", ())
     if not isinstance(layers, list) or not all(isinstance(layer, Layer) for layer in layers):
         raise DataError("layers_ are not a list of layers")
     whole = isinstance(shape, tuple) and 1 <= len(shape) <= 3
