@@ -42,9 +42,9 @@ WHEN_ASKED = (
 )
 """No rivals by default: bags fit each of their members for each fold and value, AdaBoost refuses a
 fold of which its first member makes nothing, of boosted trees histograms are the fastest, kernel
-smoothers look at all pairs of rows, networks take hundreds of passes over them, quadratic discriminants, singular where a category is missing
-from a class, are one end of the regularised ones, and plug-in rules are those of the model that is
-put in."""
+smoothers look at all pairs of rows, networks go through them hundreds of times, quadratic
+discriminants, singular where a category is missing from a class, are one end of the regularised
+ones, and plug-in rules are those of the model that is put in."""
 
 
 def show_learners(*, as_json: bool) -> None:
