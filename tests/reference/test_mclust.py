@@ -37,13 +37,8 @@ def test_at_the_defaults_the_likelihood_is_at_least_as_high(fit):
     assert mixture._n_parameters() == fit["df"]
 
 
-# Acidity with five components has maxima side by side: one seed in sixty misses those that are as
-# high as mclust's.
-FEW = [fit for fit in FITS if fit["data"] != "acidity" or fit["n_components"] < 5]
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("fit", FEW, ids=name)
+@pytest.mark.parametrize("fit", FITS, ids=name)
 def test_whatever_the_seed(fit):
     X = DATA[fit["data"]]
     for seed in range(1, 8):

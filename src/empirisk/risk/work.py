@@ -24,10 +24,13 @@ from empirisk.risk.rungs import (
     rows_per_block,
 )
 from empirisk.runtime.arrays import Array, Floats, Ints
-from empirisk.runtime.parallel import slices
+from empirisk.runtime.parallel import slices, stream
 from empirisk.runtime.streams import spawn
 
 Rung = Literal["plan", "path", "generic"]
+
+SHARES, LEAST_ROWS = 16, 256
+"""Of the training rows, to be predicted by threads side by side."""
 
 
 class Whole(NamedTuple):
@@ -125,12 +128,15 @@ class Work:
         found = None if known is None else known(problem.loss)
         if found is not None:
             return found
-        total = np.zeros(len(values))
-        for block in slices(problem.n, rows_per_block(len(values), problem.n_classes)):
+
+        def losses(block: slice) -> Floats:
             rows = np.arange(problem.n)[block]
-            losses = problem.losses(rows, whole.predict(rows, output))
-            total += problem.weight[block] @ losses
-        return total / problem.weight.sum()
+            return problem.weight[block] @ problem.losses(rows, whole.predict(rows, output))
+
+        few = max(LEAST_ROWS, -(-problem.n // SHARES))
+        size = min(few, rows_per_block(len(values), problem.n_classes))
+        sums = stream(losses, slices(problem.n, size), n_jobs=self.n_jobs)
+        return sum(sums, np.zeros(len(values))) / problem.weight.sum()
 
     @property
     def _seed(self) -> int | None:

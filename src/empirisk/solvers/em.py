@@ -161,12 +161,31 @@ def em_from(
     keep_steps: bool = False,
     sound: Callable[[P], bool] | None = None,
     n_jobs: int | None = None,
+    finalists: int = FINALISTS,
 ) -> Ascent[P]:
-    """Of several starts, the way to the largest likelihood.
+    """Of several starts, the way to the largest likelihood: the first of `em_ends`."""
+    return em_ends(
+        model, starts, tol=tol, max_iter=max_iter, keep_steps=keep_steps, sound=sound,
+        n_jobs=n_jobs, finalists=finalists,
+    )[0]  # fmt: skip
 
-    Each is followed until a step gains less than 0.0001 for each row; then the best five of them
-    until it gains less than `tol` (after Biernacki, Celeux & Govaert 2003), and the next best for
-    each of these that does not end soundly.
+
+def em_ends(
+    model: LatentModel[P, S],
+    starts: Sequence[P],
+    *,
+    tol: float = 1e-6,
+    max_iter: int = 1000,
+    keep_steps: bool = False,
+    sound: Callable[[P], bool] | None = None,
+    n_jobs: int | None = None,
+    finalists: int = FINALISTS,
+) -> list[Ascent[P]]:
+    """The ways from several starts that were gone to their end, that to the most likely one first.
+
+    Each start is followed until a step gains less than 0.0001 for each row; then the best five of
+    them until it gains less than `tol` (after Biernacki, Celeux & Govaert 2003), and the next best
+    for each of these that does not end soundly.
 
     Parameters
     ----------
@@ -178,16 +197,18 @@ def em_from(
         sound parameters goes before all that do not.
     n_jobs : int or None
         Threads; no bit depends on it.
+    finalists : int
+        How many starts are followed to the end.
 
     Returns
     -------
-    Ascent
-        Whose way is that from the best start, and whose `starts` has what each led to.
+    list of Ascent
+        The `starts` of each has what each start led to.
     """
     if not starts:
         raise ParameterError("starts is empty; give at least one start")
     if len(starts) == 1:
-        return em(model, starts[0], tol=tol, max_iter=max_iter, keep_steps=keep_steps)
+        return [em(model, starts[0], tol=tol, max_iter=max_iter, keep_steps=keep_steps)]
     short = max(tol, SHORT)
 
     def follow(start: P) -> Ascent[P]:
@@ -197,9 +218,9 @@ def em_from(
     reached = np.array([way.log_likelihood for way in ways])
     order = ranked(ways, sound)
     if tol == short:
-        return replace(ways[order[0]], starts=reached)
+        return [replace(ways[i], starts=reached) for i in order]
     ends: list[Ascent[P]] = []
-    wanted = FINALISTS
+    wanted = finalists
     while wanted and len(ends) < len(order):
         more = parallel(
             lambda i: carried_on(model, ways[i], tol, max_iter, keep_steps),
@@ -208,7 +229,7 @@ def em_from(
         )
         ends += more
         wanted -= sum(sound is None or bool(sound(end.parameters)) for end in more)
-    return replace(ends[ranked(ends, sound)[0]], starts=reached)
+    return [replace(ends[i], starts=reached) for i in ranked(ends, sound)]
 
 
 def ranked(ways: Sequence[Ascent[P]], sound: Callable[[P], bool] | None) -> list[int]:

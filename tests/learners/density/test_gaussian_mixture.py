@@ -547,3 +547,28 @@ def test_quantiles_are_the_same_for_copies():
     order = np.argsort(rows[:, 0])
     assert (np.diff(labels[order]) >= 0).all()
     assert set(labels) == {0, 1, 2, 3}
+
+
+def test_starts_are_tried_on_a_part_of_many_rows_and_end_as_high():
+    """Of four groups, well apart, all ways to the end lead to the one sensible maximum."""
+    rng = np.random.default_rng(0)
+    centres = 6.0 * np.eye(4, 3)
+    rows = centres[rng.integers(4, size=24_000)] + rng.normal(size=(24_000, 3))
+    found = GaussianMixture(4, random_state=0, keep_steps=True).fit(rows)
+    start = GaussianMixture(4, means_init=centres, random_state=0).fit(rows)
+    assert found.lower_bound_ >= start.lower_bound_ - 1e-6  # tol
+    assert len(found.trajectory_.starts) == 10
+    assert len(found.lower_bounds_) == found.n_iter_ < start.n_iter_ + 10
+    again = GaussianMixture(4, random_state=0, n_jobs=2).fit(rows)
+    assert_array_equal(again.means_, found.means_)
+
+
+def test_rows_missing_altogether_count_for_nothing():
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(60, 2))
+    more = np.vstack([rows, np.full((30, 2), np.nan)])
+    found = GaussianMixture(2, random_state=0).fit(rows)
+    again = GaussianMixture(2, random_state=0).fit(more)
+    assert_allclose(again.means_, found.means_, rtol=1e-12)
+    for criterion in ("bic", "aic", "icl"):
+        assert getattr(found, criterion)(more) == pytest.approx(getattr(found, criterion)(rows))

@@ -31,6 +31,7 @@ FAMILIES = {
     "rayleigh": (),
     "skewnorm": (3.0,),
     "t": (4.0,),
+    "truncexpon": (2.0,),
     "uniform": (),
     "vonmises": (2.0,),
     "weibull_min": (1.5,),

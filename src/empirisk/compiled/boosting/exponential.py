@@ -5,6 +5,7 @@ from numba import types
 from numba.extending import intrinsic, overload
 
 from empirisk.compiled.decorator import compiled
+from empirisk.compiled.double_double import fused_multiply_add
 
 LARGEST = 700.0
 LOG2_E = 1.4426950408889634
@@ -54,21 +55,21 @@ def exponential(x):
     """exp(x), to two units in the last place; x is brought within -700..700 before."""
     x = x if x < LARGEST else LARGEST
     x = x if x > -LARGEST else -LARGEST
-    shifted = x * LOG2_E + TO_WHOLE
+    shifted = fused_multiply_add(x, LOG2_E, TO_WHOLE)
     k = shifted - TO_WHOLE
-    r = (x - k * LN2_HIGH) - k * LN2_LOW
+    r = fused_multiply_add(k, -LN2_LOW, fused_multiply_add(k, -LN2_HIGH, x))
     # Taylor's series: |r| < 0.347, and the next term is below 2e-16 of the sum.
     s = 1.0 / 479001600.0
-    s = s * r + 1.0 / 39916800.0
-    s = s * r + 1.0 / 3628800.0
-    s = s * r + 1.0 / 362880.0
-    s = s * r + 1.0 / 40320.0
-    s = s * r + 1.0 / 5040.0
-    s = s * r + 1.0 / 720.0
-    s = s * r + 1.0 / 120.0
-    s = s * r + 1.0 / 24.0
-    s = s * r + 1.0 / 6.0
-    s = s * r + 0.5
-    s = s * r + 1.0
-    s = s * r + 1.0
+    s = fused_multiply_add(s, r, 1.0 / 39916800.0)
+    s = fused_multiply_add(s, r, 1.0 / 3628800.0)
+    s = fused_multiply_add(s, r, 1.0 / 362880.0)
+    s = fused_multiply_add(s, r, 1.0 / 40320.0)
+    s = fused_multiply_add(s, r, 1.0 / 5040.0)
+    s = fused_multiply_add(s, r, 1.0 / 720.0)
+    s = fused_multiply_add(s, r, 1.0 / 120.0)
+    s = fused_multiply_add(s, r, 1.0 / 24.0)
+    s = fused_multiply_add(s, r, 1.0 / 6.0)
+    s = fused_multiply_add(s, r, 0.5)
+    s = fused_multiply_add(s, r, 1.0)
+    s = fused_multiply_add(s, r, 1.0)
     return from_bits(to_bits(s) + (to_bits(shifted) << MANTISSA))

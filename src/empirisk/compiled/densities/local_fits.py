@@ -16,10 +16,14 @@ import numpy as np
 from empirisk.compiled.decorator import compiled
 from empirisk.compiled.densities.pair_sums import (
     distances,
+    drop,
+    farthest,
     kernels_of,
+    mostly_out_of_reach,
     others,
+    take_up,
     total,
-    within_reach,
+    within,
 )
 
 TIE = 1e-12
@@ -44,46 +48,53 @@ def local_fits(
     Where no row is in reach, l is 1 over their weight for the nearest rows, ties included.
     """
     n, p = X.shape
-    d2, values, chosen, scaled = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-    rows, nearest = np.empty(n, np.int64), np.empty(n, np.int64)
+    K, lines = Y.shape[1], degree == 1
+    d2, values, scaled = np.empty(n), np.empty(n), np.empty(n)
+    rows = np.empty(n, np.int64)
+    at_hand = np.empty((2 + K + p if lines else 2 + K, n))
+    targets, gaps = at_hand[2 : 2 + K], at_hand[2 + K :]
     columns = np.ascontiguousarray(X.T)
-    mean, slope, place = np.empty(p), np.zeros(p), np.empty(p)
+    place, slope = np.zeros(p), np.empty(p)
     covariance = np.empty((p, p))
     for q in range(T.shape[0]):
         scale = factors[group[q]]
         distances(T[q], columns, scale, d2)
         count, near = others(d2, group[q], groups, rows)
+        count = within(farthest(kind, rates[0], near, reach), rows[:count], d2)
+        take_up(rows[:count], d2, weight, at_hand)
+        take_up_columns(rows[:count], Y, targets)
+        if lines:
+            take_up_gaps(rows[:count], T[q], columns, scale, gaps)
+        alone, whole = False, 0.0
         for v in range(rates.size):
-            count = within_reach(kind, rates[v], near, reach, count, rows, d2)
-            used, m = rows, count
-            kernels_of(
-                kind, 0.0, rates[v], near, rows, d2, weight, chosen[:m], scaled[:m], values[:m]
-            )
-            s = total(values[:m])
-            line = degree == 1
-            if not s > 0.0:
-                used, line = nearest, False
-                m = nearest_rows(d2, group[q], groups, near, nearest)
-                for i in range(m):
-                    values[i] = weight[nearest[i]]
-                s = total(values[:m])
-            whole = s
-            s = brought_to_one(values[:m], s)
+            if not alone:
+                most = farthest(kind, rates[v], near, reach)
+                if mostly_out_of_reach(most, at_hand[0][:count]):
+                    count = drop(most, count, rows, at_hand)
+                kernels_of(
+                    kind, 0.0, rates[v], near, at_hand[0], at_hand[1], scaled, values[:count]
+                )
+                whole = total(values[:count])
+                alone = not whole > 0.0  # and so at all smaller bandwidths
+                if alone:
+                    count = nearest_rows(d2, group[q], groups, near, rows)
+                    take_up(rows[:count], d2, weight, at_hand)
+                    take_up_columns(rows[:count], Y, targets)
+            used = values[:count]
+            if alone:
+                used[:] = at_hand[1][:count]
+                whole = total(used)
+            s = brought_to_one(used, whole)
             slope[:] = 0.0
-            if line:
-                moments(T[q], columns, scale, used[:m], values[:m], s, mean, covariance, place)
+            if lines and not alone:
+                moments(gaps, used, s, place, covariance, scaled)
                 solve(covariance, place, slope)
-                tilt(columns, scale, used[:m], values[:m], mean, slope)
-            for k in range(Y.shape[1]):
-                fits[q, v, k] = product(values[:m], used, Y, k) / s
-            if norms.shape[0] == 0:
-                continue
-            square = 0.0
-            for i in range(m):
-                square += values[i] / s * (values[i] / s) / weight[used[i]]
-            norms[q, v] = square
-            leverages[q, v] = 1.0 / whole
-            if line:
+                tilt(gaps, used, place, slope, scaled)
+            for k in range(K):
+                fits[q, v, k] = product(used, targets[k]) / s
+            if norms.shape[0] > 0:
+                norms[q, v] = norm_of(used, s, at_hand[1])
+                leverages[q, v] = 1.0 / whole
                 for j in range(p):
                     leverages[q, v] += slope[j] * place[j] / whole
 
@@ -92,15 +103,16 @@ def local_fits(
 def local_weights(T, X, factors, weight, rate, kind, reach, out):
     """out[q, i] = w_i l_i of local means at one bandwidth."""
     n = X.shape[0]
-    d2, values, chosen, scaled = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    d2, values, scaled, at_hand = np.empty(n), np.empty(n), np.empty(n), np.empty((2, n))
     rows, groups = np.empty(n, np.int64), np.full(n, -1)
     nobody = groups[0] + 1  # the group of targets, of which no row is
     columns = np.ascontiguousarray(X.T)
     for q in range(T.shape[0]):
         distances(T[q], columns, factors, d2)
         count, near = others(d2, nobody, groups, rows)
-        m = within_reach(kind, rate, near, reach, count, rows, d2)
-        kernels_of(kind, 0.0, rate, near, rows, d2, weight, chosen[:m], scaled[:m], values[:m])
+        m = within(farthest(kind, rate, near, reach), rows[:count], d2)
+        take_up(rows[:m], d2, weight, at_hand)
+        kernels_of(kind, 0.0, rate, near, at_hand[0], at_hand[1], scaled, values[:m])
         s = total(values[:m])
         if not s > 0.0:
             m = nearest_rows(d2, nobody, groups, near, rows)
@@ -110,6 +122,22 @@ def local_weights(T, X, factors, weight, rate, kind, reach, out):
         out[q] = 0.0
         for i in range(m):
             out[q, rows[i]] = values[i] / s
+
+
+@compiled(inner=True)
+def take_up_columns(rows, Y, out):
+    """out[k, i]: the k-th column of Y at the i-th of the listed rows."""
+    for i in range(rows.size):
+        for k in range(out.shape[0]):
+            out[k, i] = Y[rows[i], k]
+
+
+@compiled(inner=True)
+def take_up_gaps(rows, t, columns, scale, out):
+    """out[j, i]: the j-th column of the i-th of the listed rows, as seen from t, scaled."""
+    for j in range(out.shape[0]):
+        for i in range(rows.size):
+            out[j, i] = (columns[j, rows[i]] - t[j]) * scale[j]
 
 
 @compiled(inner=True)
@@ -125,18 +153,31 @@ def brought_to_one(values, s):
 
 
 @compiled(inner=True)
-def product(values, rows, Y, k):
-    """The sum of values times a column of Y, in four parts, which do not wait for each other."""
-    a = b = c = d = 0.0
-    n = values.size - values.size % 4
-    for i in range(0, n, 4):
-        a += values[i] * Y[rows[i], k]
-        b += values[i + 1] * Y[rows[i + 1], k]
-        c += values[i + 2] * Y[rows[i + 2], k]
-        d += values[i + 3] * Y[rows[i + 3], k]
+def product(values, y):
+    """The sum of values times y, in eight parts, which do not wait for each other."""
+    a = b = c = d = e = f = g = h = 0.0
+    n = values.size - values.size % 8
+    for i in range(0, n, 8):
+        a += values[i] * y[i]
+        b += values[i + 1] * y[i + 1]
+        c += values[i + 2] * y[i + 2]
+        d += values[i + 3] * y[i + 3]
+        e += values[i + 4] * y[i + 4]
+        f += values[i + 5] * y[i + 5]
+        g += values[i + 6] * y[i + 6]
+        h += values[i + 7] * y[i + 7]
     for i in range(n, values.size):
-        a += values[i] * Y[rows[i], k]
-    return (a + b) + (c + d)
+        a += values[i] * y[i]
+    return ((a + b) + (c + d)) + ((e + f) + (g + h))
+
+
+@compiled(inner=True)
+def norm_of(values, s, weight):
+    """sum_i w_i l_i^2 of values s w_i l_i."""
+    square = 0.0
+    for i in range(values.size):
+        square += values[i] / s * (values[i] / s) / weight[i]
+    return square
 
 
 @compiled(inner=True)
@@ -151,27 +192,19 @@ def nearest_rows(d2, group, groups, near, rows):
 
 
 @compiled(inner=True)
-def moments(t, columns, scale, rows, values, s, mean, covariance, place):
-    """Weighted mean and covariance of the rows, as seen from t, and t - mean."""
-    p = mean.size
+def moments(gaps, values, s, place, covariance, scaled):
+    """t - m and the weighted covariance of the rows, from what they are as seen from t."""
+    p = place.size
     for j in range(p):
-        x = columns[j]
-        total_ = 0.0
-        for i in range(rows.size):
-            total_ += values[i] * ((x[rows[i]] - t[j]) * scale[j])
-        mean[j] = total_ / s
-        place[j] = -mean[j]
+        place[j] = -product(values, gaps[j]) / s
     for j in range(p):
+        x, from_mean = gaps[j], place[j]
+        for i in range(values.size):
+            scaled[i] = values[i] * (x[i] + from_mean)
+        rest = total(scaled[: values.size])
         for k in range(j + 1):
-            x, z = columns[j], columns[k]
-            total_ = 0.0
-            for i in range(rows.size):
-                a = (x[rows[i]] - t[j]) * scale[j] - mean[j]
-                b = (z[rows[i]] - t[k]) * scale[k] - mean[k]
-                total_ += values[i] * (a * b)
-            covariance[j, k] = covariance[k, j] = total_ / s
-    for j in range(p):
-        mean[j] = t[j] + mean[j] / scale[j]
+            found = product(scaled[: values.size], gaps[k]) + rest * place[k]
+            covariance[j, k] = covariance[k, j] = found / s
 
 
 @compiled(inner=True, makes_arrays=True)
@@ -212,10 +245,12 @@ def solve(C, b, x):
 
 
 @compiled(inner=True)
-def tilt(columns, scale, rows, values, mean, slope):
+def tilt(gaps, values, place, slope, factor):
     """From w k to s w l of a line, in place."""
-    for i in range(rows.size):
-        factor = 1.0
-        for j in range(mean.size):
-            factor += slope[j] * ((columns[j, rows[i]] - mean[j]) * scale[j])
-        values[i] *= factor
+    factor[: values.size] = 1.0
+    for j in range(place.size):
+        x, g, from_mean = gaps[j], slope[j], place[j]
+        for i in range(values.size):
+            factor[i] += g * (x[i] + from_mean)
+    for i in range(values.size):
+        values[i] *= factor[i]

@@ -7,6 +7,7 @@ it gives all parameters, or None where with these fixed there is no formula.
 from collections.abc import Callable
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import digamma, polygamma
 
 from empirisk.learners.density.families import Parameters
@@ -17,6 +18,7 @@ Fixed = Parameters
 Formula = Callable[[Floats, Floats, Fixed], Parameters | None]
 
 MOST_STEPS = 60
+NEARLY_UNIFORM = 1e-5
 LEAST_GAP = 1e-12  # of values that are nearly equal rounding errors are all there is
 
 
@@ -30,6 +32,27 @@ def exponential(x: Floats, w: Floats, fixed: Fixed) -> Parameters:
     """The least value, and the mean distance to it."""
     loc = fixed.get("loc", float(x.min()))
     return {"loc": loc, "scale": fixed.get("scale", _mean(x - loc, w))}
+
+
+def truncated_exponential(x: Floats, w: Floats, fixed: Fixed) -> Parameters | None:
+    """From the least to the largest value, T apart: 1/b - 1/(e^b - 1) is the mean over T.
+
+    Where that is a half or more, the density would have to rise, and there is no maximum.
+    """
+    if "scale" in fixed or "b" in fixed:
+        return None
+    loc = fixed.get("loc", float(x.min()))
+    length = float(x.max()) - loc
+    if not length > 0:
+        return None
+    share = _mean(x - loc, w) / length
+    if not 0 < share < 0.5 - NEARLY_UNIFORM:
+        return None
+    b = float(brentq(lambda b: 1 / b - 1 / np.expm1(b) - share, NEARLY_UNIFORM, 1 / share))
+    scale = length / b
+    while (float(x.max()) - loc) / scale > b:  # the largest value is possible, rounding or not
+        scale = float(np.nextafter(scale, np.inf))
+    return {"b": b, "loc": loc, "scale": scale}
 
 
 def uniform(x: Floats, w: Floats, fixed: Fixed) -> Parameters:
@@ -165,6 +188,7 @@ FORMULAS: dict[str, Formula] = {
     "pareto": pareto,
     "powerlaw": power_law,
     "rayleigh": _root_mean_square(2),
+    "truncexpon": truncated_exponential,
     "uniform": uniform,
     "weibull_min": weibull,
 }

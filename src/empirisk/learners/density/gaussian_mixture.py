@@ -1,7 +1,7 @@
 """Mixtures of Gaussians, fitted by EM."""
 
 import sys
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, Self
 from warnings import warn
 
 import numpy as np
@@ -11,7 +11,7 @@ from empirisk.learners.density.covariance_structures import STRUCTURES, Covarian
 from empirisk.learners.density.em_trajectory import EMTrajectory
 from empirisk.learners.density.gaussian_model import GaussianModel, GaussianParameters, log_joint
 from empirisk.learners.density.gaussian_starts import (
-    dealt_parameters,
+    PreparedRows,
     given_parameters,
     raised_parameters,
 )
@@ -22,12 +22,8 @@ from empirisk.learners.density.mixture import (
 )
 from empirisk.learners.density.mixture_drawing import MixtureDrawing
 from empirisk.learners.density.mixture_soundness import check_gaussian_mixture
-from empirisk.learners.density.mixture_starts import (
-    STARTS,
-    random_responsibilities,
-    start_labels,
-    way_of_start,
-)
+from empirisk.learners.density.mixture_starts import STARTS
+from empirisk.learners.density.scouting import best_of_starts, drawn_scouts, model_of
 from empirisk.learners.density.tiled_rows import Place, TiledRows
 from empirisk.learners.team import Team
 from empirisk.learners.unsupervised.clusters import check_parameters, is_count, is_number
@@ -36,18 +32,9 @@ from empirisk.runtime.errors import ParameterError, RankWarning
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.streams import generator, spawn
 from empirisk.runtime.validation import check_predict, check_rows, numbers
-from empirisk.solvers.em import Ascent, em_from
+from empirisk.solvers.em import Ascent, em
 
-AUTO_STARTS, AUTO_STARTS_ALONG_A_LINE = 10, 20
-
-
-class PreparedRows(NamedTuple):
-    """Rows of positive weight, in their place and in tiles, and the floor of covariances."""
-
-    X: Floats
-    weight: Floats
-    tiled: TiledRows
-    floor: CovarianceFloor
+AUTO_STARTS, AUTO_STARTS_ALONG_A_LINE = 10, 40
 
 
 class GaussianMixture(MixtureDrawing, Mixture):
@@ -81,8 +68,10 @@ class GaussianMixture(MixtureDrawing, Mixture):
     max_iter : int
         Steps at most.
     n_init : "auto" or int
-        How many starts; "auto" is 10, 20 for a single feature, where components close around
-        equal values most easily, and 1 where the start is not drawn.
+        How many starts; "auto" is 10, 40 for a single feature, where components close around
+        equal values most easily, and 1 where the start is not drawn. Of more than 20,000 rows (or
+        200 for each component and feature, if that is more) half as many are drawn to try all
+        starts on, and only the best end of these is followed on all rows.
     init_params : {"auto", "kmeans", "k-means++", "random_from_data", "random", "hierarchical"}
         Rows are dealt to components by k-means; by the nearest of rows that k-means++ or chance
         draws; by random probabilities; by Ward's hierarchy, which draws nothing up to 2000 rows.
@@ -247,21 +236,29 @@ class GaussianMixture(MixtureDrawing, Mixture):
     def _fit_rows(self, rows: PreparedRows) -> Self:
         """The best of all starts."""
         check_number_of_components(self.n_components, rows.X)
-        model = GaussianModel(rows.tiled, rows.weight, self._structure(), rows.floor)
         with one_blas_thread():
-            found = em_from(
-                model,
-                self._starts(rows, model),
-                tol=self.tol,
-                max_iter=self.max_iter,
-                keep_steps=self.keep_steps,
-                sound=model.sound,
-                n_jobs=self.n_jobs,
-            )
+            found = self._ascent(rows)
         if self.verbose:
             print(f"GaussianMixture: {found}", file=sys.stderr)
         self._take(found, rows)
         return self
+
+    def _ascent(self, rows: PreparedRows) -> Ascent[GaussianParameters]:
+        """EM from the start that was given, or from those that are drawn."""
+        limits: dict[str, Any] = {
+            "tol": self.tol,
+            "max_iter": self.max_iter,
+            "keep_steps": self.keep_steps,
+        }
+        model, K = model_of(rows, self._structure()), int(self.n_components)
+        given = self._given_start(rows, model)
+        if given is not None:
+            return em(model, given, **limits)
+        *seeds, seed = spawn(self.random_state, self._number_of_starts(rows.X.shape[1]) + 1)
+        return best_of_starts(
+            rows, model.structure, K, self.init_params, seeds, drawn_scouts(rows, K, seed),
+            n_jobs=self.n_jobs, **limits,
+        )  # fmt: skip
 
     def _warn(self, floor: CovarianceFloor) -> None:
         """Say what is doubtful about the fit."""
@@ -276,28 +273,14 @@ class GaussianMixture(MixtureDrawing, Mixture):
                 RankWarning,
             )
 
-    def _starts(self, rows: PreparedRows, model: GaussianModel) -> list[GaussianParameters]:
-        """The parameters of all starts."""
-        place, shape = rows.tiled.place, (int(self.n_components), rows.X.shape[1])
-        if self.warm_start and self._fits_in(shape):
+    def _given_start(self, rows: PreparedRows, model: GaussianModel) -> GaussianParameters | None:
+        """Where the last fit ended, or what the user gave."""
+        place = rows.tiled.place
+        if self.warm_start and self._fits_in((int(self.n_components), rows.X.shape[1])):
             last = self._parameters_in(place)
             if all(np.isfinite(each).all() for each in last):
-                return [raised_parameters(last, model)]
-        Z = rows.tiled.whole(rows.X)
-        given = given_parameters(self, place, Z, rows.weight, model)
-        if given is not None:
-            return [given]
-        size = np.sqrt(np.diagonal(rows.floor.total))
-        scaled = Z if model.structure.common_unit else Z / size
-        starts = []
-        for number, seed in enumerate(spawn(self.random_state, self._number_of_starts(shape[1]))):
-            way, K = way_of_start(self.init_params, number), shape[0]
-            if way == "random" and K > 1:
-                labels: Any = random_responsibilities(len(Z), K, seed)
-            else:
-                labels = start_labels(scaled, rows.weight, K, way, seed, rows.tiled.team)
-            starts.append(dealt_parameters(Z, rows.weight, labels, K, model))
-        return starts
+                return raised_parameters(last, model)
+        return given_parameters(self, place, rows.tiled.whole(rows.X), rows.weight, model)
 
     def _number_of_starts(self, p: int) -> int:
         if self.n_components == 1:

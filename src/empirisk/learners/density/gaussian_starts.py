@@ -1,22 +1,63 @@
 """Parameters of a Gaussian mixture to start from: those of rows dealt to components, or given."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from empirisk.learners.density.covariance_structures import Full
+from empirisk.learners.density.covariance_structures import CovarianceFloor, Full
 from empirisk.learners.density.gaussian_model import GaussianModel, GaussianParameters
-from empirisk.learners.density.mixture_starts import by_place, label_moments, start_labels
-from empirisk.learners.density.tiled_rows import Place
+from empirisk.learners.density.mixture_starts import (
+    by_place,
+    label_moments,
+    random_responsibilities,
+    start_labels,
+    way_of_start,
+)
+from empirisk.learners.density.tiled_rows import Place, TiledRows
 from empirisk.learners.team import Team
 from empirisk.learners.unsupervised.lloyd import nearest
 from empirisk.learners.unsupervised.placed_rows import PlacedRows
 from empirisk.runtime.arrays import Floats, Int32s
 from empirisk.runtime.errors import ParameterError
-from empirisk.runtime.streams import spawn
+from empirisk.runtime.streams import generator, spawn
 
 FAR_MEAN = 1e100  # where rows have a size of about 1
 LEAST_SHARE = 1e-10  # of a component that no row was dealt to
+
+
+class PreparedRows(NamedTuple):
+    """Rows of positive weight, in their place and in tiles, and the floor of covariances."""
+
+    X: Floats
+    weight: Floats
+    tiled: TiledRows
+    floor: CovarianceFloor
+
+    def drawn(self, n: int, seed: int) -> "PreparedRows":
+        """So many of the rows, drawn without replacement, in the place of all."""
+        few = np.sort(generator(seed).permutation(len(self.X))[:n])
+        X = np.ascontiguousarray(self.X[few])
+        tiled = TiledRows.of(X, self.tiled.place, self.tiled.team)
+        return PreparedRows(X, self.weight[few], tiled, self.floor)
+
+
+def drawn_starts(
+    rows: PreparedRows, K: int, init_params: str, seeds: Sequence[int], model: GaussianModel
+) -> list[GaussianParameters]:
+    """The parameters of a start for each seed."""
+    Z = rows.tiled.whole(rows.X)
+    size = np.sqrt(np.diagonal(rows.floor.total))
+    scaled = Z if model.structure.common_unit else Z / size
+    starts = []
+    for number, seed in enumerate(seeds):
+        way = way_of_start(init_params, number)
+        if way == "random" and K > 1:
+            labels: Any = random_responsibilities(len(Z), K, seed)
+        else:
+            labels = start_labels(scaled, rows.weight, K, way, seed, rows.tiled.team)
+        starts.append(dealt_parameters(Z, rows.weight, labels, K, model))
+    return starts
 
 
 def dealt_parameters(

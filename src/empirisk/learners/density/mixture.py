@@ -14,7 +14,7 @@ from empirisk.learners.unsupervised.clusters import check_parameters, is_count, 
 from empirisk.risk.axis import Axis
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import ConvergenceWarning, DataError, ParameterError
-from empirisk.runtime.validation import check_weights
+from empirisk.runtime.validation import check_weights, numbers
 
 MOST_COMPONENTS = 20  # of the default grid
 
@@ -63,7 +63,8 @@ class Mixture(DensityMixin, BaseEstimator):
     def bic(self, X: Any, sample_weight: Any = None) -> float:
         """Schwarz's criterion, -2 log-likelihood + log(n) (free parameters); the least is best.
 
-        mclust has it with the other sign.
+        n is the weight of the rows that have a value: those that are missing altogether say
+        nothing. mclust has it with the other sign.
         """
         likelihood, n = self._likelihood(X, sample_weight)
         return -2 * likelihood + float(np.log(n)) * self._n_parameters()
@@ -75,7 +76,7 @@ class Mixture(DensityMixin, BaseEstimator):
         best, where mclust has the other sign.
         """
         joint = self._log_posterior(X)
-        weight = check_weights(sample_weight, len(joint))
+        weight = self._counted(X, sample_weight)
         certain = joint.max(axis=1) - np.asarray(logsumexp(joint, axis=1))
         return self.bic(X, sample_weight) - 2 * float(weight @ certain)
 
@@ -98,8 +99,14 @@ class Mixture(DensityMixin, BaseEstimator):
     def _likelihood(self, X: Any, sample_weight: Any) -> tuple[float, float]:
         """The log-likelihood of all rows, and how many they count as."""
         values = self.score_samples(X)
-        weight = check_weights(sample_weight, len(values))
+        weight = self._counted(X, sample_weight)
         return float(weight @ values), float(weight.sum())
+
+    def _counted(self, X: Any, sample_weight: Any) -> Floats:
+        """The weights of rows, 0 of those without a value."""
+        rows = numbers(X, self, allow_nan=True)
+        weight = check_weights(sample_weight, len(rows))
+        return np.where(np.isnan(rows).all(axis=1), 0.0, weight)
 
     def _warn_unless_converged(self: Any) -> None:
         if not self.converged_ and self.max_iter > 0 and self.tol > 0:

@@ -73,10 +73,10 @@ class ParametricDensity(DensityMixin, BaseEstimator):
     Notes
     -----
     Of "expon", "halfnorm", "invgauss", "laplace", "lognorm", "maxwell", "norm", "pareto",
-    "powerlaw", "rayleigh" and "uniform" the maximum is a formula, of "gamma" and "weibull_min" the
-    root of one equation. Of others, and for other parameters fixed, it is found by Newton's method
-    from several starts; a `ConvergenceWarning` says where the point found is not stationary,
-    or goes on to a limit of the family. A row of weight w counts as w rows.
+    "powerlaw", "rayleigh" and "uniform" the maximum is a formula, of "gamma", "truncexpon" and
+    "weibull_min" the root of one equation. Of others, and for other parameters fixed, it is found
+    by Newton's method from several starts; a `ConvergenceWarning` says where the point found is not
+    stationary, or goes on to a limit of the family. A row of weight w counts as w rows.
 
     References
     ----------

@@ -69,6 +69,9 @@ class KNeighborsClassifier(ClassifierMixin, KNeighbors):
     the last row only so many as are needed to make k. A weight may be a fraction of a copy; weights
     of another sum than the number of rows ask for another k.
 
+    Distances are those of double precision: seen from a point that is 1e16 times as far away as the
+    rows are from each other, all of them are equally far, and the first ones are taken.
+
     References
     ----------
     T. Cover & P. Hart (1967), Nearest neighbor pattern classification.
