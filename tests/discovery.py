@@ -11,18 +11,26 @@ from empirisk.risk.axis import PathMixin
 
 
 def learners() -> list[type]:
-    """The public estimators of empirisk.learners: classes with a constructor of their own.
+    """The public estimators of empirisk.learners: classes with a constructor.
 
-    A transformer that does nothing but transform, such as a basis, learns no rule and is none.
+    One that other classes inherit is theirs. A transformer that does nothing but transform, such as a basis, learns no rule and is none.
     """
     found = []
     for module in pkgutil.walk_packages(empirisk.learners.__path__, "empirisk.learners."):
         for name, thing in vars(importlib.import_module(module.name)).items():
             mine = inspect.isclass(thing) and thing.__module__ == module.name
-            whole = mine and issubclass(thing, BaseEstimator) and "__init__" in vars(thing)
+            whole = mine and issubclass(thing, BaseEstimator) and has_constructor(thing)
             rule = mine and (
                 issubclass(thing, PathMixin) or not issubclass(thing, TransformerMixin)
             )
             if whole and rule and not name.startswith("_"):
                 found.append(thing)
     return found
+
+
+def has_constructor(cls: type) -> bool:
+    """Whether a class is to be made: it has, or was left, a constructor, and leaves it to none."""
+    own = [heir for heir in cls.__subclasses__() if heir.__module__.startswith("empirisk.")]
+    if any("__init__" not in vars(heir) for heir in own):
+        return False
+    return "__init__" in vars(cls) or cls.__init__ is not object.__init__
