@@ -41,7 +41,7 @@ def obvious_splits(X, rows, category):
 
 
 def ordered_levels(X, rows, g, h, j):
-    """The splits of a node along the order of its levels, as `compiled.boosting.levels` has it."""
+    """The splits of a node along the order of its levels, and the l2 that these have besides."""
     groups, rare = [], rows & np.isnan(X[:, j])
     for level in np.unique(X[rows & ~np.isnan(X[:, j]), j]):
         here = rows & (X[:, j] == level)
@@ -55,23 +55,24 @@ def ordered_levels(X, rows, g, h, j):
     left = np.zeros(len(X), bool)
     for group in groups[:-1]:
         left = left | group
-        yield left.copy()
+        yield left.copy(), 2 * (len(groups) - 2)
 
 
 def obvious_tree(X, g, h, limits, category):
     """Leaves of the tree that is grown best first: a list of (rows, value)."""
 
     def best_split(rows):
-        before = worth(g[rows].sum(), h[rows].sum(), limits.l2)
-        best, most = None, limits.min_gain + 1e-9 * before
-        splits = list(obvious_splits(X, rows, category))
+        best, most = None, limits.min_gain + 1e-9 * worth(g[rows].sum(), h[rows].sum(), limits.l2)
+        splits = [(j, 0, left) for j, _, left in obvious_splits(X, rows, category)]
         for j in np.flatnonzero(category):
-            splits += [(j, nan, left) for left in ordered_levels(X, rows, g, h, j)]
-        for _, _, left in sorted(splits, key=lambda split: split[0]):
+            splits += [(j, more, left) for left, more in ordered_levels(X, rows, g, h, j)]
+        for _, more, left in sorted(splits, key=lambda split: split[0]):
             if allowed(rows, left, limits, h):
                 right = rows & ~left
-                gain = worth(g[left].sum(), h[left].sum(), limits.l2) - before
-                gain += worth(g[right].sum(), h[right].sum(), limits.l2)
+                l2 = limits.l2 + more
+                gain = worth(g[left].sum(), h[left].sum(), l2)
+                gain += worth(g[right].sum(), h[right].sum(), l2)
+                gain -= worth(g[rows].sum(), h[rows].sum(), l2)
                 if gain > most * (1 + 1e-12):
                     best, most = left, gain
         return most, best

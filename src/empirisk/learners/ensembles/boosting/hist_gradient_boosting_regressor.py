@@ -68,8 +68,10 @@ class HistGradientBoostingRegressor(RegressorMixin, HistGradientBoosting):
         Bins that a feature may have, besides one for missing values.
     categorical_features : "from_dtype", None, or names, numbers or truth values of columns
         Categories are split into two sets of levels: the best cut of the levels in the order of
-        G / H. Of more levels than bins, neighbours in that order share a bin, for each tree anew.
-        By default those of a frame that are words or categories.
+        G / (H + 10). As this order is found from the same rows, l2 is larger by 2 (L - 2) where
+        such a split is compared with others, L being the levels of the node that have ten rows and
+        more. Of more levels than bins, neighbours in that order share a bin, for each tree anew. By
+        default those of a frame that are words or categories.
     monotonic_cst : array of -1, 0, 1, or dict of names, optional
         The prediction may only fall, is free, or may only grow with a feature.
     interaction_cst : "pairwise", "no_interactions" or list of lists of features, optional
