@@ -3,8 +3,8 @@
 Best-first growth on the sums G and H of gradients and curvatures in a node, on the distinct values
 themselves; missing values are tried on both sides. The levels of a category are cut in the order of
 G / (H + 10); levels with fewer than 10 rows in the node are one with what is missing, and of L such
-groups a cut is weighed with 2 (L - 2) more of l2. Where a node lacks it, what is missing goes to
-the side with more rows.
+groups a cut is weighed with 2 (L - 8) more of l2 if L > 8. Where a node lacks it, what is missing
+goes to the side with more rows.
 """
 
 from dataclasses import dataclass, field
@@ -161,7 +161,9 @@ def level_cuts(j, x, g, h):
         missing_left = None in names[:k]
         if not rest.any():
             missing_left = 2 * np.isin(x, left).sum() > len(x)
-        yield Cut(j, sides=(left, right), missing_left=missing_left, more_l2=2 * (len(names) - 2))
+        yield Cut(
+            j, sides=(left, right), missing_left=missing_left, more_l2=2 * max(len(names) - 8, 0)
+        )
 
 
 def boost(X, y, start, gradient, curvature, *, rounds, learning_rate=0.1, **how):

@@ -5,12 +5,13 @@ smoothing it is the best of all 2^(L-1) - 1 splits (Fisher 1958, Breiman et al. 
 draws levels with few rows to the middle. Levels with fewer than MIN_SUPPORT rows in the node are
 taken together with missing values, and levels that are not in the node go where these go.
 
-An order that the gradients themselves gave flatters its cuts: of L levels that mean nothing the
-best is worth about 2 (L - 2) / pi more, in units of the noise, than a split given beforehand.
-So such splits are weighed with l2 + LEVEL_L2 (L - 2) in place of l2, which takes most from nodes
-and sides of little curvature. To subtract that worth would be right for levels that mean nothing,
-but costs much where levels matter together with other features: what those are worth shows only
-below other splits.
+An order that the gradients themselves gave flatters its cuts. By chance alone, in units of the
+noise, the best cut of L levels is worth about 1 + 2 (L - 2) / pi: of 8 levels as much as the best
+cut of a number, of 40 five times that. So where a node has more than AS_A_NUMBER levels, splits by
+them are weighed with LEVEL_L2 more of l2 for each level beyond, which takes most from nodes and
+sides of little curvature. To subtract that worth would be right for levels that mean nothing, but
+costs much where levels matter together with other features: what they are worth shows only below
+other splits.
 """
 
 import numpy as np
@@ -31,7 +32,8 @@ from empirisk.compiled.boosting.splitting import (
 from empirisk.compiled.decorator import compiled
 
 MIN_SUPPORT = 10
-LEVEL_L2 = 2.0  # for each level of a node beyond two
+AS_A_NUMBER = 8
+LEVEL_L2 = 2.0
 WORD, ONE = np.uint64(63), np.uint64(1)
 
 
@@ -49,7 +51,7 @@ def search_levels(
     n, rare = order_levels(rules, feature, firsts, seconds, units[SMOOTHING], missing, order, gains)
     if n < 2:
         return
-    l2 = units[L2] + LEVEL_L2 * (n - 2) * units[CURVATURE_UNIT]
+    l2 = units[L2] + LEVEL_L2 * max(n - AS_A_NUMBER, 0) * units[CURVATURE_UNIT]
     first, second = np.int64(0), np.int64(0)
     for r in range(n):
         b = np.int64(order[0, r])

@@ -55,7 +55,7 @@ def ordered_levels(X, rows, g, h, j):
     left = np.zeros(len(X), bool)
     for group in groups[:-1]:
         left = left | group
-        yield left.copy(), 2 * (len(groups) - 2)
+        yield left.copy(), 2 * max(len(groups) - 8, 0)
 
 
 def obvious_tree(X, g, h, limits, category):
@@ -121,6 +121,7 @@ def data(seed, n=300, p=4, *, missing=0.0, levels=0, distinct=40):
         (0.0, 0, Limits(max_leaf_nodes=8, min_samples_leaf=5, learning_rate=1.0)),
         (0.2, 0, Limits(max_leaf_nodes=8, min_samples_leaf=5, l2=2.0)),
         (0.0, 6, Limits(max_leaf_nodes=8, min_samples_leaf=1, l2=0.5)),
+        (0.1, 18, Limits(max_leaf_nodes=10, min_samples_leaf=2, l2=0.5)),
         (0.1, 30, Limits(max_leaf_nodes=10, min_samples_leaf=3, max_depth=3)),
         (0.0, 0, Limits(max_leaf_nodes=50, min_samples_leaf=1, min_gain=4.0)),
     ],
