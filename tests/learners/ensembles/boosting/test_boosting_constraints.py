@@ -111,3 +111,16 @@ def test_constraints_are_checked(settings, message):
 def test_of_many_classes_none_goes_one_way():
     with pytest.raises(ParameterError, match="two classes; here are 3"):
         HistGradientBoostingClassifier(monotonic_cst=[1, 0, 0]).fit(X, np.digitize(Y, [-1, 1]))
+
+
+@pytest.mark.parametrize("levels", [6, 30])
+def test_a_constraint_on_a_feature_that_is_constant_changes_no_split_by_levels(levels):
+    draw = np.random.default_rng(levels)
+    table = np.column_stack(
+        [draw.integers(levels, size=900), X[:, 0].repeat(3)[:900], np.ones(900)]
+    )
+    y = np.sin(table[:, 0]) * table[:, 1] + 0.3 * draw.normal(size=900)
+    learner = HistGradientBoostingRegressor(categorical_features=[0], **HOW)
+    free = clone(learner).fit(table, y).predict(table)
+    bound = learner.set_params(monotonic_cst=[0, 0, 1]).fit(table, y).predict(table)
+    np.testing.assert_allclose(bound, free, rtol=1e-10, atol=1e-12)  # sums in another order

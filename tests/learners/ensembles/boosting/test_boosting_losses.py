@@ -312,6 +312,23 @@ def test_in_monotone_trees_steps_that_would_raise_a_loss_of_ones_own_are_all_hal
     assert_allclose(own, named / 0.3 / 2, rtol=1e-10)  # sums in another order
 
 
+@pytest.mark.parametrize("start", [0.0, -12.0])
+@pytest.mark.parametrize("monotone", [None, [1, 0, 0]])
+def test_steps_to_where_a_loss_of_ones_own_is_no_number_are_halved(monotone, start):
+    class Counts(OfClasses):
+        def initial(self, y, sample_weight):
+            return start  # far below: Newton's step is 2e4 or 3e9, and exp of that is infinite
+
+        def inverse_link(self, raw):
+            return np.exp(raw)
+
+    X, y = rng.normal(size=(150, 3)), rng.poisson(2e4, size=150).astype(float)
+    model = HistGradientBoostingRegressor(
+        Counts(PoissonDeviance()), max_iter=80, monotonic_cst=monotone
+    ).fit(X, y)
+    assert_allclose(model.predict(X), 2e4, rtol=0.05)  # seven standard deviations of a count
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

@@ -168,6 +168,8 @@ def test_parameters_are_checked(settings, message):
 def test_rows_to_judge_by_are_checked():
     with pytest.raises(ParameterError, match="X_val was given and y_val was not"):
         HistGradientBoostingRegressor(**HOW).fit(X, Y, X_val=NEW)
+    with pytest.raises(ParameterError, match="sample_weight_val was given and X_val was not"):
+        HistGradientBoostingRegressor(**HOW).fit(X, Y, sample_weight_val=np.ones(100))
     with pytest.raises(ParameterError, match="early_stopping is False"):
         HistGradientBoostingRegressor(early_stopping=False).fit(X, Y, X_val=NEW, y_val=Y_NEW)
     with pytest.raises(DataError, match="a class 7 that y does not have"):

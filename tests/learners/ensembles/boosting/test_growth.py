@@ -41,7 +41,7 @@ def obvious_splits(X, rows, category):
 
 
 def ordered_levels(X, rows, g, h, j):
-    """The splits of a node along the order of its levels, as `compiled.boosting.levels` has it."""
+    """The splits of a node along the order of its levels, and how many are more than eight."""
     groups, rare = [], rows & np.isnan(X[:, j])
     for level in np.unique(X[rows & ~np.isnan(X[:, j]), j]):
         here = rows & (X[:, j] == level)
@@ -55,23 +55,25 @@ def ordered_levels(X, rows, g, h, j):
     left = np.zeros(len(X), bool)
     for group in groups[:-1]:
         left = left | group
-        yield left.copy()
+        yield left.copy(), max(len(groups) - 8, 0)
 
 
-def obvious_tree(X, g, h, limits, category):
+def obvious_tree(X, g, h, limits, category, per_level=2):
     """Leaves of the tree that is grown best first: a list of (rows, value)."""
 
     def best_split(rows):
-        before = worth(g[rows].sum(), h[rows].sum(), limits.l2)
-        best, most = None, limits.min_gain + 1e-9 * before
-        splits = list(obvious_splits(X, rows, category))
+        best, most = None, limits.min_gain + 1e-9 * worth(g[rows].sum(), h[rows].sum(), limits.l2)
+        splits = [(j, 0, left) for j, _, left in obvious_splits(X, rows, category)]
         for j in np.flatnonzero(category):
-            splits += [(j, nan, left) for left in ordered_levels(X, rows, g, h, j)]
-        for _, _, left in sorted(splits, key=lambda split: split[0]):
+            ordered = ordered_levels(X, rows, g, h, j)
+            splits += [(j, per_level * many, left) for left, many in ordered]
+        for _, more, left in sorted(splits, key=lambda split: split[0]):
             if allowed(rows, left, limits, h):
                 right = rows & ~left
-                gain = worth(g[left].sum(), h[left].sum(), limits.l2) - before
-                gain += worth(g[right].sum(), h[right].sum(), limits.l2)
+                l2 = limits.l2 + more
+                gain = worth(g[left].sum(), h[left].sum(), l2)
+                gain += worth(g[right].sum(), h[right].sum(), l2)
+                gain -= worth(g[rows].sum(), h[rows].sum(), l2)
                 if gain > most * (1 + 1e-12):
                     best, most = left, gain
         return most, best
@@ -120,6 +122,7 @@ def data(seed, n=300, p=4, *, missing=0.0, levels=0, distinct=40):
         (0.0, 0, Limits(max_leaf_nodes=8, min_samples_leaf=5, learning_rate=1.0)),
         (0.2, 0, Limits(max_leaf_nodes=8, min_samples_leaf=5, l2=2.0)),
         (0.0, 6, Limits(max_leaf_nodes=8, min_samples_leaf=1, l2=0.5)),
+        (0.1, 18, Limits(max_leaf_nodes=10, min_samples_leaf=2, l2=0.5)),
         (0.1, 30, Limits(max_leaf_nodes=10, min_samples_leaf=3, max_depth=3)),
         (0.0, 0, Limits(max_leaf_nodes=50, min_samples_leaf=1, min_gain=4.0)),
     ],
@@ -140,6 +143,21 @@ def test_a_tree_is_that_of_a_slow_obvious_grower(missing, levels, limits, curved
         booster.trees().add_to(scores, BinnedTable.of(X, category).places())
         np.testing.assert_array_equal(scores[:, 0], fast)
         booster.trees().trees.check_loaded()
+
+
+def test_splits_by_more_than_eight_levels_have_more_l2_for_each():
+    limits = Limits(max_leaf_nodes=12, min_samples_leaf=3, learning_rate=1.0)
+    category, matters = [False] * 3 + [True], 0
+    for seed in range(4):
+        X, g, h = data(seed, n=700, levels=40)
+        booster = Booster(BinnedTable.of(X, category), limits)
+        booster.grow(g, h)
+        fast = booster.leaf_values[booster.leaf_of]
+        slow = predictions(obvious_tree(X, g, h, limits, np.array(category)), len(g))
+        np.testing.assert_allclose(fast, slow, rtol=EXACT, atol=EXACT)
+        plain = predictions(obvious_tree(X, g, h, limits, np.array(category), 0), len(g))
+        matters += not np.allclose(fast, plain)
+    assert matters > 0
 
 
 @pytest.mark.parametrize("loss", ["squared", "log", "poisson", "gamma"])

@@ -166,18 +166,27 @@ class OwnLoss(BoostingLoss):
         return self._checked("inverse_link", self.loss.inverse_link(raw), raw.shape)
 
     def leaf_steps(self, y: Array, raw: Floats, weight: Any, leaf: Any, newton: Floats) -> Floats:
-        return halved_steps(lambda f: weight * self.value(y, f), raw, leaf, newton)
+        self.value(y, raw)  # where the fit is, it must be finite
+        return halved_steps(lambda f: weight * self._tried(y, f), raw, leaf, newton)
 
     def common_step(self, y: Array, raw: Floats, weight: Floats, newton: Floats) -> float:
         def losses(factor: Floats) -> Floats:
-            return weight * self.value(y, raw + factor * newton)
+            return weight * self._tried(y, raw + factor * newton)
 
+        self.value(y, raw)
         one_leaf = np.zeros(len(y), np.int64)
         return float(halved_steps(losses, np.zeros(len(y)), one_leaf, np.ones(1))[0])
 
     @property
     def moves_leaves(self) -> bool:
         return True
+
+    def _tried(self, y: Array, raw: Floats) -> Floats:
+        """The loss of scores that may be too far: what is no finite number is infinite."""
+        with np.errstate(all="ignore"):
+            value = np.asarray(self.loss.value(y, raw), dtype=np.float64)
+        self._checked("value", np.where(np.isfinite(value), value, 0.0), y.shape)
+        return np.where(np.isfinite(value), value, np.inf)
 
     def _checked(self, name: str, found: Any, shape: tuple[int, ...]) -> Floats:
         array = np.asarray(found, dtype=np.float64)

@@ -79,7 +79,7 @@ class HistGradientBoosting(PathMixin, BaseEstimator):
 
     def _fit(self, X: Any, y: Any, weight: Any, groups: Any, others: Others) -> Self:
         """Fit; `others` are X, y and weights of rows to judge by, or None."""
-        refuse_half_validation(others[0], others[1], self.early_stopping)
+        refuse_half_validation(*others, self.early_stopping)
         most, going_on = checked_rounds(self.max_iter, "max_iter"), goes_on(self)
         table = TrainingTable.of(self, X, y, weight, reset=not going_on)
         before = self._earlier(table, most) if going_on else None

@@ -152,7 +152,8 @@ feature_importances_, n_features_in_, feature_names_in_, columns_
         groups : array-like of shape (n,), optional
             Whole groups of rows are held out for early stopping.
         X_val, y_val, sample_weight_val : optional
-            Rows to judge by for early stopping; then no training rows are held out.
+            Rows to judge by for early stopping; then no training rows are held out. With
+            `early_stopping="auto"` they count from 10,001 training rows on, as in scikit-learn.
 
         Returns
         -------

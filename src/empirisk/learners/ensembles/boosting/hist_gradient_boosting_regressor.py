@@ -68,8 +68,10 @@ class HistGradientBoostingRegressor(RegressorMixin, HistGradientBoosting):
         Bins that a feature may have, besides one for missing values.
     categorical_features : "from_dtype", None, or names, numbers or truth values of columns
         Categories are split into two sets of levels: the best cut of the levels in the order of
-        G / H. Of more levels than bins, neighbours in that order share a bin, for each tree anew.
-        By default those of a frame that are words or categories.
+        G / (H + 10). As the order is found from the same rows, such splits gain by chance: in a
+        node with L > 8 levels of ten rows and more, gains have 2 (L - 8) added to their l2. Of
+        more levels than bins, neighbours in that order share a bin, for each tree anew. By default
+        those of a frame that are words or categories.
     monotonic_cst : array of -1, 0, 1, or dict of names, optional
         The prediction may only fall, is free, or may only grow with a feature.
     interaction_cst : "pairwise", "no_interactions" or list of lists of features, optional
@@ -216,7 +218,8 @@ class HistGradientBoostingRegressor(RegressorMixin, HistGradientBoosting):
         groups : array-like of shape (n,), optional
             Whole groups of rows are held out for early stopping.
         X_val, y_val, sample_weight_val : optional
-            Rows to judge by for early stopping; then no training rows are held out.
+            Rows to judge by for early stopping; then no training rows are held out. With
+            `early_stopping="auto"` they count from 10,001 training rows on, as in scikit-learn.
 
         Returns
         -------

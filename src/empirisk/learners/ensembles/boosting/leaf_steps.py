@@ -75,16 +75,18 @@ def halved_steps(
 ) -> Floats:
     """Newton's steps, halved in each leaf as often as the loss in it would be higher than before.
 
-    `losses` are the weighted losses of raw scores, row by row.
+    `losses` are the weighted losses of raw scores, row by row; finite at those that are given.
+    Halvings count once all losses are finite: from however far, steps come back.
     """
-    n_leaves, step = len(newton), newton.copy()
+    n_leaves, step, halvings = len(newton), newton.copy(), 0
     before = np.bincount(leaf, losses(raw), minlength=n_leaves)
-    for _ in range(HALVINGS):
+    while halvings < HALVINGS:
         after = np.bincount(leaf, losses(raw + step[leaf]), minlength=n_leaves)
         worse = ~(after <= before)
         if not worse.any():
             return step
         step[worse] *= 0.5
+        halvings += int(np.isfinite(after).all())
     step[worse] = 0.0
     return step
 

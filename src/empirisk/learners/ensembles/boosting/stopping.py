@@ -153,11 +153,13 @@ def scored_rows(n: int, seed: int) -> Ints:
     return rows if n <= MOST_SCORED else np.sort(generator(seed).permutation(n)[:MOST_SCORED])
 
 
-def refuse_half_validation(X_val: Any, y_val: Any, early_stopping: Any) -> None:
+def refuse_half_validation(X_val: Any, y_val: Any, weight_val: Any, early_stopping: Any) -> None:
     """Raise a ParameterError where held-out rows were given in part, or to no use."""
     if (X_val is None) != (y_val is None):
         given, lacking = ("X_val", "y_val") if y_val is None else ("y_val", "X_val")
         raise ParameterError(f"{given} was given and {lacking} was not: give both, or none")
+    if X_val is None and weight_val is not None:
+        raise ParameterError("sample_weight_val was given and X_val was not: give X_val and y_val")
     if X_val is not None and isinstance(early_stopping, bool) and not early_stopping:
         raise ParameterError(
             "X_val and y_val were given and early_stopping is False: set it to True or 'auto'"
