@@ -19,6 +19,7 @@ from empirisk import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     Encoder,
+    HistGradientBoostingRegressor,
     LinearRegression,
     RandomForestRegressor,
     Table,
@@ -33,6 +34,7 @@ Y = X[:, 0] * X[:, 1] + X[:, 2] + 0.3 * rng.normal(size=120)
 LABEL = np.digitize(Y, [-0.7, 0.7])
 WEIGHT = rng.integers(0, 4, size=120).astype(float)
 FOREST = RandomForestRegressor(10, random_state=0).fit(X, Y)
+BOOSTED = HistGradientBoostingRegressor(max_iter=10, min_samples_leaf=5).fit(X, Y)
 
 
 def frame(n=90):
@@ -59,11 +61,12 @@ def naive(model, X, columns, values, weight):
     return mean, error
 
 
-def test_one_feature_is_a_loop_over_its_values():
-    found = partial_dependence(FOREST, X, 1, sample_weight=WEIGHT, grid_resolution=15)
+@pytest.mark.parametrize("model", [FOREST, BOOSTED], ids=["forest", "boosted trees"])
+def test_one_feature_is_a_loop_over_its_values(model):
+    found = partial_dependence(model, X, 1, sample_weight=WEIGHT, grid_resolution=15)
     (values,) = found.grid
     assert len(values) == 15
-    each = [naive(FOREST, X, [1], [value], WEIGHT) for value in values]
+    each = [naive(model, X, [1], [value], WEIGHT) for value in values]
     assert_allclose(found.mean, [mean for mean, _ in each], rtol=1e-12)
     assert_allclose(found.standard_error, [error for _, error in each], rtol=1e-9)
     reach = stats.t.ppf(0.975, (WEIGHT > 0).sum() - 1) * found.standard_error
