@@ -23,7 +23,7 @@ def places(layer):
     return layer[OUT_CHANNELS] * layer[OUT_HEIGHT] * layer[OUT_WIDTH]
 
 
-@compiled(inner=True)
+@compiled(inner=True, signatures=2)  # the first number of a window is the literal 0
 def met(layer, w, k):
     """The place in the picture of the k-th number of window w."""
     x, rest = w % layer[OUT_WIDTH], w // layer[OUT_WIDTH]
