@@ -185,6 +185,13 @@ def test_kernels_over_channels_are_a_layer_of_a_network(stride, padding):
     assert_allclose(found[2], sums, rtol=1e-12, atol=1e-14)
 
 
+def test_a_picture_without_channels_has_one():
+    kernel = np.stack([image_kernel("blur"), image_kernel("margin")])[:, None]
+    found = convolve(DIGIT, kernel)
+    assert_array_equal(found, convolve(DIGIT[None], kernel))
+    assert_array_equal(found, [convolve(DIGIT, "blur"), convolve(DIGIT, "margin")])
+
+
 def test_a_signal_through_a_layer_of_a_network():
     x, kernel = rng.normal(size=15), rng.normal(size=4)
     layer = Conv1d(1, 4, stride=2, padding=3, activation="identity", bias=False)

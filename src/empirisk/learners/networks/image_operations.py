@@ -90,8 +90,8 @@ def convolve(
     Returns
     -------
     array
-        Of as many axes as the image; (side + 2 padding - kernel) // stride + 1 numbers along each
-        side.
+        Of as many axes as the image, or (channels out, height, width);
+        (side + 2 padding - kernel) // stride + 1 numbers along each side.
 
     Notes
     -----
@@ -129,7 +129,7 @@ def convolve(
             "the numbers of the image and the kernel are so large that their products have no "
             "finite sum: divide one of them by a large number"
         )
-    return _unpacked(result, np.ndim(image))
+    return result if kernels.ndim == 4 else _unpacked(result, np.ndim(image))
 
 
 def pool(
