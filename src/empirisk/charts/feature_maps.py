@@ -8,7 +8,7 @@ import numpy as np
 from empirisk.charts.axes import axes
 from empirisk.runtime.arrays import Floats
 
-ROOM = 0.25  # between pictures, as a share of their longer side; words need it
+ROOM = 0.16  # between pictures, as a share of their longer side; words need it
 LEAST_ROOM = 0.06
 
 

@@ -13,6 +13,7 @@ from empirisk.compiled.networks.convolution import convolution_scratch
 from empirisk.compiled.networks.layout import CONVOLUTION, KIND
 from empirisk.compiled.networks.passing import go_forth
 from empirisk.learners.networks.architecture import Architecture
+from empirisk.learners.networks.image_operations import AT_ONCE
 from empirisk.learners.networks.picture_layers import AveragePool, Conv1d, Conv2d, MaxPool
 from empirisk.runtime.errors import DataError, DataTypeError, ParameterError
 
@@ -131,6 +132,15 @@ def test_flipped_it_is_convolution_and_otherwise_correlation(size):
     )
     x, k = rng.integers(-9, 10, 12), rng.integers(-9, 10, 5)
     assert_array_equal(convolve(x, k, flip=True, padding=4), np.convolve(x, k))
+
+
+@pytest.mark.parametrize("shape", [(150, 333), (3, 2 * AT_ONCE)])
+def test_large_pictures_are_summed_up_in_blocks(shape):
+    """More than one block of rows, and rows that are longer than a block."""
+    image, kernel = rng.integers(-9, 10, (2, *shape)), rng.integers(-9, 10, (3, 2))
+    found = convolve(image, kernel, stride=(2, 1))
+    for channel, each in zip(found, image, strict=True):
+        assert_array_equal(channel, signal.correlate2d(each, kernel, "valid")[::2])
 
 
 def test_convolution_is_linear_in_the_image_and_in_the_kernel():

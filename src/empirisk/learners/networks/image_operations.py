@@ -11,6 +11,7 @@ with stride s and p zeros around A. That is cross-correlation, which networks ca
 
 from collections.abc import Iterator
 from functools import reduce
+from itertools import product
 from typing import Any, Literal
 
 import numpy as np
@@ -31,6 +32,8 @@ SUM_TO_ONE = 1e-8
 """How far from 1 a sum of probabilities may be, which may come from rounded or 32-bit numbers."""
 
 LARGEST = np.finfo(float).max
+
+AT_ONCE = 2**14  # numbers that are summed up together, in the cache
 
 
 def image_kernel(name: str) -> Floats:
@@ -239,11 +242,18 @@ def _mean(parts: list[Floats]) -> Floats:
 
 def _weighted_sum(padded: Floats, kernels: Floats, size: Pair, stride: Pair) -> Floats:
     """One kernel over each channel; or all kernels, (out, channels, height, width), over all."""
-    total: Any = 0.0
-    for v, u, part in _places(padded, size, stride):
-        weights = kernels[..., v, u]
-        total += np.tensordot(weights, part, 1) if kernels.ndim == 4 else weights * part
-    return total
+    places = list(_places(padded, size, stride))
+    if kernels.ndim == 4:
+        return reduce(np.add, (np.tensordot(kernels[..., v, u], p, 1) for v, u, p in places))
+    result = np.zeros_like(places[0][2], order="C")
+    rows = max(AT_ONCE // result.shape[2], 1)
+    for channel, top in product(range(len(result)), range(0, result.shape[1], rows)):
+        block = result[channel, top : top + rows]
+        term = np.empty_like(block)
+        for v, u, part in places:
+            np.multiply(part[channel, top : top + rows], kernels[v, u], out=term)
+            block += term
+    return result
 
 
 def _zeros(padding: Any, size: Pair, dimensions: int) -> tuple[Pair, Pair]:
