@@ -7,17 +7,17 @@ from typing import Any, Literal
 import numpy as np
 
 from empirisk.charts.decision_boundary import class_colours
+from empirisk.charts.in_points import FONT, axes_in_points, text_width
 from empirisk.charts.tidy_layout import levels_of, tidy_layout
 from empirisk.runtime.arrays import Floats
 
 Direction = Literal["down", "right"]
-FONT, LINE, PAD, GAP = 8.0, 11.0, 5.0, 9.0  # points
+LINE, PAD, GAP = 11.0, 5.0, 9.0  # points
 BAR = 7.0  # height of the bar of the classes
 BETWEEN_LEVELS = {"down": 34.0, "right": 46.0}
 THICKEST = 9.0  # the edge to a child with all rows
 MOST_IN_LEGEND = 20
 LONGEST = 60  # characters of a class in the legend
-LARGEST = 1.5  # times the size of the text, in axes with much room
 COLOURS = "YlGnBu"  # light enough below PALE for black text
 PALE = 0.55
 
@@ -68,7 +68,7 @@ def draw_boxes(
     if classes is not None and (more := _legend_entry(classes) - whole[0]) > 0:
         centre, whole = centre + [more / 2, 0.0], whole + [more, 0.0]
     strip = 0.0 if classes is None else 2 * LINE * _legend_rows(classes, whole[0])
-    ax, scale = _axes(whole + [0.0, strip], ax)
+    ax, scale = axes_in_points(whole + [2 * GAP, strip + 2 * GAP], ax)
     for node in range(1, len(boxes)):
         _draw_edge(ax, node, parent, boxes, centre, size, direction, scale)
     for node, box in enumerate(boxes):
@@ -96,31 +96,9 @@ def _places(parent: Sequence[int], size: Floats, direction: Direction) -> tuple[
 
 def _size(box: Box) -> tuple[float, float]:
     """Width and height of a box around its text."""
-    width = max([_width(line, "bold") for line in box.title] + [_width(line) for line in box.lines])
+    widths = [text_width(line, "bold") for line in box.title] + [text_width(x) for x in box.lines]
     height = LINE * (len(box.title) + len(box.lines)) + (0.0 if box.bar is None else BAR + PAD)
-    return max(width, 30.0) + 2 * PAD, height + 2 * PAD
-
-
-def _width(text: str, weight: str = "normal") -> float:
-    from matplotlib.font_manager import FontProperties
-    from matplotlib.textpath import text_to_path
-
-    font = FontProperties(size=FONT, weight=weight)
-    width, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=False)
-    return 1.06 * float(width)  # pixels are whole on a screen
-
-
-def _axes(size: Floats, ax: Any) -> tuple[Any, float]:
-    """Axes, and the size of text in them."""
-    needed = (size + 2 * GAP) / 72
-    if ax is None:
-        from matplotlib.figure import Figure
-
-        return Figure(figsize=tuple(needed)).add_axes((0, 0, 1, 1)), 1.0
-    ax.figure.draw_without_rendering()  # a layout engine gives the axes their place
-    room = ax.get_window_extent()
-    scale = min(np.array([room.width, room.height]) / ax.figure.dpi / needed)
-    return ax, float(min(scale, LARGEST))
+    return max(*widths, 30.0) + 2 * PAD, height + 2 * PAD
 
 
 def _draw_edge(
@@ -176,7 +154,7 @@ def _face(tone: float | None) -> Any:
 
 def _legend_entry(classes: Sequence[str]) -> float:
     """The width of a column of the legend."""
-    return max(_width(name) for name in _in_legend(classes)) + 5 * FONT
+    return max(text_width(name) for name in _in_legend(classes)) + 5 * FONT
 
 
 def _in_legend(classes: Sequence[str]) -> list[str]:

@@ -1,0 +1,63 @@
+"""Many small pictures in one: the kernels of a layer, or what they find in an image."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from empirisk.charts.axes import axes
+from empirisk.runtime.arrays import Floats
+
+ROOM = 0.16  # between pictures, as a share of their longer side; words need it
+LEAST_ROOM = 0.06
+
+
+def draw_feature_maps(
+    pictures: Floats,
+    *,
+    names: Sequence[str] | None = None,
+    columns: int | None = None,
+    signed: bool = False,
+    own_scale: bool = False,
+    ax: Any = None,
+) -> Any:
+    """Pictures (n, height, width) row by row, or (rows, columns, height, width) as they stand.
+
+    `signed` colours numbers below 0 blue and above 0 red, as of kernels; otherwise they go from
+    black to white. All have one scale, shown beside them, unless each has its `own_scale`. `names`
+    are written above. Without `columns` the whole is about square.
+    """
+    ax = axes(ax)
+    pictures = np.asarray(pictures, dtype=float)
+    if pictures.ndim == 4:
+        columns = pictures.shape[1]
+        pictures = pictures.reshape(-1, *pictures.shape[2:])
+    n, height, width = pictures.shape
+    across = min(columns or int(np.ceil(np.sqrt(n * height / width))), n)
+    down = -(-n // across)
+    low, high = _scale(pictures, signed)
+    apart = (ROOM if names is not None else LEAST_ROOM) * max(height, width)
+    how = {"cmap": "RdBu_r" if signed else "gray", "interpolation": "nearest"}
+    for i, picture in enumerate(pictures):
+        ends = _scale(picture, signed) if own_scale else (low, high)
+        left, top = (i % across) * (width + apart), (i // across) * (height + apart)
+        place = (left, left + width, top + height, top)
+        image = ax.imshow(picture, extent=place, vmin=ends[0], vmax=ends[1], **how)
+        if names is not None:
+            ax.text(left + width / 2, top - 0.2 * apart, names[i], fontsize="small", ha="center",
+                    va="bottom", parse_math=False)  # fmt: skip
+    if not own_scale:
+        ax.figure.colorbar(image, ax=ax, shrink=0.7)
+    ax.set_xlim(-apart, across * (width + apart))
+    ax.set_ylim(down * (height + apart), -apart)
+    ax.axis("off")
+    return ax
+
+
+def _scale(pictures: Floats, signed: bool) -> tuple[float, float]:
+    """What is black or blue, and what is white or red."""
+    if signed:
+        most = float(np.abs(pictures).max()) or 1.0
+        return -most, most
+    low, high = float(pictures.min()), float(pictures.max())
+    return low, high if high > low else low + 1.0
