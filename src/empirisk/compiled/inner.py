@@ -33,10 +33,26 @@ class InnerLibrary(JITCodeLibrary):
         return self.serialize_using_bitcode()
 
 
+class LeafLibrary(InnerLibrary):
+    """The intermediate code of a function, optimised: its loops are vectorised before callers come."""
+
+    def _optimize_final_module(self):
+        passes, builder = self._codegen._module_pass_manager()
+        passes.run(self._final_module, builder)
+
+
 class InnerCompiler(Compiler):
     """Numba's steps to compile a function, with a library of intermediate code."""
 
+    library = InnerLibrary
+
     def define_pipelines(self):
         state = self.state
-        state.library = InnerLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library = self.library(state.targetctx.codegen(), state.func_id.func_qualname)
         return super().define_pipelines()
+
+
+class LeafCompiler(InnerCompiler):
+    """The same, with a library of optimised code."""
+
+    library = LeafLibrary

@@ -52,8 +52,8 @@ def _pattern(typing_context, number):
 @compiled(inner=True)
 def exponential(x):
     """exp(x), to two units in the last place; x is brought within -700..700 before."""
-    x = x if x < LARGEST else LARGEST
-    x = x if x > -LARGEST else -LARGEST
+    x = LARGEST if x > LARGEST else x  # in this order NaN stays NaN
+    x = -LARGEST if x < -LARGEST else x
     shifted = x * LOG2_E + TO_WHOLE
     k = shifted - TO_WHOLE
     r = (x - k * LN2_HIGH) - k * LN2_LOW

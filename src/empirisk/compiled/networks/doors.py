@@ -3,7 +3,7 @@
 from empirisk.compiled.decorator import compiled
 from empirisk.compiled.networks.chunks import enter_chunk
 from empirisk.compiled.networks.convolution import convolution_scratch
-from empirisk.compiled.networks.layout import CONVOLUTION, KIND
+from empirisk.compiled.networks.layout import CONVOLUTION, KIND, START
 from empirisk.compiled.networks.passing import go_back
 from empirisk.compiled.networks.updating import add_up, take_step
 
@@ -11,7 +11,7 @@ from empirisk.compiled.networks.updating import add_up, take_step
 @compiled(signatures=3)
 def outputs(network, data, rows, room, seed, draw, to):
     """What the last layer gives out for these rows, in to (n, K)."""
-    f = enter_chunk(network, data, rows, 0, room, seed, draw)
+    f = enter_chunk(network, data, rows, START, room, seed, draw)
     for i in range(f.shape[1]):
         for k in range(f.shape[0]):
             to[i, k] = f[k, i]

@@ -54,7 +54,7 @@ def margin_loss(kind, m):
     return value, -value
 
 
-@compiled(signatures=2)
+@compiled(leaf=True, makes_arrays=True, signatures=2)
 def head_loss(kind, number, f, aim, share, delta):
     """sum_i share_i L(y_i, f_i), and its derivative in delta; f is used up.
 
@@ -82,7 +82,7 @@ def head_loss(kind, number, f, aim, share, delta):
     return total
 
 
-@compiled(signatures=2)
+@compiled(leaf=True, makes_arrays=True, signatures=2)
 def cross_entropy(f, aim, share, delta):
     """-sum_i share_i log p_i[y_i], p_i the softmax of column i; its derivative is p - 1{k = y}."""
     total = 0.0
