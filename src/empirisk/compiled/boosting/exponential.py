@@ -51,7 +51,7 @@ def _pattern(typing_context, number):
 
 @compiled(inner=True)
 def exponential(x):
-    """exp(x), to two units in the last place; x is brought within -700..700 before."""
+    """exp(x), to three units in the last place; x is brought within -700..700 before."""
     x = LARGEST if x > LARGEST else x  # in this order NaN stays NaN
     x = -LARGEST if x < -LARGEST else x
     shifted = x * LOG2_E + TO_WHOLE

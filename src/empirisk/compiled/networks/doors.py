@@ -29,9 +29,9 @@ def gradient(network, room, n):
 def step(params, gradients, memory, solver, settings, length, t):
     """Add the penalty to the gradient and take one step."""
     moment, square, penalised = memory
-    add_up(gradients, params, penalised, settings, 0, len(params))
+    add_up(gradients, params, penalised, settings, START, len(params))
     take_step(
-        solver, params, gradients[0], moment, square, settings, length, t, 1.0, 0, len(params)
+        solver, params, gradients[0], moment, square, settings, length, t, 1.0, START, len(params)
     )
 
 
