@@ -73,7 +73,8 @@ def compiled(function=None, *, signatures=1, inner=False, leaf=False, makes_arra
     An `inner` function is compiled for compiled functions alone (see `inner`). A door from Python,
     a third of the time to compile where there are many arrays, and machine code of its own are left
     out; from Python its original is run. Unless it says that it makes arrays, or returns some, it
-    does not count who uses them: its caller has them.
+    does not count who uses them: its caller has them. A `leaf` is an inner function whose loops are
+    vectorised before its callers take it in.
 
     The code runs without the interpreter's lock, and a division by zero gives an infinity or NaN,
     as in NumPy: a check of each would cost time and code. `function.py_func` is the Python

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from network_twins import slopes
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import log_softmax
 
@@ -10,6 +9,7 @@ from empirisk.compiled.decorator import compiled
 from empirisk.compiled.networks import heads
 from empirisk.losses import margin
 from empirisk.losses.regression import Absolute, Quantile, Squared
+from network_twins import slopes
 
 MARGINS = {
     heads.HINGE: margin.Hinge(),

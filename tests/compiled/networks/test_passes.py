@@ -3,17 +3,17 @@
 import gc
 import weakref
 
-import network_twins as twins
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from network_twins import Passes, slopes
 from numpy.testing import assert_allclose, assert_array_equal
 
+import network_twins as twins
 from empirisk.learners.networks.architecture import Architecture
 from empirisk.learners.networks.layers import Activation, Bottleneck, Dense, Dropout, Flatten
 from empirisk.learners.networks.picture_layers import AveragePool, Conv1d, Conv2d, MaxPool
+from network_twins import Passes, slopes
 
 NAMES = ["identity", "logistic", "tanh", "relu", "leaky_relu", "gelu", "softmax"]
 NETWORKS = {
@@ -50,7 +50,8 @@ NETWORKS = {
         [
             Conv2d(3, (2, 3), padding=1, activation="tanh"), MaxPool(2), Dropout(0.2),
             Conv2d(2, 2, stride=(1, 2), activation="gelu"), AveragePool((2, 1), stride=1),
-            Flatten(), Bottleneck(3), Activation("leaky_relu"), Dense(4, "softmax"), Dense(2, "tanh"),
+            Flatten(), Bottleneck(3), Activation("leaky_relu"), Dense(4, "softmax"),
+            Dense(2, "tanh"),
         ],
     ),
 }  # fmt: skip

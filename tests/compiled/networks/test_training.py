@@ -1,17 +1,17 @@
 """Minibatch training: the same bits for every team, and the numbers of naive lines."""
 
-import network_twins as twins
 import numpy as np
 import pytest
-from network_twins import slopes
 from numpy.testing import assert_allclose, assert_array_equal
 
+import network_twins as twins
 from empirisk.compiled.networks import heads, training, updating
 from empirisk.compiled.networks.heads import LOG, SQUARED
 from empirisk.learners.networks.architecture import Architecture
 from empirisk.learners.networks.layers import Activation, Dense, Dropout, Flatten
 from empirisk.learners.networks.picture_layers import Conv2d, MaxPool
 from empirisk.learners.team import Team
+from network_twins import slopes
 
 SMALL = Architecture((3,), [Dense(4, "tanh"), Dense(1, "identity")])
 PICTURES = Architecture(

@@ -100,7 +100,7 @@ def test_a_network_is_printed_with_its_shapes_and_counts():
     assert lines[0].split() == ["input", "(1,", "28,", "28)"]
     assert lines[1].endswith("(6, 28, 28)      156 parameters")
     assert lines[2].endswith("(6, 14, 14)")
-    assert lines[6].endswith("(120,)       48,120 parameters")
+    assert lines[6].endswith("(120,)        48,120 parameters")
     assert lines[-1] == "61,706 parameters"
     assert len({line.index("(", 30) for line in lines[1:-1]}) == 1  # in a column
 

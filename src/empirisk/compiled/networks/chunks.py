@@ -24,10 +24,9 @@ def turn_rows(X, centre, unit, rows, to):
 def enter_chunk(network, data, rows, c, room, seed, draw):
     """Take rows in, and through the network; returns what the last layer gives out, (K, n)."""
     layers, rates, params = network
-    X, centre, unit, y, weight = data
-    gradients, values, deltas, marks, scratch, aims, shares = room
-    n = len(rows)
-    turn_rows(X, centre, unit, rows, matrix(values[c], START, X.shape[1], n))
+    X, n = data[0], len(rows)
+    _, values, _, marks, scratch, _, _ = room
+    turn_rows(X, data[1], data[2], rows, matrix(values[c], START, X.shape[1], n))
     go_forth(layers, rates, params, values[c], marks[c], scratch[c], n, seed, draw)
     last = layers[len(layers) - 1]
     return matrix(values[c], last[TO], last[N_OUT], n)
@@ -37,7 +36,7 @@ def enter_chunk(network, data, rows, c, room, seed, draw):
 def learn_chunk(network, data, head, rows, total, c, room, seed, draw):
     """sum_i w_i L(y_i, f(x_i)) / total of these rows, and its gradient in that of the chunk."""
     layers, rates, params = network
-    X, centre, unit, y, weight = data
+    X, _, _, y, weight = data
     kind, number = head
     gradients, values, deltas, marks, scratch, aims, shares = room
     n = len(rows)

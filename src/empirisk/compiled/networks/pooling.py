@@ -35,7 +35,7 @@ def met(layer, w, k):
 
 @compiled(leaf=True, signatures=2)
 def keep_largest(largest, mark, numbers, k):
-    """Where a number is larger than the largest so far, or NaN, keep it, and that it was the k-th."""
+    """Keep numbers that are larger than the largest so far, or NaN, and that they were the k-th."""
     for i in range(largest.size):
         larger = numbers[i] > largest[i] or numbers[i] != numbers[i]
         largest[i] = numbers[i] if larger else largest[i]

@@ -136,8 +136,8 @@ class Dense(Activated):
 class Bottleneck(Dense):
     """z = W x: a linear layer of few units, without a bias.
 
-    Put before a layer of weights V it makes their product V W a matrix of low rank; an L2 penalty on
-    both is one on the nuclear norm of the product.
+    Put before a layer of weights V it makes their product V W a matrix of low rank; an L2 penalty
+    on both is one on the nuclear norm of the product.
 
     Examples
     --------

@@ -139,9 +139,9 @@ class Conv1d(Convolution):
 
 @dataclass(frozen=True)
 class Conv2d(Convolution):
-    """z[c, y, x] = s(b_c + sum_{d, v, u} w[c, d, v, u] input[d, y stride + v - pad, x stride + u - pad]).
+    """z[c, y, x] = s(b_c + sum_{d, v, u} w[c, d, v, u] input[d, y t + v - p, x t + u - p]).
 
-    That is cross-correlation, as in all networks: the kernel is not flipped.
+    t is the stride and p the padding. That is cross-correlation, as in all networks: the kernel is not flipped.
 
     Parameters
     ----------
