@@ -30,7 +30,7 @@ from empirisk.compiled.networks.pooling import (
 )
 
 
-@compiled(leaf=True, makes_arrays=True, signatures=2)
+@compiled(inner=True, makes_arrays=True, signatures=2)
 def go_forth(layers, rates, params, values, marks, scratch, n, seed, draw):
     """Fill `values`, whose first rows are the inputs, layer by layer."""
     for j in range(len(layers)):
@@ -49,7 +49,7 @@ def go_forth(layers, rates, params, values, marks, scratch, n, seed, draw):
             activation_forward(layer, values, n)
 
 
-@compiled(leaf=True, makes_arrays=True, signatures=2)
+@compiled(inner=True, makes_arrays=True, signatures=2)
 def go_back(layers, rates, params, gradient, values, marks, scratch, deltas, n):
     """The gradient of all parameters, from dL/d(output) in the first rows of deltas[0].
 

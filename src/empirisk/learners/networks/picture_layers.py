@@ -141,7 +141,8 @@ class Conv1d(Convolution):
 class Conv2d(Convolution):
     """z[c, y, x] = s(b_c + sum_{d, v, u} w[c, d, v, u] input[d, y t + v - p, x t + u - p]).
 
-    t is the stride and p the padding. That is cross-correlation, as in all networks: the kernel is not flipped.
+    t is the stride and p the padding. That is cross-correlation, as in all networks: the kernel is
+    not flipped.
 
     Parameters
     ----------
