@@ -252,9 +252,11 @@ def test_a_leaf_is_an_inner_function_whose_loops_are_vectorised_before_callers_c
         return values[0]
 
     assert caller(np.ones(50)) == 2.0
-    (result,) = double_all.overloads.values()
-    assert "x double>" in result.library.get_llvm_str()
-    assert not result.library._codegen._engine.is_symbol_defined(result.fndesc.llvm_func_name)
+    (leaf,), (door,) = double_all.overloads.values(), caller.overloads.values()
+    assert "x double>" in leaf.library.get_llvm_str()
+    defined = door.library.codegen._engine.is_symbol_defined
+    assert defined(door.fndesc.llvm_func_name)
+    assert not defined(leaf.fndesc.llvm_func_name)  # no machine code of its own
     ints = np.ones(3, int)
     double_all(ints)  # from Python its original is run
     assert ints.tolist() == [2, 2, 2]
