@@ -240,7 +240,9 @@ def test_an_inner_function_that_returns_an_array_says_so():
         total(np.ones(3))
 
 
-def test_a_leaf_is_an_inner_function_whose_loops_are_vectorised_before_callers_come():
+def test_a_leaf_is_an_inner_function_whose_loops_are_vectorised_before_callers_come(monkeypatch):
+    monkeypatch.setattr(cache, "LOADED", "another digest")  # compiled, not read from disk
+
     @compiled(leaf=True)
     def double_all(values):
         for i in range(values.size):
