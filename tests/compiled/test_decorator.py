@@ -238,3 +238,28 @@ def test_an_inner_function_that_returns_an_array_says_so():
 
     with pytest.raises(TypeError, match="same returns an array: say makes_arrays=True"):
         total(np.ones(3))
+
+
+def test_a_leaf_is_an_inner_function_whose_loops_are_vectorised_before_callers_come(monkeypatch):
+    monkeypatch.setattr(cache, "LOADED", "another digest")  # compiled, not read from disk
+
+    @compiled(leaf=True)
+    def double_all(values):
+        for i in range(values.size):
+            values[i] *= 2.0
+
+    @compiled
+    def caller(values):
+        double_all(values)
+        return values[0]
+
+    assert caller(np.ones(50)) == 2.0
+    (leaf,), (door,) = double_all.overloads.values(), caller.overloads.values()
+    assert "x double>" in leaf.library.get_llvm_str()
+    defined = door.library.codegen._engine.is_symbol_defined
+    assert defined(door.fndesc.llvm_func_name)
+    assert not defined(leaf.fndesc.llvm_func_name)  # no machine code of its own
+    ints = np.ones(3, int)
+    double_all(ints)  # from Python its original is run
+    assert ints.tolist() == [2, 2, 2]
+    assert len(double_all.signatures) == 1

@@ -10,7 +10,7 @@ from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
 
 from empirisk.compiled.cache import RoomCache
-from empirisk.compiled.inner import InnerCompiler
+from empirisk.compiled.inner import InnerCompiler, LeafCompiler
 
 
 class Kernel(NamedTuple):
@@ -63,7 +63,7 @@ def holds_array(result):
     return model.contains_nrt_meminfo()
 
 
-def compiled(function=None, *, signatures=1, inner=False, makes_arrays=False):
+def compiled(function=None, *, signatures=1, inner=False, leaf=False, makes_arrays=False):
     """Compile a function when it is first called, and keep the code on disk.
 
     `signatures` is for how many combinations of argument types it is meant to be compiled, one
@@ -73,7 +73,8 @@ def compiled(function=None, *, signatures=1, inner=False, makes_arrays=False):
     An `inner` function is compiled for compiled functions alone (see `inner`). A door from Python,
     a third of the time to compile where there are many arrays, and machine code of its own are left
     out; from Python its original is run. Unless it says that it makes arrays, or returns some, it
-    does not count who uses them: its caller has them.
+    does not count who uses them: its caller has them. A `leaf` is an inner function whose loops are
+    vectorised before its callers take it in.
 
     The code runs without the interpreter's lock, and a division by zero gives an infinity or NaN,
     as in NumPy: a check of each would cost time and code. `function.py_func` is the Python
@@ -93,20 +94,21 @@ def compiled(function=None, *, signatures=1, inner=False, makes_arrays=False):
     """
     if function is None:
         return lambda function: compiled(
-            function, signatures=signatures, inner=inner, makes_arrays=makes_arrays
+            function, signatures=signatures, inner=inner, leaf=leaf, makes_arrays=makes_arrays
         )
     if config.DISABLE_JIT:  # for debuggers: NUMBA_DISABLE_JIT=1
         function.py_func = function
         return function
+    within = inner or leaf
     kernel = njit(
         nogil=True,
         error_model="numpy",
-        no_cpython_wrapper=inner,
+        no_cpython_wrapper=within,
         no_cfunc_wrapper=True,
-        _nrt=makes_arrays or not inner,
-        pipeline_class=InnerCompiler if inner else Compiler,
+        _nrt=makes_arrays or not within,
+        pipeline_class=LeafCompiler if leaf else InnerCompiler if inner else Compiler,
     )(function)
-    kernel.__class__ = InnerDispatcher if inner else KernelDispatcher
+    kernel.__class__ = InnerDispatcher if within else KernelDispatcher
     with suppress(RuntimeError, OSError):  # nowhere to keep the code: each process compiles it
         kernel._cache = RoomCache(function)
     KERNELS[f"{function.__module__}.{function.__qualname__}"] = Kernel(kernel, signatures)

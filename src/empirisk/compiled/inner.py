@@ -3,6 +3,9 @@
 Numba optimises every function that it compiles, and makes machine code of it. Of an inner function
 both would be work for nothing: a caller takes in its intermediate code, and optimises the whole.
 Without it, loops with functions three or four deep compile in four fifths of the time.
+
+A leaf is an inner function that is optimised by itself first: a loop that is vectorised alone may
+not be so any more where it has been built into a long function. It has no machine code either.
 """
 
 from numba.core.codegen import JITCodeLibrary
@@ -33,10 +36,26 @@ class InnerLibrary(JITCodeLibrary):
         return self.serialize_using_bitcode()
 
 
+class LeafLibrary(InnerLibrary):
+    """The intermediate code of a function, optimised: its loops are vectorised once, here."""
+
+    def _optimize_final_module(self):
+        passes, builder = self._codegen._module_pass_manager()
+        passes.run(self._final_module, builder)
+
+
 class InnerCompiler(Compiler):
     """Numba's steps to compile a function, with a library of intermediate code."""
 
+    library = InnerLibrary
+
     def define_pipelines(self):
         state = self.state
-        state.library = InnerLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library = self.library(state.targetctx.codegen(), state.func_id.func_qualname)
         return super().define_pipelines()
+
+
+class LeafCompiler(InnerCompiler):
+    """The same, with a library of optimised code."""
+
+    library = LeafLibrary

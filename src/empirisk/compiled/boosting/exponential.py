@@ -52,9 +52,9 @@ def _pattern(typing_context, number):
 
 @compiled(inner=True)
 def exponential(x):
-    """exp(x), to two units in the last place; x is brought within -700..700 before."""
-    x = x if x < LARGEST else LARGEST
-    x = x if x > -LARGEST else -LARGEST
+    """exp(x), to three units in the last place; x is brought within -700..700 before."""
+    x = LARGEST if x > LARGEST else x  # in this order NaN stays NaN
+    x = -LARGEST if x < -LARGEST else x
     shifted = fused_multiply_add(x, LOG2_E, TO_WHOLE)
     k = shifted - TO_WHOLE
     r = fused_multiply_add(k, -LN2_LOW, fused_multiply_add(k, -LN2_HIGH, x))

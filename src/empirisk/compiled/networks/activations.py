@@ -24,7 +24,7 @@ SLOPE = 0.01  # of the leaky rectifier below zero
 HALF_ROOT, ROOT_TURN = sqrt(0.5), sqrt(0.5 / np.pi)
 
 
-@compiled(signatures=2)
+@compiled(leaf=True, signatures=2)
 def activate(kind, a):
     """s(a), in place; `a` is flat."""
     zero, slope = a.dtype.type(0.0), a.dtype.type(SLOPE)
@@ -40,7 +40,7 @@ def activate(kind, a):
         tanhs(a)
 
 
-@compiled(signatures=2)
+@compiled(leaf=True, signatures=2)
 def undo(kind, z, delta):
     """Multiply delta, in place, by s'(a), where z = s(a); both are flat."""
     zero, one, slope = z.dtype.type(0.0), z.dtype.type(1.0), z.dtype.type(SLOPE)
@@ -58,7 +58,7 @@ def undo(kind, z, delta):
             delta[i] *= one - z[i] * z[i]
 
 
-@compiled(signatures=2)
+@compiled(leaf=True, makes_arrays=True, signatures=2)
 def softmax_columns(scores):
     """exp(f_k) / sum_j exp(f_j) down each column, in place.
 
@@ -79,7 +79,7 @@ def softmax_columns(scores):
             scores[k, i] /= total
 
 
-@compiled(inner=True, makes_arrays=True)
+@compiled(inner=True, makes_arrays=True, signatures=2)
 def activation_forward(layer, values, n):
     """A layer that is an activation only; GELU is a Phi(a), softmax is over all features."""
     a = matrix(values, layer[FROM], layer[N_IN], n)
@@ -96,7 +96,7 @@ def activation_forward(layer, values, n):
         activate(layer[ACTIVE], flat)
 
 
-@compiled(inner=True, makes_arrays=True)
+@compiled(inner=True, makes_arrays=True, signatures=2)
 def activation_backward(layer, values, delta_out, delta_in, n):
     """dL/da of such a layer from dL/dz."""
     a = matrix(values, layer[FROM], layer[N_IN], n)
@@ -115,7 +115,7 @@ def activation_backward(layer, values, delta_out, delta_in, n):
         back[i] = forth[i] * (0.5 * (1.0 + erf(flat[i] * HALF_ROOT)) + flat[i] * density)
 
 
-@compiled(signatures=2)
+@compiled(leaf=True, signatures=2)
 def softmax_backward(z, delta_out, delta_in):
     """dL/da_k = z_k (dL/dz_k - sum_j z_j dL/dz_j)."""
     for i in range(z.shape[1]):

@@ -61,7 +61,7 @@ def inside(layer, u):
     return min(first, layer[OUT_WIDTH]), max(last, min(first, layer[OUT_WIDTH]))
 
 
-@compiled(inner=True)
+@compiled(inner=True, signatures=2)
 def take_run(layer, picture, to, first, last, n):
     """The numbers that one place of the kernel meets in a row, zeros where it is outside."""
     clear_run(to[: first * n])
@@ -75,7 +75,7 @@ def take_run(layer, picture, to, first, last, n):
         copy_run(to[x * n : (x + 1) * n], picture[at : at + n])
 
 
-@compiled(inner=True)
+@compiled(inner=True, signatures=2)
 def give_run_back(layer, picture, patch, first, last, n):
     """Add to the numbers that one place of the kernel meets in a row."""
     stride = layer[STRIDE_WIDTH]
@@ -87,7 +87,7 @@ def give_run_back(layer, picture, patch, first, last, n):
         add_run(picture[at : at + n], patch[x * n : (x + 1) * n])
 
 
-@compiled(inner=True)
+@compiled(inner=True, signatures=2)
 def take_patches(layer, picture, patches, top, rows, n):
     """Patches (K, rows * places in a row * n) that the kernels meet in rows from `top` on."""
     run, k = layer[OUT_WIDTH] * n, 0
@@ -107,7 +107,7 @@ def take_patches(layer, picture, patches, top, rows, n):
                 k += 1
 
 
-@compiled(inner=True)
+@compiled(inner=True, signatures=2)
 def give_patches_back(layer, patches, picture, top, rows, n):
     """Add dL/d(patches) to dL/d(input): the transpose of `take_patches`."""
     run, k = layer[OUT_WIDTH] * n, 0
@@ -125,7 +125,7 @@ def give_patches_back(layer, patches, picture, top, rows, n):
                 k += 1
 
 
-@compiled(inner=True, makes_arrays=True)
+@compiled(inner=True, makes_arrays=True, signatures=2)
 def kernels_of(layer, params):
     """The kernels, (channels, K)."""
     size = layer[OUT_CHANNELS] * patch_size(layer)
@@ -141,7 +141,7 @@ def convolution_scratch(layer, n):
     return places * (2 * patch_size(layer) + layer[OUT_CHANNELS]) + kernels
 
 
-@compiled(inner=True, makes_arrays=True)
+@compiled(inner=True, makes_arrays=True, signatures=2)
 def convolution_forward(layer, params, values, scratch, n):
     """z = s(w * input + b)."""
     size, channels, height = patch_size(layer), layer[OUT_CHANNELS], layer[OUT_HEIGHT]
@@ -161,7 +161,7 @@ def convolution_forward(layer, params, values, scratch, n):
     activate(layer[ACTIVE], z.reshape(z.size))
 
 
-@compiled(inner=True, makes_arrays=True)
+@compiled(inner=True, makes_arrays=True, signatures=2)
 def convolution_backward(
     layer, params, gradient, values, scratch, delta_out, delta_in, n, to_input
 ):

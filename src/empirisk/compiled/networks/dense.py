@@ -8,7 +8,7 @@ from empirisk.compiled.networks.layout import ACTIVE, BIAS, FROM, N_IN, N_OUT, T
 from empirisk.compiled.networks.runs import sum_run
 
 
-@compiled(inner=True)
+@compiled(inner=True, signatures=2)
 def add_bias(z, params, first):
     """Add b_k to row k of z; there is no bias where its place is negative."""
     if first < 0:
@@ -19,7 +19,7 @@ def add_bias(z, params, first):
             z[k, i] += b
 
 
-@compiled(inner=True)
+@compiled(inner=True, signatures=2)
 def sum_rows(delta, gradient, first):
     """dL/db_k, the sum of row k of dL/da."""
     if first < 0:
@@ -28,14 +28,14 @@ def sum_rows(delta, gradient, first):
         gradient[first + k] = sum_run(delta[k])
 
 
-@compiled(inner=True, makes_arrays=True)
+@compiled(inner=True, makes_arrays=True, signatures=2)
 def weights_of(layer, params):
     """W, of shape (given out, taken in)."""
     first, size = layer[WEIGHTS], layer[N_OUT] * layer[N_IN]
     return params[first : first + size].reshape(layer[N_OUT], layer[N_IN])
 
 
-@compiled(inner=True, makes_arrays=True)
+@compiled(inner=True, makes_arrays=True, signatures=2)
 def dense_forward(layer, params, values, n):
     """z = s(W x + b)."""
     x = matrix(values, layer[FROM], layer[N_IN], n)
@@ -45,7 +45,7 @@ def dense_forward(layer, params, values, n):
     activate(layer[ACTIVE], z.reshape(z.size))
 
 
-@compiled(inner=True, makes_arrays=True)
+@compiled(inner=True, makes_arrays=True, signatures=2)
 def dense_backward(layer, params, gradient, values, delta_out, delta_in, n, to_input):
     """From dL/dz, which becomes dL/da, to dL/dW = dL/da x', dL/db, and dL/dx = W' dL/da."""
     x = matrix(values, layer[FROM], layer[N_IN], n)

@@ -69,8 +69,8 @@ def _pattern(typing_context, number):
 @compiled(inner=True)
 def single_exponential(x):
     """exp(x) of a float32, to two units in the last place; x is brought within -87..87 before."""
-    x = x if x < LARGEST else LARGEST
-    x = x if x > -LARGEST else -LARGEST
+    x = LARGEST if x > LARGEST else x  # in this order NaN stays NaN
+    x = -LARGEST if x < -LARGEST else x
     shifted = x * LOG2_E + TO_WHOLE
     k = shifted - TO_WHOLE
     r = (x - k * LN2_HIGH) - k * LN2_LOW
@@ -92,7 +92,7 @@ def single_tanh(x):
     far = far if x > np.float32(0.0) else -far
     z = x * x
     near = ((((T4 * z + T3) * z + T2) * z + T1) * z + T0) * z * x + x
-    return near if size < SINGLE_SMALL else far
+    return far if size >= SINGLE_SMALL else near
 
 
 @compiled(inner=True)
@@ -107,10 +107,10 @@ def double_tanh(x):
     ) * z - 1.61468768441708447952e3
     under = ((z + 1.12811678491632931402e2) * z + 2.23548839060100448583e3) * z
     near = x + x * z * over / (under + 4.84406305325125486048e3)
-    return near if size < SMALL else far
+    return far if size >= SMALL else near
 
 
-@compiled(signatures=2)
+@compiled(leaf=True, signatures=2)
 def exponentials(values):
     """exp(x) of each number, in place."""
     if values.itemsize == 4:
@@ -121,7 +121,7 @@ def exponentials(values):
             values[i] = exponential(np.float64(values[i]))
 
 
-@compiled(signatures=2)
+@compiled(leaf=True, signatures=2)
 def sigmoids(values):
     """1 / (1 + exp(-x)) of each number, in place."""
     if values.itemsize == 4:
@@ -132,7 +132,7 @@ def sigmoids(values):
             values[i] = 1.0 / (1.0 + exponential(-np.float64(values[i])))
 
 
-@compiled(signatures=2)
+@compiled(leaf=True, signatures=2)
 def tanhs(values):
     """tanh(x) of each number, in place."""
     if values.itemsize == 4:

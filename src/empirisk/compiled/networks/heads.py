@@ -14,9 +14,10 @@ from empirisk.compiled.networks.activations import softmax_columns
 
 SQUARED, ABSOLUTE, QUANTILE, POISSON, LOG = range(5)
 HINGE, SQUARED_HINGE, LOGIT, EXPONENTIAL, SQUARE, PERCEPTRON = range(5, 11)
-TINY = 1e-300
+TINY = 1e-30  # a smaller probability is found from its logarithm
 LOG_2 = log(2.0)
 MOST = 700.0  # exp of more is no double
+STEEPEST = 1e38  # in single precision
 
 
 @compiled(inner=True)
@@ -54,7 +55,7 @@ def margin_loss(kind, m):
     return value, -value
 
 
-@compiled(signatures=2)
+@compiled(leaf=True, makes_arrays=True, signatures=2)
 def head_loss(kind, number, f, aim, share, delta):
     """sum_i share_i L(y_i, f_i), and its derivative in delta; f is used up.
 
@@ -62,7 +63,7 @@ def head_loss(kind, number, f, aim, share, delta):
     """
     if kind == LOG and f.shape[0] > 1:
         return cross_entropy(f, aim, share, delta)
-    total = 0.0
+    total, unit = 0.0, LOG_2 if kind == LOG else 1.0
     for k in range(f.shape[0]):
         for i in range(f.shape[1]):
             score = np.float64(f[k, i])
@@ -71,18 +72,16 @@ def head_loss(kind, number, f, aim, share, delta):
             else:
                 second = k if f.shape[0] > 1 else 1
                 sign = 1.0 if aim[0, i] == second else -1.0
-                if kind == LOG:
-                    loss, slope = margin_loss(LOGIT, sign * score)
-                    loss, slope = loss * LOG_2, slope * LOG_2
-                else:
-                    loss, slope = margin_loss(kind, sign * score)
-                slope *= sign
+                loss, slope = margin_loss(LOGIT if kind == LOG else kind, sign * score)
+                loss, slope = unit * loss, unit * sign * slope
+            if f.itemsize == 4:
+                slope = min(max(slope, -STEEPEST), STEEPEST)
             total += share[i] * loss
             delta[k, i] = share[i] * slope
     return total
 
 
-@compiled(signatures=2)
+@compiled(leaf=True, makes_arrays=True, signatures=2)
 def cross_entropy(f, aim, share, delta):
     """-sum_i share_i log p_i[y_i], p_i the softmax of column i; its derivative is p - 1{k = y}."""
     total = 0.0
@@ -96,7 +95,7 @@ def cross_entropy(f, aim, share, delta):
         for k in range(1, f.shape[0]):
             top = max(top, np.float64(f[k, i]))
         p = np.float64(delta[y, i])
-        if p > TINY and p > 1e-30:
+        if p > TINY:
             total -= share[i] * np.log(p)
         else:  # log p itself, where p is as good as 0
             for k in range(f.shape[0]):

@@ -11,7 +11,11 @@ in one flat vector of parameters. A weight matrix has the shape (N_OUT, N_IN), o
 out, channels taken in, kernel height, kernel width) of a convolution.
 """
 
+import numpy as np
+
 from empirisk.compiled.decorator import compiled
+
+START = np.int64(0)  # a plain 0 is a type of its own, for which callees are compiled again
 
 # Kinds of layer.
 DENSE, CONVOLUTION, MAX_POOL, AVERAGE_POOL, DROPOUT, ACTIVATION = range(6)
@@ -28,7 +32,7 @@ KERNEL_HEIGHT, KERNEL_WIDTH, STRIDE_HEIGHT, STRIDE_WIDTH, PAD_HEIGHT, PAD_WIDTH 
 N_FIELDS = 20
 
 
-@compiled(inner=True, makes_arrays=True, signatures=4)
+@compiled(inner=True, makes_arrays=True, signatures=2)
 def matrix(flat, first, rows, n):
     """Rows first to first + rows of a flat array of matrices with n columns, as (rows, n)."""
     return flat[first * n : (first + rows) * n].reshape(rows, n)

@@ -18,6 +18,7 @@ from empirisk.compiled.networks.layout import (
     MAX_POOL,
     N_IN,
     N_OUT,
+    START,
     TO,
     matrix,
 )
@@ -29,7 +30,7 @@ from empirisk.compiled.networks.pooling import (
 )
 
 
-@compiled(signatures=2)
+@compiled(inner=True, makes_arrays=True, signatures=2)
 def go_forth(layers, rates, params, values, marks, scratch, n, seed, draw):
     """Fill `values`, whose first rows are the inputs, layer by layer."""
     for j in range(len(layers)):
@@ -48,7 +49,7 @@ def go_forth(layers, rates, params, values, marks, scratch, n, seed, draw):
             activation_forward(layer, values, n)
 
 
-@compiled(signatures=2)
+@compiled(inner=True, makes_arrays=True, signatures=2)
 def go_back(layers, rates, params, gradient, values, marks, scratch, deltas, n):
     """The gradient of all parameters, from dL/d(output) in the first rows of deltas[0].
 
@@ -59,8 +60,8 @@ def go_back(layers, rates, params, gradient, values, marks, scratch, deltas, n):
     for j in range(len(layers) - 1, -1, -1):
         layer = layers[j]
         to_input = j > 0
-        delta_out = matrix(deltas[side], 0, layer[N_OUT], n)
-        delta_in = matrix(deltas[1 - side], 0, layer[N_IN], n)
+        delta_out = matrix(deltas[side], START, layer[N_OUT], n)
+        delta_in = matrix(deltas[1 - side], START, layer[N_IN], n)
         if layer[KIND] == DENSE:
             dense_backward(layer, params, gradient, values, delta_out, delta_in, n, to_input)
         elif layer[KIND] == CONVOLUTION:

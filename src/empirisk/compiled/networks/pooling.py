@@ -33,16 +33,16 @@ def met(layer, w, k):
     return row * layer[WIDTH] + x * layer[STRIDE_WIDTH] + u
 
 
-@compiled(signatures=2)
+@compiled(leaf=True, signatures=2)
 def keep_largest(largest, mark, numbers, k):
-    """Where a number is larger than the largest so far, keep it, and that it was the k-th."""
+    """Keep numbers that are larger than the largest so far, or NaN, and that they were the k-th."""
     for i in range(largest.size):
-        larger = numbers[i] > largest[i]
+        larger = numbers[i] > largest[i] or numbers[i] != numbers[i]
         largest[i] = numbers[i] if larger else largest[i]
         mark[i] = k if larger else mark[i]
 
 
-@compiled(signatures=2)
+@compiled(leaf=True, signatures=2)
 def add_marked(back, forth, mark, k):
     """Add to the k-th number of a window if it was the largest."""
     zero = forth.dtype.type(0.0)
@@ -50,22 +50,23 @@ def add_marked(back, forth, mark, k):
         back[i] += forth[i] if mark[i] == k else zero
 
 
-@compiled(inner=True)
+@compiled(inner=True, signatures=2)
 def max_pool_forward(layer, values, marks, n):
     """z = max of the window; `marks` notes which place it was, the first of equals."""
     picture, z = values[layer[FROM] * n :], values[layer[TO] * n :]
     mark, kind = marks[layer[TO] * n :], values.dtype.type
     for w in range(places(layer)):
         largest, which = z[w * n : (w + 1) * n], mark[w * n : (w + 1) * n]
-        at = met(layer, w, 0) * n
-        copy_run(largest, picture[at : at + n])
-        clear_run(which)
-        for k in range(1, layer[KERNEL_HEIGHT] * layer[KERNEL_WIDTH]):
+        for k in range(layer[KERNEL_HEIGHT] * layer[KERNEL_WIDTH]):
             at = met(layer, w, k) * n
-            keep_largest(largest, which, picture[at : at + n], kind(k))
+            if k == 0:
+                copy_run(largest, picture[at : at + n])
+                clear_run(which)
+            else:
+                keep_largest(largest, which, picture[at : at + n], kind(k))
 
 
-@compiled(inner=True)
+@compiled(inner=True, signatures=2)
 def max_pool_backward(layer, marks, delta_out, delta_in, n):
     """dL/d(input) is dL/dz at the place of the largest, 0 elsewhere in the window."""
     back, mark = delta_in.reshape(delta_in.size), marks[layer[TO] * n :]
@@ -77,7 +78,7 @@ def max_pool_backward(layer, marks, delta_out, delta_in, n):
             add_marked(back[at : at + n], delta_out[w], mark[w * n : (w + 1) * n], kind(k))
 
 
-@compiled(inner=True)
+@compiled(inner=True, signatures=2)
 def average_pool_forward(layer, values, n):
     """z = mean of the window."""
     picture, z = values[layer[FROM] * n :], values[layer[TO] * n :]
@@ -91,7 +92,7 @@ def average_pool_forward(layer, values, n):
             add_share(mean, share, picture[at : at + n])
 
 
-@compiled(inner=True)
+@compiled(inner=True, signatures=2)
 def average_pool_backward(layer, delta_out, delta_in, n):
     """dL/d(input) is an equal share of dL/dz, all over the window."""
     back, size = delta_in.reshape(delta_in.size), layer[KERNEL_HEIGHT] * layer[KERNEL_WIDTH]

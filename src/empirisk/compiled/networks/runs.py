@@ -7,42 +7,42 @@ several numbers, loops are not vectorised, and take ten times as long.
 from empirisk.compiled.decorator import compiled
 
 
-@compiled(signatures=2)
+@compiled(leaf=True, signatures=2)
 def copy_run(to, source):
     """to = source."""
     for i in range(to.size):
         to[i] = source[i]
 
 
-@compiled(signatures=2)
+@compiled(leaf=True, signatures=2)
 def add_run(to, source):
     """to += source."""
     for i in range(to.size):
         to[i] += source[i]
 
 
-@compiled(signatures=2)
+@compiled(leaf=True, signatures=2)
 def add_share(to, share, source):
     """to += share * source."""
     for i in range(to.size):
         to[i] += share * source[i]
 
 
-@compiled(signatures=2)
+@compiled(leaf=True, signatures=2)
 def shift_run(to, source, b):
     """to = source + b."""
     for i in range(to.size):
         to[i] = source[i] + b
 
 
-@compiled(signatures=2)
+@compiled(leaf=True, signatures=2)
 def clear_run(to):
     """to = 0."""
     for i in range(to.size):
         to[i] = 0
 
 
-@compiled(signatures=2)
+@compiled(leaf=True, signatures=2)
 def sum_run(values):
     """The sum, of eight partial sums: one alone would wait for each addition."""
     kind = values.dtype.type

@@ -15,7 +15,7 @@ from empirisk.compiled.team import meet, take
 PIECE = 8192  # parameters that a thread takes at a time
 
 
-@compiled(inner=True, makes_arrays=True)
+@compiled(inner=True, makes_arrays=True, signatures=3)
 def learn_batch(sync, network, data, head, room, rows, mean_weight, seed, draw, losses):
     """The losses and gradients of all chunks of a batch; threads take one chunk after the other."""
     gradients, values = room[0], room[1]
@@ -43,7 +43,7 @@ def learn_batch(sync, network, data, head, room, rows, mean_weight, seed, draw, 
             gradients[c, :] = 0.0
 
 
-@compiled(inner=True, makes_arrays=True)
+@compiled(inner=True, makes_arrays=True, signatures=2)
 def shortening(sync, team, network, gradients, penalised, settings, squares):
     """What the gradient is multiplied by so that it is no longer than allowed; 0 to stop."""
     params = network[2]

@@ -19,7 +19,7 @@ def step_length(settings, t):
     return settings[RATE] / (1.0 + t / settings[FALL_AFTER]) ** settings[POWER]
 
 
-@compiled(signatures=2)
+@compiled(leaf=True, signatures=2)
 def add_up(gradients, params, penalised, settings, first, last):
     """The gradient of all chunks in that of the first, with the penalty; returns its square."""
     ridge, lasso = params.dtype.type(settings[RIDGE]), params.dtype.type(settings[LASSO])
@@ -39,7 +39,7 @@ def add_up(gradients, params, penalised, settings, first, last):
     return square
 
 
-@compiled(signatures=2)
+@compiled(leaf=True, signatures=2)
 def descend(params, gradient, velocity, settings, length, scale, first, last):
     """SGD with momentum: v <- m v - s g, b <- b + v; Nesterov's looks ahead: b <- b + m v - s g."""
     kind = params.dtype.type
@@ -54,7 +54,7 @@ def descend(params, gradient, velocity, settings, length, scale, first, last):
             params[j] += velocity[j]
 
 
-@compiled(signatures=2)
+@compiled(leaf=True, signatures=2)
 def adapt(params, gradient, mean, square, settings, length, t, scale, first, last):
     """Adam (Kingma & Ba 2015): steps in units of the root mean square of recent gradients."""
     kind = params.dtype.type
@@ -69,7 +69,7 @@ def adapt(params, gradient, mean, square, settings, length, t, scale, first, las
         params[j] -= s * mean[j] / (np.sqrt(square[j]) + epsilon)
 
 
-@compiled(inner=True)
+@compiled(inner=True, signatures=2)
 def take_step(solver, params, gradient, moment, square, settings, length, t, scale, first, last):
     """One step of the parameters in a range; t counts steps from 0."""
     if solver == ADAM:

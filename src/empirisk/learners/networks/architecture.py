@@ -103,7 +103,12 @@ class Architecture:
                 origin, to = to, to + int(row[layout.N_OUT])
                 widest, shape = max(widest, int(row[layout.N_OUT])), step.shape_out(shape)
             self.ends.append(to)
-        self.table: Ints = np.array(rows, np.int64).reshape(len(rows), layout.N_FIELDS)
+        if not rows:
+            raise ParameterError(
+                f"layers is {self.layers!r}: there is no layer that computes anything; put a "
+                "Dense(1) at the end, for example"
+            )
+        self.table: Ints = np.array(rows, np.int64)
         self.rates: Floats = np.array(rates, dtype=float)
         self.n_rows, self.widest = to, widest
 
@@ -163,8 +168,11 @@ def checked_shape(input_shape: Any, n_features: int) -> Shape:
     if input_shape is None:
         return (n_features,)
     sides = tuple(input_shape) if isinstance(input_shape, tuple | list) else ()
-    fine = all(isinstance(side, int | np.integer) and side > 0 for side in sides)
-    if not sides or not fine or prod(sides) != n_features:
+    whole = all(
+        isinstance(side, int | np.integer) and not isinstance(side, bool) and side > 0
+        for side in sides
+    )
+    if len(sides) not in (1, 2, 3) or not whole or prod(sides) != n_features:
         raise ParameterError(
             f"input_shape is {input_shape!r}, and X has {n_features} columns; give None, or "
             "(channels, length) or (channels, height, width) with that product"

@@ -124,9 +124,10 @@ class NetworkPictures:
                 f"layer is {layer!r}; there are the layers 0 to {len(whole.layers) - 1}"
             )
         shape = whole.parts[layer].shape_out
-        front = Architecture(whole.input_shape, whole.layers[: layer + 1])
-        if not len(front.table):  # nothing but flattening
+        some = whole.layers[: layer + 1]
+        if all(isinstance(each, Flatten) for each in some):
             return Standard(self._centre, self._unit).apply(rows).reshape(len(rows), *shape)
+        front = Architecture(whole.input_shape, some)
         params = self.params_[: front.n_parameters]
         found = network_outputs(front, params, rows, Standard(self._centre, self._unit))
         return found.reshape(len(rows), *shape)

@@ -116,8 +116,9 @@ class Dense(Activated):
     bias: bool = True
 
     def __post_init__(self) -> None:
-        check_count("units", self.units, "Dense")
+        check_count("units", self.units, type(self).__name__)
         activation_code(self.activation)
+        check_switch("bias", self.bias, type(self).__name__)
 
     @property
     def has_bias(self) -> bool:
@@ -233,3 +234,9 @@ def check_count(name: str, value: Any, owner: str, least: int = 1) -> None:
         raise ParameterError(
             f"{name} of {owner} is {value!r}; it must be a whole number, {least} or more"
         )
+
+
+def check_switch(name: str, value: Any, owner: str) -> None:
+    """Raise a ParameterError unless a value is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ParameterError(f"{name} of {owner} is {value!r}; it must be True or False")

@@ -11,12 +11,13 @@ from empirisk.learners.networks.layers import (
     Shape,
     activation_code,
     check_count,
+    check_switch,
 )
 from empirisk.runtime.arrays import Ints
 from empirisk.runtime.errors import ParameterError
 
 Pair = tuple[int, int]
-LARGEST_WINDOW = 2**15 - 1  # places of a window, which compiled code counts in 16 bits
+LARGEST_WINDOW = 2**24  # places of a window, which compiled code counts in float32
 
 
 class Window(Layer):
@@ -87,6 +88,7 @@ class Convolution(Window, Activated):
         for setting, least in (("kernel_size", 1), ("stride", 1), ("padding", 0)):
             as_pair(setting, getattr(self, setting), name, least, self.dimensions)
         activation_code(self.activation)
+        check_switch("bias", self.bias, name)
 
     @property
     def has_bias(self) -> bool:
@@ -139,7 +141,7 @@ class Conv1d(Convolution):
 class Conv2d(Convolution):
     """z[c, y, x] = s(b_c + sum_{d, v, u} w[c, d, v, u] input[d, y t + v - p, x t + u - p]).
 
-    t is the stride, p the padding. That is cross-correlation, as in all networks: the kernel is
+    t is the stride and p the padding. That is cross-correlation, as in all networks: the kernel is
     not flipped.
 
     Parameters
@@ -176,7 +178,9 @@ class Pool(Window):
         name, d = type(self).__name__, len(shape) - 1
         kernel = as_pair("size", self.size, name, 1, d)
         if kernel[0] * kernel[1] > LARGEST_WINDOW:
-            raise ParameterError(f"size of {name} is {self.size!r}; a window has 32,767 at most")
+            raise ParameterError(
+                f"size of {name} is {self.size!r}; a window has {LARGEST_WINDOW:,} places at most"
+            )
         stride = kernel if self.stride is None else as_pair("stride", self.stride, name, 1, d)
         return kernel, stride, (0, 0)
 
@@ -218,13 +222,12 @@ def as_pair(
     name: str, value: Any, owner: str, least: int, dimensions: int, *, across: int = 1
 ) -> Pair:
     """(height, width) of a setting; of a signal the height is `across`."""
-    both = value if isinstance(value, tuple | list) else (value, value)
+    several = isinstance(value, tuple | list)
+    if several and dimensions == 1:
+        raise ParameterError(f"{name} of {owner} is {value!r}; of a signal give one number")
+    both = value if several else (value, value)
     if len(both) != 2:
         raise ParameterError(f"{name} of {owner} is {value!r}; give a number, or (height, width)")
     for each in both:
         check_count(name, each, owner, least)
-    if dimensions == 1:
-        if isinstance(value, tuple | list):
-            raise ParameterError(f"{name} of {owner} is {value!r}; of a signal give one number")
-        return across, int(value)
-    return int(both[0]), int(both[1])
+    return (across if dimensions == 1 else int(both[0])), int(both[1])
