@@ -13,7 +13,8 @@ from empirisk.risk.axis import PathMixin
 def learners() -> list[type]:
     """The public estimators of empirisk.learners: classes with a constructor.
 
-    One that other classes inherit is theirs. A transformer that does nothing but transform, such as a basis, learns no rule and is none.
+    One that other classes inherit is theirs. A transformer that does nothing but transform, such as
+    a basis, learns no rule and is none.
     """
     found = []
     for module in pkgutil.walk_packages(empirisk.learners.__path__, "empirisk.learners."):

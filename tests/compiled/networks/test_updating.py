@@ -30,8 +30,7 @@ def walked(solver, settings, dtype=float, *, compiled=True, penalised=None):
     memory = (np.zeros(SIZE, dtype), np.zeros(SIZE, dtype), penalised.astype(dtype))
     path = []
     for t in range(STEPS):
-        length = updating.step_length(settings, t)
-        step(params, SLOPES[t].astype(dtype), memory, solver, settings, length, t)
+        step(params, SLOPES[t].astype(dtype), memory, solver, settings, t)
         path.append(params.copy())
     return np.array(path)
 
