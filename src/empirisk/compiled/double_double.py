@@ -6,6 +6,7 @@ are accumulated as in Ogita, Rump & Oishi (2005): as good as computed in twice t
 """
 
 from fractions import Fraction
+from math import isfinite
 
 import numpy as np
 from numba import types
@@ -18,6 +19,8 @@ TILE = 32  # rows that are worked on side by side, so that the processor's vecto
 
 def fused_multiply_add(a, b, c):
     """a * b + c with one rounding. Compiled code uses the processor's instruction."""
+    if not (isfinite(a) and isfinite(b) and isfinite(c)):
+        return a * b + c
     return float(Fraction(a) * Fraction(b) + Fraction(c))
 
 
