@@ -9,7 +9,43 @@ import numpy as np
 
 from empirisk.compiled.clustering.tiles import LANES, fused_multiply_add
 from empirisk.compiled.decorator import compiled
-from empirisk.compiled.team import take
+from empirisk.compiled.team import meet, take
+
+
+@compiled
+def spread_centres(
+    sync, rank, team, first, start, end, rows, weight, uniform, anywhere, chosen, candidates,
+    points, distance, left, near, apart, potential,
+):  # fmt: skip
+    """Centres `start` to `end` - 1 of greedy k-means++ (Arthur & Vassilvitskii 2007).
+
+    uniform[k] are the draws of the candidates for centre k, of which the one that leaves least
+    becomes chosen[k]; anywhere[k] are candidates for where every row lies on a centre, as for the
+    first. The other arrays are working memory: candidates, their places, distances and what each
+    leaves of the sum, then the nearest two centres.
+    """
+    for k in range(start, end):
+        if rank == 0:
+            total = potential.sum()
+            if k > 0 and total > 0.0:
+                find_rows(first, weight, apart, potential, uniform[k] * total, candidates)
+            else:
+                candidates[:] = anywhere[k]
+            for c in range(candidates.size):
+                if candidates[c] < 0:  # rounding of the sum, in a block whose rows are all centres
+                    candidates[c] = apart[0].argmax()
+                points[c] = rows[candidates[c]]
+        if not meet(sync, team):
+            return
+        try_candidates(sync, first, rows, weight, points, apart, distance, left)
+        if not meet(sync, team):
+            return
+        best = left.sum(axis=0).argmin() if k > 0 else 0
+        if rank == 0:
+            chosen[k] = candidates[best]
+        enter_centre(sync, first, weight, distance[best], np.int32(k), near, apart, potential)
+        if not meet(sync, team):
+            return
 
 
 @compiled
@@ -23,16 +59,9 @@ def try_candidates(sync, first, rows, weight, candidates, apart, distance, poten
         left[:] = 0.0
         for start in range(first[b], first[b + 1], LANES):
             filled = min(LANES, first[b + 1] - start)
-            for r in range(filled):
-                for j in range(p):
-                    tile[j, r] = rows[start + r, j]
+            fill_tile(rows, start, filled, tile)
             for c in range(candidates.shape[0]):
-                lane[:] = np.float32(0.0)
-                for j in range(p):
-                    centre = candidates[c, j]
-                    for r in range(LANES):
-                        gap = tile[j, r] - centre
-                        lane[r] = fused_multiply_add(gap, gap, lane[r])
+                square_to_tile(tile, candidates[c], lane)
                 for r in range(filled):
                     i = start + r
                     near = apart[0, i]
@@ -60,6 +89,57 @@ def enter_centre(sync, first, weight, distance, k, near, apart, potential):
             total += weight[i] * np.float64(apart[0, i])
         potential[b] = total
         b = take(sync)
+
+
+@compiled
+def find_two_nearest(sync, first, rows, weight, centres, near, apart, potential):
+    """The nearest two of these centres, and their distances; potential[b] is what sums to."""
+    K, p = centres.shape
+    tile, lane = np.zeros((p, LANES), np.float32), np.empty(LANES, np.float32)
+    least, second = np.empty(LANES, np.float32), np.empty(LANES, np.float32)
+    label, other = np.empty(LANES, np.int32), np.empty(LANES, np.int32)
+    b = take(sync)
+    while b < first.size - 1:
+        potential[b] = 0.0
+        for start in range(first[b], first[b + 1], LANES):
+            filled = min(LANES, first[b + 1] - start)
+            fill_tile(rows, start, filled, tile)
+            least[:], second[:] = np.float32(np.inf), np.float32(np.inf)
+            label[:], other[:] = np.int32(-1), np.int32(-1)
+            for k in range(K):
+                square_to_tile(tile, centres[k], lane)
+                for r in range(LANES):
+                    d = lane[r]
+                    first_now, second_now = d < least[r], d < second[r]
+                    second[r] = least[r] if first_now else (d if second_now else second[r])
+                    other[r] = label[r] if first_now else (np.int32(k) if second_now else other[r])
+                    least[r] = d if first_now else least[r]
+                    label[r] = np.int32(k) if first_now else label[r]
+            for r in range(filled):
+                i = start + r
+                apart[0, i], apart[1, i] = least[r], second[r]
+                near[0, i], near[1, i] = label[r], other[r]
+                potential[b] += weight[i] * np.float64(least[r])
+        b = take(sync)
+
+
+@compiled(inner=True)
+def fill_tile(rows, start, filled, tile):
+    """Rows from `start` side by side, feature-major."""
+    for r in range(filled):
+        for j in range(rows.shape[1]):
+            tile[j, r] = rows[start + r, j]
+
+
+@compiled
+def square_to_tile(tile, point, lane):
+    """Squared distances of a point to the rows of a tile."""
+    lane[:] = np.float32(0.0)
+    for j in range(point.size):
+        centre = point[j]
+        for r in range(LANES):
+            gap = tile[j, r] - centre
+            lane[r] = fused_multiply_add(gap, gap, lane[r])
 
 
 @compiled
@@ -104,8 +184,7 @@ def weigh_exchanges(sync, first, weight, distance, near, apart, kept, extra):
 def exchange_centre(sync, first, rows, weight, centres, distance, k, near, apart, potential):
     """Centre k has gone elsewhere, to these distances: the nearest two of each row again.
 
-    Rows that had k among their two look at all centres; the others at the new place alone. With
-    k = -1 these are all rows that have had no centre yet.
+    Rows that had k among their two look at all centres; the others at the new place alone.
     """
     K, p = centres.shape
     b = take(sync)

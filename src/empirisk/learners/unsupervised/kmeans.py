@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import _num_samples
 
-from empirisk.learners.team import Team
 from empirisk.learners.unsupervised import seeding
 from empirisk.learners.unsupervised.clusters import (
     Clusters,
@@ -19,10 +18,10 @@ from empirisk.learners.unsupervised.clusters import (
     is_number,
 )
 from empirisk.learners.unsupervised.encoder_decoder import EncoderDecoderMixin, PairsPath
-from empirisk.learners.unsupervised.exchanges import best_partition
+from empirisk.learners.unsupervised.best_of_starts import best_partition
 from empirisk.learners.unsupervised.lloyd import Assignment, Criterion, Partition, Stopping
 from empirisk.learners.unsupervised.mahalanobis import Whitened, given_metric, pooled_metric
-from empirisk.learners.unsupervised.placed_rows import PlacedRows
+from empirisk.learners.unsupervised.placed_rows import PlacedRows, team_for
 from empirisk.learners.unsupervised.seeding import STARTS
 from empirisk.learners.unsupervised.trajectory import Trajectory
 from empirisk.risk.axis import Output
@@ -56,7 +55,7 @@ class KMeans(Clusters):
         n_features), or those that init(X, n_clusters, random_state) returns.
     n_init : "auto" or int
         How many starts; "auto" is 1 for k-means++ and given centres, 10 otherwise. The best of
-        several by k-means++ is sought further (see `exchanges`), to stability, and until no single
+        several by k-means++ is sought further (see `best_of_starts`), to stability, and until no single
         row can be moved to another cluster and lower W; not so for Mahalanobis distances.
     max_iter : int
         Iterations at most, of each run of Lloyd's algorithm.
@@ -205,7 +204,7 @@ class KMeans(Clusters):
 
     def _placed(self, X: Floats, weight: Floats) -> PlacedRows:
         by_column = self.covariance is not None  # nothing depends on the units of columns then
-        return PlacedRows.of(X, weight, Team(self.n_jobs), by_column=by_column)
+        return PlacedRows.of(X, weight, team_for(X, self.n_jobs), by_column=by_column)
 
     def _fit_placed(self, placed: PlacedRows) -> Self:
         """The best of all starts."""
@@ -232,7 +231,7 @@ class KMeans(Clusters):
 
     def _end(self, placed: PlacedRows, seed: int) -> Whitened:
         """Where the algorithm ends from one start."""
-        team = Team(self.n_jobs)
+        team = team_for(placed.X, self.n_jobs)
 
         def run(rows: PlacedRows, centres: Floats | None) -> Partition:
             if centres is None:

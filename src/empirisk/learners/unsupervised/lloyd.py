@@ -25,13 +25,12 @@ from empirisk.compiled.clustering.iterating import (
 from empirisk.compiled.clustering.single_rows import move_single_rows
 from empirisk.compiled.clustering.tiles import STEP
 from empirisk.learners.team import Team
-from empirisk.learners.unsupervised.placed_rows import PlacedRows, share, share_meetings
+from empirisk.learners.unsupervised.placed_rows import PRODUCTS, PlacedRows, share, share_meetings
 from empirisk.runtime.arrays import Array, Floats, Int32s
 from empirisk.runtime.deadlines import check_deadline
 
 Criterion = Literal["movement", "stability", "unchanged"]
 CODES = {"movement": MOVEMENT, "stability": STABILITY, "unchanged": UNCHANGED, "gain": GAIN}
-PRODUCTS = 2e9  # of a row and a centre, times features, until deadlines are looked at
 
 
 class Partition(NamedTuple):

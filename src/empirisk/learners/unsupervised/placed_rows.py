@@ -23,11 +23,12 @@ from empirisk.learners.team import Team
 from empirisk.runtime.arrays import Array, Floats, Int32s, Ints
 from empirisk.runtime.deadlines import check_deadline
 
-BLOCK = 2048  # rows of a block, at least
+BLOCK = 1024  # rows of a block, at least
 MOST_BLOCKS = 64
 SUMS = 2**22  # numbers in the sums of clusters of all blocks, about
 FAR = 1e12  # for a centre, where no |z_j| of rows exceeds 1: single precision can square it
-ROWS_TO_SHARE = 8192  # with fewer, a team would wait more than work
+PRODUCTS = 2e9  # of a row and a centre, times features, until deadlines are looked at
+NUMBERS_TO_SHARE = 2**16  # of rows; with fewer, a team would wait more than work
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,6 +156,11 @@ class PlacedRows:
         return out
 
 
+def team_for(X: Floats, n_jobs: int | None) -> Team:
+    """Threads for work on these rows: one alone if they are few."""
+    return Team(n_jobs if X.size >= NUMBERS_TO_SHARE else 1)
+
+
 def share(team: Team, kernel: Callable[..., Any], first: Ints, *arguments: Any) -> None:
     """Have the team call a kernel that takes block after block."""
     share_meetings(team, lambda sync, rank, size, *rest: kernel(sync, *rest), first, *arguments)
@@ -163,7 +169,7 @@ def share(team: Team, kernel: Callable[..., Any], first: Ints, *arguments: Any) 
 def share_meetings(team: Team, kernel: Callable[..., Any], first: Ints, *arguments: Any) -> None:
     """Have the team call a kernel in which threads, that know their rank and number, meet."""
     check_deadline()
-    if len(first) == 2 or first[-1] < ROWS_TO_SHARE:
+    if len(first) == 2 or team.size == 1:
         team.sync[:] = 0
         kernel(team.sync, 0, 1, first, *arguments)
         return

@@ -7,7 +7,6 @@ import numpy as np
 from sklearn.base import clone
 
 from empirisk.compiled.clustering.stochastic import CONSTANT, COUNT, DECAYING, pull_centres
-from empirisk.learners.team import Team
 from empirisk.learners.unsupervised import seeding
 from empirisk.learners.unsupervised.clusters import (
     Clusters,
@@ -18,7 +17,7 @@ from empirisk.learners.unsupervised.clusters import (
     is_number,
 )
 from empirisk.learners.unsupervised.encoder_decoder import PairsPath
-from empirisk.learners.unsupervised.placed_rows import PlacedRows, inverse_power
+from empirisk.learners.unsupervised.placed_rows import PlacedRows, inverse_power, team_for
 from empirisk.learners.unsupervised.seeding import STARTS
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import DataError
@@ -174,7 +173,7 @@ class StochasticKMeans(Clusters):
         """Find a start among some of the rows."""
         self._check_parameters()
         K = check_number_of_clusters(self.n_clusters, len(rows))
-        rng, team = generator(seed), Team(self.n_jobs)
+        rng, team = generator(seed), team_for(rows, self.n_jobs)
         seen = max(AT_LEAST, SEEN_AT_START * K)
         if len(rows) > seen:
             some = np.sort(rng.choice(len(rows), seen, replace=False))
