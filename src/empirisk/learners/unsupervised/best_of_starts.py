@@ -28,6 +28,7 @@ from empirisk.runtime.streams import generator, spawn
 ROUGH = 1e-5  # of W: an iteration that lowers it by less is the last
 NEAR = 1e-4  # of W: above the best, from where iterations go on, and single rows are moved
 ALIKE = 1e-6  # of W: ends that are one minimum
+AFRESH = 0.2  # of the trials: they start anew
 GAIN = 1e-9  # of W: more than the rounding of sums
 
 
@@ -66,8 +67,11 @@ def best_partition(
         if not around.potential.sum() > 0:
             break  # every row is a centre
         best, bar = minima[0], minima[-1].within
-        centres = recombined(around, [end.centres for end in minima])
-        found = Assignment(placed, centres, team).iterate(rough, keep=keep, bar=bar)
+        if rng.random() < AFRESH:
+            centres = plus_plus(placed, n_clusters, rng, team, exchanges=False)
+        else:
+            centres = recombined(around, [end.centres for end in minima])
+        found = best.moved(centres).iterate(rough, keep=keep, bar=bar)
         settle(found, best.within)
         if abs(found.within - best.within) <= GAIN * best.within:
             continue  # the same again

@@ -88,6 +88,14 @@ class Assignment:
         self.steps, self.kept = np.empty((0, 3)), np.empty((0, K, p))
         self.converged = False
 
+    def moved(self, centres: Floats) -> "Assignment":
+        """The same clusters, to begin with, and other centres."""
+        other = Assignment(self.placed, centres, self.team)
+        other.labels[:] = self.labels
+        for mine, its in zip(self.sums, other.sums, strict=True):
+            its[:] = mine
+        return other
+
     def assign(self) -> Int32s:
         """Each row to its nearest centre, the first of equally near ones."""
         placed = self.placed
