@@ -1,7 +1,7 @@
 """Where to begin: distances to candidates, drawing rows by them, and exchanging centres.
 
 Of each row the nearest two centres are known, near[0] and near[1], and their squared distances,
-apart[0] <= apart[1], in single precision. So what an exchange of any centre for a candidate does
+apart[0] <= apart[1], in single precision, as rows are, in tiles with which blocks begin. So what an exchange of any centre for a candidate does
 to the sum of distances follows from one pass over the rows (Lattanzi & Sohler 2019).
 """
 
@@ -14,7 +14,7 @@ from empirisk.compiled.team import meet, take
 
 @compiled
 def spread_centres(
-    sync, rank, team, first, start, end, rows, weight, uniform, anywhere, chosen, candidates,
+    sync, rank, team, first, start, end, tiles, weight, uniform, anywhere, chosen, candidates,
     points, distance, left, near, apart, potential,
 ):  # fmt: skip
     """Centres `start` to `end` - 1 of greedy k-means++ (Arthur & Vassilvitskii 2007).
@@ -34,10 +34,12 @@ def spread_centres(
             for c in range(candidates.size):
                 if candidates[c] < 0:  # rounding of the sum, in a block whose rows are all centres
                     candidates[c] = apart[0].argmax()
-                points[c] = rows[candidates[c]]
+                t, r = candidates[c] // LANES, candidates[c] % LANES
+                for j in range(points.shape[1]):
+                    points[c, j] = tiles[t, j, r]
         if not meet(sync, team):
             return
-        try_candidates(sync, first, rows, weight, points, apart, distance, left)
+        try_candidates(sync, first, tiles, weight, points, apart, distance, left)
         if not meet(sync, team):
             return
         best = left.sum(axis=0).argmin() if k > 0 else 0
@@ -49,19 +51,16 @@ def spread_centres(
 
 
 @compiled
-def try_candidates(sync, first, rows, weight, candidates, apart, distance, potential):
+def try_candidates(sync, first, tiles, weight, candidates, apart, distance, potential):
     """distance[c, i] = |z_i - candidate c|^2; potential[b, c] is what c would leave of the sum."""
-    p = rows.shape[1]
-    tile = np.zeros((p, LANES), np.float32)
     lane, left = np.empty(LANES, np.float32), np.empty((candidates.shape[0], LANES))
     b = take(sync)
     while b < first.size - 1:
         left[:] = 0.0
         for start in range(first[b], first[b + 1], LANES):
             filled = min(LANES, first[b + 1] - start)
-            fill_tile(rows, start, filled, tile)
             for c in range(candidates.shape[0]):
-                square_to_tile(tile, candidates[c], lane)
+                square_to_tile(tiles[start // LANES], candidates[c], lane)
                 for r in range(filled):
                     i = start + r
                     near = apart[0, i]
@@ -92,10 +91,9 @@ def enter_centre(sync, first, weight, distance, k, near, apart, potential):
 
 
 @compiled
-def find_two_nearest(sync, first, rows, weight, centres, near, apart, potential):
+def find_two_nearest(sync, first, tiles, weight, centres, near, apart, potential):
     """The nearest two of these centres, and their distances; potential[b] is what sums to."""
-    K, p = centres.shape
-    tile, lane = np.zeros((p, LANES), np.float32), np.empty(LANES, np.float32)
+    lane = np.empty(LANES, np.float32)
     least, second = np.empty(LANES, np.float32), np.empty(LANES, np.float32)
     label, other = np.empty(LANES, np.int32), np.empty(LANES, np.int32)
     b = take(sync)
@@ -103,11 +101,10 @@ def find_two_nearest(sync, first, rows, weight, centres, near, apart, potential)
         potential[b] = 0.0
         for start in range(first[b], first[b + 1], LANES):
             filled = min(LANES, first[b + 1] - start)
-            fill_tile(rows, start, filled, tile)
             least[:], second[:] = np.float32(np.inf), np.float32(np.inf)
             label[:], other[:] = np.int32(-1), np.int32(-1)
-            for k in range(K):
-                square_to_tile(tile, centres[k], lane)
+            for k in range(centres.shape[0]):
+                square_to_tile(tiles[start // LANES], centres[k], lane)
                 for r in range(LANES):
                     d = lane[r]
                     first_now, second_now = d < least[r], d < second[r]
@@ -121,14 +118,6 @@ def find_two_nearest(sync, first, rows, weight, centres, near, apart, potential)
                 near[0, i], near[1, i] = label[r], other[r]
                 potential[b] += weight[i] * np.float64(least[r])
         b = take(sync)
-
-
-@compiled(inner=True)
-def fill_tile(rows, start, filled, tile):
-    """Rows from `start` side by side, feature-major."""
-    for r in range(filled):
-        for j in range(rows.shape[1]):
-            tile[j, r] = rows[start + r, j]
 
 
 @compiled
@@ -181,25 +170,28 @@ def weigh_exchanges(sync, first, weight, distance, near, apart, kept, extra):
 
 
 @compiled
-def exchange_centre(sync, first, rows, weight, centres, distance, k, near, apart, potential):
+def exchange_centre(sync, first, tiles, weight, centres, distance, k, near, apart, potential):
     """Centre k has gone elsewhere, to these distances: the nearest two of each row again.
 
     Rows that had k among their two look at all centres; the others at the new place alone.
     """
     K, p = centres.shape
+    z = np.empty(p, np.float32)
     b = take(sync)
     while b < first.size - 1:
         total = 0.0
         for i in range(first[b], first[b + 1]):
             if near[0, i] == k or near[1, i] == k:
                 apart[0, i], apart[1, i] = np.float32(np.inf), np.float32(np.inf)
+                for j in range(p):
+                    z[j] = tiles[i // LANES, j, i % LANES]
                 for m in range(K):
                     d = np.float32(0.0)
                     if m == k:
                         d = distance[i]
                     else:
                         for j in range(p):
-                            gap = rows[i, j] - centres[m, j]
+                            gap = z[j] - centres[m, j]
                             d = fused_multiply_add(gap, gap, d)
                     if d < apart[0, i]:
                         apart[1, i], near[1, i] = apart[0, i], near[0, i]

@@ -101,7 +101,7 @@ class Assignment:
         placed = self.placed
         share(
             self.team, assign_blocks, self.first, placed.X, placed.unit, placed.shift,
-            placed.weight, placed.rows, self.centres, *self.scored, self.spent, self.labels,
+            placed.weight, placed.tiles, self.centres, *self.scored, self.spent, self.labels,
             self.slack, *self.blocks,
         )  # fmt: skip
         return self.labels
@@ -118,7 +118,7 @@ class Assignment:
         while progress[1] == GOING_ON and progress[0] < most:
             share_meetings(
                 self.team, lloyd_iterations, self.first, min(most, progress[0] + at_once),
-                placed.X, placed.unit, placed.shift, placed.weight, placed.rows, placed.total,
+                placed.X, placed.unit, placed.shift, placed.weight, placed.tiles, placed.total,
                 placed.mass, CODES[stopping.criterion], float(stopping.tol), bar, self.centres,
                 *self.scored, self.spent, self.labels, self.slack, *self.blocks, *self.sums, steps,
                 kept, progress,

@@ -19,6 +19,7 @@ from empirisk.compiled.clustering.summing import (
     sum_clusters,
     sum_columns,
 )
+from empirisk.compiled.clustering.tiles import LANES, STEP
 from empirisk.learners.team import Team
 from empirisk.runtime.arrays import Array, Floats, Int32s, Ints
 from empirisk.runtime.deadlines import check_deadline
@@ -42,8 +43,8 @@ class PlacedRows:
     weight : float64 array of shape (n,)
     unit : float
     shift : float64 array of shape (p,)
-    rows : float32 array of shape (n, p)
-        z in single precision.
+    tiles : float32 array of shape (n / LANES, p and up to 3 more, LANES)
+        z in single precision, LANES rows side by side; what no number fills is 0.
     scatter : float64 array of shape (p,)
         The weighted sum of squares of each column of z.
     mass : float
@@ -57,7 +58,7 @@ class PlacedRows:
     weight: Floats
     unit: float
     shift: Floats
-    rows: Array
+    tiles: Array
     scatter: Floats
     mass: float
     heaviest: float
@@ -94,10 +95,11 @@ class PlacedRows:
         closer = inverse_power(max(float(largest.max()), outlying))
         if unit * closer < np.inf:
             unit, mean = unit * closer, mean * closer
-        rows, scatter = np.empty(X.shape, np.float32), np.empty((B, p))
-        share(team, place_rows, first, X, unit, mean, weight, rows, scatter)
+        tiles = np.zeros((-(-len(X) // LANES), -(-p // STEP) * STEP, LANES), np.float32)
+        scatter = np.empty((B, p))
+        share(team, place_rows, first, X, unit, mean, weight, tiles, scatter)
         return cls(
-            X, weight, unit, mean, rows, scatter.sum(axis=0), float(mass.sum()), heaviest, powers
+            X, weight, unit, mean, tiles, scatter.sum(axis=0), float(mass.sum()), heaviest, powers
         )
 
     @property
@@ -177,9 +179,9 @@ def share_meetings(team: Team, kernel: Callable[..., Any], first: Ints, *argumen
 
 
 def block_starts(n: int, sums: int) -> Ints:
-    """Where blocks of n rows begin, and n: a partition that ignores the number of threads."""
+    """Where blocks of n rows begin, with a tile, and n: whatever the number of threads."""
     most = min(MOST_BLOCKS, max(2, SUMS // max(1, sums)))
-    size = max(BLOCK, -(-n // most))
+    size = max(BLOCK, -(-n // (most * LANES)) * LANES)
     return np.append(np.arange(0, n, size), n).astype(np.int64)
 
 

@@ -76,25 +76,25 @@ class Seeds:
         distance = np.empty((len(rows), len(self.placed.X)), np.float32)
         potential = np.empty((len(self.first) - 1, len(rows)))
         share(
-            self.team, try_candidates, self.first, self.placed.rows, self.placed.weight,
-            self.placed.rows[rows], self.apart, distance, potential,
+            self.team, try_candidates, self.first, self.placed.tiles, self.placed.weight,
+            self.placed.at(rows).astype(np.float32), self.apart, distance, potential,
         )  # fmt: skip
         return distance, potential.sum(axis=0)
 
     def spread(self) -> None:
         """Choose all centres by greedy k-means++."""
-        rows, weight, trials = self.placed.rows, self.placed.weight, 2 + int(np.log(self.n_clusters))
+        tiles, weight, trials = self.placed.tiles, self.placed.weight, 2 + int(np.log(self.n_clusters))
         uniform = self.rng.random((self.n_clusters, trials))
         anywhere = draw_rows(weight, uniform.ravel()).reshape(uniform.shape)
         working = (
-            np.empty(trials, np.int64), np.empty((trials, rows.shape[1]), np.float32),
-            np.empty((trials, len(rows)), np.float32), np.empty((len(self.first) - 1, trials)),
+            np.empty(trials, np.int64), np.empty((trials, self.placed.X.shape[1]), np.float32),
+            np.empty((trials, len(weight)), np.float32), np.empty((len(self.first) - 1, trials)),
         )  # fmt: skip
-        at_once = max(1, int(PRODUCTS / (rows.size * trials)))
+        at_once = max(1, int(PRODUCTS / (tiles.size * trials)))
         for start in range(0, self.n_clusters, at_once):
             share_meetings(
                 self.team, spread_centres, self.first, start,
-                min(self.n_clusters, start + at_once), rows, weight, uniform, anywhere,
+                min(self.n_clusters, start + at_once), tiles, weight, uniform, anywhere,
                 self.chosen, *working, self.near, self.apart, self.potential,
             )  # fmt: skip
 
@@ -105,7 +105,7 @@ class Seeds:
         """With all these centres, which need not be rows."""
         seeds = cls(placed, len(centres), team, rng)
         share(
-            team, find_two_nearest, seeds.first, placed.rows, placed.weight,
+            team, find_two_nearest, seeds.first, placed.tiles, placed.weight,
             centres.astype(np.float32), seeds.near, seeds.apart, seeds.potential,
         )  # fmt: skip
         return seeds
@@ -135,8 +135,8 @@ class Seeds:
         self.chosen[k] = row
         placed = self.placed
         share(
-            self.team, exchange_centre, self.first, placed.rows, placed.weight,
-            placed.rows[self.chosen], distance, np.int32(k), self.near, self.apart, self.potential,
+            self.team, exchange_centre, self.first, placed.tiles, placed.weight,
+            placed.at(self.chosen).astype(np.float32), distance, np.int32(k), self.near, self.apart, self.potential,
         )  # fmt: skip
 
 
