@@ -31,11 +31,11 @@ def assign_blocks(
 ):  # fmt: skip
     """The nearest centre of each row, block after block, as threads take them.
 
-    Rows first[b] to first[b + 1] are block b, which begins with a tile; sums[b], mass[b] and count[b] become what the rows
-    that change their cluster add to the clusters' sums, weights and numbers of rows, moved[b] the
-    weight of these rows. A row z is X[i] * unit - shift; `tiles` are these in single precision, and
-    `minus` and `half` what `score_tile` takes. A tile of which half the rows are to be looked at
-    is taken as it is; of the others, these rows are brought together.
+    Rows first[b] to first[b + 1] are block b, which begins with a tile; sums[b], mass[b] and
+    count[b] become what the rows that change their cluster add to the clusters' sums, weights and
+    numbers of rows, moved[b] the weight of these rows. A row z is X[i] * unit - shift; `tiles` are
+    these in single precision, and `minus` and `half` what `score_tile` takes. A tile of which half
+    the rows are to be looked at is taken as it is; of the others, these rows are brought together.
     """
     p = centres.shape[1]
     tile = np.zeros((minus.shape[1], LANES), np.float32)
@@ -50,7 +50,7 @@ def assign_blocks(
         mass[b] = 0.0
         count[b] = 0
         moved[b] = 0.0
-        filled, last = 0, first[b + 1]
+        filled, last = np.int64(0), first[b + 1]
         for start in range(first[b], last, LANES):
             t, end = start // LANES, min(start + LANES, last)
             wanted = 0
@@ -77,7 +77,7 @@ def assign_blocks(
                             centres, minus, half, radius, spent, labels, slack, sums[b], mass[b],
                             count[b], moved, b,
                         )  # fmt: skip
-                        filled = 0
+                        filled = np.int64(0)
         if filled > 0:
             settle_tile(
                 filled, tile, place, score, lanes, label, z, X, unit, shift, weight, centres,

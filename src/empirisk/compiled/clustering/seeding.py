@@ -1,8 +1,9 @@
 """Where to begin: distances to candidates, drawing rows by them, and exchanging centres.
 
 Of each row the nearest two centres are known, near[0] and near[1], and their squared distances,
-apart[0] <= apart[1], in single precision, as rows are, in tiles with which blocks begin. So what an exchange of any centre for a candidate does
-to the sum of distances follows from one pass over the rows (Lattanzi & Sohler 2019).
+apart[0] <= apart[1], in single precision. So what an exchange of any centre for a candidate does
+to the sum of distances follows from one pass over the rows (Lattanzi & Sohler 2019). Rows come in
+tiles, with one of which each block begins.
 """
 
 import numpy as np
@@ -92,7 +93,7 @@ def enter_centre(sync, first, weight, distance, k, near, apart, potential):
 
 @compiled
 def find_two_nearest(sync, first, tiles, weight, centres, near, apart, potential):
-    """The nearest two of these centres, and their distances; potential[b] is what sums to."""
+    """The nearest two of these centres; potential[b] is the sum of the distances to the nearest."""
     lane = np.empty(LANES, np.float32)
     least, second = np.empty(LANES, np.float32), np.empty(LANES, np.float32)
     label, other = np.empty(LANES, np.int32), np.empty(LANES, np.int32)

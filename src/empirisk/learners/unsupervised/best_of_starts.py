@@ -5,7 +5,8 @@ not. So the minima are recombined (Gribel & Vidal 2019): the centres of the best
 are matched, of each pair one is taken, a row far from its centre takes the place of one more (of
 the one that is missed least, Lattanzi & Sohler 2019, or of any, Fränti 2018), and Lloyd's
 iterations follow, as long as they may come below the worst of the minima, whose place is taken
-then. There are as many trials for each start as there are different minima among the starts' ends.
+then. A third of the trials start anew. For each start there are as many trials as there are
+different minima among the starts' ends.
 
 Near the best, single rows are moved as well (Hartigan 1975), until none of them can lower W. What
 is found is still a local minimum, if mostly a better one than those of the starts.
@@ -28,7 +29,7 @@ from empirisk.runtime.streams import generator, spawn
 ROUGH = 1e-5  # of W: an iteration that lowers it by less is the last
 NEAR = 1e-4  # of W: above the best, from where iterations go on, and single rows are moved
 ALIKE = 1e-6  # of W: ends that are one minimum
-AFRESH = 0.2  # of the trials: they start anew
+AFRESH = 1 / 3  # of the trials: they start anew
 GAIN = 1e-9  # of W: more than the rounding of sums
 
 
@@ -72,22 +73,27 @@ def best_partition(
         else:
             centres = recombined(around, [end.centres for end in minima])
         found = best.moved(centres).iterate(rough, keep=keep, bar=bar)
-        settle(found, best.within)
-        if abs(found.within - best.within) <= GAIN * best.within:
-            continue  # the same again
-        minima = different([*minima, found], len(seeds))
+        minima = different([*minima, settle(found, best.within)], len(seeds))
         if minima[0] is found:
             around = Seeds.about(placed, minima[0].centres, team, rng)
     return minima[0].iterate(stable, keep=keep).refine(stable, keep=keep).settled()
 
 
 def different(ends: Iterable[Assignment], most: int) -> list[Assignment]:
-    """The lowest of these, in order, the first of those that are alike."""
+    """The lowest of these, in order; of those that are alike, the first, but for real gains."""
     found: list[Assignment] = []
-    for end in sorted(ends, key=lambda end: end.within):
-        if not found or end.within > found[-1].within * (1 + ALIKE):
+    for end in ends:
+        same = [k for k, other in enumerate(found) if are_alike(end, other)]
+        if not same:
             found.append(end)
-    return found[:most]
+        elif end.within < found[same[0]].within * (1 - GAIN):
+            found[same[0]] = end
+    return sorted(found, key=lambda end: end.within)[:most]
+
+
+def are_alike(one: Assignment, other: Assignment) -> bool:
+    """Whether they seem to be one minimum."""
+    return abs(one.within - other.within) <= ALIKE * other.within
 
 
 def recombined(around: Seeds, parents: list[Floats]) -> Floats:

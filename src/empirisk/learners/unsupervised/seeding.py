@@ -83,7 +83,11 @@ class Seeds:
 
     def spread(self) -> None:
         """Choose all centres by greedy k-means++."""
-        tiles, weight, trials = self.placed.tiles, self.placed.weight, 2 + int(np.log(self.n_clusters))
+        tiles, weight, trials = (
+            self.placed.tiles,
+            self.placed.weight,
+            2 + int(np.log(self.n_clusters)),
+        )
         uniform = self.rng.random((self.n_clusters, trials))
         anywhere = draw_rows(weight, uniform.ravel()).reshape(uniform.shape)
         working = (
@@ -136,7 +140,8 @@ class Seeds:
         placed = self.placed
         share(
             self.team, exchange_centre, self.first, placed.tiles, placed.weight,
-            placed.at(self.chosen).astype(np.float32), distance, np.int32(k), self.near, self.apart, self.potential,
+            placed.at(self.chosen).astype(np.float32), distance, np.int32(k), self.near,
+            self.apart, self.potential,
         )  # fmt: skip
 
 

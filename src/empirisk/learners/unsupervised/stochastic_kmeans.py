@@ -16,9 +16,9 @@ from empirisk.learners.unsupervised.clusters import (
     is_count,
     is_number,
 )
-from empirisk.learners.unsupervised.encoder_decoder import PairsPath
 from empirisk.learners.unsupervised.placed_rows import PlacedRows, inverse_power, team_for
 from empirisk.learners.unsupervised.seeding import STARTS
+from empirisk.risk.without_labels import FittedPath
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import DataError
 from empirisk.runtime.streams import generator, spawn
@@ -146,10 +146,10 @@ class StochasticKMeans(Clusters):
 
     def fit_path(
         self, X: Floats, y: Any, sample_weight: Floats, values: Sequence[Any], *, n_classes: int = 0
-    ) -> PairsPath:
+    ) -> FittedPath:
         """A fit for each number of clusters; there is no shorter way to the same."""
         pairs = [clone(self).set_params(n_clusters=value) for value in values]
-        return PairsPath([pair._fit_rows(X, sample_weight) for pair in pairs])
+        return FittedPath([pair._fit_rows(X, sample_weight) for pair in pairs])
 
     def check_loaded(self) -> None:
         """Raise a DataError unless what was read from a file can be gone on from."""
