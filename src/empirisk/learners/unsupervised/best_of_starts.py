@@ -26,7 +26,7 @@ from empirisk.runtime.arrays import Floats
 from empirisk.runtime.parallel import parallel
 from empirisk.runtime.streams import generator, spawn
 
-ROUGH = 1e-5  # of W: an iteration that lowers it by less is the last
+ROUGH = 1e-6  # of W: an iteration that lowers it by less is the last
 NEAR = 1e-4  # of W: above the best, from where iterations go on, and single rows are moved
 ALIKE = 1e-6  # of W: ends that are one minimum
 AFRESH = 1 / 3  # of the trials: they start anew
