@@ -35,7 +35,7 @@ ALIKE = 1e-6
 TINY, HUGE = 1e-200, 1e200
 """Sums of squares between which neither a square has vanished that matters, nor one overflows."""
 
-COLUMNS_AT_ONCE = 2560
+COLUMNS_AT_ONCE = 5120
 
 Normalizer = Literal["auto", "QR", "LU", "none"]
 
