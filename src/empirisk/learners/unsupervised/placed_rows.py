@@ -29,7 +29,7 @@ MOST_BLOCKS = 64
 SUMS = 2**22  # numbers in the sums of clusters of all blocks, about
 FAR = 1e12  # for a centre, where no |z_j| of rows exceeds 1: single precision can square it
 PRODUCTS = 2e9  # of a row and a centre, times features, until deadlines are looked at
-NUMBERS_TO_SHARE = 2**16  # of rows; with fewer, a team would wait more than work
+NUMBERS_TO_SHARE = 2**17  # of rows; with fewer, a team would wait more than work
 
 
 @dataclass(frozen=True, eq=False)
