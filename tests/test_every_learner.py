@@ -168,7 +168,7 @@ SETTINGS = {
         ),
     ],
     "KMeans": [
-        KMeans(3, n_init=2, random_state=0),
+        KMeans(4, n_init=2, random_state=0),
         KMeans(2, init="random", n_init=1, criterion="stability", random_state=0),
     ],
     "KernelClassifier": [

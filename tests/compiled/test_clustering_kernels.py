@@ -13,6 +13,7 @@ from empirisk.compiled.clustering import (
     stochastic,
     summing,
 )
+from empirisk.compiled.clustering.tiles import LANES, STEP
 from empirisk.compiled.team import SYNC_SIZE
 from empirisk.learners.unsupervised.lloyd import scored_centres
 
@@ -28,14 +29,22 @@ def sync():
     return np.zeros(SYNC_SIZE, np.int64)
 
 
+def tiled(rows):
+    """Rows in single precision, 64 of them side by side."""
+    n, p = rows.shape
+    padded = np.zeros((-(-n // LANES) * LANES, -(-p // STEP) * STEP), np.float32)
+    padded[:n, :p] = rows
+    return np.ascontiguousarray(padded.reshape(-1, LANES, padded.shape[1]).transpose(0, 2, 1))
+
+
 def assigned(kernel, X, centres, *, labels, slack, spent, weight):
     n, (K, p) = len(X), centres.shape
-    first = np.array([0, n // 3, n], np.int64)
+    first = np.array([0, min(n, LANES), n], np.int64)
     sums, mass = np.empty((2, K, p)), np.empty((2, K))
     count, moved = np.empty((2, K), np.int64), np.empty(2)
     minus, half, radius = scored_centres(centres)
     kernel(
-        sync(), first, X, 1.0, np.zeros(p), weight, X.astype(np.float32), centres, minus, half,
+        sync(), first, X, 1.0, np.zeros(p), weight, tiled(X), centres, minus, half,
         radius, spent, labels, slack, sums, mass, count, moved,
     )  # fmt: skip
     return sums.sum(axis=0), mass.sum(axis=0), count.sum(axis=0), moved.sum()
@@ -97,9 +106,9 @@ def test_passes_over_rows(way):
     first, unit, shift = np.array([0, 40, 90], np.int64), 0.5, np.array([0.1, 0.2, 0.3])
     z, labels = X * unit - shift, rng.integers(0, 4, size=90).astype(np.int32)
     centres = rng.normal(size=(4, 3))
-    rows, scatter = np.empty((90, 3), np.float32), np.empty((2, 3))
-    ways(summing.place_rows)[way](sync(), first, X, unit, shift, weight, rows, scatter)
-    assert_array_equal(rows, z.astype(np.float32))
+    tiles, scatter = np.zeros((2, 4, LANES), np.float32), np.empty((2, 3))
+    ways(summing.place_rows)[way](sync(), first, X, unit, shift, weight, tiles, scatter)
+    assert_array_equal(tiles, tiled(z))
     assert_allclose(scatter.sum(axis=0), weight @ z**2, rtol=1e-12)
     largest = np.empty(2)
     ways(summing.largest_entries)[way](sync(), first, X, unit, shift, largest)
@@ -125,14 +134,14 @@ def test_two_nearest_centres_as_centres_come_and_go(way):
     """After entering and exchanging centres, the two nearest of each row are what a look at all
     centres finds; and the sum after each exchange was foretold."""
     rows = rng.uniform(-1, 1, size=(80, 2)).astype(np.float32)
-    weight, first = rng.uniform(0.5, 2, size=80), np.array([0, 30, 80], np.int64)
+    weight, first = rng.uniform(0.5, 2, size=80), np.array([0, LANES, 80], np.int64)
     near, apart = np.full((2, 80), -1, np.int32), np.full((2, 80), np.inf, np.float32)
     potential, chosen = np.zeros(2), [3, 14, 15, 60]
 
     def distances(places):
         out, left = np.empty((len(places), 80), np.float32), np.empty((2, len(places)))
         ways(seeding.try_candidates)[way](
-            sync(), first, rows, weight, rows[places], apart, out, left
+            sync(), first, tiled(rows), weight, rows[places], apart, out, left
         )
         return out, left.sum(axis=0)
 
@@ -156,10 +165,43 @@ def test_two_nearest_centres_as_centres_come_and_go(way):
     foretold = kept.sum() + extra.sum(axis=0)
     chosen[2] = 40
     ways(seeding.exchange_centre)[way](
-        sync(), first, rows, weight, rows[chosen], distance[0], np.int32(2), near, apart, potential
-    )
+        sync(), first, tiled(rows), weight, rows[chosen], distance[0], np.int32(2), near, apart,
+        potential,
+    )  # fmt: skip
     check()
     assert potential.sum() == pytest.approx(foretold[2], rel=1e-5)
+    found, ahead = near.copy(), apart.copy()
+    ways(seeding.find_two_nearest)[way](
+        sync(), first, tiled(rows), weight, rows[chosen], near, apart, potential
+    )
+    check()
+    assert_array_equal(near, found)
+    assert_array_equal(apart, ahead)
+
+
+@pytest.mark.parametrize("way", [0, 1])
+def test_greedy_spreading_takes_the_candidate_that_leaves_least(way):
+    rows, weight = rng.uniform(-1, 1, size=(100, 3)).astype(np.float32), rng.uniform(1, 2, 100)
+    first, K, trials = np.array([0, LANES, 100], np.int64), 6, 3
+    uniform, chosen = rng.random((K, trials)), np.full(K, -1, np.int64)
+    anywhere = rng.integers(100, size=(K, trials))
+    working = (
+        np.empty(trials, np.int64), np.empty((trials, 3), np.float32),
+        np.empty((trials, 100), np.float32), np.empty((2, trials)),
+        np.full((2, 100), -1, np.int32), np.full((2, 100), np.inf, np.float32), np.zeros(2),
+    )  # fmt: skip
+    for start, end in ((0, 4), (4, K)):  # in two slices
+        ways(seeding.spread_centres)[way](
+            sync(), 0, 1, first, start, end, tiled(rows), weight, uniform, anywhere, chosen,
+            *working,
+        )  # fmt: skip
+    expected, square = [anywhere[0, 0]], ((rows[:, None].astype(float) - rows) ** 2).sum(axis=2)
+    for k in range(1, K):
+        share = weight * square[expected].min(axis=0)
+        drawn = np.searchsorted(np.cumsum(share), uniform[k] * share.sum(), side="right")
+        left = [weight @ square[[*expected, i]].min(axis=0) for i in drawn]
+        expected.append(drawn[np.argmin(left)])
+    assert_array_equal(chosen, expected)
 
 
 @pytest.mark.parametrize("way", [0, 1])

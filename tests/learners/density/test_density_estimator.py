@@ -11,8 +11,9 @@ from sklearn.model_selection import KFold
 from sklearn.neighbors import KernelDensity as PeerKernelDensity
 
 from empirisk import Tuned, compare, risk, select
-from empirisk.learners.density.density_estimator import DensitiesPath, DensityMixin
+from empirisk.learners.density.density_estimator import DensityMixin
 from empirisk.risk.axis import Axis
+from empirisk.risk.without_labels import FittedPath
 from empirisk.runtime.validation import check_predict, check_rows
 
 
@@ -40,7 +41,7 @@ class Normal(DensityMixin, BaseEstimator):
 
     def fit_path(self, X, y, sample_weight, values, *, n_classes=0):
         fits = [clone(self).set_params(spread=value) for value in values]
-        return DensitiesPath([fit.fit(X, sample_weight=sample_weight) for fit in fits])
+        return FittedPath([fit.fit(X, sample_weight=sample_weight) for fit in fits])
 
 
 @pytest.fixture

@@ -11,9 +11,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from empirisk import PCA, Tuned, compare, risk, select
-from empirisk.learners.unsupervised.encoder_decoder import EncoderDecoderMixin, PairsPath
+from empirisk.learners.unsupervised.encoder_decoder import EncoderDecoderMixin
 from empirisk.losses import Reconstruction, as_loss
 from empirisk.risk.axis import Axis
+from empirisk.risk.without_labels import FittedPath
 from empirisk.runtime.errors import DataError, ParameterError, PlanError
 
 X = np.random.default_rng(0).normal(size=(40, 5)) * [3, 2, 1, 1, 1] + 2
@@ -42,7 +43,7 @@ class Centroid(EncoderDecoderMixin, TransformerMixin, BaseEstimator):
         return range(1, 6)
 
     def fit_path(self, X, y, sample_weight, values, *, n_classes=0):
-        return PairsPath([Centroid(value).fit(X) for value in values])
+        return FittedPath([Centroid(value).fit(X) for value in values])
 
 
 def test_the_risk_is_the_mean_squared_distance_of_held_out_rows():

@@ -9,6 +9,7 @@ from sklearn.datasets import load_digits, load_iris
 
 from empirisk import KMeans, StochasticKMeans, Tuned
 from empirisk.learners.unsupervised.mahalanobis import whitening
+from empirisk.learners.unsupervised.placed_rows import NUMBERS_TO_SHARE
 from empirisk.losses import Reconstruction
 from empirisk.risk.out_of_fold import out_of_fold
 from empirisk.risk.problem import Problem
@@ -155,7 +156,8 @@ def test_fewer_different_rows_than_clusters_are_named():
     [("k-means++", None), ("random", None), ("random_partition", None), ("k-means++", "pooled")],
 )
 def test_the_same_bits_for_every_n_jobs(init, covariance):
-    X = clumps(10_000, 3, 6, apart=4.0)  # enough rows to be shared out
+    X = clumps(14_000, 10, 6, apart=1.0)
+    assert X.size >= NUMBERS_TO_SHARE  # otherwise one thread does all
     for n_init in (1, 3):
         settings = {"init": init, "n_init": n_init, "covariance": covariance, "random_state": 0}
         one, two = (KMeans(6, **settings, max_iter=20, n_jobs=n).fit(X) for n in (1, 2))

@@ -26,21 +26,23 @@ ROUNDED_DOWN = 1.0 - 2e-7  # a bound still holds after rounding to single precis
 
 @compiled
 def assign_blocks(
-    sync, first, X, unit, shift, weight, rows, centres, minus, half, radius, spent,
+    sync, first, X, unit, shift, weight, tiles, centres, minus, half, radius, spent,
     labels, slack, sums, mass, count, moved,
 ):  # fmt: skip
     """The nearest centre of each row, block after block, as threads take them.
 
-    Rows first[b] to first[b + 1] are block b; sums[b], mass[b] and count[b] become what the rows
-    that change their cluster add to the clusters' sums, weights and numbers of rows, moved[b] the
-    weight of these rows. A row z is X[i] * unit - shift; `rows` are these in single precision, and
-    `minus` and `half` what `score_tile` takes.
+    Rows first[b] to first[b + 1] are block b, which begins with a tile; sums[b], mass[b] and
+    count[b] become what the rows that change their cluster add to the clusters' sums, weights and
+    numbers of rows, moved[b] the weight of these rows. A row z is X[i] * unit - shift; `tiles` are
+    these in single precision, and `minus` and `half` what `score_tile` takes. A tile of which half
+    the rows are to be looked at is taken as it is; of the others, these rows are brought together.
     """
     p = centres.shape[1]
     tile = np.zeros((minus.shape[1], LANES), np.float32)
     score = np.empty((minus.shape[0], LANES), np.float32)
     lanes = np.empty((5, LANES), np.float32)
     label, place = np.empty(LANES, np.int32), np.empty(LANES, np.int64)
+    place_there = np.empty(LANES, np.int64)
     z = np.empty(p)
     b = take(sync)
     while b < first.size - 1:
@@ -48,19 +50,39 @@ def assign_blocks(
         mass[b] = 0.0
         count[b] = 0
         moved[b] = 0.0
-        filled, last = 0, first[b + 1] - 1
-        for i in range(first[b], last + 1):
-            if slack[i] <= spent[labels[i]]:
-                for j in range(p):
-                    tile[j, filled] = rows[i, j]
-                place[filled] = i
-                filled += 1
-            if filled == LANES or (i == last and filled > 0):
+        filled, last = np.int64(0), first[b + 1]
+        for start in range(first[b], last, LANES):
+            t, end = start // LANES, min(start + LANES, last)
+            wanted = 0
+            for i in range(start, end):
+                wanted += slack[i] <= spent[labels[i]]
+            if 2 * wanted >= LANES:
+                for i in range(start, end):
+                    place_there[i - start] = i
                 settle_tile(
-                    filled, tile, place, score, lanes, label, z, X, unit, shift, weight, centres,
-                    minus, half, radius, spent, labels, slack, sums[b], mass[b], count[b], moved, b,
+                    end - start, tiles[t], place_there, score, lanes, label, z, X, unit, shift,
+                    weight, centres, minus, half, radius, spent, labels, slack, sums[b], mass[b],
+                    count[b], moved, b,
                 )  # fmt: skip
-                filled = 0
+                continue
+            for i in range(start, end if wanted > 0 else start):
+                if slack[i] <= spent[labels[i]]:
+                    for j in range(p):
+                        tile[j, filled] = tiles[t, j, i - start]
+                    place[filled] = i
+                    filled += 1
+                    if filled == LANES:
+                        settle_tile(
+                            filled, tile, place, score, lanes, label, z, X, unit, shift, weight,
+                            centres, minus, half, radius, spent, labels, slack, sums[b], mass[b],
+                            count[b], moved, b,
+                        )  # fmt: skip
+                        filled = np.int64(0)
+        if filled > 0:
+            settle_tile(
+                filled, tile, place, score, lanes, label, z, X, unit, shift, weight, centres,
+                minus, half, radius, spent, labels, slack, sums[b], mass[b], count[b], moved, b,
+            )  # fmt: skip
         b = take(sync)
 
 

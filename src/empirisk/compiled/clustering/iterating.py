@@ -19,7 +19,7 @@ HOPE = 4.0  # times the last gain: what is still to be gained, at most
 
 @compiled
 def lloyd_iterations(
-    sync, rank, team, first, last, X, unit, shift, weight, rows, total, everything, criterion,
+    sync, rank, team, first, last, X, unit, shift, weight, tiles, total, everything, criterion,
     tol, bar, centres, minus, half, radius, spent, labels, slack, block_sums, block_mass,
     block_count, block_moved, sums, mass, count, steps, kept, progress,
 ):  # fmt: skip
@@ -31,7 +31,7 @@ def lloyd_iterations(
     """
     while True:
         assign_blocks(
-            sync, first, X, unit, shift, weight, rows, centres, minus, half, radius, spent,
+            sync, first, X, unit, shift, weight, tiles, centres, minus, half, radius, spent,
             labels, slack, block_sums, block_mass, block_count, block_moved,
         )  # fmt: skip
         if not meet(sync, team):

@@ -6,6 +6,7 @@ neither overflow nor vanish.
 
 import numpy as np
 
+from empirisk.compiled.clustering.tiles import LANES
 from empirisk.compiled.decorator import compiled
 from empirisk.compiled.team import take
 
@@ -41,8 +42,8 @@ def largest_entries(sync, first, X, unit, shift, largest):
 
 
 @compiled
-def place_rows(sync, first, X, unit, shift, weight, rows, scatter):
-    """`rows` in single precision, and for each block and column the sums of their squares."""
+def place_rows(sync, first, X, unit, shift, weight, tiles, scatter):
+    """`tiles` in single precision, and for each block and column the sums of squares."""
     p = X.shape[1]
     b = take(sync)
     while b < first.size - 1:
@@ -50,7 +51,7 @@ def place_rows(sync, first, X, unit, shift, weight, rows, scatter):
         for i in range(first[b], first[b + 1]):
             for j in range(p):
                 z = X[i, j] * unit - shift[j]
-                rows[i, j] = np.float32(z)
+                tiles[i // LANES, j, i % LANES] = np.float32(z)
                 scatter[b, j] += weight[i] * (z * z)
         b = take(sync)
 

@@ -11,19 +11,14 @@ compared by it on rows held out. A row of weight w counts as w rows.
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-from sklearn.base import BaseEstimator
-
 from empirisk.losses import LogDensity, Loss
 from empirisk.risk.axis import Output, PathMixin
 from empirisk.risk.cross_validation import cross_validate
 from empirisk.risk.curves import RiskPath
 from empirisk.risk.estimate import RiskEstimate
-from empirisk.risk.out_of_fold import out_of_fold
-from empirisk.risk.problem import Problem
-from empirisk.runtime.arrays import Array, Floats
+from empirisk.risk.without_labels import risk_along_axis
+from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import ParameterError
-from empirisk.runtime.streams import settled
 
 
 class DensityMixin(PathMixin):
@@ -106,43 +101,13 @@ class DensityMixin(PathMixin):
         cv, sample_weight, groups, n_jobs, random_state
             As in `risk.cross_validate`.
         """
-        problem = Problem.of(
-            self, X, None, loss=LogDensity(), sample_weight=sample_weight, groups=groups
-        ).designed(self)
-        random_state = settled(random_state)
-        plan = problem.plan(cv, random_state=random_state)
-        if values is None:
-            values = self.axis_values(problem.design, None, problem.weight, n_train=plan.n_train)
-        losses = out_of_fold(
-            self, problem, plan, values=list(values), n_jobs=n_jobs, random_state=random_state
-        )
-        return RiskPath.of(losses, losses.choose("best"))
+        return risk_along_axis(
+            self, X, values, LogDensity(),
+            cv=cv, sample_weight=sample_weight, groups=groups, n_jobs=n_jobs,
+            random_state=random_state,
+        )  # fmt: skip
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.estimator_type = "density_estimator"
         return tags
-
-
-class DensitiesPath:
-    """A fitted density for each value of an axis, for learners that have no shorter way to them.
-
-    Parameters
-    ----------
-    densities : sequence of fitted learners
-    """
-
-    def __init__(self, densities: Sequence[Any]) -> None:
-        self.densities = densities
-
-    def predict_path(self, X: Array, output: Output) -> Floats:
-        """The loss of each row, a column for each value."""
-        return np.column_stack([density.losses_of_rows(X, output) for density in self.densities])
-
-    @property
-    def degrees_of_freedom(self) -> Floats:
-        raise NotImplementedError("the degrees of freedom of densities are not known")
-
-    def at(self, j: int) -> BaseEstimator:
-        """The fitted learner at the j-th value."""
-        return self.densities[j]

@@ -9,9 +9,10 @@ from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import _num_samples
 
-from empirisk.learners.density.density_estimator import DensitiesPath, DensityMixin
+from empirisk.learners.density.density_estimator import DensityMixin
 from empirisk.learners.unsupervised.clusters import check_parameters, is_count, is_number, is_whole
 from empirisk.risk.axis import Axis
+from empirisk.risk.without_labels import FittedPath
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import ConvergenceWarning, DataError, ParameterError
 from empirisk.runtime.validation import check_weights, numbers
@@ -88,11 +89,11 @@ class Mixture(DensityMixin, BaseEstimator):
 
     def fit_path(
         self, X: Floats, y: Any, sample_weight: Floats, values: Sequence[Any], *, n_classes: int = 0
-    ) -> DensitiesPath:
+    ) -> FittedPath:
         """A fit for each number of components, of rows that are prepared once."""
         self._check_parameters()
         rows = self._prepared(X, sample_weight)
-        return DensitiesPath(
+        return FittedPath(
             [clone(self).set_params(n_components=value)._fit_rows(rows) for value in values]
         )
 

@@ -114,7 +114,7 @@ def number_of_components(
     weight = check_weights(sample_weight, len(rows))
     used = weight > 0
     rows, weight = np.ascontiguousarray(rows[used]), weight[used]
-    densities = model.fit_path(rows, None, weight, wanted).densities
+    densities = model.fit_path(rows, None, weight, wanted).learners
     score = np.array([getattr(each, by)(rows, weight) for each in densities])
     best = int(np.argmin(score))
     fitted = clone(densities[best]).fit(X, sample_weight=sample_weight)

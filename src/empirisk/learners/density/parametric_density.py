@@ -7,12 +7,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import _is_fitted, check_is_fitted
 
-from empirisk.learners.density.density_estimator import DensitiesPath, DensityMixin
+from empirisk.learners.density.density_estimator import DensityMixin
 from empirisk.learners.density.families import Family, Parameters
 from empirisk.learners.density.gaussian import Gaussian
 from empirisk.learners.density.maximum_likelihood import fit_family
 from empirisk.learners.density.parametric_soundness import check_parametric
 from empirisk.risk.axis import Axis, Output
+from empirisk.risk.without_labels import FittedPath
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.column_names import column_names
 from empirisk.runtime.errors import DataError, ParameterError
@@ -265,7 +266,7 @@ class ParametricDensity(DensityMixin, BaseEstimator):
             check_parametric(self)
 
 
-class FamilyPath(DensitiesPath):
+class FamilyPath(FittedPath):
     """Of families without an axis: one fit, whatever the value."""
 
     same_as_fit = True

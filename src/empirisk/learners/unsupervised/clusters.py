@@ -20,7 +20,7 @@ from empirisk.compiled.clustering.summing import all_distances
 from empirisk.learners.team import Team
 from empirisk.learners.unsupervised.encoder_decoder import EncoderDecoderMixin
 from empirisk.learners.unsupervised.lloyd import nearest
-from empirisk.learners.unsupervised.placed_rows import PlacedRows, block_starts, share
+from empirisk.learners.unsupervised.placed_rows import PlacedRows, block_starts, share, team_for
 from empirisk.risk.axis import Axis, Output
 from empirisk.runtime.arrays import Floats, Int32s
 from empirisk.runtime.errors import DataError, ParameterError
@@ -50,7 +50,8 @@ class Clusters(
 
     def encode(self, X: Any) -> Int32s:
         """The number of the nearest centroid of each row, the first of equally near ones."""
-        rows, team = check_predict(self, X), Team(self.n_jobs)
+        rows = check_predict(self, X)
+        team = team_for(rows, self.n_jobs)
         placed, centres, _ = placed_together(rows, self.cluster_centers_, self._matrix, team)
         return nearest(placed, centres, team)
 
@@ -68,7 +69,8 @@ class Clusters(
 
     def transform(self, X: Any) -> Floats:
         """The distances of each row to all centroids, (m, n_clusters)."""
-        rows, team = check_predict(self, X), Team(self.n_jobs)
+        rows = check_predict(self, X)
+        team = team_for(rows, self.n_jobs)
         placed, centres, power = placed_together(rows, self.cluster_centers_, self._matrix, team)
         out = np.empty((len(rows), len(centres)))
         columns = np.ascontiguousarray(centres.T)
@@ -106,7 +108,8 @@ class Clusters(
         return range(1, max(1, min(MOST_CLUSTERS, n_train // 2)) + 1)
 
     def _square_distances(self, X: Any) -> Floats:
-        rows, team = check_predict(self, X), Team(self.n_jobs)
+        rows = check_predict(self, X)
+        team = team_for(rows, self.n_jobs)
         placed, centres, power = placed_together(rows, self.cluster_centers_, self._matrix, team)
         square = placed.distances(nearest(placed, centres, team), centres, team)
         with np.errstate(over="ignore"):

@@ -13,19 +13,14 @@ map of them, so that g(1), ..., g(K) are the centroids. K is the complexity axis
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-from sklearn.base import BaseEstimator
-
 from empirisk.losses import Loss, Reconstruction
 from empirisk.risk.axis import Output, PathMixin
 from empirisk.risk.cross_validation import cross_validate
 from empirisk.risk.curves import RiskPath
 from empirisk.risk.estimate import RiskEstimate
-from empirisk.risk.out_of_fold import out_of_fold
-from empirisk.risk.problem import Problem
+from empirisk.risk.without_labels import risk_along_axis
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ParameterError
-from empirisk.runtime.streams import settled
 from empirisk.runtime.validation import check_predict
 
 
@@ -116,38 +111,8 @@ class EncoderDecoderMixin(PathMixin):
         cv, sample_weight, groups, n_jobs, random_state
             As in `risk.cross_validate`.
         """
-        problem = Problem.of(
-            self, X, None, loss=Reconstruction(), sample_weight=sample_weight, groups=groups
-        ).designed(self)
-        random_state = settled(random_state)
-        plan = problem.plan(cv, random_state=random_state)
-        if values is None:
-            values = self.axis_values(problem.design, None, problem.weight, n_train=plan.n_train)
-        losses = out_of_fold(
-            self, problem, plan, values=list(values), n_jobs=n_jobs, random_state=random_state
-        )
-        return RiskPath.of(losses, losses.choose("best"))
-
-
-class PairsPath:
-    """A fitted pair for each value of an axis, for learners that have no shorter way to them.
-
-    Parameters
-    ----------
-    pairs : sequence of fitted learners
-    """
-
-    def __init__(self, pairs: Sequence[Any]) -> None:
-        self.pairs = pairs
-
-    def predict_path(self, X: Array, output: Output) -> Floats:
-        """The loss of each row, a column for each value."""
-        return np.column_stack([pair.losses_of_rows(X, output) for pair in self.pairs])
-
-    @property
-    def degrees_of_freedom(self) -> Floats:
-        raise NotImplementedError("the degrees of freedom of encoders and decoders are not known")
-
-    def at(self, j: int) -> BaseEstimator:
-        """The fitted learner at the j-th value."""
-        return self.pairs[j]
+        return risk_along_axis(
+            self, X, values, Reconstruction(),
+            cv=cv, sample_weight=sample_weight, groups=groups, n_jobs=n_jobs,
+            random_state=random_state,
+        )  # fmt: skip

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import _num_samples
 
-from empirisk.learners.team import Team
 from empirisk.learners.unsupervised import seeding
+from empirisk.learners.unsupervised.best_of_starts import best_partition
 from empirisk.learners.unsupervised.clusters import (
     Clusters,
     check_number_of_clusters,
@@ -18,14 +18,14 @@ from empirisk.learners.unsupervised.clusters import (
     is_count,
     is_number,
 )
-from empirisk.learners.unsupervised.encoder_decoder import EncoderDecoderMixin, PairsPath
-from empirisk.learners.unsupervised.exchanges import best_partition
+from empirisk.learners.unsupervised.encoder_decoder import EncoderDecoderMixin
 from empirisk.learners.unsupervised.lloyd import Assignment, Criterion, Partition, Stopping
 from empirisk.learners.unsupervised.mahalanobis import Whitened, given_metric, pooled_metric
-from empirisk.learners.unsupervised.placed_rows import PlacedRows
+from empirisk.learners.unsupervised.placed_rows import PlacedRows, team_for
 from empirisk.learners.unsupervised.seeding import STARTS
 from empirisk.learners.unsupervised.trajectory import Trajectory
 from empirisk.risk.axis import Output
+from empirisk.risk.without_labels import FittedPath
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import ConvergenceWarning
 from empirisk.runtime.parallel import parallel
@@ -55,9 +55,10 @@ class KMeans(Clusters):
         drawn at random, the means of a random partition, the centres given, of shape (n_clusters,
         n_features), or those that init(X, n_clusters, random_state) returns.
     n_init : "auto" or int
-        How many starts; "auto" is 1 for k-means++ and given centres, 10 otherwise. The best of
-        several by k-means++ is sought further (see `exchanges`), to stability, and until no single
-        row can be moved to another cluster and lower W; not so for Mahalanobis distances.
+        How many starts; "auto" is 1 for k-means++ and given centres, 10 otherwise. The ends
+        of several by k-means++ are recombined, and the best is followed to stability and until no
+        single row can be moved to another cluster and lower W: still a local minimum, mostly a
+        better one (see `best_of_starts`); not so for Mahalanobis distances.
     max_iter : int
         Iterations at most, of each run of Lloyd's algorithm.
     tol : float
@@ -96,7 +97,7 @@ class KMeans(Clusters):
     trajectory_ : Trajectory
         W after each step of Lloyd's algorithm; `trajectory_.plot()`, `trajectory_.plot_steps(X)`.
         With covariance="pooled", of the run with the last covariance. Of several starts by
-        k-means++ it begins at the last exchange of centres that lowered W.
+        k-means++ it begins at the trial that led to the best.
     whitening_ : array of shape (n_features, n_features) or None
         A with |x - c|_M = |(x - c) A|; None for Euclidean distances.
     n_features_in_, feature_names_in_
@@ -116,6 +117,8 @@ class KMeans(Clusters):
     J. Hartigan (1975), Clustering algorithms.
     G. Hamerly (2010), Making k-means even faster.
     P. Fränti (2018), Efficiency of random swap clustering.
+    D. Gribel and T. Vidal (2019), HG-means: a scalable hybrid genetic algorithm for minimum
+    sum-of-squares clustering.
     S. Lattanzi and C. Sohler (2019), A better k-means++ algorithm via local search.
 
     Examples
@@ -189,7 +192,7 @@ class KMeans(Clusters):
 
     def fit_path(
         self, X: Floats, y: Any, sample_weight: Floats, values: Sequence[Any], *, n_classes: int = 0
-    ) -> PairsPath:
+    ) -> FittedPath:
         """A fit for each number of clusters, of rows that are centred and scaled once.
 
         There is no shorter way that is exact: the minima of neighbouring numbers of clusters are
@@ -201,11 +204,11 @@ class KMeans(Clusters):
         for value in values:
             check_number_of_clusters(value, len(X))
             pairs.append(clone(self).set_params(n_clusters=value)._fit_placed(placed))
-        return PairsPath(pairs)
+        return FittedPath(pairs)
 
     def _placed(self, X: Floats, weight: Floats) -> PlacedRows:
         by_column = self.covariance is not None  # nothing depends on the units of columns then
-        return PlacedRows.of(X, weight, Team(self.n_jobs), by_column=by_column)
+        return PlacedRows.of(X, weight, team_for(X, self.n_jobs), by_column=by_column)
 
     def _fit_placed(self, placed: PlacedRows) -> Self:
         """The best of all starts."""
@@ -232,7 +235,7 @@ class KMeans(Clusters):
 
     def _end(self, placed: PlacedRows, seed: int) -> Whitened:
         """Where the algorithm ends from one start."""
-        team = Team(self.n_jobs)
+        team = team_for(placed.X, self.n_jobs)
 
         def run(rows: PlacedRows, centres: Floats | None) -> Partition:
             if centres is None:

@@ -25,13 +25,12 @@ from empirisk.compiled.clustering.iterating import (
 from empirisk.compiled.clustering.single_rows import move_single_rows
 from empirisk.compiled.clustering.tiles import STEP
 from empirisk.learners.team import Team
-from empirisk.learners.unsupervised.placed_rows import PlacedRows, share, share_meetings
+from empirisk.learners.unsupervised.placed_rows import PRODUCTS, PlacedRows, share, share_meetings
 from empirisk.runtime.arrays import Array, Floats, Int32s
 from empirisk.runtime.deadlines import check_deadline
 
 Criterion = Literal["movement", "stability", "unchanged"]
 CODES = {"movement": MOVEMENT, "stability": STABILITY, "unchanged": UNCHANGED, "gain": GAIN}
-PRODUCTS = 2e9  # of a row and a centre, times features, until deadlines are looked at
 
 
 class Partition(NamedTuple):
@@ -89,12 +88,20 @@ class Assignment:
         self.steps, self.kept = np.empty((0, 3)), np.empty((0, K, p))
         self.converged = False
 
+    def moved(self, centres: Floats) -> "Assignment":
+        """The same clusters, to begin with, and other centres."""
+        other = Assignment(self.placed, centres, self.team)
+        other.labels[:] = self.labels
+        for mine, its in zip(self.sums, other.sums, strict=True):
+            its[:] = mine
+        return other
+
     def assign(self) -> Int32s:
         """Each row to its nearest centre, the first of equally near ones."""
         placed = self.placed
         share(
             self.team, assign_blocks, self.first, placed.X, placed.unit, placed.shift,
-            placed.weight, placed.rows, self.centres, *self.scored, self.spent, self.labels,
+            placed.weight, placed.tiles, self.centres, *self.scored, self.spent, self.labels,
             self.slack, *self.blocks,
         )  # fmt: skip
         return self.labels
@@ -111,7 +118,7 @@ class Assignment:
         while progress[1] == GOING_ON and progress[0] < most:
             share_meetings(
                 self.team, lloyd_iterations, self.first, min(most, progress[0] + at_once),
-                placed.X, placed.unit, placed.shift, placed.weight, placed.rows, placed.total,
+                placed.X, placed.unit, placed.shift, placed.weight, placed.tiles, placed.total,
                 placed.mass, CODES[stopping.criterion], float(stopping.tol), bar, self.centres,
                 *self.scored, self.spent, self.labels, self.slack, *self.blocks, *self.sums, steps,
                 kept, progress,

@@ -19,15 +19,17 @@ from empirisk.compiled.clustering.summing import (
     sum_clusters,
     sum_columns,
 )
+from empirisk.compiled.clustering.tiles import LANES, STEP
 from empirisk.learners.team import Team
 from empirisk.runtime.arrays import Array, Floats, Int32s, Ints
 from empirisk.runtime.deadlines import check_deadline
 
-BLOCK = 2048  # rows of a block, at least
+BLOCK = 1024  # rows of a block, at least
 MOST_BLOCKS = 64
 SUMS = 2**22  # numbers in the sums of clusters of all blocks, about
 FAR = 1e12  # for a centre, where no |z_j| of rows exceeds 1: single precision can square it
-ROWS_TO_SHARE = 8192  # with fewer, a team would wait more than work
+PRODUCTS = 2e9  # of a row and a centre, times features, until deadlines are looked at
+NUMBERS_TO_SHARE = 2**17  # of rows; with fewer, a team would wait more than work
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +43,8 @@ class PlacedRows:
     weight : float64 array of shape (n,)
     unit : float
     shift : float64 array of shape (p,)
-    rows : float32 array of shape (n, p)
-        z in single precision.
+    tiles : float32 array of shape (n / LANES, p and up to 3 more, LANES)
+        z in single precision, LANES rows side by side; what no number fills is 0.
     scatter : float64 array of shape (p,)
         The weighted sum of squares of each column of z.
     mass : float
@@ -56,7 +58,7 @@ class PlacedRows:
     weight: Floats
     unit: float
     shift: Floats
-    rows: Array
+    tiles: Array
     scatter: Floats
     mass: float
     heaviest: float
@@ -93,10 +95,11 @@ class PlacedRows:
         closer = inverse_power(max(float(largest.max()), outlying))
         if unit * closer < np.inf:
             unit, mean = unit * closer, mean * closer
-        rows, scatter = np.empty(X.shape, np.float32), np.empty((B, p))
-        share(team, place_rows, first, X, unit, mean, weight, rows, scatter)
+        tiles = np.zeros((-(-len(X) // LANES), -(-p // STEP) * STEP, LANES), np.float32)
+        scatter = np.empty((B, p))
+        share(team, place_rows, first, X, unit, mean, weight, tiles, scatter)
         return cls(
-            X, weight, unit, mean, rows, scatter.sum(axis=0), float(mass.sum()), heaviest, powers
+            X, weight, unit, mean, tiles, scatter.sum(axis=0), float(mass.sum()), heaviest, powers
         )
 
     @property
@@ -155,6 +158,11 @@ class PlacedRows:
         return out
 
 
+def team_for(X: Floats, n_jobs: int | None) -> Team:
+    """Threads for work on these rows: one alone if they are few."""
+    return Team(n_jobs if X.size >= NUMBERS_TO_SHARE else 1)
+
+
 def share(team: Team, kernel: Callable[..., Any], first: Ints, *arguments: Any) -> None:
     """Have the team call a kernel that takes block after block."""
     share_meetings(team, lambda sync, rank, size, *rest: kernel(sync, *rest), first, *arguments)
@@ -163,7 +171,7 @@ def share(team: Team, kernel: Callable[..., Any], first: Ints, *arguments: Any) 
 def share_meetings(team: Team, kernel: Callable[..., Any], first: Ints, *arguments: Any) -> None:
     """Have the team call a kernel in which threads, that know their rank and number, meet."""
     check_deadline()
-    if len(first) == 2 or first[-1] < ROWS_TO_SHARE:
+    if len(first) == 2 or team.size == 1:
         team.sync[:] = 0
         kernel(team.sync, 0, 1, first, *arguments)
         return
@@ -171,9 +179,9 @@ def share_meetings(team: Team, kernel: Callable[..., Any], first: Ints, *argumen
 
 
 def block_starts(n: int, sums: int) -> Ints:
-    """Where blocks of n rows begin, and n: a partition that ignores the number of threads."""
+    """Where blocks of n rows begin, with a tile, and n: whatever the number of threads."""
     most = min(MOST_BLOCKS, max(2, SUMS // max(1, sums)))
-    size = max(BLOCK, -(-n // most))
+    size = max(BLOCK, -(-n // (most * LANES)) * LANES)
     return np.append(np.arange(0, n, size), n).astype(np.int64)
 
 

@@ -16,14 +16,21 @@ from typing import Any
 import numpy as np
 
 from empirisk.compiled.clustering.seeding import (
-    enter_centre,
     exchange_centre,
     find_rows,
+    find_two_nearest,
+    spread_centres,
     try_candidates,
     weigh_exchanges,
 )
 from empirisk.learners.team import Team
-from empirisk.learners.unsupervised.placed_rows import PlacedRows, block_starts, share
+from empirisk.learners.unsupervised.placed_rows import (
+    PRODUCTS,
+    PlacedRows,
+    block_starts,
+    share,
+    share_meetings,
+)
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.validation import numbers
@@ -69,18 +76,31 @@ class Seeds:
         distance = np.empty((len(rows), len(self.placed.X)), np.float32)
         potential = np.empty((len(self.first) - 1, len(rows)))
         share(
-            self.team, try_candidates, self.first, self.placed.rows, self.placed.weight,
-            self.placed.rows[rows], self.apart, distance, potential,
+            self.team, try_candidates, self.first, self.placed.tiles, self.placed.weight,
+            self.placed.at(rows).astype(np.float32), self.apart, distance, potential,
         )  # fmt: skip
         return distance, potential.sum(axis=0)
 
-    def enter(self, k: int, row: int, distance: Array) -> None:
-        """A row becomes centre k."""
-        self.chosen[k] = row
-        share(
-            self.team, enter_centre, self.first, self.placed.weight, distance, np.int32(k),
-            self.near, self.apart, self.potential,
+    def spread(self) -> None:
+        """Choose all centres by greedy k-means++."""
+        tiles, weight, trials = (
+            self.placed.tiles,
+            self.placed.weight,
+            2 + int(np.log(self.n_clusters)),
+        )
+        uniform = self.rng.random((self.n_clusters, trials))
+        anywhere = draw_rows(weight, uniform.ravel()).reshape(uniform.shape)
+        working = (
+            np.empty(trials, np.int64), np.empty((trials, self.placed.X.shape[1]), np.float32),
+            np.empty((trials, len(weight)), np.float32), np.empty((len(self.first) - 1, trials)),
         )  # fmt: skip
+        at_once = max(1, int(PRODUCTS / (tiles.size * trials)))
+        for start in range(0, self.n_clusters, at_once):
+            share_meetings(
+                self.team, spread_centres, self.first, start,
+                min(self.n_clusters, start + at_once), tiles, weight, uniform, anywhere,
+                self.chosen, *working, self.near, self.apart, self.potential,
+            )  # fmt: skip
 
     @classmethod
     def about(
@@ -89,9 +109,8 @@ class Seeds:
         """With all these centres, which need not be rows."""
         seeds = cls(placed, len(centres), team, rng)
         share(
-            team, exchange_centre, seeds.first, placed.rows, placed.weight,
-            centres.astype(np.float32), np.zeros(len(placed.X), np.float32), np.int32(-1),
-            seeds.near, seeds.apart, seeds.potential,
+            team, find_two_nearest, seeds.first, placed.tiles, placed.weight,
+            centres.astype(np.float32), seeds.near, seeds.apart, seeds.potential,
         )  # fmt: skip
         return seeds
 
@@ -120,8 +139,9 @@ class Seeds:
         self.chosen[k] = row
         placed = self.placed
         share(
-            self.team, exchange_centre, self.first, placed.rows, placed.weight,
-            placed.rows[self.chosen], distance, np.int32(k), self.near, self.apart, self.potential,
+            self.team, exchange_centre, self.first, placed.tiles, placed.weight,
+            placed.at(self.chosen).astype(np.float32), distance, np.int32(k), self.near,
+            self.apart, self.potential,
         )  # fmt: skip
 
 
@@ -154,14 +174,7 @@ def plus_plus(
 ) -> Floats:
     """Greedy k-means++, and exchanges."""
     seeds = Seeds(placed, n_clusters, team, rng)
-    row = draw_rows(placed.weight, rng.random(1))
-    seeds.enter(0, int(row[0]), seeds.distances(row)[0][0])
-    trials = 2 + int(np.log(n_clusters))
-    for k in range(1, n_clusters):
-        rows = seeds.draw(trials)
-        distance, potential = seeds.distances(rows)
-        best = int(potential.argmin())
-        seeds.enter(k, int(rows[best]), distance[best])
+    seeds.spread()
     if n_clusters > 1 and exchanges:
         for _ in range(n_clusters):
             seeds.exchange()

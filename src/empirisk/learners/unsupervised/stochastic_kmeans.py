@@ -7,7 +7,6 @@ import numpy as np
 from sklearn.base import clone
 
 from empirisk.compiled.clustering.stochastic import CONSTANT, COUNT, DECAYING, pull_centres
-from empirisk.learners.team import Team
 from empirisk.learners.unsupervised import seeding
 from empirisk.learners.unsupervised.clusters import (
     Clusters,
@@ -17,9 +16,9 @@ from empirisk.learners.unsupervised.clusters import (
     is_count,
     is_number,
 )
-from empirisk.learners.unsupervised.encoder_decoder import PairsPath
-from empirisk.learners.unsupervised.placed_rows import PlacedRows, inverse_power
+from empirisk.learners.unsupervised.placed_rows import PlacedRows, inverse_power, team_for
 from empirisk.learners.unsupervised.seeding import STARTS
+from empirisk.risk.without_labels import FittedPath
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import DataError
 from empirisk.runtime.streams import generator, spawn
@@ -147,10 +146,10 @@ class StochasticKMeans(Clusters):
 
     def fit_path(
         self, X: Floats, y: Any, sample_weight: Floats, values: Sequence[Any], *, n_classes: int = 0
-    ) -> PairsPath:
+    ) -> FittedPath:
         """A fit for each number of clusters; there is no shorter way to the same."""
         pairs = [clone(self).set_params(n_clusters=value) for value in values]
-        return PairsPath([pair._fit_rows(X, sample_weight) for pair in pairs])
+        return FittedPath([pair._fit_rows(X, sample_weight) for pair in pairs])
 
     def check_loaded(self) -> None:
         """Raise a DataError unless what was read from a file can be gone on from."""
@@ -174,7 +173,7 @@ class StochasticKMeans(Clusters):
         """Find a start among some of the rows."""
         self._check_parameters()
         K = check_number_of_clusters(self.n_clusters, len(rows))
-        rng, team = generator(seed), Team(self.n_jobs)
+        rng, team = generator(seed), team_for(rows, self.n_jobs)
         seen = max(AT_LEAST, SEEN_AT_START * K)
         if len(rows) > seen:
             some = np.sort(rng.choice(len(rows), seen, replace=False))
