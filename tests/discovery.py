@@ -17,9 +17,11 @@ def learners() -> list[type]:
     a basis, learns no rule and is none.
     """
     found = []
-    for module in pkgutil.walk_packages(empirisk.learners.__path__, "empirisk.learners."):
-        for name, thing in vars(importlib.import_module(module.name)).items():
-            mine = inspect.isclass(thing) and thing.__module__ == module.name
+    walk = pkgutil.walk_packages(empirisk.learners.__path__, "empirisk.learners.")
+    modules = [importlib.import_module(module.name) for module in walk]
+    for module in modules:
+        for name, thing in vars(module).items():
+            mine = inspect.isclass(thing) and thing.__module__ == module.__name__
             whole = mine and issubclass(thing, BaseEstimator) and has_constructor(thing)
             rule = mine and (
                 issubclass(thing, PathMixin) or not issubclass(thing, TransformerMixin)

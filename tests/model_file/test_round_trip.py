@@ -36,16 +36,23 @@ from empirisk import (
     PCA,
     AdaBoostClassifier,
     AdaBoostRegressor,
+    Autoencoder,
+    AveragePool,
     Axis,
     BaggingClassifier,
     BaggingRegressor,
     Baseline,
     BasisExpansion,
     BasisRegression,
+    Bottleneck,
+    Conv1d,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    Dense,
     DensityClassifier,
+    Dropout,
     ElasticNet,
+    Flatten,
     GaussianMixture,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
@@ -63,7 +70,11 @@ from empirisk import (
     LogisticRegression,
     LogitBoostClassifier,
     MarginClassifier,
+    MLPClassifier,
+    MLPRegressor,
     NaiveBayes,
+    NetworkClassifier,
+    NetworkRegressor,
     ParametricDensity,
     Plan,
     PlugInPredictor,
@@ -79,6 +90,7 @@ from empirisk import (
     losses,
     select,
 )
+from empirisk.learners.networks.network import Network
 from empirisk.model_file.load import load, read_model_file
 from empirisk.model_file.registry import HOMES, NOT_KEPT, ROW_BY_ROW, registered
 from empirisk.model_file.save import save, summary
@@ -88,6 +100,7 @@ from empirisk.runtime.errors import ParameterError
 from empirisk.selection.average import FoldAverageClassifier, FoldAverageRegressor
 from model_file.exactness import assert_same
 
+ALL_EPOCHS = {"n_iter_no_change": None, "random_state": 0}
 REGRESSORS = [
     AdaBoostRegressor(n_estimators=3, random_state=0),
     AdaBoostRegressor(Ridge(), n_estimators=3, loss="square", bootstrap=False, n_jobs=2),
@@ -127,6 +140,9 @@ REGRESSORS = [
     Tuned(StagewiseRegressor(Ridge(), 5, stop="aic"), cv=3),
     HistGradientBoostingRegressor("huber", max_iter=3, min_samples_leaf=4),
     Tuned(HistGradientBoostingRegressor(max_iter=5, categorical_features=[1]), cv=3),
+    MLPRegressor("absolute_error", 3, max_iter=2, **ALL_EPOCHS),
+    Tuned(MLPRegressor(hidden_layer_sizes=3, max_iter=4, random_state=0), cv=2),
+    NetworkRegressor([Bottleneck(1), Dense(2, "gelu")], solver="lbfgs", max_iter=2, **ALL_EPOCHS),
     KNeighborsRegressor(3, weights="distance", metric="mahalanobis"),
     Tuned(KNeighborsRegressor(standardize=True), cv=3, values=[1, 3]),
     Tuned(make_pipeline("passthrough", Ridge()), cv=3, values=(1.0, 2.0)),
@@ -162,6 +178,16 @@ CLASSIFIERS = [
         max_iter=3, min_samples_leaf=4, early_stopping=True, random_state=0
     ),
     Tuned(HistGradientBoostingClassifier(max_iter=5, class_weight={"a": 2.0}), cv=3),
+    MLPClassifier((3, 2), max_iter=3, early_stopping=True, **ALL_EPOCHS),
+    Tuned(MLPClassifier(2, "tanh", max_iter=3, random_state=0), cv=2),
+    NetworkClassifier(
+        [Conv1d(2, 2, padding=1), AveragePool(2), Flatten(), Dropout(0.1)],
+        input_shape=(1, 3),
+        loss=losses.Logit(),
+        max_iter=2,
+        dtype="float32",
+        **ALL_EPOCHS,
+    ),
     MarginClassifier(),
     MarginClassifier(losses.Logit(), penalty="l1"),
     Tuned(MarginClassifier("squared_hinge"), cv=3, values=[0.1, 1.0]),
@@ -174,6 +200,8 @@ CLASSIFIERS = [
     Tuned(KNeighborsClassifier(metric="gower"), cv=3, values=[1, 3]),
 ]
 WITHOUT_LABELS = [
+    Autoencoder(1, hidden_layer_sizes=3, max_iter=2, **ALL_EPOCHS),
+    Autoencoder(2, encoder=[Dense(3, "tanh")], decoder=[], solver="lbfgs", max_iter=2),
     PCA(2),
     PCA(0.9, whiten=True, correlation=True),
     Tuned(PCA(), cv=3),
@@ -216,7 +244,7 @@ def without_tables(model):
         vars(model).update(fitted)
         model.risk_ = dataclasses.replace(model.risk_, table=None)
         model.best_estimator_ = without_tables(model.best_estimator_)
-    if isinstance(model, KernelClassifier | KernelRegressor):
+    if isinstance(model, KernelClassifier | KernelRegressor | Network):
         again = clone(model)
         vars(again).update(
             {
