@@ -201,7 +201,9 @@ CLASSIFIERS = [
 ]
 WITHOUT_LABELS = [
     Autoencoder(1, hidden_layer_sizes=3, max_iter=2, **ALL_EPOCHS),
-    Autoencoder(2, encoder=[Dense(3, "tanh")], decoder=[], solver="lbfgs", max_iter=2),
+    Autoencoder(
+        2, encoder=[Dense(3, "tanh")], decoder=[], solver="lbfgs", max_iter=2, random_state=0
+    ),
     PCA(2),
     PCA(0.9, whiten=True, correlation=True),
     Tuned(PCA(), cv=3),
