@@ -1,5 +1,7 @@
 """Multi-layer perceptrons in a few naive lines of NumPy: forward, backward, and their training."""
 
+from itertools import pairwise
+
 import numpy as np
 from scipy.special import expit, softmax
 
@@ -19,7 +21,7 @@ ACTIVATIONS = {
 def unpacked(params, sizes):
     """[(W, b), ...] of a vector of parameters; W is (outputs, inputs)."""
     layers, at = [], 0
-    for inputs, outputs in zip(sizes[:-1], sizes[1:], strict=True):
+    for inputs, outputs in pairwise(sizes):
         W = params[at : at + inputs * outputs].reshape(outputs, inputs)
         at += inputs * outputs
         layers.append((W, params[at : at + outputs]))
@@ -114,8 +116,10 @@ def trained(
             t += 1
             if solver == "adam":
                 m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g**2
-                params -= step * (m / (1 - 0.9**t)) / (
-                    np.sqrt(v / (1 - 0.999**t)) + 1e-8 / np.sqrt(1 - 0.999**t)
+                params -= (
+                    step
+                    * (m / (1 - 0.9**t))
+                    / (np.sqrt(v / (1 - 0.999**t)) + 1e-8 / np.sqrt(1 - 0.999**t))
                 )
             else:
                 m = momentum * m - step * g
