@@ -148,12 +148,12 @@ class Architecture:
         return "\n".join([line.rstrip() for line in lines] + [f"{self.n_parameters:,} parameters"])
 
 
-def checked_layers(layers: Any) -> list[Layer]:
+def checked_layers(layers: Any, name: str = "layers") -> list[Layer]:
     """The layers that a user gave."""
     given = list(layers) if isinstance(layers, list | tuple) else None
     if given is None or not all(isinstance(layer, Layer) for layer in given):
         raise ParameterError(
-            f"layers is {layers!r}; it must be a list of layers, such as [Dense(100), Dense(50)]"
+            f"{name} is {layers!r}; it must be a list of layers, such as [Dense(100), Dense(50)]"
         )
     return given
 
@@ -164,7 +164,7 @@ def checked_shape(input_shape: Any, n_features: int) -> Shape:
         return (n_features,)
     sides = tuple(input_shape) if isinstance(input_shape, tuple | list) else ()
     fine = all(isinstance(side, int | np.integer) and side > 0 for side in sides)
-    if not sides or not fine or prod(sides) != n_features:
+    if not 1 <= len(sides) <= 3 or not fine or prod(sides) != n_features:
         raise ParameterError(
             f"input_shape is {input_shape!r}, and X has {n_features} columns; give None, or "
             "(channels, length) or (channels, height, width) with that product"

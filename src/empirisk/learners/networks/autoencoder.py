@@ -12,7 +12,13 @@ from empirisk.compiled.networks.heads import SQUARED
 from empirisk.learners.networks.architecture import Architecture, checked_layers
 from empirisk.learners.networks.heads import Head
 from empirisk.learners.networks.initialising import Law
-from empirisk.learners.networks.layers import Dense, Layer, Shape, check_count
+from empirisk.learners.networks.layers import (
+    Dense,
+    Layer,
+    Shape,
+    activation_code,
+    check_count,
+)
 from empirisk.learners.networks.mlp import checked_sizes
 from empirisk.learners.networks.mlp_classifier import Solver
 from empirisk.learners.networks.network import Network
@@ -213,17 +219,18 @@ class Autoencoder(EncoderDecoderMixin, ClassNamePrefixFeaturesOutMixin, Transfor
 
     def _layers(self, shape: Shape, n_outputs: int) -> list[Layer]:
         check_count("n_components", self.n_components, "Autoencoder")
+        activation_code(self.activation)  # also where no layer has it
         sizes = checked_sizes(self.hidden_layer_sizes)
         behind: list[Layer] = [Dense(units, self.activation) for units in reversed(sizes)]
         if self.decoder is not None:
-            behind = checked_layers(self.decoder)
+            behind = checked_layers(self.decoder, "decoder")
         code = Dense(int(self.n_components), "identity")
         return [*self._before_code(), code, *behind, Dense(n_outputs, "identity")]
 
     def _before_code(self) -> list[Layer]:
         """The layers of the encoder but for its last one."""
         if self.encoder is not None:
-            return checked_layers(self.encoder)
+            return checked_layers(self.encoder, "encoder")
         return [Dense(units, self.activation) for units in checked_sizes(self.hidden_layer_sizes)]
 
     def _written(self) -> None:

@@ -67,7 +67,7 @@ def _check_history(model: Any) -> None:
 
 def _check_optimizer(model: Any, state: Any) -> None:
     """The momenta of `partial_fit` are as long as the parameters: compiled loops go along both."""
-    keys = {"moment", "square", "rate", "t", "seen", "calls"}
+    keys = {"moment", "square", "rate", "t", "seen"}
     if not isinstance(state, dict) or set(state) != keys:
         raise DataError("_optimizer is no state of training")
     for name in ("moment", "square"):
@@ -80,8 +80,8 @@ def _check_optimizer(model: Any, state: Any) -> None:
     for name in ("rate", "seen"):
         if type(state[name]) is not float or not 0 <= state[name] < np.inf:
             raise DataError(f"_optimizer has no number {name}")
-    if not all(_is_count(state[name]) for name in ("t", "calls")):
-        raise DataError("_optimizer counts no steps or calls")
+    if not _is_count(state["t"]):
+        raise DataError("_optimizer counts no steps")
     if not _is_count(getattr(model, "_seed", None), 2**64):
         raise DataError("_seed is no seed")
 

@@ -23,7 +23,8 @@ class Prepared:
     target : Standard
         Of the values that are predicted; centre 0 and unit 1 for classes.
     loss_unit : float
-        A loss in standard units times this is one in the units of y.
+        A loss in standard units times this is one in the units of y, or of rows that are their
+        own targets.
     """
 
     architecture: Architecture
@@ -35,9 +36,10 @@ class Prepared:
 
     @property
     def loss_unit(self) -> float:
-        if self.n_classes or not len(self.target.unit):
+        if self.n_classes:
             return 1.0
-        unit = float(self.target.unit[0])
+        own_targets = not self.rows.y.shape[1]
+        unit = float((self.rows.standard if own_targets else self.target).unit[0])
         with np.errstate(over="ignore", under="ignore"):
             return float(np.square(unit)) if self.head.kind == heads.SQUARED else unit
 
