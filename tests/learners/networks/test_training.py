@@ -190,6 +190,22 @@ def test_partial_fit_says_what_it_needs():
         peer.partial_fit(X, LABELS)  # as there
 
 
+@pytest.mark.parametrize("first", [np.float32, np.float64])
+def test_partial_fit_keeps_the_precision_of_its_first_rows(first):
+    other = np.float64 if first is np.float32 else np.float32
+    net = MLPRegressor(hidden_layer_sizes=5, random_state=0).partial_fit(X.astype(first), Y)
+    net.partial_fit(X.astype(other), Y)
+    assert net.params_.dtype == net._optimizer["moment"].dtype == first
+
+
+def test_partial_fit_refuses_another_number_of_outputs():
+    net = MLPRegressor(hidden_layer_sizes=5, random_state=0)
+    net.partial_fit(X, np.column_stack([Y, Y]))
+    for columns in (Y, np.column_stack([Y, Y, Y])):
+        with pytest.raises(DataError, match="2 outputs"):
+            net.partial_fit(X, columns)
+
+
 def test_partial_fit_goes_on_after_fit():
     net = MLPRegressor(hidden_layer_sizes=5, max_iter=3, **ALL).fit(X, Y)
     before = net.params_.copy()

@@ -67,6 +67,10 @@ def prepared(
         target = Standard(np.zeros(1), np.ones(1))
     elif before is not None:
         target = before[1]
+        if len(target.unit) != targets.shape[1]:
+            raise DataError(
+                f"y has {targets.shape[1]} columns, and the network has {len(target.unit)} outputs"
+            )
     else:
         target = target_standard(targets, weight, head, learner.standardize)
     if not n_classes and y is not None:

@@ -69,13 +69,14 @@ class Supervised(Network):
         return data
 
     def _more(self, X: Array, y: Array, weight: Floats, n_classes: int) -> Self:
-        before = None
+        before, dtype = None, self._dtype(X)
         if hasattr(self, "params_"):
+            dtype = self.params_.dtype
             before = (
                 Standard(self._centre, self._unit),
                 Standard(self._target_centre, self._target_unit),
             )
-        data = prepared(self, X, y, weight, n_classes, self._dtype(X), before=before)
+        data = prepared(self, X, y, weight, n_classes, dtype, before=before)
         return learn_more(self, data)
 
     def _raw(self, X: Any) -> Floats:
