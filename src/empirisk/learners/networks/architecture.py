@@ -163,8 +163,11 @@ def checked_shape(input_shape: Any, n_features: int) -> Shape:
     if input_shape is None:
         return (n_features,)
     sides = tuple(input_shape) if isinstance(input_shape, tuple | list) else ()
-    fine = all(isinstance(side, int | np.integer) and side > 0 for side in sides)
-    if not 1 <= len(sides) <= 3 or not fine or prod(sides) != n_features:
+    whole = all(
+        isinstance(side, int | np.integer) and not isinstance(side, bool) and side > 0
+        for side in sides
+    )
+    if len(sides) not in (1, 2, 3) or not whole or prod(sides) != n_features:
         raise ParameterError(
             f"input_shape is {input_shape!r}, and X has {n_features} columns; give None, or "
             "(channels, length) or (channels, height, width) with that product"

@@ -14,7 +14,7 @@ MOST_NUMBERS = 2**32  # in a layer: no model has more, and their product would o
 
 def check_network(model: Any) -> None:
     """Raise a DataError unless the parts of a fitted network belong together."""
-    layers, shape = getattr(model, "layers_", None), getattr(model, "input_shape_", None)
+    layers, shape = getattr(model, "layers_", None), getattr(model, "input_shape_", ())
     if not isinstance(layers, list) or not all(isinstance(layer, Layer) for layer in layers):
         raise DataError("layers_ are not a list of layers")
     whole = isinstance(shape, tuple) and 1 <= len(shape) <= 3
@@ -58,7 +58,7 @@ def _check_history(model: Any) -> None:
             continue
         if not isinstance(numbers, list) or not all(type(each) is float for each in numbers):
             raise DataError(f"{name} is not a list of numbers")
-    norms = getattr(model, "gradient_norms_", None)
+    norms: Any = getattr(model, "gradient_norms_", None)
     layers = sum(bool(part.parameters) for part in model._architecture.parts)
     fine = isinstance(norms, np.ndarray) and norms.dtype == np.float64 and norms.ndim == 2
     if not fine or norms.shape[1] != layers:

@@ -117,4 +117,4 @@ def _check(learner: Any, name: str, fine: bool, wanted: str) -> None:
 
 
 def _is_count(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= 1)

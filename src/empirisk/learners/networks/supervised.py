@@ -24,6 +24,8 @@ from empirisk.runtime.validation import TrainingSet, check_fit, check_predict
 class Supervised(Network):
     """What classifiers and regressors share."""
 
+    classes_: Array
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on rows in memory.
 
@@ -98,8 +100,6 @@ def _gives_probabilities(learner: Any) -> bool:
 
 class ClassifierNetwork(ClassifierMixin, Supervised):
     """Classes of rows."""
-
-    classes_: Array
 
     @available_if(_takes_batches)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
