@@ -109,8 +109,9 @@ class Architecture:
 
     @property
     def has_marks(self) -> bool:
-        """Whether a layer notes something on the way forth: the places of the largest."""
-        return bool((self.table[:, layout.KIND] == layout.MAX_POOL).any())
+        """Whether a layer notes something on the way forth: places of the largest, or factors."""
+        kinds = self.table[:, layout.KIND]
+        return bool(((kinds == layout.MAX_POOL) | (kinds == layout.DROPOUT)).any())
 
     def weights(self, params: Array) -> list[Array]:
         """The weights of each layer that has some, as views of the vector of parameters."""
