@@ -128,11 +128,11 @@ def digits():
 
 @pytest.mark.parametrize("pool", [MaxPool(2), AveragePool(2)], ids=str)
 def test_a_convolutional_network_reads_digits(pool):
-    """897 test digits: 0.95 is three standard deviations below the 0.97 that were seen."""
+    """898 test digits: over five seeds and both kinds of pooling 0.968 to 0.978 were seen."""
     rows, y = digits()
     layers = [Conv2d(12, 3, padding=1), pool, Conv2d(16, 3), Flatten(), Dense(32)]
     net = NetworkClassifier(
-        layers, input_shape=(1, 8, 8), batch_size=32, learning_rate_init=0.003, max_iter=12, **ALL
+        layers, input_shape=(1, 8, 8), batch_size=16, learning_rate_init=0.003, max_iter=40, **ALL
     ).fit(rows[::2], y[::2])
     assert net.params_.dtype == np.float32
     assert net.score(rows[1::2], y[1::2]) > 0.95
@@ -206,6 +206,6 @@ def test_a_network_behind_an_encoder_takes_part_in_a_selection():
     )  # fmt: skip
     assert not chosen.failures
     assert set(chosen.risks) >= {"network", "logistic"}
-    assert chosen.risks["network"].value < 0.3  # log loss; 1.05 for the shares of the species
+    assert chosen.risks["network"].value < 0.3  # wrong answers; 0.56 for the commonest species
     assert chosen.paths["network"].values[-1] == 20
     assert chosen.test_risk.value < 0.3
