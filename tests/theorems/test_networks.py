@@ -232,7 +232,8 @@ def test_a_penalised_linear_pair_of_layers_is_penalised_by_the_nuclear_norm():
 def test_the_risk_of_a_network_falls_twice():
     """Without a penalty it is worst with about as many parameters as rows: 43 beside 40.
 
-    The means of 6 draws, at 8, 22, 43 and 211 parameters; widths and margins were chosen on these seeds.
+    The means of 6 draws, at 8, 22, 43 and 211 parameters; widths and margins were
+    chosen on these seeds.
     """
     risks = {width: [] for width in (1, 3, 6, 30)}
     fits = {width: [] for width in risks}
