@@ -106,7 +106,7 @@ SETTINGS = {
         AdaBoostRegressor(LinearRegression(), n_estimators=3, loss="exponential", bootstrap=False),
     ],
     "Autoencoder": [
-        Autoencoder(1, solver="lbfgs", max_iter=5, random_state=0),
+        Autoencoder(1, solver="lbfgs", max_iter=5, **ALL_EPOCHS),
         Autoencoder(2, hidden_layer_sizes=3, max_iter=3, batch_size=16, **ALL_EPOCHS),
     ],
     "BaggingClassifier": [

@@ -114,8 +114,9 @@ class Architecture:
 
     @property
     def has_marks(self) -> bool:
-        """Whether a layer notes something on the way forth: the places of the largest."""
-        return bool((self.table[:, layout.KIND] == layout.MAX_POOL).any())
+        """Whether a layer notes something on the way forth: places of the largest, or factors."""
+        kinds = self.table[:, layout.KIND]
+        return bool(((kinds == layout.MAX_POOL) | (kinds == layout.DROPOUT)).any())
 
     def weights(self, params: Array) -> list[Array]:
         """The weights of each layer that has some, as views of the vector of parameters."""
@@ -153,12 +154,12 @@ class Architecture:
         return "\n".join([line.rstrip() for line in lines] + [f"{self.n_parameters:,} parameters"])
 
 
-def checked_layers(layers: Any) -> list[Layer]:
+def checked_layers(layers: Any, name: str = "layers") -> list[Layer]:
     """The layers that a user gave."""
     given = list(layers) if isinstance(layers, list | tuple) else None
     if given is None or not all(isinstance(layer, Layer) for layer in given):
         raise ParameterError(
-            f"layers is {layers!r}; it must be a list of layers, such as [Dense(100), Dense(50)]"
+            f"{name} is {layers!r}; it must be a list of layers, such as [Dense(100), Dense(50)]"
         )
     return given
 

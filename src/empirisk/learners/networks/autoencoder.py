@@ -12,12 +12,19 @@ from empirisk.compiled.networks.heads import SQUARED
 from empirisk.learners.networks.architecture import Architecture, checked_layers
 from empirisk.learners.networks.heads import Head
 from empirisk.learners.networks.initialising import Law
-from empirisk.learners.networks.layers import Dense, Layer, Shape, check_count
+from empirisk.learners.networks.layers import (
+    Dense,
+    Layer,
+    Shape,
+    activation_code,
+    check_count,
+)
 from empirisk.learners.networks.mlp import checked_sizes
 from empirisk.learners.networks.mlp_classifier import Solver
 from empirisk.learners.networks.network import Network
 from empirisk.learners.networks.rows import network_outputs
 from empirisk.learners.networks.standardising import How, Standard
+from empirisk.learners.networks.stopping import warn_if_cut_short
 from empirisk.learners.unsupervised.encoder_decoder import EncoderDecoderMixin
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import DataError
@@ -67,7 +74,8 @@ class Autoencoder(EncoderDecoderMixin, ClassNamePrefixFeaturesOutMixin, Transfor
     >>> import numpy as np
     >>> turn = np.random.default_rng(0).uniform(0, np.pi, 300)
     >>> X = np.column_stack([np.cos(turn), np.sin(turn)])
-    >>> net = Autoencoder(1, hidden_layer_sizes=16, solver="lbfgs", random_state=0).fit(X)
+    >>> net = Autoencoder(1, hidden_layer_sizes=16, solver="lbfgs", random_state=0)
+    >>> net = net.set_params(n_iter_no_change=None).fit(X)
     >>> net.encode(X).shape, bool(net.losses_of_rows(X).mean() < 0.01)
     ((300, 1), True)
     """
@@ -156,7 +164,9 @@ class Autoencoder(EncoderDecoderMixin, ClassNamePrefixFeaturesOutMixin, Transfor
         """
         rows, weight = check_rows(self, X, sample_weight)
         path = self.fit_path(rows, None, weight, [self.max_iter])
-        return path.write(0, self)
+        path.write(0, self)
+        warn_if_cut_short(self, path.records[0].ending)
+        return self
 
     def fit_path(
         self, X: Any, y: Any, sample_weight: Floats, values: Sequence[Any], *, n_classes: int = 0
@@ -209,23 +219,35 @@ class Autoencoder(EncoderDecoderMixin, ClassNamePrefixFeaturesOutMixin, Transfor
 
     def _layers(self, shape: Shape, n_outputs: int) -> list[Layer]:
         check_count("n_components", self.n_components, "Autoencoder")
+        activation_code(self.activation)  # also where no layer has it
         sizes = checked_sizes(self.hidden_layer_sizes)
         behind: list[Layer] = [Dense(units, self.activation) for units in reversed(sizes)]
         if self.decoder is not None:
-            behind = checked_layers(self.decoder)
+            behind = checked_layers(self.decoder, "decoder")
         code = Dense(int(self.n_components), "identity")
         return [*self._before_code(), code, *behind, Dense(n_outputs, "identity")]
 
     def _before_code(self) -> list[Layer]:
         """The layers of the encoder but for its last one."""
         if self.encoder is not None:
-            return checked_layers(self.encoder)
+            return checked_layers(self.encoder, "encoder")
         return [Dense(units, self.activation) for units in checked_sizes(self.hidden_layer_sizes)]
 
     def _written(self) -> None:
         self._n_encoding = len(self._before_code()) + 1
         self.__dict__.pop("_halves", None)
         assert self._halves  # found once: encoding changes nothing
+
+    def check_loaded(self) -> None:
+        """Also whether encoder and decoder are where the file says."""
+        super().check_loaded()
+        if not hasattr(self, "params_"):
+            return
+        cut = getattr(self, "_n_encoding", None)
+        if type(cut) is not int or not 0 < cut < len(self.layers_):
+            raise DataError(f"_n_encoding is {cut!r:.50}; there are {len(self.layers_)} layers")
+        if self._architecture.n_outputs != self._architecture.n_inputs:
+            raise DataError("layers_ do not give out as many numbers as they take in")
 
     def _how(self) -> How:
         return "common" if self.standardize else "none"

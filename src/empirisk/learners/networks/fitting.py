@@ -32,7 +32,7 @@ class Record:
         After each epoch: the training loss; minus the loss of held-out rows; the length of the
         gradient in each layer.
     ending : str
-        "max_iter" or "converged".
+        "converged", or what was used up: "max_iter", or "max_fun" of L-BFGS.
     """
 
     kept: dict[int, Array] = field(default_factory=dict)

@@ -18,6 +18,7 @@ from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import one_blas_thread
 
 BLOCK = 256  # rows that go through the network together
+LIMIT = 1  # the status with which SciPy says that iterations or evaluations were used up
 
 
 class WholeLoss:
@@ -71,7 +72,7 @@ def descend(
 ) -> str:
     """L-BFGS for up to `most` iterations; `look`, after each, says whether it was the last.
 
-    Returns why it ended.
+    Returns why it ended: "converged", "max_iter" or "max_fun".
     """
     last: list[float] = [np.nan]
 
@@ -85,4 +86,6 @@ def descend(
     found = minimize(loss, start, jac=True, method="L-BFGS-B", callback=stepped, options=options)
     if found.nit == 0:
         look(found.x, float(found.fun))
-    return "converged" if found.success else str(found.message)
+    if found.status != LIMIT:
+        return "converged"
+    return "max_iter" if found.nit >= most else "max_fun"

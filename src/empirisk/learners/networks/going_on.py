@@ -25,17 +25,18 @@ def learn_more(learner: Any, data: Prepared) -> Any:
             "partial_fit takes the solvers 'adam' and 'sgd', without early_stopping"
         )
     before = getattr(learner, "_optimizer", None)
-    calls = 0 if before is None else int(before["calls"])
     if before is None:
-        learner._seed = spawn(learner.random_state, 1)[0]
-    start, *orders = spawn(learner._seed, calls + 2)
+        start, seed = spawn(spawn(learner.random_state, 1)[0], 2)
+    else:
+        start, seed = 0, learner._seed  # there is no new start
+    order, following = spawn(seed, 2)
     if not hasattr(learner, "params_"):
         law: Any = settings.initialization
         params = random_start(data.architecture, law, start).astype(data.dtype)
         write_network(learner, data, params, Record(), 0)
     learner.refuse_another(data.architecture)
     training = Training(
-        data.architecture, learner.params_.copy(), data.rows, data.head, settings, orders[-1],
+        data.architecture, learner.params_.copy(), data.rows, data.head, settings, order,
         learner.n_jobs,
     )  # fmt: skip
     if before is not None:
@@ -44,5 +45,5 @@ def learn_more(learner: Any, data: Prepared) -> Any:
     learner.gradient_norms_ = np.vstack([learner.gradient_norms_, training.gradient_norms()])
     learner.params_ = training.params
     learner.n_iter_, learner.t_ = learner.n_iter_ + 1, learner.t_ + len(data.rows)
-    learner._optimizer = {**training.state(), "calls": calls + 1}
+    learner._optimizer, learner._seed = training.state(), following
     return learner

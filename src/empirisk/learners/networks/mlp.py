@@ -6,7 +6,14 @@ from typing import Any
 import numpy as np
 
 from empirisk.compiled.networks.heads import POISSON
-from empirisk.learners.networks.layers import Dense, Dropout, Layer, Shape, check_count
+from empirisk.learners.networks.layers import (
+    Dense,
+    Dropout,
+    Layer,
+    Shape,
+    activation_code,
+    check_count,
+)
 from empirisk.learners.networks.network import Network
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import ParameterError
@@ -22,6 +29,7 @@ class MLP(Network):
 
     def _layers(self, shape: Shape, n_outputs: int) -> list[Layer]:
         hidden: list[Layer] = []
+        activation_code(self.activation)  # also where no layer has it
         if not (is_number(self.dropout) and 0 <= self.dropout < 1):
             raise ParameterError(f"dropout is {self.dropout!r}; it must be a number in [0, 1)")
         for units in checked_sizes(self.hidden_layer_sizes):

@@ -99,9 +99,10 @@ class MLPClassifier(ClassifierNetwork, MLP):
 
     Notes
     -----
-    What differs from scikit-learn: inputs are standardised, and early stopping goes by the loss of
-    the rows set aside. Rows come in random batches, so a row of weight w and w copies of it are
-    alike in distribution only; with "lbfgs" they are the same.
+    What differs from scikit-learn: inputs are standardised, early stopping goes by the loss of the
+    rows set aside, and the penalty of a minibatch is that of all rows, alpha / n, where
+    scikit-learn divides alpha by the rows of the batch. Rows come in random batches, so a row of
+    weight w and w copies of it are alike in distribution only; with "lbfgs" they are the same.
 
     References
     ----------

@@ -23,7 +23,8 @@ class Prepared:
     target : Standard
         Of the values that are predicted; centre 0 and unit 1 for classes.
     loss_unit : float
-        A loss in standard units times this is one in the units of y.
+        A loss in standard units times this is one in the units of y, or of rows that are their
+        own targets.
     """
 
     architecture: Architecture
@@ -35,9 +36,10 @@ class Prepared:
 
     @property
     def loss_unit(self) -> float:
-        if self.n_classes or not len(self.target.unit):
+        if self.n_classes:
             return 1.0
-        unit = float(self.target.unit[0])
+        own_targets = not self.rows.y.shape[1]
+        unit = float((self.rows.standard if own_targets else self.target).unit[0])
         with np.errstate(over="ignore", under="ignore"):
             return float(np.square(unit)) if self.head.kind == heads.SQUARED else unit
 
@@ -65,6 +67,10 @@ def prepared(
         target = Standard(np.zeros(1), np.ones(1))
     elif before is not None:
         target = before[1]
+        if len(target.unit) != targets.shape[1]:
+            raise DataError(
+                f"y has {targets.shape[1]} columns, and the network has {len(target.unit)} outputs"
+            )
     else:
         target = target_standard(targets, weight, head, learner.standardize)
     if not n_classes and y is not None:

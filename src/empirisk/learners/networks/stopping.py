@@ -1,11 +1,14 @@
 """When training ends: after all epochs, or when neither loss nor score gets better."""
 
+import warnings
+from typing import Any
+
 import numpy as np
 from sklearn.model_selection import train_test_split
 
 from empirisk.learners.networks.settings import Settings
 from empirisk.runtime.arrays import Floats, Ints
-from empirisk.runtime.errors import DataError
+from empirisk.runtime.errors import ConvergenceWarning, DataError
 from empirisk.runtime.streams import seed32
 
 LEAST_RATE = 1e-6
@@ -53,3 +56,17 @@ def set_aside(y: Floats, settings: Settings, n_classes: int, seed: int) -> tuple
     if n_classes and len(np.unique(y[train])) < n_classes:
         raise DataError("early_stopping would hold out all rows of a class: switch it off")
     return np.sort(train), np.sort(judged)
+
+
+def warn_if_cut_short(learner: Any, ending: str) -> None:
+    """Say so, to whoever called `fit`, where a limit ended a training that looks at its loss."""
+    if ending == "converged" or learner.n_iter_no_change in (None, np.inf):
+        return
+    what = "epochs" if ending == "max_iter" else "evaluations"
+    warnings.warn(
+        f"{type(learner).__name__} was trained for {ending} = {getattr(learner, ending)} {what}, "
+        "and its loss still fell: allow more, or choose the epochs by Tuned(...), or say "
+        "n_iter_no_change=None if so many are meant",
+        ConvergenceWarning,
+        stacklevel=3,
+    )

@@ -1,6 +1,5 @@
 """Networks that predict classes, or values."""
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -14,11 +13,11 @@ from empirisk.learners.networks.going_on import learn_more
 from empirisk.learners.networks.network import Network
 from empirisk.learners.networks.network_path import codes, predictions
 from empirisk.learners.networks.prepared import prepared
-from empirisk.learners.networks.settings import checked_settings
 from empirisk.learners.networks.standardising import Standard
+from empirisk.learners.networks.stopping import warn_if_cut_short
 from empirisk.losses import Loss
 from empirisk.runtime.arrays import Array, Floats
-from empirisk.runtime.errors import ConvergenceWarning, DataError
+from empirisk.runtime.errors import DataError
 from empirisk.runtime.validation import TrainingSet, check_fit, check_predict
 
 
@@ -41,7 +40,6 @@ class Supervised(Network):
         -------
         self
         """
-        settings = checked_settings(self)
         going_on = self.warm_start and hasattr(self, "params_")
         data = self._checked(X, y, sample_weight)
         n_classes = 0 if data.classes is None else len(data.classes)
@@ -57,14 +55,7 @@ class Supervised(Network):
             data.X, data.y, data.sample_weight, [self.max_iter], n_classes=n_classes
         )
         path.write(0, self)
-        if path.records[0].ending == "max_iter" and settings.n_iter_no_change is not None:
-            warnings.warn(
-                f"{type(self).__name__} was trained for max_iter = {self.max_iter} epochs, and its "
-                "loss still fell: allow more, or choose their number by Tuned(...), or say "
-                "n_iter_no_change=None if so many are meant",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        warn_if_cut_short(self, path.records[0].ending)
         return self
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> TrainingSet:
@@ -80,13 +71,14 @@ class Supervised(Network):
         return data
 
     def _more(self, X: Array, y: Array, weight: Floats, n_classes: int) -> Self:
-        before = None
+        before, dtype = None, self._dtype(X)
         if hasattr(self, "params_"):
+            dtype = self.params_.dtype
             before = (
                 Standard(self._centre, self._unit),
                 Standard(self._target_centre, self._target_unit),
             )
-        data = prepared(self, X, y, weight, n_classes, self._dtype(X), before=before)
+        data = prepared(self, X, y, weight, n_classes, dtype, before=before)
         return learn_more(self, data)
 
     def _raw(self, X: Any) -> Floats:

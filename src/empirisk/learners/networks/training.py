@@ -121,11 +121,13 @@ class Training:
             self.rate = settings.learning_rate_init / (self.seen + 1) ** settings.power_t
 
     def shorten(self) -> bool:
-        """Take a fifth of an adaptive rate; whether it was still worth it."""
+        """Take a fifth of an adaptive rate, unless it is small already; whether to go on."""
         if self.settings.learning_rate != "adaptive" or self.settings.solver != "sgd":
             return False
+        if self.rate <= LEAST_RATE:
+            return False
         self.rate /= 5.0
-        return self.rate > LEAST_RATE
+        return True
 
     def state(self) -> dict[str, Any]:
         """What a further training goes on from: momenta, the rate, and how much was done."""
@@ -168,6 +170,6 @@ class Training:
 def penalty(params: Array, penalised: Array, settings: Settings, total: float) -> float:
     """alpha / W ((1 - r) |weights|^2 / 2 + r |weights|_1)."""
     weights = params[penalised > 0].astype(float)
-    ridge = 0.5 * (1 - settings.l1_ratio) * float(weights @ weights)
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
+        ridge = 0.5 * (1 - settings.l1_ratio) * float(weights @ weights)
         return settings.alpha / total * (ridge + settings.l1_ratio * float(np.abs(weights).sum()))
