@@ -89,6 +89,7 @@ from empirisk import (
     Tuned,
     losses,
     select,
+    solvers,
 )
 from empirisk.learners.networks.network import Network
 from empirisk.model_file.load import load, read_model_file
@@ -180,6 +181,7 @@ CLASSIFIERS = [
     Tuned(HistGradientBoostingClassifier(max_iter=5, class_weight={"a": 2.0}), cv=3),
     MLPClassifier((3, 2), max_iter=3, early_stopping=True, **ALL_EPOCHS),
     Tuned(MLPClassifier(2, "tanh", max_iter=3, random_state=0), cv=2),
+    MLPClassifier(2, learning_rate=solvers.Decaying(0.1, 10.0, 0.5), max_iter=2, **ALL_EPOCHS),
     NetworkClassifier(
         [Conv1d(2, 2, padding=1), AveragePool(2), Flatten(), Dropout(0.1)],
         input_shape=(1, 3),

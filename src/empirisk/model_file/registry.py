@@ -39,6 +39,7 @@ HOMES = {
     "Conv1d": "empirisk.learners.networks.picture_layers",
     "Conv2d": "empirisk.learners.networks.picture_layers",
     "Costs": "empirisk.losses",
+    "Decaying": "empirisk.solvers.steps",
     "DecisionTreeClassifier": "empirisk.learners.trees.classifier",
     "DecisionTreeRegressor": "empirisk.learners.trees.regressor",
     "Dense": "empirisk.learners.networks.layers",
