@@ -204,7 +204,7 @@ CLASSIFIERS = [
 WITHOUT_LABELS = [
     Autoencoder(1, hidden_layer_sizes=3, max_iter=2, **ALL_EPOCHS),
     Autoencoder(
-        2, encoder=[Dense(3, "tanh")], decoder=[], solver="lbfgs", max_iter=2, random_state=0
+        2, encoder=[Dense(3, "tanh")], decoder=[], solver="lbfgs", max_iter=2, **ALL_EPOCHS
     ),
     PCA(2),
     PCA(0.9, whiten=True, correlation=True),
@@ -303,7 +303,7 @@ def test_a_fitted_model_comes_back_to_the_last_bit(model, frame, tmp_path):
         X.columns = ["width", "Größe", "a\x00"]  # text is kept exactly, trailing NUL and all
     fitted = clone(model).fit(X, y)
     again = there_and_back(fitted, tmp_path / "model")
-    assert_same(without_tables(fitted), again)
+    assert_same(without_tables(fitted), without_tables(again))
     ways = ("predict", "transform", "score_samples")
     method = next(way for way in ways if hasattr(fitted, way))
     assert_array_equal(getattr(again, method)(X), getattr(fitted, method)(X), strict=True)
