@@ -9,8 +9,8 @@ from empirisk.solvers import Decaying
 WANTED = 98.8
 EPOCHS = 5
 SEEDS = 3
-DECAY = Decaying(eta=2e-3, t0=1500.0, a=1.0)
-"""Of 938 steps an epoch: the last are a quarter as long as the first."""
+DECAY = Decaying(eta=3e-3, t0=1000.0, a=1.5)
+"""Chosen on the last 10,000 pictures of the 60,000, among four; new pictures chose nothing."""
 
 
 def lenet_accuracy(quick: bool) -> AccuracyOutcome:

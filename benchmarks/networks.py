@@ -47,7 +47,7 @@ def perceptron_case(
         peers=others,
         quality=Quality(
             "log loss on new rows above the peer's",
-            0.1 if quick else 0.02,  # SEEDS
+            0.1 if quick else 0.03,  # three deviations: over seeds 0.004 ours, up to 0.009 theirs
             lambda a, b: float(log_loss(target, a.predict_proba(new)) - loss(b)),
         ),
         absent="" if others else ABSENT,
@@ -141,7 +141,7 @@ def lenet_torch(quick: bool) -> Case:
         peers={} if ABSENT else others,
         quality=Quality(
             "accuracy on new pictures below the peer's",
-            0.1 if quick else 0.01,  # SEEDS
+            0.1 if quick else 0.012,  # three deviations: over seeds 0.003 ours, 0.002 theirs
             lambda a, b: float(torch.ask("score", name=b) - a.score(new, target)),
         ),
         peer_threads=(2,),

@@ -333,8 +333,9 @@ def test_all_benchmarks_are_listed(capsys):
     )
 
 
-def slow_imports(name):
-    return pytest.param(name, marks=[pytest.mark.slow] if name.startswith("import") else [])
+def slow_where_fresh(name):
+    fresh = name.startswith("import") or name == "network_memory"  # interpreters
+    return pytest.param(name, marks=[pytest.mark.slow] if fresh else [])
 
 
 def without_repeats(benchmark):
@@ -346,7 +347,7 @@ def without_repeats(benchmark):
     )
 
 
-@pytest.mark.parametrize("name", [slow_imports(name) for name in load_families()])
+@pytest.mark.parametrize("name", [slow_where_fresh(name) for name in load_families()])
 def test_every_benchmark_gives_the_peers_answer_on_small_data(name):
     outcome = run_benchmark(without_repeats(load_families()[name]), repeats=1, quick=True)
     if name in NEED_TORCH and ABSENT:
