@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run(name: str, options: argparse.Namespace) -> AnyOutcome:
     """One benchmark of either kind; a quick one is not timed cold."""
     if name in ACCURACY:
-        return ACCURACY[name].run()
+        return ACCURACY[name].run(options.quick)
     cold = None if options.quick else cold_timing
     entry = load_families()[name]
     return run_benchmark(entry, repeats=options.repeats, quick=options.quick, cold=cold)

@@ -44,6 +44,7 @@ class AccuracyOutcome:
     verdict: str
     by: Sequence[str] = ()
     lines: Sequence[Digits] = ()
+    decimals: int = 1
 
     @property
     def failed(self) -> bool:
@@ -57,16 +58,16 @@ class AccuracyOutcome:
 
 @dataclass(frozen=True)
 class Accuracy:
-    """A named table of correct digits, and how it is made."""
+    """A named table of correct digits, and how it is made, on small data if asked to be quick."""
 
     name: str
     about: str
-    table: Callable[[], AccuracyOutcome]
+    table: Callable[[bool], AccuracyOutcome]
 
-    def run(self) -> AccuracyOutcome:
+    def run(self, quick: bool = False) -> AccuracyOutcome:
         """The table, or why there is none."""
         try:
-            return self.table()
+            return self.table(quick)
         except FileNotFoundError as error:
             return AccuracyOutcome(self.name, self.about, f"not run: there is no {error.filename}")
         except Exception as error:
@@ -86,8 +87,8 @@ class CertifiedFit:
     certified: Floats
 
 
-def nist() -> AccuracyOutcome:
-    """Ours, scikit-learn's LinearRegression and NumPy's lstsq on all certified sets."""
+def nist(quick: bool) -> AccuracyOutcome:
+    """Ours, scikit-learn's LinearRegression and NumPy's lstsq on all certified sets, all small."""
     by = {
         "empirisk": lambda fit: estimator_coefficients(LinearRegression, fit),
         "scikit-learn": lambda fit: estimator_coefficients(peers.LinearRegression, fit),

@@ -22,13 +22,17 @@ class Quality:
 
 @dataclass(frozen=True)
 class Case:
-    """One benchmark with its data: calls without arguments that return their result."""
+    """One benchmark with its data: calls without arguments that return their result.
+
+    Where `peers` are none, `absent` says why.
+    """
 
     size: str
     ours: Call
     peers: Mapping[str, Call]
     quality: Quality
     peer_threads: tuple[int, ...] = (1, 2)
+    absent: str = ""
 
 
 @dataclass(frozen=True)

@@ -109,7 +109,10 @@ def run_benchmark(
         message = f"failed: {type(error).__name__}: {error}"
         return Outcome(benchmark.name, str(benchmark.target), message)
     load.append(os.getloadavg())
-    verdict, ratio = judge(contestants, same, benchmark.target, quick)
+    if case.peers:
+        verdict, ratio = judge(contestants, same, benchmark.target, quick)
+    else:
+        verdict, ratio = f"not judged ({case.absent or 'no peer'})", None
     ours, *peers = contestants
     return Outcome(
         name=benchmark.name,

@@ -69,7 +69,9 @@ def accuracy_table(outcome: AccuracyOutcome) -> Table:
         table.add_column(title, justify="right")
     for line in outcome.lines:
         wanted = "" if line.wanted is None else f">= {line.wanted:g}"
-        table.add_row(line.data, *(f"{digits:.1f}" for digits in line.digits), wanted)
+        table.add_row(
+            line.data, *(f"{digits:.{outcome.decimals}f}" for digits in line.digits), wanted
+        )
     return table
 
 
@@ -92,11 +94,11 @@ def contest_summary(outcome: Outcome) -> tuple[str, ...]:
         return ("", "", "", "", outcome.target)
     ours, *peers = outcome.rows
     # max() would hide a NaN
-    worst = float(np.max([peer.difference for peer in peers]))
+    worst = float(np.max([peer.difference for peer in peers])) if peers else None
     return (
-        f"{worst:.1e}",
+        "" if worst is None else f"{worst:.1e}",
         seconds(ours.median),
-        seconds(min(peer.median for peer in peers)),
+        seconds(min(peer.median for peer in peers)) if peers else "",
         "" if outcome.ratio is None else f"{outcome.ratio:.1f}x",
         outcome.target,
     )

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks import accuracy, harness, report
+from benchmarks import accuracy, harness, lenet_accuracy, report
 from benchmarks.__main__ import main
 from benchmarks.accuracy import Accuracy, Digits, accuracy_verdict, correct_digits
 from benchmarks.case import NO_TARGET, Benchmark, Case, Quality, Target
@@ -27,10 +27,12 @@ from benchmarks.machine import (
 )
 from benchmarks.report import summary_table, table_of, write_json
 from benchmarks.timing import Timing, measure, used_by_others
+from benchmarks.torch_peer import ABSENT, Torch, blas_threads
 from numpy.testing import assert_allclose
 from rich.console import Console
 from threadpoolctl import threadpool_info
 
+NEED_TORCH = ("mlp_torch", "lenet_torch", "network_memory")
 ABSOLUTE = Quality("absolute difference", 1e-9, lambda ours, peer: abs(ours - peer))
 
 
@@ -203,6 +205,32 @@ def test_the_best_median_of_the_peers_counts():
     assert judge(runs, True, Target(ratio=5), quick=True) == ("not judged (quick)", 7.0)
 
 
+def test_a_case_whose_peers_are_absent_runs_and_says_why():
+    case = Case("tiny", lambda: 1.0, {}, ABSOLUTE, absent="install the peer")
+    benchmark = Benchmark("fake", "", Target(ratio=5), lambda quick: case)
+    outcome = run_benchmark(benchmark, repeats=2)
+    assert outcome.verdict == "not judged (install the peer)"
+    assert not outcome.failed
+    assert outcome.ratio is None
+    assert [len(row.timings) for row in outcome.rows] == [2]
+    assert "install the peer" in printed(table_of(outcome))
+    assert "install the peer" in printed(summary_table([outcome]))
+
+
+def test_a_python_without_torch_is_named(monkeypatch, capfd):
+    monkeypatch.setenv("EMPIRISK_TORCH_PYTHON", sys.executable)
+    torch = Torch(*(np.zeros(2) for _ in range(4)))
+    with pytest.raises(RuntimeError, match=r"EMPIRISK_TORCH_PYTHON=.* gave no answer"):
+        torch.ask("fit")
+    assert "No module named 'torch'" in capfd.readouterr().err
+
+
+def test_a_peer_in_another_process_has_the_threads_of_its_turn():
+    seen = []
+    run_benchmark(fake(lambda: 0.0, lambda: seen.append(blas_threads()) or 0.0), repeats=1)
+    assert set(seen) == {1, 2}
+
+
 def test_targets_are_written_as_what_they_ask():
     assert [str(t) for t in (Target(ratio=5), Target(seconds=0.3), NO_TARGET)] == [
         ">= 5x", "< 0.3 s", "none",
@@ -263,11 +291,18 @@ def test_the_nist_table_has_every_set_and_the_digits_wanted():
     assert "Filip" in printed(table_of(outcome))
 
 
+def test_lenet_on_few_pictures_is_better_than_chance():
+    outcome = lenet_accuracy.ACCURACY["lenet_accuracy"].run(quick=True)
+    assert outcome.verdict == "not judged (quick)"
+    assert outcome.lines[0].digits[0] > 50  # of ten classes; five epochs of 1,500 pictures
+    assert "seed 0" in printed(table_of(outcome))
+
+
 def test_a_table_without_its_data_is_not_run_and_an_error_fails(capsys, tmp_path):
-    absent = Accuracy("a", "", lambda: (tmp_path / "absent").read_text()).run()
+    absent = Accuracy("a", "", lambda quick: (tmp_path / "absent").read_text()).run()
     assert absent.verdict == f"not run: there is no {tmp_path / 'absent'}"
     assert not absent.failed
-    broken = Accuracy("a", "", lambda: 1 / 0).run()
+    broken = Accuracy("a", "", lambda quick: 1 / 0).run()
     assert broken.verdict == "failed: ZeroDivisionError: division by zero"
     assert broken.failed
     assert "ZeroDivisionError" in printed(table_of(broken))
@@ -292,14 +327,15 @@ def test_unknown_names_and_impossible_options_are_refused(capsys, tmp_path):
 def test_all_benchmarks_are_listed(capsys):
     assert main(["--list"]) == 0
     listed = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
-    assert listed == [*load_families(), "nist"]
+    assert listed == [*load_families(), "nist", "lenet_accuracy"]
     assert {"least_squares", "ridge_leave_one_out", "ridge_kfold", "lda_kfold", "import"} <= set(
         listed
     )
 
 
-def slow_imports(name):
-    return pytest.param(name, marks=[pytest.mark.slow] if name.startswith("import") else [])
+def slow_where_fresh(name):
+    fresh = name.startswith("import") or name == "network_memory"  # interpreters
+    return pytest.param(name, marks=[pytest.mark.slow] if fresh else [])
 
 
 def without_repeats(benchmark):
@@ -311,8 +347,11 @@ def without_repeats(benchmark):
     )
 
 
-@pytest.mark.parametrize("name", [slow_imports(name) for name in load_families()])
+@pytest.mark.parametrize("name", [slow_where_fresh(name) for name in load_families()])
 def test_every_benchmark_gives_the_peers_answer_on_small_data(name):
     outcome = run_benchmark(without_repeats(load_families()[name]), repeats=1, quick=True)
+    if name in NEED_TORCH and ABSENT:
+        assert outcome.verdict == f"not judged ({ABSENT})"
+        return
     assert outcome.verdict == "not judged (quick)", outcome
     assert len(outcome.rows) > 1
