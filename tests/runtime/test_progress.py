@@ -16,13 +16,16 @@ class Drawing:
     """Stands in for Rich: remembers what it was asked to show."""
 
     def __init__(self):
-        self.shown, self.history, self.running = {}, [], True
+        self.shown, self.history, self.said, self.running = {}, [], [], True
 
     def add_task(self, label, total):
         self.shown[label] = (0, total)
         return label
 
-    def update(self, label, completed):
+    def update(self, label, completed=None, description=None):
+        if description is not None:
+            self.said.append(description)
+            return
         self.shown[label] = (completed, self.shown[label][1])
         self.history.append((label, completed))
 
@@ -67,6 +70,18 @@ def test_long_work_shows_how_many_items_are_done(terminal):
     assert drawing.history[-1] == ("items", 5)
     assert not drawing.running
     assert drawing.shown == {}
+
+
+def test_words_stand_behind_the_label_while_the_bar_is_shown(terminal):
+    drawings, clock = terminal
+    bar = track(range(3), "epochs")
+    bar.say("before")  # nothing is shown yet
+    for epoch in bar:
+        bar.say(f"loss {epoch}")
+        clock[0] += 2.0
+    assert drawings[0].said == ["epochs, loss 1", "epochs, loss 2"]  # the first made no bar yet
+    bar.say("after")
+    assert not drawings[0].running
 
 
 def test_nested_loops_share_one_display(terminal):
