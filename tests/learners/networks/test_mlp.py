@@ -263,3 +263,14 @@ def test_one_seed_has_the_same_bits_whatever_the_threads(settings):
         assert_array_equal(other.predict_proba(rows), nets[0].predict_proba(rows))
     another = nets[0].set_params(random_state=8).fit(rows, y)
     assert not np.array_equal(another.params_, nets[1].params_)
+
+
+@pytest.mark.parametrize("constant", [7.0, 0.0, -3e200, 2e-200])
+@pytest.mark.parametrize("solver", ["adam", "lbfgs"])
+def test_a_target_that_never_changes_is_predicted(constant, solver):
+    rows = np.random.default_rng(0).normal(size=(30, 3))
+    net = MLPRegressor(
+        hidden_layer_sizes=4, solver=solver, max_iter=2, n_iter_no_change=None, random_state=0
+    ).fit(rows, np.full(30, constant))
+    # Its unit is 1e-12 of the size; outputs are of size 1.
+    assert_allclose(net.predict(10 * rows), constant, rtol=1e-9, atol=1e-9)

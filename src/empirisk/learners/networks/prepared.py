@@ -9,7 +9,7 @@ from empirisk.compiled.networks import heads
 from empirisk.learners.networks.architecture import Architecture
 from empirisk.learners.networks.heads import Head
 from empirisk.learners.networks.rows import NetworkRows
-from empirisk.learners.networks.standardising import Standard, standard_of
+from empirisk.learners.networks.standardising import CONSTANT, Standard, standard_of
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import DataError
 
@@ -93,7 +93,7 @@ def target_standard(y: Floats, weight: Floats, head: Head, standardize: bool) ->
     """
     if not standardize:
         return standard_of(y, weight, "none")
-    found = standard_of(y, weight, "common")
+    found = standard_of(y, weight, "common", flat_unit=CONSTANT)
     if head.kind != heads.POISSON:
         return found
     mean = float(found.centre.mean())

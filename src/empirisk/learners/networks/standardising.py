@@ -32,8 +32,11 @@ class Standard:
         return (X - self.centre) / self.unit
 
 
-def standard_of(X: Array, weight: Floats, how: How) -> Standard:
+def standard_of(X: Array, weight: Floats, how: How, *, flat_unit: float = 1.0) -> Standard:
     """Weighted means and standard deviations; a constant column is divided by its size.
+
+    By `flat_unit` times its size, to be exact: a target that never changes is given one so small
+    that whatever a network gives out is the constant.
 
     Examples
     --------
@@ -60,4 +63,4 @@ def standard_of(X: Array, weight: Floats, how: How) -> Standard:
         square = np.full(p, square.mean())
     deviation = np.sqrt(square)
     flat = deviation <= CONSTANT * (size / power)
-    return Standard(mean * power, np.where(flat, 1.0, deviation) * power)
+    return Standard(mean * power, np.where(flat, flat_unit, deviation) * power)
