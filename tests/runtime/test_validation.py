@@ -181,6 +181,22 @@ def test_the_frame_sets_the_names_and_the_width_and_predict_holds_to_them():
         learner.predict(FRAME.assign(b=np.nan))
 
 
+def test_an_array_as_wanted_is_held_to_what_was_seen_before_too():
+    X = ROWS.astype(np.float64)
+    learner = Mean().fit(FRAME, range(4))
+    with pytest.warns(UserWarning, match="X does not have valid feature names"):
+        learner.predict(X)
+    learner.fit(X, range(4))
+    assert not hasattr(learner, "feature_names_in_")
+    with pytest.raises(ValueError, match="X has 2 features, but Mean is expecting 3"):
+        learner.predict(np.ones((4, 2)))
+    with pytest.raises(ValueError, match="0 sample"):
+        learner.predict(np.ones((0, 3)))
+    with pytest.raises(ValueError, match="0 feature"):
+        learner.fit(np.ones((4, 0)), range(4))
+    assert learner.fit(np.ones((4, 2)), range(4)).n_features_in_ == 2
+
+
 @pytest.mark.parametrize("learner", [Ridge(), Encoder(), Tuned(Ridge(), cv=2)], ids=str)
 def test_names_that_stand_twice_are_refused(learner):
     frame = pd.DataFrame(np.eye(6)[:, :3], columns=["a", "b", "a"])

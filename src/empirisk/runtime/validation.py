@@ -90,7 +90,7 @@ def check_fit(
         X,
         "X",
         _name(estimator),
-        lambda X: validate_data(estimator, X, reset=reset, **_door(keep_single)),
+        lambda X: _as_seen(estimator, X, reset, _door(keep_single)),
         allow_nan=allow_nan,
     )
     target, weight = check_target(
@@ -144,7 +144,7 @@ def check_rows(
         X,
         "X",
         _name(estimator),
-        lambda X: validate_data(estimator, X, reset=reset, **_DOOR),
+        lambda X: _as_seen(estimator, X, reset, _DOOR),
         finite=finite,
         allow_nan=allow_nan,
     )
@@ -197,7 +197,7 @@ def check_predict(
         X,
         "X",
         _name(estimator),
-        lambda X: validate_data(estimator, X, reset=False, **_door(keep_single)),
+        lambda X: _as_seen(estimator, X, False, _door(keep_single)),
         allow_nan=allow_nan,
     )
 
@@ -259,6 +259,32 @@ def check_weights(sample_weight: Any, n: int) -> Floats:
         if not np.isfinite(weight.sum()):
             raise DataError("the sum of sample_weight is too large for float64; scale it down")
     return weight
+
+
+def _as_seen(estimator: Any, X: Any, reset: bool, door: dict[str, Any]) -> Array:
+    """scikit-learn's `validate_data`, and without its 0.1 ms of questions where X is as it should.
+
+    A small prediction would spend a third of its time there.
+    """
+    width = X.shape[1] if _is_as_wanted(X) else None
+    if width and not hasattr(estimator, "feature_names_in_"):
+        if reset:
+            estimator.n_features_in_ = width
+            return X
+        if getattr(estimator, "n_features_in_", None) == width:
+            return X
+    return validate_data(estimator, X, reset=reset, **door)
+
+
+def _is_as_wanted(X: Any) -> bool:
+    """Whether X is a float64 matrix with rows that compiled code takes as it is."""
+    return (
+        type(X) is np.ndarray
+        and X.dtype == np.float64
+        and X.ndim == 2
+        and len(X) > 0
+        and X.flags.carray  # contiguous, aligned, writable
+    )
 
 
 def _door(keep_single: bool) -> dict[str, Any]:
