@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from numba import njit
 from numba.core import config
-from numba.core.compiler import Compiler
+from numba.core.compiler import Compiler, Flags
 from numba.core.registry import CPUDispatcher
 
 from empirisk.compiled.cache import RoomCache
@@ -35,6 +35,31 @@ def collector_at_rest():
         yield
     finally:
         gc.enable()
+
+
+class SteadyFlags(Flags):
+    """Numba's options of a function, compared by those that were set.
+
+    Numba looks up each operation of a function together with its options, and compares all forty
+    of them each time: a twelfth of the time to compile.
+    """
+
+    __slots__ = ()
+
+    def __eq__(self, other):
+        if not isinstance(other, Flags):
+            return NotImplemented
+        mine, theirs = self._values, other._values
+        return mine == theirs or all(
+            getattr(self, name) == getattr(other, name) for name in mine.keys() | theirs.keys()
+        )
+
+    def __hash__(self):
+        return ALL_OPTIONS
+
+
+ALL_OPTIONS = hash(Flags())
+"""Numba's options have the same hash whatever they are."""
 
 
 class KernelDispatcher(CPUDispatcher):
@@ -109,6 +134,7 @@ def compiled(function=None, *, signatures=1, inner=False, leaf=False, makes_arra
         pipeline_class=LeafCompiler if leaf else InnerCompiler if inner else Compiler,
     )(function)
     kernel.__class__ = InnerDispatcher if within else KernelDispatcher
+    kernel._compiler._customize_flags = SteadyFlags
     with suppress(RuntimeError, OSError):  # nowhere to keep the code: each process compiles it
         kernel._cache = RoomCache(function)
     KERNELS[f"{function.__module__}.{function.__qualname__}"] = Kernel(kernel, signatures)
