@@ -108,8 +108,8 @@ class Table:
         empirisk.runtime.errors.DataError: column 'x' cannot be a number: row 1 has 'two', wanted
         a number; correct it, or read the column as "category" or "text"
         """
-        if isinstance(data, cls) and not kinds and names is None:
-            return data
+        if isinstance(data, cls) and names is None and (kinds or {}).items() <= data.kinds.items():
+            return data  # of these kinds already
         arrays = named_arrays(data, names, kinds or {})
         given = check_kinds(kinds, [name for name, _ in arrays])
         known = known_kinds(data) | given
