@@ -1,7 +1,10 @@
 """Run benchmarks: `python -m benchmarks [NAME ...] [--list] [--json FILE] [--repeats N] [--quick]`.
 
-`python -m benchmarks coverage` makes the certificate of the intervals, with options of its own.
-The exit status is 1 if an answer was wrong or none came; a target missed is no error.
+`python -m benchmarks all` measures everything for benchmarks/record.jsonl, or with `--missing` what
+has no result there that counts, and writes docs/benchmarks.md and the table of the README from it;
+`python -m benchmarks page` does the latter alone. `python -m benchmarks coverage` makes the
+certificate of the intervals, with options of its own. The exit status is 1 if an answer was wrong
+or none came; a target missed is no error.
 """
 
 import argparse
@@ -16,7 +19,9 @@ from benchmarks.cold import cold_timing
 from benchmarks.coverage.command import main as coverage
 from benchmarks.families import load_families
 from benchmarks.harness import run_benchmark
-from benchmarks.report import AnyOutcome, summary_table, table_of, write_json
+from benchmarks.page import write_pages
+from benchmarks.record import RECORD, AnyOutcome, counts, keep, read_record
+from benchmarks.report import summary_table, table_of
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -24,6 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else arguments
     if list(arguments[:1]) == ["coverage"]:
         return coverage(arguments[1:])
+    if list(arguments) == ["page"]:
+        return write_pages()
     everything = load_families() | ACCURACY
     options = parse(arguments, list(everything))
     console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
@@ -32,13 +39,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
             console.print(f"{name:20} {entry.about}")
         return 0
     outcomes = []
-    for name in options.names or everything:
+    record = read_record(options.json) if options.json and options.missing else {}
+    for name in options.names:
+        if counts(record.get(name)):
+            continue
         console.print(f"{name} ...")
         outcomes.append(run(name, options))
         console.print(table_of(outcomes[-1]))
         if options.json:
-            write_json(options.json, outcomes, {"repeats": options.repeats, "quick": options.quick})
+            done = {"repeats": options.repeats, "quick": options.quick}
+            keep(options.json, outcomes[-1], done)
     console.print(summary_table(outcomes))
+    if options.json == RECORD:
+        write_pages()
     return int(any(outcome.failed for outcome in outcomes))
 
 
@@ -56,10 +69,14 @@ def parse(arguments: Sequence[str] | None, names: list[str]) -> argparse.Namespa
     parser = argparse.ArgumentParser("python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="all, where none is given")
     parser.add_argument("--list", action="store_true", help="the names, and what each measures")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything to a file")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="renew results in a file")
+    parser.add_argument("--missing", action="store_true", help="what the file has no result of")
     parser.add_argument("--repeats", type=int, default=5, metavar="N", help="timings of each")
     parser.add_argument("--quick", action="store_true", help="small data: does it run at all?")
     options = parser.parse_args(arguments)
+    if options.names == ["all"] and not options.quick:
+        options.json = options.json or RECORD
+    options.names = names if options.names in ([], ["all"]) else options.names
     unknown = [name for name in options.names if name not in names]
     if unknown:
         parser.error(f"no benchmark is called {unknown[0]!r}; there are {', '.join(names)}")

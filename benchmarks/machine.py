@@ -6,16 +6,21 @@ import resource
 import time
 from contextlib import suppress
 from dataclasses import dataclass
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from threadpoolctl import threadpool_info
 
+from benchmarks.install import installed_sizes
+
 BUSY = 0.10
 """The share of all cores that others may use before a timing says nothing."""
 
-_PACKAGES = ("empirisk", "numpy", "scipy", "scikit-learn", "numba", "threadpoolctl")
+_PACKAGES = (
+    "empirisk", "numpy", "scipy", "scikit-learn", "numba", "threadpoolctl", "lightgbm", "xgboost",
+    "faiss-cpu", "KDEpy",
+)  # fmt: skip
 # user, nice, system, irq, softirq and steal: what the hypervisor gave to others is lost too
 _BUSY_FIELDS = (0, 1, 2, 5, 6, 7)
 
@@ -98,10 +103,18 @@ def describe() -> dict[str, Any]:
         "cores": cores(),
         "platform": platform.platform(),
         "python": platform.python_version(),
-        "packages": {name: version(name) for name in _PACKAGES},
+        "packages": {name: found for name in _PACKAGES if (found := _version(name))},
         "blas": sorted({_library(pool) for pool in threadpool_info()}),
         "load": os.getloadavg(),
+        "installed": {name: installed_sizes(name) for name in ("empirisk", "scikit-learn")},
     }
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:  # a peer that is not here
+        return None
 
 
 def _library(pool: dict[str, Any]) -> str:

@@ -1,12 +1,7 @@
-"""The results as tables on the terminal and as a JSON file."""
+"""The results as tables, on the terminal and in Markdown."""
 
-import json
 import math
-import os
-from collections.abc import Sequence
-from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from rich.markup import escape
@@ -14,9 +9,7 @@ from rich.table import Table
 
 from benchmarks.accuracy import AccuracyOutcome
 from benchmarks.harness import Outcome, Row
-from benchmarks.machine import describe
-
-AnyOutcome = Outcome | AccuracyOutcome
+from benchmarks.record import AnyOutcome
 
 
 def table_of(outcome: AnyOutcome) -> Table:
@@ -120,26 +113,7 @@ def percent(share: float | None) -> str:
     return "unknown" if share is None else f"{100 * share:.0f} %"
 
 
-def write_json(path: Path, outcomes: Sequence[AnyOutcome], options: dict[str, Any]) -> None:
-    """Everything measured, with machine and date; the file appears whole or not at all."""
-    report = {
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "machine": describe(),
-        "options": options,
-        "outcomes": [outcome.as_dict() for outcome in outcomes],
-    }
-    text = json.dumps(plain(report), indent=1, allow_nan=False)
-    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    draft.write_text(text + "\n", encoding="utf-8")
-    draft.replace(path)
-
-
-def plain(value: Any) -> Any:
-    """The same with NaN and infinity as words, which JSON has no numbers for."""
-    if isinstance(value, dict):
-        return {key: plain(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(part) for part in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    return value
+def markdown(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table; its first column is words, the others numbers."""
+    ruler = ["---"] + ["---:"] * (len(titles) - 1)
+    return "\n".join("| " + " | ".join(row) + " |" for row in (titles, ruler, *rows))

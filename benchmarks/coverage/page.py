@@ -9,7 +9,7 @@ from rich.table import Table
 
 from benchmarks.coverage.sets import AUTO, LEVEL, NAIVE, NESTED
 from benchmarks.coverage.tally import WANTED, Line, Result
-from benchmarks.report import seconds
+from benchmarks.report import markdown, seconds
 from empirisk.risk.coverage import Share
 
 PACKAGES = ("empirisk", "numpy", "scipy", "scikit-learn")
@@ -191,12 +191,6 @@ def words(results: Sequence[Result]) -> Iterable[tuple[str, ...]]:
         name = result.name.rpartition("-n")[0]
         found[name, result.loss] = (f"{name}-n*", result.words, result.loss, result.risk)
     return found.values()
-
-
-def markdown(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table; its first column is words, the others numbers."""
-    ruler = ["---"] + ["---:"] * (len(titles) - 1)
-    return "\n".join("| " + " | ".join(row) + " |" for row in (titles, ruler, *rows))
 
 
 def covered(share: Share) -> str:

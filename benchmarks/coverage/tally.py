@@ -15,7 +15,7 @@ from scipy import stats
 
 from benchmarks.coverage import few_features, one_feature, sets, sources
 from benchmarks.coverage.sets import AUTO, LEVEL, NAIVE, PER_ROW, Judged, Locked, Setting
-from benchmarks.report import plain
+from benchmarks.record import plain
 from empirisk.risk import (
     cautions,
     coverage,
