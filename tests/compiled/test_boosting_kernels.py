@@ -5,7 +5,6 @@ import pytest
 from scipy.special import softmax
 
 from empirisk.compiled.boosting.entering import enter_dithered
-from empirisk.compiled.boosting.exponential import exponential
 from empirisk.compiled.boosting.gradients import (
     GAMMA,
     LOG,
@@ -26,6 +25,7 @@ from empirisk.compiled.boosting.histograms import (
 )
 from empirisk.compiled.boosting.quantiles import code_values, sort_numbers, spread_bins
 from empirisk.compiled.decorator import compiled
+from empirisk.compiled.exponential import exponential
 
 COUNT_BITS = 20
 

@@ -251,12 +251,6 @@ def check_some_rows(table: Table) -> Table:
     return table
 
 
-def moments_of(Z: Floats, weight: Floats) -> Moments:
-    """Weighted moments of Z, block by block."""
-    parts = [Moments.of(Z[part], weight=weight[part]) for part in slices(len(Z), ROWS_PER_BLOCK)]
-    return reduce(add, parts)
-
-
 def _assemble(parts: list[tuple[slice, Floats]], height: int) -> Floats:
     """The maps of the features, side by side and one below the other."""
     A = np.zeros((height, sum(block.shape[1] for _, block in parts)))

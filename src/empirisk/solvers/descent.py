@@ -115,6 +115,18 @@ class Way:
             reason=reason,
         )
 
+    def ended(self, steepest: float, tol: float, max_iter: int) -> Descent | None:
+        """The result where the gradient is small or not finite, or the steps are used up."""
+        if not np.isfinite(steepest):
+            reason = f"the gradient is not finite after {self.t} step(s)"
+        elif steepest <= tol:
+            reason = f"no partial derivative is above {tol:g}"
+        elif self.t >= max_iter:
+            reason = f"max_iter = {max_iter} step(s) were taken"
+        else:
+            return None
+        return self.stop(reason, converged=steepest <= tol, gradient_norm=steepest)
+
 
 def as_point(start: ArrayLike) -> Floats:
     """The start as a copy of shape (p,), of finite numbers."""

@@ -69,15 +69,9 @@ def gradient_descent(
         check_deadline()
         slope = gradient_at(gradient, way.point)
         steepest = float(np.max(np.abs(slope)))
-        if not np.isfinite(steepest):
-            reason = f"the gradient is not finite after {way.t} step(s)"
-            return way.stop(reason, converged=False, gradient_norm=steepest)
-        if steepest <= tol:
-            reason = f"no partial derivative is above {tol:g}"
-            return way.stop(reason, converged=True, gradient_norm=steepest)
-        if way.t >= max_iter:
-            reason = f"max_iter = {max_iter} step(s) were taken"
-            return way.stop(reason, converged=False, gradient_norm=steepest)
+        ended = way.ended(steepest, tol, max_iter)
+        if ended is not None:
+            return ended
         if isinstance(lengths, Decaying):
             taken = _fixed(objective, way, slope, lengths.length(way.t))
             reason = f"step {way.t} led where the objective is not finite: take shorter steps"

@@ -17,8 +17,8 @@ from math import frexp, ldexp
 
 import numpy as np
 
-from empirisk.compiled.boosting.exponential import exponential
 from empirisk.compiled.decorator import compiled
+from empirisk.compiled.exponential import exponential
 
 GIVEN, SQUARED, LOG, SOFTMAX, POISSON, GAMMA = range(6)
 BLOCK = 1024  # rows whose numbers stay in the cache

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from empirisk.compiled.boosting.exponential import exponential
 from empirisk.compiled.decorator import compiled
+from empirisk.compiled.exponential import exponential
 
 GAUSSIAN, TOPHAT, EPANECHNIKOV, EXPONENTIAL, LINEAR, COSINE = 0, 1, 2, 3, 4, 5
 BIWEIGHT, TRIWEIGHT, GAUSSIAN4, EPANECHNIKOV4 = 6, 7, 8, 9

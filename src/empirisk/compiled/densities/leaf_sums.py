@@ -12,7 +12,6 @@ share is one of the sum of their absolute values.
 
 import numpy as np
 
-from empirisk.compiled.boosting.exponential import exponential
 from empirisk.compiled.decorator import compiled
 from empirisk.compiled.densities.kernels import (
     EXPONENTIAL,
@@ -21,6 +20,7 @@ from empirisk.compiled.densities.kernels import (
     GAUSSIAN4_2,
     add_kernels,
 )
+from empirisk.compiled.exponential import exponential
 
 LEAST = 1e-250
 """Sums below it are found again from the nearest row: exp(x) is that of -700 at least."""

@@ -25,8 +25,8 @@ C. Yang, R. Duraiswami, N. Gumerov, L. Davis (2003), Improved fast Gauss transfo
 
 import numpy as np
 
-from empirisk.compiled.boosting.exponential import exponential
 from empirisk.compiled.decorator import compiled
+from empirisk.compiled.exponential import exponential
 
 TERMS = 12
 NODES = 10

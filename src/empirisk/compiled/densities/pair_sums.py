@@ -9,7 +9,6 @@ sums never vanish.
 
 import numpy as np
 
-from empirisk.compiled.boosting.exponential import exponential
 from empirisk.compiled.decorator import compiled
 from empirisk.compiled.densities.kernels import (
     EXPONENTIAL,
@@ -18,6 +17,7 @@ from empirisk.compiled.densities.kernels import (
     GAUSSIAN4_2,
     add_kernels,
 )
+from empirisk.compiled.exponential import exponential
 
 FAR = 1400.0
 """The square of a distance, in bandwidths, from which on a kernel is 0 or below 1e-300."""

@@ -9,9 +9,9 @@ apart, as those about a common centre would.
 
 import numpy as np
 
-from empirisk.compiled.boosting.exponential import exponential
 from empirisk.compiled.decorator import compiled
 from empirisk.compiled.double_double import fused_multiply_add
+from empirisk.compiled.exponential import exponential
 from empirisk.compiled.mixtures.tiles import LANES, STEP, add_lanes, add_products
 from empirisk.compiled.team import take
 

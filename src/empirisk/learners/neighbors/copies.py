@@ -1,6 +1,5 @@
 """The nearest copies of training rows, and what each of them counts for."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
 
 LARGE = 1e290  # targets whose sums over many rows may overflow
-Weighting = Callable[[Floats], Any]
 
 
 class Copies:
