@@ -13,6 +13,8 @@ from empirisk.runtime.errors import DataError, PlanError
 
 Estimand = Literal["this model", "the procedure at this n"]
 
+MOVED = "around the difference of the values as nested cross-validation corrects them"
+
 
 @dataclass(frozen=True, eq=False)
 class RiskEstimate:
@@ -166,7 +168,11 @@ class RiskEstimate:
         return self.table
 
     def __sub__(self, other: Self) -> Self:
-        """The difference of two risks, from the differences of the losses of the same rows."""
+        """The difference of two risks, from the differences of the losses of the same rows.
+
+        Where a value is not the mean of its losses but corrected, as by nested cross-validation,
+        the difference is that of the values, and the interval is moved there.
+        """
         if self.fingerprint != other.fingerprint:
             raise PlanError(
                 "the two risks come from different plans or data: estimate both on one Plan"
@@ -178,15 +184,25 @@ class RiskEstimate:
             )
         if not (np.isfinite(self.losses).all() and np.isfinite(other.losses).all()):
             raise DataError("some losses are infinite, so they have no differences")
+        table = self._rows.minus(other._rows)
         difference = type(self).of(
-            self._rows.minus(other._rows),
+            table,
             loss=self.loss,
             estimates=self.estimates,
             fingerprint=self.fingerprint,
             level=self.level,
+            found=self._moved(other, table),
         )
         difference = replace(difference, is_difference=True)
         return difference.chosen(max(self.chosen_among, other.chosen_among))
+
+    def _moved(self, other: Self, table: LossTable) -> Interval | None:
+        """The interval of the differences around that of the values; None where it is theirs."""
+        was_chosen = max(self.chosen_among, other.chosen_among) > 1
+        if was_chosen or all(risk.value == risk._rows.mean() for risk in (self, other)):
+            return None
+        found = interval(table, self.level, centre=self.value - other.value)
+        return found if found.ends is None else replace(found, reason=f"{found.reason}; {MOVED}")
 
     @property
     def quantity(self) -> str:
