@@ -256,6 +256,26 @@ def test_cautions_name_what_is_not_guaranteed():
     assert "dominate" in said(np.random.default_rng(1).standard_cauchy(size=400) ** 2)
 
 
+def test_an_exact_interval_is_not_called_approximate():
+    def said(method="auto", **rest):
+        few = table([0, 1, 0, 0, 1, 0, 0, 0], kind="test", bounds=SHARE, **rest)
+        return " ".join(interval(few, 0.9, method).cautions)
+
+    assert said() == said("clopper_pearson") == ""
+    assert "approximate" in said("wilson")
+    assert "approximate" in said(weight=np.array([2.0, 1, 1, 1, 1, 1, 1, 1]))
+    assert "approximate" in said(unit=np.arange(8) // 2)
+
+
+def test_of_given_rows_it_is_only_assumed_that_they_took_no_part():
+    losses = [1.0, 2.0, 1.0, 2.0]
+    given, held_out = (
+        interval(table(losses, kind=kind, bounds=POSITIVE), 0.9).reason
+        for kind in ("test", "holdout")
+    )
+    assert given == f"if {held_out}" == "if the rows took no part in the model"
+
+
 def test_the_hill_index_is_that_of_the_tail():
     # Pareto tails of index a: Hill's estimate from k of n has standard error a / sqrt(k), k = 317.
     for a in (1.0, 1.5, 3.0):

@@ -17,15 +17,18 @@ HEAVY_TAIL = (
 )
 
 
-def cautions(table: LossTable) -> tuple[str, ...]:
-    """Each a clause that can follow "but"; none where the interval covers as simulated."""
+def cautions(table: LossTable, *, is_exact: bool = False) -> tuple[str, ...]:
+    """Each a clause that can follow "but"; none where the interval covers as simulated.
+
+    An interval that is exact is not approximate, however few the rows are.
+    """
     found = []
     n = table.effective_units
     kind = "group" if table.is_grouped else "row"
     what = f"{n:.0f} {kind}{'s' * (n > 1.5)}"
     if n < 0.99 * table.units:
         what = f"{kind}s worth {n:.0f} of equal weight"
-    if n < FEW - 0.5:
+    if n < FEW - 0.5 and not is_exact:
         found.append(f"with {what} the interval is approximate")
     df = table.degrees_of_freedom
     if df is not None and not table.is_model and n < 0.999 * PER_PARAMETER * df:
