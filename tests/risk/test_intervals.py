@@ -248,6 +248,10 @@ def test_cautions_name_what_is_not_guaranteed():
     normal = np.random.default_rng(1).normal(size=400) ** 2
     assert said(normal, degrees_of_freedom=3.0) == ""
     assert "with 40 rows the interval is approximate" in said(normal[:40])
+    chosen = {"is_best": True, "degrees_of_freedom": None}
+    assert "with 100 rows the interval is approximate" in said(normal[:100], **chosen)
+    assert "approximate" not in said(normal[:100], is_best=True, degrees_of_freedom=3.0)
+    assert said(normal, **chosen) == ""
     assert "400 rows are few for 90 effective parameters" in said(normal, degrees_of_freedom=90.0)
     assert "with 20 groups the" in said(normal, unit=np.arange(400) // 20)
     uneven = np.where(np.arange(400) < 20, 100.0, 1.0)
