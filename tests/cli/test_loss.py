@@ -31,6 +31,14 @@ def constant(found):
     return found.model[-1].constant_
 
 
+def test_a_measure_is_no_loss_and_what_to_give_instead_is_said(tmp_path):
+    table = noise(tmp_path, ["a", "b"])
+    said = refused("fit", table, "-t", "y", "-o", tmp_path, "--loss", "auc")
+    assert "--loss: 'auc' is a measure of many rows together" in said
+    said = refused("fit", table, "-t", "y", "-o", tmp_path, "--loss", "accuracy")
+    assert "give that, 'zero_one'" in said
+
+
 def test_a_quantile_is_the_loss_told_and_remembered(tmp_path):
     table = small_table(tmp_path)
     words = ("--loss", "quantile:0.9", "--learners", "Baseline")

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LogisticRegression
@@ -10,6 +11,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeRegressor
 
+import empirisk
 from empirisk import (
     Baseline,
     Encoder,
@@ -17,6 +19,7 @@ from empirisk import (
     LinearRegression,
     Ridge,
     Table,
+    Tuned,
     risk,
 )
 
@@ -63,6 +66,14 @@ def test_others_have_parameters_or_a_share_of_the_rows_or_are_unknown():
     assert freedom(forest, np.tile(y, 4), np.tile(X, (4, 1)), cv=2) == 240 / 11
     assert freedom(DecisionTreeRegressor()) is None
     assert freedom(make_pipeline(LogisticRegression()), labels) is None
+
+
+@pytest.mark.parametrize("learner", [KNeighborsRegressor(), empirisk.KNeighborsRegressor()])
+def test_of_neighbours_along_an_axis_they_are_those_of_the_value_that_was_chosen(learner):
+    axis = empirisk.KNeighborsRegressor.axis
+    tuned = Tuned(learner, axis=axis, values=[1, 2]).fit(X, y)
+    alone = freedom(clone(learner).set_params(n_neighbors=tuned.best_value_))
+    assert tuned.risk_.table.degrees_of_freedom == alone == 60 / (2 * tuned.best_value_ + 1)
 
 
 def test_a_model_that_is_judged_once_needs_none():

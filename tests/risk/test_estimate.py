@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 from sklearn.linear_model import LinearRegression, Ridge
 
 from empirisk import LinearRegression as Ours
+from empirisk import Ridge as OurRidge
 from empirisk import risk
 from empirisk.runtime.errors import DataError, PlanError
 
@@ -25,6 +26,18 @@ def test_a_difference_is_paired():
     assert gap.standard_error < unpaired
     assert gap.interval[0] < gap.value < gap.interval[1]
     assert "difference in squared risk" in str(gap)
+
+
+def test_a_difference_of_corrected_values_is_the_difference_of_the_values():
+    a, b = (
+        risk.nested_cross_validate(learner, X, y, cv=5) for learner in (Ours(), OurRidge(alpha=50))
+    )
+    assert b.value != b.losses.mean()
+    gap, plain = b - a, b.losses.mean() - a.losses.mean()
+    assert_allclose(gap.value, b.value - a.value, rtol=1e-12)
+    assert_allclose(np.mean(gap.interval), gap.value, rtol=1e-9)
+    assert abs(gap.value - plain) > 1e-6
+    assert "nested cross-validation corrects" in gap.sentence
 
 
 def test_risks_from_different_plans_or_losses_refuse_to_be_compared():

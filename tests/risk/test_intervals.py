@@ -248,12 +248,36 @@ def test_cautions_name_what_is_not_guaranteed():
     normal = np.random.default_rng(1).normal(size=400) ** 2
     assert said(normal, degrees_of_freedom=3.0) == ""
     assert "with 40 rows the interval is approximate" in said(normal[:40])
+    chosen = {"is_best": True, "degrees_of_freedom": None}
+    assert "with 100 rows the interval is approximate" in said(normal[:100], **chosen)
+    assert "approximate" not in said(normal[:100], is_best=True, degrees_of_freedom=3.0)
+    assert said(normal, **chosen) == ""
     assert "400 rows are few for 90 effective parameters" in said(normal, degrees_of_freedom=90.0)
     assert "with 20 groups the" in said(normal, unit=np.arange(400) // 20)
     uneven = np.where(np.arange(400) < 20, 100.0, 1.0)
     assert "with rows worth 28 of equal weight the" in said(normal, weight=uneven)
     assert said(normal, degrees_of_freedom=90.0, kind="test") == ""
     assert "dominate" in said(np.random.default_rng(1).standard_cauchy(size=400) ** 2)
+
+
+def test_an_exact_interval_is_not_called_approximate():
+    def said(method="auto", **rest):
+        few = table([0, 1, 0, 0, 1, 0, 0, 0], kind="test", bounds=SHARE, **rest)
+        return " ".join(interval(few, 0.9, method).cautions)
+
+    assert said() == said("clopper_pearson") == ""
+    assert "approximate" in said("wilson")
+    assert "approximate" in said(weight=np.array([2.0, 1, 1, 1, 1, 1, 1, 1]))
+    assert "approximate" in said(unit=np.arange(8) // 2)
+
+
+def test_of_given_rows_it_is_only_assumed_that_they_took_no_part():
+    losses = [1.0, 2.0, 1.0, 2.0]
+    given, held_out = (
+        interval(table(losses, kind=kind, bounds=POSITIVE), 0.9).reason
+        for kind in ("test", "holdout")
+    )
+    assert given == f"if {held_out}" == "if the rows took no part in the model"
 
 
 def test_the_hill_index_is_that_of_the_tail():

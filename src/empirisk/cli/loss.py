@@ -9,6 +9,7 @@ from empirisk.cli.target import Target, label_of, spelled
 from empirisk.losses import Absolute, Asymmetric, Loss, Quantile, as_loss, default_loss
 from empirisk.losses.costs import MatrixLoss
 from empirisk.losses.names import spelled_losses
+from empirisk.risk.problem import refuse_measure
 from empirisk.runtime.errors import ParameterError
 
 DEAREST = 3  # mistakes whose costs are told
@@ -65,6 +66,7 @@ def limits_of(loss: Loss) -> str | None:
 
 def _named(name: str, target: Target) -> Loss:
     try:
+        refuse_measure(name)
         loss = as_loss(name)
     except ParameterError as error:
         raise ParameterError(f"--loss: {error}") from None

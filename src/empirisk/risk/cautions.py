@@ -8,6 +8,9 @@ from empirisk.risk.loss_table import LossTable
 from empirisk.runtime.arrays import Floats
 
 FEW = 50
+FEW_CHOSEN = 150
+"""Of learners whose freedom is not known, after a choice along their axis: simulated intervals at
+90 % of pruned trees under 0-1 loss covered 83 to 87 % with 100 rows, 92 % with 200."""
 PER_PARAMETER = 5
 LEAST_HILL_INDEX = 1.7
 HILL_ROWS = 100
@@ -17,17 +20,20 @@ HEAVY_TAIL = (
 )
 
 
-def cautions(table: LossTable) -> tuple[str, ...]:
-    """Each a clause that can follow "but"; none where the interval covers as simulated."""
+def cautions(table: LossTable, *, is_exact: bool = False) -> tuple[str, ...]:
+    """Each a clause that can follow "but"; none where the interval covers as simulated.
+
+    An interval that is exact is not approximate, however few the rows are.
+    """
     found = []
-    n = table.effective_units
+    n, df = table.effective_units, table.degrees_of_freedom
     kind = "group" if table.is_grouped else "row"
     what = f"{n:.0f} {kind}{'s' * (n > 1.5)}"
     if n < 0.99 * table.units:
         what = f"{kind}s worth {n:.0f} of equal weight"
-    if n < FEW - 0.5:
+    few = FEW_CHOSEN if table.is_best and df is None else FEW
+    if n < few - 0.5 and not is_exact:
         found.append(f"with {what} the interval is approximate")
-    df = table.degrees_of_freedom
     if df is not None and not table.is_model and n < 0.999 * PER_PARAMETER * df:
         found.append(f"{what} are few for {df:.3g} effective parameters")
     if np.isinf(table.bounds[1]) and has_heavy_tail(table.losses):

@@ -6,12 +6,23 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from empirisk.charts.intervals import draw_intervals
+from empirisk.risk.choosing import Rule
 from empirisk.risk.intervals import Interval, interval
 from empirisk.risk.loss_table import LossTable
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import DataError, PlanError
 
 Estimand = Literal["this model", "the procedure at this n"]
+
+WHICH: dict[Rule, str] = {
+    "best": "the best of {}",
+    "one_se": "the simplest within one standard error of the best of {}",
+}
+COST_OF_FEW = (
+    "a few rows make most of what choosing seems to cost, which may be less: to see it, choose "
+    "anew in every training part (honest='nested', or risk.cross_validate of a Tuned)"
+)
+MOVED = "around the difference of the values as nested cross-validation corrects them"
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +42,8 @@ class RiskEstimate:
         that fits a model to so many rows.
     chosen_among : int
         How many candidates this one won against on the same losses; 1 for no choice at all.
+    rule : {"best", "one_se"}
+        How it was chosen: for the least risk, or as the simplest within one standard error of it.
     corrected : bool
         Whether `value` is corrected for that choice. A chosen, uncorrected risk is too good, and
         comes without an interval.
@@ -65,6 +78,7 @@ class RiskEstimate:
     is_difference: bool = False
     cautions: tuple[str, ...] = ()
     uncorrected: float | None = None
+    rule: Rule = "best"
 
     @classmethod
     def of(
@@ -96,30 +110,45 @@ class RiskEstimate:
             cautions=found.cautions,
         )
 
-    def chosen(self, among: int) -> Self:
-        """The same estimate, known to be the best of so many: it loses its interval."""
+    def chosen(self, among: int, rule: Rule = "best") -> Self:
+        """The same estimate, known to be chosen among so many: it loses its interval."""
         if among <= 1:
             return self
-        reason = f"it is the best of {among} on these losses and too good: only untouched rows tell"
+        which = WHICH[rule].format(among)
+        reason = f"it is {which} on these losses and too good: only untouched rows tell"
         return replace(
             self,
             interval=None,
             chosen_among=among,
+            rule=rule,
             corrected=False,
             method="none",
             reason=reason,
             cautions=(),
         )
 
-    def expected(self, value: float, among: int) -> Self:
-        """What is to be expected of the best of so many: `value`, and the interval around it."""
-        found = interval(replace(self._rows, is_best=True), self.level, centre=value)
+    def expected(
+        self, value: float, among: int, rule: Rule = "best", *, doubtful: bool = False
+    ) -> Self:
+        """What is to be expected of the best of so many: `value`, and the interval around it.
+
+        Where it is doubtful whether choosing cost so much, the interval begins where that around
+        the risk as it looked does.
+        """
+        table = replace(self._rows, is_best=True)
+        found = interval(table, self.level, centre=value)
+        if doubtful and found.ends is not None:
+            looked = interval(table, self.level, centre=self.value)
+            low = found.ends[0] if looked.ends is None else min(looked.ends[0], found.ends[0])
+            cautions = (*found.cautions, COST_OF_FEW)
+            found = replace(found, ends=(low, found.ends[1]), cautions=cautions)
         return replace(
             self,
             value=value,
             standard_error=found.standard_error,
             interval=found.ends,
             chosen_among=among,
+            rule=rule,
             corrected=True,
             method=found.method,
             reason=found.reason,
@@ -166,7 +195,11 @@ class RiskEstimate:
         return self.table
 
     def __sub__(self, other: Self) -> Self:
-        """The difference of two risks, from the differences of the losses of the same rows."""
+        """The difference of two risks, from the differences of the losses of the same rows.
+
+        Where a value is not the mean of its losses but corrected, as by nested cross-validation,
+        the difference is that of the values, and the interval is moved there.
+        """
         if self.fingerprint != other.fingerprint:
             raise PlanError(
                 "the two risks come from different plans or data: estimate both on one Plan"
@@ -178,15 +211,25 @@ class RiskEstimate:
             )
         if not (np.isfinite(self.losses).all() and np.isfinite(other.losses).all()):
             raise DataError("some losses are infinite, so they have no differences")
+        table = self._rows.minus(other._rows)
         difference = type(self).of(
-            self._rows.minus(other._rows),
+            table,
             loss=self.loss,
             estimates=self.estimates,
             fingerprint=self.fingerprint,
             level=self.level,
+            found=self._moved(other, table),
         )
         difference = replace(difference, is_difference=True)
         return difference.chosen(max(self.chosen_among, other.chosen_among))
+
+    def _moved(self, other: Self, table: LossTable) -> Interval | None:
+        """The interval of the differences around that of the values; None where it is theirs."""
+        was_chosen = max(self.chosen_among, other.chosen_among) > 1
+        if was_chosen or all(risk.value == risk._rows.mean() for risk in (self, other)):
+            return None
+        found = interval(table, self.level, centre=self.value - other.value)
+        return found if found.ends is None else replace(found, reason=f"{found.reason}; {MOVED}")
 
     @property
     def quantity(self) -> str:
@@ -212,7 +255,8 @@ class RiskEstimate:
             text += f" is {self.value:.4g}"
         else:
             text += (
-                f": the best of {self.chosen_among} looked like {self.uncorrected:.4g}; "
+                f": {WHICH[self.rule].format(self.chosen_among)} looked like "
+                f"{self.uncorrected:.4g}; "
                 f"expect {self.value:.4g}"
             )
         if self.interval is None:

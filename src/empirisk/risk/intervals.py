@@ -68,7 +68,8 @@ def interval(
     found = METHODS["rule" if method == "auto" else method](table, level, centre)
     if found.ends is None:
         return found
-    return replace(found, cautions=cautions(table))
+    is_exact = found.method == "Clopper-Pearson" and table.are_plain
+    return replace(found, cautions=cautions(table, is_exact=is_exact))
 
 
 def rule(table: LossTable, level: float, centre: float) -> Interval:
@@ -244,10 +245,15 @@ def _found(
     if not table.is_model:
         reason = shared_reason(table, lam, what)
         return Interval(centre, ends, error, f"widened {name}", reason)
-    reason = f"the {what} took no part in the model"
+    reason = f"{unseen(table)}the {what} took no part in the model"
     if lam >= 1.1:
         reason += f"; {lam:.2f} times their error, since a few large losses make the mean"
     return Interval(centre, ends, error, name, reason)
+
+
+def unseen(table: LossTable) -> str:
+    """Whether the rows are known to have taken no part: of given ones it is the user who knows."""
+    return "if " if table.kind == "test" else ""
 
 
 def shared_reason(table: LossTable, lam: float, what: str = "rows") -> str:

@@ -19,13 +19,13 @@ ROUNDING = 1e-12  # equal losses may come out that far apart, relative to their 
 class LossTable:
     """The losses of held-out rows: one entry for each held-out prediction.
 
-    `unit` counts what was sampled independently (rows, or groups); `split` the split that held
-    the entry out; `n_train` the training rows behind it; `kind` the kind of plan, "test" for a
-    model judged on rows it never saw. `bounds` is the range of the loss. `degrees_of_freedom` are
-    those of the learner when all rows train, None where they are not known. `is_best` says that it
-    is the best of many, whose mean is corrected by an estimate. `how` says how the rows came to be
-    judged where that is not by folds, and `doubts` what is not guaranteed for a reason that the
-    losses do not show.
+    `unit` counts what was sampled independently (rows, or groups); `split` the split that held the
+    entry out; `n_train` the training rows behind it; `kind` the kind of plan, "test" for a model
+    judged on rows given as ones it never saw. `bounds` is the range of the loss.
+    `degrees_of_freedom` are those of the learner when all rows train, None where they are not
+    known. `is_best` says that it is the best of many, whose mean is corrected by an estimate. `how`
+    says how the rows came to be judged where that is not by folds, and `doubts` what is not
+    guaranteed for a reason that the losses do not show.
     """
 
     losses: Floats
@@ -89,6 +89,11 @@ class LossTable:
     def is_model(self) -> bool:
         """Whether one model is judged, on rows that took no part in it."""
         return self.kind in ("test", "holdout") or (self.kind == "time" and not self.split.any())
+
+    @property
+    def are_plain(self) -> bool:
+        """Whether each entry is a row of its own, and all have the same weight."""
+        return self.units == len(self.unit) and bool((self.weight == self.weight[0]).all())
 
     @property
     def is_share(self) -> bool:

@@ -15,6 +15,7 @@ from empirisk.risk.axis import Axis, Path
 from empirisk.risk.choosing import Rule, check_rule, simplest_within
 from empirisk.risk.degrees_of_freedom import freedom_by_name, freedom_of, smoother_freedom
 from empirisk.risk.estimate import Estimand, RiskEstimate
+from empirisk.risk.foreign import at_value
 from empirisk.risk.judges import Judges
 from empirisk.risk.loss_table import LossTable, standard_errors
 from empirisk.risk.out_of_bag_plan import OutOfBagPlan
@@ -93,7 +94,8 @@ class OutOfFold:
         if freedom == "smoother" or self.judges is not None:
             return smoother_freedom(self.plan.n)
         if freedom is None or not self.work.has_path:
-            return freedom_by_name(estimator, problem.X, self.plan.n)
+            settled = at_value(estimator, self.work.axis, self.values[j])
+            return freedom_by_name(settled, problem.X, self.plan.n)
         if freedom == "columns" and self.rung == "plan" and problem.design is not None:
             # Without a fit: a plan-wide rung declines columns that depend on one another.
             return problem.design.shape[1] + float(getattr(estimator, "fit_intercept", True))

@@ -70,7 +70,7 @@ class Problem:
         They may be a function of X, of a predictor that shows its classes by predicting them.
         """
         _refuse_no_estimator(estimator)
-        _refuse_measure(loss)
+        refuse_measure(loss)
         classifier = is_classifier(estimator)
         loss = common_loss([estimator]) if loss is None else loss
         given = default_loss(classifier) if loss is None else as_loss(loss)
@@ -226,7 +226,7 @@ def _refuse_no_estimator(estimator: Any) -> None:
         )
 
 
-def _refuse_measure(loss: Any) -> None:
+def refuse_measure(loss: Any) -> None:
     """What is no mean of losses has no loss row by row to choose or to compare by."""
     if loss == "accuracy":
         raise ParameterError("the accuracy is 1 minus the risk of a loss: give that, 'zero_one'")

@@ -9,7 +9,6 @@ import numpy as np
 from empirisk.charts.intervals import draw_intervals
 from empirisk.losses import Loss
 from empirisk.risk.estimate import RiskEstimate
-from empirisk.risk.intervals import interval
 from empirisk.risk.out_of_fold import out_of_fold
 from empirisk.risk.plans import Plan
 from empirisk.risk.problem import Problem, common_loss
@@ -19,8 +18,6 @@ from empirisk.runtime.errors import DeadlineError, EmpiriskError, ParameterError
 from empirisk.runtime.progress import track
 from empirisk.runtime.streams import settled
 from empirisk.selection.candidates import Candidates, named, with_baseline
-
-MOVED = "around the difference of the values as nested cross-validation corrects them"
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +46,7 @@ class Comparison:
         for name in (a, b):
             if name not in self.risks:
                 raise ParameterError(f"no rival {name!r}; there are {list(self.risks)}")
-        return _paired(self.risks[a], self.risks[b])
+        return self.risks[a] - self.risks[b]
 
     def differences(self, to: str | None = None) -> dict[str, RiskEstimate]:
         """The risk of every rival minus that of one, with intervals that hold all at once.
@@ -79,7 +76,7 @@ class Comparison:
         each = simultaneous_level(parts, pairs, level)
         why = f"; {len(pairs)} differences at once (max-t)"
         for name in varied:
-            wide = _paired(replace(self.risks[name], level=each), self.risks[best])
+            wide = replace(self.risks[name], level=each) - self.risks[best]
             found[name] = replace(wide, level=level, reason=wide.reason + why)
         return found
 
@@ -176,26 +173,3 @@ def compare(
     if not risks:
         raise EmpiriskError(f"no rival finished: {failures}")
     return Comparison(risks, failures, plan)
-
-
-def _paired(a: RiskEstimate, b: RiskEstimate) -> RiskEstimate:
-    """Risk of a minus risk of b, from the differences row by row.
-
-    Where a value is not the mean of its losses but corrected, as by nested cross-validation, the
-    difference is that of the values, and the interval of the differences of the losses is moved
-    there.
-    """
-    plain = a - b
-    if all(risk.table is None or risk.value == risk.table.mean() for risk in (a, b)):
-        return plain
-    assert plain.table is not None
-    found = interval(plain.table, plain.level, centre=a.value - b.value)
-    return replace(
-        plain,
-        value=found.centre,
-        standard_error=found.standard_error,
-        interval=found.ends,
-        method=found.method,
-        reason=found.reason if found.ends is None else f"{found.reason}; {MOVED}",
-        cautions=found.cautions,
-    )

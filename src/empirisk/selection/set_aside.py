@@ -27,11 +27,9 @@ def certify(
         model, test.X, test.y,
         loss=loss, sample_weight=test.weight, groups=test.groups, level=level,
     )  # fmt: skip
-    if not time_order:
-        return found
     assert found.table is not None
     return RiskEstimate.of(
-        replace(found.table, kind="time"),
+        replace(found.table, kind="time" if time_order else "holdout"),
         loss=found.loss,
         estimates=found.estimates,
         fingerprint=found.fingerprint,

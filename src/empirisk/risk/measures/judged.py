@@ -93,11 +93,6 @@ class JudgedRows:
         return count_units(self.unit)
 
     @property
-    def are_plain(self) -> bool:
-        """Whether rows are the independent observations, with equal weights."""
-        return self.units == self.n and bool((self.weight == self.weight[0]).all())
-
-    @property
     def effective_units(self) -> float:
         """The number of equally weighted units with the same variance of a mean."""
         return self.table(self.weight).effective_units

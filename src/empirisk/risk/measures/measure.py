@@ -16,7 +16,7 @@ from scipy.special import expit, logit
 from empirisk.charts.intervals import draw_intervals
 from empirisk.risk.cautions import cautions
 from empirisk.risk.estimate import Estimand, RiskEstimate
-from empirisk.risk.intervals import Interval, none, shared_reason, shared_training
+from empirisk.risk.intervals import Interval, none, shared_reason, shared_training, unseen
 from empirisk.risk.loss_table import LossTable
 from empirisk.risk.measures.judged import JudgedRows
 from empirisk.runtime.arrays import Floats
@@ -187,7 +187,7 @@ def logit_interval(
     lam = float(np.sqrt(shared_training(table)))
     half = float(stats.t.ppf((1 + level) / 2, units - 1)) * lam * error / (value * (1 - value))
     ends = float(expit(logit(value) - half)), float(expit(logit(value) + half))
-    reason = "the rows took no part in the model"
+    reason = f"{unseen(table)}the rows took no part in the model"
     if not table.is_model:
         reason = shared_reason(table, lam)
     heard = few_of_a_class(table, units)

@@ -87,7 +87,7 @@ def auc(
     >>> y = rng.integers(2, size=300)
     >>> print(auc(y, y + rng.normal(size=300)))
     The AUC (class 1) of this model is 0.8143, 95 % interval 0.7596 to 0.8589 (DeLong on the logit
-    scale: the rows took no part in the model).
+    scale: if the rows took no part in the model).
     """
     rows = JudgedRows.of(
         y,

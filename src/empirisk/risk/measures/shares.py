@@ -45,12 +45,7 @@ def _share(rows: JudgedRows, right: Bools, counted: Bools) -> Part:
     own = rows[counted]
     table = own.table(right[counted].astype(float))
 
-    def interval(level: float) -> Interval:
-        found = interval_of(table, level)
-        exact = own.are_plain and table.is_model
-        return replace(found, cautions=()) if exact else found
-
-    return Part(statistic, interval, own.units)
+    return Part(statistic, lambda level: interval_of(table, level), own.units)
 
 
 def f_of(rows: JudgedRows, k: int, beta: float = 1.0) -> Part:
