@@ -71,12 +71,12 @@ class Seeds:
             found[found < 0] = int(self.apart[0].argmax())
         return found
 
-    def distances(self, rows: Ints) -> tuple[Array, Floats]:
+    def distances(self, rows: Ints, team: Team) -> tuple[Array, Floats]:
         """To each of these rows, and what would be left of the sum if it were a centre."""
         distance = np.empty((len(rows), len(self.placed.X)), np.float32)
         potential = np.empty((len(self.first) - 1, len(rows)))
         share(
-            self.team, try_candidates, self.first, self.placed.tiles, self.placed.weight,
+            team, try_candidates, self.first, self.placed.tiles, self.placed.weight,
             self.placed.at(rows).astype(np.float32), self.apart, distance, potential,
         )  # fmt: skip
         return distance, potential.sum(axis=0)
@@ -114,26 +114,26 @@ class Seeds:
         )  # fmt: skip
         return seeds
 
-    def best_exchange(self) -> tuple[int, int, Array, float]:
-        """Draw a row: it, the centre whose place it best takes, its distances, the sum then."""
-        row = self.draw(1)
-        distance, _ = self.distances(row)
+    def best_exchange(self, row: int, team: Team) -> tuple[int, Array, float]:
+        """The centre whose place a row best takes, the row's distances, and the sum then."""
+        distance, _ = self.distances(np.array([row]), team)
         B = len(self.first) - 1
         kept, extra = np.empty(B), np.empty((B, self.n_clusters))
         share(
-            self.team, weigh_exchanges, self.first, self.placed.weight, distance[0], self.near,
+            team, weigh_exchanges, self.first, self.placed.weight, distance[0], self.near,
             self.apart, kept, extra,
         )  # fmt: skip
         sums = kept.sum() + extra.sum(axis=0)
         k = int(sums.argmin())
-        return int(row[0]), k, distance[0], float(sums[k])
+        return k, distance[0], float(sums[k])
 
     def exchange(self) -> None:
         """Draw a row and let it take the place of a centre if that lowers the sum."""
         total = self.potential.sum()
         if not total > 0:
             return
-        row, k, distance, left = self.best_exchange()
+        row = int(self.draw(1)[0])
+        k, distance, left = self.best_exchange(row, self.team)
         if not left < total * (1 - WORTH):
             return
         self.chosen[k] = row
@@ -146,11 +146,17 @@ class Seeds:
 
 
 def start(
-    name: str, placed: PlacedRows, n_clusters: int, rng: np.random.Generator, team: Team
+    name: str,
+    placed: PlacedRows,
+    n_clusters: int,
+    rng: np.random.Generator,
+    team: Team,
+    *,
+    exchanges: bool = True,
 ) -> Floats:
-    """Centres to start from, by the rule of this name."""
+    """Centres to start from, by the rule of this name; k-means++ with exchanges or without."""
     if name == "k-means++":
-        return plus_plus(placed, n_clusters, rng, team)
+        return plus_plus(placed, n_clusters, rng, team, exchanges=exchanges)
     if name == "random":
         return random_rows(placed, n_clusters, rng)
     return random_partition(placed, n_clusters, rng, team)
