@@ -178,6 +178,23 @@ def weigh_exchanges(sync, first, weight, distance, near, apart, kept, extra):
 
 
 @compiled
+def miss_centres(sync, first, tiles, weight, points, near, apart, extra):
+    """extra[c, k]: what the sum loses if centre k leaves after point c joined, beside the same."""
+    lane = np.empty(LANES, np.float32)
+    c = take(sync)
+    while c < points.shape[0]:
+        extra[c] = 0.0
+        for start in range(0, first[-1], LANES):
+            square_to_tile(tiles[start // LANES], points[c], lane)
+            for i in range(start, min(start + LANES, first[-1])):
+                d = lane[i - start]
+                if d > apart[0, i]:
+                    more = np.float64(min(d, apart[1, i])) - np.float64(apart[0, i])
+                    extra[c, near[0, i]] += weight[i] * more
+        c = take(sync)
+
+
+@compiled
 def exchange_centre(sync, first, tiles, weight, centres, distance, k, near, apart, potential):
     """Centre k has gone elsewhere, to these distances: the nearest two of each row again.
 

@@ -14,19 +14,20 @@ lower W. Where clusters are small, many of Lloyd's minima are none of these move
 recombined is better by far.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
+from empirisk.compiled.clustering.descending import descend
 from empirisk.learners.team import Team
 from empirisk.learners.unsupervised.lloyd import Assignment, Partition, Stopping
-from empirisk.learners.unsupervised.placed_rows import PlacedRows, team_for
+from empirisk.learners.unsupervised.placed_rows import PRODUCTS, PlacedRows, share_items, team_for
 from empirisk.learners.unsupervised.seeding import Seeds
-from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.arrays import Floats
 from empirisk.runtime.streams import generator, spawn
 
 ROUGH = 1e-6  # of W: an iteration that lowers it by less is the last
@@ -35,32 +36,83 @@ PULLS = 3.0  # the same, times K / n: the part of a row in its own centre
 ALIKE = 1e-6  # of W: ends that are one minimum
 GAIN = 1e-9  # of W: more than the rounding of sums
 PATIENCE = 6  # trials without a gain, for each of the different minima among the starts' ends
-LEAST_PATIENCE = 20  # and trials, at least
-ROUNDS = 15  # of trials, at most
+PRODUCTS_AT_LEAST = 1e6  # of rows, features and centres, in trials without a gain
+TRIALS_AT_LEAST = 20, 100  # which are so many, whatever that is
+ROUNDS = 20  # of trials, at most
+PRODUCTS_TO_SHARE = 2**15  # of rows, features and centres; with fewer, threads wait more than work
+WAY = 30  # iterations of a way down, about
 
 
-@dataclass(frozen=True, eq=False)
+class Minimum(NamedTuple):
+    """Where a way down ended, with its number, and where it began."""
+
+    number: int
+    within: float
+    centres: Floats
+    start: Floats
+    bar: float
+
+
+@dataclass(eq=False)
 class Descent:
     """Ways down to local minima."""
 
     placed: PlacedRows
-    n_clusters: int
     max_iter: int
-    keep: bool
+    team: Team
+    n_ways: int = 0
 
-    def rough(self, centres: Floats, bar: float = np.inf) -> Assignment:
-        """Lloyd's iterations while they gain more than little, and may come below the bar."""
-        stopping = Stopping("gain", ROUGH, self.max_iter)
-        return Assignment(self.placed, centres, Team(1)).iterate(stopping, keep=self.keep, bar=bar)
+    def minima(self, starts: Floats, bar: float, near: float) -> tuple[list[Minimum], list[int]]:
+        """From each start to a minimum, and the iterations that took.
 
-    def settle(self, end: Assignment, best: float) -> Assignment:
-        """Down to where no single row can lower W, if the end is near the best W."""
-        near = max(NEAR, PULLS * self.n_clusters / len(self.placed.X))
-        return self.refine(end) if end.within < best * (1 + near) else end
+        Ways end where W is not going to fall below `bar`; single rows are moved where it is below
+        `near`.
+        """
+        products = self.placed.X.size * starts.shape[1] * WAY
+        if products > PRODUCTS:  # deadlines are to be looked at on the way
+            ends = self.team.map(lambda start: self.step_by_step(start, bar, near), list(starts))
+            found = [(end.within, end.centres, len(end.steps)) for end in ends]
+        else:
+            at_once = self.team.size * int(PRODUCTS / products)
+            found = []
+            for begin in range(0, len(starts), at_once):
+                found += self.at_a_stroke(starts[begin : begin + at_once], bar, near)
+        first, self.n_ways = self.n_ways, self.n_ways + len(starts)
+        minima = [
+            Minimum(first + t, within, centres, starts[t], bar)
+            for t, (within, centres, _) in enumerate(found)
+        ]
+        return minima, [n_iter for _, _, n_iter in found]
 
-    def refine(self, end: Assignment) -> Assignment:
-        """Down to where no single row can lower W."""
-        return end.refine(Stopping("stability", 0.0, self.max_iter), keep=self.keep)
+    def at_a_stroke(
+        self, starts: Floats, bar: float, near: float
+    ) -> list[tuple[float, Floats, int]]:
+        """W, centres and the number of iterations at the end of each way."""
+        placed = self.placed
+        centres, within = starts.copy(), np.empty(len(starts))
+        iterations, blocks = np.empty(len(starts), np.int64), placed.starts(starts.shape[1])
+        share_items(
+            self.team, descend, blocks, placed.X, placed.unit, placed.shift, placed.weight,
+            placed.tiles, placed.total, placed.mass, ROUGH, bar, near, self.max_iter, centres,
+            within, iterations,
+        )  # fmt: skip
+        return list(zip(within.tolist(), centres, iterations.tolist(), strict=True))
+
+    def step_by_step(
+        self,
+        start: Floats,
+        bar: float,
+        near: float,
+        *,
+        keep: bool = False,
+        team: Team | None = None,
+    ) -> Assignment:
+        """The same way, bit by bit, with its steps."""
+        way = Assignment(self.placed, start, Team(1) if team is None else team)
+        way.iterate(Stopping("gain", ROUGH, self.max_iter), keep=keep, bar=bar)
+        if way.within < near:
+            way.refine(Stopping("stability", 0.0, self.max_iter), keep=keep)
+        return way
 
 
 def best_partition(
@@ -72,82 +124,67 @@ def best_partition(
     *,
     n_jobs: int | None,
     keep: bool,
-    tell: Callable[[Sequence[Assignment]], None],
+    tell: Callable[[Sequence[int]], None],
 ) -> Partition:
-    """The best that starts, one for each seed, lead to; `tell` hears of their ends."""
-    team, down = Team(n_jobs), Descent(placed, n_clusters, max_iter, keep)
-    ends = team.map(lambda seed: down.rough(start(seed)), seeds)
-    tell(ends)
-    least = min(end.within for end in ends)
-    minima = different(team.map(lambda end: down.settle(end, least), ends), len(seeds))
-    patience, idle = max(LEAST_PATIENCE, PATIENCE * len(minima)), 0
-    for seed in spawn(seeds[0], ROUNDS):
-        around = Seeds.about(placed, minima[0].centres, Team(1), generator(seed))
+    """The best that starts, one for each seed, lead to; `tell` hears of their iterations."""
+    products, n_starts = placed.X.size * n_clusters, len(seeds)
+    team = Team(n_jobs if products >= PRODUCTS_TO_SHARE else 1)
+    down, mix = Descent(placed, max_iter, team), Recombination(generator(spawn(seeds[0], 1)[0]))
+    ends, iterations = down.minima(np.stack(team.map(start, seeds)), np.inf, np.inf)
+    tell(iterations)
+    minima, idle = different(ends, n_starts), 0
+    patience = max(PATIENCE * len(minima), np.clip(PRODUCTS_AT_LEAST / products, *TRIALS_AT_LEAST))
+    around = Seeds.about(placed, minima[0].centres, team, mix.rng)
+    near = 1 + max(NEAR, PULLS * n_clusters / len(placed.X))
+    for _ in range(ROUNDS):
         if idle >= patience or not around.potential.sum() > 0:  # every row is a centre
             break
-        tried = Round(down, around, minima)
-        trials = team.map(tried.end_of, tried.drawn(len(seeds)))
-        best, minima = minima[0].within, different([*minima, *trials], len(seeds))
-        idle = 0 if minima[0].within < best * (1 - GAIN) else idle + len(seeds)
-    found = minima[0]
-    found.team = team_for(placed.X, n_jobs)
-    return down.refine(found).settled()
+        best, bar = minima[0], minima[-1].within
+        trials, _ = down.minima(mix.centres(around, minima, n_starts), bar, near * best.within)
+        minima = different([*minima, *trials], n_starts)
+        idle = 0 if minima[0].within < best.within * (1 - GAIN) else idle + n_starts
+        if minima[0] is not best:
+            around = Seeds.about(placed, minima[0].centres, team, mix.rng)
+    best, team = minima[0], team_for(placed.X, n_jobs)
+    return down.step_by_step(best.start, best.bar, np.inf, keep=keep, team=team).settled()
 
 
-class Trial(NamedTuple):
-    """What is random about one trial."""
+@dataclass(eq=False)
+class Recombination:
+    """Centres made of those of two minima."""
 
-    other: int  # minimum, beside the best
-    mixed: Array  # for each centre, whether it is that of the other minimum
-    row: int  # where one centre goes
-    leaves: int  # which one; -1 for the one that is missed least
+    rng: np.random.Generator
+    matched: dict[tuple[int, int], Floats] = field(default_factory=dict)
 
-
-@dataclass(frozen=True, eq=False)
-class Round:
-    """Trials about the best of some minima."""
-
-    down: Descent
-    around: Seeds
-    minima: list[Assignment]
-
-    def drawn(self, n: int) -> list[Trial]:
-        """The trials of the round."""
-        K, rng = self.down.n_clusters, self.around.rng
-        others = rng.integers(min(1, len(self.minima) - 1), len(self.minima), size=n)
-        mixed, rows = rng.random((n, K, 1)) < 0.5, self.around.draw(n)
-        leaves = np.where(rng.random(n) < 0.5, -1, rng.integers(K, size=n))
-        return list(map(Trial, others, mixed, rows, leaves))
-
-    def end_of(self, trial: Trial) -> Assignment:
-        """Where a trial leads."""
-        end = self.down.rough(self.recombined(trial), bar=self.minima[-1].within)
-        return self.down.settle(end, self.minima[0].within)
-
-    def recombined(self, trial: Trial) -> Floats:
-        """Centres of the best and of another minimum, one of which has gone to a row."""
-        best, other = self.minima[0].centres, self.minima[trial.other].centres
-        _, matched = linear_sum_assignment(cdist(best, other, "sqeuclidean"))
-        centres = np.where(trial.mixed, other[matched], best)
-        leaves = trial.leaves
-        if leaves < 0:
-            leaves = self.around.best_exchange(trial.row, Team(1))[0]
-        centres[leaves] = self.down.placed.at(trial.row)
+    def centres(self, around: Seeds, minima: list[Minimum], n: int) -> Floats:
+        """Those of the best and of one more, one of which has gone to a row; n times."""
+        best, K = minima[0], around.n_clusters
+        others = self.rng.integers(min(1, len(minima) - 1), len(minima), size=n)
+        mixed, rows = self.rng.random((n, K, 1)) < 0.5, around.draw(n)
+        leaves, anyone = self.rng.integers(K, size=n), self.rng.random(n) < 0.5
+        leaves = np.where(anyone, leaves, around.missed_least(rows))
+        other = np.stack([self.in_order_of(best, minima[m]) for m in others])
+        centres = np.where(mixed, other, best.centres)
+        centres[np.arange(n), leaves] = around.placed.at(rows)
         return centres
 
+    def in_order_of(self, best: Minimum, other: Minimum) -> Floats:
+        """The centres of the other, each in the place of the one it is matched with."""
+        pair = best.number, other.number
+        if pair not in self.matched:
+            square = cdist(best.centres, other.centres, "sqeuclidean")
+            self.matched[pair] = other.centres[linear_sum_assignment(square)[1]]
+        return self.matched[pair]
 
-def different(ends: Iterable[Assignment], most: int) -> list[Assignment]:
+
+def different(ends: Sequence[Minimum], most: int) -> list[Minimum]:
     """The lowest of these, in order; of those that are alike, the first, but for real gains."""
-    found: list[Assignment] = []
-    for end in ends:
-        same = [k for k, other in enumerate(found) if are_alike(end, other)]
-        if not same:
-            found.append(end)
-        elif end.within < found[same[0]].within * (1 - GAIN):
-            found[same[0]] = end
-    return sorted(found, key=lambda end: end.within)[:most]
-
-
-def are_alike(one: Assignment, other: Assignment) -> bool:
-    """Whether they seem to be one minimum."""
-    return abs(one.within - other.within) <= ALIKE * other.within
+    found: list[int] = []
+    lowest = -np.inf
+    for k in sorted(range(len(ends)), key=lambda k: ends[k].within):
+        if ends[k].within > lowest * (1 + ALIKE):
+            lowest = ends[k].within
+            found.append(k)
+        elif ends[k].within <= lowest * (1 + GAIN):
+            found[-1] = min(found[-1], k)
+    return [ends[k] for k in found[:most]]

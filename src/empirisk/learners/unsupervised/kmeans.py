@@ -222,7 +222,7 @@ class KMeans(Clusters):
             best = Whitened(partition, placed, None, partition.within)
         else:
             ends = parallel(lambda seed: self._end(placed, seed), seeds, n_jobs=self.n_jobs)
-            self._tell([end.partition for end in ends])
+            self._tell([end.partition.n_iter for end in ends])
             best = min(ends, key=lambda end: end.cost)
         self._take(best, placed)
         distinct = len(np.unique(self.labels_))
@@ -252,9 +252,9 @@ class KMeans(Clusters):
             return pooled_metric(placed, centres, run, team)
         return given_metric(placed, self.covariance, centres, run, team)
 
-    def _tell(self, ends: Sequence[Any]) -> None:
-        for number, end in enumerate(ends if self.verbose else [], start=1):
-            print(f"KMeans, start {number}: {len(end.steps)} iterations", file=sys.stderr)
+    def _tell(self, iterations: Sequence[int]) -> None:
+        for number, n_iter in enumerate(iterations if self.verbose else [], start=1):
+            print(f"KMeans, start {number}: {n_iter} iterations", file=sys.stderr)
 
     def _stopping(self, rows: PlacedRows) -> Stopping:
         unit = rows.scatter.mean() / rows.mass if self.criterion == "movement" else 1.0

@@ -19,6 +19,7 @@ from empirisk.compiled.clustering.seeding import (
     exchange_centre,
     find_rows,
     find_two_nearest,
+    miss_centres,
     spread_centres,
     try_candidates,
     weigh_exchanges,
@@ -29,6 +30,7 @@ from empirisk.learners.unsupervised.placed_rows import (
     PlacedRows,
     block_starts,
     share,
+    share_items,
     share_meetings,
 )
 from empirisk.runtime.arrays import Array, Floats, Ints
@@ -71,12 +73,12 @@ class Seeds:
             found[found < 0] = int(self.apart[0].argmax())
         return found
 
-    def distances(self, rows: Ints, team: Team) -> tuple[Array, Floats]:
+    def distances(self, rows: Ints) -> tuple[Array, Floats]:
         """To each of these rows, and what would be left of the sum if it were a centre."""
         distance = np.empty((len(rows), len(self.placed.X)), np.float32)
         potential = np.empty((len(self.first) - 1, len(rows)))
         share(
-            team, try_candidates, self.first, self.placed.tiles, self.placed.weight,
+            self.team, try_candidates, self.first, self.placed.tiles, self.placed.weight,
             self.placed.at(rows).astype(np.float32), self.apart, distance, potential,
         )  # fmt: skip
         return distance, potential.sum(axis=0)
@@ -114,26 +116,36 @@ class Seeds:
         )  # fmt: skip
         return seeds
 
-    def best_exchange(self, row: int, team: Team) -> tuple[int, Array, float]:
-        """The centre whose place a row best takes, the row's distances, and the sum then."""
-        distance, _ = self.distances(np.array([row]), team)
+    def best_exchange(self) -> tuple[int, int, Array, float]:
+        """Draw a row: it, the centre whose place it best takes, its distances, the sum then."""
+        row = self.draw(1)
+        distance, _ = self.distances(row)
         B = len(self.first) - 1
         kept, extra = np.empty(B), np.empty((B, self.n_clusters))
         share(
-            team, weigh_exchanges, self.first, self.placed.weight, distance[0], self.near,
+            self.team, weigh_exchanges, self.first, self.placed.weight, distance[0], self.near,
             self.apart, kept, extra,
         )  # fmt: skip
         sums = kept.sum() + extra.sum(axis=0)
         k = int(sums.argmin())
-        return k, distance[0], float(sums[k])
+        return int(row[0]), k, distance[0], float(sums[k])
+
+    def missed_least(self, rows: Ints) -> Ints:
+        """For each of these rows the centre whose place it best takes."""
+        extra = np.empty((len(rows), self.n_clusters))
+        points, placed = self.placed.at(rows).astype(np.float32), self.placed
+        share_items(
+            self.team, miss_centres, self.first, placed.tiles, placed.weight, points, self.near,
+            self.apart, extra,
+        )  # fmt: skip
+        return extra.argmin(axis=1)
 
     def exchange(self) -> None:
         """Draw a row and let it take the place of a centre if that lowers the sum."""
         total = self.potential.sum()
         if not total > 0:
             return
-        row = int(self.draw(1)[0])
-        k, distance, left = self.best_exchange(row, self.team)
+        row, k, distance, left = self.best_exchange()
         if not left < total * (1 - WORTH):
             return
         self.chosen[k] = row
