@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from empirisk.compiled.clustering import (
     assigning,
+    descending,
     iterating,
     pairs,
     seeding,
@@ -179,6 +180,24 @@ def test_two_nearest_centres_as_centres_come_and_go(way):
 
 
 @pytest.mark.parametrize("way", [0, 1])
+def test_the_centre_missed_least_is_the_one_whose_exchange_leaves_least(way):
+    rows, weight = rng.uniform(-1, 1, size=(100, 3)).astype(np.float32), rng.uniform(1, 2, 100)
+    centres, points = rng.uniform(-1, 1, size=(5, 3)), rng.uniform(-1, 1, size=(4, 3))
+    square = ((rows[:, None] - centres) ** 2).sum(axis=2)
+    near = np.ascontiguousarray(square.argsort(axis=1)[:, :2].T.astype(np.int32))
+    apart = np.ascontiguousarray(np.sort(square, axis=1)[:, :2].T.astype(np.float32))
+    first, extra = np.array([0, LANES, 100], np.int64), np.empty((4, 5))
+    ways(seeding.miss_centres)[way](
+        sync(), first, tiled(rows), weight, points.astype(np.float32), near, apart, extra
+    )
+    for c in range(4):
+        joined = ((rows - points[c]) ** 2).sum(axis=1)
+        left = [weight @ np.c_[np.delete(square, k, axis=1), joined].min(axis=1) for k in range(5)]
+        with_all = weight @ np.c_[square, joined].min(axis=1)
+        assert_allclose(extra[c], np.array(left) - with_all, atol=1e-5)  # single precision
+
+
+@pytest.mark.parametrize("way", [0, 1])
 def test_greedy_spreading_takes_the_candidate_that_leaves_least(way):
     rows, weight = rng.uniform(-1, 1, size=(100, 3)).astype(np.float32), rng.uniform(1, 2, 100)
     first, K, trials = np.array([0, LANES, 100], np.int64), 6, 3
@@ -303,6 +322,34 @@ def test_single_rows_go_where_they_lower_the_sum_of_squares(way, size):
     assert (slack[labels != original] < 0).all()
     gone = np.sqrt(((centres - start) ** 2).sum(axis=1))
     assert (spent >= gone + [np.delete(gone, k).max() for k in range(3)]).all()
+
+
+@pytest.mark.parametrize("way", [0, 1])
+def test_ways_down_end_where_no_single_row_can_lower_the_sum_of_squares(way):
+    """The first end is followed to there; the second is not near enough, and Lloyd's."""
+    X, weight = rng.uniform(-1, 1, size=(70, 2)), rng.uniform(0.5, 2, size=70)
+    X -= weight @ X / weight.sum()
+    first, starts = np.array([0, LANES, 70], np.int64), X[[[0, 1, 2, 3], [0, 1, 2, 4]]]
+    total = float(weight @ (X**2).sum(axis=1))
+    for near, t in ((np.inf, 0), (0.0, 1)):
+        centres, within, iterations = starts.copy(), np.empty(2), np.empty(2, np.int64)
+        ways(descending.descend)[way](
+            sync(), first, X, 1.0, np.zeros(2), weight, tiled(X), total, weight.sum(), 1e-12,
+            np.inf, near, 50, centres, within, iterations,
+        )  # fmt: skip
+        square = ((X[:, None] - centres[t]) ** 2).sum(axis=2)
+        labels = square.argmin(axis=1)
+        assert within[t] == pytest.approx(weight @ square.min(axis=1), rel=1e-12)
+        mass = np.bincount(labels, weight)
+        for k in range(4):
+            own = labels == k
+            assert_allclose(centres[t, k], np.average(X[own], 0, weight[own]), atol=1e-12)
+        out = (square * mass / (mass - weight[:, None]))[np.arange(70), labels]
+        into = square * mass / (mass + weight[:, None])
+        into[np.arange(70), labels] = np.inf
+        if near > 0:
+            assert (into.min(axis=1) >= out * (1 - 1e-8)).all()
+        assert (iterations > 1).all()
 
 
 def test_what_centres_use_up_is_their_own_move_and_the_largest_of_others():

@@ -10,6 +10,7 @@ from sklearn.datasets import load_digits, load_iris
 from empirisk import KMeans, StochasticKMeans, Tuned
 from empirisk.learners.team import Team
 from empirisk.learners.unsupervised import seeding
+from empirisk.learners.unsupervised.best_of_starts import Descent, Minimum, different
 from empirisk.learners.unsupervised.mahalanobis import whitening
 from empirisk.learners.unsupervised.placed_rows import NUMBERS_TO_SHARE, PlacedRows
 from empirisk.losses import Reconstruction
@@ -34,11 +35,6 @@ def plain_lloyd(X, centres, weight=None, *, max_iter=300):
         if before is not None and (before == labels).all():
             break
     return labels, centres, t
-
-
-def plain_lloyd_within(X, centres):
-    labels, centres, _ = plain_lloyd(X, centres)
-    return ((X - centres[labels]) ** 2).sum()
 
 
 def clumps(n, p, k, *, apart, seed=0):
@@ -314,7 +310,10 @@ def test_recombined_starts_are_never_above_the_best_of_them(init):
             seeding.start(init, placed, 12, generator(s), Team(1), exchanges=False)
             for s in spawn(seed, 4)
         ]
-        ends = [plain_lloyd_within(X, placed.put_back(centres)) for centres in starts]
+        ends = [
+            KMeans(12, init=placed.put_back(centres), criterion="stability").fit(X).inertia_
+            for centres in starts
+        ]
         best = KMeans(12, init=init, n_init=4, random_state=seed).fit(X)
         assert best.inertia_ <= min(ends) * (1 + 1e-12)
         square = ((X[:, None] - best.cluster_centers_) ** 2).sum(axis=2)
@@ -322,6 +321,28 @@ def test_recombined_starts_are_never_above_the_best_of_them(init):
         assert best.inertia_ == pytest.approx(square.min(axis=1).sum(), rel=1e-12)
         assert best.trajectory_.updated[-1] == pytest.approx(best.inertia_, rel=1e-10)
         assert len(best.trajectory_.updated) == best.n_iter_
+
+
+@pytest.mark.parametrize(("n", "p", "k"), [(300, 2, 12), (2500, 5, 6), (40, 3, 20)])
+def test_ways_down_at_a_stroke_are_those_step_by_step(n, p, k):
+    X = clumps(n, p, k, apart=1.0)
+    placed = PlacedRows.of(X, rng.uniform(0.5, 2.0, size=n), Team(1))
+    down = Descent(placed, 300, Team(2))
+    starts = np.stack([seeding.random_rows(placed, k, generator(seed)) for seed in range(6)])
+    for bar, near in ((np.inf, np.inf), (np.inf, 0.0), (0.2 * placed.total, np.inf)):
+        minima, iterations = down.minima(starts, bar, near)
+        for minimum, n_iter in zip(minima, iterations, strict=True):
+            way = down.step_by_step(minimum.start, bar, near)
+            assert (way.within, len(way.steps)) == (minimum.within, n_iter)
+            assert_array_equal(way.centres, minimum.centres)
+
+
+def test_of_minima_that_are_alike_the_first_is_kept_but_for_real_gains():
+    ends = [
+        Minimum(k, within, np.zeros((1, 1)), np.zeros((1, 1)), np.inf)
+        for k, within in enumerate([3.0, 2.0, 2.0 * (1 - 1e-12), 5.0, 3.0 * (1 - 1e-7), 4.0])
+    ]
+    assert [end.number for end in different(ends, 3)] == [1, 4, 5]
 
 
 @pytest.mark.parametrize("init", ["k-means++", "random"])

@@ -5,13 +5,13 @@ not. So the minima are recombined (Gribel & Vidal 2019): the centres of the best
 are matched, of each pair one is taken, a row far from its centre takes the place of one more (of
 the one that is missed least, Lattanzi & Sohler 2019, or of any, Fränti 2018), and Lloyd's
 iterations follow, as long as they may come below the worst of the minima, whose place is taken
-then. There are rounds of as many trials as there were starts, until
-the best has not been improved by a number of trials that grows with the number of different minima
-among the starts' ends: where there are many, better ones are likely.
+then. Rounds of as many trials as there were starts go on until many in a row have not lowered the
+best: the more, the more different minima the starts found, and the cheaper they are.
 
-Not too far above the best, single rows are moved as well (Hartigan 1975), until none of them can
-lower W. Where clusters are small, many of Lloyd's minima are none of these moves, and what is
-recombined is better by far.
+Where Lloyd's algorithm comes near the best, single rows are moved as well (Hartigan 1975), until
+none of them can lower W. A row draws its own centre towards itself by a share 1 / m of a cluster of
+m rows, so Lloyd's minima may be above these by a share of about K / n of W, and so wide is "near".
+What is found is still a local minimum, if mostly a better one than those of the starts.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,10 +35,10 @@ NEAR = 1e-4  # of W: above the best, from where single rows are moved, and at le
 PULLS = 3.0  # the same, times K / n: the part of a row in its own centre
 ALIKE = 1e-6  # of W: ends that are one minimum
 GAIN = 1e-9  # of W: more than the rounding of sums
-PATIENCE = 6  # trials without a gain, for each of the different minima among the starts' ends
-PRODUCTS_AT_LEAST = 1e6  # of rows, features and centres, in trials without a gain
-TRIALS_AT_LEAST = 20, 100  # which are so many, whatever that is
-ROUNDS = 20  # of trials, at most
+PATIENCE = 5, 40  # trials without a gain, for each different minimum among the starts' ends
+PATIENT = 1.5e5  # products of rows, features and centres, in these trials, between the two
+LEAST_PATIENCE = 20  # trials, at least
+ROUNDS = 30  # of trials, at most
 PRODUCTS_TO_SHARE = 2**15  # of rows, features and centres; with fewer, threads wait more than work
 WAY = 30  # iterations of a way down, about
 
@@ -133,7 +133,7 @@ def best_partition(
     ends, iterations = down.minima(np.stack(team.map(start, seeds)), np.inf, np.inf)
     tell(iterations)
     minima, idle = different(ends, n_starts), 0
-    patience = max(PATIENCE * len(minima), np.clip(PRODUCTS_AT_LEAST / products, *TRIALS_AT_LEAST))
+    patience = max(LEAST_PATIENCE, len(minima) * np.clip(PATIENT / products, *PATIENCE))
     around = Seeds.about(placed, minima[0].centres, team, mix.rng)
     near = 1 + max(NEAR, PULLS * n_clusters / len(placed.X))
     for _ in range(ROUNDS):
