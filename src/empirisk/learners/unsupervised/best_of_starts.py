@@ -133,7 +133,8 @@ def best_partition(
     ends, iterations = down.minima(np.stack(team.map(start, seeds)), np.inf, np.inf)
     tell(iterations)
     minima, idle = different(ends, n_starts), 0
-    patience = max(LEAST_PATIENCE, len(minima) * np.clip(PATIENT / products, *PATIENCE))
+    unseen = np.clip(10 / n_starts, 1, 2)  # of few starts, more minima remain to be found
+    patience = max(LEAST_PATIENCE, unseen * len(minima) * np.clip(PATIENT / products, *PATIENCE))
     around = Seeds.about(placed, minima[0].centres, team, mix.rng)
     near = 1 + max(NEAR, PULLS * n_clusters / len(placed.X))
     for _ in range(ROUNDS):
