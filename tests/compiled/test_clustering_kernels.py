@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from empirisk.compiled.clustering import (
     assigning,
+    descending,
     iterating,
     pairs,
     seeding,
@@ -154,10 +155,9 @@ def test_two_nearest_centres_as_centres_come_and_go(way):
 
     for k, row in enumerate(chosen):
         distance, left = distances([row])
-        ways(seeding.enter_centre)[way](
-            sync(), first, weight, distance[0], np.int32(k), near, apart, potential
-        )
-        assert potential.sum() == pytest.approx(left[0], rel=1e-6)
+        ways(seeding.enter_centre)[way](sync(), first, distance[0], np.int32(k), near, apart)
+        assert weight @ apart[0].astype(float) == pytest.approx(left[0], rel=1e-12)
+        potential[:] = left[0] / 2
     check()
     distance, _ = distances([40])
     kept, extra = np.empty(2), np.empty((2, 4))
@@ -177,6 +177,24 @@ def test_two_nearest_centres_as_centres_come_and_go(way):
     check()
     assert_array_equal(near, found)
     assert_array_equal(apart, ahead)
+
+
+@pytest.mark.parametrize("way", [0, 1])
+def test_the_centre_missed_least_is_the_one_whose_exchange_leaves_least(way):
+    rows, weight = rng.uniform(-1, 1, size=(100, 3)).astype(np.float32), rng.uniform(1, 2, 100)
+    centres, points = rng.uniform(-1, 1, size=(5, 3)), rng.uniform(-1, 1, size=(4, 3))
+    square = ((rows[:, None] - centres) ** 2).sum(axis=2)
+    near = np.ascontiguousarray(square.argsort(axis=1)[:, :2].T.astype(np.int32))
+    apart = np.ascontiguousarray(np.sort(square, axis=1)[:, :2].T.astype(np.float32))
+    first, extra = np.array([0, LANES, 100], np.int64), np.empty((4, 5))
+    ways(seeding.miss_centres)[way](
+        sync(), first, tiled(rows), weight, points.astype(np.float32), near, apart, extra
+    )
+    for c in range(4):
+        joined = ((rows - points[c]) ** 2).sum(axis=1)
+        left = [weight @ np.c_[np.delete(square, k, axis=1), joined].min(axis=1) for k in range(5)]
+        with_all = weight @ np.c_[square, joined].min(axis=1)
+        assert_allclose(extra[c], np.array(left) - with_all, atol=1e-5)  # single precision
 
 
 @pytest.mark.parametrize("way", [0, 1])
@@ -259,9 +277,12 @@ def test_each_row_pulls_its_nearest_centre(way, kind, alpha):
 
 
 @pytest.mark.parametrize("way", [0, 1])
-def test_single_rows_go_where_they_lower_the_sum_of_squares(way):
-    X, weight = rng.normal(size=(60, 2)), rng.uniform(0.5, 2, size=60)
-    labels = rng.integers(0, 3, size=60).astype(np.int32)
+@pytest.mark.parametrize("size", [1.0, 1e-5])  # where single precision tells, and where it does not
+def test_single_rows_go_where_they_lower_the_sum_of_squares(way, size):
+    X, weight = rng.normal(size=(90, 2)) * size, rng.uniform(0.5, 2, size=90)
+    X[-3:] = 1.0  # the third cluster
+    labels = rng.integers(0, 2, size=90).astype(np.int32)
+    labels[-3:] = 2
 
     def within(labels):
         return sum(
@@ -273,24 +294,62 @@ def test_single_rows_go_where_they_lower_the_sum_of_squares(way):
     same = labels[:, None] == np.arange(3)
     mass, sums, count = weight @ same, same.T @ (weight[:, None] * X), same.sum(axis=0)
     centres, spent = sums / mass[:, None], np.zeros(3)
-    slack = np.full(60, -np.inf, np.float32)
-    before, moves = within(labels), 1
+    slack, scored = np.full(90, np.inf, np.float32), scored_centres(centres)
+    before, moves, start, original = within(labels), 1, centres.copy(), labels.copy()
     while moves:
         moves = ways(single_rows.move_single_rows)[way](
-            X, 1.0, np.zeros(2), weight, centres, spent, labels, slack, sums, mass, count
-        )
+            X, 1.0, np.zeros(2), weight, tiled(X), centres, *scored, spent, labels, slack, sums,
+            mass, count,
+        )  # fmt: skip
         now = within(labels)
         assert now < before or moves == 0
         before = now
-    for i in range(60):  # no row can go anywhere
+    for i in range(90):  # no row can go anywhere
         for k in range(3):
             other = labels.copy()
             other[i] = k
-            assert within(other) >= before * (1 - 1e-9)  # a move is worth that much
+            if (np.bincount(other, minlength=3) > 0).all():
+                assert within(other) >= before * (1 - 1e-9)  # a move is worth that much
+    assert (labels != original).any()
     assert_array_equal(count, np.bincount(labels, minlength=3))
     assert_allclose(
         centres, (labels[:, None] == np.arange(3)).T @ (weight[:, None] * X) / mass[:, None]
     )
+    assert_array_equal(scored[0], scored_centres(centres)[0])
+    assert_array_equal(scored[1], scored_centres(centres)[1])
+    assert scored[2] >= scored_centres(centres)[2]
+    # Rows that moved are looked at next, and centres have not gone further than was used up.
+    assert (slack[labels != original] < 0).all()
+    gone = np.sqrt(((centres - start) ** 2).sum(axis=1))
+    assert (spent >= gone + [np.delete(gone, k).max() for k in range(3)]).all()
+
+
+@pytest.mark.parametrize("way", [0, 1])
+def test_ways_down_end_where_no_single_row_can_lower_the_sum_of_squares(way):
+    """The first end is followed to there; the second is not near enough, and Lloyd's."""
+    X, weight = rng.uniform(-1, 1, size=(70, 2)), rng.uniform(0.5, 2, size=70)
+    X -= weight @ X / weight.sum()
+    first, starts = np.array([0, LANES, 70], np.int64), X[[[0, 1, 2, 3], [0, 1, 2, 4]]]
+    total = float(weight @ (X**2).sum(axis=1))
+    for near, t in ((np.inf, 0), (0.0, 1)):
+        centres, within, iterations = starts.copy(), np.empty(2), np.empty(2, np.int64)
+        ways(descending.descend)[way](
+            sync(), first, X, 1.0, np.zeros(2), weight, tiled(X), total, weight.sum(), 1e-12,
+            np.inf, near, 50, centres, within, iterations,
+        )  # fmt: skip
+        square = ((X[:, None] - centres[t]) ** 2).sum(axis=2)
+        labels = square.argmin(axis=1)
+        assert within[t] == pytest.approx(weight @ square.min(axis=1), rel=1e-12)
+        mass = np.bincount(labels, weight)
+        for k in range(4):
+            own = labels == k
+            assert_allclose(centres[t, k], np.average(X[own], 0, weight[own]), atol=1e-12)
+        out = (square * mass / (mass - weight[:, None]))[np.arange(70), labels]
+        into = square * mass / (mass + weight[:, None])
+        into[np.arange(70), labels] = np.inf
+        if near > 0:
+            assert (into.min(axis=1) >= out * (1 - 1e-8)).all()
+        assert (iterations > 1).all()
 
 
 def test_what_centres_use_up_is_their_own_move_and_the_largest_of_others():

@@ -1,8 +1,9 @@
 """A team of threads that call one compiled function together (`compiled.team`)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from contextvars import Context, copy_context
+from typing import Any, TypeVar
 
 import numpy as np
 from joblib import cpu_count
@@ -10,6 +11,9 @@ from joblib import cpu_count
 from empirisk.compiled.team import STOP, SYNC_SIZE
 from empirisk.runtime.parallel import number_of_workers
 from empirisk.runtime.workers import nested
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 class Team:
@@ -28,7 +32,9 @@ class Team:
 
     def __init__(self, n_jobs: int | None, *, most: int | None = None) -> None:
         wanted = 1 if nested.get() else number_of_workers(n_jobs)
-        self.size = min(wanted, cpu_count() if most is None else most)
+        if wanted > 1:  # counting cores reads files
+            wanted = min(wanted, cpu_count() if most is None else most)
+        self.size = wanted
         self.sync = np.zeros(SYNC_SIZE, np.int64)
         self._pool: ThreadPoolExecutor | None = None
 
@@ -48,6 +54,27 @@ class Team:
         for error in failed:
             if error is not None:
                 raise error
+
+    def map(self, function: Callable[[T], R], items: Sequence[T]) -> list[R]:
+        """The results in the order of the items, of which each thread takes the next.
+
+        Examples
+        --------
+        >>> Team(2).map(abs, [-1, 2, -3])
+        [1, 2, 3]
+        """
+        found: dict[int, R] = {}
+        numbered = enumerate(items)  # one step of it is one step for all threads
+
+        def take_items(context: Context) -> None:
+            for k, item in numbered:
+                found[k] = context.run(function, item)
+                if self.sync[STOP]:
+                    return
+
+        contexts = [copy_context() for _ in range(self.size)]  # deadlines hold in all threads
+        self.run(lambda rank: take_items(contexts[rank]))
+        return [found[k] for k in range(len(items))]
 
     def _call(self, call: Callable[[int], Any], rank: int) -> None:
         try:

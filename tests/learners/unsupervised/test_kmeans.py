@@ -8,12 +8,16 @@ from scipy.linalg import inv
 from sklearn.datasets import load_digits, load_iris
 
 from empirisk import KMeans, StochasticKMeans, Tuned
+from empirisk.learners.team import Team
+from empirisk.learners.unsupervised import seeding
+from empirisk.learners.unsupervised.best_of_starts import Descent, Minimum, different
 from empirisk.learners.unsupervised.mahalanobis import whitening
-from empirisk.learners.unsupervised.placed_rows import NUMBERS_TO_SHARE
+from empirisk.learners.unsupervised.placed_rows import NUMBERS_TO_SHARE, PlacedRows
 from empirisk.losses import Reconstruction
 from empirisk.risk.out_of_fold import out_of_fold
 from empirisk.risk.problem import Problem
 from empirisk.runtime.errors import ConvergenceWarning, DataError, ParameterError
+from empirisk.runtime.streams import generator, spawn
 
 IRIS = load_iris().data
 rng = np.random.default_rng(0)
@@ -158,9 +162,9 @@ def test_fewer_different_rows_than_clusters_are_named():
 def test_the_same_bits_for_every_n_jobs(init, covariance):
     X = clumps(14_000, 10, 6, apart=1.0)
     assert X.size >= NUMBERS_TO_SHARE  # otherwise one thread does all
-    for n_init in (1, 3):
+    for n_init, rows in ((1, X), (3, X), (10, X[:300])):
         settings = {"init": init, "n_init": n_init, "covariance": covariance, "random_state": 0}
-        one, two = (KMeans(6, **settings, max_iter=20, n_jobs=n).fit(X) for n in (1, 2))
+        one, two = (KMeans(6, **settings, max_iter=20, n_jobs=n).fit(rows) for n in (1, 2))
         assert_array_equal(one.cluster_centers_, two.cluster_centers_)
         assert_array_equal(one.labels_, two.labels_)
         assert one.inertia_ == two.inertia_
@@ -288,17 +292,63 @@ def test_exchanges_mend_starts_in_which_two_centres_share_a_cluster():
         assert_array_equal(np.bincount(model.labels_), 20)
 
 
+@pytest.mark.parametrize("init", ["k-means++", "random"])
 @pytest.mark.parametrize("k", [3, 10])
-def test_the_best_of_ten_starts_is_not_above_scikit_learns(k):
+def test_the_best_of_ten_starts_is_not_above_scikit_learns(k, init):
     for X in (IRIS, load_digits().data[:600], clumps(600, 2, 15, apart=4.0)):
-        ours = KMeans(k, n_init=10, random_state=0).fit(X).inertia_
-        peer = peers.KMeans(k, n_init=10, random_state=0).fit(X).inertia_
+        ours = KMeans(k, init=init, n_init=10, random_state=0).fit(X).inertia_
+        peer = peers.KMeans(k, init=init, n_init=10, random_state=0).fit(X).inertia_
         assert ours <= peer * (1 + 1e-12)
 
 
-def test_of_several_starts_no_single_row_can_lower_the_sum_of_squares():
+@pytest.mark.parametrize("init", ["k-means++", "random", "random_partition"])
+def test_recombined_starts_are_never_above_the_best_of_them(init):
+    X = clumps(300, 3, 12, apart=2.0)
+    placed = PlacedRows.of(X, np.ones(300), Team(1))
+    for seed in range(10):
+        starts = [
+            seeding.start(init, placed, 12, generator(s), Team(1), exchanges=False)
+            for s in spawn(seed, 4)
+        ]
+        ends = [
+            KMeans(12, init=placed.put_back(centres), criterion="stability").fit(X).inertia_
+            for centres in starts
+        ]
+        best = KMeans(12, init=init, n_init=4, random_state=seed).fit(X)
+        assert best.inertia_ <= min(ends) * (1 + 1e-12)
+        square = ((X[:, None] - best.cluster_centers_) ** 2).sum(axis=2)
+        assert_array_equal(best.labels_, square.argmin(axis=1))
+        assert best.inertia_ == pytest.approx(square.min(axis=1).sum(), rel=1e-12)
+        assert best.trajectory_.updated[-1] == pytest.approx(best.inertia_, rel=1e-10)
+        assert len(best.trajectory_.updated) == best.n_iter_
+
+
+@pytest.mark.parametrize(("n", "p", "k"), [(300, 2, 12), (2500, 5, 6), (40, 3, 20)])
+def test_ways_down_at_a_stroke_are_those_step_by_step(n, p, k):
+    X = clumps(n, p, k, apart=1.0)
+    placed = PlacedRows.of(X, rng.uniform(0.5, 2.0, size=n), Team(1))
+    down = Descent(placed, 300, Team(2))
+    starts = np.stack([seeding.random_rows(placed, k, generator(seed)) for seed in range(6)])
+    for bar, near in ((np.inf, np.inf), (np.inf, 0.0), (0.2 * placed.total, np.inf)):
+        minima, iterations = down.minima(starts, bar, near)
+        for minimum, n_iter in zip(minima, iterations, strict=True):
+            way = down.step_by_step(minimum.start, bar, near)
+            assert (way.within, len(way.steps)) == (minimum.within, n_iter)
+            assert_array_equal(way.centres, minimum.centres)
+
+
+def test_of_minima_that_are_alike_the_first_is_kept_but_for_real_gains():
+    ends = [
+        Minimum(k, within, np.zeros((1, 1)), np.zeros((1, 1)), np.inf)
+        for k, within in enumerate([3.0, 2.0, 2.0 * (1 - 1e-12), 5.0, 3.0 * (1 - 1e-7), 4.0])
+    ]
+    assert [end.number for end in different(ends, 3)] == [1, 4, 5]
+
+
+@pytest.mark.parametrize("init", ["k-means++", "random"])
+def test_of_several_starts_no_single_row_can_lower_the_sum_of_squares(init):
     X = clumps(120, 2, 4, apart=1.0)
-    model = KMeans(4, n_init=3, random_state=0).fit(X)
+    model = KMeans(4, init=init, n_init=3, random_state=0).fit(X)
     assert_array_equal(model.labels_, model.predict(X))
     for i in range(120):
         for k in range(4):

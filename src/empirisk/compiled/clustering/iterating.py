@@ -174,10 +174,16 @@ def score_centres(centres, minus, half, radius):
     """
     most = 0.0
     for k in range(centres.shape[0]):
-        square = 0.0
-        for j in range(centres.shape[1]):
-            square += centres[k, j] * centres[k, j]
-            minus[k, j] = np.float32(-centres[k, j])
-        half[k] = np.float32(0.5 * square)
-        most = max(most, square)
+        most = max(most, score_centre(centres, k, minus, half))
     radius[0] = np.float32(np.sqrt(most) * (1.0 + 1e-6))
+
+
+@compiled(inner=True)
+def score_centre(centres, k, minus, half):
+    """The same of one centre; returns |c_k|^2."""
+    square = 0.0
+    for j in range(centres.shape[1]):
+        square += centres[k, j] * centres[k, j]
+        minus[k, j] = np.float32(-centres[k, j])
+    half[k] = np.float32(0.5 * square)
+    return square

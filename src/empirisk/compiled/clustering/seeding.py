@@ -46,7 +46,8 @@ def spread_centres(
         best = left.sum(axis=0).argmin() if k > 0 else 0
         if rank == 0:
             chosen[k] = candidates[best]
-        enter_centre(sync, first, weight, distance[best], np.int32(k), near, apart, potential)
+            potential[:] = left[:, best]
+        enter_centre(sync, first, distance[best], np.int32(k), near, apart)
         if not meet(sync, team):
             return
 
@@ -59,26 +60,34 @@ def try_candidates(sync, first, tiles, weight, candidates, apart, distance, pote
     while b < first.size - 1:
         left[:] = 0.0
         for start in range(first[b], first[b + 1], LANES):
-            filled = min(LANES, first[b + 1] - start)
+            end = min(start + LANES, first[b + 1])
             for c in range(candidates.shape[0]):
                 square_to_tile(tiles[start // LANES], candidates[c], lane)
-                for r in range(filled):
-                    i = start + r
-                    near = apart[0, i]
-                    distance[c, i] = lane[r]
-                    near = lane[r] if lane[r] < near else near
-                    left[c, r] += weight[i] * np.float64(near)
+                add_nearer(
+                    lane, apart[0, start:end], weight[start:end], distance[c, start:end], left[c]
+                )
         for c in range(candidates.shape[0]):
             potential[b, c] = left[c].sum()
         b = take(sync)
 
 
 @compiled
-def enter_centre(sync, first, weight, distance, k, near, apart, potential):
-    """Centre k, at these distances, joins the others; potential[b] is what is left of the sum."""
+def add_nearer(lane, apart, weight, distance, left):
+    """Distances of a tile's rows to a candidate; left[r] += weight times the lesser distance.
+
+    A function of its own, as in `tiles`: built into its caller it was twice as slow.
+    """
+    for r in range(apart.size):
+        d, near = lane[r], apart[r]
+        distance[r] = d
+        left[r] += weight[r] * np.float64(d if d < near else near)
+
+
+@compiled
+def enter_centre(sync, first, distance, k, near, apart):
+    """Centre k, at these distances, joins the others."""
     b = take(sync)
     while b < first.size - 1:
-        total = 0.0
         for i in range(first[b], first[b + 1]):
             d = distance[i]
             if d < apart[0, i]:
@@ -86,8 +95,6 @@ def enter_centre(sync, first, weight, distance, k, near, apart, potential):
                 apart[0, i], near[0, i] = d, k
             elif d < apart[1, i]:
                 apart[1, i], near[1, i] = d, k
-            total += weight[i] * np.float64(apart[0, i])
-        potential[b] = total
         b = take(sync)
 
 
@@ -168,6 +175,23 @@ def weigh_exchanges(sync, first, weight, distance, near, apart, kept, extra):
                 more = np.float64(min(d, apart[1, i])) - np.float64(apart[0, i])
                 extra[b, near[0, i]] += weight[i] * more
         b = take(sync)
+
+
+@compiled
+def miss_centres(sync, first, tiles, weight, points, near, apart, extra):
+    """extra[c, k]: what the sum loses if centre k leaves after point c joined, beside the same."""
+    lane = np.empty(LANES, np.float32)
+    c = take(sync)
+    while c < points.shape[0]:
+        extra[c] = 0.0
+        for start in range(0, first[-1], LANES):
+            square_to_tile(tiles[start // LANES], points[c], lane)
+            for i in range(start, min(start + LANES, first[-1])):
+                d = lane[i - start]
+                if d > apart[0, i]:
+                    more = np.float64(min(d, apart[1, i])) - np.float64(apart[0, i])
+                    extra[c, near[0, i]] += weight[i] * more
+        c = take(sync)
 
 
 @compiled

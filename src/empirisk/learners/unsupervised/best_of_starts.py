@@ -5,103 +5,187 @@ not. So the minima are recombined (Gribel & Vidal 2019): the centres of the best
 are matched, of each pair one is taken, a row far from its centre takes the place of one more (of
 the one that is missed least, Lattanzi & Sohler 2019, or of any, Fränti 2018), and Lloyd's
 iterations follow, as long as they may come below the worst of the minima, whose place is taken
-then. A third of the trials start anew. For each start there are as many trials as there are
-different minima among the starts' ends.
+then. Rounds of as many trials as there were starts go on until many in a row have not lowered the
+best: the more, the more different minima the starts found, and the cheaper they are.
 
-Near the best, single rows are moved as well (Hartigan 1975), until none of them can lower W. What
-is found is still a local minimum, if mostly a better one than those of the starts.
+Where Lloyd's algorithm comes near the best, single rows are moved as well (Hartigan 1975), until
+none of them can lower W. A row draws its own centre towards itself by a share 1 / m of a cluster of
+m rows, so Lloyd's minima may be above these by a share of about K / n of W, and so wide is "near".
+What is found is still a local minimum, if mostly a better one than those of the starts.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
+from empirisk.compiled.clustering.descending import descend
 from empirisk.learners.team import Team
 from empirisk.learners.unsupervised.lloyd import Assignment, Partition, Stopping
-from empirisk.learners.unsupervised.placed_rows import PlacedRows, team_for
-from empirisk.learners.unsupervised.seeding import Seeds, plus_plus
+from empirisk.learners.unsupervised.placed_rows import PRODUCTS, PlacedRows, share_items, team_for
+from empirisk.learners.unsupervised.seeding import Seeds
 from empirisk.runtime.arrays import Floats
-from empirisk.runtime.parallel import parallel
 from empirisk.runtime.streams import generator, spawn
 
 ROUGH = 1e-6  # of W: an iteration that lowers it by less is the last
-NEAR = 1e-4  # of W: above the best, from where iterations go on, and single rows are moved
+NEAR = 1e-4  # of W: above the best, from where single rows are moved, and at least
+PULLS = 3.0  # the same, times K / n: the part of a row in its own centre
 ALIKE = 1e-6  # of W: ends that are one minimum
-AFRESH = 1 / 3  # of the trials: they start anew
 GAIN = 1e-9  # of W: more than the rounding of sums
+PATIENCE = 5, 40  # trials without a gain, for each different minimum among the starts' ends
+PATIENT = 1.5e5  # products of rows, features and centres, in these trials, between the two
+LEAST_PATIENCE = 20  # trials, at least
+ROUNDS = 30  # of trials, at most
+PRODUCTS_TO_SHARE = 2**15  # of rows, features and centres; with fewer, threads wait more than work
+WAY = 30  # iterations of a way down, about
+
+
+class Minimum(NamedTuple):
+    """Where a way down ended, with its number, and where it began."""
+
+    number: int
+    within: float
+    centres: Floats
+    start: Floats
+    bar: float
+
+
+@dataclass(eq=False)
+class Descent:
+    """Ways down to local minima."""
+
+    placed: PlacedRows
+    max_iter: int
+    team: Team
+    n_ways: int = 0
+
+    def minima(self, starts: Floats, bar: float, near: float) -> tuple[list[Minimum], list[int]]:
+        """From each start to a minimum, and the iterations that took.
+
+        Ways end where W is not going to fall below `bar`; single rows are moved where it is below
+        `near`.
+        """
+        products = self.placed.X.size * starts.shape[1] * WAY
+        if products > PRODUCTS:  # deadlines are to be looked at on the way
+            ends = self.team.map(lambda start: self.step_by_step(start, bar, near), list(starts))
+            found = [(end.within, end.centres, len(end.steps)) for end in ends]
+        else:
+            at_once = self.team.size * int(PRODUCTS / products)
+            found = []
+            for begin in range(0, len(starts), at_once):
+                found += self.at_a_stroke(starts[begin : begin + at_once], bar, near)
+        first, self.n_ways = self.n_ways, self.n_ways + len(starts)
+        minima = [
+            Minimum(first + t, within, centres, starts[t], bar)
+            for t, (within, centres, _) in enumerate(found)
+        ]
+        return minima, [n_iter for _, _, n_iter in found]
+
+    def at_a_stroke(
+        self, starts: Floats, bar: float, near: float
+    ) -> list[tuple[float, Floats, int]]:
+        """W, centres and the number of iterations at the end of each way."""
+        placed = self.placed
+        centres, within = starts.copy(), np.empty(len(starts))
+        iterations, blocks = np.empty(len(starts), np.int64), placed.starts(starts.shape[1])
+        share_items(
+            self.team, descend, blocks, placed.X, placed.unit, placed.shift, placed.weight,
+            placed.tiles, placed.total, placed.mass, ROUGH, bar, near, self.max_iter, centres,
+            within, iterations,
+        )  # fmt: skip
+        return list(zip(within.tolist(), centres, iterations.tolist(), strict=True))
+
+    def step_by_step(
+        self,
+        start: Floats,
+        bar: float,
+        near: float,
+        *,
+        keep: bool = False,
+        team: Team | None = None,
+    ) -> Assignment:
+        """The same way, bit by bit, with its steps."""
+        way = Assignment(self.placed, start, Team(1) if team is None else team)
+        way.iterate(Stopping("gain", ROUGH, self.max_iter), keep=keep, bar=bar)
+        if way.within < near:
+            way.refine(Stopping("stability", 0.0, self.max_iter), keep=keep)
+        return way
 
 
 def best_partition(
     placed: PlacedRows,
     n_clusters: int,
+    start: Callable[[int], Floats],
     seeds: list[int],
     max_iter: int,
     *,
     n_jobs: int | None,
     keep: bool,
-    tell: Callable[[Sequence[Assignment]], None],
+    tell: Callable[[Sequence[int]], None],
 ) -> Partition:
-    """The best that starts of k-means++, one for each seed, lead to; `tell` hears of their ends."""
-    team, rng = team_for(placed.X, n_jobs), generator(spawn(seeds[0], 1)[0])
-    rough, stable = Stopping("gain", ROUGH, max_iter), Stopping("stability", 0.0, max_iter)
-
-    def followed(seed: int) -> Assignment:
-        alone = Team(1)
-        centres = plus_plus(placed, n_clusters, generator(seed), alone, exchanges=False)
-        return Assignment(placed, centres, alone).iterate(rough, keep=keep)
-
-    def settle(end: Assignment, best: float) -> Assignment:
-        if end.within < best * (1 + NEAR):
-            end.iterate(stable, keep=keep).refine(stable, keep=keep)
-        return end
-
-    ends = parallel(followed, seeds, n_jobs=team.size)
-    least = min(end.within for end in ends)
-    for end in ends:
-        end.team = team
-    tell(ends)
-    minima = different((settle(end, least) for end in ends), len(seeds))
-    around = Seeds.about(placed, minima[0].centres, team, rng)
-    for _ in range(len(seeds) * len(minima)):
-        if not around.potential.sum() > 0:
-            break  # every row is a centre
+    """The best that starts, one for each seed, lead to; `tell` hears of their iterations."""
+    products, n_starts = placed.X.size * n_clusters, len(seeds)
+    team = Team(n_jobs if products >= PRODUCTS_TO_SHARE else 1)
+    down, mix = Descent(placed, max_iter, team), Recombination(generator(spawn(seeds[0], 1)[0]))
+    ends, iterations = down.minima(np.stack(team.map(start, seeds)), np.inf, np.inf)
+    tell(iterations)
+    minima, idle = different(ends, n_starts), 0
+    unseen = np.clip(10 / n_starts, 1, 2)  # of few starts, more minima remain to be found
+    patience = max(LEAST_PATIENCE, unseen * len(minima) * np.clip(PATIENT / products, *PATIENCE))
+    around = Seeds.about(placed, minima[0].centres, team, mix.rng)
+    near = 1 + max(NEAR, PULLS * n_clusters / len(placed.X))
+    for _ in range(ROUNDS):
+        if idle >= patience or not around.potential.sum() > 0:  # every row is a centre
+            break
         best, bar = minima[0], minima[-1].within
-        if rng.random() < AFRESH:
-            centres = plus_plus(placed, n_clusters, rng, team, exchanges=False)
-        else:
-            centres = recombined(around, [end.centres for end in minima])
-        found = best.moved(centres).iterate(rough, keep=keep, bar=bar)
-        minima = different([*minima, settle(found, best.within)], len(seeds))
-        if minima[0] is found:
-            around = Seeds.about(placed, minima[0].centres, team, rng)
-    return minima[0].iterate(stable, keep=keep).refine(stable, keep=keep).settled()
+        trials, _ = down.minima(mix.centres(around, minima, n_starts), bar, near * best.within)
+        minima = different([*minima, *trials], n_starts)
+        idle = 0 if minima[0].within < best.within * (1 - GAIN) else idle + n_starts
+        if minima[0] is not best:
+            around = Seeds.about(placed, minima[0].centres, team, mix.rng)
+    best, team = minima[0], team_for(placed.X, n_jobs)
+    return down.step_by_step(best.start, best.bar, np.inf, keep=keep, team=team).settled()
 
 
-def different(ends: Iterable[Assignment], most: int) -> list[Assignment]:
+@dataclass(eq=False)
+class Recombination:
+    """Centres made of those of two minima."""
+
+    rng: np.random.Generator
+    matched: dict[tuple[int, int], Floats] = field(default_factory=dict)
+
+    def centres(self, around: Seeds, minima: list[Minimum], n: int) -> Floats:
+        """Those of the best and of one more, one of which has gone to a row; n times."""
+        best, K = minima[0], around.n_clusters
+        others = self.rng.integers(min(1, len(minima) - 1), len(minima), size=n)
+        mixed, rows = self.rng.random((n, K, 1)) < 0.5, around.draw(n)
+        leaves, anyone = self.rng.integers(K, size=n), self.rng.random(n) < 0.5
+        leaves = np.where(anyone, leaves, around.missed_least(rows))
+        other = np.stack([self.in_order_of(best, minima[m]) for m in others])
+        centres = np.where(mixed, other, best.centres)
+        centres[np.arange(n), leaves] = around.placed.at(rows)
+        return centres
+
+    def in_order_of(self, best: Minimum, other: Minimum) -> Floats:
+        """The centres of the other, each in the place of the one it is matched with."""
+        pair = best.number, other.number
+        if pair not in self.matched:
+            square = cdist(best.centres, other.centres, "sqeuclidean")
+            self.matched[pair] = other.centres[linear_sum_assignment(square)[1]]
+        return self.matched[pair]
+
+
+def different(ends: Sequence[Minimum], most: int) -> list[Minimum]:
     """The lowest of these, in order; of those that are alike, the first, but for real gains."""
-    found: list[Assignment] = []
-    for end in ends:
-        same = [k for k, other in enumerate(found) if are_alike(end, other)]
-        if not same:
-            found.append(end)
-        elif end.within < found[same[0]].within * (1 - GAIN):
-            found[same[0]] = end
-    return sorted(found, key=lambda end: end.within)[:most]
-
-
-def are_alike(one: Assignment, other: Assignment) -> bool:
-    """Whether they seem to be one minimum."""
-    return abs(one.within - other.within) <= ALIKE * other.within
-
-
-def recombined(around: Seeds, parents: list[Floats]) -> Floats:
-    """Centres of the first and of one more of the parents, one of which has gone to a row."""
-    rng, best = around.rng, parents[0]
-    other = parents[rng.integers(min(1, len(parents) - 1), len(parents))]
-    _, matched = linear_sum_assignment(cdist(best, other, "sqeuclidean"))
-    centres = np.where(rng.random((len(best), 1)) < 0.5, best, other[matched])
-    row, k, _, _ = around.best_exchange()
-    centres[k if rng.random() < 0.5 else rng.integers(len(best))] = around.placed.at(row)
-    return centres
+    found: list[int] = []
+    lowest = -np.inf
+    for k in sorted(range(len(ends)), key=lambda k: ends[k].within):
+        if ends[k].within > lowest * (1 + ALIKE):
+            lowest = ends[k].within
+            found.append(k)
+        elif ends[k].within <= lowest * (1 + GAIN):
+            found[-1] = min(found[-1], k)
+    return [ends[k] for k in found[:most]]

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import _num_samples
 
+from empirisk.learners.team import Team
 from empirisk.learners.unsupervised import seeding
 from empirisk.learners.unsupervised.best_of_starts import best_partition
 from empirisk.learners.unsupervised.clusters import (
@@ -56,9 +57,9 @@ class KMeans(Clusters):
         n_features), or those that init(X, n_clusters, random_state) returns.
     n_init : "auto" or int
         How many starts; "auto" is 1 for k-means++ and given centres, 10 otherwise. The ends
-        of several by k-means++ are recombined, and the best is followed to stability and until no
-        single row can be moved to another cluster and lower W: still a local minimum, mostly a
-        better one (see `best_of_starts`); not so for Mahalanobis distances.
+        of several are recombined, and the best is followed to stability, whatever `criterion` says,
+        and until no single row can be moved to another cluster and lower W: still a local minimum,
+        mostly a better one (see `best_of_starts`); not so for Mahalanobis distances.
     max_iter : int
         Iterations at most, of each run of Lloyd's algorithm.
     tol : float
@@ -96,8 +97,8 @@ class KMeans(Clusters):
         Whether it stopped by `criterion`.
     trajectory_ : Trajectory
         W after each step of Lloyd's algorithm; `trajectory_.plot()`, `trajectory_.plot_steps(X)`.
-        With covariance="pooled", of the run with the last covariance. Of several starts by
-        k-means++ it begins at the trial that led to the best.
+        With covariance="pooled", of the run with the last covariance. Of several starts it begins
+        at the trial that led to the best.
     whitening_ : array of shape (n_features, n_features) or None
         A with |x - c|_M = |(x - c) A|; None for Euclidean distances.
     n_features_in_, feature_names_in_
@@ -213,15 +214,15 @@ class KMeans(Clusters):
     def _fit_placed(self, placed: PlacedRows) -> Self:
         """The best of all starts."""
         seeds = spawn(self.random_state, self._number_of_starts())
-        if len(seeds) > 1 and self.covariance is None and self._init_is("k-means++"):
+        if len(seeds) > 1 and self.covariance is None:
             partition = best_partition(
-                placed, self.n_clusters, seeds, self.max_iter, n_jobs=self.n_jobs,
-                keep=self.keep_steps, tell=self._tell,
+                placed, self.n_clusters, lambda seed: self._drawn_centres(placed, seed), seeds,
+                self.max_iter, n_jobs=self.n_jobs, keep=self.keep_steps, tell=self._tell,
             )  # fmt: skip
             best = Whitened(partition, placed, None, partition.within)
         else:
             ends = parallel(lambda seed: self._end(placed, seed), seeds, n_jobs=self.n_jobs)
-            self._tell([end.partition for end in ends])
+            self._tell([end.partition.n_iter for end in ends])
             best = min(ends, key=lambda end: end.cost)
         self._take(best, placed)
         distinct = len(np.unique(self.labels_))
@@ -251,16 +252,22 @@ class KMeans(Clusters):
             return pooled_metric(placed, centres, run, team)
         return given_metric(placed, self.covariance, centres, run, team)
 
-    def _tell(self, ends: Sequence[Any]) -> None:
-        for number, end in enumerate(ends if self.verbose else [], start=1):
-            print(f"KMeans, start {number}: {len(end.steps)} iterations", file=sys.stderr)
+    def _tell(self, iterations: Sequence[int]) -> None:
+        for number, n_iter in enumerate(iterations if self.verbose else [], start=1):
+            print(f"KMeans, start {number}: {n_iter} iterations", file=sys.stderr)
 
     def _stopping(self, rows: PlacedRows) -> Stopping:
         unit = rows.scatter.mean() / rows.mass if self.criterion == "movement" else 1.0
         return Stopping(self.criterion, self.tol * unit, self.max_iter)
 
-    def _init_is(self, name: str) -> bool:
-        return isinstance(self.init, str) and self.init == name
+    def _drawn_centres(self, placed: PlacedRows, seed: int) -> Floats:
+        """One of several starts, which exchanges would make too much alike."""
+        centres = self._given_centres(placed, seed)
+        if centres is None:
+            centres = seeding.start(
+                self.init, placed, self.n_clusters, generator(seed), Team(1), exchanges=False
+            )
+        return centres
 
     def _given_centres(self, placed: PlacedRows, seed: int) -> Floats | None:
         """What `init` is or returns, placed like the rows; None if it is the name of a rule."""

@@ -130,19 +130,25 @@ class Assignment:
 
     def refine(self, stopping: Stopping, *, keep: bool = False) -> Self:
         """Moves of single rows and iterations in turn, until there are none of the former."""
-        placed = self.placed
         for _ in range(stopping.max_iter):
-            check_deadline()
-            means = self.centres.copy()
-            moves = move_single_rows(
-                placed.X, placed.unit, placed.shift, placed.weight, means, self.spent, self.labels,
-                self.slack, *self.sums,
-            )  # fmt: skip
-            if moves == 0:
+            if self._move_single_rows(stopping.max_iter) == 0:
                 break
-            self._move(means)
             self.iterate(stopping, keep=keep)
         return self
+
+    def _move_single_rows(self, most: int) -> int:
+        """Passes of single moves until one has none; the number of all."""
+        placed, moves = self.placed, 0
+        for _ in range(most):
+            check_deadline()
+            last = move_single_rows(
+                placed.X, placed.unit, placed.shift, placed.weight, placed.tiles, self.centres,
+                *self.scored, self.spent, self.labels, self.slack, *self.sums,
+            )  # fmt: skip
+            moves += last
+            if last == 0:
+                break
+        return moves
 
     @property
     def within(self) -> float:

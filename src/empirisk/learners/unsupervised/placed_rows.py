@@ -178,6 +178,12 @@ def share_meetings(team: Team, kernel: Callable[..., Any], first: Ints, *argumen
     team.run(lambda rank: kernel(team.sync, rank, team.size, first, *arguments))
 
 
+def share_items(team: Team, kernel: Callable[..., Any], *arguments: Any) -> None:
+    """Have the team call a kernel that takes other items than blocks, one after the other."""
+    check_deadline()
+    team.run(lambda rank: kernel(team.sync, *arguments))
+
+
 def block_starts(n: int, sums: int) -> Ints:
     """Where blocks of n rows begin, with a tile, and n: whatever the number of threads."""
     most = min(MOST_BLOCKS, max(2, SUMS // max(1, sums)))

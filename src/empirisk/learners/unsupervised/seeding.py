@@ -19,6 +19,7 @@ from empirisk.compiled.clustering.seeding import (
     exchange_centre,
     find_rows,
     find_two_nearest,
+    miss_centres,
     spread_centres,
     try_candidates,
     weigh_exchanges,
@@ -29,6 +30,7 @@ from empirisk.learners.unsupervised.placed_rows import (
     PlacedRows,
     block_starts,
     share,
+    share_items,
     share_meetings,
 )
 from empirisk.runtime.arrays import Array, Floats, Ints
@@ -128,6 +130,16 @@ class Seeds:
         k = int(sums.argmin())
         return int(row[0]), k, distance[0], float(sums[k])
 
+    def missed_least(self, rows: Ints) -> Ints:
+        """For each of these rows the centre whose place it best takes."""
+        extra = np.empty((len(rows), self.n_clusters))
+        points, placed = self.placed.at(rows).astype(np.float32), self.placed
+        share_items(
+            self.team, miss_centres, self.first, placed.tiles, placed.weight, points, self.near,
+            self.apart, extra,
+        )  # fmt: skip
+        return extra.argmin(axis=1)
+
     def exchange(self) -> None:
         """Draw a row and let it take the place of a centre if that lowers the sum."""
         total = self.potential.sum()
@@ -146,11 +158,17 @@ class Seeds:
 
 
 def start(
-    name: str, placed: PlacedRows, n_clusters: int, rng: np.random.Generator, team: Team
+    name: str,
+    placed: PlacedRows,
+    n_clusters: int,
+    rng: np.random.Generator,
+    team: Team,
+    *,
+    exchanges: bool = True,
 ) -> Floats:
-    """Centres to start from, by the rule of this name."""
+    """Centres to start from, by the rule of this name; k-means++ with exchanges or without."""
     if name == "k-means++":
-        return plus_plus(placed, n_clusters, rng, team)
+        return plus_plus(placed, n_clusters, rng, team, exchanges=exchanges)
     if name == "random":
         return random_rows(placed, n_clusters, rng)
     return random_partition(placed, n_clusters, rng, team)
