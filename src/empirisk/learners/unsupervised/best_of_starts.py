@@ -37,8 +37,8 @@ ALIKE = 1e-6  # of W: ends that are one minimum
 GAIN = 1e-9  # of W: more than the rounding of sums
 PATIENCE = 5, 40  # trials without a gain, for each different minimum among the starts' ends
 PATIENT = 1.5e5  # products of rows, features and centres, in these trials, between the two
-LEAST_PATIENCE = 20  # trials, at least
-ROUNDS = 30  # of trials, at most
+LEAST_PATIENCE = 20, 40  # such trials at least, where there is one minimum, and where more
+TRIALS = 10  # for each start, at most, where patience is not longer
 PRODUCTS_TO_SHARE = 2**15  # of rows, features and centres; with fewer, threads wait more than work
 WAY = 30  # iterations of a way down, about
 
@@ -132,22 +132,30 @@ def best_partition(
     down, mix = Descent(placed, max_iter, team), Recombination(generator(spawn(seeds[0], 1)[0]))
     ends, iterations = down.minima(np.stack(team.map(start, seeds)), np.inf, np.inf)
     tell(iterations)
-    minima, idle = different(ends, n_starts), 0
-    unseen = np.clip(10 / n_starts, 1, 2)  # of few starts, more minima remain to be found
-    patience = max(LEAST_PATIENCE, unseen * len(minima) * np.clip(PATIENT / products, *PATIENCE))
+    minima = different(ends, n_starts)
+    patience = patience_with(len(minima), n_starts, products)
     around = Seeds.about(placed, minima[0].centres, team, mix.rng)
     near = 1 + max(NEAR, PULLS * n_clusters / len(placed.X))
-    for _ in range(ROUNDS):
-        if idle >= patience or not around.potential.sum() > 0:  # every row is a centre
+    done = idle = 0
+    while idle < patience and done < max(TRIALS * n_starts, patience):
+        if not around.potential.sum() > 0:  # every row is a centre
             break
         best, bar = minima[0], minima[-1].within
         trials, _ = down.minima(mix.centres(around, minima, n_starts), bar, near * best.within)
         minima = different([*minima, *trials], n_starts)
+        done += n_starts
         idle = 0 if minima[0].within < best.within * (1 - GAIN) else idle + n_starts
         if minima[0] is not best:
             around = Seeds.about(placed, minima[0].centres, team, mix.rng)
     best, team = minima[0], team_for(placed.X, n_jobs)
     return down.step_by_step(best.start, best.bar, np.inf, keep=keep, team=team).settled()
+
+
+def patience_with(n_minima: int, n_starts: int, products: int) -> float:
+    """How many trials in a row may gain nothing."""
+    unseen = np.clip(10 / n_starts, 1, 2)  # of few starts, more minima remain to be found
+    by_minima = unseen * n_minima * np.clip(PATIENT / products, *PATIENCE)
+    return float(max(LEAST_PATIENCE[n_minima > 1], by_minima))
 
 
 @dataclass(eq=False)
