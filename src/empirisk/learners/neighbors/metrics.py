@@ -75,30 +75,46 @@ class PointMetric:
     scale: float = 1.0
 
     def place(self, X: Floats) -> Floats:
-        """f of the rows of X."""
-        with np.errstate(over="ignore"):  # far from rows that are tiny: infinitely far
-            rows = X if (self.unit == 1.0).all() else X / self.unit
+        """f of the rows of X; infinity where that is too large."""
+        rows = self._in_units(X)
         if self.mean is not None:
             rows = rows - self.mean
+        return self._map(rows)
+
+    def _in_units(self, X: Floats) -> Floats:
+        if (self.unit == 1.0).all():
+            return X
+        with np.errstate(over="ignore"):
+            return X / self.unit
+
+    def _map(self, rows: Floats) -> Floats:
         if self.matrix is None:
             return rows
+        beyond = not np.isfinite(rows).all()
+        if beyond:  # in a column that says nothing that is nothing
+            rows = np.where(self.matrix.reshape(len(self.unit), -1).any(axis=1), rows, 0.0)
         if self.matrix.ndim == 1:
             return rows * self.matrix
         mapped = np.empty((len(rows), self.matrix.shape[1]))
         map_rows(rows, self.matrix, mapped)
-        return mapped
+        return np.where(np.isnan(mapped), np.inf, mapped) if beyond else mapped
 
     def distances(self, found: Floats, X: Floats) -> Floats:
         """Distances of the rows of X from those that a search found of mapped ones."""
-        distances = found * self.scale
-        beyond = np.isinf(distances).any(axis=1)
-        if self.matrix is None and beyond.any():  # beside X / unit all rows are at one place
-            power = {"euclidean": 2.0, "manhattan": 1.0, "chebyshev": np.inf}.get(self.norm)
-            largest = np.abs(X[beyond]).max(axis=1, keepdims=True)
-            parts = np.linalg.norm(X[beyond] / largest, power or self.power, axis=1, keepdims=True)
-            with np.errstate(over="ignore"):
-                distances[beyond] = largest * parts
+        with np.errstate(over="ignore"):
+            distances = found * self.scale
+            beyond = np.isinf(distances).any(axis=1)
+            if beyond.any():  # so far away that all training rows are at one place
+                largest = np.abs(X[beyond]).max(axis=1, keepdims=True)
+                seen = self._size(self._map(self._in_units(X[beyond] / largest)))
+                distances[beyond] = seen * self.scale * largest
         return distances
+
+    def _size(self, rows: Floats) -> Floats:
+        """The norms of rows, (n, 1)."""
+        power = {"euclidean": 2.0, "manhattan": 1.0, "chebyshev": np.inf}.get(self.norm, self.power)
+        largest = np.abs(rows).max(axis=1, keepdims=True)
+        return largest * np.linalg.norm(rows / largest, power, axis=1, keepdims=True)
 
     def search(self, X: Floats, algorithm: Algorithm, leaf_size: int) -> Search:
         return PointSearch(self.place(X), self.norm, self.power, algorithm, 2 * leaf_size)
