@@ -9,6 +9,7 @@ from empirisk.learners.neighbors.searching import Folds, MixedSearch, PointSearc
 NORMS = ["euclidean", "manhattan", "chebyshev", "minkowski"]
 ALGORITHMS = ["kd_tree", "brute", "auto"]
 POWER = 3.0
+KINDS = ["normal", "integers", "offset", "one place", "outlier", "two places"]
 
 
 def table(kind, n, p, seed=0):
@@ -37,7 +38,9 @@ def all_pairs(X, points, k, norm, folds=None):
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("norm", NORMS)
-@pytest.mark.parametrize("kind", ["normal", "integers", "offset", "one place", "outlier", "two places"])
+@pytest.mark.parametrize(
+    "kind", ["normal", "integers", "offset", "one place", "outlier", "two places"]
+)
 @pytest.mark.parametrize("p", [1, 3, 10])
 def test_all_ways_find_what_all_pairs_say(kind, norm, algorithm, p):
     X, points = table(kind, 1200, p), table(kind, 90, p, seed=1)
@@ -46,7 +49,9 @@ def test_all_ways_find_what_all_pairs_say(kind, norm, algorithm, p):
     found = PointSearch(X, norm, POWER, algorithm, 30).nearest(points, 7)
     assert_array_equal(found.rows, rows)
     if norm == "minkowski":
-        assert_allclose(found.distances, distances, rtol=1e-14)  # a power may differ in its last bit
+        assert_allclose(
+            found.distances, distances, rtol=1e-14
+        )  # a power may differ in its last bit
     else:
         assert_array_equal(found.distances, distances)
 

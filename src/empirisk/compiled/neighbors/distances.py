@@ -25,9 +25,9 @@ def to_distances(gaps, nearest, points, rows, norm, power, lost):
         lost[q] = False
         for a in range(gaps.shape[1]):
             gap, i = gaps[q, a], nearest[q, a]
-            if i >= 0 and (norm == EUCLIDEAN or norm == MINKOWSKI):
-                if gap == np.inf or (gap < VANISHED and not at_one_place(points[q], rows[i])):
-                    lost[q] = True
+            if i >= 0 and norm in (EUCLIDEAN, MINKOWSKI):
+                vanished = gap < VANISHED and differ(points[q], rows[i])
+                lost[q] |= vanished or gap == np.inf
             if norm == EUCLIDEAN:
                 gaps[q, a] = np.sqrt(gap)
             elif norm == MINKOWSKI:
@@ -35,11 +35,11 @@ def to_distances(gaps, nearest, points, rows, norm, power, lost):
 
 
 @compiled(inner=True)
-def at_one_place(x, z):
+def differ(x, z):
+    found = False
     for j in range(x.size):
-        if x[j] != z[j]:
-            return False
-    return True
+        found |= x[j] != z[j]
+    return found
 
 
 @compiled(makes_arrays=True)

@@ -9,8 +9,6 @@ column j of row r of bucket b. Buckets are as wide as the longest of them; beyon
 others stands infinity.
 """
 
-import numpy as np
-
 from empirisk.compiled.decorator import compiled
 
 EUCLIDEAN, MANHATTAN, CHEBYSHEV, MINKOWSKI = 0, 1, 2, 3

@@ -17,7 +17,7 @@ from empirisk.compiled.neighbors.gaps import square_between
 from empirisk.compiled.neighbors.nearest_list import keep_nearest, room_for, write_nearest
 
 CHUNK = 64  # products that are looked at together
-POINTS, ROWS = 1024, 256  # of a block of products: 1 MB stays in the cache
+POINTS, ROWS = 512, 256  # of a block of products: half a megabyte stays in the cache
 VANISHED = 1e-30  # by so much products of small numbers may be off, where the largest is about 1
 
 
@@ -72,8 +72,8 @@ def screen_rows(
     at_once, room = min(m, POINTS), room_for(k, np.int64(CHUNK))
     product, row = np.empty((at_once, room)), np.empty((at_once, room), np.int64)
     count, limit = np.empty(at_once, np.int64), np.empty(at_once, np.float32)
-    products = np.empty((at_once, blocks.shape[2]), np.float32)
-    chunks = products.reshape(at_once, blocks.shape[2] // CHUNK, CHUNK)
+    products = np.empty((at_once, ROWS), np.float32)
+    chunks = products.reshape(at_once, ROWS // CHUNK, CHUNK)
     for first in range(0, m, at_once):
         last = min(first + at_once, m)
         count[:], limit[:] = 0, np.inf
@@ -81,56 +81,63 @@ def screen_rows(
             np.dot(halves[first:last], blocks[b], products[: last - first])
             for q in range(first, last):
                 a = q - first
-                count[a], limit[a] = look_at_products(
-                    chunks[a], b * blocks.shape[2], points[q], sizes[q], rows, blocks, unit, slack,
-                    fold, own[q] if fold.size else np.int32(-1), k, product[a], row[a], count[a],
-                    limit[a],
-                )  # fmt: skip
+                for c in range(chunks.shape[1]):
+                    if how_many(chunks[a, c], limit[a]) == 0:
+                        continue
+                    mine = own[q] if fold.size else np.int32(-1)
+                    count[a] = take_up(
+                        chunks[a, c], limit[a], b * ROWS + c * CHUNK, rows.shape[0], fold, mine,
+                        product[a], row[a], count[a],
+                    )  # fmt: skip
+                    if count[a] > k and (limit[a] == np.inf or count[a] > 2 * k + 16):
+                        count[a], limit[a] = cut_list(
+                            product[a], row[a], count[a], k, points[q], sizes[q], rows, blocks,
+                            unit, slack,
+                        )  # fmt: skip
         for q in range(first, last):
             a = q - first
             if count[a] > k:
-                count[a], _ = drop_farther(
-                    product[a], row[a], count[a], k, sizes[q], blocks, slack
-                )
+                count[a], _ = drop_farther(product[a], row[a], count[a], k, sizes[q], blocks, slack)
             measure(points[q], rows, row[a], count[a], product[a])
             write_nearest(product[a], row[a], count[a], k, distances[q], nearest[q])
 
 
 @compiled(inner=True)
-def look_at_products(
-    chunks, at, x, size, rows, blocks, unit, slack, fold, own, k, product, row, count, limit
-):
-    """Go through the products of a point with a block of rows; the new list and its end."""
-    for c in range(chunks.shape[0]):
-        within = np.int32(0)
-        for r in range(CHUNK):
-            within = np.int32(within + np.int32(chunks[c, r] <= limit))
-        if within == 0:
-            continue
-        for r in range(CHUNK):
-            i = at + c * CHUNK + r
-            if chunks[c, r] <= limit and i < rows.shape[0]:
-                if fold.size and fold[i] == own:
-                    continue
-                product[count], row[count] = chunks[c, r], i
-                count += 1
-        if count > k and (limit == np.inf or count > 2 * k + 16):
-            count, reach = drop_farther(product, row, count, k, size, blocks, slack)
-            if count > 2 * k + 16:  # too many for single precision to tell apart
-                count, reach = drop_measured(product, row, count, k, x, size, rows, unit)
-            limit = rounded_up(reach)
-    return count, limit
+def how_many(products, limit):
+    """Of the products of a chunk that are up to a limit."""
+    found = np.int32(0)
+    for r in range(CHUNK):
+        found = np.int32(found + np.int32(products[r] <= limit))
+    return found
+
+
+@compiled(inner=True)
+def take_up(products, limit, at, n, fold, own, product, row, count):
+    """Add the rows of a chunk up to a limit to the list of a point; its new length."""
+    for r in range(CHUNK):
+        if products[r] <= limit and at + r < n and (fold.size == 0 or fold[at + r] != own):
+            product[count], row[count] = products[r], at + r
+            count += 1
+    return count
+
+
+@compiled(inner=True)
+def cut_list(product, row, count, k, x, size, rows, blocks, unit, slack):
+    """Drop what is not among the k nearest; how many are left, and up to which product."""
+    count, reach = drop_farther(product, row, count, k, size, blocks, slack)
+    if count > 2 * k + 16:  # too many for single precision to tell apart
+        count, reach = drop_measured(product, row, count, k, x, size, rows, unit)
+    return count, rounded_up(reach)
 
 
 @compiled(inner=True)
 def drop_farther(product, row, count, k, size, blocks, slack):
     """Keep the k least products, and what may be as near; how many, and up to which product."""
     keep_nearest(product, row, count, k)
-    width, last = blocks.shape[2], blocks.shape[1] - 1
-    reach = -np.inf
+    last, reach = blocks.shape[1] - 1, -np.inf
     for a in range(k):
         i = row[a]
-        reach = max(reach, product[a] + 5.0 * slack * blocks[i // width, last, i % width])
+        reach = max(reach, product[a] + 5.0 * slack * blocks[i // ROWS, last, i % ROWS])
     reach += 3.0 * slack * abs(size) + VANISHED
     left = k
     for a in range(k, count):

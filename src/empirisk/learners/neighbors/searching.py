@@ -48,7 +48,7 @@ MOST_COLUMNS = 16  # beyond, boxes are near every point, unless asked for
 PROBED = 64  # points whose search says how much of a tree is looked at
 WORTH = {"euclidean": 0.12}  # the part of the rows up to which a tree pays; of other norms:
 OTHER_WORTH = 0.4
-POINTS_AT_ONCE = 256, POINTS  # that a thread searches for
+POINTS_AT_ONCE = 256  # that a thread searches for; where products cost most, POINTS
 FEW_POINTS = 16  # for which blocks of products are not made
 FAR = 1e18  # a coordinate, in the unit of the rows, whose square is not within single precision
 LEAST_SIZE = -400  # binary digits of the largest difference to the mean, if its square vanishes
@@ -195,9 +195,7 @@ class PointSearch:
             found.distances[again], found.rows[again] = more
         return found
 
-    def _by_gaps(
-        self, points: Floats, k: int, folds: Folds | None, n_jobs: int | None
-    ) -> Nearest:
+    def _by_gaps(self, points: Floats, k: int, folds: Folds | None, n_jobs: int | None) -> Nearest:
         """By what orders the rows as distances do, for now in place of these."""
         if self._tree_pays(points, k):
             leaf = np.empty(len(points), np.int64)
@@ -206,7 +204,8 @@ class PointSearch:
             return _shared(self._by_tree, points, k, folds, n_jobs, along)
         if self.norm == "euclidean" and len(points) > FEW_POINTS:
             _ = self._blocks
-            return _shared(self._by_products, points, k, folds, n_jobs)
+            size = POINTS if points.shape[1] > MOST_COLUMNS else POINTS_AT_ONCE
+            return _shared(self._by_products, points, k, folds, n_jobs, size=size)
         _ = self._buckets
         return _shared(self._by_scanning, points, k, folds, n_jobs)
 
@@ -293,12 +292,11 @@ def _shared(
     folds: Folds | None,
     n_jobs: int | None,
     along: Ints | None = None,
+    size: int = POINTS_AT_ONCE,
 ) -> Nearest:
     """The points in pieces for threads, in an order in which those nearby come together."""
     found = _room(len(points), k)
     work = partial(_piece, find, points, folds, found, along)
-    fewest, most = POINTS_AT_ONCE
-    size = min(max(-(-len(points) // 4), fewest), most)  # some pieces for each of a few threads
     parallel(work, slices(len(points), size), n_jobs=n_jobs)
     return found
 
