@@ -120,7 +120,8 @@ class Copies:
         if not self.ones or near.rows.shape[1] <= k:
             return near
         width = int(np.ceil(k))
-        return Nearest(*(np.ascontiguousarray(part[:, :width]) for part in near))
+        distances, rows = near.distances[:, :width], near.rows[:, :width]
+        return Nearest(np.ascontiguousarray(distances), np.ascontiguousarray(rows))
 
     def _share(self, near: Nearest, k: float) -> Floats:
         """What a copy of each neighbour counts for, relative to the others of its point."""
