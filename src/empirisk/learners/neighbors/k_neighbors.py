@@ -33,6 +33,7 @@ from empirisk.runtime.validation import check_fit, check_predict, check_target
 
 MOST_VALUES = 100
 """Values of the default grid: all numbers of neighbours up to here, then ever fewer."""
+NEW_LEVEL = -1.0  # of a category, that no training row has: it differs from all of theirs
 NAME_CATEGORIES = "give a data frame, whose columns say what they are"
 
 
@@ -122,7 +123,7 @@ class KNeighbors(PathMixin, BaseEstimator):
 
     def _cells(self, X: Any) -> Floats:
         if self.metric == "gower":
-            return np.ascontiguousarray(check_places(self, X))
+            return np.ascontiguousarray(check_places(self, X, NEW_LEVEL))
         return check_predict(self, X)
 
     @cached_property
