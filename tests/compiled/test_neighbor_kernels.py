@@ -5,7 +5,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from empirisk.compiled.neighbors import averaging, gower, kd_tree, scanning, screening, tree_search
-from empirisk.compiled.neighbors.gaps import fill_buckets, to_distances
+from empirisk.compiled.neighbors.distances import scan_distances, to_distances
+from empirisk.compiled.neighbors.gaps import fill_buckets
 from empirisk.compiled.neighbors.mapping import map_rows
 from empirisk.learners.neighbors.searching import NO_FOLDS, Blocks, Buckets, Tree
 
@@ -49,7 +50,9 @@ def test_the_tree(kernel, folds):
 def test_products(kernel):
     blocks, (gaps, rows) = Blocks.of(X), room()
     sides, sizes = blocks.point_side(POINTS)
-    kernel(POINTS, sides, sizes, X, blocks.cells, blocks.unit**2, FOLD, OWN, gaps, rows)
+    kernel(
+        POINTS, sides, sizes, X, blocks.cells, blocks.unit**2, blocks.slack, FOLD, OWN, gaps, rows
+    )
     assert_array_equal(rows, nearest()[1])
     assert_array_equal(gaps, nearest()[0])
 
@@ -132,10 +135,33 @@ def test_buckets(kernel):
 @ways(to_distances)
 def test_distances(kernel):
     for norm, power, root in ((0, 2.0, 1 / 2), (1, 1.0, 1), (2, 1.0, 1), (3, 3.0, 1 / 3)):
-        gaps = np.array([[0.0, 2.0], [3.0, np.inf]])
+        gaps, lost = np.array([[0.0, 2.0], [3.0, np.inf]]), np.empty(2, bool)
         expected = gaps**root
-        kernel(gaps, norm, power)
+        kernel(gaps, np.array([[4, 2], [1, -1]]), X[[4, 9]], X, norm, power, lost)
         assert_allclose(gaps, expected, rtol=1e-15)
+        assert not lost.any()
+
+
+@ways(to_distances)
+@pytest.mark.parametrize("gap", [np.inf, 0.0, 1e-300])
+def test_powers_that_overflowed_or_vanished_are_noticed(kernel, gap):
+    for norm, expected in ((0, True), (1, False), (2, False), (3, True)):
+        gaps, lost = np.array([[0.0, gap], [0.0, 1.0]]), np.empty(2, bool)
+        kernel(gaps, np.array([[4, 2], [5, 2]]), X[[4, 5]], X, norm, 3.0, lost)
+        assert lost.tolist() == [expected, False]
+
+
+@ways(scan_distances)
+@pytest.mark.parametrize("unit", [2.0**-600, 1.0, 2.0**600])
+def test_distances_of_any_size(kernel, unit):
+    distances, rows = room()
+    kernel(X * unit, FOLD, POINTS * unit, OWN, 0, 2.0, distances, rows)
+    gaps, expected = nearest()
+    assert_array_equal(rows, expected)
+    assert_allclose(distances, np.sqrt(gaps) * unit, rtol=1e-14)
+    kernel(X * unit, NO_FOLDS, POINTS * unit, NO_FOLDS, 3, 3.0, distances, rows)
+    cubes = np.sort((np.abs(POINTS[:, None] - X) ** 3).sum(axis=2), axis=1)
+    assert_allclose(distances, np.cbrt(cubes[:, :6]) * unit, rtol=1e-14)
 
 
 @ways(map_rows)

@@ -59,11 +59,11 @@ class CodedColumn:
         """As trees in flat arrays need it: numbers are in their thresholds, and keep no values."""
         return replace(self, values=self.values[:0]) if self.kind == "number" else self
 
-    def places(self, column: RawColumn) -> Floats:
+    def places(self, column: RawColumn, unseen: float = np.nan) -> Floats:
         """Where the values of another column stand, as trees compare them; NaN where missing.
 
         A number stands for itself. An integer beyond 2^53 stands at its code, or on the way between
-        two codes; a level at its code, one that was never seen at NaN. Infinity stays what it is.
+        two codes; a level at its code, one never seen at `unseen`. Infinity stays what it is.
         """
         if self.kind != "category":
             integers = self.kind == "integer"
@@ -76,7 +76,7 @@ class CodedColumn:
         column = self._as_levels(column)
         known = {level: float(code) for code, level in enumerate(self.values)}
         self._refuse_other_types(column, known)
-        place = [known.get(level, np.nan) for level in column.levels]  # type: ignore[union-attr]
+        place = [known.get(level, unseen) for level in column.levels]  # type: ignore[union-attr]
         return np.array([*place, np.nan])[column.codes]
 
     def _as_levels(self, column: RawColumn) -> RawColumn:
@@ -273,12 +273,12 @@ def beyond_float64(numbers: Array) -> bool:
     return int(numbers.max()) >= EXACT or int(numbers.min()) <= -EXACT
 
 
-def places_of(X: Any, columns: Iterable[CodedColumn]) -> Floats:
+def places_of(X: Any, columns: Iterable[CodedColumn], unseen: float = np.nan) -> Floats:
     """A frame or array as trees compare it, by the columns they were grown on, in their order."""
     columns = list(columns)
     raw = raw_columns(X, [True] * len(columns))  # words are levels here, however few are equal
     return np.column_stack(
-        [column.places(values) for column, values in zip(columns, raw, strict=True)]
+        [column.places(values, unseen) for column, values in zip(columns, raw, strict=True)]
     )
 
 

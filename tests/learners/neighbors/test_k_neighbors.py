@@ -378,3 +378,54 @@ def test_ties_of_whole_numbers_are_ties_when_the_metric_is_estimated(how):
     assert (rows[:, 1:] > rows[:, :-1])[same].all()
     nearly = np.isclose(distances[:, 1:], distances[:, :-1], rtol=1e-9, atol=0)
     assert (same == nearly).all()
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "brute", "kd_tree"])
+def test_distances_of_any_size_are_right(algorithm):
+    """Where squares or higher powers of the differences overflow or vanish."""
+    X, y, _ = data(200)
+    points = np.random.default_rng(5).normal(size=(40, X.shape[1]))
+    for power in (2, 3, 10, 300):
+        model = KNeighborsRegressor(4, p=power, algorithm=algorithm)
+        largest = np.abs(points[:, None] - X).max(axis=2)
+        parts = np.abs(points[:, None] - X) / largest[:, :, None]
+        all_distances = largest * (parts**power).sum(axis=2) ** (1 / power)
+        expected = np.sort(all_distances, axis=1)[:, :4]
+        for scale in (1e-200, 1e-40, 1.0, 1e40, 1e200):
+            found, _ = model.fit(X * scale, y).kneighbors(points * scale)
+            assert_allclose(found / scale, expected, rtol=1e-12)
+        for scale in (1.0, 1e-200):
+            away, _ = model.fit(X * scale, y).kneighbors(np.full((40, X.shape[1]), 1e160))
+            assert_allclose(away / 1e160, X.shape[1] ** (1 / power), rtol=1e-14)
+
+
+def test_rows_that_differ_by_less_than_can_be_squared():
+    X = np.column_stack([np.arange(30.0) * 1e-170, np.ones(30)])
+    model = KNeighborsRegressor(2).fit(X, np.arange(30.0))
+    assert_allclose(model.predict(X[:-1] + [4e-171, 0.0]), np.arange(29) + 0.5, rtol=1e-15)
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"standardize": True},
+        {"metric": "mahalanobis"},
+        {"metric": "learned"},
+        {"metric": "mahalanobis", "metric_params": {"V": np.eye(3)}},
+        {"metric_params": {"w": [1.0, 2.0, 0.0]}},
+        {"metric": "manhattan"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("far", [1e160, 1e250])
+def test_seen_from_infinitely_far_away_the_first_rows_are_taken(how, far):
+    """The points are more than 1e308 times as far away as the rows are from each other."""
+    X, y, _ = data(60)
+    X[:, 1] = 5.0
+    points = np.array([[far, -far, far], [far, far, 0.0]])
+    model = KNeighborsRegressor(3, **how).fit(X * 1e-200, y)
+    distances, rows = model.kneighbors(points)
+    assert_array_equal(rows, [[0, 1, 2]] * 2)
+    assert_allclose(model.predict(points), y[:3].mean(), rtol=1e-15)
+    if how.get("metric") == "manhattan":
+        assert_allclose(distances, np.abs(points).sum(axis=1)[:, None] * np.ones(3), rtol=1e-15)

@@ -252,3 +252,22 @@ def test_planes_are_found_whatever_the_units_of_columns_that_are_not_scaled():
     model = KernelRegressor(1e6, degree=1, scale=None).fit(X, 3.0 + X @ [2e-3, -1.0])
     # least squares of 200 rows, well conditioned but for units
     np.testing.assert_allclose(model.predict(T), 3.0 + T @ [2e-3, -1.0], rtol=0, atol=1e-9)
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("degree", [0, 1])
+@pytest.mark.parametrize("bandwidth", ["scott", "matrix"])
+def test_seen_from_infinitely_far_away_all_rows_are_as_near(bandwidth, degree):
+    """The targets are more than 1e308 times as far away as the rows are from each other."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 3)) * 1e-200, rng.normal(size=40)
+    how = {"bandwidth": "scott"}
+    if bandwidth == "matrix":
+        how = {"bandwidth": (np.eye(3) + 0.3) * 1e-200, "scale": None}
+    model = KernelRegressor(degree=degree, **how).fit(X, y)
+    far = np.array([[1e160, -1e160, 1e160], [1e300, 0.0, 0.0]])
+    assert_allclose(model.predict(far), y.mean(), rtol=1e-13)
+    assert np.isfinite(model.standard_errors(far)).all()
+    assert_allclose(model.conditional_weights(far).sum(axis=1), 1.0, rtol=1e-13)
+    shares = KernelClassifier(**how).fit(X, y > 0).predict_proba(far)
+    assert_allclose(shares[:, 1], (y > 0).mean(), rtol=1e-13)

@@ -32,11 +32,36 @@ def test_tables_are_taken_as_they_are():
     assert not takes_tables(KNeighborsRegressor())
     assert np.isfinite(model.predict(X)).all()
     assert model.score(X, y) > 0.5
-    new = X.copy()
-    new["colour"] = "yellow"  # not there in training: as if missing
-    missing = X.copy()
-    missing["colour"] = None
-    assert_array_equal(model.predict(new), model.predict(missing.astype(X.dtypes.to_dict())))
+
+
+def test_a_level_that_was_not_there_in_training_differs_from_all_others():
+    X, y = frame()
+    new = X.iloc[[0]].assign(size=X["size"].max(), colour="yellow", old=True)
+    model = KNeighborsRegressor(len(X), metric="gower").fit(X, y)
+    distances, rows = model.kneighbors(new)
+    near = X.iloc[rows[0]]
+    span = X["size"].max() - X["size"].min()
+    parts = np.column_stack(
+        [
+            (X["size"].max() - near["size"]) / span,
+            np.where(near["colour"].isna(), np.nan, 1.0),
+            1.0 - near["old"].astype(float),
+        ]
+    )
+    assert_allclose(distances[0], np.nanmean(parts, axis=1), rtol=1e-13)
+
+
+def test_levels_of_one_fold_alone_count_the_same_in_the_fast_way():
+    X, y = frame()
+    X.loc[[3, 40], "colour"] = ["rare", "seldom"]
+    model = KNeighborsRegressor(metric="gower")
+    problem = risk.Problem.of(model, X, y)
+    plan = problem.plan(KFold(4))
+    fast, slow = (
+        risk.out_of_fold(model, problem, plan, values=[1, 3, 8], rung=rung)
+        for rung in (None, "generic")
+    )
+    assert_allclose(fast.losses, slow.losses, rtol=1e-12)
 
 
 def test_a_row_of_which_nothing_is_known_has_all_rows_at_the_same_distance():

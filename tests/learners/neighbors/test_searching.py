@@ -9,6 +9,7 @@ from empirisk.learners.neighbors.searching import Folds, MixedSearch, PointSearc
 NORMS = ["euclidean", "manhattan", "chebyshev", "minkowski"]
 ALGORITHMS = ["kd_tree", "brute", "auto"]
 POWER = 3.0
+KINDS = ["normal", "integers", "offset", "one place", "outlier", "two places"]
 
 
 def table(kind, n, p, seed=0):
@@ -20,6 +21,7 @@ def table(kind, n, p, seed=0):
         "offset": 1e-3 * X + 1e6,  # where |x|^2 - 2xz + |z|^2 has no digit left
         "one place": np.zeros((n, p)),
         "outlier": np.where(np.arange(n)[:, None] == 3, 1e6, X),
+        "two places": np.where(np.arange(n)[:, None] % 2 == 0, 1e5, -1e5) + np.round(X, 2),
     }[kind]
 
 
@@ -36,17 +38,22 @@ def all_pairs(X, points, k, norm, folds=None):
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("norm", NORMS)
-@pytest.mark.parametrize("kind", ["normal", "integers", "offset", "one place", "outlier"])
+@pytest.mark.parametrize(
+    "kind", ["normal", "integers", "offset", "one place", "outlier", "two places"]
+)
 @pytest.mark.parametrize("p", [1, 3, 10])
 def test_all_ways_find_what_all_pairs_say(kind, norm, algorithm, p):
     X, points = table(kind, 1200, p), table(kind, 90, p, seed=1)
     gaps, rows = all_pairs(X, points, 7, norm)
+    distances = {"euclidean": np.sqrt(gaps), "minkowski": np.cbrt(gaps)}.get(norm, gaps)
     found = PointSearch(X, norm, POWER, algorithm, 30).nearest(points, 7)
     assert_array_equal(found.rows, rows)
     if norm == "minkowski":
-        assert_allclose(found.gaps, gaps, rtol=1e-14)  # a power may differ in its last bit
+        assert_allclose(
+            found.distances, distances, rtol=1e-14
+        )  # a power may differ in its last bit
     else:
-        assert_array_equal(found.gaps, gaps)
+        assert_array_equal(found.distances, distances)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -67,7 +74,38 @@ def test_where_rows_run_out_there_is_nobody(algorithm):
     found = PointSearch(X, "euclidean", 2.0, algorithm, 4).nearest(X, 25, folds=Folds(fold, fold))
     assert (found.rows[:, :20] >= 0).all()
     assert (found.rows[:, 20:] == -1).all()
-    assert np.isinf(found.gaps[:, 20:]).all()
+    assert np.isinf(found.distances[:, 20:]).all()
+
+
+@pytest.mark.parametrize("kind", ["normal", "integers", "offset", "outlier", "two places"])
+@pytest.mark.parametrize("k", [1, 10, 100])
+def test_products_of_many_columns_leave_out_no_near_row(kind, k):
+    X, points = table(kind, 3000, 40), table(kind, 60, 40, seed=1)
+    gaps, rows = all_pairs(X, points, k, "euclidean")
+    found = PointSearch(X, "euclidean", 2.0, "brute", 60).nearest(points, k)
+    assert_array_equal(found.rows, rows)
+    assert_array_equal(found.distances, np.sqrt(gaps))
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("norm", ["euclidean", "minkowski"])
+@pytest.mark.parametrize("n_points", [5, 70])
+def test_distances_whose_powers_are_not_within_float64(norm, algorithm, n_points):
+    """Seen from far away, and where rows differ by less than the root of the least number."""
+    X, points = table("normal", 1200, 3), table("normal", n_points, 3, seed=1)
+    search = PointSearch(X, norm, POWER, algorithm, 30)
+    found = search.nearest(points * 1e160, 4)
+    root = np.linalg.norm(points, 2 if norm == "euclidean" else POWER, axis=1)
+    assert_allclose(found.distances / 1e160, np.repeat(root[:, None], 4, axis=1), rtol=1e-14)
+    assert_array_equal(found.rows, np.tile(np.arange(4), (n_points, 1)))
+    X[:, 0] *= 1e-170
+    X[:, 1:], points[:] = 1.0, [0.0, 1.0, 1.0]
+    fold = np.arange(1200, dtype=np.int32) % 2
+    folds = Folds(fold, np.zeros(n_points, np.int32))
+    found = PointSearch(X, norm, POWER, algorithm, 30).nearest(points, 4, folds=folds)
+    rows = np.argsort(np.where(fold == 0, np.inf, np.abs(X[:, 0])))[:4]
+    assert_array_equal(found.rows, np.tile(rows, (n_points, 1)))
+    assert_allclose(found.distances[0], np.abs(X[rows, 0]), rtol=1e-14)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -86,9 +124,9 @@ def test_all_rows_in_all_threads():
         search = PointSearch(X, "euclidean", 2.0, algorithm, 60)
         one, two = (search.nearest(X, 5, n_jobs=jobs) for jobs in (1, 2))
         assert_array_equal(one.rows, two.rows)
-        assert_array_equal(one.gaps, two.gaps)
+        assert_array_equal(one.distances, two.distances)
         assert_array_equal(one.rows[:, 0], np.arange(len(X)))
-        assert_array_equal(one.gaps[:, 0], 0.0)
+        assert_array_equal(one.distances[:, 0], 0.0)
 
 
 def gower(x, z, category, span):
@@ -114,4 +152,4 @@ def test_gowers_distance_is_that_of_its_definition():
     order = np.argsort(gaps, axis=1, kind="stable")[:, :9]
     found = MixedSearch(X, category, span).nearest(X[:40], 9)
     assert_array_equal(found.rows, order)
-    assert_allclose(found.gaps, np.take_along_axis(gaps, order, axis=1), rtol=1e-15)
+    assert_allclose(found.distances, np.take_along_axis(gaps, order, axis=1), rtol=1e-15)

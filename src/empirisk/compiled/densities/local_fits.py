@@ -82,7 +82,8 @@ def local_fits(
                     take_up_columns(rows[:count], Y, targets)
             used = values[:count]
             if alone:
-                used[:] = at_hand[1][:count]
+                for i in range(count):  # from array to array would compile what to say of shapes
+                    used[i] = at_hand[1, i]
                 whole = total(used)
             s = brought_to_one(used, whole)
             slope[:] = 0.0

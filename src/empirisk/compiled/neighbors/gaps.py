@@ -9,8 +9,6 @@ column j of row r of bucket b. Buckets are as wide as the longest of them; beyon
 others stands infinity.
 """
 
-import numpy as np
-
 from empirisk.compiled.decorator import compiled
 
 EUCLIDEAN, MANHATTAN, CHEBYSHEV, MINKOWSKI = 0, 1, 2, 3
@@ -84,14 +82,3 @@ def look_through(order, begin, m, fold, own, gap, farthest, distance, row, count
             distance[count], row[count] = gap[r], order[begin + r]
             count += 1
     return count
-
-
-@compiled
-def to_distances(gap, norm, power):
-    """From gaps to distances, in place."""
-    flat = gap.reshape(-1)
-    for i in range(flat.size):
-        if norm == EUCLIDEAN:
-            flat[i] = np.sqrt(flat[i])
-        elif norm == MINKOWSKI:
-            flat[i] = flat[i] ** (1.0 / power)

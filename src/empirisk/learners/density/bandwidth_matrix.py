@@ -45,7 +45,8 @@ class Bandwidth:
         if self.inverse is None:
             return rows if self.unit == 1.0 else rows / self.unit
         with np.errstate(over="ignore"):
-            found = (rows / self.unit) @ self.inverse.T
+            near = np.clip(rows / self.unit, -1e140, 1e140)
+            found = near @ self.inverse.T
         return np.ascontiguousarray(np.clip(found, -1e140, 1e140))
 
 

@@ -118,14 +118,14 @@ class Copies:
         if not self.ones or near.rows.shape[1] <= k:
             return near
         width = int(np.ceil(k))
-        gaps, rows = near.gaps[:, :width], near.rows[:, :width]
-        return Nearest(np.ascontiguousarray(gaps), np.ascontiguousarray(rows))
+        distances, rows = near.distances[:, :width], near.rows[:, :width]
+        return Nearest(np.ascontiguousarray(distances), np.ascontiguousarray(rows))
 
     def _share(self, near: Nearest, k: float) -> Floats:
         """What a copy of each neighbour counts for, relative to the others of its point."""
         if self.weighting is None:
             return np.ones(near.rows.shape)
-        distance = self.search.distances(near.gaps)
+        distance = near.distances
         if callable(self.weighting):
             return self._asked(near, distance * self.scale, k)
         first = distance[:, :1]
@@ -153,7 +153,7 @@ class Copies:
 def _widened(near: Nearest, at: Ints, more: Nearest) -> Nearest:
     """Some points with more neighbours; the others have none there."""
     shape = len(near.rows), more.rows.shape[1]
-    gaps, rows = np.full(shape, np.inf), np.full(shape, -1)
-    gaps[:, : near.rows.shape[1]], rows[:, : near.rows.shape[1]] = near
-    gaps[at], rows[at] = more
-    return Nearest(gaps, rows)
+    wide = Nearest(np.full(shape, np.inf), np.full(shape, -1))
+    wide.distances[:, : near.rows.shape[1]], wide.rows[:, : near.rows.shape[1]] = near
+    wide.distances[at], wide.rows[at] = more
+    return wide

@@ -23,6 +23,7 @@ from empirisk.learners.neighbors.k_neighbors_settings import (
 )
 from empirisk.learners.neighbors.k_neighbors_soundness import check_fitted
 from empirisk.learners.neighbors.metrics import Metric, named_norm
+from empirisk.learners.neighbors.searching import Nearest
 from empirisk.learners.trees.door import check_places, table_of
 from empirisk.risk.axis import Axis, HeldOut, Output, PathMixin
 from empirisk.risk.plans import Plan
@@ -32,6 +33,7 @@ from empirisk.runtime.validation import check_fit, check_predict, check_target
 
 MOST_VALUES = 100
 """Values of the default grid: all numbers of neighbours up to here, then ever fewer."""
+NEW_LEVEL = -1.0  # of a category, that no training row has: it differs from all of theirs
 NAME_CATEGORIES = "give a data frame, whose columns say what they are"
 
 
@@ -88,11 +90,14 @@ class KNeighbors(PathMixin, BaseEstimator):
             )
         search = self._copies.search
         if X is None:
-            near = search.nearest(search.rows, k + 1, n_jobs=self.n_jobs)
-            gaps, rows = _without_self(near.gaps, near.rows)
+            cells = self.X_train_
+            near = _without_self(search.nearest(search.rows, k + 1, n_jobs=self.n_jobs))
         else:
-            gaps, rows = search.nearest(self._points(X), k, n_jobs=self.n_jobs)
-        return (search.distances(gaps) * self.metric_.scale, rows) if return_distance else rows
+            cells = self._cells(X)
+            near = search.nearest(self.metric_.place(cells), k, n_jobs=self.n_jobs)
+        if not return_distance:
+            return near.rows
+        return self.metric_.distances(near.distances, cells), near.rows
 
     def conditional_weights(self, X: Any) -> csr_array:
         """The weight of each training row in what is said of each row of X.
@@ -114,9 +119,12 @@ class KNeighbors(PathMixin, BaseEstimator):
 
     def _points(self, X: Any) -> Floats:
         """X as the search takes it."""
+        return self.metric_.place(self._cells(X))
+
+    def _cells(self, X: Any) -> Floats:
         if self.metric == "gower":
-            return self.metric_.place(np.ascontiguousarray(check_places(self, X)))
-        return self.metric_.place(check_predict(self, X))
+            return np.ascontiguousarray(check_places(self, X, NEW_LEVEL))
+        return check_predict(self, X)
 
     @cached_property
     def _copies(self) -> Copies:
@@ -258,9 +266,9 @@ class KNeighbors(PathMixin, BaseEstimator):
         return tags
 
 
-def _without_self(gaps: Floats, rows: Ints) -> tuple[Floats, Ints]:
+def _without_self(near: Nearest) -> Nearest:
     """One neighbour fewer: the row itself, or the last where earlier copies come before it."""
-    m, width = rows.shape
-    own = rows == np.arange(m)[:, np.newaxis]
+    m, width = near.rows.shape
+    own = near.rows == np.arange(m)[:, np.newaxis]
     own[~own.any(axis=1), -1] = True
-    return gaps[~own].reshape(m, width - 1), rows[~own].reshape(m, width - 1)
+    return Nearest(*(part[~own].reshape(m, width - 1) for part in near))

@@ -40,7 +40,8 @@ class KNeighborsClassifier(ClassifierMixin, KNeighbors):
         which the neighbours of the training rows are of their class (neighbourhood components
         analysis); "gower", for tables with categories and missing values: the mean over the
         columns of which both rows have a cell, of differences in parts of the range of a column,
-        and of 0 or 1 for equal or different levels.
+        and of 0 or 1 for equal or different levels; a level that no training row has differs from
+        all of theirs.
     metric_params : dict, optional
         {"V": covariance} or {"VI": its inverse} of "mahalanobis"; {"w": weights of columns} of
         "minkowski".

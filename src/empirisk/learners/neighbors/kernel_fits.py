@@ -44,6 +44,11 @@ class PlacedRows:
         factors = 1.0 / np.maximum(spreads / unit, 1e-140)
         return cls(rows / unit, weight, factors, unit)
 
+    def place(self, targets: Floats) -> Floats:
+        """Targets in the unit of the rows; infinity where they are too far from tiny ones."""
+        with np.errstate(over="ignore"):
+            return targets / self.unit
+
     @classmethod
     def by_matrix(cls, rows: Floats, weight: Floats, placing: Bandwidth) -> "PlacedRows":
         """Of rows that are measured by a matrix."""

@@ -236,7 +236,7 @@ class KernelSmoother(KeptRowsMixin, PathMixin, BaseEstimator):
     def _placing(self, targets: Floats) -> Floats:
         if np.ndim(self.bandwidth_) == 2:
             return Bandwidth.of(self.bandwidth_, self.rows_).place(targets)
-        return targets / self._placed.unit
+        return self._placed.place(targets)
 
     @cached_property
     def _columns(self) -> Floats:
@@ -306,7 +306,7 @@ class KernelSmootherPath:
             placed = PlacedRows(placed.rows, self.weight, np.ones((1, X.shape[1])), placed.unit)
         found = fits_of(
             learner._kernel, learner._degree, placed, learner._targets(self.y, self.n_classes),
-            None, X / placed.unit, None,
+            None, placed.place(X), None,
             self._numbers if scaled else self._numbers / placed.unit, learner.n_jobs,
         )  # fmt: skip
         return learner._answer(found.fits, output)

@@ -75,17 +75,46 @@ class PointMetric:
     scale: float = 1.0
 
     def place(self, X: Floats) -> Floats:
-        """f of the rows of X."""
-        rows = X if (self.unit == 1.0).all() else X / self.unit
+        """f of the rows of X; infinity where that is too large."""
+        rows = self._in_units(X)
         if self.mean is not None:
             rows = rows - self.mean
+        return self._map(rows)
+
+    def _in_units(self, X: Floats) -> Floats:
+        if (self.unit == 1.0).all():
+            return X
+        with np.errstate(over="ignore"):
+            return X / self.unit
+
+    def _map(self, rows: Floats) -> Floats:
         if self.matrix is None:
             return rows
+        beyond = not np.isfinite(rows).all()
+        if beyond:  # in a column that says nothing that is nothing
+            rows = np.where(self.matrix.reshape(len(self.unit), -1).any(axis=1), rows, 0.0)
         if self.matrix.ndim == 1:
             return rows * self.matrix
         mapped = np.empty((len(rows), self.matrix.shape[1]))
         map_rows(rows, self.matrix, mapped)
-        return mapped
+        return np.where(np.isnan(mapped), np.inf, mapped) if beyond else mapped
+
+    def distances(self, found: Floats, X: Floats) -> Floats:
+        """Distances of the rows of X from those that a search found of mapped ones."""
+        with np.errstate(over="ignore"):
+            distances = found * self.scale
+            beyond = np.isinf(distances).any(axis=1)
+            if beyond.any():  # so far away that all training rows are at one place
+                largest = np.abs(X[beyond]).max(axis=1, keepdims=True)
+                seen = self._size(self._map(self._in_units(X[beyond] / largest)))
+                distances[beyond] = seen * self.scale * largest
+        return distances
+
+    def _size(self, rows: Floats) -> Floats:
+        """The norms of rows, (n, 1)."""
+        power = {"euclidean": 2.0, "manhattan": 1.0, "chebyshev": np.inf}.get(self.norm, self.power)
+        largest = np.abs(rows).max(axis=1, keepdims=True)
+        return largest * np.linalg.norm(rows / largest, power, axis=1, keepdims=True)
 
     def search(self, X: Floats, algorithm: Algorithm, leaf_size: int) -> Search:
         return PointSearch(self.place(X), self.norm, self.power, algorithm, 2 * leaf_size)
@@ -129,6 +158,10 @@ class MixedMetric:
     def place(self, X: Floats) -> Floats:
         """X itself: cells are compared one by one."""
         return X
+
+    def distances(self, found: Floats, X: Floats) -> Floats:
+        """The distances that a search found."""
+        return found
 
     def search(self, X: Floats, algorithm: Algorithm, leaf_size: int) -> Search:
         return MixedSearch(X, self.category, self.span)
@@ -177,17 +210,21 @@ def check_metric(metric: Any, params: Any) -> dict[str, Any]:
     return dict(params)
 
 
-def units_of(X: Floats, *, each: bool) -> Floats:
-    """1 for columns of ordinary size, else powers of two; one for all columns unless `each`."""
+def units_of(X: Floats, *, each: bool, power: float = 2.0) -> Floats:
+    """1 for columns of ordinary size, else powers of two; one for all columns unless `each`.
+
+    Sizes are ordinary whose powers are well within float64.
+    """
     size = np.maximum(X.max(axis=0), -X.min(axis=0))
     size = size if each else np.full_like(size, size.max())
-    ordinary = (size == 0) | ((size > ORDINARY[0]) & (size < ORDINARY[1]))
+    low, high = (bound ** min(1.0, 3.0 / power) for bound in ORDINARY)
+    ordinary = (size == 0) | ((size > low) & (size < high))
     return np.where(ordinary, 1.0, power_of_two(size))
 
 
 def plain_metric(X: Floats, norm: Norm, power: float, weight_of_columns: Any) -> PointMetric:
     """Of the columns as they are; weights of columns are those of scikit-learn's `w`."""
-    unit = units_of(X, each=False)
+    unit = units_of(X, each=False, power=power)
     if weight_of_columns is None:
         return PointMetric(norm, power, unit, scale=float(unit[0]))
     w = np.asarray(weight_of_columns, dtype=np.float64)

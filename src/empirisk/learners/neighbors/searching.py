@@ -10,13 +10,13 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from empirisk.compiled.neighbors.distances import scan_distances, to_distances
 from empirisk.compiled.neighbors.gaps import (
     CHEBYSHEV,
     EUCLIDEAN,
     MANHATTAN,
     MINKOWSKI,
     fill_buckets,
-    to_distances,
 )
 from empirisk.compiled.neighbors.gower import scan_mixed_rows
 from empirisk.compiled.neighbors.kd_tree import FAN, STEP, find_boxes, halve_rows
@@ -48,16 +48,17 @@ MOST_COLUMNS = 16  # beyond, boxes are near every point, unless asked for
 PROBED = 64  # points whose search says how much of a tree is looked at
 WORTH = {"euclidean": 0.12}  # the part of the rows up to which a tree pays; of other norms:
 OTHER_WORTH = 0.4
-POINTS_AT_ONCE = POINTS  # that a thread searches for
+POINTS_AT_ONCE = 256  # that a thread searches for; where products cost most, POINTS
 FEW_POINTS = 16  # for which blocks of products are not made
 FAR = 1e18  # a coordinate, in the unit of the rows, whose square is not within single precision
+LEAST_SIZE = -400  # binary digits of the largest difference to the mean, if its square vanishes
 NO_FOLDS = np.empty(0, np.int32)
 
 
 class Nearest(NamedTuple):
-    """Of each point the nearest rows in order, -1 where there are no more, and their gaps."""
+    """Of each point the nearest rows in order, -1 where there are no more, and their distances."""
 
-    gaps: Floats
+    distances: Floats
     rows: Ints
 
 
@@ -123,7 +124,8 @@ class Blocks(NamedTuple):
     def of(cls, rows: Floats) -> "Blocks":
         n, p = rows.shape
         slack, mean = (p + 8) * 2.0**-24, rows.mean(axis=0)
-        unit = float(np.ldexp(1.0, -int(np.frexp(farthest_from(rows, mean))[1])))
+        size = max(int(np.frexp(farthest_from(rows, mean))[1]), LEAST_SIZE)
+        unit = float(np.ldexp(1.0, -size))
         cells = np.zeros((-(-n // ROWS), p + 1, ROWS), np.float32)
         cells[-1, p] = np.inf
         fill_blocks(rows, mean, unit, 1 - 2 * slack, cells)
@@ -183,6 +185,18 @@ class PointSearch:
         self, points: Floats, k: int, *, folds: Folds | None = None, n_jobs: int | None = None
     ) -> Nearest:
         """The k nearest rows of each point."""
+        found = self._by_gaps(points, k, folds, n_jobs)
+        lost = np.empty(len(points), np.bool_)
+        to_distances(*found, points, self.rows, NORMS[self.norm], self.power, lost)
+        if lost.any():
+            again = np.flatnonzero(lost)
+            some = None if folds is None else Folds(folds.rows, folds.points[again])
+            more = _shared(self._by_distances, points[again], k, some, n_jobs)
+            found.distances[again], found.rows[again] = more
+        return found
+
+    def _by_gaps(self, points: Floats, k: int, folds: Folds | None, n_jobs: int | None) -> Nearest:
+        """By what orders the rows as distances do, for now in place of these."""
         if self._tree_pays(points, k):
             leaf = np.empty(len(points), np.int64)
             leaves_of(points, self._tree.depths, self._tree.low, self._tree.high, leaf)
@@ -190,15 +204,10 @@ class PointSearch:
             return _shared(self._by_tree, points, k, folds, n_jobs, along)
         if self.norm == "euclidean" and len(points) > FEW_POINTS:
             _ = self._blocks
-            return _shared(self._by_products, points, k, folds, n_jobs)
+            size = POINTS if points.shape[1] > MOST_COLUMNS else POINTS_AT_ONCE
+            return _shared(self._by_products, points, k, folds, n_jobs, size=size)
         _ = self._buckets
         return _shared(self._by_scanning, points, k, folds, n_jobs)
-
-    def distances(self, gaps: Floats) -> Floats:
-        """Distances from gaps."""
-        found = gaps.copy()
-        to_distances(found, NORMS[self.norm], self.power)
-        return found
 
     def _tree_pays(self, points: Floats, k: int) -> bool:
         if self.algorithm != "auto":
@@ -222,7 +231,7 @@ class PointSearch:
             fold, own = folds.rows[tree.buckets.order], folds.points
         return search_tree(
             *tree.buckets, tree.depths, tree.low, tree.high, fold, points, own,
-            NORMS[self.norm], self.power, found.gaps, found.rows,
+            NORMS[self.norm], self.power, *found,
         )  # fmt: skip
 
     def _by_products(self, points: Floats, folds: Folds | None, found: Nearest) -> None:
@@ -230,12 +239,17 @@ class PointSearch:
         blocks = self._blocks
         sides, sizes = blocks.point_side(points)
         screen_rows(
-            points, sides, sizes, self.rows, blocks.cells, blocks.unit**2, fold, own, *found
-        )
+            points, sides, sizes, self.rows, blocks.cells, blocks.unit**2, blocks.slack, fold, own,
+            *found,
+        )  # fmt: skip
 
     def _by_scanning(self, points: Floats, folds: Folds | None, found: Nearest) -> None:
         fold, own = (NO_FOLDS, NO_FOLDS) if folds is None else folds
         scan_rows(*self._buckets, fold, points, own, NORMS[self.norm], self.power, *found)
+
+    def _by_distances(self, points: Floats, folds: Folds | None, found: Nearest) -> None:
+        fold, own = (NO_FOLDS, NO_FOLDS) if folds is None else folds
+        scan_distances(self.rows, fold, points, own, NORMS[self.norm], self.power, *found)
 
 
 class MixedSearch:
@@ -259,10 +273,6 @@ class MixedSearch:
         _ = self._buckets
         return _shared(self._scan, points, k, folds, n_jobs)
 
-    def distances(self, gaps: Floats) -> Floats:
-        """Distances from gaps."""
-        return gaps.copy()
-
     def _scan(self, points: Floats, folds: Folds | None, found: Nearest) -> None:
         fold, own = (NO_FOLDS, NO_FOLDS) if folds is None else folds
         scan_mixed_rows(*self._buckets, fold, points, own, self.category, self.span, *found)
@@ -282,11 +292,12 @@ def _shared(
     folds: Folds | None,
     n_jobs: int | None,
     along: Ints | None = None,
+    size: int = POINTS_AT_ONCE,
 ) -> Nearest:
     """The points in pieces for threads, in an order in which those nearby come together."""
     found = _room(len(points), k)
     work = partial(_piece, find, points, folds, found, along)
-    parallel(work, slices(len(points), POINTS_AT_ONCE), n_jobs=n_jobs)
+    parallel(work, slices(len(points), size), n_jobs=n_jobs)
     return found
 
 
@@ -302,8 +313,8 @@ def _piece(
     own = None if folds is None else Folds(folds.rows, np.ascontiguousarray(folds.points[at]))
     some = np.ascontiguousarray(points[at])
     if along is None:
-        find(some, own, Nearest(found.gaps[at], found.rows[at]))
+        find(some, own, Nearest(found.distances[at], found.rows[at]))
         return
     mine = _room(len(some), found.rows.shape[1])
     find(some, own, mine)
-    found.gaps[at], found.rows[at] = mine
+    found.distances[at], found.rows[at] = mine

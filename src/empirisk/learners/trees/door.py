@@ -64,11 +64,11 @@ def code_table(X: Any, learner: Any, *, n_jobs: int | None = None) -> RankCoding
     return RankCoding.of(X, categories, n_jobs=n_jobs)
 
 
-def check_places(learner: Any, X: Any) -> Floats:
-    """The door of every prediction: X as the tree compares it."""
+def check_places(learner: Any, X: Any, unseen: float = np.nan) -> Floats:
+    """The door of every prediction: X as the tree compares it; new levels stand at `unseen`."""
     check_is_fitted(learner)
     X = table_of(X, learner, reset=False)
-    places = places_in(X, learner.columns_)
+    places = places_in(X, learner.columns_, unseen)
     if places.shape[1] != len(learner.columns_):  # of a file that was changed
         raise DataError(
             f"X has {places.shape[1]} columns, and {type(learner).__name__} was grown on "
@@ -77,13 +77,13 @@ def check_places(learner: Any, X: Any) -> Floats:
     return places
 
 
-def places_in(X: Any, columns: list[CodedColumn]) -> Floats:
+def places_in(X: Any, columns: list[CodedColumn], unseen: float = np.nan) -> Floats:
     """What `table_of` gave, as trees that were grown on these columns compare it."""
     plain = all(c.kind == "number" and c.calendar is None for c in columns)
     if plain and isinstance(X, np.ndarray):
         places = np.require(X, np.float64, ["C", "A", "W"])
     else:
-        places = places_of(X, columns)
+        places = places_of(X, columns, unseen)
     with np.errstate(over="ignore", invalid="ignore"):
         suspicious = not np.isfinite(places.sum())
     if suspicious and np.isinf(places).any():
