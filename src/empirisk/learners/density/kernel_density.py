@@ -21,15 +21,15 @@ from empirisk.learners.density.kept_rows import KeptRowsMixin
 from empirisk.learners.density.kernel_path import KernelDensityPath, held_out_densities
 from empirisk.learners.density.kernel_soundness import check_loaded_density
 from empirisk.learners.density.kernel_sums import KernelSums
-from empirisk.learners.density.kernels import Kernel, kernel_of
+from empirisk.learners.density.kernels import Kernel, kernel_of, reach_of
 from empirisk.learners.density.pointwise import PointwiseErrors, pointwise_errors
 from empirisk.learners.density.support import (
-    GAUSSIAN_REACH,
     Images,
     checked_support,
     inside,
     reflected,
     refuse_outside,
+    widest_bandwidth,
 )
 from empirisk.risk.axis import Axis, HeldOut, Output
 from empirisk.risk.plans import Plan
@@ -181,9 +181,10 @@ class KernelDensity(KeptRowsMixin, DensityMixin, BaseEstimator):
         self, X: Floats, y: Any, sample_weight: Floats, *, n_train: int
     ) -> Sequence[float]:
         """50 bandwidths in equal ratios, around what Gaussian data would have, none narrower than
-        the steps of rounded numbers."""
-        least = rounding_step(X)
-        return bandwidth_grid(kernel_of(self.kernel), X, sample_weight, n_train, least)
+        the steps of rounded numbers, nor too wide for the support."""
+        kernel, least = kernel_of(self.kernel), rounding_step(X)
+        most = widest_bandwidth(self.support, X.shape[1], reach_of(kernel))
+        return bandwidth_grid(kernel, X, sample_weight, n_train, least, most)
 
     def fit_path(
         self, X: Floats, y: Any, sample_weight: Floats, values: Sequence[Any], *, n_classes: int = 0
@@ -266,10 +267,8 @@ class KernelDensity(KeptRowsMixin, DensityMixin, BaseEstimator):
         ends = checked_support(self.support, self.n_features_in_)
         if ends is None:
             return Images(self.rows_, slice(None))
-        kernel = self._kernel
-        reach = 1.0 if kernel.bounded else 40.0 if kernel.name == "exponential" else GAUSSIAN_REACH
         wide = np.broadcast_to(np.asarray(self.bandwidth_), (self.n_features_in_,))
-        return reflected(self.rows_, ends, reach * wide)
+        return reflected(self.rows_, ends, reach_of(self._kernel) * wide)
 
     @cached_property
     def _placing(self) -> Bandwidth:

@@ -139,7 +139,8 @@ class LineSums:
         self.width = self.step * bandwidth
         self.reach = int(2 * largest / self.step**2 - 0.5)
         boxes = int((high - self.low) / self.width) + 1
-        coarse = _bin_error(self.step, self.reach) <= tolerance / 4
+        rounding = 1e-14 * max(-self.low, high) / bandwidth  # of centres, at the end of the reach
+        coarse = _bin_error(self.step, self.reach) + rounding <= tolerance / 4
         if coarse and len(x) > ROWS_OF_BIN * boxes * BINS:
             self.moments = self._moments_by_bins(boxes)
         else:
@@ -148,7 +149,6 @@ class LineSums:
         finish_moments(self.moments, self.mass)
         self.reaches = np.empty(len(self.mass) + 2 * self.reach, np.int64)
         box_reaches(self.mass, total, tolerance / 4, self.step, self.reach, self.reaches)
-        rounding = 1e-14 * max(-self.low, high) / bandwidth  # of centres, at the end of the reach
         enough = _interpolates(largest, tolerance / 4) and rounding < tolerance / 4
         self.coefficients = self._interpolation() if enough else None
 
