@@ -18,7 +18,8 @@ class Bandwidth:
 
     `unit` is a power of two that rows are divided by before everything else, so that their squares
     stay finite; `inverse` is of the matrix in that unit. `centre` is taken from rows before they
-    are multiplied by a matrix, whose rounding errors would be those of numbers far from 0.
+    are multiplied by a matrix, whose rounding errors would be those of numbers far from 0. `ends`
+    are the least and the largest number of rows that stay as they are.
     """
 
     size: float
@@ -26,22 +27,25 @@ class Bandwidth:
     log_volume: float
     unit: float
     centre: Floats | float = 0.0
+    ends: tuple[float, float] | None = None
 
     @classmethod
     def of(cls, bandwidth: Any, rows: Floats) -> "Bandwidth":
         d = rows.shape[1]
         if isinstance(bandwidth, float):
-            largest = max(float(rows.max()), -float(rows.min()))
+            ends = float(rows.min()), float(rows.max())
+            largest = max(ends[1], -ends[0])
             fine = 1 / HUGE < bandwidth < HUGE and largest < HUGE
             unit = 1.0 if fine else power_of_two(max(largest, bandwidth))
             size = max(bandwidth / unit, 1e-140)
-            return cls(size, None, d * float(np.log(bandwidth)), unit)
+            log_volume = d * float(np.log(bandwidth))
+            return cls(size, None, log_volume, unit, ends=ends if fine else None)
         matrix = np.diag(bandwidth) if bandwidth.ndim == 1 else bandwidth
         unit = power_of_two(float(np.abs(matrix).max()))
         _, log_volume = np.linalg.slogdet(matrix / unit)
         inverse = np.linalg.inv(matrix / unit)
-        log_volume = float(log_volume + d * np.log(unit))
-        return cls(1.0, inverse, log_volume, unit, offset_of(rows) / unit)
+        log_volume += d * np.log(unit)
+        return cls(1.0, inverse, float(log_volume), unit, offset_of(rows) / unit)
 
     def place(self, rows: Floats) -> Floats:
         """Rows such that distances are those of the kernel, in units of `size`."""

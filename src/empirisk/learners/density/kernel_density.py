@@ -63,7 +63,9 @@ class KernelDensity(KeptRowsMixin, DensityMixin, BaseEstimator):
         "sheather-jones"
             Plug-in, on a line.
         "ucv"
-            Unbiased, or least-squares, cross-validation.
+            Unbiased, or least-squares, cross-validation. Equal rows speak for spikes: on a line
+            no bandwidth is narrower than the steps of rounded numbers, and a `ConvergenceWarning`
+            says where the narrowest one that was tried is the best.
         "cv"
             The likelihood of rows left out one by one, at all bandwidths from one pass; equal rows
             are left out together.
@@ -277,16 +279,20 @@ class KernelDensity(KeptRowsMixin, DensityMixin, BaseEstimator):
     @cached_property
     def _sums(self) -> KernelSums:
         kernel, images = self._kernel, self._images
-        equal = bool((self.weights_ == 1.0).all())
         return KernelSums(
             self._placing.place(images.rows),
-            None if equal else self.weights_[images.origin],
+            None if self._unweighted else self.weights_[images.origin],
             kernel.kind,
             kernel.shape(self.n_features_in_),
             self._placing.size,
             self.rtol,
             self.n_jobs,
+            self._placing.ends if self.support is None else None,
         )
+
+    @cached_property
+    def _unweighted(self) -> bool:
+        return bool((self.weights_ == 1.0).all())
 
     def _log_density(self, targets: Floats) -> Floats:
         with one_blas_thread():
@@ -298,5 +304,6 @@ class KernelDensity(KeptRowsMixin, DensityMixin, BaseEstimator):
     @property
     def _log_constant(self) -> float:
         """What is added to the log of a sum of kernels: log c - log n - log |B|."""
-        log_n = float(np.log(self.weights_.sum()))
-        return self._kernel.log_constant(self.n_features_in_) - log_n - self._placing.log_volume
+        n = len(self.weights_) if self._unweighted else float(self.weights_.sum())
+        constant = self._kernel.log_constant(self.n_features_in_)
+        return constant - float(np.log(n)) - self._placing.log_volume
