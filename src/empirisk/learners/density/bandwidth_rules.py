@@ -55,7 +55,6 @@ class PairCounts(NamedTuple):
         """
         order = np.argsort(x, kind="stable")
         place = np.cumsum(np.minimum(np.diff(x[order], prepend=x[order[0]]), FARTHEST * high))
-        refuse_one_sample(float(place[-1]) > 0)
         wanted = int(np.ceil(np.log2(max(BINS_OF_BANDWIDTH * place[-1] / low, 1.0))))
         bins = 2 ** min(max(wanted, FEWEST_BINS), MOST_BINS)
         width = float(place[-1]) * 1.01 / bins
@@ -91,6 +90,7 @@ def sheather_jones(x: Floats, weight: Floats) -> float:
 
     S. Sheather and M. Jones (1991), the solve-the-equation rule.
     """
+    refuse_one_sample(float(np.ptp(x)) > 0)
     refuse_light(weight)
     n, scale = float(weight.sum()), robust_scale(x, weight)
     high = 1.144 * scale * n ** (-1 / 5)
@@ -122,6 +122,7 @@ def least_squares(x: Floats, weight: Floats, least: float = 0.0) -> float:
     or `least`, the step of rounded numbers, if that is more, to the largest sensible h: equal rows
     would make the least h the best one.
     """
+    refuse_one_sample(float(np.ptp(x)) > 0)
     refuse_light(weight)
     n, deviation = float(weight.sum()), standard_deviation(x, weight)
     factor = 1.144 * n ** (-1 / 5)
