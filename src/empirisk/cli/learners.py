@@ -13,6 +13,7 @@ import empirisk
 from empirisk.cli.screen import Screen
 from empirisk.data.encode import Encoder
 from empirisk.learners.baseline import Baseline
+from empirisk.learners.density.plug_in_predictor import PlugInPredictor
 from empirisk.losses import Loss
 from empirisk.losses.costs import MatrixLoss
 from empirisk.risk.axis import PathMixin
@@ -71,7 +72,7 @@ def candidates(task: str, loss: Loss, asked: str | None) -> dict[str, BaseEstima
     """Those that take part, by name: asked for, or suiting the task and not costly.
 
     Each is behind an encoder, but for those that take categories and missing values as they are.
-    Those that can aim at the costs of mistakes do.
+    Those that can aim at the loss do.
     """
     suits = {learner.__name__: learner for learner in all_learners() if task in _tasks(learner)}
     if asked is None:
@@ -81,10 +82,8 @@ def candidates(task: str, loss: Loss, asked: str | None) -> dict[str, BaseEstima
     rivals = {
         name: suits[name](**AS_CANDIDATE.get(name, {})) for name in chosen if name != "Baseline"
     }
-    if isinstance(loss, MatrixLoss):
-        for rival in rivals.values():
-            if "cost_matrix" in rival.get_params():
-                rival.set_params(cost_matrix=loss.costs())
+    for rival in rivals.values():
+        _aim(rival, loss)
     if loss.output == "probability":
         rivals = _with_probabilities(rivals, loss, asked)
     rivals = {"Baseline": Baseline(loss), **rivals}
@@ -92,6 +91,14 @@ def candidates(task: str, loss: Loss, asked: str | None) -> dict[str, BaseEstima
         name: rival if takes_tables(rival) else make_pipeline(Encoder(), rival)
         for name, rival in rivals.items()
     }
+
+
+def _aim(rival: BaseEstimator, loss: Loss) -> None:
+    """Have a learner act at the least expected loss, where it can."""
+    if isinstance(loss, MatrixLoss) and "cost_matrix" in rival.get_params(deep=False):
+        rival.set_params(cost_matrix=loss.costs())
+    elif isinstance(rival, PlugInPredictor):
+        rival.set_params(loss=loss)
 
 
 def _with_probabilities(

@@ -52,14 +52,14 @@ def limits_of(loss: Loss) -> str | None:
     if isinstance(loss, Absolute | Quantile):
         return (
             "the learners predict the mean, whatever the loss: it ranks and certifies them, and "
-            "only the baseline aims at it"
+            "only the baseline and PlugInPredictor aim at it"
         )
     if isinstance(loss, MatrixLoss):
         return (
-            "the baseline and DecisionTreeClassifier aim at the costs; the other learners predict "
-            "the most probable class, whatever mistakes cost, and the costs rank and certify "
-            "them: to act at their least expected cost, take the probabilities of `empirisk "
-            "predict --probabilities`"
+            "the baseline, DecisionTreeClassifier and DensityClassifier aim at the costs; the "
+            "other learners predict the most probable class, whatever mistakes cost, and the costs "
+            "rank and certify them: to act at their least expected cost, take the probabilities of "
+            "`empirisk predict --probabilities`"
         )
     return None
 

@@ -128,6 +128,7 @@ def test_wrong_parameters_are_refused(wrong):
         KernelDensity(**wrong).fit(RNG.normal(size=(10, 1)))
 
 
+@pytest.mark.filterwarnings("ignore:the risk of 'ucv':empirisk.runtime.errors.ConvergenceWarning")
 @pytest.mark.parametrize("rule", ["scott", "silverman", "sheather-jones", "ucv", "cv"])
 def test_bandwidths_by_rule_go_with_the_units_and_with_copies(rule):
     x = RNG.gamma(3.0, size=(60, 1))

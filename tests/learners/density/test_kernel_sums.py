@@ -105,7 +105,7 @@ def test_compiled_sums_are_those_of_their_originals():
     leaf_sums.group_sums(*arguments, found)
     leaf_sums.group_sums.py_func(*arguments, plain)
     # exp of a rounded exponent of 100 or so: its rounding times the exponent
-    assert_allclose(found, plain, rtol=1e-12)
+    assert_allclose(found, plain, rtol=1e-12, atol=1e-13)
 
 
 def test_compiled_boxes_are_those_of_their_originals():

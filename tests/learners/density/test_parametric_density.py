@@ -278,3 +278,25 @@ def test_an_interval_may_be_wider_than_the_quartiles_say():
 def test_a_fixed_interval_that_does_not_hold_the_values_is_refused(fixed):
     with pytest.raises(DataError, match="holds all values"):
         ParametricDensity("uniform", fixed=fixed).fit([[0.0], [3.0]])
+
+
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    [
+        ("moyal", stats.t(3).rvs(300, random_state=0)),  # scipy's density underflows at the start
+        ("anglit", stats.beta(2, 5).rvs(300, random_state=0)),  # a saddle beside an infinity
+        ("semicircular", stats.beta(2, 5).rvs(300, random_state=0)),
+        ("dgamma", stats.t(3).rvs(300, random_state=0)),  # a pole or a zero at every row
+        ("dweibull", stats.t(3).rvs(300, random_state=1)),
+    ],
+)
+def test_kinks_and_infinities_do_not_stop_the_search(name, rows):
+    density = ParametricDensity(name).fit(rows[:, None])
+    family = getattr(stats, name)
+    known = family.logpdf(rows, *family.fit(rows)).mean()
+    assert density.score(rows[:, None]) >= known - 1e-7  # where both stop
+
+
+def test_a_half_line_to_the_left_is_named():
+    with pytest.raises(DataError, match=r"\[-inf, 0\]"):
+        ParametricDensity("levy_l").fit([[1.0], [2.0], [4.0]])

@@ -17,35 +17,42 @@ class Bandwidth:
     """The matrix B of K(B^-1 (x - x_i)) / |B|: `size` times the identity, or a matrix.
 
     `unit` is a power of two that rows are divided by before everything else, so that their squares
-    stay finite; `inverse` is of the matrix in that unit.
+    stay finite; `inverse` is of the matrix in that unit. `centre` is taken from rows before they
+    are multiplied by a matrix, whose rounding errors would be those of numbers far from 0. `ends`
+    are the least and the largest number of rows that stay as they are.
     """
 
     size: float
     inverse: Floats | None
     log_volume: float
     unit: float
+    centre: Floats | float = 0.0
+    ends: tuple[float, float] | None = None
 
     @classmethod
     def of(cls, bandwidth: Any, rows: Floats) -> "Bandwidth":
         d = rows.shape[1]
         if isinstance(bandwidth, float):
-            largest = max(float(rows.max()), -float(rows.min()))
+            ends = float(rows.min()), float(rows.max())
+            largest = max(ends[1], -ends[0])
             fine = 1 / HUGE < bandwidth < HUGE and largest < HUGE
             unit = 1.0 if fine else power_of_two(max(largest, bandwidth))
             size = max(bandwidth / unit, 1e-140)
-            return cls(size, None, d * float(np.log(bandwidth)), unit)
+            log_volume = d * float(np.log(bandwidth))
+            return cls(size, None, log_volume, unit, ends=ends if fine else None)
         matrix = np.diag(bandwidth) if bandwidth.ndim == 1 else bandwidth
         unit = power_of_two(float(np.abs(matrix).max()))
         _, log_volume = np.linalg.slogdet(matrix / unit)
         inverse = np.linalg.inv(matrix / unit)
-        return cls(1.0, inverse, float(log_volume + d * np.log(unit)), unit)
+        log_volume += d * np.log(unit)
+        return cls(1.0, inverse, float(log_volume), unit, offset_of(rows) / unit)
 
     def place(self, rows: Floats) -> Floats:
         """Rows such that distances are those of the kernel, in units of `size`."""
         if self.inverse is None:
             return rows if self.unit == 1.0 else rows / self.unit
         with np.errstate(over="ignore"):
-            near = np.clip(rows / self.unit, -1e140, 1e140)
+            near = np.clip(rows / self.unit - self.centre, -1e140, 1e140)
             found = near @ self.inverse.T
         return np.ascontiguousarray(np.clip(found, -1e140, 1e140))
 
@@ -94,6 +101,13 @@ def spread_matrix(rows: Floats, weight: Floats, *, unbiased: bool = True) -> Flo
         return np.eye(rows.shape[1])
     roots = np.sqrt(np.maximum(values, LEAST_SPREAD**2 * values[-1]))
     return (vectors * roots) @ vectors.T * (unit * second)
+
+
+def offset_of(rows: Floats) -> Floats:
+    """A number of each column that is taken from it without rounding: its least or largest one
+    where the column is farther from 0 than it is wide (Sterbenz 1974), else 0."""
+    low, high = rows.min(axis=0), rows.max(axis=0)
+    return np.where(high / 2 <= low, low, 0.0) + np.where(low / 2 >= high, high, 0.0)
 
 
 def power_of_two(number: float) -> float:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from empirisk.learners.density import bandwidth_rules as rules
-from empirisk.learners.density.bandwidth_matrix import spread_matrix
+from empirisk.learners.density.bandwidth_matrix import offset_of, spread_matrix
 from empirisk.learners.density.kernels import Kernel
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import ParameterError
@@ -39,11 +39,16 @@ def bandwidth_of_rule(
 
 
 def bandwidth_grid(
-    kernel: Kernel, rows: Floats, weight: Floats, n_train: int, least: float = 0.0
+    kernel: Kernel,
+    rows: Floats,
+    weight: Floats,
+    n_train: int,
+    least: float = 0.0,
+    most: float = np.inf,
 ) -> list[float]:
     """50 numbers from a twentieth of Scott's, for the narrowest column, to twice the spread of the
     widest; of a kernel of bounded support as far as all rows reach. None is below `least`, if
-    that is no more than Scott's."""
+    that is no more than Scott's, and none above `most`."""
     d = rows.shape[1]
     columns = (spread_matrix(rows[:, [j]], weight, unbiased=False) for j in range(d))
     spreads = np.array([column[0, 0] for column in columns])
@@ -58,7 +63,7 @@ def bandwidth_grid(
         unit = float(spreads.max())
         ranges = rows[:, moving].max(axis=0) / unit - rows[:, moving].min(axis=0) / unit
         high = max(high, 1.05 * float(np.linalg.norm(ranges)) * unit)
-    return [float(h) for h in np.geomspace(low, high, STEPS)]
+    return [float(h) for h in np.geomspace(min(low, 0.9 * most), min(high, 0.999 * most), STEPS)]
 
 
 def rounding_step(rows: Floats) -> float:
@@ -85,8 +90,9 @@ def _median_gap(x: Floats) -> float:
 def _centred(rows: Floats, weight: Floats, spread: Floats) -> Floats:
     """Rows in units of the spread."""
     unit = float(np.abs(spread).max())
-    centre = (weight / weight.sum()) @ (rows / unit)
-    return (rows / unit - centre) @ np.linalg.inv(spread / unit).T
+    near = rows - offset_of(rows)
+    centre = (weight / weight.sum()) @ (near / unit)
+    return (near / unit - centre) @ np.linalg.inv(spread / unit).T
 
 
 def _factor(name: str, kernel: Kernel, placed: Floats, weight: Floats, n_jobs: int | None) -> float:
@@ -99,7 +105,7 @@ def _factor(name: str, kernel: Kernel, placed: Floats, weight: Floats, n_jobs: i
         found = rules.silverman(n, d)
     elif name == "ucv":
         if d == 1:
-            found = rules.least_squares(placed[:, 0], weight)
+            found = rules.least_squares(placed[:, 0], weight, rounding_step(placed))
         else:
             found = rules.least_squares_any(placed, weight, _equal_rows(placed), n_jobs)
     elif d > 1:

@@ -4,22 +4,28 @@ All are for a Gaussian kernel; another kernel is given the bandwidth at which it
 (`Kernel.canonical`). n is the sum of the weights.
 """
 
-from collections.abc import Callable
-from math import exp, log, pi, sqrt
+from math import log, pi, sqrt
 from typing import NamedTuple
+from warnings import warn
 
 import numpy as np
+from scipy.fft import irfft, rfft
 from scipy.optimize import brentq, minimize_scalar
 
 from empirisk.learners.density.kernel_sums import KernelSums
 from empirisk.learners.density.kernels import KERNELS, Kernel
 from empirisk.learners.density.pair_sums import pair_logs
 from empirisk.runtime.arrays import Floats, Ints
-from empirisk.runtime.errors import DataError
+from empirisk.runtime.errors import ConvergenceWarning, DataError
 
-BINS = 2**14
+FEWEST_BINS, MOST_BINS = 14, 20  # powers of two
+BINS_OF_BANDWIDTH = 400
+REACH = 16.0  # bandwidths, at which a Gaussian and its derivatives are below 1e-47
+FARTHEST = 24.0  # bandwidths, beyond which rows do not see each other
+WIDEST = 2.0  # bandwidths of pilots, in units of the scale
 STEPS = 50  # of a grid of bandwidths
 AGAIN = 16  # between the neighbours of the best of them
+MOST_GRIDS = 20
 LARGE = 2000  # rows on a line from which boxes are faster than pairs
 
 
@@ -41,14 +47,20 @@ class PairCounts(NamedTuple):
     n: float
 
     @classmethod
-    def of(cls, x: Floats, weight: Floats, bins: int = BINS) -> "PairCounts":
-        low, high = float(x.min()), float(x.max())
-        refuse_one_sample(low < high)
-        width = (high - low) * 1.01 / bins
-        place = np.minimum(((x - low) / width).astype(np.int64), bins - 1)
-        mass = np.bincount(place, weight, minlength=bins)
-        transform = np.fft.rfft(mass, 2 * bins)
-        counts = np.fft.irfft(transform * transform.conj(), 2 * bins)[:bins]
+    def of(cls, x: Floats, weight: Floats, low: float, high: float) -> "PairCounts":
+        """For bandwidths from low to high.
+
+        Bins are a small part of the one, and gaps between rows that no kernel of the other reaches
+        over are shortened, so that a few values far from all others do not make the bins coarse.
+        """
+        order = np.argsort(x, kind="stable")
+        place = np.cumsum(np.minimum(np.diff(x[order], prepend=x[order[0]]), FARTHEST * high))
+        wanted = int(np.ceil(np.log2(max(BINS_OF_BANDWIDTH * place[-1] / low, 1.0))))
+        bins = 2 ** min(max(wanted, FEWEST_BINS), MOST_BINS)
+        width = float(place[-1]) * 1.01 / bins
+        mass = np.bincount((place / width).astype(np.int64), weight[order], minlength=bins)
+        transform = rfft(mass, 2 * bins)
+        counts = irfft(transform * transform.conj(), 2 * bins)[:bins]
         counts[0] = (mass * (mass - 1)).sum() / 2  # a row of weight w is w copies
         if (weight == np.rint(weight)).all():
             counts = np.rint(counts)
@@ -59,7 +71,7 @@ class PairCounts(NamedTuple):
 
         The rows themselves are counted as pairs, too (Sheather and Jones 1991).
         """
-        reach = min(len(self.counts), int(32 * h / self.width) + 2)
+        reach = min(len(self.counts), int(REACH * h / self.width) + 2)
         u = (np.arange(reach) * (self.width / h)) ** 2
         hermite = u**2 - 6 * u + 3 if order == 4 else u**3 - 15 * u**2 + 45 * u - 15
         total = 2 * (np.exp(-u / 2) * hermite) @ self.counts[:reach] + self.n * hermite[0]
@@ -67,7 +79,7 @@ class PairCounts(NamedTuple):
 
     def unbiased_risk(self, h: float) -> float:
         """The integral of f_h^2 - 2 f_h f, from rows left out, up to a constant."""
-        reach = min(len(self.counts), int(64 * h / self.width) + 2)
+        reach = min(len(self.counts), int(sqrt(2) * REACH * h / self.width) + 2)
         u = (np.arange(reach) * (self.width / h)) ** 2
         sums = (np.exp(-u / 4) - sqrt(8) * np.exp(-u / 2)) @ self.counts[:reach]
         return float((0.5 + sums / self.n) / (self.n * h * sqrt(pi)))
@@ -76,10 +88,13 @@ class PairCounts(NamedTuple):
 def sheather_jones(x: Floats, weight: Floats) -> float:
     """The h that solves the equation for the best one with estimated derivatives.
 
-    S. Sheather and M. Jones (1991), the solve-the-equation rule; pairs are counted in 2^14 bins.
+    S. Sheather and M. Jones (1991), the solve-the-equation rule.
     """
-    pairs, scale = PairCounts.of(x, weight), robust_scale(x, weight)
-    n = pairs.n
+    refuse_one_sample(float(np.ptp(x)) > 0)
+    refuse_light(weight)
+    n, scale = float(weight.sum()), robust_scale(x, weight)
+    high = 1.144 * scale * n ** (-1 / 5)
+    pairs = PairCounts.of(x, weight, 0.5 * high, WIDEST * scale)
     sixth = -pairs.functional(1.23 * scale * n ** (-1 / 9), 6)
     if not 0 < sixth < np.inf:
         raise DataError(
@@ -92,26 +107,45 @@ def sheather_jones(x: Floats, weight: Floats) -> float:
         curvature = pairs.functional(ratio * h ** (5 / 7), 4)
         return float((1 / (2 * sqrt(pi) * n * curvature)) ** 0.2 - h) if curvature > 0 else -h
 
-    high = 1.144 * scale * n ** (-1 / 5)
     low = 0.1 * high
-    for _ in range(99):
+    while ratio * high ** (5 / 7) < WIDEST * scale and low > 1e-9 * scale:
         if equation(low) > 0 > equation(high):
             return float(brentq(equation, low, high, xtol=1e-10 * low, rtol=1e-10))
         low, high = low / 1.2, high * 1.2
     raise DataError("the equation of 'sheather-jones' has no solution: use 'silverman'")
 
 
-def least_squares(x: Floats, weight: Floats) -> float:
-    """Unbiased cross-validation on a line: between a tenth of the largest sensible h and that."""
-    pairs = PairCounts.of(x, weight)
-    spread = sqrt(float(np.average((x - np.average(x, weights=weight)) ** 2, weights=weight)))
-    spread *= sqrt(pairs.n / (pairs.n - 1)) if pairs.n > 1 else 1.0
-    high = 1.144 * spread * pairs.n ** (-1 / 5)
-    return _least(lambda h: pairs.unbiased_risk(h), 0.1 * high, high)
+def least_squares(x: Floats, weight: Floats, least: float = 0.0) -> float:
+    """Unbiased cross-validation on a line.
+
+    From a tenth of what is best for Gaussian data with the spread of the middle half of the rows,
+    or `least`, the step of rounded numbers, if that is more, to the largest sensible h: equal rows
+    would make the least h the best one.
+    """
+    refuse_one_sample(float(np.ptp(x)) > 0)
+    refuse_light(weight)
+    n, deviation = float(weight.sum()), standard_deviation(x, weight)
+    factor = 1.144 * n ** (-1 / 5)
+    high = max(factor * deviation, 2 * least)
+    low = max(0.1 * factor * robust_scale(x, weight), least)
+    grid = np.geomspace(low, high, max(100, int(40 * log(high / low))))
+    parts = np.array_split(grid, -(-len(grid) // 100))
+    pairs = [PairCounts.of(x, weight, part[0] / 1.1, part[-1] * 1.1) for part in parts]
+    risks = [each.unbiased_risk(h) for part, each in zip(parts, pairs, strict=True) for h in part]
+    best = int(np.argmin(risks))
+    warn_of_end(best)
+    own = pairs[int(np.searchsorted(np.cumsum([len(part) for part in parts]), best, "right"))]
+    ends = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
+    found = minimize_scalar(
+        own.unbiased_risk, bounds=ends, method="bounded", options={"xatol": 1e-8 * ends[0]}
+    )
+    return float(found.x)
 
 
 def least_squares_any(rows: Floats, weight: Floats, groups: Ints, n_jobs: int | None) -> float:
     """Unbiased cross-validation in d columns: the same from all pairs of rows."""
+    refuse_one_sample(int(groups.max()) > 0)
+    refuse_light(weight)
     n, d = float(weight.sum()), rows.shape[1]
     high = 2.0 * silverman(n, d)
     values = np.geomspace(high / 20, high, STEPS)
@@ -121,8 +155,9 @@ def least_squares_any(rows: Floats, weight: Floats, groups: Ints, n_jobs: int | 
     thin = pair_logs(gaussian, rows, nobody, rows, groups * 0, weight, values, n_jobs)
     squares = weight @ np.exp(wide) / (2 ** (d / 2) * n)
     others = weight @ (np.exp(thin) - 1) / (n - 1)  # all copies but the row itself
-    risk = (squares - 2 * others) / (n * values**d)
-    return float(values[int(np.argmin(risk))])
+    best = int(np.argmin((squares - 2 * others) / (n * values**d)))
+    warn_of_end(best)
+    return float(values[best])
 
 
 def likelihood(
@@ -139,6 +174,11 @@ def likelihood(
     if kernel.bounded:  # far rows are to be within reach of others
         values = np.geomspace(start / 20, 1.05 * float(np.linalg.norm(np.ptp(rows, axis=0))), STEPS)
     best = _best_likelihood(kernel, rows, weight, groups, values, n_jobs)
+    for _ in range(MOST_GRIDS):  # groups of rows that are far apart for their own spread
+        if best > 0:
+            break
+        values = values * (values[2] / values[-1])
+        best = _best_likelihood(kernel, rows, weight, groups, values, n_jobs)
     low, high = values[max(best - 1, 0)], values[min(best + 1, STEPS - 1)]
     finer = np.geomspace(low, high, AGAIN)
     return float(finer[_best_likelihood(kernel, rows, weight, groups, finer, n_jobs)])
@@ -179,13 +219,37 @@ def refuse_one_sample(differ: bool) -> None:
         )
 
 
+def refuse_light(weight: Floats) -> None:
+    """A row of weight w is w rows, and one row has no other to be compared with."""
+    if not float(weight.sum()) > 1:
+        raise DataError(
+            f"the weights sum to {weight.sum():.4g}, and a row of weight w counts as w rows: more "
+            "than one is needed to choose a bandwidth; multiply the weights, or use 'cv'"
+        )
+
+
+def warn_of_end(best: int) -> None:
+    """Say that the risk would be less still at a narrower bandwidth."""
+    if best == 0:
+        warn(
+            "the risk of 'ucv' is least at the narrowest bandwidth that was tried, as rows that "
+            "are equal make it: use 'sheather-jones' or 'cv'",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+
+
+def standard_deviation(x: Floats, weight: Floats) -> float:
+    """With divisor n - 1, the sum of the weights less one; 0 where n is not above one."""
+    n = float(weight.sum())
+    square = float(np.average((x - np.average(x, weights=weight)) ** 2, weights=weight))
+    return sqrt(square * n / (n - 1)) if n > 1 else 0.0
+
+
 def robust_scale(x: Floats, weight: Floats) -> float:
     """The least of standard deviation and interquartile range / 1.349; one of them if the other
     is 0, and 1 if both are."""
-    n = float(weight.sum())
-    mean = np.average(x, weights=weight)
-    square = float(np.average((x - mean) ** 2, weights=weight))
-    deviation = sqrt(square * n / (n - 1)) if n > 1 else 0.0
+    deviation = standard_deviation(x, weight)
     low, high = weighted_quantiles(x, weight, (0.25, 0.75))
     spread = (high - low) / 1.349
     return min(deviation, spread) or deviation or spread or 1.0
@@ -225,13 +289,3 @@ def _best_likelihood(
     best = int(np.argmax(found))
     ties = np.flatnonzero(found >= found[best] - 1e-12 * abs(found[best]))
     return int(ties[-1])  # the largest of equals
-
-
-def _least(risk: Callable[[float], float], low: float, high: float) -> float:
-    """Where a function is least: the best of a grid of logarithms, and from there downhill."""
-    grid = np.linspace(log(low), log(high), 100)
-    best = int(np.argmin([risk(exp(h)) for h in grid]))
-    ends = grid[max(best - 1, 0)], grid[min(best + 1, 99)]
-    found = minimize_scalar(lambda h: risk(exp(h)), bounds=ends, method="bounded",
-                            options={"xatol": 1e-8})  # fmt: skip
-    return exp(float(found.x))

@@ -21,15 +21,15 @@ from empirisk.learners.density.kept_rows import KeptRowsMixin
 from empirisk.learners.density.kernel_path import KernelDensityPath, held_out_densities
 from empirisk.learners.density.kernel_soundness import check_loaded_density
 from empirisk.learners.density.kernel_sums import KernelSums
-from empirisk.learners.density.kernels import Kernel, kernel_of
+from empirisk.learners.density.kernels import Kernel, kernel_of, reach_of
 from empirisk.learners.density.pointwise import PointwiseErrors, pointwise_errors
 from empirisk.learners.density.support import (
-    GAUSSIAN_REACH,
     Images,
     checked_support,
     inside,
     reflected,
     refuse_outside,
+    widest_bandwidth,
 )
 from empirisk.risk.axis import Axis, HeldOut, Output
 from empirisk.risk.plans import Plan
@@ -63,7 +63,9 @@ class KernelDensity(KeptRowsMixin, DensityMixin, BaseEstimator):
         "sheather-jones"
             Plug-in, on a line.
         "ucv"
-            Unbiased, or least-squares, cross-validation.
+            Unbiased, or least-squares, cross-validation. Equal rows speak for spikes: on a line
+            no bandwidth is narrower than the steps of rounded numbers, and a `ConvergenceWarning`
+            says where the narrowest one that was tried is the best.
         "cv"
             The likelihood of rows left out one by one, at all bandwidths from one pass; equal rows
             are left out together.
@@ -181,9 +183,10 @@ class KernelDensity(KeptRowsMixin, DensityMixin, BaseEstimator):
         self, X: Floats, y: Any, sample_weight: Floats, *, n_train: int
     ) -> Sequence[float]:
         """50 bandwidths in equal ratios, around what Gaussian data would have, none narrower than
-        the steps of rounded numbers."""
-        least = rounding_step(X)
-        return bandwidth_grid(kernel_of(self.kernel), X, sample_weight, n_train, least)
+        the steps of rounded numbers, nor too wide for the support."""
+        kernel, least = kernel_of(self.kernel), rounding_step(X)
+        most = widest_bandwidth(self.support, X.shape[1], reach_of(kernel))
+        return bandwidth_grid(kernel, X, sample_weight, n_train, least, most)
 
     def fit_path(
         self, X: Floats, y: Any, sample_weight: Floats, values: Sequence[Any], *, n_classes: int = 0
@@ -266,10 +269,8 @@ class KernelDensity(KeptRowsMixin, DensityMixin, BaseEstimator):
         ends = checked_support(self.support, self.n_features_in_)
         if ends is None:
             return Images(self.rows_, slice(None))
-        kernel = self._kernel
-        reach = 1.0 if kernel.bounded else 40.0 if kernel.name == "exponential" else GAUSSIAN_REACH
         wide = np.broadcast_to(np.asarray(self.bandwidth_), (self.n_features_in_,))
-        return reflected(self.rows_, ends, reach * wide)
+        return reflected(self.rows_, ends, reach_of(self._kernel) * wide)
 
     @cached_property
     def _placing(self) -> Bandwidth:
@@ -278,16 +279,20 @@ class KernelDensity(KeptRowsMixin, DensityMixin, BaseEstimator):
     @cached_property
     def _sums(self) -> KernelSums:
         kernel, images = self._kernel, self._images
-        equal = bool((self.weights_ == 1.0).all())
         return KernelSums(
             self._placing.place(images.rows),
-            None if equal else self.weights_[images.origin],
+            None if self._unweighted else self.weights_[images.origin],
             kernel.kind,
             kernel.shape(self.n_features_in_),
             self._placing.size,
             self.rtol,
             self.n_jobs,
+            self._placing.ends if self.support is None else None,
         )
+
+    @cached_property
+    def _unweighted(self) -> bool:
+        return bool((self.weights_ == 1.0).all())
 
     def _log_density(self, targets: Floats) -> Floats:
         with one_blas_thread():
@@ -299,5 +304,6 @@ class KernelDensity(KeptRowsMixin, DensityMixin, BaseEstimator):
     @property
     def _log_constant(self) -> float:
         """What is added to the log of a sum of kernels: log c - log n - log |B|."""
-        log_n = float(np.log(self.weights_.sum()))
-        return self._kernel.log_constant(self.n_features_in_) - log_n - self._placing.log_volume
+        n = len(self.weights_) if self._unweighted else float(self.weights_.sum())
+        constant = self._kernel.log_constant(self.n_features_in_)
+        return constant - float(np.log(n)) - self._placing.log_volume

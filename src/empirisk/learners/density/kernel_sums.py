@@ -33,6 +33,7 @@ LARGEST_LEAF = 64
 ROWS_AT_ONCE = 2**18  # less is done before threads have started
 BLOCKS = 16
 MOST_BOXES = 2**14  # on a line, or twice as many as there are rows
+BOXES_AT_ONCE = 128  # whose windows of moments stay in the cache
 FEW = 64  # rows or targets for which boxes do not pay
 STEPS_OF_ONE = 256  # widths of boxes are multiples, so that tables for them are used again
 ROWS_OF_BIN = 8  # on average, from which bins pay
@@ -139,7 +140,8 @@ class LineSums:
         self.width = self.step * bandwidth
         self.reach = int(2 * largest / self.step**2 - 0.5)
         boxes = int((high - self.low) / self.width) + 1
-        coarse = _bin_error(self.step, self.reach) <= tolerance / 4
+        rounding = 1e-14 * max(-self.low, high) / bandwidth  # of centres, at the end of the reach
+        coarse = _bin_error(self.step, self.reach) + rounding <= tolerance / 4
         if coarse and len(x) > ROWS_OF_BIN * boxes * BINS:
             self.moments = self._moments_by_bins(boxes)
         else:
@@ -148,7 +150,6 @@ class LineSums:
         finish_moments(self.moments, self.mass)
         self.reaches = np.empty(len(self.mass) + 2 * self.reach, np.int64)
         box_reaches(self.mass, total, tolerance / 4, self.step, self.reach, self.reaches)
-        rounding = 1e-14 * max(-self.low, high) / bandwidth  # of centres, at the end of the reach
         enough = _interpolates(largest, tolerance / 4) and rounding < tolerance / 4
         self.coefficients = self._interpolation() if enough else None
 
@@ -181,14 +182,18 @@ class LineSums:
         """The coefficients of the polynomial of each target box.
 
         The value at a node is the same linear map of the moments of the boxes around for all
-        target boxes, so that one matrix product does for them all.
+        target boxes, so that a matrix product does for many of them.
         """
         k = self.reach
         around = np.zeros((len(self.moments) + 4 * k, TERMS))
         around[2 * k : 2 * k + len(self.moments)] = self.moments
         shape = len(self.moments) + 2 * k, (2 * k + 1) * TERMS
         windows: Floats = np.ndarray(shape, np.float64, around, strides=around.strides)
-        return np.ascontiguousarray(windows) @ _boxes_to_powers(self.step, k)
+        to_powers = _boxes_to_powers(self.step, k)
+        found = np.empty((len(windows), NODES))
+        for part in slices(len(windows), BOXES_AT_ONCE):
+            np.dot(np.ascontiguousarray(windows[part]), to_powers, out=found[part])
+        return found
 
     def sums(self, targets: Floats, n_jobs: int | None = None) -> Floats:
         """The sum at each target; NaN where boxes do not serve."""
@@ -225,6 +230,8 @@ class KernelSums:
     bandwidth : float
     tolerance : float
         Relative; 0 is rounding.
+    ends : (float, float), optional
+        The least and the largest row on a line, where they are known.
     """
 
     def __init__(
@@ -236,8 +243,9 @@ class KernelSums:
         bandwidth: float,
         tolerance: float,
         n_jobs: int | None = None,
+        ends: tuple[float, float] | None = None,
     ) -> None:
-        self.rows, self.weight, self.n_jobs = rows, weight, n_jobs
+        self.rows, self.weight, self.n_jobs, self._ends = rows, weight, n_jobs, ends
         self.kind, self.shape, self.bandwidth = kind, shape, bandwidth
         self.tolerance = min(max(tolerance, EXACT), 0.1)
         self.log_unit = 0.0
@@ -256,11 +264,14 @@ class KernelSums:
         on_line = self.rows.shape[1] == 1 and self.kind == GAUSSIAN
         if not on_line:
             return self._by_leaves(targets)
-        ends = (float(x.min()), float(x.max())) if self._line is None else self._line.ends
-        if not LineSums.pays(len(x), ends, self.bandwidth, len(targets)):
+        if self._ends is None:
+            self._ends = float(x.min()), float(x.max())
+        if not LineSums.pays(len(x), self._ends, self.bandwidth, len(targets)):
             return self._by_leaves(targets)
         if self._line is None:
-            self._line = LineSums(x, self.weight, self.bandwidth, self.tolerance, self.n_jobs, ends)
+            self._line = LineSums(
+                x, self.weight, self.bandwidth, self.tolerance, self.n_jobs, self._ends
+            )
         with np.errstate(divide="ignore"):
             logs = np.log(self._line.sums(targets[:, 0], self.n_jobs))
         far = np.flatnonzero(~np.isfinite(logs))

@@ -162,6 +162,13 @@ def kernel_of(name: object) -> Kernel:
     return KERNELS[name]
 
 
+def reach_of(kernel: Kernel) -> float:
+    """Bandwidths beyond which nothing is left of a kernel in double precision."""
+    if kernel.bounded:
+        return 1.0
+    return 40.0 if kernel.name == "exponential" else 9.0
+
+
 def log_sphere(d: int) -> float:
     """log of the surface of the unit sphere in d dimensions; of two points where d is 1."""
     return log(2) + d / 2 * log(pi) - float(gammaln(d / 2))

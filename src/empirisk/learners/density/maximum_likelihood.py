@@ -9,18 +9,19 @@ then unbounded: logarithms of what is positive, logits of what lies in an interv
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 from warnings import warn
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.special import expit, logit
 
 from empirisk.learners.density.closed_forms import FORMULAS
 from empirisk.learners.density.families import Family, Parameters
-from empirisk.learners.density.numeric_newton import newton
+from empirisk.learners.density.numeric_newton import is_valley, newton
+from empirisk.learners.density.simplex import along_kinks, downhill
 from empirisk.losses.weighted import weighted_quantile
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import ConvergenceWarning, DataError
@@ -28,6 +29,7 @@ from empirisk.runtime.errors import ConvergenceWarning, DataError
 N_QUANTILES = 200
 STATIONARY = 1e-10  # what another step of Newton's method would add to the mean log-likelihood
 AT_THE_END = 1e-7  # of the spread: where the likelihood has no maximum, loc goes to the least value
+MOST_DOUBLINGS = 12  # of the scale of a start
 FAR, FARTHEST = 12.0, 16.0  # a logarithm beyond the one is on its way to infinity, none beyond
 
 
@@ -66,7 +68,8 @@ class _Search:
             return dict(self.fixed)
         quantiles = _quantiles(self.x, self.share)
         coarse = self.objective(quantiles, np.full(len(quantiles), 1 / len(quantiles)))
-        ends = [_downhill(coarse, start) for start in self.starts(quantiles)]
+        starts = [self._widened(coarse, start) for start in self.starts(quantiles)]
+        ends = [downhill(coarse, start) for start in starts]
         ends = [end for end in ends if np.isfinite(coarse(end))]
         fine = self.objective(self.x, self.share)
         ends = [end for end in ends if np.isfinite(fine(end))]
@@ -74,17 +77,20 @@ class _Search:
             raise _no_maximum(self.family, self.column, self.fixed)
         near, _, curvature = newton(coarse, min(ends, key=fine))
         near = near if np.isfinite(fine(near)) else min(ends, key=fine)
-        theta, left, _ = newton(fine, near, curvature)
-        self.judge(theta, left)
+        theta, left, curvature = newton(fine, near, curvature)
+        smooth = left <= STATIONARY and is_valley(curvature)
+        if not smooth:
+            theta, left = along_kinks(fine, theta)
+        self.judge(theta, left, smooth=smooth)
         return self.parameters(theta)
 
-    def judge(self, theta: Floats, left: float) -> None:
+    def judge(self, theta: Floats, left: float, *, smooth: bool) -> None:
         """Raise an error where there is no maximum, and warn of one that was not reached."""
         found = self.parameters(theta)
         spread = float(self.x.max() - self.x.min())
         low, high = self.family.support(found)
         near = min(self.x.min() - low, high - self.x.max()) < AT_THE_END * spread
-        if not left <= STATIONARY and near:
+        if near and not smooth:
             raise _no_maximum(self.family, self.column, found)
         far = [self.family.free[j] for j in self._bounded if abs(theta[j]) > FAR]
         if far:
@@ -158,10 +164,21 @@ class _Search:
             if given is not None:
                 found.append(self._unbounded(dict(zip(self.family.names, given, strict=True))))
             for size in (0.5, 1.0, 4.0) if self.family.shapes else (1.0,):
-                found.append(self._unbounded(self._by_quartiles(size)))
+                with suppress(ValueError, RuntimeError):  # of scipy, without quantiles
+                    found.append(self._unbounded(self._by_quartiles(size)))
                 if "loc" in self.family.free and "scale" in self.family.free:
                     found.append(self._unbounded(self._covering(size)))
         return [start for start in found if np.isfinite(start).all()]
+
+    def _widened(self, cost: Callable[[Floats], float], start: Floats) -> Floats:
+        """A start at which no value is impossible, of those with larger scales, if there is one."""
+        theta = start.copy()
+        if "scale" in self.family.free:
+            for _ in range(MOST_DOUBLINGS):
+                if np.isfinite(cost(theta)):
+                    break
+                theta[self.family.free.index("scale")] += np.log(2)
+        return theta
 
     def _by_quartiles(self, size: float) -> Parameters:
         middle, spread = self._unit
@@ -212,13 +229,6 @@ def _quantiles(x: Floats, share: Floats) -> Floats:
     return found
 
 
-def _downhill(cost: Callable[[Floats], float], start: Floats) -> Floats:
-    """Where the simplex of Nelder and Mead ends, which walks around infinities."""
-    options = {"maxiter": 200 * len(start), "xatol": 1e-3, "fatol": 1e-7, "adaptive": False}
-    with np.errstate(all="ignore"):
-        return np.asarray(minimize(cost, start, method="Nelder-Mead", options=options).x)
-
-
 def _bounded(value: float, low: float, high: float) -> float:
     """From the line to the interval (low, high)."""
     if np.isfinite(low) and np.isfinite(high):
@@ -250,10 +260,10 @@ def _refuse_impossible(family: Family, x: Floats, column: Any) -> None:
     """Raise a DataError where a value lies outside whatever the free parameters are."""
     fixed = dict(family.fixed)
     a, b = family.distribution.a, family.distribution.b
-    if "loc" not in fixed or (family.free and np.isfinite(b) and "scale" not in fixed):
+    if "loc" not in fixed or (family.free and np.isfinite(b) and b and "scale" not in fixed):
         return
     low = fixed["loc"] + a * fixed.get("scale", 1.0) if a == 0 or "scale" in fixed else -np.inf
-    high = fixed["loc"] + b * fixed["scale"] if "scale" in fixed else np.inf
+    high = fixed["loc"] + b * fixed.get("scale", 1.0) if b == 0 or "scale" in fixed else np.inf
     bad = (x < low) | (x > high)
     if bad.any():
         raise DataError(

@@ -77,6 +77,14 @@ def hessian_of(cost: Cost, theta: Floats, centre: float) -> Floats:
     return found
 
 
+def is_valley(hessian: Floats | None) -> bool:
+    """Whether the curvature is nowhere negative, but for its rounding errors."""
+    if hessian is None or not np.isfinite(hessian).all():
+        return False
+    values = np.linalg.eigvalsh(hessian)
+    return bool(values[0] > -1e-4 * max(values[-1], 0.0) - 1e-8)
+
+
 def _direction(gradient: Floats, hessian: Floats) -> Floats:
     """The step of Newton's method, with the curvature along each axis made positive."""
     if not np.isfinite(hessian).all():

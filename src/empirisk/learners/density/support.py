@@ -13,7 +13,6 @@ from empirisk.runtime.arrays import Bools, Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
 
 MOST_IMAGES = 20  # of a row, on either side
-GAUSSIAN_REACH = 9.0  # bandwidths, beyond which nothing is left of a kernel in double precision
 
 
 class Images(NamedTuple):
@@ -100,6 +99,14 @@ def _reflected_column(
             pieces.append(piece)
             origins.append(origin[close])
     return np.concatenate(pieces), np.concatenate(origins)
+
+
+def widest_bandwidth(support: Any, d: int, reach: float) -> float:
+    """The largest bandwidth that is taken with a support, where kernels reach so many of them."""
+    ends = checked_support(support, d)
+    if ends is None:
+        return np.inf
+    return float(np.min(ends[:, 1] - ends[:, 0])) * MOST_IMAGES / reach
 
 
 def _images(x: Floats, low: float, high: float, reach: float) -> list[Floats]:
