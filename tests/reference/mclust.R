@@ -3,14 +3,15 @@
 suppressMessages({library(mclust); library(jsonlite)})
 data(diabetes, package = "mclust"); data(acidity, package = "mclust")
 sets <- list(faithful = as.matrix(faithful), diabetes = as.matrix(diabetes[, 2:4]),
-             acidity = as.matrix(acidity))
+             acidity = as.matrix(acidity), iris = as.matrix(iris[, 1:4]))
 # mclust's names of what scikit-learn calls full, tied, diag and spherical
 names_of <- function(p) if (p == 1) list(full = "V", tied = "E") else
   list(full = "VVV", tied = "EEE", diag = "VVI", spherical = "VII")
 fits <- list()
 for (set in names(sets)) {
   X <- sets[[set]]
-  for (type in names(names_of(ncol(X)))) for (G in 2:5) {
+  for (type in names(names_of(ncol(X)))) for (G in 2:6) {
+    if (G == 6 && set != "iris") next
     model <- names_of(ncol(X))[[type]]
     fit <- tryCatch(Mclust(X, G = G, modelNames = model, verbose = FALSE), error = function(e) NULL)
     if (is.null(fit) || is.na(fit$loglik)) next

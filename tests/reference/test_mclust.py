@@ -1,6 +1,7 @@
 """Gaussian mixtures beside mclust 6 of R: as high a likelihood at the defaults, its criteria.
 
-The numbers are in mclust.json, made by mclust.R. faithful is R's, diabetes and acidity mclust's.
+The numbers are in mclust.json, made by mclust.R. faithful and iris are R's, diabetes and
+acidity mclust's.
 """
 
 import json
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
 
 from empirisk import GaussianMixture, datasets
 
@@ -17,6 +19,7 @@ DATA = {
     "faithful": np.column_stack([geyser[name].numbers() for name in ("eruptions", "waiting")]),
     "diabetes": np.array(R["diabetes"], dtype=float),
     "acidity": np.array(R["acidity"])[:, np.newaxis],
+    "iris": load_iris().data,
 }
 FITS = R["fits"]
 

@@ -114,11 +114,50 @@ def test_a_start_that_is_not_to_be_believed_goes_behind():
     assert found.parameters[0] == found.parameters[1]
 
 
+class Delays:
+    """A mixture of exponential distributions: weights and means, of which the rows are given."""
+
+    times = np.array([0.3, 0.8, 1.1, 0.2, 9.0, 14.0, 30.0])
+
+    def e_step(self, parameters):
+        shares, means = parameters
+        joint = shares * np.exp(-self.times[:, None] / means) / means
+        with np.errstate(divide="ignore", invalid="ignore"):
+            hidden = joint / joint.sum(axis=1, keepdims=True)
+            return hidden, float(np.log(joint.sum(axis=1)).mean())
+
+    def m_step(self, hidden):
+        return hidden.mean(axis=0), self.times @ hidden / hidden.sum(axis=0)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_start_without_a_likelihood_leads_nowhere_and_the_others_go_on(n_jobs):
+    half = np.full(2, 0.5)
+    good, bad = (half, np.array([1.0, 20.0])), (half, np.array([1e-3, 2e-3]))  # exp(-15000) is 0
+    found = em_from(Delays(), [bad, good, bad], tol=1e-9, n_jobs=n_jobs)
+    alone = em(Delays(), good, tol=1e-9)
+    assert_allclose(found.parameters[1], alone.parameters[1], rtol=1e-12)
+    assert_array_equal(np.isfinite(found.starts), [False, True, False])
+    assert found.starts[0] == -np.inf
+    with pytest.raises(ParameterError, match="none of 2 starts leads anywhere"):
+        em_from(Delays(), [bad, bad])
+
+
+def test_starts_may_come_as_an_array_or_one_by_one():
+    starts = np.array([[0.5, 0.5], [0.6, 0.5]])
+    for given in (starts, iter(starts), [[0.5, 0.5], [0.6, 0.5]]):
+        found = em_from(TwoCoins(), map(np.array, given), tol=1e-10)
+        assert_allclose(found.parameters, [0.7968, 0.5196], atol=1e-3)
+    assert_array_equal(em_from(TwoCoins(), starts).starts, em_from(TwoCoins(), list(starts)).starts)
+
+
 def test_errors_are_clear():
     with pytest.raises(ParameterError, match="tol is -1"):
         em(TwoCoins(), np.array([0.6, 0.5]), tol=-1)
     with pytest.raises(ParameterError, match="starts is empty"):
         em_from(TwoCoins(), [])
+    with pytest.raises(ParameterError, match="finalists is 0"):
+        em_from(TwoCoins(), [np.array([0.6, 0.5])] * 2, finalists=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         with pytest.raises(ParameterError, match="finite"):

@@ -10,7 +10,7 @@ held is the M-step, which needs E_q log p_t(v, h) alone. Neither lowers the like
 Laird & Rubin 1977). A model gives its two steps, the solver everything around them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeVar
 from warnings import warn
@@ -21,7 +21,7 @@ from empirisk.runtime.arrays import Floats
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import ConvergenceWarning, ParameterError
 from empirisk.runtime.parallel import parallel
-from empirisk.solvers.descent import check_limits
+from empirisk.solvers.descent import check_limits, is_number
 
 ROUNDING = 1e-9  # of the log-likelihood: what sums in another order may change
 FINALISTS = 5
@@ -29,6 +29,10 @@ SHORT = 1e-4  # gain for each row at which a start has shown where it leads
 
 P = TypeVar("P")
 S = TypeVar("S")
+
+
+class NoLikelihood(ParameterError):
+    """Parameters under which the rows have a likelihood of 0, or none."""
 
 
 class LatentModel(Protocol[P, S]):
@@ -134,7 +138,7 @@ def em(
         check_deadline()
         statistics, value = model.e_step(parameters)
         if not np.isfinite(value):
-            raise ParameterError(
+            raise NoLikelihood(
                 f"the log-likelihood is {value} at step {t}; start where it is a finite number"
             )
         gain = value - values[-1] if values else np.inf
@@ -154,7 +158,7 @@ def em(
 
 def em_from(
     model: LatentModel[P, S],
-    starts: Sequence[P],
+    starts: Iterable[P],
     *,
     tol: float = 1e-6,
     max_iter: int = 1000,
@@ -172,7 +176,7 @@ def em_from(
 
 def em_ends(
     model: LatentModel[P, S],
-    starts: Sequence[P],
+    starts: Iterable[P],
     *,
     tol: float = 1e-6,
     max_iter: int = 1000,
@@ -185,13 +189,14 @@ def em_ends(
 
     Each start is followed until a step gains less than 0.0001 for each row; then the best five of
     them until it gains less than `tol` (after Biernacki, Celeux & Govaert 2003), and the next best
-    for each of these that does not end soundly.
+    for each of these that does not end soundly. A start without a likelihood leads nowhere, and is
+    an error only if all are such.
 
     Parameters
     ----------
     model, tol, max_iter, keep_steps
         As in `em`.
-    starts : sequence of parameters
+    starts : iterable of parameters
     sound : callable, optional
         sound(parameters) is False where a likelihood is not to be believed; a start that leads to
         sound parameters goes before all that do not.
@@ -203,19 +208,28 @@ def em_ends(
     Returns
     -------
     list of Ascent
-        The `starts` of each has what each start led to.
+        The `starts` of each has what each start led to, minus infinity where that is nowhere.
     """
+    starts = list(starts)
     if not starts:
         raise ParameterError("starts is empty; give at least one start")
+    if not (is_number(finalists) and int(finalists) == finalists >= 1):
+        raise ParameterError(f"finalists is {finalists!r}; give a whole number of 1 or more")
     if len(starts) == 1:
         return [em(model, starts[0], tol=tol, max_iter=max_iter, keep_steps=keep_steps)]
     short = max(tol, SHORT)
 
-    def follow(start: P) -> Ascent[P]:
-        return em(model, start, tol=short, max_iter=max_iter, keep_steps=keep_steps)
+    def follow(start: P) -> Ascent[P] | NoLikelihood:
+        try:
+            return em(model, start, tol=short, max_iter=max_iter, keep_steps=keep_steps)
+        except NoLikelihood as nowhere:
+            return nowhere
 
-    ways = parallel(follow, starts, n_jobs=n_jobs)
-    reached = np.array([way.log_likelihood for way in ways])
+    led = parallel(follow, starts, n_jobs=n_jobs)
+    ways = [way for way in led if isinstance(way, Ascent)]
+    if not ways:
+        raise ParameterError(f"none of {len(starts)} starts leads anywhere: {led[0]}")
+    reached = np.array([way.log_likelihood if isinstance(way, Ascent) else -np.inf for way in led])
     order = ranked(ways, sound)
     if tol == short:
         return [replace(ways[i], starts=reached) for i in order]

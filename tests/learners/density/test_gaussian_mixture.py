@@ -8,9 +8,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp
 from scipy.stats import kstest, multivariate_normal
+from sklearn.exceptions import NotFittedError
 from sklearn.mixture import GaussianMixture as Peer
 
-from empirisk import GaussianMixture, Tuned, risk
+from empirisk import GaussianMixture, PoissonMixture, Tuned, risk
+from empirisk.learners.density.gaussian_starts import sphered
 from empirisk.learners.density.mixture_starts import quantile_labels
 from empirisk.runtime.errors import ConvergenceWarning, DataError, ParameterError, RankWarning
 
@@ -533,6 +535,46 @@ def test_what_cannot_be_fitted_is_said():
         GaussianMixture(6).fit(gappy)
 
 
+def test_what_was_not_fitted_is_said():
+    for mixture in (GaussianMixture(2), PoissonMixture(2)):
+        with pytest.raises(NotFittedError):
+            mixture.sample()
+    with pytest.raises(NotFittedError):
+        GaussianMixture(2).plot()
+    with pytest.raises(ParameterError, match="means_init is"):
+        GaussianMixture(2, means_init=[["a", "b"]] * 2).fit(X)
+
+
+def test_precisions_beyond_all_numbers_are_infinite_and_in_silence():
+    rows = X * 1e-310  # whose digits are few
+    for covariance_type in ALL:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            mixture = GaussianMixture(2, covariance_type=covariance_type, random_state=0).fit(rows)
+        assert not np.isnan(mixture.precisions_).any()
+        assert np.isfinite(mixture.score(rows))
+
+
+@pytest.mark.parametrize("covariance_type", ["spherical", "sieve"])
+def test_a_feature_that_vanishes_beside_another_is_no_trouble(covariance_type):
+    rows = X * [1e-170, 1e170]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mixture = GaussianMixture(3, covariance_type=covariance_type, random_state=0).fit(rows)
+    zero = X * [0.0, 1e170]  # which is what is left of it beside the other
+    assert_allclose(mixture.score_samples(rows), mixture.score_samples(zero), rtol=1e-12)
+    assert len(np.unique(mixture.predict(rows))) == 3
+
+
+def test_sphered_rows_have_no_correlations():
+    rng = np.random.default_rng(0)
+    weight = rng.random(len(X))
+    rows = sphered(np.column_stack([X, X @ [1.0, 2.0]]), weight)
+    assert rows.shape == X.shape  # the third column says nothing new
+    gaps = rows - np.average(rows, axis=0, weights=weight)
+    assert_allclose((gaps.T * weight) @ gaps / weight.sum(), np.eye(2), atol=1e-12)
+
+
 def test_without_a_step_nothing_is_known_of_the_likelihood():
     rows = np.random.default_rng(12).normal(size=(20, 2))
     assert GaussianMixture(2, random_state=0, max_iter=0).fit(rows).lower_bound_ == -np.inf
@@ -557,7 +599,7 @@ def test_starts_are_tried_on_a_part_of_many_rows_and_end_as_high():
     found = GaussianMixture(4, random_state=0, keep_steps=True).fit(rows)
     start = GaussianMixture(4, means_init=centres, random_state=0).fit(rows)
     assert found.lower_bound_ >= start.lower_bound_ - 1e-6  # tol
-    assert len(found.trajectory_.starts) == 10
+    assert len(found.trajectory_.starts) == 20
     assert len(found.lower_bounds_) == found.n_iter_ < start.n_iter_ + 10
     again = GaussianMixture(4, random_state=0, n_jobs=2).fit(rows)
     assert_array_equal(again.means_, found.means_)

@@ -110,10 +110,11 @@ class Full:
     def precisions(self, covariances: Floats, unit: Floats) -> tuple[Floats, Floats]:
         """Of x: upper triangular factors of the precisions, and the precisions themselves."""
         matrices = covariances.reshape(-1, *covariances.shape[-2:])
-        upper = np.swapaxes(inverse_roots(matrices), 1, 2) * unit[:, np.newaxis]
+        lower = inverse_roots(matrices)
+        upper = np.swapaxes(lower, 1, 2)
         return (
-            upper.reshape(covariances.shape),
-            (upper @ np.swapaxes(upper, 1, 2)).reshape(covariances.shape),
+            (upper * unit[:, np.newaxis]).reshape(covariances.shape),
+            (upper @ lower * unit * unit[:, np.newaxis]).reshape(covariances.shape),
         )
 
     def n_parameters(self, K: int, p: int) -> int:

@@ -26,15 +26,15 @@ from empirisk.learners.density.mixture_starts import STARTS
 from empirisk.learners.density.scouting import best_of_starts, drawn_scouts, model_of
 from empirisk.learners.density.tiled_rows import Place, TiledRows
 from empirisk.learners.team import Team
-from empirisk.learners.unsupervised.clusters import check_parameters, is_count, is_number
+from empirisk.learners.unsupervised.clusters import check_parameters, is_number
 from empirisk.runtime.arrays import Floats, Ints
-from empirisk.runtime.errors import ParameterError, RankWarning
+from empirisk.runtime.errors import RankWarning
 from empirisk.runtime.parallel import one_blas_thread
-from empirisk.runtime.streams import generator, spawn
-from empirisk.runtime.validation import check_predict, check_rows, numbers
+from empirisk.runtime.streams import spawn
+from empirisk.runtime.validation import check_predict
 from empirisk.solvers.em import Ascent, em
 
-AUTO_STARTS, AUTO_STARTS_ALONG_A_LINE = 10, 40
+AUTO_STARTS, AUTO_STARTS_ALONG_A_LINE = 20, 40
 
 
 class GaussianMixture(MixtureDrawing, Mixture):
@@ -68,16 +68,18 @@ class GaussianMixture(MixtureDrawing, Mixture):
     max_iter : int
         Steps at most.
     n_init : "auto" or int
-        How many starts; "auto" is 10, 40 for a single feature, where components close around
+        How many starts; "auto" is 20, 40 for a single feature, where components close around
         equal values most easily, and 1 where the start is not drawn. Of more than 20,000 rows (or
         200 for each component and feature, if that is more) half as many are drawn to try all
-        starts on, and only the best end of these is followed on all rows.
+        starts on; the best five ends, as far as they differ, are followed on all rows for some
+        steps, and the best three of these to their end.
     init_params : {"auto", "kmeans", "k-means++", "random_from_data", "random", "hierarchical"}
         Rows are dealt to components by k-means; by the nearest of rows that k-means++ or chance
         draws; by random probabilities; by Ward's hierarchy, which draws nothing up to 2000 rows.
-        "auto" takes these five in turn, and the second time equal groups along the first principal
-        component in place of the hierarchy. Features are brought to one variance before, unless
-        components are spheres.
+        Features are brought to one variance before, unless components are spheres. "auto" takes
+        these five in turn, the second time equal groups along the first principal component in
+        place of the hierarchy; then ten more starts, of rows without correlations (for spheres, of
+        one variance), as each way of telling what is near hides some maxima from the others.
     weights_init, means_init, precisions_init : arrays, optional
         Parameters to start from, as in scikit-learn; without precisions, rows are dealt to the
         nearest mean.
@@ -175,28 +177,6 @@ class GaussianMixture(MixtureDrawing, Mixture):
         self.keep_steps = keep_steps
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find weights, means and covariances.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, p)
-            NaN where a value is missing.
-        y : ignored
-        sample_weight : array-like of shape (n,), optional
-            A row of weight w counts as w copies of it.
-        """
-        rows, weight = check_rows(self, X, sample_weight, allow_nan=True)
-        self._check_parameters()
-        prepared = self._prepared(rows, weight)
-        self._fit_rows(prepared)
-        self._warn(prepared.floor)
-        return self
-
-    def design(self, X: Any) -> Floats:
-        """X as an array, NaN where a value is missing."""
-        return numbers(X, self, allow_nan=True)
-
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Floats, Ints]:
         """Rows drawn from the mixture, and their components, in the order of components.
 
@@ -206,11 +186,7 @@ class GaussianMixture(MixtureDrawing, Mixture):
         random_state : None, int, RandomState or Generator
             None is that of the learner.
         """
-        if not is_count(n_samples):
-            raise ParameterError(f"n_samples is {n_samples!r}; give a whole number of 1 or more")
-        rng = generator(spawn(self.random_state if random_state is None else random_state, 1)[0])
-        counts = rng.multinomial(n_samples, self.weights_ / self.weights_.sum())
-        labels = np.repeat(np.arange(len(counts)), counts)
+        labels, rng = self._drawn_components(n_samples, random_state)
         means, matrices = self._placed_means, self._matrices()
         noise = rng.standard_normal((n_samples, means.shape[1]))
         with one_blas_thread():
@@ -260,11 +236,10 @@ class GaussianMixture(MixtureDrawing, Mixture):
             n_jobs=self.n_jobs, **limits,
         )  # fmt: skip
 
-    def _warn(self, floor: CovarianceFloor) -> None:
-        """Say what is doubtful about the fit."""
-        self._warn_unless_converged()
-        held_up = self._structure().at_floor(self._placed_covariances, floor)
-        if held_up and not floor.in_a_plane:
+    def _warn(self, rows: PreparedRows) -> None:
+        super()._warn(rows)
+        held_up = self._structure().at_floor(self._placed_covariances, rows.floor)
+        if held_up and not rows.floor.in_a_plane:
             warn(
                 "a component has closed around a few rows, or rows in a plane, and only "
                 f"reg_covar={self.reg_covar} keeps its covariance from vanishing: its likelihood "

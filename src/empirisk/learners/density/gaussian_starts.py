@@ -23,6 +23,7 @@ from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.streams import generator, spawn
 
 FAR_MEAN = 1e100  # where rows have a size of about 1
+CONSTANT = 1e-10  # of the largest variance: what rounding leaves of none
 LEAST_SHARE = 1e-10  # of a component that no row was dealt to
 
 
@@ -47,17 +48,42 @@ def drawn_starts(
 ) -> list[GaussianParameters]:
     """The parameters of a start for each seed."""
     Z = rows.tiled.whole(rows.X)
-    size = np.sqrt(np.diagonal(rows.floor.total))
-    scaled = Z if model.structure.common_unit else Z / size
+    views = two_views(Z, rows, spheres=model.structure.common_unit)
     starts = []
     for number, seed in enumerate(seeds):
-        way = way_of_start(init_params, number)
+        way, again = way_of_start(init_params, number)
         if way == "random" and K > 1:
             labels: Any = random_responsibilities(len(Z), K, seed)
         else:
-            labels = start_labels(scaled, rows.weight, K, way, seed, rows.tiled.team)
+            labels = start_labels(views[again], rows.weight, K, way, seed, rows.tiled.team)
         starts.append(dealt_parameters(Z, rows.weight, labels, K, model))
     return starts
+
+
+def two_views(Z: Floats, rows: PreparedRows, *, spheres: bool) -> tuple[Floats, Floats]:
+    """Rows in which nearness is told in two ways, as maxima are missed that one of them hides.
+
+    Features of one variance, and then without correlations; for spheres as they are, and then of
+    one variance.
+    """
+    size = np.sqrt(np.diagonal(rows.floor.total))
+    scaled = Z / np.where(size > 0, size, 1.0)  # beside another feature's unit, one may vanish
+    return (Z, scaled) if spheres else (scaled, sphered(scaled, rows.weight))
+
+
+def sphered(Z: Floats, weight: Floats) -> Floats:
+    """Rows along their principal components, each of variance 1; without those that are constant.
+
+    Examples
+    --------
+    >>> sphered(np.array([[0.0, 0.0], [2.0, 2.0]]), np.ones(2)).round(9)
+    array([[-1.],
+           [ 1.]])
+    """
+    gaps = Z - np.average(Z, axis=0, weights=weight)
+    variances, axes = np.linalg.eigh((gaps * weight[:, np.newaxis]).T @ gaps / weight.sum())
+    varies = variances > CONSTANT * variances[-1]
+    return np.ascontiguousarray(gaps @ (axes[:, varies] / np.sqrt(variances[varies])))
 
 
 def dealt_parameters(
@@ -139,7 +165,10 @@ def given(mixture: Any, name: str, shape: tuple[int, ...]) -> Floats | None:
     value = getattr(mixture, name)
     if value is None:
         return None
-    array = np.array(value, dtype=float, order="C")
+    try:
+        array = np.array(value, dtype=float, order="C")
+    except (TypeError, ValueError):
+        raise ParameterError(f"{name} is {value!r}; give numbers of shape {shape}") from None
     if array.shape != shape or not np.isfinite(array).all():
         raise ParameterError(
             f"{name} has shape {array.shape}; wanted finite numbers of shape {shape}"

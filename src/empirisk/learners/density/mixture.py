@@ -7,7 +7,7 @@ from warnings import warn
 import numpy as np
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils.validation import _num_samples
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from empirisk.learners.density.density_estimator import DensityMixin
 from empirisk.learners.unsupervised.clusters import check_parameters, is_count, is_number, is_whole
@@ -15,7 +15,8 @@ from empirisk.risk.axis import Axis
 from empirisk.risk.without_labels import FittedPath
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import ConvergenceWarning, DataError, ParameterError
-from empirisk.runtime.validation import check_weights, numbers
+from empirisk.runtime.streams import generator, spawn
+from empirisk.runtime.validation import check_rows, check_weights, numbers
 
 MOST_COMPONENTS = 20  # of the default grid
 
@@ -30,7 +31,30 @@ class Mixture(DensityMixin, BaseEstimator):
     axis: ClassVar[Axis | None] = Axis(("n_components",), larger="richer", scale="integer")
 
     n_components: int
+    random_state: Any
     weights_: Floats
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the parameters.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+            NaN where a value is missing.
+        y : ignored
+        sample_weight : array-like of shape (n,), optional
+            A row of weight w counts as w copies of it.
+        """
+        rows, weight = check_rows(self, X, sample_weight, allow_nan=True)
+        self._check_parameters()
+        prepared = self._prepared(rows, weight)
+        self._fit_rows(prepared)
+        self._warn(prepared)
+        return self
+
+    def design(self, X: Any) -> Floats:
+        """X as an array, NaN where a value is missing."""
+        return numbers(X, self, allow_nan=True)
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Ints:
         """`fit`, and the most probable component of each row."""
@@ -109,7 +133,19 @@ class Mixture(DensityMixin, BaseEstimator):
         weight = check_weights(sample_weight, len(rows))
         return np.where(np.isnan(rows).all(axis=1), 0.0, weight)
 
-    def _warn_unless_converged(self: Any) -> None:
+    def _drawn_components(
+        self, n_samples: int, random_state: Any
+    ) -> tuple[Ints, np.random.Generator]:
+        """The components of rows to draw, in order, and what draws the rows themselves."""
+        check_is_fitted(self)
+        if not is_count(n_samples):
+            raise ParameterError(f"n_samples is {n_samples!r}; give a whole number of 1 or more")
+        rng = generator(spawn(self.random_state if random_state is None else random_state, 1)[0])
+        counts = rng.multinomial(n_samples, self.weights_ / self.weights_.sum())
+        return np.repeat(np.arange(len(counts)), counts), rng
+
+    def _warn(self: Any, rows: Any) -> None:
+        """Say what is doubtful about the fit."""
         if not self.converged_ and self.max_iter > 0 and self.tol > 0:
             warn(
                 f"EM has not converged after max_iter={self.max_iter} steps; "
@@ -125,10 +161,6 @@ class Mixture(DensityMixin, BaseEstimator):
             max_iter=(is_whole(checks.max_iter) and checks.max_iter >= 0, "a whole number >= 0"),
             tol=(is_number(checks.tol) and checks.tol >= 0, "a number >= 0"),
         )
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find the parameters."""
-        raise NotImplementedError
 
     def _log_joint(self, X: Any) -> Floats:
         raise NotImplementedError

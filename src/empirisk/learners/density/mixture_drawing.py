@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from empirisk.charts.mixture import draw_density_parts, draw_ellipses
 from empirisk.runtime.errors import ParameterError
@@ -38,6 +39,7 @@ class MixtureDrawing:
         -------
         matplotlib axes
         """
+        check_is_fitted(self)
         if not 0 < share < 1:
             raise ParameterError(f"share is {share!r}; give a number between 0 and 1")
         rows = None if X is None else check_predict(self, X, allow_nan=True)

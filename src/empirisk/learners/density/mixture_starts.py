@@ -19,13 +19,17 @@ from empirisk.runtime.streams import generator
 
 STARTS = ("kmeans", "hierarchical", "random", "k-means++", "random_from_data")
 AUTO = (*STARTS, "kmeans", "quantiles", "random", "k-means++", "random_from_data")
+AUTO_AGAIN = (*STARTS, "kmeans", *STARTS[2:], "random_from_data")
 MOST_IN_HIERARCHY = 2000  # rows; of more, so many are drawn and the others join the nearest
 POOLED = 0.1
 
 
-def way_of_start(init_params: str, number: int) -> str:
-    """How the start of this number is found."""
-    return AUTO[number % len(AUTO)] if init_params == "auto" else init_params
+def way_of_start(init_params: str, number: int) -> tuple[str, bool]:
+    """How the start of this number is found, and whether in the second view of the rows."""
+    if init_params != "auto":
+        return init_params, False
+    again = number // len(AUTO) % 2 == 1
+    return (AUTO_AGAIN if again else AUTO)[number % len(AUTO)], again
 
 
 def start_labels(Z: Floats, weight: Floats, K: int, way: str, seed: int, team: Team) -> Int32s:

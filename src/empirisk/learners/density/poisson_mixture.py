@@ -28,12 +28,12 @@ from empirisk.learners.density.poisson_model import (
     row_constants,
 )
 from empirisk.learners.team import Team
-from empirisk.learners.unsupervised.clusters import check_parameters, is_count, is_number
+from empirisk.learners.unsupervised.clusters import check_parameters, is_number
 from empirisk.runtime.arrays import Floats, Ints
-from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.errors import DataError
 from empirisk.runtime.parallel import one_blas_thread
-from empirisk.runtime.streams import generator, spawn
-from empirisk.runtime.validation import check_predict, check_rows, numbers
+from empirisk.runtime.streams import spawn
+from empirisk.runtime.validation import check_predict
 from empirisk.solvers.em import Ascent, em_from
 
 AUTO_STARTS = 10
@@ -112,34 +112,9 @@ class PoissonMixture(Mixture):
         self.verbose = verbose
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find weights and rates.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, p), counts
-            NaN where one is missing.
-        y : ignored
-        sample_weight : array-like of shape (n,), optional
-            A row of weight w counts as w copies of it.
-        """
-        rows, weight = check_rows(self, X, sample_weight, allow_nan=True)
-        self._check_parameters()
-        self._fit_rows(self._prepared(rows, weight))
-        self._warn_unless_converged()
-        return self
-
-    def design(self, X: Any) -> Floats:
-        """X as an array, NaN where a value is missing."""
-        return numbers(X, self, allow_nan=True)
-
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Floats, Ints]:
         """Rows drawn from the mixture, and their components, in the order of components."""
-        if not is_count(n_samples):
-            raise ParameterError(f"n_samples is {n_samples!r}; give a whole number of 1 or more")
-        rng = generator(spawn(self.random_state if random_state is None else random_state, 1)[0])
-        counts = rng.multinomial(n_samples, self.weights_ / self.weights_.sum())
-        labels = np.repeat(np.arange(len(counts)), counts)
+        labels, rng = self._drawn_components(n_samples, random_state)
         return poisson_counts(self.rates_[labels], rng), labels
 
     def _prepared(self, X: Floats, weight: Floats) -> Counts:
@@ -174,7 +149,7 @@ class PoissonMixture(Mixture):
         roots = np.sqrt(np.where(seen > 0, rows.X, rows.center))
         starts = []
         for number, seed in enumerate(spawn(self.random_state, self._number_of_starts())):
-            way = way_of_start(self.init_params, number)
+            way, _ = way_of_start(self.init_params, number)
             if way == "random" and K > 1:
                 share = random_responsibilities(len(roots), K, seed)
             else:

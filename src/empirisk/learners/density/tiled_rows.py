@@ -53,8 +53,10 @@ class Place:
         )
         reach = np.maximum(np.abs(low * unit - mean), np.abs(high * unit - mean))
         closer = np.array([inverse_power(size) for size in reach])
-        fits = np.isfinite(unit * closer)
-        unit, mean = np.where(fits, unit * closer, unit), np.where(fits, mean * closer, mean)
+        with np.errstate(over="ignore"):
+            nearer = unit * closer
+        fits = np.isfinite(nearer)
+        unit, mean = np.where(fits, nearer, unit), np.where(fits, mean * closer, mean)
         if common:
             mean, unit = mean * (unit.min() / unit), np.full(len(unit), unit.min())
         return cls(unit, mean)
