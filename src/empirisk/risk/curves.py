@@ -14,7 +14,21 @@ from empirisk.runtime.arrays import Array, Floats
 
 @dataclass(frozen=True, eq=False)
 class RiskPath:
-    """V numbers each: values, their complexity, honest risk, its standard error, training risk."""
+    """V numbers each: values, their complexity, honest risk, its standard error, training risk.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from empirisk import Ridge, Tuned
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 20))
+    >>> y = X[:, 0] + rng.normal(size=60)
+    >>> path = Tuned(Ridge(), values=[100.0, 1.0, 0.01]).fit(X, y).path_
+    >>> path.values, path.complexity
+    ([100.0, 1.0, 0.01], array([0., 1., 2.]))
+    >>> bool((path.training_risk < path.risk).all())
+    True
+    """
 
     values: Sequence[Any]
     complexity: Floats
