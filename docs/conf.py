@@ -30,7 +30,10 @@ html_theme = "furo"
 html_title = f"Empirisk {version}"
 html_math_renderer = "mathml"
 html_copy_source = False
+html_static_path = ["_static"]
+html_css_files = ["pages.css"]
 html_show_sphinx = False
+html_show_copyright = False
 
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
@@ -42,5 +45,6 @@ autodoc_typehints = "none"
 autodoc_default_options = {"members": True, "inherited-members": True, "member-order": "bysource"}
 napoleon_google_docstring = False
 napoleon_custom_sections = [("Attributes", "params_style")]
+napoleon_use_param = False
 napoleon_use_rtype = False
 toc_object_entries = False  # methods in the sidebar of every page would take most of the build

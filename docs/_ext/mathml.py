@@ -13,7 +13,7 @@ def inline(writer: Any, node: nodes.math) -> None:
 
 
 def block(writer: Any, node: nodes.math_block) -> None:
-    writer.body.append(f"<div class='math'>{tex2mathml(node.astext(), as_block=True)}</div>")
+    writer.body.append(f"<div class='formula'>{tex2mathml(node.astext(), as_block=True)}</div>")
     raise nodes.SkipNode
 
 
