@@ -178,7 +178,29 @@ def em_from(
     n_jobs: int | None = None,
     finalists: int = FINALISTS,
 ) -> Ascent[P]:
-    """Of several starts, the way to the largest likelihood: the first of `em_ends`.
+    """Of several starts, the way to the largest likelihood.
+
+    Each start is followed until a step gains less than 0.0001 for each row; then the best five of
+    them until it gains less than `tol` (after Biernacki, Celeux & Govaert 2003), and the next best
+    for each of these that does not end soundly.
+
+    Parameters
+    ----------
+    model, tol, max_iter, keep_steps
+        As in `em`.
+    starts : sequence of parameters
+    sound : callable, optional
+        sound(parameters) is False where a likelihood is not to be believed; a start that leads to
+        sound parameters goes before all that do not.
+    n_jobs : int or None
+        Threads; no bit depends on it.
+    finalists : int
+        How many starts are followed to the end.
+
+    Returns
+    -------
+    Ascent
+        Its `starts` has what each start led to.
 
     Examples
     --------
@@ -213,22 +235,7 @@ def em_ends(
 ) -> list[Ascent[P]]:
     """The ways from several starts that were gone to their end, that to the most likely one first.
 
-    Each start is followed until a step gains less than 0.0001 for each row; then the best five of
-    them until it gains less than `tol` (after Biernacki, Celeux & Govaert 2003), and the next best
-    for each of these that does not end soundly.
-
-    Parameters
-    ----------
-    model, tol, max_iter, keep_steps
-        As in `em`.
-    starts : sequence of parameters
-    sound : callable, optional
-        sound(parameters) is False where a likelihood is not to be believed; a start that leads to
-        sound parameters goes before all that do not.
-    n_jobs : int or None
-        Threads; no bit depends on it.
-    finalists : int
-        How many starts are followed to the end.
+    Parameters and how it is done are those of `em_from`.
 
     Returns
     -------

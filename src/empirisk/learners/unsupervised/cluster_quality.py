@@ -46,7 +46,7 @@ def cluster_quality(
     -------
     ClusterQuality
         Sums of squares `within`, `between` and `total`; `calinski_harabasz` and `silhouette`,
-        larger is better; `davies_bouldin`, smaller is better; the `silhouettes` of the rows; `plot()`.
+        larger is better; `davies_bouldin`, smaller is better; the rows' `silhouettes`; `plot()`.
 
     References
     ----------
