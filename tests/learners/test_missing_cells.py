@@ -1,4 +1,4 @@
-"""What docs/examples.md says of missing cells: marginalising them beats imputing them."""
+"""What the page of naive Bayes says of missing cells: marginalising them beats imputing them."""
 
 import numpy as np
 import pytest

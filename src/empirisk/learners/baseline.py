@@ -56,6 +56,8 @@ class Baseline(PathMixin, BaseEstimator):
         Of a classifier.
     class_prior_ : array of shape (n_classes,)
         Of a classifier: the weighted frequencies of the classes.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
 
     Examples
     --------

@@ -20,7 +20,18 @@ from empirisk.runtime.errors import DataError
 
 
 class ClassificationLoss(Loss):
-    """A loss of classes, or of class probabilities."""
+    """A loss of classes, or of class probabilities.
+
+    Examples
+    --------
+    >>> from empirisk.losses import Log, ZeroOne
+    >>> probabilities = [[0.2, 0.8], [0.6, 0.4]]
+    >>> ZeroOne().bayes_action(probabilities), Log().bayes_action(probabilities)
+    (array([1, 0]), array([[0.2, 0.8],
+           [0.6, 0.4]]))
+    >>> isinstance(Log(), ClassificationLoss), Log().output
+    (True, 'probability')
+    """
 
     task: ClassVar[LossTask] = "classification"
 
@@ -44,7 +55,22 @@ class ClassificationLoss(Loss):
 
 
 class DecisionLoss(ClassificationLoss):
-    """A loss C(i | j) >= 0 of predicting class i when class j is true, with C(j | j) = 0."""
+    """A loss C(i | j) >= 0 of predicting class i when class j is true, with C(j | j) = 0.
+
+    Examples
+    --------
+    >>> class Steps(DecisionLoss):
+    ...     name = "steps"
+    ...     def __call__(self, y, prediction):
+    ...         return np.abs(np.subtract(y, prediction)).astype(float)
+    ...     def expected_losses(self, probabilities):
+    ...         codes = np.arange(np.shape(probabilities)[-1])
+    ...         return np.asarray(probabilities) @ np.abs(np.subtract.outer(codes, codes))
+    >>> Steps()([0, 0, 2], [0, 1, 0])
+    array([0., 1., 2.])
+    >>> Steps().bayes_action([0.4, 0.2, 0.4])  # the middle class is never far off
+    np.int64(1)
+    """
 
     @abstractmethod
     def expected_losses(self, probabilities: ArrayLike) -> Floats:

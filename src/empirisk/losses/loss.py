@@ -34,6 +34,15 @@ class Loss(ABC):
         probabilities of the classes. Without labels the loss of each row is asked for itself.
     bounds : (float, float)
         The range of the loss; an interval for the risk stays inside.
+
+    Examples
+    --------
+    >>> from empirisk.losses import Quantile
+    >>> loss = Quantile(0.9)
+    >>> loss([3.0, 3.0], [2.0, 4.0])  # too low costs nine times as much as too high
+    array([0.9, 0.1])
+    >>> loss.name, loss.task, loss.output
+    ('quantile', 'regression', 'value')
     """
 
     name: ClassVar[str]

@@ -30,6 +30,19 @@ class MarginLoss(ABC):
         What the loss is called where a string is taken.
     has_probability : bool
         Whether the minimiser of the phi-risk tells P(Y = 1 | x); see `probability`.
+
+    Examples
+    --------
+    >>> from empirisk import MarginClassifier
+    >>> class Cubic(MarginLoss):
+    ...     name = "cubic"
+    ...     def value(self, margin):
+    ...         return np.maximum(1 - np.asarray(margin), 0) ** 3
+    ...     def derivative(self, margin):
+    ...         return -3 * np.maximum(1 - np.asarray(margin), 0) ** 2
+    >>> model = MarginClassifier(Cubic()).fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
+    >>> model.predict([[1.5], [2.5]])
+    array([0, 1])
     """
 
     name: ClassVar[str]

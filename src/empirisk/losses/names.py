@@ -15,7 +15,13 @@ FORMS = {Quantile.name: "quantile:Q", Asymmetric.name: "asymmetric:A,B[,POSITIVE
 
 
 def default_loss(classifier: bool) -> Loss:
-    """The 0-1 loss for a classifier, the squared loss for a regressor."""
+    """The 0-1 loss for a classifier, the squared loss for a regressor.
+
+    Examples
+    --------
+    >>> default_loss(True).name, default_loss(False).name
+    ('zero_one', 'squared')
+    """
     return ZeroOne() if classifier else Squared()
 
 

@@ -51,8 +51,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from empirisk import Baseline
-    >>> from empirisk.model_file.save import save
+    >>> from empirisk import Baseline, save
     >>> with TemporaryDirectory() as folder:
     ...     save(Baseline("absolute"), Path(folder, "median.model"))
     ...     load(Path(folder, "median.model"))

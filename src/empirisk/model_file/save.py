@@ -32,8 +32,7 @@ def save(model: Any, path: str | os.PathLike[str], *, meta: dict[str, Any] | Non
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from empirisk import Ridge
-    >>> from empirisk.model_file.load import load
+    >>> from empirisk import Ridge, load
     >>> model = Ridge(alpha=5.0).fit([[1.0], [2.0], [3.0], [4.0]], [1.0, 3.0, 2.0, 4.0])
     >>> with TemporaryDirectory() as folder:
     ...     save(model, Path(folder, "ridge.model"))

@@ -63,6 +63,18 @@ class AggregateVariance:
     standard_error : dict of str to float
         The errors of "member_variance" and "correlation".
     ensemble, setting : str
+
+    Examples
+    --------
+    >>> from empirisk import RandomForestRegressor, risk
+    >>> population = risk.populations.sine()
+    >>> found = risk.aggregate_variance(
+    ...     RandomForestRegressor(5), population, 30, n_sets=20, random_state=0
+    ... )
+    >>> found.numbers, bool(0 < found.correlation < 1)
+    (array([1, 2, 5]), True)
+    >>> bool(found.formula[-1] < found.member_variance)  # five trees vary less than one
+    True
     """
 
     member_variance: float

@@ -151,6 +151,16 @@ class PathMixin:
     In `fit_path` and `out_of_fold`, X is what `design` returned, weights are positive floats, and
     a classifier's y are integer class codes 0..n_classes-1, each present in `fit_path`. y is None
     for a learner without labels.
+
+    Examples
+    --------
+    >>> from empirisk import Ridge
+    >>> issubclass(Ridge, PathMixin), Ridge.axis.params
+    (True, ('alpha',))
+    >>> X, y = np.arange(4.0)[:, None], np.array([1.0, 3.0, 2.0, 4.0])
+    >>> path = Ridge().fit_path(X, y, np.ones(4), [5.0, 0.0])
+    >>> path.predict_path(np.array([[4.0]]), "value")
+    array([[3.5, 4.5]])
     """
 
     axis: ClassVar[Axis | None] = None

@@ -46,6 +46,14 @@ class BaggedPathMixin(PathMixin):
     depend on the value of the axis: then all values are judged by the same members on the same
     rows, and compare row by row. An ensemble without a bootstrap has the parameter
     `bootstrap=False`, and is judged by folds.
+
+    Examples
+    --------
+    >>> from empirisk import RandomForestRegressor
+    >>> issubclass(RandomForestRegressor, BaggedPathMixin), RandomForestRegressor.axis.params
+    (True, ('max_features',))
+    >>> RandomForestRegressor().own_plan
+    'out_of_bag'
     """
 
     freedom: ClassVar[Freedom] = "smoother"

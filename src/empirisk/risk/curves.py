@@ -14,7 +14,37 @@ from empirisk.runtime.arrays import Array, Floats
 
 @dataclass(frozen=True, eq=False)
 class RiskPath:
-    """V numbers each: values, their complexity, honest risk, its standard error, training risk."""
+    """The risk at each value of a learner's axis: honest beside training risk.
+
+    Attributes
+    ----------
+    values : sequence
+        Along the axis.
+    complexity : array
+        Of each value, increasing from simple to rich.
+    risk, standard_error : arrays
+        The mean loss of held-out rows, and its error.
+    training_risk : array
+        The mean loss of the training rows: too good.
+    chosen : int
+        The place of the chosen value.
+    axis : Axis or None
+    rung, why : str
+        How held-out predictions were found: "plan", "path" or "generic"; and why not faster.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from empirisk import Ridge, Tuned
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 20))
+    >>> y = X[:, 0] + rng.normal(size=60)
+    >>> path = Tuned(Ridge(), values=[100.0, 1.0, 0.01]).fit(X, y).path_
+    >>> path.values, path.complexity
+    ([100.0, 1.0, 0.01], array([0., 1., 2.]))
+    >>> bool((path.training_risk < path.risk).all())
+    True
+    """
 
     values: Sequence[Any]
     complexity: Floats

@@ -41,6 +41,15 @@ class DoubleDescent:
         The expected risk where it is known.
     what : str
         What the features are.
+
+    Examples
+    --------
+    >>> from empirisk import risk
+    >>> curve = risk.linear_double_descent(20, [5, 20, 100], random_state=0)
+    >>> curve.along, curve.values, curve.fixed
+    ('features', array([  5,  20, 100]), 20)
+    >>> curve.peak, bool(curve.training_risk[-1] < 1e-12)
+    (20, True)
     """
 
     along: Literal["features", "rows"]

@@ -49,6 +49,18 @@ class Extrapolation:
         How often draws of the law itself depart from it as far as the risks do.
     bayes_risk : float or None
         Only with it, it is known whether a better model would help.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from empirisk import LinearRegression, risk
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 5))
+    >>> y = X[:, 0] + np.abs(X[:, 1]) + 0.5 * rng.normal(size=300)
+    >>> curve = risk.learning_curve(LinearRegression(), X, y, sizes=[20, 40, 80, 160, 270])
+    >>> law = curve.extrapolate(bayes_risk=0.25)
+    >>> law.verdict, round(law.a, 2)
+    ('a better model', 0.56)
     """
 
     a: float

@@ -49,6 +49,17 @@ class FirstSplit:
         Where it splits; None by categories.
     n_trees : int
     learner, setting : str
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from empirisk import DecisionTreeRegressor, risk
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 2))
+    >>> y = np.sign(X[:, 0]) + rng.normal(size=100)
+    >>> found = risk.first_split(DecisionTreeRegressor(max_depth=1), X, y, random_state=0)
+    >>> found.features[0], bool(found.shares[0] > 0.9), found.n_trees
+    ('x0', True, 200)
     """
 
     features: list[str]

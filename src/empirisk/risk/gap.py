@@ -27,6 +27,18 @@ class Gap:
         The risk of the model, from the rows it has not seen.
     gap : RiskEstimate
         Test risk minus training risk, R(h) - R_n(h), how much too good the training risk is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from empirisk import KNeighborsRegressor, risk
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 1))
+    >>> y = X[:, 0] + rng.normal(size=300)
+    >>> nearest = KNeighborsRegressor(1).fit(X[:100], y[:100])
+    >>> found = risk.train_test_gap(nearest, X[:100], y[:100], X[100:], y[100:])
+    >>> round(found.training.value, 3), round(found.test.value, 3), round(found.gap.value, 3)
+    (0.0, 1.965, 1.965)
     """
 
     training: RiskEstimate

@@ -57,6 +57,16 @@ class PredictionErrors:
     n_members : int
     ensemble : str
     classes : array of labels or None
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from empirisk import RandomForestRegressor, risk
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> forest = RandomForestRegressor(200, min_samples_leaf=5, random_state=0)
+    >>> found = risk.prediction_errors(forest.fit(X[:300], y[:300]), X[300:310])
+    >>> found.prediction.shape, bool((found.standard_error > 0).all()), found.n_members
+    ((10,), True, 200)
     """
 
     prediction: Floats

@@ -54,6 +54,15 @@ class InformationCriteria:
         s^2 in Cp.
     estimates : dict of RiskEstimate
         The same criteria on the scale of the loss, by name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from empirisk import LinearRegression, risk
+    >>> X, y = np.arange(8.0)[:, np.newaxis], [1.0, 2.0, 2.0, 4.0, 5.0, 7.0, 6.0, 8.0]
+    >>> found = risk.information_criteria(LinearRegression(), X, y, noise_variance=0.5)
+    >>> found.degrees_of_freedom, round(found.aic, 2), round(found.bic, 2), round(found.cp, 2)
+    (2.0, 20.5, 20.74, 1.74)
     """
 
     n: float

@@ -46,6 +46,17 @@ class LearningCurve:
         Of the risks, whose errors all sizes share in part.
     n : int
         All rows there are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from empirisk import LinearRegression, risk
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 5))
+    >>> y = X[:, 0] + rng.normal(size=200)
+    >>> curve = risk.learning_curve(LinearRegression(), X, y, sizes=[20, 60, 180])
+    >>> print(curve.sizes, curve.risk.round(2), curve.training_risk.round(2))
+    [ 20.  60. 180.] [1.49 1.1  0.99] [0.75 0.92 0.93]
     """
 
     sizes: Floats

@@ -50,6 +50,18 @@ class Optimism:
     training, in_sample : RiskEstimate
         The training error, and with the optimism added to it.
     method, reason : str
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from empirisk import LinearRegression, risk
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(40, 3))
+    >>> found = risk.optimism(LinearRegression(), X, X[:, 0] + rng.normal(size=40))
+    >>> round(found.degrees_of_freedom, 6), round(found.value, 3)
+    (4.0, 0.183)
+    >>> round(found.in_sample.value - found.training.value, 3)
+    0.183
     """
 
     value: float

@@ -33,6 +33,15 @@ class OutOfBagCurve:
     n : int
     estimate : RiskEstimate
         Of all members, with standard error and interval.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from empirisk import RandomForestClassifier, risk
+    >>> X, y = load_iris(return_X_y=True)
+    >>> curve = risk.out_of_bag_curve(RandomForestClassifier(20, random_state=0).fit(X, y), X, y)
+    >>> len(curve.members), curve.n, bool(curve.rows_judged[0] < curve.rows_judged[-1])
+    (20, 150, True)
     """
 
     members: Ints

@@ -51,6 +51,18 @@ class OutOfFold:
     work : Work
         What was asked; `path` is the path fitted on all rows where it came along, and `judges` are
         those of an out-of-bag plan.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from empirisk import Plan, Ridge, risk
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(30, 2))
+    >>> problem = risk.Problem.of(Ridge(), X, X[:, 0])
+    >>> plan = Plan.of(5, X, problem.target)
+    >>> found = risk.out_of_fold(Ridge(), problem, plan, values=[10.0, 0.1])
+    >>> found.losses.shape, found.rung, found.complexity
+    ((30, 2), 'plan', array([0., 1.]))
     """
 
     values: Sequence[Any]
@@ -214,6 +226,16 @@ def out_of_fold(
     random_state
         Seeds each split for estimators whose own random_state is None.
     n_jobs : int, optional
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from empirisk import LinearRegression, Plan, risk
+    >>> X = np.arange(12.0)[:, np.newaxis]
+    >>> problem = risk.Problem.of(LinearRegression(), X, X[:, 0] ** 2)
+    >>> found = out_of_fold(LinearRegression(), problem, Plan.of(4, X, problem.target))
+    >>> found.row.tolist() == list(range(12)), found.losses.shape
+    (True, (12, 1))
     """
     axis = axis if axis is not None else declared_axis(estimator)
     as_it_is = values is None

@@ -71,6 +71,19 @@ class PredictionIntervals:
     prediction, y : arrays
         Of the rows judged, out of bag.
     covered : bool array
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from empirisk import RandomForestRegressor, risk
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 2))
+    >>> y = X[:, 0] + rng.normal(size=300)
+    >>> forest = RandomForestRegressor(50, random_state=0).fit(X, y)
+    >>> intervals = risk.prediction_intervals(forest, X, y, level=0.8)
+    >>> lower, upper = intervals.predict(X[:3])
+    >>> bool(np.allclose(upper - lower, intervals.offsets[1] - intervals.offsets[0]))
+    True
     """
 
     ensemble: Any

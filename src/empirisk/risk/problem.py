@@ -40,6 +40,14 @@ class Problem:
     0..K-1 of `classes`. y is None where there is nothing to predict. `design` is X as the
     learner's `fit_path` takes it, converted and checked once, where that is the same in all folds.
     `kept` are the rows of the user's table that are left where some had weight zero.
+
+    Examples
+    --------
+    >>> from empirisk import LinearDiscriminantAnalysis
+    >>> X, y = [[1.0], [2.0], [5.0], [6.0]], ["a", "a", "b", "b"]
+    >>> problem = Problem.of(LinearDiscriminantAnalysis(), X, y, sample_weight=[1, 2, 1, 0])
+    >>> problem.classes, problem.target, problem.loss.name
+    (array(['a', 'b'], dtype='<U1'), array([0, 0, 1]), 'zero_one')
     """
 
     X: Any

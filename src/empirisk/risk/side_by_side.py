@@ -31,6 +31,16 @@ class SideBySide:
     notes : tuple of str
     label : str
         What the numbers are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from empirisk import LinearRegression, risk
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 8))
+    >>> found = risk.side_by_side(LinearRegression(), X, X[:, 0] + rng.normal(size=60))
+    >>> found["training"].value < found["cross-validation"].value
+    True
     """
 
     estimates: dict[str, RiskEstimate]

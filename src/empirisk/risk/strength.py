@@ -52,6 +52,15 @@ class ClassifierStrength:
         Of each row that some member did not draw.
     n_members : int
     ensemble : str
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from empirisk import RandomForestClassifier, risk
+    >>> X, y = load_iris(return_X_y=True)
+    >>> found = risk.strength(RandomForestClassifier(50, random_state=0).fit(X, y), X, y)
+    >>> bool(found.strength > 0.8), bool(found.risk <= found.bound)
+    (True, True)
     """
 
     strength: float
@@ -102,6 +111,15 @@ class RegressorStrength:
         Of each of these, over rows: a jackknife that leaves out groups of them.
     n_members : int
     ensemble : str
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from empirisk import RandomForestRegressor, risk
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> found = risk.strength(RandomForestRegressor(50, random_state=0).fit(X, y), X, y)
+    >>> bool(found.risk < found.member_risk), bool(0 < found.correlation < 1)
+    (True, True)
     """
 
     member_risk: float

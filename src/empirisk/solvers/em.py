@@ -67,6 +67,21 @@ class Ascent(Generic[P]):
     reason : str
     starts : array
         Of `em_from`: what each start led to.
+
+    Examples
+    --------
+    >>> from empirisk.solvers import em
+    >>> class Waiting:
+    ...     # Of five lamps three failed, after 4 hours in all, and two burnt on after 3 hours.
+    ...     def e_step(self, mean):
+    ...         return 4.0 + 2 * (3.0 + mean), (-3 * np.log(mean) - 10.0 / mean) / 5
+    ...     def m_step(self, hours):
+    ...         return hours / 5
+    >>> found = em(Waiting(), 1.0)
+    >>> round(found.parameters, 2), found.converged
+    (3.33, True)
+    >>> bool((np.diff(found.log_likelihoods) >= 0).all())
+    True
     """
 
     parameters: P
@@ -167,7 +182,45 @@ def em_from(
     n_jobs: int | None = None,
     finalists: int = FINALISTS,
 ) -> Ascent[P]:
-    """Of several starts, the way to the largest likelihood: the first of `em_ends`."""
+    """Of several starts, the way to the largest likelihood.
+
+    Each start is followed until a step gains less than 0.0001 for each row; then the best five of
+    them until it gains less than `tol` (after Biernacki, Celeux & Govaert 2003), and the next best
+    for each of these that does not end soundly. A start without a likelihood leads nowhere, and is
+    an error only if all are such.
+
+    Parameters
+    ----------
+    model, tol, max_iter, keep_steps
+        As in `em`.
+    starts : iterable of parameters
+    sound : callable, optional
+        sound(parameters) is False where a likelihood is not to be believed; a start that leads to
+        sound parameters goes before all that do not.
+    n_jobs : int or None
+        Threads; no bit depends on it.
+    finalists : int
+        How many starts are followed to the end.
+
+    Returns
+    -------
+    Ascent
+        Its `starts` has what each start led to.
+
+    Examples
+    --------
+    >>> heads = np.array([5.0, 9.0, 8.0, 4.0, 7.0])
+    >>> class TwoCoins:
+    ...     def e_step(self, chances):
+    ...         joint = 0.5 * chances**heads[:, None] * (1 - chances) ** (10 - heads[:, None])
+    ...         total = joint.sum(axis=1, keepdims=True)
+    ...         return joint / total, float(np.log(total).mean())
+    ...     def m_step(self, hidden):
+    ...         return heads @ hidden / (10 * hidden.sum(axis=0))
+    >>> found = em_from(TwoCoins(), [np.array([0.5, 0.5]), np.array([0.6, 0.5])])
+    >>> found.parameters.round(2), found.starts.round(3)
+    (array([0.8 , 0.52]), array([-6.41 , -6.314]))
+    """
     return em_ends(
         model, starts, tol=tol, max_iter=max_iter, keep_steps=keep_steps, sound=sound,
         n_jobs=n_jobs, finalists=finalists,
@@ -187,23 +240,7 @@ def em_ends(
 ) -> list[Ascent[P]]:
     """The ways from several starts that were gone to their end, that to the most likely one first.
 
-    Each start is followed until a step gains less than 0.0001 for each row; then the best five of
-    them until it gains less than `tol` (after Biernacki, Celeux & Govaert 2003), and the next best
-    for each of these that does not end soundly. A start without a likelihood leads nowhere, and is
-    an error only if all are such.
-
-    Parameters
-    ----------
-    model, tol, max_iter, keep_steps
-        As in `em`.
-    starts : iterable of parameters
-    sound : callable, optional
-        sound(parameters) is False where a likelihood is not to be believed; a start that leads to
-        sound parameters goes before all that do not.
-    n_jobs : int or None
-        Threads; no bit depends on it.
-    finalists : int
-        How many starts are followed to the end.
+    Parameters and how it is done are those of `em_from`.
 
     Returns
     -------

@@ -37,7 +37,7 @@ def names() -> list[str]:
 
     Examples
     --------
-    >>> from empirisk.data import datasets
+    >>> from empirisk import datasets
     >>> datasets.names()
     ['auto_mpg', 'bike_sharing', 'digits', 'faithful', 'heart_disease', 'penguins']
     """
@@ -49,7 +49,7 @@ def describe(name: str) -> Description:
 
     Examples
     --------
-    >>> from empirisk.data import datasets
+    >>> from empirisk import datasets
     >>> about = datasets.describe("penguins")
     >>> about.task, about.target, about.columns["bill_depth_mm"].meaning
     ('classification', 'species', 'depth of the bill in mm')
@@ -74,7 +74,7 @@ def path(name: str) -> Path:
 
     Examples
     --------
-    >>> from empirisk.data import datasets
+    >>> from empirisk import datasets
     >>> datasets.path("penguins").name
     'penguins.csv'
     >>> with datasets.path("penguins").open() as lines:
@@ -98,7 +98,7 @@ def auto_mpg() -> Table:
 
     Examples
     --------
-    >>> from empirisk.data import datasets
+    >>> from empirisk import datasets
     >>> datasets.auto_mpg().shape
     (398, 9)
     """
@@ -116,7 +116,7 @@ def bike_sharing() -> Table:
 
     Examples
     --------
-    >>> from empirisk.data import datasets
+    >>> from empirisk import datasets
     >>> datasets.bike_sharing().shape
     (731, 10)
     """
@@ -135,7 +135,7 @@ def digits() -> Table:
 
     Examples
     --------
-    >>> from empirisk.data import datasets
+    >>> from empirisk import datasets
     >>> table = datasets.digits()
     >>> table.shape, table["digit"].levels.tolist()
     ((1797, 65), ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9'])
@@ -154,7 +154,7 @@ def faithful() -> Table:
 
     Examples
     --------
-    >>> from empirisk.data import datasets
+    >>> from empirisk import datasets
     >>> datasets.faithful().shape
     (272, 2)
     """
@@ -172,7 +172,7 @@ def heart_disease() -> Table:
 
     Examples
     --------
-    >>> from empirisk.data import datasets
+    >>> from empirisk import datasets
     >>> datasets.heart_disease().shape
     (920, 15)
     """
@@ -189,7 +189,7 @@ def penguins() -> Table:
 
     Examples
     --------
-    >>> from empirisk.data import datasets
+    >>> from empirisk import datasets
     >>> datasets.penguins()
     Table of 344 rows, 8 columns
       species            category  0 missing   Adelie, Gentoo, Chinstrap

@@ -48,10 +48,10 @@ class PlugInPredictor(PathMixin, BaseEstimator):
     estimator : estimator, optional
         A model of Y given x:
 
-            classifier with predict_proba    the probabilities of the classes
-            with conditional_weights         the values of training rows, by their weights, as of
-                                             nearest neighbours and kernel regression
-            any other regressor h            normal, of mean h(x), with one variance of noise
+        - a classifier with `predict_proba`: the probabilities of the classes;
+        - with `conditional_weights`: the values of training rows, by their weights, as of nearest
+          neighbours and kernel regression;
+        - any other regressor h: normal, of mean h(x), with one variance of noise.
 
         None is `LinearRegression()`, or `LogisticRegression()` for a loss of classes.
     loss : Loss or str

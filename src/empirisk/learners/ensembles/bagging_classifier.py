@@ -45,8 +45,8 @@ warm_start, n_jobs, random_state, verbose, block_size
     ----------
     classes_ : array of shape (n_classes,)
     n_classes_ : int
-    estimators_, estimators_samples_, estimators_features_, estimator_, risk_, n_features_in_, \
-feature_names_in_
+    estimators_, estimators_samples_, estimators_features_, estimator_, risk_, \
+risk_curve_, n_features_in_, feature_names_in_
         As in `BaggingRegressor`.
     oob_score_ : float
         The weighted share of rows that the members which did not draw them classify right.

@@ -58,8 +58,9 @@ class BaggingRegressor(RegressorMixin, Bagging):
     estimators_samples_, estimators_features_ : lists of int arrays
         The rows, with repeats, and the columns of each member.
     estimator_ : the estimator that members are clones of
-    risk_ : RiskEstimate
-        Out-of-bag: an honest estimate from the same fit. With `oob_score=True`.
+    risk_, risk_curve_ : RiskEstimate, OutOfBagCurve
+        Out-of-bag: an honest estimate from the same fit, and that after every member. With
+        `oob_score=True`.
     oob_score_ : float
         R squared of the out-of-bag predictions, weighted.
     oob_prediction_ : array of shape (n,) or (n, outputs)

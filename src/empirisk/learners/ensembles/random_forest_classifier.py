@@ -59,8 +59,8 @@ max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, splitter, categ
         Mean decrease of the impurity; see `risk.importance` for better ones.
     oob_score_, oob_decision_function_ : float, array of shape (n, n_classes)
         With `oob_score`: accuracy and probabilities out of bag, as in scikit-learn.
-    risk_ : RiskEstimate
-        With `oob_score`.
+    risk_, risk_curve_ : RiskEstimate, OutOfBagCurve
+        With `oob_score`: the risk out of bag, and that after every tree.
     n_outputs_, n_features_in_, feature_names_in_, columns_
         As in `DecisionTreeClassifier`.
 

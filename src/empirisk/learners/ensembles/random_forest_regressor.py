@@ -72,8 +72,8 @@ max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, splitter, categ
         Mean decrease of the impurity; see `risk.importance` for better ones.
     oob_score_, oob_prediction_ : float, array
         With `oob_score`: R^2 and predictions out of bag, as in scikit-learn.
-    risk_ : RiskEstimate
-        With `oob_score`.
+    risk_, risk_curve_ : RiskEstimate, OutOfBagCurve
+        With `oob_score`: the risk out of bag, and that after every tree.
     n_outputs_, n_features_in_, feature_names_in_, columns_
         As in `DecisionTreeRegressor`.
 

@@ -101,6 +101,8 @@ class LinearDiscriminantAnalysis(
         Of each coordinate, the variance between classes over that within, falling.
     explained_variance_ratio_ : array of shape (n_coordinates,)
         Its share of the sum over all coordinates.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
 
     Notes
     -----

@@ -74,6 +74,8 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
     rank_ : array of shape (n_classes,)
         In how many directions each class has variance; below n_features, the others were given
         the variance tol^2.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
 
     Notes
     -----

@@ -81,6 +81,11 @@ class BasisExpansion(BasisFunctions, TransformerMixin, BaseEstimator):
 
     A model file holds named bases; models with callables are kept by pickle or joblib.
 
+    References
+    ----------
+    C. de Boor (1978), A practical guide to splines.
+    G. Forsythe (1957), Generation and use of orthogonal polynomials for data-fitting.
+
     Examples
     --------
     >>> X = [[0.0], [1.0], [2.0], [4.0]]

@@ -73,6 +73,10 @@ class BasisRegression(PathMixin, MultiOutputMixin, RegressorMixin, BaseEstimator
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
+    References
+    ----------
+    T. Hastie, R. Tibshirani & J. Friedman (2009), The elements of statistical learning, chapter 5.
+
     Examples
     --------
     >>> import numpy as np

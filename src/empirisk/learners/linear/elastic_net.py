@@ -38,6 +38,11 @@ class ElasticNet(SparseRule):
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
+    References
+    ----------
+    H. Zou & T. Hastie (2005), Regularization and variable selection via the elastic net, Journal of
+    the Royal Statistical Society B 67.
+
     Examples
     --------
     >>> X, y = [[1.0, 1.0], [2.0, 0.0], [3.0, 0.0], [4.0, 1.0]], [1.0, 3.0, 2.0, 4.0]

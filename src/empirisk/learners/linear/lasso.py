@@ -60,6 +60,15 @@ class Lasso(SparseRule):
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
+    References
+    ----------
+    R. Tibshirani (1996), Regression shrinkage and selection via the lasso, Journal of the Royal
+    Statistical Society B 58.
+    B. Efron, T. Hastie, I. Johnstone & R. Tibshirani (2004), Least angle regression, Annals of
+    Statistics 32.
+    R. Tibshirani et al. (2012), Strong rules for discarding predictors in lasso-type problems,
+    Journal of the Royal Statistical Society B 74.
+
     Examples
     --------
     >>> X, y = [[1.0, 1.0], [2.0, 0.0], [3.0, 0.0], [4.0, 1.0]], [1.0, 3.0, 2.0, 4.0]

@@ -32,7 +32,7 @@ class LinearRegression(LinearRule):
     designs that are close to singular: they are refined with residuals of twice the usual
     precision (Björck 1987). Where columns depend on others, or there are fewer rows than
     coefficients, the solution of least norm |b| is returned, with a `RankWarning` that names the
-    columns.
+    columns. There is no complexity axis; `Ridge` has one.
 
     Parameters
     ----------
@@ -58,6 +58,11 @@ class LinearRegression(LinearRule):
         number of coefficients that are not zero (mean over outputs), plus 1.
     n_features_in_, feature_names_in_
         As in scikit-learn.
+
+    References
+    ----------
+    Å. Björck (1987), Stability analysis of the method of seminormal equations for linear least
+    squares problems, Linear Algebra and its Applications 88/89.
 
     Examples
     --------

@@ -91,6 +91,8 @@ class LogisticRegression(ClassWeightMixin, PathMixin, ClassifierMixin, BaseEstim
         Of a fit without penalty: the direction in which the likelihood grows for ever.
     solution_ : Descent
         With the solvers "gradient" and "stochastic": their trajectory.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
 
     Notes
     -----

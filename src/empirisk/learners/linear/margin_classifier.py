@@ -84,6 +84,8 @@ class MarginClassifier(ClassWeightMixin, PathMixin, ClassifierMixin, BaseEstimat
         Steps (the largest number, of several classes).
     converged_ : bool
         Whether the minimum was reached; of the perceptron, whether no row is wrong.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
 
     Notes
     -----

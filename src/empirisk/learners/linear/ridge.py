@@ -80,6 +80,11 @@ class Ridge(LinearRule):
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
+    References
+    ----------
+    A. Hoerl & R. Kennard (1970), Ridge regression: biased estimation for nonorthogonal problems,
+    Technometrics 12.
+
     Examples
     --------
     >>> X, y = [[1.0], [2.0], [3.0], [4.0]], [1.0, 3.0, 2.0, 4.0]

@@ -48,6 +48,10 @@ class KernelClassifier(ClassifierMixin, KernelSmoother):
     Where no row is within reach of a kernel of bounded support, the shares are those of the nearest
     rows, ties included. Of classes with equal probabilities the first is predicted.
 
+    References
+    ----------
+    D. Hand (1982), Kernel discriminant analysis.
+
     Examples
     --------
     >>> X, y = [[0.0], [1.0], [4.0], [5.0]], ["no", "no", "yes", "yes"]

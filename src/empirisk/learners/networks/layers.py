@@ -203,6 +203,13 @@ class Dropout(Layer):
     References
     ----------
     N. Srivastava et al. (2014), Dropout: a simple way to prevent neural networks from overfitting.
+
+    Examples
+    --------
+    >>> from empirisk import Dense, Dropout, NetworkClassifier
+    >>> net = NetworkClassifier([Dense(50), Dropout(0.2)])
+    >>> Dropout(0.2).shape_out((50,)), Dropout(0.2).n_parameters((50,))
+    ((50,), 0)
     """
 
     kind: ClassVar[int] = layout.DROPOUT

@@ -34,6 +34,16 @@ class ShapValues:
         The labels of the classes, or the numbers of the outputs.
     quantity : str
         What is explained: "prediction", "probability", or a raw score.
+
+    Examples
+    --------
+    >>> from empirisk import DecisionTreeRegressor, shap_values
+    >>> tree = DecisionTreeRegressor().fit([[0, 0], [0, 1], [1, 0], [1, 1]], [0.0, 0.0, 0.0, 8.0])
+    >>> found = shap_values(tree, [[1, 1], [1, 0]])
+    >>> found.feature_names, found.base_value
+    (('x0', 'x1'), 2.0)
+    >>> found.base_value + found.values.sum(axis=1)
+    array([8., 0.])
     """
 
     values: Floats

@@ -42,6 +42,19 @@ def cluster_quality(
     n_jobs : int or None
         Threads; no bit depends on it.
 
+    Returns
+    -------
+    ClusterQuality
+        Sums of squares `within`, `between` and `total`; `calinski_harabasz` and `silhouette`,
+        larger is better; `davies_bouldin`, smaller is better; the rows' `silhouettes`; `plot()`.
+
+    References
+    ----------
+    T. Caliński & J. Harabasz (1974), A dendrite method for cluster analysis.
+    D. Davies & D. Bouldin (1979), A cluster separation measure.
+    P. Rousseeuw (1987), Silhouettes: a graphical aid to the interpretation and validation of
+    cluster analysis.
+
     Examples
     --------
     >>> X = [[1.0, 2.0], [1.0, 4.0], [1.0, 0.0], [10.0, 2.0], [10.0, 4.0], [10.0, 0.0]]

@@ -93,6 +93,9 @@ class PCA(
         The latter the standard deviations with `correlation=True`, otherwise 1.
     n_components_, n_samples_ : int
         The latter counts a row of weight w as w rows.
+    loadings_ : array of shape (p, n_components_)
+        The axes times the standard deviations along them: with `correlation=True`, the correlations
+        of columns and coordinates.
     noise_variance_ : float
         The mean variance along the axes left out.
     svd_solver_ : str

@@ -23,6 +23,16 @@ class Bound(RiskEstimate):
     the bound ("upper"), from the bound to the largest ("lower"), or from bound to bound.
 
     `value` is the mean of the losses that were seen, `source` the estimate that was bounded.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from empirisk import risk
+    >>> y = np.arange(100) % 2
+    >>> guess = risk.evaluate(lambda X: X[:, 0] > 0, y[:, np.newaxis] + 0.0, y == 1)
+    >>> bound = risk.bounds.clopper_pearson(guess)
+    >>> bound.value, round(bound.interval[1], 4), bound.source is guess
+    (0.0, 0.0295, True)
     """
 
     sides: Sides = "both"

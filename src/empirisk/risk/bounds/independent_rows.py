@@ -101,6 +101,15 @@ def chernoff(
     """Chernoff's bound by relative entropy, never above Hoeffding's; for equal weights.
 
     The parameters are those of `hoeffding`, on a test set.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from empirisk import risk
+    >>> y = np.repeat([False, True], 100)
+    >>> X = np.where(np.arange(200) % 10 == 0, ~y, y)[:, np.newaxis]  # a tenth is wrong
+    >>> chernoff(risk.evaluate(lambda X: X[:, 0], X, y))
+    Bound(zero_one: 0.1, <= 0.1597, this model)
     """
     losses = BoundedLosses.of(estimate, loss_range, level, sides)
     refuse_not_independent(losses.table, "Chernoff's bound")
@@ -121,6 +130,15 @@ def empirical_bernstein(
     """Maurer and Pontil's bound, which gains from losses that vary little.
 
     The parameters are those of `hoeffding`, on a test set.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from empirisk import risk
+    >>> y = np.repeat([False, True], 100)
+    >>> X = np.where(np.arange(200) % 10 == 0, ~y, y)[:, np.newaxis]  # a tenth is wrong
+    >>> empirical_bernstein(risk.evaluate(lambda X: X[:, 0], X, y))
+    Bound(zero_one: 0.1, <= 0.201, this model)
     """
     losses = BoundedLosses.of(estimate, loss_range, level, sides)
     refuse_not_independent(losses.table, "the empirical Bernstein bound")
@@ -142,6 +160,15 @@ def clopper_pearson(
     """The exact bound of a share of mistakes, the sharpest that there is for 0-1 losses.
 
     The parameters are those of `hoeffding`, on a test set of rows of equal weight.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from empirisk import risk
+    >>> y = np.repeat([False, True], 100)
+    >>> X = np.where(np.arange(200) % 10 == 0, ~y, y)[:, np.newaxis]  # a tenth is wrong
+    >>> clopper_pearson(risk.evaluate(lambda X: X[:, 0], X, y))
+    Bound(zero_one: 0.1, <= 0.142, this model)
     """
     table = checked_table(estimate)
     refuse_not_independent(table, "Clopper and Pearson's bound")

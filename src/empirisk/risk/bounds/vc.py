@@ -47,7 +47,13 @@ def linear_growth(n: int, p: int, n_classes: int = 2) -> float:
 
 
 def sauer_growth(n: int, dimension: int) -> float:
-    """log of the largest number of labellings in two classes at this VC dimension (Sauer 1972)."""
+    """log of the largest number of labellings in two classes at this VC dimension (Sauer 1972).
+
+    Examples
+    --------
+    >>> round(float(np.exp(sauer_growth(3, 2)))), round(float(np.exp(sauer_growth(2, 2))))
+    (7, 4)
+    """
     return _log_sum_of_binomials(n, dimension)
 
 
@@ -56,6 +62,13 @@ def tree_growth(n: int, p: int, leaves: int, n_classes: int = 2) -> float:
 
     j leaves with rows n_1 .. n_j can be split in p (n_1 - 1 + .. + n_j - 1) = p (n - j) ways, or
     stay as they are.
+
+    Examples
+    --------
+    >>> round(float(np.exp(tree_growth(20, 1, 1))))  # one leaf: all of one class or of the other
+    2
+    >>> bool(tree_growth(20, 5, 3) > tree_growth(20, 1, 3))
+    True
     """
     splits = sum(log(1 + p * max(n - j, 0)) for j in range(1, leaves))
     return min(leaves * log(n_classes) + splits, n * log(n_classes))

@@ -54,6 +54,16 @@ class ExcessRisk:
     best_in_class : fitted predictor
         h_H.
     learner, loss, setting : str
+
+    Examples
+    --------
+    >>> from empirisk import LinearRegression, risk
+    >>> square = risk.populations.polynomial([0.0, 0.0, 1.0], noise=0.1)
+    >>> found = risk.excess_risk(LinearRegression(), square, 30, n_sets=20, random_state=0)
+    >>> bool(abs(found.approximation + found.estimation - found.excess) < 1e-12)
+    True
+    >>> bool(found.approximation > found.estimation)  # a line cannot be a parabola
+    True
     """
 
     approximation: float

@@ -22,6 +22,17 @@ class DecompositionPath:
         One for each value; `path[j]` is the j-th.
     values : tuple
     axis : Axis
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from empirisk import Ridge, risk
+    >>> population = risk.populations.LinearModel(np.ones(3))
+    >>> path = risk.decompose_path(Ridge(), [0.1, 100.0], population, 20, n_sets=20, random_state=0)
+    >>> path.values, path.axis.params
+    ((0.1, 100.0), ('alpha',))
+    >>> bool(path[0].bias_squared < path[1].bias_squared), bool(path[0].variance > path[1].variance)
+    (True, True)
     """
 
     steps: tuple[Decomposition, ...]

@@ -36,6 +36,18 @@ class ZeroOneDecomposition(Decomposition):
     `parts` and `standard_error` have "noise", "net_noise", "bias", "variance",
     "unbiased_variance", "biased_variance", "net_variance" and "total"; `pointwise` also the
     coefficients "c1" and "c2" and the labels "optimal" and "main".
+
+    Examples
+    --------
+    >>> from empirisk import LinearDiscriminantAnalysis, risk
+    >>> population = risk.populations.two_gaussians()
+    >>> found = risk.bias_variance(
+    ...     LinearDiscriminantAnalysis(), population, 20, n_sets=20, random_state=0
+    ... )
+    >>> parts = found.parts
+    >>> whole = parts["net_noise"] + parts["bias"] + parts["net_variance"]
+    >>> bool(abs(whole - parts["total"]) < 1e-12)
+    True
     """
 
     summands: ClassVar[tuple[str, ...]] = ("net_noise", "bias", "net_variance")

@@ -41,6 +41,16 @@ class PartialDependence:
         What is averaged.
     cautions : tuple of str
         Sentences: where the rows that are averaged over do not occur.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from empirisk import LinearRegression, risk
+    >>> X = np.random.default_rng(0).normal(size=(50, 2))
+    >>> model = LinearRegression().fit(X, X @ [2.0, 1.0])
+    >>> curve = risk.partial_dependence(model, X, 0, grid={0: [-1.0, 0.0, 1.0]})
+    >>> curve.features, np.diff(curve.mean).round(6)
+    (('x0',), array([2., 2.]))
     """
 
     features: tuple[str, ...]

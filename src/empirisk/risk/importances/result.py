@@ -42,6 +42,18 @@ class Importance:
     method, covers : str
         What was done, and which sources of chance the errors and intervals cover, in sentences.
     how : {"test", "out_of_fold", "out_of_bag", "members", "retrain", "impurity"}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from empirisk import LinearRegression, risk
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(400, 2))
+    >>> y = 2 * X[:, 0] + rng.normal(size=400)
+    >>> model = LinearRegression().fit(X[:200], y[:200])
+    >>> found = risk.importance(model, X[200:], y[200:], random_state=0)
+    >>> found.names, bool(found["x0"] > 4), found.interval.shape
+    (('x0', 'x1'), True, (2, 2))
     """
 
     names: tuple[str, ...]

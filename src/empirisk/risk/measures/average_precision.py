@@ -35,6 +35,13 @@ class PrecisionRecallCurve:
     prevalence : float
         The share of positive rows: the precision of a guess.
     average_precision : Measure
+
+    Examples
+    --------
+    >>> from empirisk import risk
+    >>> curve = risk.measures.precision_recall_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    >>> curve.prevalence, round(curve.average_precision.value, 3)
+    (0.5, 0.833)
     """
 
     precision: Floats

@@ -37,6 +37,16 @@ class CalibrationCurve:
     error_if_calibrated : float
         What it would be on average if the predicted probabilities were the true ones, for
         independent rows with these probabilities and bins.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from empirisk import risk
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.uniform(size=2000)
+    >>> curve = risk.measures.calibration_curve(rng.random(2000) < p, p, n_bins=4)
+    >>> bool(np.abs(curve.observed - curve.predicted).max() < 0.05), curve.share.round(2)
+    (True, array([0.25, 0.25, 0.24, 0.26]))
     """
 
     predicted: Floats

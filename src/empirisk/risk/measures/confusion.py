@@ -28,6 +28,16 @@ class ConfusionMatrix:
     classes : array of labels
     rows : JudgedRows
         What was counted.
+
+    Examples
+    --------
+    >>> from empirisk import risk
+    >>> found = risk.measures.confusion_matrix(["a", "a", "b", "b"], ["a", "b", "b", "b"])
+    >>> found.counts
+    array([[1, 1],
+           [0, 2]])
+    >>> found.classes
+    array(['a', 'b'], dtype='<U1')
     """
 
     counts: Array

@@ -31,6 +31,13 @@ class Measure(RiskEstimate):
 
     `losses` are value + influence of each row: their mean is the value, and the standard error of
     that mean is the one of the delta method. Measures of two classifiers on the same rows subtract.
+
+    Examples
+    --------
+    >>> from empirisk import risk
+    >>> found = risk.measures.auc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    >>> found.loss, found.value, float(found.losses.mean())
+    ('AUC (class 1)', 0.75, 0.75)
     """
 
     @property

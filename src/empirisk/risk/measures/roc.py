@@ -25,6 +25,13 @@ class RocCurve:
         Infinite, then every score that occurs, from the largest on.
     auc : Measure
         The area under the curve.
+
+    Examples
+    --------
+    >>> from empirisk import risk
+    >>> curve = risk.measures.roc_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    >>> curve.auc.value, curve.true_positive_rate
+    (0.75, array([0. , 0.5, 0.5, 1. , 1. ]))
     """
 
     false_positive_rate: Floats

@@ -162,6 +162,17 @@ class SampledClasses(ClassPopulation):
         From X to an array of shape (n, K).
     classes : sequence
         The label of each column, in sorted order.
+
+    Examples
+    --------
+    >>> def rain(n, rng):
+    ...     X = rng.uniform(size=(n, 1))
+    ...     return X, np.where(rng.random(n) < X[:, 0], "wet", "dry")
+    >>> def chances(X):
+    ...     return np.column_stack([1 - X[:, 0], X[:, 0]])
+    >>> population = SampledClasses(rain, chances, ["dry", "wet"])
+    >>> round(population.bayes_risk(random_state=0).value, 2)  # the mean of min(x, 1 - x)
+    0.25
     """
 
     def __init__(

@@ -24,6 +24,12 @@ class Features(ABC):
     Attributes
     ----------
     mean, covariance : arrays of shape (p,) and (p, p), or None where they are not known
+
+    Examples
+    --------
+    >>> from empirisk.risk.populations import Uniform
+    >>> Uniform(0.0, 1.0, n_features=2).mean
+    array([0.5, 0.5])
     """
 
     mean: Floats | None = None
@@ -127,7 +133,14 @@ class Points(Features):
 
 
 class Drawn(Features):
-    """X as a function of your own draws it, `sampler(n, rng)`: an array or a data frame."""
+    """X as a function of your own draws it, `sampler(n, rng)`: an array or a data frame.
+
+    Examples
+    --------
+    >>> dice = Drawn(lambda n, rng: rng.integers(1, 7, size=(n, 2)).astype(float))
+    >>> dice.draw(3, np.random.default_rng(0)).shape
+    (3, 2)
+    """
 
     def __init__(self, sampler: Sampler) -> None:
         self.sampler = sampler

@@ -129,7 +129,13 @@ class Normal(Noise):
 
 
 class Laplace(Noise):
-    """Density exp(-|e|) / 2; its variance is 2 scale^2."""
+    """Density exp(-|e|) / 2; its variance is 2 scale^2.
+
+    Examples
+    --------
+    >>> Laplace(3.0).variance(np.zeros((2, 1)))
+    array([18., 18.])
+    """
 
     def __init__(self, scale: Scale = 1.0) -> None:
         super().__init__(stats.laplace(), scale)

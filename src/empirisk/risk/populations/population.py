@@ -35,6 +35,16 @@ class Population(ABC):
         The distribution of X.
     classes : array or None
         The labels of Y; None where Y is a number.
+
+    Examples
+    --------
+    >>> from empirisk import LinearRegression
+    >>> from empirisk.risk.populations import sine
+    >>> population = sine(noise=0.3)
+    >>> X, y = population.sample(50, random_state=0)
+    >>> line = population.true_risk(LinearRegression().fit(X, y), random_state=0)
+    >>> line.value > population.bayes_risk().value
+    True
     """
 
     task: ClassVar[Literal["regression", "classification"]]

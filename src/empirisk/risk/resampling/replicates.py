@@ -37,6 +37,16 @@ class Bootstrap:
         What was computed, on which rows; `name` is its name.
     resamples : Resamples
         Of m of the n units (rows or groups) each.
+
+    Examples
+    --------
+    >>> from empirisk import bootstrap
+    >>> mean = bootstrap([1.0, 4.0, 2.0, 7.0, 5.0], "mean", n_resamples=999, random_state=0)
+    >>> mean.value, mean.replicates.shape
+    (3.8, (999,))
+    >>> low, high = mean.interval("percentile", level=0.9)
+    >>> bool(low < mean.value < high)
+    True
     """
 
     value: Any
