@@ -17,7 +17,7 @@ from rich.console import Console
 from benchmarks.accuracy import ACCURACY
 from benchmarks.cold import cold_timing
 from benchmarks.coverage.command import main as coverage
-from benchmarks.families import load_families
+from benchmarks.families import family_of, load_families
 from benchmarks.harness import run_benchmark
 from benchmarks.page import write_pages
 from benchmarks.record import RECORD, AnyOutcome, counts, keep, read_record
@@ -48,7 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         console.print(table_of(outcomes[-1]))
         if options.json:
             done = {"repeats": options.repeats, "quick": options.quick}
-            keep(options.json, outcomes[-1], done)
+            family, about = family_of(name), everything[name].about
+            keep(options.json, outcomes[-1], done, family=family, about=about)
     console.print(summary_table(outcomes))
     if options.json == RECORD:
         write_pages()

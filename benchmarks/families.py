@@ -43,3 +43,10 @@ def load_families() -> dict[str, Benchmark]:
     for family in FAMILIES:
         import_module(f"benchmarks.{family}")
     return BENCHMARKS
+
+
+def family_of(name: str) -> str:
+    """The file that a benchmark is in, in words; none of a table of digits."""
+    entry = load_families().get(name)
+    module = "" if entry is None else entry.build.__module__.rpartition(".")[2]
+    return module.replace("_", " ").capitalize()

@@ -3,8 +3,6 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from benchmarks.accuracy import ACCURACY
-from benchmarks.families import load_families
 from benchmarks.record import RECORD, Entry, counts, read_record
 from benchmarks.report import markdown, seconds
 
@@ -34,13 +32,10 @@ def write_pages(record: Path = RECORD, page: Path = PAGE, readme: Path = README)
 
 def benchmarks_page(entries: dict[str, Entry]) -> str:
     """The whole page."""
-    names = [*load_families(), *ACCURACY]
-    parts = [INTRODUCTION, provenance(entries, len(names)), "## In short", in_short(entries)]
-    for family, members in by_family().items():
-        rows = [row(entries[name]) for name in members if name in entries]
-        if rows:
-            parts += [f"## {family}", markdown(TITLES, rows)]
-    digits = [entries[name] for name in ACCURACY if name in entries]
+    parts = [INTRODUCTION, provenance(entries), "## In short", in_short(entries)]
+    for family, members in by_family(entries).items():
+        parts += [f"## {family}", markdown(TITLES, [row(entry) for entry in members])]
+    digits = [entry for entry in entries.values() if entry["kind"] == "accuracy"]
     parts += [part for entry in digits for part in digits_table(entry)]
     parts += ["## The first call", FIRST, markdown(FIRST_TITLES, first_calls(entries))]
     parts += ["## Size of the installation", sizes(entries)] if entries else []
@@ -65,11 +60,11 @@ shown."""
 FIRST_TITLES = ("benchmark", "cold", "warm", "later")
 
 
-def provenance(entries: dict[str, Entry], wanted: int) -> str:
+def provenance(entries: dict[str, Entry]) -> str:
     """When and where, and with what."""
     days = sorted({entry["date"][:10] for entry in entries.values()})
     when = " to ".join(dict.fromkeys((days[0], days[-1]))) if days else "never"
-    lines = [f"{len(entries)} of {wanted} benchmarks, run {when}."]
+    lines = [f"{len(entries)} benchmarks, run {when}."]
     machines: dict[str, None] = {}
     for entry in entries.values():
         machine = entry["machine"]
@@ -107,13 +102,11 @@ def told(entry: Entry) -> str:
     return f"`{entry['name']}`{ratio}, target {entry['target']}"
 
 
-def by_family() -> dict[str, list[str]]:
-    """The benchmarks of each file, under the name of the file in words."""
-    families: dict[str, list[str]] = {}
-    for name, entry in load_families().items():
-        module = entry.build.__module__.rpartition(".")[2]
-        families.setdefault(module.replace("_", " ").capitalize(), []).append(name)
-    return families
+def by_family(entries: dict[str, Entry]) -> dict[str, list[Entry]]:
+    """The contests of each family, in the order of their names."""
+    contests = [entry for entry in entries.values() if entry["kind"] == "contest"]
+    names = sorted({entry["family"] for entry in contests})
+    return {name: [entry for entry in contests if entry["family"] == name] for name in names}
 
 
 def row(entry: Entry) -> tuple[str, ...]:
@@ -156,8 +149,8 @@ def digits_table(entry: Entry) -> list[str]:
 
 def first_calls(entries: dict[str, Entry]) -> Iterable[tuple[str, ...]]:
     """Of each family the benchmark whose first call compiles longest."""
-    for members in by_family().values():
-        timed = [entries[name] for name in members if entries.get(name, {}).get("cold")]
+    for members in by_family(entries).values():
+        timed = [entry for entry in members if entry["cold"]]
         if timed:
             entry = max(timed, key=lambda each: each["cold"]["wall"])
             ours = entry["rows"][0]
@@ -181,13 +174,12 @@ def sizes(entries: dict[str, Entry]) -> str:
 
 
 def words(entries: dict[str, Entry]) -> Iterable[tuple[str, ...]]:
-    for name, entry in (load_families() | ACCURACY).items():
-        yield (f"`{name}`", entry.about, entries.get(name, {}).get("size", ""))
+    for name, entry in entries.items():
+        yield (f"`{name}`", entry["about"], entry.get("size", ""))
 
 
 def short_table(entries: dict[str, Entry]) -> str:
     """A few lines of each family, with what they are beside."""
-    about = load_families()
     rows = []
     for name in HEADLINES:
         entry = entries.get(name)
@@ -195,7 +187,7 @@ def short_table(entries: dict[str, Entry]) -> str:
             ours, *peers = entry["rows"]
             best = min(peers, key=lambda peer: peer["median"])
             rows.append(
-                (about[name].about.rstrip("."), seconds(ours["median"]),
+                (entry["about"].rstrip("."), seconds(ours["median"]),
                  f"{seconds(best['median'])}, {best['name']}", f"{entry['ratio']:.1f}x")
             )  # fmt: skip
     return markdown(("what", "ours", "best peer", "ratio"), rows)

@@ -30,10 +30,17 @@ def read_record(path: Path = RECORD) -> dict[str, Entry]:
     return {entry["name"]: entry for entry in entries}
 
 
-def keep(path: Path, outcome: AnyOutcome, options: dict[str, Any]) -> None:
-    """Enter an outcome in place of its older one; the file is renewed whole or not at all."""
+def keep(
+    path: Path, outcome: AnyOutcome, options: dict[str, Any], *, family: str = "", about: str = ""
+) -> None:
+    """Enter an outcome in place of its older one; the file is renewed whole or not at all.
+
+    `family` and `about` tell a reader which of the library's families it is of, and what it does.
+    """
     found = {
         **outcome.as_dict(),
+        "family": family,
+        "about": about,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "options": options,
         "machine": describe(),

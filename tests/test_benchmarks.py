@@ -288,13 +288,15 @@ def test_the_page_tells_the_misses_as_plainly_as_the_wins(tmp_path):
         ("lda_fit", "invalid: machine busy (40 % used by others)", 3.0),
         ("ridge_leave_one_out_svd", "no target", 0.9),
     ]:  # fmt: skip
-        keep(file, replace(outcome, name=name, verdict=verdict, ratio=ratio), {"quick": False})
+        found = replace(outcome, name=name, verdict=verdict, ratio=ratio)
+        keep(file, found, {"quick": False}, family="Linear", about=f"What {name} does.")
     text = benchmarks_page(read_record(file))
     assert "1 targets met, 1 missed." in text
     assert "- **missed**: `ridge_kfold`, 0.52x, target >= 5x" in text
     assert "- slower than the peer, without a target: `ridge_leave_one_out_svd`, 0.90x" in text
     assert "- no number: `lda_fit`, invalid: machine busy" in text
-    assert "4 of " in text
+    assert "4 benchmarks" in text
+    assert text.count("## Linear") == 1
     short = short_table(read_record(file))
     assert "6.2x" in short
     assert "0.5x" in short

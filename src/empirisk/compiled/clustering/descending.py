@@ -34,18 +34,19 @@ def descend(
     block_count, count = np.empty((B, K), np.int64), np.empty(K, np.int64)
     sums, mass = np.empty((K, p)), np.empty(K)
     steps, kept, progress = np.empty((most, 3)), np.empty((0, K, p)), np.empty(2, np.int64)
-    alone = np.zeros(SYNC_SIZE, np.int64)
+    # Numbers of a type, and no constants, for which callees would be compiled once more.
+    alone, rank, team = np.zeros(SYNC_SIZE, np.int64), np.int64(0), np.int64(1)
     t = take(sync)
     while t < T:
         labels[:], slack[:], spent[:] = -1, -np.inf, 0.0
         sums[:], mass[:], count[:] = 0.0, 0.0, 0
         score_centres(centres[t], minus, half, radius)
         iterations[t] = 0
-        criterion, tol, limit = GAIN, rough, bar
+        criterion, tol, limit = np.int64(GAIN), rough, bar
         for _ in range(most):
             progress[:] = 0
             lloyd_iterations(
-                alone, 0, 1, first, most, X, unit, shift, weight, tiles, total, everything,
+                alone, rank, team, first, most, X, unit, shift, weight, tiles, total, everything,
                 criterion, tol, limit, centres[t], minus, half, radius, spent, labels, slack,
                 block_sums, block_mass, block_count, block_moved, sums, mass, count, steps, kept,
                 progress,
@@ -63,5 +64,5 @@ def descend(
                     break
             if moves == 0:
                 break
-            criterion, tol, limit = STABILITY, 0.0, np.inf
+            criterion, tol, limit = np.int64(STABILITY), 0.0, np.inf
         t = take(sync)
