@@ -300,3 +300,11 @@ def test_kinks_and_infinities_do_not_stop_the_search(name, rows):
 def test_a_half_line_to_the_left_is_named():
     with pytest.raises(DataError, match=r"\[-inf, 0\]"):
         ParametricDensity("levy_l").fit([[1.0], [2.0], [4.0]])
+
+
+def test_a_constant_column_is_told_of_and_of_nothing_else():
+    # Rounding errors of the mean of one value, of whatever sign, are no variance.
+    for n in range(2, 40):
+        with pytest.warns(RankWarning), np.errstate(all="raise"):
+            density = ParametricDensity().fit(np.full((n, 1), 0.1))
+        assert density.scale_ > 0

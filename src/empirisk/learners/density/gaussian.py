@@ -55,7 +55,7 @@ class Gaussian:
         with one_blas_thread():
             mean = share @ X if (unit == 1).all() else share @ (X / unit)
             mean, scatter = _scatter(X, share, unit, mean)
-            deviation = np.sqrt(np.diagonal(scatter))
+            deviation = np.sqrt(np.maximum(np.diagonal(scatter), 0.0))  # rounding may be below 0
             constant = low == high
             if constant.any():
                 _tell_of_constant(constant, X, floor, names)
