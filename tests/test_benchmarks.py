@@ -14,7 +14,7 @@ from benchmarks import accuracy, harness, lenet_accuracy, report
 from benchmarks.__main__ import main
 from benchmarks.accuracy import Accuracy, Digits, accuracy_verdict, correct_digits
 from benchmarks.case import NO_TARGET, Benchmark, Case, Quality, Target
-from benchmarks.families import load_families
+from benchmarks.families import family_of, load_families
 from benchmarks.harness import Contestant, judge, run_benchmark
 from benchmarks.machine import (
     Clock,
@@ -375,9 +375,14 @@ def test_all_benchmarks_are_listed(capsys):
     )
 
 
-def slow_where_fresh(name):
-    fresh = name.startswith("import") or name == "network_memory"  # interpreters
-    return pytest.param(name, marks=[pytest.mark.slow] if fresh else [])
+def one_of_each_family():
+    """All benchmarks; slow but for the first of each family that starts no interpreter."""
+    seen = set()
+    for name in load_families():
+        fresh = name.startswith("import") or name == "network_memory"
+        first = not fresh and family_of(name) not in seen
+        seen |= {family_of(name)} if first else set()
+        yield pytest.param(name, marks=[] if first else [pytest.mark.slow])
 
 
 def without_repeats(benchmark):
@@ -389,7 +394,7 @@ def without_repeats(benchmark):
     )
 
 
-@pytest.mark.parametrize("name", [slow_where_fresh(name) for name in load_families()])
+@pytest.mark.parametrize("name", one_of_each_family())
 def test_every_benchmark_gives_the_peers_answer_on_small_data(name):
     outcome = run_benchmark(without_repeats(load_families()[name]), repeats=1, quick=True)
     if name in NEED_TORCH and ABSENT:

@@ -327,8 +327,8 @@ MORE_TUNED = [
 ]
 DEFAULTS = [Tuned(Ridge()), Tuned(LinearDiscriminantAnalysis()), Tuned(Tuned(Ridge()))]
 INSTANCES = [instance for instances in SETTINGS.values() for instance in instances]
-FIRST = [instance for instances in SETTINGS.values() for instance in instances[:2]]
-OTHERS = [instance for instances in SETTINGS.values() for instance in instances[2:]]
+FIRST = [instance for instances in SETTINGS.values() for instance in instances[:1]]
+OTHERS = [instance for instances in SETTINGS.values() for instance in instances[1:]]
 
 # Where rows are drawn, a row of weight w and w copies of it are alike in distribution only:
 # tests/learners/ensembles/test_weights.py and tests/learners/unsupervised look at that.
