@@ -92,7 +92,7 @@ def kmeans_birch(quick: bool) -> Case:
 
 @benchmark("kmeans_starts", target=Target(ratio=1), peer_repeats=1)
 def kmeans_starts(quick: bool) -> Case:
-    """The best of ten starts on ten sets: our sum of squares is never above scikit-learn's.
+    """The best of ten starts on ten sets: is our sum of squares above scikit-learn's?
 
     Each set has the number of clusters it is known for; n_init=10 and the same random states for
     both, two threads.
