@@ -1,12 +1,14 @@
 """The best of several starts of k-means, and what can be made of them together.
 
 Independent starts end in different local minima, each of which has some clusters right and others
-not. So the minima are recombined (Gribel & Vidal 2019): the centres of the best and of another one
-are matched, of each pair one is taken, a row far from its centre takes the place of one more (of
-the one that is missed least, Lattanzi & Sohler 2019, or of any, Fränti 2018), and Lloyd's
-iterations follow, as long as they may come below the worst of the minima, whose place is taken
-then. Rounds of as many trials as there were starts go on until many in a row have not lowered the
-best: the more, the more different minima the starts found, and the cheaper they are.
+not. Trials begin with the centres of the best of them. In some, a row far from its centre takes the
+place of a centre (of the one that is missed least, Lattanzi & Sohler 2019, or of any, Fränti 2018);
+in the others each centre is pulled a part of the way to a row of its cluster, out of minima that
+are narrow, and in half of these it gives way by even chance to that of another minimum with which
+it is matched (Gribel & Vidal 2019). Lloyd's iterations follow, as long as they may come below the
+worst of the minima, whose place is taken then. Rounds of as many trials as there were starts go on
+until many in a row have not lowered the best: the more, the more different minima the starts found,
+and the cheaper they are.
 
 Where Lloyd's algorithm comes near the best, single rows are moved as well (Hartigan 1975), until
 none of them can lower W. A row draws its own centre towards itself by a share 1 / m of a cluster of
@@ -39,6 +41,8 @@ PATIENCE = 5, 40  # trials without a gain, for each different minimum among the 
 PATIENT = 1.5e5  # products of rows, features and centres, in these trials, between the two
 LEAST_PATIENCE = 20, 40  # such trials at least, where there is one minimum, and where more
 TRIALS = 10  # for each start, at most, where patience is not longer
+EXCHANGED = 0.4  # of the trials; in the others centres are pulled
+PULL = 0.2, 1.0  # parts of the way to a row
 PRODUCTS_TO_SHARE = 2**15  # of rows, features and centres; with fewer, threads wait more than work
 WAY = 30  # iterations of a way down, about
 
@@ -129,7 +133,7 @@ def best_partition(
     """The best that starts, one for each seed, lead to; `tell` hears of their iterations."""
     products, n_starts = placed.X.size * n_clusters, len(seeds)
     team = Team(n_jobs if products >= PRODUCTS_TO_SHARE else 1)
-    down, mix = Descent(placed, max_iter, team), Recombination(generator(spawn(seeds[0], 1)[0]))
+    down, mix = Descent(placed, max_iter, team), Trials(generator(spawn(seeds[0], 1)[0]))
     ends, iterations = down.minima(np.stack(team.map(start, seeds)), np.inf, np.inf)
     tell(iterations)
     minima = different(ends, n_starts)
@@ -159,23 +163,36 @@ def patience_with(n_minima: int, n_starts: int, products: int) -> float:
 
 
 @dataclass(eq=False)
-class Recombination:
-    """Centres made of those of two minima."""
+class Trials:
+    """Centres to begin trials with."""
 
     rng: np.random.Generator
     matched: dict[tuple[int, int], Floats] = field(default_factory=dict)
 
     def centres(self, around: Seeds, minima: list[Minimum], n: int) -> Floats:
-        """Those of the best and of one more, one of which has gone to a row; n times."""
-        best, K = minima[0], around.n_clusters
-        others = self.rng.integers(min(1, len(minima) - 1), len(minima), size=n)
-        mixed, rows = self.rng.random((n, K, 1)) < 0.5, around.draw(n)
-        leaves, anyone = self.rng.integers(K, size=n), self.rng.random(n) < 0.5
-        leaves = np.where(anyone, leaves, around.missed_least(rows))
-        other = np.stack([self.in_order_of(best, minima[m]) for m in others])
-        centres = np.where(mixed, other, best.centres)
+        """Those of the best, one of them exchanged or all of them pulled about; n times."""
+        m = round(EXCHANGED * n)
+        exchanged = self.exchanged(around, minima[0], m)
+        return np.concatenate([exchanged, self.pulled(around, minima, n - m)])
+
+    def exchanged(self, around: Seeds, best: Minimum, n: int) -> Floats:
+        """A row far from its centre in the place of one."""
+        rows, anyone = around.draw(n), self.rng.random(n) < 0.5
+        anywhere = self.rng.integers(around.n_clusters, size=n)
+        centres = np.repeat(best.centres[np.newaxis], n, axis=0)
+        leaves = np.where(anyone, anywhere, around.missed_least(rows))
         centres[np.arange(n), leaves] = around.placed.at(rows)
         return centres
+
+    def pulled(self, around: Seeds, minima: list[Minimum], n: int) -> Floats:
+        """Each towards a row of its cluster, in half of the trials after a crossing."""
+        best, shape = minima[0], (n, around.n_clusters, 1)
+        crossed = (self.rng.random((n, 1, 1)) < 0.5) & (self.rng.random(shape) < 0.5)
+        others = self.rng.integers(min(1, len(minima) - 1), len(minima), size=n)
+        other = np.stack([self.in_order_of(best, minima[m]) for m in others])
+        towards = around.placed.at(around.members(n)) - best.centres
+        part = self.rng.uniform(*PULL, size=(n, 1, 1))
+        return np.where(crossed, other, best.centres) + part * towards
 
     def in_order_of(self, best: Minimum, other: Minimum) -> Floats:
         """The centres of the other, each in the place of the one it is matched with."""

@@ -11,6 +11,7 @@ A row of weight w is drawn as w copies of it are.
 """
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -139,6 +140,22 @@ class Seeds:
             self.apart, extra,
         )  # fmt: skip
         return extra.argmin(axis=1)
+
+    def members(self, m: int) -> Ints:
+        """A row of each cluster (of another, where it has none), m times."""
+        order, running, begin, end = self.in_clusters
+        targets = begin + self.rng.random((m, self.n_clusters)) * (end - begin)
+        found = np.searchsorted(running, targets, side="right")
+        return order[np.minimum(found, len(order) - 1)]
+
+    @cached_property
+    def in_clusters(self) -> tuple[Ints, Floats, Floats, Floats]:
+        """Rows in the order of their clusters, their running weight, where each begins and ends."""
+        order = np.argsort(self.near[0], kind="stable")
+        running = np.cumsum(self.placed.weight[order])
+        last = np.searchsorted(self.near[0][order], np.arange(self.n_clusters), side="right")
+        end = np.concatenate([[0.0], running])[last]
+        return order, running, np.concatenate([[0.0], end[:-1]]), end
 
     def exchange(self) -> None:
         """Draw a row and let it take the place of a centre if that lowers the sum."""
