@@ -158,8 +158,8 @@ def best_partition(
 def patience_with(n_minima: int, n_starts: int, products: int) -> float:
     """How many trials in a row may gain nothing."""
     unseen = np.clip(10 / n_starts, 1, 2)  # of few starts, more minima remain to be found
-    by_minima = unseen * n_minima * np.clip(PATIENT / products, *PATIENCE)
-    return float(max(LEAST_PATIENCE[n_minima > 1], by_minima))
+    by_minima = n_minima * np.clip(PATIENT / products, *PATIENCE)
+    return float(unseen * max(LEAST_PATIENCE[n_minima > 1], by_minima))
 
 
 @dataclass(eq=False)
