@@ -77,6 +77,15 @@ def test_equal_rows_have_no_spread_and_no_correlation():
     assert np.isnan(correlation).all()
 
 
+@pytest.mark.parametrize("constant", [0, 1])
+def test_a_column_without_spread_beside_one_with_spread_has_no_correlation(constant):
+    values, weights = np.full((3, 2), 0.1), np.array([[1.0, 1.0, 2.0]])
+    values[:, 1 - constant] = [0.0, 0.5, 1.0]
+    correlation = np.empty(1)
+    weighted_correlations(values, weights, *means_of(values, weights), correlation)
+    assert np.isnan(correlation).all()
+
+
 def test_moments_without_one_copy_of_a_unit_are_those_of_the_rows_left():
     rng = np.random.default_rng(1)
     x, y = rng.normal(size=(2, 12))
