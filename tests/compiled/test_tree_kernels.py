@@ -285,3 +285,19 @@ def test_quantiles_of_members_are_those_of_their_cumulated_weights():
         twin = [there[np.argmax(upto[there] >= level - 1e-12)] for level in levels]
         assert_array_equal(quantiles, twin)
     assert not room[0].any()
+
+
+@pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "python"])
+def test_links_leave_their_heap_least_first_and_of_equal_ones_the_node_above(compiled):
+    sift_down = pruning.sift_down if compiled else pruning.sift_down.py_func
+    rng = np.random.default_rng(0)
+    for n in (1, 2, 3, 10, 40):
+        link, heap = rng.integers(0, 4, size=n).astype(float), rng.permutation(n).astype(np.int32)
+        for at in range(n // 2 - 1, -1, -1):
+            sift_down(heap, n, link, at)
+        left = []
+        for size in range(n - 1, -1, -1):
+            left.append(heap[0])
+            heap[0] = heap[size]
+            sift_down(heap, size, link, 0)
+        assert_array_equal(left, np.lexsort((np.arange(n), link)))

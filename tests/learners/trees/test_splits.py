@@ -270,5 +270,6 @@ def test_a_side_may_have_the_value_that_a_monotone_constraint_allows_last(criter
         y = np.where(side == split, within, rest)
         X = np.column_stack([side * sign, which])
         X[side != split, 1] = np.tile([0.0, 1.0], 4)
-        tree = DecisionTreeRegressor(criterion=criterion, monotonic_cst=[sign, 0]).fit(X, y)
+        signs = [sign, 1 if first else -1]
+        tree = DecisionTreeRegressor(criterion=criterion, monotonic_cst=signs).fit(X, y)
         assert_array_equal(tree.predict(X), y)
