@@ -174,9 +174,9 @@ def test_whole_weights_are_copies_in_every_limit(min_rows):
 def test_whole_weights_are_copies_where_levels_are_put_in_an_order():
     rng = np.random.default_rng(14)
     level, x = rng.integers(0, 25, size=400), rng.normal(size=400)
-    y = rng.normal(size=25)[level] * x + rng.normal(size=400)
+    y = 0.3 * rng.normal(size=25)[level] * x + rng.normal(size=400)
     frame = pd.DataFrame({"x": x, "level": [f"level {k}" for k in level]})
-    w = rng.integers(1, 6, size=400)
+    w = rng.choice([1, 15], size=400)
     copies = np.repeat(np.arange(400), w)
     how = {"alpha": 0.1, "min_samples_leaf": 20, "max_leaf_nodes": 6}
     a = LinearTreeRegressor(**how).fit(frame, y, sample_weight=w)

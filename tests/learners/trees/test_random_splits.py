@@ -69,9 +69,10 @@ def test_a_fair_coin_sends_missing_values_to_a_side():
     x, y = np.array([0.0, 1.0, np.nan])[:, None], [0.0, 1.0, 2.0]
     left = sum(stump(x, y, s).missing_go_to_left[0] for s in range(300))
     assert 121 <= left <= 179  # binomial: outside with probability 0.0006
-    alone = stump(np.array([1.0, 1.0, np.nan])[:, None], [0.0, 0.0, 1.0], 0)
-    assert not alone.missing_go_to_left[0]
-    assert alone.threshold[0] == np.inf  # missing values against all others
+    for s in range(20):
+        alone = stump(np.array([1.0, 1.0, np.nan])[:, None], [0.0, 0.0, 1.0], s)
+        assert not alone.missing_go_to_left[0]
+        assert alone.threshold[0] == np.inf  # missing values against all others
 
 
 @pytest.mark.parametrize("max_features", [None, 2])
