@@ -259,4 +259,6 @@ def test_levels_are_sorted_by_their_steps_and_equal_ones_stay_as_they_stand(n):
         order = np.zeros((2, 256), np.int64)
         order[0, :n] = levels
         sort(order, n, steps)
-        np.testing.assert_array_equal(order[0, :n], levels[np.argsort(steps[levels], kind="stable")])
+        np.testing.assert_array_equal(
+            order[0, :n], levels[np.argsort(steps[levels], kind="stable")]
+        )
