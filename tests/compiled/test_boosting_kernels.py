@@ -1,9 +1,12 @@
 """Loops of histogram boosting against NumPy: histograms, subtraction, exponentials, sorting."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.special import softmax
 
+from empirisk.compiled.boosting.choosing import cut
 from empirisk.compiled.boosting.entering import enter_dithered
 from empirisk.compiled.boosting.gradients import (
     GAMMA,
@@ -235,6 +238,8 @@ def test_heavy_values_have_bins_nearly_alone_and_the_others_weigh_about_the_same
     assert n_bins >= 240
     few = rng.integers(1, 9, size=40).astype(float)
     assert spread_bins(np.arange(40.0), few, 255, last) == 40
+    full = rng.integers(1, 9, size=255).astype(float)
+    assert spread_bins(np.arange(255.0), full, 255, last) == 255
 
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
@@ -262,3 +267,25 @@ def test_levels_are_sorted_by_their_steps_and_equal_ones_stay_as_they_stand(n):
         np.testing.assert_array_equal(
             order[0, :n], levels[np.argsort(steps[levels], kind="stable")]
         )
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "following", "threshold", "code"),
+    [
+        ([0, 3, 6], [1, 4, 9], 1, 2.0, 0),  # neighbours
+        ([0, 3, 8], [1, 4, 9], 2, 4.5, 1),  # the bin that is not in the node lies below
+        ([0, 6, 8], [1, 7, 9], 2, 4.5, 0),  # above
+        ([0, 3, 8], [1, 7, 9], 2, 2.0, 0),  # half way would be within it
+        ([0, 4.5, 8], [1, 7, 9], 2, 2.75, 0),  # where it begins
+        ([0, 3, 8], [1, 4.5, 9], 2, 4.5, 1),  # where it ends
+        ([0, 3, 8], [1, 4, 9], 3, np.inf, 2),  # missing values alone on the right
+        ([1, 1 + 2**-52, 8], [1, 1 + 2**-52, 9], 1, 1.0, 0),  # half way rounds to one of them
+        ([1, 1 + 2**-51, 8], [1 + 2**-52, 1 + 2**-51, 9], 1, 1 + 2**-52, 0),
+    ],
+)
+def test_a_threshold_lies_half_way_between_bins_and_never_within_one(
+    low, high, following, threshold, code
+):
+    node, split = SimpleNamespace(), SimpleNamespace(code=0, following=following)
+    cut(node, split, 3, np.array(low, float), np.array(high, float))
+    assert (node.threshold, node.code) == (threshold, code)

@@ -67,6 +67,15 @@ def test_features_of_different_groups_never_meet():
     assert np.abs(mixed_differences(pairs, 0, 1)).max() > 0.1
 
 
+def test_the_order_of_the_groups_says_nothing():
+    target = X[:, 0] * X[:, 1] + X[:, 2]
+    one, other = (
+        HistGradientBoostingRegressor(interaction_cst=groups, **HOW).fit(X, target).predict(X)
+        for groups in ([[0, 1], [2]], [[2], [0, 1]])
+    )
+    np.testing.assert_array_equal(one, other)
+
+
 def mixed_differences(model, i, j):
     """f(x) - f(x with x_i changed) - f(x with x_j changed) + f(x with both changed)."""
     corners = [rng.uniform(-1, 1, size=(200, 3))]

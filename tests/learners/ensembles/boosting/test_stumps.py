@@ -81,6 +81,8 @@ def test_a_split_within_any_bin_is_found_where_the_splits_between_bins_are_poor(
     other = y.astype(float)
     other[start] = 1.0  # one of the eleven is on the wrong side: better than all ends of bins
     X = np.column_stack([np.arange(n, dtype=float), other])
+    first = -(start + 4)  # the last row on the left becomes row 0
+    X, y, weight = (np.roll(part, first, axis=0) for part in (X, y, weight))
     model = AdaBoostClassifier(n_estimators=1).fit(X, y, sample_weight=weight)
     tree = DecisionTreeClassifier(max_depth=1).fit(X, y, sample_weight=weight)
     assert tree.tree_.feature[0] == 0
