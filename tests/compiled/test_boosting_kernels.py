@@ -240,6 +240,8 @@ def test_heavy_values_have_bins_nearly_alone_and_the_others_weigh_about_the_same
     assert spread_bins(np.arange(40.0), few, 255, last) == 40
     full = rng.integers(1, 9, size=255).astype(float)
     assert spread_bins(np.arange(255.0), full, 255, last) == 255
+    assert spread_bins(np.arange(510.0), np.ones(510), 255, last) == 255
+    np.testing.assert_array_equal(last, np.arange(1, 510, 2))  # two equal ones in each
 
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
