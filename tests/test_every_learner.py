@@ -4,6 +4,7 @@ A new learner needs a line in SETTINGS; `test_every_learner_is_listed` fails unt
 """
 
 import pickle
+import re
 import warnings
 from itertools import pairwise, product
 
@@ -617,6 +618,15 @@ def test_clone_and_pickle_keep_the_learner(learner):
 
 
 @every_estimator
+def test_every_fitted_attribute_is_in_the_docstring(learner):
+    X, y = sample(learner)
+    model = clone(learner).fit(pd.DataFrame(X, columns=list("abcd")), y)
+    told = set(re.findall(r"\w+_\b", type(model).__doc__.partition("Attributes\n")[2]))
+    public = {name for name in vars(model) if name.endswith("_") and not name.startswith("_")}
+    assert public <= told
+
+
+@every_estimator
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
 def test_data_frames_go_in_and_their_names_are_kept(learner, frame):
     X, y = sample(learner)
@@ -669,6 +679,9 @@ def test_bad_shapes_are_clear_errors(learner):
         outputs(model, X[:, :3])
     with pytest.raises(ValueError, match=r"(?i)1d|reshape"):
         outputs(model, X[0])
+    for series in (pd.Series(X[:, 0]), pl.Series(X[:, 0])):
+        with pytest.raises(ValueError, match=r"2-dimensional|2D"):
+            clone(learner).fit(series, y)
 
 
 @every_estimator

@@ -108,6 +108,17 @@ def test_crosses_are_the_rows_that_are_wrong():
     assert right + wrong == 60
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("names", [("_a", "_b", "_c"), ("", "$b_$", "c")])
+def test_every_class_is_in_the_legend_whatever_its_name(names, tmp_path):
+    X, labels = plane()
+    words = np.array(names)[np.unique(labels, return_inverse=True)[1]]
+    frame = Table.of({"$x_$": X[:, 0], "_": X[:, 1]})
+    model = make_pipeline(Encoder(), LinearDiscriminantAnalysis()).fit(frame, words)
+    ax = drawn(draw_decision_boundary(model, frame, words, resolution=10), tmp_path)
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == sorted(names)
+
+
 @pytest.mark.parametrize("kind", ["pandas", "polars", "arrow", "Table"])
 def test_frames_keep_their_names_and_their_kind(kind, tmp_path):
     X, labels = plane()

@@ -1,8 +1,11 @@
 """`empirisk learners`, `--version` and `--help`."""
 
 import json
+import os
 import subprocess
 import sys
+
+import pytest
 
 import empirisk
 from cli.command import run
@@ -42,6 +45,16 @@ def test_help_tells_the_exit_codes_and_loads_nothing_heavy():
     assert done.returncode == 0
     assert "fit" in done.stdout
     assert done.stderr.strip() == "[]"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes there break in another way")
+def test_a_reader_that_went_away_ends_it_quietly():
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-c", "from empirisk.cli.main import main\nmain()", "learners"]
+    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (141, "")
 
 
 def test_bags_take_part_when_they_are_asked_for():

@@ -176,7 +176,7 @@ def test_costs_that_make_no_sense_are_refused(tmp_path, text, said):
     [
         (["-t", "y", "--loss", "log"], "give one of squared, absolute, quantile:Q"),
         (["-t", "y", "--costs", "small.csv"], "is for classification"),
-        (["-t", "y", "--loss", "hinge"], "there are squared, absolute, quantile:Q, zero_one"),
+        (["-t", "y", "--loss", "hinge"], "there are squared, absolute, quantile:Q"),
         (["-t", "y", "--loss", "quantile:90"], "strictly between 0 and 1"),
         (["-t", "y", "--loss", "quantile"], "wanted quantile:Q"),
         (["-t", "y", "--loss", "squared", "--costs", "small.csv"], "give one of them"),
@@ -207,3 +207,16 @@ def test_learners_without_probabilities_stay_out_of_the_log_loss(tmp_path):
     words = ("--loss", "log", "--learners", "MarginClassifier")
     result = refused("fit", table, "-t", "y", "-o", tmp_path, *words)
     assert "MarginClassifier predicts classes without probabilities" in result
+
+
+@pytest.mark.parametrize(
+    ("target", "there_are"),
+    [
+        ("y", "squared, absolute, quantile:Q"),
+        ("side", "zero_one, log, asymmetric:A,B[,POSITIVE], and any costs by --costs FILE"),
+    ],
+)
+def test_a_misspelt_loss_is_answered_with_those_of_the_task(target, there_are, tmp_path):
+    task = {"y": "regression", "side": "classification"}[target]
+    said = refused("fit", small_table(tmp_path), "--target", target, "--loss", "squred")
+    assert said == f"error: --loss: there is no loss 'squred'; for {task} there are {there_are}\n"

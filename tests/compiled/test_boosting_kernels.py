@@ -1,9 +1,12 @@
 """Loops of histogram boosting against NumPy: histograms, subtraction, exponentials, sorting."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.special import softmax
 
+from empirisk.compiled.boosting.choosing import cut
 from empirisk.compiled.boosting.entering import enter_dithered
 from empirisk.compiled.boosting.gradients import (
     GAMMA,
@@ -23,7 +26,13 @@ from empirisk.compiled.boosting.histograms import (
     pack_codes,
     subtract,
 )
-from empirisk.compiled.boosting.quantiles import code_values, sort_numbers, spread_bins
+from empirisk.compiled.boosting.levels import sort_by_steps
+from empirisk.compiled.boosting.quantiles import (
+    code_values,
+    distinct_values,
+    sort_numbers,
+    spread_bins,
+)
 from empirisk.compiled.decorator import compiled
 from empirisk.compiled.exponential import exponential
 
@@ -56,6 +65,11 @@ def compiled_derive(kind, points, y, weight, gradient, curvature):
 @compiled
 def compiled_enter_dithered(gradient, curvature, first, entries):
     enter_dithered(gradient, curvature, 1.0, 1.0, first, entries)
+
+
+@compiled
+def compiled_sort_by_steps(order, n, steps):
+    sort_by_steps(order, n, steps)
 
 
 def entries_of(form, g, h):
@@ -224,3 +238,56 @@ def test_heavy_values_have_bins_nearly_alone_and_the_others_weigh_about_the_same
     assert n_bins >= 240
     few = rng.integers(1, 9, size=40).astype(float)
     assert spread_bins(np.arange(40.0), few, 255, last) == 40
+    full = rng.integers(1, 9, size=255).astype(float)
+    assert spread_bins(np.arange(255.0), full, 255, last) == 255
+    assert spread_bins(np.arange(510.0), np.ones(510), 255, last) == 255
+    np.testing.assert_array_equal(last, np.arange(1, 510, 2))  # two equal ones in each
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+def test_distinct_values_have_the_weights_of_their_rows(weighted):
+    rng = np.random.default_rng(7)
+    ordered = np.sort(rng.integers(0, 30, size=200) / 4)
+    weight = rng.uniform(0.1, 3, size=200) if weighted else np.empty(0)
+    values, total = np.empty((2, 200))
+    n = distinct_values(ordered, weight, values, total)
+    distinct, place = np.unique(ordered, return_inverse=True)
+    np.testing.assert_array_equal(values[:n], distinct)
+    sums = np.bincount(place, weight if weighted else None)
+    np.testing.assert_allclose(total[:n], sums, rtol=1e-14)  # sums of some ten terms
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 7, 8, 100])
+def test_levels_are_sorted_by_their_steps_and_equal_ones_stay_as_they_stand(n):
+    rng = np.random.default_rng(n)
+    steps = rng.integers(-3, 4, size=120).astype(float)
+    levels = rng.permutation(120)[:n]
+    for sort in (compiled_sort_by_steps, sort_by_steps):
+        order = np.zeros((2, 256), np.int64)
+        order[0, :n] = levels
+        sort(order, n, steps)
+        np.testing.assert_array_equal(
+            order[0, :n], levels[np.argsort(steps[levels], kind="stable")]
+        )
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "following", "threshold", "code"),
+    [
+        ([0, 3, 6], [1, 4, 9], 1, 2.0, 0),  # neighbours
+        ([0, 3, 8], [1, 4, 9], 2, 4.5, 1),  # the bin that is not in the node lies below
+        ([0, 6, 8], [1, 7, 9], 2, 4.5, 0),  # above
+        ([0, 3, 8], [1, 7, 9], 2, 2.0, 0),  # half way would be within it
+        ([0, 4.5, 8], [1, 7, 9], 2, 2.75, 0),  # where it begins
+        ([0, 3, 8], [1, 4.5, 9], 2, 4.5, 1),  # where it ends
+        ([0, 3, 8], [1, 4, 9], 3, np.inf, 2),  # missing values alone on the right
+        ([1, 1 + 2**-52, 8], [1, 1 + 2**-52, 9], 1, 1.0, 0),  # half way rounds to one of them
+        ([1, 1 + 2**-51, 8], [1 + 2**-52, 1 + 2**-51, 9], 1, 1 + 2**-52, 0),
+    ],
+)
+def test_a_threshold_lies_half_way_between_bins_and_never_within_one(
+    low, high, following, threshold, code
+):
+    node, split = SimpleNamespace(), SimpleNamespace(code=0, following=following)
+    cut(node, split, 3, np.array(low, float), np.array(high, float))
+    assert (node.threshold, node.code) == (threshold, code)

@@ -16,6 +16,7 @@ from empirisk.compiled.trees import (
 )
 from empirisk.compiled.trees.frontier import pop, push
 from empirisk.compiled.trees.layout import NODE, OPEN
+from empirisk.compiled.trees.leaf_quantiles import find_quantiles
 
 HALF, LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
 
@@ -259,3 +260,44 @@ def test_nodes_are_put_in_preorder(compiled, n_splits):
     (move if compiled else move.py_func)(table, place)
     assert_array_equal(table[:, 0], 2 * np.array(order))
     assert_array_equal(place, np.arange(len(right)))
+
+
+def test_quantiles_of_members_are_those_of_their_cumulated_weights():
+    """As Python runs it, which stops at a place that an array does not have."""
+    rng = np.random.default_rng(0)
+    sizes = np.array([2, 3, 1, 4, 2])  # members of two leaves of one tree, and of three of another
+    first, first_leaf = np.append(0, np.cumsum(sizes)), np.array([0, 2])
+    ranks = rng.integers(0, 6, size=12)
+    weight = np.concatenate([rng.dirichlet(np.ones(size)) for size in sizes])
+    weight[first[3] : first[4]] = [0.5, 0.0, 0.25, 0.25]
+    leaves = np.array([[a, b] for a in range(2) for b in range(3)])
+    levels = np.array([0.0, 0.125, 0.3, 0.5, 0.5, 0.9, 1.0])
+    found = np.full((6, 7), -1)
+    room = np.zeros(6), np.empty(6, np.int64)
+    find_quantiles.py_func(leaves, first_leaf, first, ranks, weight, *room, levels, found)
+    for pair, quantiles in zip(leaves, found, strict=True):
+        share = np.zeros(6)
+        for leaf in first_leaf + pair:
+            own = slice(first[leaf], first[leaf + 1])
+            np.add.at(share, ranks[own], weight[own] / 2)
+        upto = np.cumsum(share)
+        there = np.flatnonzero(share)
+        twin = [there[np.argmax(upto[there] >= level - 1e-12)] for level in levels]
+        assert_array_equal(quantiles, twin)
+    assert not room[0].any()
+
+
+@pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "python"])
+def test_links_leave_their_heap_least_first_and_of_equal_ones_the_node_above(compiled):
+    sift_down = pruning.sift_down if compiled else pruning.sift_down.py_func
+    rng = np.random.default_rng(0)
+    for n in (1, 2, 3, 10, 40):
+        link, heap = rng.integers(0, 4, size=n).astype(float), rng.permutation(n).astype(np.int32)
+        for at in range(n // 2 - 1, -1, -1):
+            sift_down(heap, n, link, at)
+        left = []
+        for size in range(n - 1, -1, -1):
+            left.append(heap[0])
+            heap[0] = heap[size]
+            sift_down(heap, size, link, 0)
+        assert_array_equal(left, np.lexsort((np.arange(n), link)))

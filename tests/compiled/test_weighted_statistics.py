@@ -58,12 +58,12 @@ def test_rows_close_to_one_another_beside_one_that_is_not_drawn(scale):
     # The first row sets the unit; the others differ by far less, where squares of plain deviations
     # would vanish, or be rounding.
     x = np.append(1.0, np.array([0.0, 1.0, 3.0]) * scale)
-    y = np.append(1.0, np.array([0.0, 2.0, 1.0]) * scale)
+    y = np.append(1.0, np.array([0.0, 3.0, 1.0]) * scale)
     values, weights = np.column_stack([x, y]), np.array([[0.0, 1.0, 1.0, 2.0]])
     deviation, correlation = np.empty((1, 2)), np.empty(1)
     weighted_deviations(values, weights, *means_of(values, weights), deviation)
     weighted_correlations(values, weights, *means_of(values, weights), correlation)
-    twin = np.array([[0.0, 0.0], [1.0, 2.0], [3.0, 1.0], [3.0, 1.0]])
+    twin = np.array([[0.0, 0.0], [1.0, 3.0], [3.0, 1.0], [3.0, 1.0]])
     assert_allclose(deviation[0] / scale, twin.std(axis=0), rtol=1e-12)
     assert_allclose(correlation, np.corrcoef(twin.T)[0, 1], rtol=1e-12)
 
@@ -74,6 +74,15 @@ def test_equal_rows_have_no_spread_and_no_correlation():
     weighted_deviations(values, weights, *means_of(values, weights), deviation)
     weighted_correlations(values, weights, *means_of(values, weights), correlation)
     assert (deviation == 0).all()
+    assert np.isnan(correlation).all()
+
+
+@pytest.mark.parametrize("constant", [0, 1])
+def test_a_column_without_spread_beside_one_with_spread_has_no_correlation(constant):
+    values, weights = np.full((3, 2), 0.1), np.array([[1.0, 1.0, 2.0]])
+    values[:, 1 - constant] = [0.0, 0.5, 1.0]
+    correlation = np.empty(1)
+    weighted_correlations(values, weights, *means_of(values, weights), correlation)
     assert np.isnan(correlation).all()
 
 

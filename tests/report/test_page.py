@@ -11,6 +11,7 @@ from empirisk import Baseline, LinearDiscriminantAnalysis, LinearRegression, Rid
 from empirisk.data.encode import Encoder
 from empirisk.data.table import Table
 from empirisk.report.page import report_page, write_report
+from empirisk.report.sections import table_section
 
 ATTACK = "<script>alert(1)</script>"
 VOID = {"meta", "br", "img", "link", "input"}
@@ -135,3 +136,11 @@ def test_a_constant_is_shown_as_the_model_it_is():
 def test_a_report_in_the_way_of_a_folder_is_refused(tmp_path, hostile):
     with pytest.raises(ValueError, match="is not a file"):
         write_report(hostile[0], tmp_path)
+
+
+def test_a_few_missing_cells_are_not_told_to_be_none():
+    part = [1.0] * 297 + [None] * 3
+    table = Table.of({"whole": [1.0] * 300, "part": part, "few": [None, *range(299)]})
+    text = " ".join(read(str(table_section(table, None))).text)
+    assert "3 (1 %)" in text
+    assert "1 (under 1 %)" in text

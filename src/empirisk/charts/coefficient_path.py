@@ -25,10 +25,8 @@ def draw_coefficient_path(
     values, coef = values[order], coef[order]
     ever = np.flatnonzero(coef.any(axis=0))
     largest = ever[np.argsort(-np.abs(coef[0, ever]), kind="stable")]
-    named = set(largest[:NAMED].tolist())
-    for j in largest:
-        label = str(j if names is None else names[j]) if int(j) in named else None
-        ax.plot(values, coef[:, j], linewidth=1, label=label)
+    named = [str(j if names is None else names[j]) for j in largest[:NAMED].tolist()]
+    lines = [ax.plot(values, coef[:, j], linewidth=1)[0] for j in largest]
     ax.axhline(0, color="0.4", linewidth=0.8)
     if axis == "alpha":
         if (values > 0).all():
@@ -36,6 +34,9 @@ def draw_coefficient_path(
         ax.invert_xaxis()
     ax.set_xlabel(f"{axis} (richer to the right)")
     ax.set_ylabel("coefficient")
-    if named:
-        ax.legend(title="column", fontsize="small")
+    if named:  # beside the picture: the paths end at its right edge, far from zero
+        place = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
+        legend = ax.legend(lines[:NAMED], named, title="column", fontsize="small", **place)
+        for text in legend.get_texts():
+            text.set_parse_math(False)
     return ax

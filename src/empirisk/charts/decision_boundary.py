@@ -28,8 +28,8 @@ def draw_regions(
         ax.contour(x, y, (codes >= k).astype(float), [0.5], colors="black", linewidths=0.8)
     ax.set_xlim(x[0], x[-1])
     ax.set_ylim(y[0], y[-1])
-    ax.set_xlabel(labels[0])
-    ax.set_ylabel(labels[1])
+    ax.set_xlabel(labels[0]).set_parse_math(False)
+    ax.set_ylabel(labels[1]).set_parse_math(False)
     return ax
 
 
@@ -37,12 +37,15 @@ def draw_points(
     points: Floats, codes: Ints, right: Bools, classes: Sequence[str], *, ax: Any
 ) -> Any:
     """Rows in the colour of their class; crosses where the classifier is wrong."""
-    for k, (name, colour) in enumerate(zip(classes, class_colours(len(classes)), strict=True)):
-        for chosen, marker in (((codes == k) & right, "o"), ((codes == k) & ~right, "x")):
-            label = name if marker == "o" else None
-            style = {"edgecolors": "white", "linewidths": 0.5} if marker == "o" else {}
-            ax.scatter(*points[chosen].T, s=20, marker=marker, color=[colour], label=label, **style)
-    ax.legend()
+    shown = []
+    for k, colour in enumerate(class_colours(len(classes))):
+        white = {"edgecolors": "white", "linewidths": 0.5}
+        circles, crosses = points[(codes == k) & right], points[(codes == k) & ~right]
+        shown.append(ax.scatter(*circles.T, s=20, marker="o", color=[colour], **white))
+        ax.scatter(*crosses.T, s=20, marker="x", color=[colour])
+    legend = ax.legend(shown, classes)  # Matplotlib by itself leaves out names such as "_a" and ""
+    for text in legend.get_texts():
+        text.set_parse_math(False)
     return ax
 
 

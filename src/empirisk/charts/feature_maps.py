@@ -21,11 +21,34 @@ def draw_feature_maps(
     own_scale: bool = False,
     ax: Any = None,
 ) -> Any:
-    """Pictures (n, height, width) row by row, or (rows, columns, height, width) as they stand.
+    """Draw many small pictures side by side.
 
-    `signed` colours numbers below 0 blue and above 0 red, as of kernels; otherwise they go from
-    black to white. All have one scale, shown beside them, unless each has its `own_scale`. `names`
-    are written above. Without `columns` the whole is about square.
+    Parameters
+    ----------
+    pictures : array of shape (n, height, width) or (rows, columns, height, width)
+        Drawn row by row, or as they stand.
+    names : sequence of str, optional
+        Written above each.
+    columns : int, optional
+        Pictures in a row; by default the whole is about square.
+    signed : bool
+        Colour numbers below 0 blue and above 0 red, as of kernels; otherwise they go from black to
+        white.
+    own_scale : bool
+        Each picture has its own scale; otherwise all have one, shown beside them.
+    ax : Axes, optional
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> from empirisk import image_kernel
+    >>> kernels = [image_kernel(name) for name in ("blur", "sharpen")]
+    >>> ax = draw_feature_maps(kernels, names=["blur", "sharpen"], signed=True)
+    >>> [text.get_text() for text in ax.texts]
+    ['blur', 'sharpen']
     """
     ax = axes(ax)
     pictures = np.asarray(pictures, dtype=float)

@@ -1,5 +1,7 @@
 """How a command ends: exit codes for scripts, one or two lines for people."""
 
+import os
+import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +11,7 @@ import typer
 from empirisk.cli.screen import plain
 from empirisk.runtime.errors import EmpiriskError
 
-INTERNAL, BAD_INPUT, INTERRUPTED = 1, 2, 130
+INTERNAL, BAD_INPUT, INTERRUPTED, UNREAD = 1, 2, 130, 141
 
 
 @contextmanager
@@ -17,8 +19,9 @@ def exit_codes() -> Iterator[None]:
     """Turn what goes wrong inside into a message on standard error and an exit code."""
     try:
         yield
+        sys.stdout.flush()
     except BrokenPipeError:
-        raise  # the reader of our output went away: Typer ends quietly
+        _end_unread()
     except EmpiriskError as error:
         _end(f"error: {error}", BAD_INPUT)
     except OSError as error:
@@ -37,6 +40,15 @@ def exit_codes() -> Iterator[None]:
 def _end(message: str, code: int) -> None:
     typer.echo(plain(message), err=True)
     raise typer.Exit(code) from None
+
+
+def _end_unread() -> None:
+    """The reader of our output went away, as `head` does: end quietly, with the code of `cat`.
+
+    What is still in the buffer goes nowhere, or Python would complain of it on leaving.
+    """
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    raise typer.Exit(UNREAD) from None
 
 
 def _of_file(error: OSError) -> str:

@@ -8,7 +8,7 @@ from empirisk.cli.costs import read_costs
 from empirisk.cli.target import Target, label_of, spelled
 from empirisk.losses import Absolute, Asymmetric, Loss, Quantile, as_loss, default_loss
 from empirisk.losses.costs import MatrixLoss
-from empirisk.losses.names import spelled_losses
+from empirisk.losses.names import NAMED, spelled_losses
 from empirisk.risk.problem import refuse_measure
 from empirisk.runtime.errors import ParameterError
 
@@ -67,6 +67,7 @@ def limits_of(loss: Loss) -> str | None:
 def _named(name: str, target: Target) -> Loss:
     try:
         refuse_measure(name)
+        _refuse_unknown(name, target)
         loss = as_loss(name)
     except ParameterError as error:
         raise ParameterError(f"--loss: {error}") from None
@@ -74,6 +75,15 @@ def _named(name: str, target: Target) -> Loss:
     if isinstance(loss, Asymmetric) and loss.positive is not None:
         return replace(loss, positive=label_of(str(loss.positive), target.classes))
     return loss
+
+
+def _refuse_unknown(name: str, target: Target) -> None:
+    if name.partition(":")[0] not in NAMED:
+        costs = ", and any costs by --costs FILE" if target.task == "classification" else ""
+        raise ParameterError(
+            f"there is no loss {name!r}; for {target.task} there are "
+            f"{', '.join(spelled_losses(target.task))}{costs}"
+        )
 
 
 def _refuse_other_task(option: str, task: str, target: Target) -> None:

@@ -14,7 +14,8 @@ from empirisk.cli.exits import INTERRUPTED, exit_codes
 
 EXIT_CODES = (
     "Exit codes: 0 done; 1 an error inside Empirisk; 2 bad usage or bad data, the reason is on "
-    "standard error; 130 interrupted. Files are written whole or not at all."
+    "standard error; 130 interrupted; 141 nobody reads the output on. Files are written whole or "
+    "not at all."
 )
 
 

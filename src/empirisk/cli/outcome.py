@@ -59,6 +59,10 @@ def show_outcome(screen: Screen, selection: Selection, places: Places, notes: li
         for each in standings(selection)
     ]
     screen.table(header, rows)
+    screen.say(
+        "  (risk: on held-out rows, corrected for the choice of the value at which it stands; "
+        "train: on the training rows, too good)"
+    )
     for name, why in selection.failures.items():
         screen.say(f"  {name} gave no risk: {why}")
     differ = why_not_the_least(selection)

@@ -48,6 +48,8 @@ class RawColumn:
 
 def is_frame(X: Any) -> bool:
     """Whether X has columns of several types: a table, or a frame that speaks Arrow."""
+    if len(getattr(X, "shape", (0, 0))) != 2:  # a series, which is a column and has none
+        return False
     return isinstance(X, Table) or hasattr(X, "__arrow_c_stream__") or hasattr(X, "iloc")
 
 

@@ -174,11 +174,11 @@ class Table:
         return pa.Table.from_arrays([c.arrow for c in self.columns], schema=pa.schema(fields))
 
     def to_pandas(self) -> Any:
-        """A pandas.DataFrame."""
+        """A pandas.DataFrame; pandas has to be installed."""
         return self.to_arrow().to_pandas(date_as_object=False)
 
     def to_polars(self) -> Any:
-        """A polars.DataFrame."""
+        """A polars.DataFrame; polars has to be installed."""
         import polars
 
         return polars.from_arrow(self.to_arrow())

@@ -113,6 +113,10 @@ def is_surrogate(loss: GivenLoss) -> bool:
 
     Looked at are 3,201 points of [-8, 8] and 0, +-2^k out to 1e24.
 
+    Parameters
+    ----------
+    loss : MarginLoss, its name, or a function phi of an array of margins
+
     Examples
     --------
     >>> is_surrogate("hinge"), is_surrogate("perceptron")

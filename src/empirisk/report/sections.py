@@ -172,7 +172,7 @@ def method_section(selection: Selection, settings: Mapping[str, Any]) -> Html:
             f"{len(selection.test_rows):,} rows were set aside first and used once, at the end",
         ),
         ("interval", f"{risk.method}: {risk.reason}"),
-        ("interval in the ranking", _ranking_interval(selection)),
+        ("interval after the choice", _interval_after_choice(selection)),
         ("plan", f"{plan.kind}, {plan.n_splits} splits of {plan.n:,} rows"),
         ("fingerprint of the plan", plan.fingerprint[:16]),
         *((str(name), short(value)) for name, value in settings.items()),
@@ -182,7 +182,7 @@ def method_section(selection: Selection, settings: Mapping[str, Any]) -> Html:
     return section("How it was done", table(("", ""), rows))
 
 
-def _ranking_interval(selection: Selection) -> str:
+def _interval_after_choice(selection: Selection) -> str:
     risk = selection.cross_validated_risk
     how = f"{risk.method}: {risk.reason}"
     return f"{how}; corrected for the choice among {risk.chosen_among}" if risk.corrected else how
@@ -227,7 +227,10 @@ def _risk(value: float) -> str:
 
 
 def _missing(count: int, n: int) -> str:
-    return f"{count:,} ({100 * count / n:.0f} %)" if count else "0"
+    if count == 0:
+        return "0"
+    share = 100 * count / n
+    return f"{count:,} ({'under 1' if share < 1 else f'{share:.0f}'} %)"
 
 
 def _versions() -> str:

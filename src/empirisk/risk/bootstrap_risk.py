@@ -123,6 +123,11 @@ def bootstrap_632plus(
 def bootstrap_632(estimator: Any, X: Any, y: Any, **options: Any) -> RiskEstimate:
     """`bootstrap_632plus` with the weight 0.632 whatever the overfitting.
 
+    Parameters
+    ----------
+    estimator, X, y, **options
+        As in `bootstrap_632plus`.
+
     Examples
     --------
     >>> import numpy as np

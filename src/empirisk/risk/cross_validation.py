@@ -173,6 +173,11 @@ def leave_one_out(estimator: Any, X: Any, y: Any, **options: Any) -> RiskEstimat
 
     With `groups` each group is held out as a whole, so that no row is predicted from its own group.
 
+    Parameters
+    ----------
+    estimator, X, y, **options
+        As in `cross_validate` but for `cv`.
+
     Examples
     --------
     >>> import numpy as np
@@ -194,6 +199,11 @@ def nested_cross_validate(estimator: Any, X: Any, y: Any, **options: Any) -> Ris
 
     The learner is fitted on pairs of folds, 50 times over (Bates, Hastie and Tibshirani 2024): fast
     for learners that subtract folds, long for others.
+
+    Parameters
+    ----------
+    estimator, X, y, **options
+        As in `cross_validate` but for `method`.
 
     Examples
     --------

@@ -161,7 +161,12 @@ def effective_degrees_of_freedom(learner: Any, X: Any, y: Any, **options: Any) -
     """sum_i cov(y_i, prediction_i) / sigma^2: the trace of the hat matrix of a linear learner.
 
     Of a classifier it is n times the optimism of the log loss, which for a likelihood that was
-    maximised counts the parameters. The options are those of `optimism`.
+    maximised counts the parameters.
+
+    Parameters
+    ----------
+    learner, X, y, **options
+        As in `optimism`.
 
     Examples
     --------

@@ -72,6 +72,7 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):
     best_estimator_ : the learner fitted on all rows at the chosen value
     best_value_, best_index_ : the chosen value and its place in `path_.values`
     risk_ : RiskEstimate of the chosen value, corrected for the choice among `chosen_among`
+    classes_ : of a classifier, its labels
     path_ : RiskPath, V numbers each: values, honest risk, standard error, training risk
 
     Examples

@@ -107,6 +107,8 @@ def test_a_column_that_depends_on_others_changes_nothing():
     many = LinearTreeRegressor(**how, max_depth=1).fit(more, y)
     assert many.tree_.feature[0] == few.tree_.feature[0]
     assert_allclose(many.predict(more), few.predict(X), rtol=1e-8)
+    coef, _ = many.models_.coefficients()
+    assert_array_equal(coef[..., 3:], 0.0)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -167,6 +169,20 @@ def test_whole_weights_are_copies_in_every_limit(min_rows):
     for name in ("children_right", "feature", "threshold"):
         assert_array_equal(getattr(a.tree_, name), getattr(b.tree_, name))
     assert_allclose(a.predict(X), b.predict(X), rtol=1e-9)  # sums of the same terms
+
+
+def test_whole_weights_are_copies_where_levels_are_put_in_an_order():
+    rng = np.random.default_rng(14)
+    level, x = rng.integers(0, 25, size=400), rng.normal(size=400)
+    y = 0.3 * rng.normal(size=25)[level] * x + rng.normal(size=400)
+    frame = pd.DataFrame({"x": x, "level": [f"level {k}" for k in level]})
+    w = rng.choice([1, 15], size=400)
+    copies = np.repeat(np.arange(400), w)
+    how = {"alpha": 0.1, "min_samples_leaf": 20, "max_leaf_nodes": 6}
+    a = LinearTreeRegressor(**how).fit(frame, y, sample_weight=w)
+    b = LinearTreeRegressor(**how).fit(frame.iloc[copies], y[copies])
+    assert a.tree_.feature[0] == 1
+    assert_allclose(a.predict(frame), b.predict(frame), rtol=1e-9)  # sums of the same terms
 
 
 def test_units_change_nothing():

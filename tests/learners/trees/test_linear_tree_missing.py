@@ -196,3 +196,15 @@ def test_levels_are_parted_where_refits_err_least():
     error = sides_error(level == 1, Z, y[:, None], np.ones(120), 1.0)
     assert tree.feature[0] == 3
     assert_allclose(tree.impurity[1:] @ tree.n_node_samples[1:], error, rtol=1e-9)
+
+
+def test_a_column_that_a_leaf_never_saw_says_nothing_there():
+    rng = np.random.default_rng(20)
+    X = rng.normal(size=(200, 2))
+    y = np.where(X[:, 0] > 0, 10.0 + X[:, 1], 0.1 * X[:, 0])
+    X[(X[:, 0] <= 0) | (rng.random(200) < 0.5), 1] = np.nan
+    model = LinearTreeRegressor(max_depth=1).fit(X, y)
+    new = np.array([[-1.0, np.nan], [-1.0, 5.0]])
+    assert model.tree_.feature[0] == 0
+    assert np.isfinite(model.predict(new)).all()
+    assert_array_equal(*model.predict(new))

@@ -69,9 +69,10 @@ def test_a_fair_coin_sends_missing_values_to_a_side():
     x, y = np.array([0.0, 1.0, np.nan])[:, None], [0.0, 1.0, 2.0]
     left = sum(stump(x, y, s).missing_go_to_left[0] for s in range(300))
     assert 121 <= left <= 179  # binomial: outside with probability 0.0006
-    alone = stump(np.array([1.0, 1.0, np.nan])[:, None], [0.0, 0.0, 1.0], 0)
-    assert not alone.missing_go_to_left[0]
-    assert alone.threshold[0] == np.inf  # missing values against all others
+    for s in range(20):
+        alone = stump(np.array([1.0, 1.0, np.nan])[:, None], [0.0, 0.0, 1.0], s)
+        assert not alone.missing_go_to_left[0]
+        assert alone.threshold[0] == np.inf  # missing values against all others
 
 
 @pytest.mark.parametrize("max_features", [None, 2])
@@ -165,3 +166,15 @@ def test_a_drawn_threshold_lies_above_the_code_that_goes_left():
             cut, threshold = draw(u, np.uint32(3), np.uint32(40), points, np.int64(0))
             assert threshold == pytest.approx((1 - u) * points[3] + u * points[40])
             assert points[cut] <= threshold < points[cut + 1]
+        whole = np.arange(9.0)  # thresholds that are values
+        for k in range(8):
+            cut, threshold = draw(k / 8, np.uint32(0), np.uint32(8), whole, np.int64(0))
+            assert cut == threshold == k
+
+
+def test_in_the_place_of_a_constant_feature_another_one_is_drawn():
+    x = np.arange(20.0)
+    X = np.column_stack([np.ones(20), x, x])
+    drawn = [stump(X, x, s, splitter="best", max_features=1).feature[0] for s in range(300)]
+    assert set(drawn) == {1, 2}
+    assert 121 <= drawn.count(1) <= 179  # binomial: outside with probability 0.0006

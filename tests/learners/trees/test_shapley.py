@@ -89,6 +89,20 @@ def test_categories_and_missing_values_go_their_way_in_the_tree():
     assert found.feature_names == ("size", "town", "kind")
 
 
+@pytest.mark.parametrize("missing", [False, True], ids=["complete", "missing"])
+def test_a_value_at_a_threshold_goes_the_way_it_goes_in_predict(missing):
+    holed = X.copy()
+    if missing:  # and to the left, where the small values are
+        holed[X < -0.8] = np.nan
+    tree = DecisionTreeRegressor(min_samples_leaf=4).fit(holed, Y)
+    inner = (tree.tree_.feature >= 0) & np.isfinite(tree.tree_.cut)
+    rows = np.zeros((inner.sum(), 5))
+    rows[np.arange(len(rows)), tree.tree_.feature[inner]] = tree.tree_.cut[inner]
+    found = shap_values(tree, rows)
+    assert_allclose(found.values, shapley(tree.tree_, rows)[0][:, :, 0], **EXACT)
+    assert_allclose(found.predictions, tree.predict(rows), **EXACT)
+
+
 @pytest.mark.parametrize("labels", [None, LABEL, np.minimum(LABEL, 1)])
 def test_a_forest_has_the_mean_of_the_values_of_its_trees(labels):
     kind = RandomForestRegressor if labels is None else RandomForestClassifier

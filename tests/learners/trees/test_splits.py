@@ -175,15 +175,19 @@ def test_several_outputs_are_split_as_in_scikit_learn():
     assert_allclose(a.tree_.impurity, b.tree_.impurity, rtol=1e-10)
 
 
-def test_several_counts_are_split_by_the_sum_of_their_deviances():
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+def test_several_counts_are_split_by_the_sum_of_their_deviances(weighted):
     X, rng = table(9, n=60)
     Y = rng.poisson(np.exp(X[:, :2])) + 1.0
-    model = DecisionTreeRegressor(criterion="poisson", max_depth=2).fit(X, Y)
+    Y[::7, 0] = 0.0
+    w = weights(rng, 60, weighted)
+    model = DecisionTreeRegressor(criterion="poisson", max_depth=2).fit(X, Y, w)
 
     def impurity(rows, w):
         return np.mean([IMPURITIES["poisson"](Y[rows, k], w) for k in range(2)])
 
-    audit(model.tree_, X, np.arange(60), np.ones(60), impurity, max_depth=2)
+    assert_allclose(model.tree_.impurity[0], impurity(np.arange(60), w), rtol=1e-12)
+    audit(model.tree_, X, np.arange(60), w, impurity, max_depth=2)
 
 
 @pytest.mark.parametrize("sign", [-1, 1])
@@ -241,3 +245,31 @@ def test_missing_values_alone_can_be_a_side():
     assert_array_equal(model.predict(X), y)
     assert np.isinf(model.tree_.threshold[0])
     assert_array_equal(model.predict([[1e300], [np.nan]]), [1.0, 5.0])
+
+
+@pytest.mark.parametrize("criterion", ["squared_error", "absolute_error"])
+def test_a_gain_as_large_as_the_least_that_is_asked_for_is_enough(criterion):
+    X, y = np.arange(4.0)[:, None], np.array([1.0, 1.0, 3.0, 3.0])
+    free = DecisionTreeRegressor(criterion=criterion).fit(X, y)
+    gain = free.tree_.impurity[0]  # both leaves are pure
+    for least, leaves in ((gain, 2), (1.01 * gain, 1)):
+        tree = DecisionTreeRegressor(criterion=criterion, min_impurity_decrease=least).fit(X, y)
+        assert tree.get_n_leaves() == leaves
+
+
+@pytest.mark.parametrize("criterion", ["squared_error", "absolute_error"])
+@pytest.mark.parametrize("first", [True, False], ids=["left", "right"])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_side_may_have_the_value_that_a_monotone_constraint_allows_last(criterion, first, sign):
+    """The sides of the root have 0 and 4, so what is below them may go as far as 2."""
+    side = np.repeat([0.0, 1.0], 8)
+    which = np.tile(np.repeat([0.0, 1.0], 4), 2)
+    for split, rest in ((1, 0.0), (0, 4.0)):  # the side that is split, what the other one has
+        low, high = (2.0, 6.0) if split else (-2.0, 2.0)
+        within = np.where(which == (0 if first else 1), low, high)
+        y = np.where(side == split, within, rest)
+        X = np.column_stack([side * sign, which])
+        X[side != split, 1] = np.tile([0.0, 1.0], 4)
+        signs = [sign, 1 if first else -1]
+        tree = DecisionTreeRegressor(criterion=criterion, monotonic_cst=signs).fit(X, y)
+        assert_array_equal(tree.predict(X), y)

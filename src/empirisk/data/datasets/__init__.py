@@ -47,6 +47,11 @@ def names() -> list[str]:
 def describe(name: str) -> Description:
     """What a bundled table holds, what is predicted from it, its source and its licence.
 
+    Parameters
+    ----------
+    name : str
+        One of `names()`.
+
     Examples
     --------
     >>> from empirisk import datasets

@@ -83,6 +83,10 @@ class NaiveBayes(ReadableBayes, PathMixin, ClassifierMixin, BaseEstimator):
         Of each column.
     columns_ : list of CodedColumn
         What the columns are: numbers, or categories with their levels.
+    blocks_ : list of ColumnBlock
+        Which columns have which distribution, and where the levels of each begin.
+    smoothing_ : Smoothing
+        `alpha`, `variance_floor` and `ddof`, as they were when it was fitted.
     statistics_ : ClassStatistics
         All that was learned from; statistics of further rows are added to it by `partial_fit`.
     n_features_in_, feature_names_in_

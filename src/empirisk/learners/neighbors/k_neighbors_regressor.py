@@ -60,6 +60,8 @@ class KNeighborsRegressor(RegressorMixin, KNeighbors):
         The training rows of positive weight, their targets and weights.
     metric_ : PointMetric or MixedMetric
         What was learned of the distance.
+    columns_ : list of CodedColumn
+        Of Gower's distance: what the columns are, numbers or categories with their levels.
     n_samples_fit_, effective_metric_, n_features_in_, feature_names_in_
         As in scikit-learn.
 

@@ -153,6 +153,11 @@ class Bottleneck(Dense):
 class Activation(Layer):
     """z = s(x), feature by feature; "softmax" is over all features.
 
+    Parameters
+    ----------
+    name : str
+        s, as in `Dense`.
+
     Examples
     --------
     >>> Activation("softmax").shape_out((3,))

@@ -98,7 +98,7 @@ class MLPClassifier(ClassifierNetwork, MLP):
         The layers, their shapes and parameters.
     layers_ : list of layers
         With the one of the outputs; `input_shape_` is the shape of what goes in.
-    best_loss_, best_validation_score_, n_layers_, n_outputs_, out_activation_
+    loss_, best_loss_, best_validation_score_, n_layers_, n_outputs_, out_activation_
         As in scikit-learn.
     n_features_in_, feature_names_in_
         As in scikit-learn.

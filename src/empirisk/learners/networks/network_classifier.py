@@ -30,7 +30,9 @@ class NetworkClassifier(ClassifierNetwork, Layered):
 
     Attributes
     ----------
-    classes_, params_, loss_curve_, validation_scores_, gradient_norms_, n_iter_, summary_, ...
+    classes_, params_, loss_curve_, validation_scores_, gradient_norms_, n_iter_, summary_, \
+layers_, input_shape_, t_, loss_, best_loss_, best_validation_score_, n_layers_, n_outputs_, \
+out_activation_, n_features_in_, feature_names_in_
         As of `MLPClassifier`.
 
     References

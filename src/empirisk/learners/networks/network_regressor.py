@@ -29,7 +29,9 @@ class NetworkRegressor(RegressorNetwork, Layered):
 
     Attributes
     ----------
-    params_, loss_curve_, validation_scores_, gradient_norms_, n_iter_, summary_, ...
+    params_, loss_curve_, validation_scores_, gradient_norms_, n_iter_, summary_, layers_, \
+input_shape_, t_, loss_, best_loss_, best_validation_score_, n_layers_, n_outputs_, \
+out_activation_, n_features_in_, feature_names_in_
         As of `MLPClassifier`.
 
     References

@@ -22,6 +22,15 @@ def polynomial(
 ) -> Regression:
     """Y = c_0 + c_1 x + ... + c_d x^d + noise, of one feature, by default uniform on [-1, 1].
 
+    Parameters
+    ----------
+    coefficients : sequence of float
+        c_0, c_1, ..., c_d.
+    features : Features or callable, optional
+        The distribution of X, as in `Regression`.
+    noise : Noise, float or callable
+        As in `Regression`: a number is the standard deviation of Gaussian noise.
+
     Examples
     --------
     >>> polynomial([1.0, 0.0, 2.0]).regression_function([[0.5]])
@@ -45,7 +54,16 @@ def sine(
     features: Features | Sampler | None = None,
     noise: Noise | Scale = 0.3,
 ) -> Regression:
-    """Y = sin(2 pi cycles x) + noise, of one feature uniform on [0, 1]: a smooth curve.
+    """Y = sin(2 pi cycles x) + noise, of one feature, by default uniform on [0, 1].
+
+    Parameters
+    ----------
+    cycles : float
+        How often the curve goes up and down as x goes from 0 to 1.
+    features : Features or callable, optional
+        The distribution of X, as in `Regression`.
+    noise : Noise, float or callable
+        As in `Regression`: a number is the standard deviation of Gaussian noise.
 
     Examples
     --------
@@ -63,6 +81,13 @@ def friedman(n_features: int = 10, *, noise: Noise | Scale = 1.0) -> Regression:
     """Y = 10 sin(pi x1 x2) + 20 (x3 - 1/2)^2 + 10 x4 + 5 x5 + noise (Friedman 1991).
 
     Features are uniform on [0, 1]; those beyond the fifth do not matter.
+
+    Parameters
+    ----------
+    n_features : int
+        5 or more.
+    noise : Noise, float or callable
+        As in `Regression`: a number is the standard deviation of Gaussian noise.
 
     Examples
     --------

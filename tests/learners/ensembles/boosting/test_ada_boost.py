@@ -350,9 +350,11 @@ def weighted_median(values, weights):
     return min(z for z, w in zip(values, upto, strict=True) if w >= weights.sum() / 2)
 
 
-def test_weighted_medians_run_uncompiled():
+@pytest.mark.parametrize("equal", [False, True])
+def test_weighted_medians_run_uncompiled(equal):
     rng = np.random.default_rng(0)
     table, weights = rng.integers(0, 5, size=(30, 9)).astype(float), rng.uniform(size=9)
+    weights = np.ones(9) if equal else weights  # of four, two have just half of the weight
     stages = np.array([1, 4, 9])
     fast, slow = np.empty((2, 30, 3))
     voting.weighted_medians(table, weights, stages, fast)

@@ -49,6 +49,15 @@ def test_names_say_which_features_are_monotone():
     np.testing.assert_array_equal(named.predict(frame), listed.predict(X))
 
 
+@pytest.mark.parametrize("place", [0, 4, 8])
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_a_monotone_split_is_found_after_any_value(sign, place):
+    x = np.repeat(np.arange(10.0), 20)
+    y = sign * (x > place)
+    model = HistGradientBoostingRegressor(max_iter=1, learning_rate=1.0, monotonic_cst=[sign])
+    np.testing.assert_allclose(model.fit(x[:, None], y).predict(x[:, None]), y, atol=1e-9)
+
+
 def test_features_of_different_groups_never_meet():
     """Then f(x) is a sum of functions of the groups: mixed differences vanish."""
     target = X[:, 0] * X[:, 1] + X[:, 1] * X[:, 2]
@@ -65,6 +74,15 @@ def test_features_of_different_groups_never_meet():
     assert np.abs(mixed_differences(free, 0, 2)).max() > 0.01
     pairs = HistGradientBoostingRegressor(interaction_cst="pairwise", **how).fit(X, target)
     assert np.abs(mixed_differences(pairs, 0, 1)).max() > 0.1
+
+
+def test_the_order_of_the_groups_says_nothing():
+    target = X[:, 0] * X[:, 1] + X[:, 2]
+    one, other = (
+        HistGradientBoostingRegressor(interaction_cst=groups, **HOW).fit(X, target).predict(X)
+        for groups in ([[0, 1], [2]], [[2], [0, 1]])
+    )
+    np.testing.assert_array_equal(one, other)
 
 
 def mixed_differences(model, i, j):

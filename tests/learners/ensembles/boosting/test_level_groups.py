@@ -145,3 +145,13 @@ def test_levels_that_training_did_not_have_go_where_missing_values_go():
     model = HistGradientBoostingRegressor(max_iter=ROUNDS).fit(X, y)
     new = pd.DataFrame({"a": ["never seen", None], "x": [0.3, 0.3]})
     assert len(set(model.predict(new))) == 1
+
+
+@pytest.mark.parametrize("monotone", [None, [0, 1]], ids=["free", "bounded"])
+def test_two_levels_are_told_apart(monotone):
+    level = np.arange(100) % 2
+    X = np.column_stack([level, np.zeros(100)])
+    model = HistGradientBoostingRegressor(
+        max_iter=1, learning_rate=1.0, categorical_features=[0], monotonic_cst=monotone
+    ).fit(X, level)
+    assert_allclose(model.predict(X), level, atol=1e-9)

@@ -71,6 +71,25 @@ def test_each_stump_is_the_tree_of_its_weights(kind, criterion, K):
         assert_allclose(model.estimator_errors_[t], error, rtol=1e-9)
 
 
+@pytest.mark.parametrize("start", [0, 1500, 2989], ids=["first", "middle", "last"])
+@pytest.mark.parametrize("K", [2, 3])
+def test_a_split_within_any_bin_is_found_where_the_splits_between_bins_are_poor(K, start):
+    """Eleven rows have nearly all the weight, in about one bin: five of class 0, six of class 1."""
+    n, rng = 3000, np.random.default_rng(3)
+    y, weight = rng.integers(0, K, size=n), np.full(n, 0.1)
+    y[start : start + 11], weight[start : start + 11] = np.repeat([0, 1], [5, 6]), 500.0
+    other = y.astype(float)
+    other[start] = 1.0  # one of the eleven is on the wrong side: better than all ends of bins
+    X = np.column_stack([np.arange(n, dtype=float), other])
+    first = -(start + 4)  # the last row on the left becomes row 0
+    X, y, weight = (np.roll(part, first, axis=0) for part in (X, y, weight))
+    model = AdaBoostClassifier(n_estimators=1).fit(X, y, sample_weight=weight)
+    tree = DecisionTreeClassifier(max_depth=1).fit(X, y, sample_weight=weight)
+    assert tree.tree_.feature[0] == 0
+    assert model.estimators_[0].tree_.feature[0] == 0
+    assert model.estimators_[0].tree_.threshold[0] == tree.tree_.threshold[0] == start + 4.5
+
+
 def test_the_bins_are_taken():
     X = tables(400)["many"]
     y = signal(X, np.random.default_rng(1))

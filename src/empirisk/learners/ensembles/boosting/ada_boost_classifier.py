@@ -66,6 +66,8 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
         a_t and e_t of each member. In scikit-learn they go on with 0 and 1 to `n_estimators` where
         the rounds ended before.
     estimator_ : the estimator that members are clones of
+    columns_ : list of CodedColumn
+        Of trees of this library: what the columns are, numbers or categories with their levels.
     feature_importances_ : array of shape (p,)
         The mean of the members', weighted by a_t; of members that have them.
     n_features_in_, feature_names_in_

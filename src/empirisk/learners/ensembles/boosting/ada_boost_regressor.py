@@ -53,8 +53,8 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):
 
     Attributes
     ----------
-    estimators_, estimator_weights_, estimator_errors_, estimator_, feature_importances_, \
-n_features_in_, feature_names_in_
+    estimators_, trees_, columns_, estimator_weights_, estimator_errors_, estimator_, \
+feature_importances_, n_features_in_, feature_names_in_
         As in `AdaBoostClassifier`. A first member with e_t >= 1/2 has the weight 0, and predicts
         alone.
 

@@ -66,6 +66,9 @@ class LogitBoostClassifier(ClassifierMixin, AdditiveLearner):
         The mean log loss of the training rows after each round.
     feature_importances_ : array of shape (p,)
         Of trees: the squared error that splits by each feature take away, as parts of the sum.
+    stages_ : the rounds, in flat arrays: from them `estimators_` are made when they are asked for
+    columns_ : list of CodedColumn
+        Of trees: what the columns are, numbers or categories with their levels.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
