@@ -111,9 +111,7 @@ class FirstSplit:
 
     def plot(self, ax: Any = None) -> Any:
         """The share of each feature, with its Monte Carlo error."""
-        return draw_shares(
-            self.features, self.shares, self.standard_errors, label="trees that split first", ax=ax
-        )
+        return draw_shares(self.features, self.shares, self.standard_errors, ax=ax)
 
     def plot_thresholds(self, feature: str | None = None, ax: Any = None) -> Any:
         """Where the trees split first that do so on this feature; the most frequent one if None."""

@@ -17,7 +17,6 @@ from empirisk.learners.ensembles.forest_trees import ForestTrees
 from empirisk.learners.ensembles.judged import asked_loss, forget_judgement, note_judgement, tell
 from empirisk.learners.ensembles.single_trees import MembersOf, SingleTrees
 from empirisk.learners.trees.door import code_table, table_of
-from empirisk.learners.trees.limits import whole
 from empirisk.risk.axis import Axis, Output
 from empirisk.risk.bagged_path import BaggedPathMixin
 from empirisk.risk.groups import group_codes
@@ -25,6 +24,7 @@ from empirisk.risk.out_of_bag import bagged_problem
 from empirisk.risk.out_of_bag_scores import OutOfBag
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.scalars import is_flag, whole
 from empirisk.runtime.streams import spawn
 from empirisk.runtime.validation import check_target
 
@@ -94,7 +94,7 @@ class Forest(SingleTrees, BaggedPathMixin, BaseEstimator):
     ) -> ForestGrowing:
         """What the trees of this forest share, of values or class codes y."""
         for name in ("bootstrap", "warm_start"):
-            if not isinstance(getattr(self, name), bool | np.bool_):
+            if not is_flag(getattr(self, name)):
                 raise ParameterError(f"{name} is {getattr(self, name)!r}; give True or False")
         draws = None
         if self.bootstrap:

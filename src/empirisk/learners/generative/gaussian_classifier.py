@@ -24,6 +24,7 @@ from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.column_names import column_names
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread
+from empirisk.runtime.scalars import is_whole
 from empirisk.runtime.streams import generator, spawn
 from empirisk.runtime.validation import check_fit, check_predict, numbers
 
@@ -206,8 +207,7 @@ class GaussianClassifier(PathMixin, ClassifierMixin, BaseEstimator):
             Labels.
         """
         check_is_fitted(self)
-        whole = isinstance(n_samples, int | np.integer) and not isinstance(n_samples, bool)
-        if not whole or n_samples < 1:
+        if not is_whole(n_samples, 1):
             raise ParameterError(f"n_samples is {n_samples!r}; give a whole number, 1 or more")
         random = generator(spawn(random_state, 1)[0])
         codes = random.choice(len(self.priors_), size=n_samples, p=self.priors_)

@@ -27,6 +27,7 @@ from empirisk.risk.plans import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread
+from empirisk.runtime.scalars import is_number, is_whole
 from empirisk.runtime.validation import check_target
 
 GRID = tuple(np.logspace(2, -3, 16).tolist())
@@ -230,14 +231,13 @@ class NaiveBayes(ReadableBayes, PathMixin, ClassifierMixin, BaseEstimator):
         return self
 
     def _smoothing(self, alpha: Any) -> Smoothing:
-        if not (_is_number(alpha) and 0 <= alpha <= MOST_ALPHA):
+        if not (is_number(alpha) and 0 <= alpha <= MOST_ALPHA):
             raise ParameterError(f"alpha is {alpha!r}; it must be a number from 0 to {MOST_ALPHA}")
-        if not (_is_number(self.variance_floor) and 0 < self.variance_floor <= 1):
+        if not (is_number(self.variance_floor) and 0 < self.variance_floor <= 1):
             raise ParameterError(
                 f"variance_floor is {self.variance_floor!r}; it must be above 0 and at most 1"
             )
-        whole = isinstance(self.ddof, int | np.integer) and not isinstance(self.ddof, bool)
-        if not (whole and self.ddof >= 0):
+        if not is_whole(self.ddof, 0):
             raise ParameterError(f"ddof is {self.ddof!r}; it must be 0, 1, 2, ...")
         return Smoothing(float(alpha), float(self.variance_floor), int(self.ddof))
 
@@ -362,7 +362,3 @@ def _all_classes(classes: Any) -> Array:
     if len(known) < 2:
         raise ParameterError(f"classes are {known.tolist()!r}; at least two classes are needed")
     return known
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)

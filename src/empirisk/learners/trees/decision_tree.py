@@ -27,6 +27,7 @@ from empirisk.learners.trees.tree_sums import TreeSums
 from empirisk.risk.axis import Axis, PathMixin
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.scalars import is_flag
 from empirisk.runtime.streams import spawn
 from empirisk.runtime.validation import check_target
 
@@ -68,7 +69,7 @@ class DecisionTree(ReadableTree, PathMixin, BaseEstimator):
     def _path(
         self, coding: RankCoding, y: Array, weight: Floats, values: Sequence[Any], n_classes: int
     ) -> TreePath:
-        if not isinstance(self.early_stopping, bool | np.bool_):
+        if not is_flag(self.early_stopping):
             raise ParameterError(f"early_stopping is {self.early_stopping!r}; give True or False")
         grow = stopped_early if self.early_stopping else TreePath
         return grow(self, coding, y, weight, values, n_classes)

@@ -8,11 +8,11 @@ from sklearn.base import clone
 
 from empirisk.data.rank_coding import RankCoding
 from empirisk.learners.trees.door import kept_columns
-from empirisk.learners.trees.limits import real
 from empirisk.learners.trees.pruning import PruningSequence, threshold_of
 from empirisk.risk.axis import Output
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.scalars import real
 
 
 class TreePath:

@@ -25,6 +25,7 @@ from empirisk.risk.axis import Axis, Output
 from empirisk.runtime.arrays import Floats, Int32s
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread
+from empirisk.runtime.scalars import is_whole
 from empirisk.runtime.validation import check_predict, check_weights
 
 MOST_CLUSTERS = 20  # of the default grid
@@ -175,14 +176,9 @@ def check_numbers(name: str, array: Any, shape: tuple[Any, ...]) -> None:
         raise DataError(f"{name} has shape {array.shape}; wanted {shape}")
 
 
-def is_whole(number: Any) -> bool:
-    """Whether it is an integer, and no truth value."""
-    return isinstance(number, int | np.integer) and not isinstance(number, bool | np.bool_)
-
-
 def check_number_of_clusters(n_clusters: Any, n: int) -> int:
     """The number of clusters, at most one for each row."""
-    if not is_whole(n_clusters) or n_clusters < 1:
+    if not is_whole(n_clusters, 1):
         raise ParameterError(f"n_clusters is {n_clusters!r}; give a whole number of 1 or more")
     if n_clusters > n:
         raise ParameterError(
@@ -190,17 +186,6 @@ def check_number_of_clusters(n_clusters: Any, n: int) -> int:
             "weight; give more rows or fewer clusters"
         )
     return int(n_clusters)
-
-
-def is_count(number: Any) -> bool:
-    """Whether it is a whole number of 1 or more."""
-    return is_whole(number) and number >= 1
-
-
-def is_number(number: Any) -> bool:
-    """Whether it is a finite number, and no truth value."""
-    numeric = isinstance(number, int | float | np.number) and not isinstance(number, bool)
-    return numeric and bool(np.isfinite(number))
 
 
 def check_parameters(estimator: Any, **checks: tuple[bool, str]) -> None:
