@@ -251,7 +251,7 @@ def _result(
         shares=shares,
         standard_errors=np.sqrt(shares * (1 - shares) / B),
         thresholds=cuts,
-        spread=spread,  # type: ignore[arg-type]
+        spread=spread,  # type: ignore[arg-type]  # three numbers each
         on_all=None if on_all is None else named(on_all[0]),
         on_all_threshold=None if on_all is None or np.isnan(on_all[1]) else on_all[1],
         n_trees=B,

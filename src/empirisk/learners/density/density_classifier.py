@@ -178,7 +178,7 @@ class DensityClassifier(PathMixin, ClassifierMixin, BaseEstimator):
         return costs if costs is None or isinstance(costs, Costs) else Costs(costs)
 
     @property
-    def feature_scaling(self) -> Literal["each", "common"] | None:  # type: ignore[override]
+    def feature_scaling(self) -> Literal["each", "common"] | None:  # type: ignore[override]  # found where others say it
         """That of the density: a change of units multiplies the densities of all classes alike."""
         return getattr(self._density(), "feature_scaling", None)
 

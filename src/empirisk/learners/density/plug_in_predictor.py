@@ -195,7 +195,7 @@ class PlugInPredictor(PathMixin, BaseEstimator):
         return as_loss(self.loss)
 
     @property
-    def feature_scaling(self) -> Literal["each", "common"] | None:  # type: ignore[override]
+    def feature_scaling(self) -> Literal["each", "common"] | None:  # type: ignore[override]  # found where others say it
         """That of the model."""
         return getattr(self._prototype(), "feature_scaling", None)
 

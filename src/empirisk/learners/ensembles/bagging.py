@@ -203,7 +203,7 @@ class Bagging(OneEstimator, BaggedPathMixin):
         return common_loss([self._prototype()])
 
     @property
-    def freedom(self) -> Freedom:  # type: ignore[override]
+    def freedom(self) -> Freedom:  # type: ignore[override]  # found where others say it
         """Bagged trees smooth."""
         return "smoother" if are_trees(self._prototype()) else None
 

@@ -10,13 +10,13 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import Tags
 
 from empirisk.data.rank_coding import CodedColumn, RankCoding
+from empirisk.data.table_door import code_table, table_of
 from empirisk.learners.ensembles.draws import Draws, draws_of
 from empirisk.learners.ensembles.forest_growing import ForestGrowing
 from empirisk.learners.ensembles.forest_soundness import check_forest
 from empirisk.learners.ensembles.forest_trees import ForestTrees
 from empirisk.learners.ensembles.judged import asked_loss, forget_judgement, note_judgement, tell
 from empirisk.learners.ensembles.single_trees import MembersOf, SingleTrees
-from empirisk.learners.trees.door import code_table, table_of
 from empirisk.risk.axis import Axis, Output
 from empirisk.risk.bagged_path import BaggedPathMixin
 from empirisk.risk.groups import group_codes

@@ -10,6 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import _is_fitted, check_is_fitted
 
 from empirisk.data.rank_coding import CodedColumn
+from empirisk.data.table_door import table_of
 from empirisk.learners.generative.bayes_held_out import TrainingRows, predict_folds
 from empirisk.learners.generative.bayes_left_out import predict_left_out
 from empirisk.learners.generative.bayes_path import BayesPath
@@ -21,7 +22,6 @@ from empirisk.learners.generative.mixed_rows import ColumnBlock, MixedRows
 from empirisk.learners.generative.more_levels import with_new_levels
 from empirisk.learners.generative.readable_bayes import ReadableBayes, codes_of
 from empirisk.learners.generative.settings import checked_priors
-from empirisk.learners.trees.door import table_of
 from empirisk.risk.axis import Axis, CannotSubtractError, HeldOut, Output, PathMixin
 from empirisk.risk.plans import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints

@@ -7,13 +7,13 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from empirisk.data.rank_coding import CodedColumn
+from empirisk.data.table_door import check_places
 from empirisk.learners.generative.bayes_rule import BayesRule, ClassStatistics
 from empirisk.learners.generative.column_distributions import Smoothing
 from empirisk.learners.generative.independence import IndependenceTest, independence_of
 from empirisk.learners.generative.log_ratios import LogRatios
 from empirisk.learners.generative.mixed_rows import ColumnBlock, check_cells, groups_of
 from empirisk.learners.generative.sampled_rows import as_given
-from empirisk.learners.trees.door import check_places
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread

@@ -25,12 +25,14 @@ ACCEPTED = {
 
 
 def checked_tol(value: Any) -> float:
+    """The tolerance, checked."""
     if is_number(value) and 0 <= value < 1:
         return float(value)
     raise ParameterError(f"tol is {value!r}; it must be a number from 0 to below 1")
 
 
 def checked_count(value: Any) -> int:
+    """The number of iterations, checked."""
     if is_whole(value, 1):
         return int(value)
     raise ParameterError(f"max_iter is {value!r}; it must be an integer, 1 or more")

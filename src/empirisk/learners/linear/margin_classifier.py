@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
+from empirisk.learners.class_weights import ClassWeightMixin
 from empirisk.learners.generative.discriminants import LinearDiscriminants, largest
-from empirisk.learners.linear.class_weights import ClassWeightMixin
 from empirisk.learners.linear.margin_path import (
     MarginPath,
     checked_C,

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import Tags
 from sklearn.utils.validation import _is_fitted, check_is_fitted
 
+from empirisk.data.table_door import check_places, table_of
 from empirisk.learners.generative.mixed_rows import MixedRows
 from empirisk.learners.neighbors.copies import Copies
 from empirisk.learners.neighbors.k_neighbors_held_out import predict_plan
@@ -24,7 +25,6 @@ from empirisk.learners.neighbors.k_neighbors_settings import (
 from empirisk.learners.neighbors.k_neighbors_soundness import check_fitted
 from empirisk.learners.neighbors.metrics import Metric, named_norm
 from empirisk.learners.neighbors.searching import Nearest
-from empirisk.learners.trees.door import check_places, table_of
 from empirisk.risk.axis import Axis, HeldOut, Output, PathMixin
 from empirisk.risk.plans import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints, make_writable

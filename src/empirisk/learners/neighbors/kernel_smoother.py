@@ -162,7 +162,7 @@ class KernelSmoother(KeptRowsMixin, PathMixin, BaseEstimator):
         self.rows_, self.weights_ = rows, weight
         self._with_targets(y, n_classes)
         self.bandwidth_ = self._bandwidth(rows, weight)
-        self._placed, self._columns  # found once, and kept  # noqa: B018
+        _ = self._placed, self._columns  # found once, and kept
         return self
 
     def _bandwidth(self, rows: Floats, weight: Floats) -> float | Floats:

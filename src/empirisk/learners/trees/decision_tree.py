@@ -11,7 +11,7 @@ from sklearn.utils import Bunch, Tags
 from sklearn.utils.validation import _is_fitted, check_is_fitted
 
 from empirisk.data.rank_coding import RankCoding
-from empirisk.learners.trees.door import check_places, code_table, table_of
+from empirisk.data.table_door import check_places, code_table, table_of
 from empirisk.learners.trees.early_stopping import stopped_early
 from empirisk.learners.trees.growth import grow_tree
 from empirisk.learners.trees.limits import features_drawn, limits_of

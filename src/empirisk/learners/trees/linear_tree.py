@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.utils.validation import _is_fitted
 
 from empirisk.data.rank_coding import RankCoding
+from empirisk.data.table_door import check_places
 from empirisk.learners.linear.ridge import check_alpha
 from empirisk.learners.trees.decision_tree import DecisionTree
-from empirisk.learners.trees.door import check_places
 from empirisk.learners.trees.limits import counts_rows, limits_of
 from empirisk.learners.trees.linear_columns import ModelColumns
 from empirisk.learners.trees.linear_growth import grow_linear_tree

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
+from empirisk.data.table_door import code_table, table_of
 from empirisk.learners.ensembles.bag_door import checked_table, kept_rows
 from empirisk.learners.ensembles.boosting.ada_boost_members import Asked, asked
 from empirisk.learners.ensembles.boosting.ada_boost_soundness import check_ada_boost
@@ -21,7 +22,6 @@ from empirisk.learners.ensembles.boosting.weak_learners import are_flat_trees
 from empirisk.learners.ensembles.forest_members import ForestMembers
 from empirisk.learners.ensembles.members import fresh, random_states, weight_arguments
 from empirisk.learners.ensembles.one_estimator import OneEstimator
-from empirisk.learners.trees.door import code_table, table_of
 from empirisk.risk.axis import Axis, Output
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
@@ -97,7 +97,7 @@ class AdaBoost(OneEstimator):
         return prototype
 
     @property
-    def estimators_(self) -> Sequence[Any]:  # type: ignore[override]
+    def estimators_(self) -> Sequence[Any]:  # type: ignore[override]  # found where others say it
         """The members, fitted estimators; trees of this library are made when asked for."""
         check_is_fitted(self)
         if not hasattr(self, "trees_"):

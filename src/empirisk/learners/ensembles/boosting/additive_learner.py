@@ -10,6 +10,7 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from empirisk.data.rank_coding import CodedColumn, RankCoding
+from empirisk.data.table_door import check_places, code_table, table_of
 from empirisk.learners.ensembles.bag_door import checked_table, kept_rows
 from empirisk.learners.ensembles.bagged_trees import are_trees
 from empirisk.learners.ensembles.boosting.additive_path import AdditivePath, Sum
@@ -27,7 +28,6 @@ from empirisk.learners.ensembles.boosting.tree_rounds import (
     TreeRounds,
 )
 from empirisk.learners.ensembles.forest_members import ForestMembers
-from empirisk.learners.trees.door import check_places, code_table, table_of
 from empirisk.risk.axis import Axis, PathMixin
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import DataError, ParameterError
@@ -161,7 +161,7 @@ class AdditiveLearner(PathMixin, BaseEstimator):
         return self._path(X, y, sample_weight, values, n_classes)
 
     @property
-    def feature_scaling(self) -> Literal["each", "common"] | None:  # type: ignore[override]
+    def feature_scaling(self) -> Literal["each", "common"] | None:  # type: ignore[override]  # found where others say it
         """Trees and lines in one column do not depend on units; of others, as they say."""
         prototype = self._prototype()
         own = "each" if isinstance(prototype, str) else getattr(prototype, "feature_scaling", None)
@@ -206,8 +206,9 @@ class AdditiveLearner(PathMixin, BaseEstimator):
     @property
     def feature_importances_(self) -> Floats:
         """Of trees: what splits by each feature take away of the squared errors of all rounds."""
-        if isinstance(getattr(self, "stages_", None), StagedTrees):
-            return self.stages_.importances()  # type: ignore[attr-defined]
+        stages = getattr(self, "stages_", None)
+        if isinstance(stages, StagedTrees):
+            return stages.importances()
         raise AttributeError("only a fitted sum of trees has feature_importances_")
 
     def check_loaded(self) -> None:

@@ -10,6 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from empirisk.data.rank_coding import CodedColumn
+from empirisk.data.table_door import check_places, table_of
 from empirisk.learners.ensembles.boosting.bins import BinnedTable
 from empirisk.learners.ensembles.boosting.boosted_path import BoostedPath
 from empirisk.learners.ensembles.boosting.boosted_trees import BoostedTrees
@@ -36,7 +37,6 @@ from empirisk.learners.ensembles.boosting.stopping import (
     split_rows,
 )
 from empirisk.learners.ensembles.boosting.training_table import TrainingTable, bin_table
-from empirisk.learners.trees.door import check_places, table_of
 from empirisk.learners.trees.tree_sums import TreeSums
 from empirisk.risk.axis import Axis, PathMixin
 from empirisk.risk.groups import group_codes

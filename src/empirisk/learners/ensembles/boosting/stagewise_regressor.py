@@ -211,8 +211,9 @@ class StagewiseRegressor(RegressorMixin, AdditiveLearner):
         return coef[:, 0], intercept[:, 0] + self._start
 
     def _lines(self) -> StagedColumns:
-        if isinstance(getattr(self, "stages_", None), StagedColumns):
-            return self.stages_  # type: ignore[return-value]
+        stages = getattr(self, "stages_", None)
+        if isinstance(stages, StagedColumns):
+            return stages
         raise AttributeError("only a fitted sum of lines, estimator='least_squares', has these")
 
     def _default_estimator(self) -> Any:
@@ -277,7 +278,7 @@ class StagewiseRegressor(RegressorMixin, AdditiveLearner):
         return f[:, 0]
 
     @property
-    def freedom(self) -> Freedom:  # type: ignore[override]
+    def freedom(self) -> Freedom:  # type: ignore[override]  # found where others say it
         """Known of linear rules, where no column is selected by y."""
         linear = is_linear_rule(self.estimator) and isinstance(checked_loss(self.loss), Squared)
         return "path" if linear else None
