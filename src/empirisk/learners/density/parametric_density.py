@@ -209,6 +209,11 @@ class ParametricDensity(DensityMixin, BaseEstimator):
         learners = [clone(self).set_params(shrinkage=value) for value in values]
         return FamilyPath([each._learned(found, X.shape[1]) for each in learners])
 
+    def check_loaded(self) -> None:
+        """Raise a DataError unless what a file has of a fitted density belongs together."""
+        if _is_fitted(self):
+            check_parametric(self)
+
     def _found(self, rows: Floats, weight: Floats) -> Gaussian | list[Parameters]:
         names = column_names(rows)
         family = None if self.family == GAUSSIAN else self._family()
@@ -259,11 +264,6 @@ class ParametricDensity(DensityMixin, BaseEstimator):
             if not number or not 0 <= value <= 1:
                 raise ParameterError(f"shrinkage is {value!r}; it must lie between 0 and 1")
         return np.array(values, dtype=float)
-
-    def check_loaded(self) -> None:
-        """Raise a DataError unless what a file has of a fitted density belongs together."""
-        if _is_fitted(self):
-            check_parametric(self)
 
 
 class FamilyPath(FittedPath):

@@ -207,40 +207,6 @@ class NaiveBayes(ReadableBayes, PathMixin, ClassifierMixin, BaseEstimator):
         statistics = statistics + ClassStatistics.of(rows, codes, weight, len(known))
         return self._learned(rows.columns, rows.blocks, known, statistics, how)
 
-    def _training_set(self, X: Any, y: Any, sample_weight: Any) -> tuple[MixedRows, Array, Floats]:
-        """Rows of positive weight, their labels and weights."""
-        X = table_of(X, self, reset=True, remedy=NAME_CATEGORIES)
-        target, weight = check_target(self, y, X, sample_weight, classifier=True)
-        return _of_positive_weight(MixedRows.of(X, self.distributions), target, weight)
-
-    def _learned(
-        self,
-        columns: Sequence[CodedColumn],
-        blocks: Sequence[ColumnBlock],
-        classes: Array,
-        statistics: ClassStatistics,
-        how: Smoothing,
-    ) -> Self:
-        """The fitted attributes."""
-        priors = checked_priors(self.priors, len(classes))
-        self.columns_, self.blocks_ = list(columns), list(blocks)
-        self.classes_, self.statistics_, self.smoothing_ = classes, statistics, how
-        self.class_prior_ = statistics.shares(priors)
-        self.__dict__.pop("_rule", None)
-        _ = self._rule  # here, so that no prediction changes the learner
-        return self
-
-    def _smoothing(self, alpha: Any) -> Smoothing:
-        if not (is_number(alpha) and 0 <= alpha <= MOST_ALPHA):
-            raise ParameterError(f"alpha is {alpha!r}; it must be a number from 0 to {MOST_ALPHA}")
-        if not (is_number(self.variance_floor) and 0 < self.variance_floor <= 1):
-            raise ParameterError(
-                f"variance_floor is {self.variance_floor!r}; it must be above 0 and at most 1"
-            )
-        if not is_whole(self.ddof, 0):
-            raise ParameterError(f"ddof is {self.ddof!r}; it must be 0, 1, 2, ...")
-        return Smoothing(float(alpha), float(self.variance_floor), int(self.ddof))
-
     @property
     def categorical_features(self) -> Any:
         """The columns that are asked to be categories, for the door."""
@@ -332,16 +298,50 @@ class NaiveBayes(ReadableBayes, PathMixin, ClassifierMixin, BaseEstimator):
         """The logarithms of the probabilities, accurate where these underflow."""
         return log_posterior(self._values(X)[:, :, None])[:, 0]
 
-    def _values(self, X: Any) -> Floats:
-        X = self._cells(X)
-        with one_blas_thread():
-            return self._rule.values(X)
-
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         return tags
+
+    def _training_set(self, X: Any, y: Any, sample_weight: Any) -> tuple[MixedRows, Array, Floats]:
+        """Rows of positive weight, their labels and weights."""
+        X = table_of(X, self, reset=True, remedy=NAME_CATEGORIES)
+        target, weight = check_target(self, y, X, sample_weight, classifier=True)
+        return _of_positive_weight(MixedRows.of(X, self.distributions), target, weight)
+
+    def _learned(
+        self,
+        columns: Sequence[CodedColumn],
+        blocks: Sequence[ColumnBlock],
+        classes: Array,
+        statistics: ClassStatistics,
+        how: Smoothing,
+    ) -> Self:
+        """The fitted attributes."""
+        priors = checked_priors(self.priors, len(classes))
+        self.columns_, self.blocks_ = list(columns), list(blocks)
+        self.classes_, self.statistics_, self.smoothing_ = classes, statistics, how
+        self.class_prior_ = statistics.shares(priors)
+        self.__dict__.pop("_rule", None)
+        _ = self._rule  # here, so that no prediction changes the learner
+        return self
+
+    def _smoothing(self, alpha: Any) -> Smoothing:
+        if not (is_number(alpha) and 0 <= alpha <= MOST_ALPHA):
+            raise ParameterError(f"alpha is {alpha!r}; it must be a number from 0 to {MOST_ALPHA}")
+        if not (is_number(self.variance_floor) and 0 < self.variance_floor <= 1):
+            raise ParameterError(
+                f"variance_floor is {self.variance_floor!r}; it must be above 0 and at most 1"
+            )
+        if not is_whole(self.ddof, 0):
+            raise ParameterError(f"ddof is {self.ddof!r}; it must be 0, 1, 2, ...")
+        return Smoothing(float(alpha), float(self.variance_floor), int(self.ddof))
+
+    def _values(self, X: Any) -> Floats:
+        X = self._cells(X)
+        with one_blas_thread():
+            return self._rule.values(X)
 
 
 def _of_positive_weight(

@@ -127,17 +127,6 @@ class RegularizedDiscriminantAnalysis(GaussianClassifier):
         self.store_covariance = store_covariance
         self.tol = tol
 
-    def _learn(self, blocks: Blocks, classes: Array, names: Sequence[str] | None) -> None:
-        self._path(blocks, [(self.alpha, self.delta)], classes, names).write(0, self)
-
-    def _path(
-        self, blocks: Blocks, values: Sequence[Any], classes: Array, names: Sequence[str] | None
-    ) -> QuadraticPath:
-        """All points from one pass over the rows, and an eigendecomposition for each alpha."""
-        scaled = checked_target(self.target)
-        points = [_point(value) for value in values]
-        return QuadraticPath(self, blocks, points, values, classes, names, scaled=scaled)
-
     def axis_values(
         self, X: Floats, y: Array, sample_weight: Floats, *, n_train: int
     ) -> Sequence[tuple[float, float]]:
@@ -159,6 +148,17 @@ class RegularizedDiscriminantAnalysis(GaussianClassifier):
             for alpha in ALPHAS
             for delta in (DELTAS if invertible[alpha] else DELTAS[1:])
         ]
+
+    def _learn(self, blocks: Blocks, classes: Array, names: Sequence[str] | None) -> None:
+        self._path(blocks, [(self.alpha, self.delta)], classes, names).write(0, self)
+
+    def _path(
+        self, blocks: Blocks, values: Sequence[Any], classes: Array, names: Sequence[str] | None
+    ) -> QuadraticPath:
+        """All points from one pass over the rows, and an eigendecomposition for each alpha."""
+        scaled = checked_target(self.target)
+        points = [_point(value) for value in values]
+        return QuadraticPath(self, blocks, points, values, classes, names, scaled=scaled)
 
     def _held_out(
         self,

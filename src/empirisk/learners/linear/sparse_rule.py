@@ -61,10 +61,6 @@ class SparseRule(LinearRule):
     dual_gap_: Any
     n_iter_: int
 
-    @property
-    def _l1_ratio(self) -> Any:
-        raise NotImplementedError
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to data in memory.
 
@@ -193,6 +189,10 @@ class SparseRule(LinearRule):
         """All held-out predictions from Gram matrices less each fold's."""
         alphas = np.array([check_alpha(alpha) for alpha in values])
         return lasso_held_out(self, X, y, sample_weight, plan, values, alphas, rows_per_block)
+
+    @property
+    def _l1_ratio(self) -> Any:
+        raise NotImplementedError
 
     def _fit(self, blocks: Blocks, y: Array) -> Self:
         task = Task.of(self._terms(blocks.n_columns), blocks, n_jobs=self.n_jobs)

@@ -47,6 +47,81 @@ class DecisionTree(ReadableTree, PathMixin, BaseEstimator):
     early_stopping: bool
     tree_: Tree
 
+    def check_loaded(self) -> None:
+        """Raise a DataError unless what a file has of a fitted tree belongs together."""
+        if _is_fitted(self):
+            check_fitted(self)
+
+    def design(self, X: Any) -> RankCoding:
+        """X in codes, which all folds share."""
+        return code_table(table_of(X, self, reset=None), self)
+
+    def axis_values(
+        self, X: Any, y: Array, sample_weight: Floats, *, n_train: int
+    ) -> Sequence[float]:
+        """The pruning sequence of all rows: an alpha for each of its trees, richest first."""
+        coding = X if isinstance(X, RankCoding) else self.design(X)
+        n_classes = int(y.max()) + 1 if is_classifier(self) else 0
+        tree = self._path(coding, y, sample_weight, [0.0], n_classes).tree
+        return self._pruning(tree, n_classes).grid()
+
+    def fit_path(
+        self, X: Any, y: Array, sample_weight: Floats, values: Sequence[Any], *, n_classes: int
+    ) -> TreePath:
+        """All values from one growth."""
+        coding = X if isinstance(X, RankCoding) else self.design(X)
+        return self._path(coding, y, sample_weight, values, n_classes)
+
+    def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Bunch:
+        """The alphas at which the tree that `fit` grows loses a branch, and its risks.
+
+        With `early_stopping`, the tree that was stopped; its risks are on the rows it grew on.
+
+        Returns
+        -------
+        Bunch
+            `ccp_alphas`, from 0, and `impurities`: the risk of the tree from each alpha on.
+        """
+        learner = clone(self)
+        coding, y, weight, classes = learner._training_set(X, y, sample_weight, is_classifier(self))
+        n_classes = 0 if classes is None else len(classes)
+        learner = learner if classes is None else learner.for_classes(classes)
+        tree = learner._path(coding, y, weight, [0.0], n_classes).tree
+        return learner._pruning(tree, n_classes).path()
+
+    def apply(self, X: Any) -> Ints:
+        """The number of the leaf that each row comes to."""
+        places = check_places(self, X)
+        return self.tree_.apply(places).astype(np.int64)
+
+    def decision_path(self, X: Any) -> csr_array:
+        """Sparse, of shape (rows, nodes): 1 where a row passes a node."""
+        places = check_places(self, X)
+        return self.tree_.decision_path(places)
+
+    def get_depth(self) -> int:
+        """The largest number of splits above a leaf."""
+        check_is_fitted(self)
+        return self.tree_.max_depth
+
+    def get_n_leaves(self) -> int:
+        """The number of leaves."""
+        check_is_fitted(self)
+        return self.tree_.n_leaves
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """The impurity that splits by each feature take away, as parts of the sum."""
+        check_is_fitted(self)
+        return self.tree_.compute_feature_importances()
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.target_tags.required = True
+        return tags
+
     @abstractmethod
     def _problem(self, coding: RankCoding, y: Array, weight: Floats, n_classes: int) -> Problem:
         """What the grower is given."""
@@ -54,11 +129,6 @@ class DecisionTree(ReadableTree, PathMixin, BaseEstimator):
     @abstractmethod
     def _node_risks(self, tree: Tree, n_classes: int) -> Floats:
         """The risk of each node, were it a leaf, as a part of the whole."""
-
-    def check_loaded(self) -> None:
-        """Raise a DataError unless what a file has of a fitted tree belongs together."""
-        if _is_fitted(self):
-            check_fitted(self)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, *, classifier: bool) -> Self:
         coding, y, weight, classes = self._training_set(X, y, sample_weight, classifier)
@@ -134,75 +204,5 @@ class DecisionTree(ReadableTree, PathMixin, BaseEstimator):
     def _features_drawn(self, p: int) -> int:
         return features_drawn(self.max_features, p)
 
-    def design(self, X: Any) -> RankCoding:
-        """X in codes, which all folds share."""
-        return code_table(table_of(X, self, reset=None), self)
-
-    def axis_values(
-        self, X: Any, y: Array, sample_weight: Floats, *, n_train: int
-    ) -> Sequence[float]:
-        """The pruning sequence of all rows: an alpha for each of its trees, richest first."""
-        coding = X if isinstance(X, RankCoding) else self.design(X)
-        n_classes = int(y.max()) + 1 if is_classifier(self) else 0
-        tree = self._path(coding, y, sample_weight, [0.0], n_classes).tree
-        return self._pruning(tree, n_classes).grid()
-
-    def fit_path(
-        self, X: Any, y: Array, sample_weight: Floats, values: Sequence[Any], *, n_classes: int
-    ) -> TreePath:
-        """All values from one growth."""
-        coding = X if isinstance(X, RankCoding) else self.design(X)
-        return self._path(coding, y, sample_weight, values, n_classes)
-
-    def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Bunch:
-        """The alphas at which the tree that `fit` grows loses a branch, and its risks.
-
-        With `early_stopping`, the tree that was stopped; its risks are on the rows it grew on.
-
-        Returns
-        -------
-        Bunch
-            `ccp_alphas`, from 0, and `impurities`: the risk of the tree from each alpha on.
-        """
-        learner = clone(self)
-        coding, y, weight, classes = learner._training_set(X, y, sample_weight, is_classifier(self))
-        n_classes = 0 if classes is None else len(classes)
-        learner = learner if classes is None else learner.for_classes(classes)
-        tree = learner._path(coding, y, weight, [0.0], n_classes).tree
-        return learner._pruning(tree, n_classes).path()
-
-    def apply(self, X: Any) -> Ints:
-        """The number of the leaf that each row comes to."""
-        places = check_places(self, X)
-        return self.tree_.apply(places).astype(np.int64)
-
-    def decision_path(self, X: Any) -> csr_array:
-        """Sparse, of shape (rows, nodes): 1 where a row passes a node."""
-        places = check_places(self, X)
-        return self.tree_.decision_path(places)
-
-    def get_depth(self) -> int:
-        """The largest number of splits above a leaf."""
-        check_is_fitted(self)
-        return self.tree_.max_depth
-
-    def get_n_leaves(self) -> int:
-        """The number of leaves."""
-        check_is_fitted(self)
-        return self.tree_.n_leaves
-
-    @property
-    def feature_importances_(self) -> Floats:
-        """The impurity that splits by each feature take away, as parts of the sum."""
-        check_is_fitted(self)
-        return self.tree_.compute_feature_importances()
-
     def _tree_sums(self) -> TreeSums:
         return TreeSums.of_tree(self.tree_, classes=getattr(self, "n_classes_", 0))
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.target_tags.required = True
-        return tags

@@ -108,6 +108,21 @@ class Clusters(
         """1, 2, ..., 20, as far as clusters have two rows on average."""
         return range(1, max(1, min(MOST_CLUSTERS, n_train // 2)) + 1)
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    def check_loaded(self) -> None:
+        """Raise a DataError unless what was read from a file are centroids."""
+        centres = getattr(self, "cluster_centers_", None)
+        p = getattr(self, "n_features_in_", None)
+        if centres is None and p is None:
+            return  # not fitted
+        check_numbers("cluster_centers_", centres, (None, p))
+        if getattr(self, "whitening_", None) is not None:
+            check_numbers("whitening_", self.whitening_, (p, p))
+
     def _square_distances(self, X: Any) -> Floats:
         rows = check_predict(self, X)
         team = team_for(rows, self.n_jobs)
@@ -123,21 +138,6 @@ class Clusters(
     @property
     def _n_features_out(self) -> int:
         return len(self.cluster_centers_)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = []
-        return tags
-
-    def check_loaded(self) -> None:
-        """Raise a DataError unless what was read from a file are centroids."""
-        centres = getattr(self, "cluster_centers_", None)
-        p = getattr(self, "n_features_in_", None)
-        if centres is None and p is None:
-            return  # not fitted
-        check_numbers("cluster_centers_", centres, (None, p))
-        if getattr(self, "whitening_", None) is not None:
-            check_numbers("whitening_", self.whitening_, (p, p))
 
 
 def placed_together(
