@@ -5,17 +5,17 @@ True and False are no numbers here, though Python counts with them: `max_iter=Tr
 
 from math import inf, isfinite
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
 
-def is_flag(value: Any) -> bool:
+def is_flag(value: Any) -> TypeGuard[bool]:
     """Whether it is True or False."""
     return isinstance(value, bool | np.bool_)
 
 
-def is_whole(value: Any, least: float = -inf) -> bool:
+def is_whole(value: Any, least: float = -inf) -> TypeGuard[int]:
     """Whether it is an integer, of at least so much.
 
     Examples
@@ -26,7 +26,7 @@ def is_whole(value: Any, least: float = -inf) -> bool:
     return isinstance(value, Integral) and not is_flag(value) and int(value) >= least
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: Any) -> TypeGuard[float]:
     """Whether it is a finite number."""
     return isinstance(value, Real) and not is_flag(value) and isfinite(value)
 

@@ -3,7 +3,7 @@
 J(b, b0) = sum_i v_i phi(y_i (b0 + x_i'b)) + strength |b|^2 / 2  or  strength |b|_1
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -171,7 +171,7 @@ def _quasi_newton(
     start: Floats,
     max_iter: int,
     tol: float,
-    bounds: list[tuple[float, float | None]] | None,
+    bounds: Sequence[tuple[float, float | None]] | None,
 ) -> Arrival:
     """L-BFGS. Where it stalls it has arrived only if the gradient is small."""
 

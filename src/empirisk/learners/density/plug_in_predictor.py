@@ -101,6 +101,8 @@ class PlugInPredictor(PathMixin, BaseEstimator):
 
     axis: ClassVar[Any] = AxisOfPart("estimator")
 
+    estimator_: Any
+
     def __init__(
         self,
         estimator: Any = None,
