@@ -26,7 +26,7 @@ def test_excess_risk_is_approximation_plus_estimation():
     assert_allclose(found.bayes_risk + found.excess, found.expected_risk, rtol=1e-13)
     assert abs(found.approximation - 4 / 45) < SIGMAS * errors["approximation"]  # Var(X^2)
     assert found.estimation > SIGMAS * errors["estimation"]
-    assert_allclose(found.best_in_class.intercept_, 1 / 3, atol=0.01)
+    assert_allclose(found.best_in_class.intercept_, 1 / 3, atol=0.005)  # of a large sample
     parts = bias_variance(Least(), population, 20, n_sets=50, random_state=1)
     gap = np.hypot(parts.standard_error["total"], errors["expected_risk"])
     assert abs(parts.total - found.expected_risk) < SIGMAS * gap

@@ -157,6 +157,7 @@ def test_the_risk_of_a_linear_rule_between_gaussian_classes(covariance):
 
 
 def test_the_bayes_risk_of_two_gaussians():
+    # Five digits are printed in the notes.
     assert_allclose(populations.two_gaussians().bayes_risk().value, 0.07865, atol=5e-6)
     assert_allclose(populations.two_gaussians(1).bayes_risk().value, 0.23975, atol=5e-6)
     covariance = [[2, 0.5, 0], [0.5, 1, 0.2], [0, 0.2, 1]]
@@ -239,7 +240,8 @@ def test_a_bayes_rule_is_an_estimator():
     assert_array_equal(rule.fit(None).predict([[0.2], [0.7]]), ["no", "yes"])
     assert_allclose(rule.predict_proba([[0.2]]), [[0.8, 0.2]])
     X, y = population.sample(2000, 0)
-    assert_allclose(risk.evaluate(rule, X, y, loss="log").value, 0.5, atol=0.07)
+    # The log loss has a mean and a standard deviation of 1/2: five standard errors.
+    assert_allclose(risk.evaluate(rule, X, y, loss="log").value, 0.5, atol=0.056)
     assert population.bayes_rule("log").predict([[0.7]])[0] == "yes"
     assert clone(populations.sine().bayes_rule()).predict([[0.25]])[0] == 1
 

@@ -27,7 +27,7 @@ def test_a_start_without_collapse_is_preferred():
 def test_every_start_leads_to_a_maximum(way):
     best = GaussianMixture(3, random_state=0).fit(X).score(X)
     mixture = GaussianMixture(3, init_params=way, n_init=10, random_state=0).fit(X)
-    assert mixture.score(X) == pytest.approx(best, abs=1e-4)
+    assert mixture.score(X) == pytest.approx(best, abs=1e-6)  # EM ends at such gains
     assert len(mixture.trajectory_.starts) == 10
 
 
@@ -36,7 +36,8 @@ def test_a_start_may_be_given_in_part():
     for given in ({"means_init": means}, {"weights_init": [0.4, 0.4, 0.2]}):
         mixture = GaussianMixture(3, random_state=0, **given).fit(X)
         assert mixture.score(X) == pytest.approx(
-            GaussianMixture(3, random_state=0).fit(X).score(X), abs=1e-5
+            GaussianMixture(3, random_state=0).fit(X).score(X),
+            abs=1e-6,  # EM ends at such gains
         )
 
 
