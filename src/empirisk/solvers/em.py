@@ -232,12 +232,12 @@ def em_ends(
     model: LatentModel[P, S],
     starts: Iterable[P],
     *,
-    tol: float,
-    max_iter: int,
-    keep_steps: bool,
-    sound: Callable[[P], bool] | None,
-    n_jobs: int | None,
-    finalists: int,
+    tol: float = 1e-6,
+    max_iter: int = 1000,
+    keep_steps: bool = False,
+    sound: Callable[[P], bool] | None = None,
+    n_jobs: int | None = None,
+    finalists: int = FINALISTS,
 ) -> list[Ascent[P]]:
     """The ways from several starts that were gone to their end, that to the most likely one first.
 
