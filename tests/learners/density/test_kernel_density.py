@@ -325,7 +325,9 @@ def test_rules_are_found_again_in_every_fold():
 
 
 def test_pictures_of_one_and_two_columns():
-    one = KernelDensity(bandwidth="scott").fit(RNG.normal(size=(30, 1))).plot()
+    line = KernelDensity(bandwidth="scott").fit(RNG.normal(size=(30, 1)))
+    assert line.plot(names=["width"]).get_xlabel() == "width"
+    one = line.plot()
     assert one.get_ylabel() == "density"
     two = KernelDensity(bandwidth="scott").fit(RNG.normal(size=(30, 2)))
     ax = Figure().add_subplot()
