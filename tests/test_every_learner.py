@@ -1,6 +1,7 @@
 """Laws that hold for every learner, found by discovery: nobody is forgotten.
 
-A new learner needs a line in SETTINGS; `test_every_learner_is_listed` fails until it has one.
+A new learner needs a line in `learner_settings`; `test_every_learner_is_listed` fails until it has
+one.
 """
 
 import pickle
@@ -9,33 +10,23 @@ import warnings
 from itertools import pairwise, product
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import KFold, LeaveOneOut, RepeatedKFold
-from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from sklearn.utils.validation import has_fit_parameter
 
 from discovery import learners
 from empirisk import (
     PCA,
     AdaBoostClassifier,
     AdaBoostRegressor,
-    Autoencoder,
     BaggingClassifier,
     BaggingRegressor,
     Baseline,
-    BasisRegression,
-    Bottleneck,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
-    Dense,
     DensityClassifier,
-    Dropout,
-    ElasticNet,
     GaussianMixture,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
@@ -45,7 +36,6 @@ from empirisk import (
     KMeans,
     KNeighborsClassifier,
     KNeighborsRegressor,
-    Lasso,
     LinearDiscriminantAnalysis,
     LinearRegression,
     LinearTreeClassifier,
@@ -53,18 +43,11 @@ from empirisk import (
     LogisticRegression,
     LogitBoostClassifier,
     MarginClassifier,
-    MLPClassifier,
-    MLPRegressor,
-    NaiveBayes,
-    NetworkClassifier,
-    NetworkRegressor,
     ParametricDensity,
     PlugInPredictor,
-    PoissonMixture,
     QuadraticDiscriminantAnalysis,
     RandomForestClassifier,
     RandomForestRegressor,
-    RegularizedDiscriminantAnalysis,
     Ridge,
     StagewiseRegressor,
     StochasticKMeans,
@@ -74,241 +57,18 @@ from empirisk import (
 from empirisk.learners.networks.network import Network
 from empirisk.risk.axis import PathMixin
 from empirisk.risk.bagged_path import BaggedPathMixin
-from empirisk.runtime.errors import EmpiriskWarning, RankWarning
+from empirisk.runtime.errors import RankWarning
+from learner_settings import (
+    INSTANCES,
+    SETTINGS,
+    TUNED,
+    every_estimator,
+    every_learner,
+    outputs,
+    sample,
+)
 from same_bits import assert_same_bits
 
-
-class NearerCountsMore:
-    """A function whose name, and so that of tests, does not tell where it lies in memory."""
-
-    def __call__(self, distance):
-        return np.exp(-distance)
-
-    def __repr__(self):
-        return "nearer_counts_more"
-
-
-ALL_EPOCHS = {"n_iter_no_change": None, "random_state": 0}
-FAST = {**ALL_EPOCHS, "learning_rate_init": 0.05}
-
-# For each learner the instances that stand for it: cheap settings of everything that changes the
-# way through its code.
-SETTINGS = {
-    "AdaBoostClassifier": [
-        AdaBoostClassifier(n_estimators=5),
-        AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=4, learning_rate=0.5),
-        AdaBoostClassifier(LinearDiscriminantAnalysis(), n_estimators=3),
-    ],
-    "AdaBoostRegressor": [
-        AdaBoostRegressor(
-            DecisionTreeRegressor(min_samples_leaf=4), n_estimators=4, random_state=0
-        ),
-        AdaBoostRegressor(n_estimators=4, bootstrap=False),
-        AdaBoostRegressor(LinearRegression(), n_estimators=3, loss="exponential", bootstrap=False),
-    ],
-    "Autoencoder": [
-        Autoencoder(1, solver="lbfgs", max_iter=5, **ALL_EPOCHS),
-        Autoencoder(2, hidden_layer_sizes=3, max_iter=3, batch_size=16, **ALL_EPOCHS),
-    ],
-    "BaggingClassifier": [
-        BaggingClassifier(n_estimators=3, random_state=0),
-        BaggingClassifier(LinearDiscriminantAnalysis(), 3, random_state=0),
-    ],
-    "BaggingRegressor": [
-        BaggingRegressor(DecisionTreeRegressor(max_depth=2), 5, random_state=0, max_features=0.8),
-        BaggingRegressor(LinearRegression(), 2, bootstrap=False, max_samples=0.8, random_state=0),
-    ],
-    "Baseline": [Baseline(), Baseline("absolute"), Baseline("zero_one"), Baseline("log")],
-    "BasisRegression": [
-        BasisRegression(degree=2),
-        BasisRegression(degree=3, interactions=False),
-    ],
-    "DecisionTreeClassifier": [
-        DecisionTreeClassifier(),
-        DecisionTreeClassifier(criterion="entropy", max_leaf_nodes=6),
-        DecisionTreeClassifier(criterion="misclassification", min_samples_leaf=3),
-    ],
-    "DecisionTreeRegressor": [
-        DecisionTreeRegressor(),
-        DecisionTreeRegressor(criterion="absolute_error", max_depth=4),
-        DecisionTreeRegressor(max_features=0.5, random_state=0, ccp_alpha=0.01),
-    ],
-    "DensityClassifier": [
-        DensityClassifier(),
-        DensityClassifier(ParametricDensity(shrinkage=0.2)),
-        DensityClassifier(KernelDensity()),
-    ],
-    "ElasticNet": [ElasticNet(alpha=0.1), ElasticNet(alpha=0.1, positive=True)],
-    "GaussianMixture": [
-        GaussianMixture(random_state=0),
-        GaussianMixture(2, init_params="hierarchical"),
-        GaussianMixture(2, covariance_type="tied", init_params="hierarchical"),
-        GaussianMixture(2, covariance_type="diag", init_params="hierarchical"),
-        GaussianMixture(3, covariance_type="sieve", init_params="hierarchical"),
-    ],
-    "HistGradientBoostingClassifier": [
-        HistGradientBoostingClassifier(max_iter=4, min_samples_leaf=3, max_leaf_nodes=5),
-        HistGradientBoostingClassifier(
-            max_iter=3, min_samples_leaf=4, max_depth=2, class_weight="balanced"
-        ),
-    ],
-    "HistGradientBoostingRegressor": [
-        HistGradientBoostingRegressor(
-            max_iter=4, min_samples_leaf=3, max_leaf_nodes=5, learning_rate=0.5
-        ),
-        HistGradientBoostingRegressor(
-            "absolute_error",
-            max_iter=5,
-            learning_rate=0.5,
-            min_samples_leaf=4,
-            max_features=0.5,
-            random_state=0,
-        ),
-        HistGradientBoostingRegressor(
-            "huber", max_iter=3, learning_rate=0.5, min_samples_leaf=4, max_depth=2
-        ),
-    ],
-    "KMeans": [
-        KMeans(4, n_init=2, random_state=0),
-        KMeans(2, init="random", n_init=1, criterion="stability", random_state=0),
-    ],
-    "KernelClassifier": [
-        KernelClassifier(0.5),
-        KernelClassifier("loo", kernel="epanechnikov"),
-    ],
-    "KernelDensity": [
-        KernelDensity(),
-        KernelDensity(bandwidth=15.0, kernel="epanechnikov"),
-        KernelDensity(bandwidth="scott"),
-        KernelDensity(bandwidth="cv", kernel="exponential"),
-    ],
-    "KernelRegressor": [
-        KernelRegressor(0.5),
-        KernelRegressor("loo", kernel="biweight"),
-        KernelRegressor(2.0, degree=1, scale=None),
-    ],
-    "KNeighborsClassifier": [
-        KNeighborsClassifier(),
-        KNeighborsClassifier(3, weights="distance", standardize=True),
-        KNeighborsClassifier(4, p=3, algorithm="kd_tree", leaf_size=3),
-        KNeighborsClassifier(3, metric="gower"),
-        KNeighborsClassifier(3, metric="learned"),
-    ],
-    "KNeighborsRegressor": [
-        KNeighborsRegressor(),
-        KNeighborsRegressor(3, weights="distance", p=1, algorithm="kd_tree", leaf_size=2),
-        KNeighborsRegressor(4, weights=NearerCountsMore(), metric="chebyshev"),
-        KNeighborsRegressor(3, metric="gower"),
-        KNeighborsRegressor(3, metric="learned", weights="distance"),
-    ],
-    "Lasso": [Lasso(alpha=0.1), Lasso(alpha=0.05, fit_intercept=False)],
-    "LinearDiscriminantAnalysis": [
-        LinearDiscriminantAnalysis(),
-        LinearDiscriminantAnalysis(shrinkage=0.3),
-        LinearDiscriminantAnalysis(solver="eigen"),
-    ],
-    "LinearRegression": [LinearRegression(), LinearRegression(fit_intercept=False)],
-    "LinearTreeClassifier": [
-        LinearTreeClassifier(min_samples_leaf=5),
-        LinearTreeClassifier(alpha=0.1, min_samples_leaf=4, max_leaf_nodes=4, ccp_alpha=0.01),
-    ],
-    "LinearTreeRegressor": [
-        LinearTreeRegressor(min_samples_leaf=5),
-        LinearTreeRegressor(alpha=0.1, clip=None, min_samples_leaf=4, max_bins=8, max_leaf_nodes=5),
-    ],
-    "LogisticRegression": [LogisticRegression(), LogisticRegression(C=0.5, l1_ratio=0.5)],
-    "LogitBoostClassifier": [
-        LogitBoostClassifier(n_estimators=5),
-        LogitBoostClassifier("least_squares", 5, learning_rate=0.5),
-        LogitBoostClassifier(LinearRegression(), 3),
-    ],
-    "MarginClassifier": [
-        MarginClassifier(),
-        MarginClassifier("logit", penalty="l1"),
-        MarginClassifier("squared_hinge"),
-        MarginClassifier("perceptron", max_iter=50),
-    ],
-    "MLPClassifier": [
-        MLPClassifier(5, solver="lbfgs", max_iter=15, alpha=0.1, **ALL_EPOCHS),
-        MLPClassifier((6, 5), "tanh", max_iter=4, batch_size=8, **FAST),
-        MLPClassifier(4, solver="sgd", max_iter=4, batch_size=8, l1_ratio=0.5, **FAST),
-    ],
-    "MLPRegressor": [
-        MLPRegressor("squared_error", 5, solver="lbfgs", max_iter=15, alpha=0.1, **ALL_EPOCHS),
-        MLPRegressor("absolute_error", (6, 5), max_iter=6, batch_size=8, **FAST),
-        MLPRegressor("squared_error", 6, "logistic", max_iter=6, batch_size=8, n_starts=2, **FAST),
-    ],
-    "NaiveBayes": [NaiveBayes(), NaiveBayes(variance_floor=0.2)],
-    "NetworkClassifier": [
-        NetworkClassifier([Dense(4, "gelu")], solver="lbfgs", max_iter=15, **ALL_EPOCHS),
-        NetworkClassifier(
-            [Dense(9), Dropout(0.1)], loss="squared_hinge", max_iter=6, **FAST, batch_size=8
-        ),
-    ],
-    "NetworkRegressor": [
-        NetworkRegressor(
-            [Bottleneck(2), Dense(3, "tanh")], solver="lbfgs", max_iter=15, **ALL_EPOCHS
-        ),
-        NetworkRegressor(
-            [Dense(6, "leaky_relu")], loss="quantile:0.5", max_iter=6, **FAST, batch_size=8
-        ),
-    ],
-    "ParametricDensity": [
-        ParametricDensity(),
-        ParametricDensity(shrinkage=0.5),
-        ParametricDensity("laplace"),
-        ParametricDensity("gumbel_r"),
-    ],
-    "PlugInPredictor": [
-        PlugInPredictor(),
-        PlugInPredictor(Lasso(alpha=0.1), "quantile:0.8"),
-        PlugInPredictor(LinearDiscriminantAnalysis(), "zero_one"),
-    ],
-    "QuadraticDiscriminantAnalysis": [
-        QuadraticDiscriminantAnalysis(),
-        QuadraticDiscriminantAnalysis(reg_param=0.1),
-    ],
-    "PoissonMixture": [
-        PoissonMixture(random_state=0),
-        PoissonMixture(2, init_params="hierarchical"),
-    ],
-    "PCA": [
-        PCA(2),
-        PCA(0.9, whiten=True, correlation=True),
-        PCA(svd_solver="full"),
-        PCA(1, svd_solver="gram"),
-    ],
-    "RandomForestClassifier": [
-        RandomForestClassifier(3, random_state=0),
-        RandomForestClassifier(3, max_samples=30, splitter="random", random_state=0),
-    ],
-    "RandomForestRegressor": [
-        RandomForestRegressor(3, random_state=0, max_features=2),
-        RandomForestRegressor(
-            3, criterion="absolute_error", bootstrap=False, max_depth=4, random_state=0
-        ),
-    ],
-    "RegularizedDiscriminantAnalysis": [
-        RegularizedDiscriminantAnalysis(),
-        RegularizedDiscriminantAnalysis(0.3, 0.1, target="identity"),
-    ],
-    "Ridge": [Ridge(), Ridge(alpha=0.1, fit_intercept=False)],
-    "StagewiseRegressor": [
-        StagewiseRegressor(n_estimators=6, learning_rate=0.5),
-        StagewiseRegressor("least_squares", 20),
-        StagewiseRegressor("least_squares", 10, loss="absolute"),
-        StagewiseRegressor(LinearRegression(), 4, learning_rate=0.5),
-    ],
-    "StochasticKMeans": [
-        StochasticKMeans(3, random_state=0),
-        StochasticKMeans(2, init="random", max_iter=2, random_state=0),
-    ],
-}
-TUNED = [
-    Tuned(Ridge(), cv=3, values=[0.1, 1.0, 10.0]),
-    Tuned(Ridge(), cv=LeaveOneOut(), rule="one_se"),
-    Tuned(LinearDiscriminantAnalysis(), cv=3, values=[0.1, 0.5]),
-]
 MORE_TUNED = [
     Tuned(LinearRegression(), cv=3),
     Tuned(Tuned(Ridge(), cv=3, values=[0.1, 1.0]), cv=2),
@@ -327,7 +87,7 @@ MORE_TUNED = [
     Tuned(GaussianMixture(init_params="hierarchical"), cv=3, values=[1, 2]),
 ]
 DEFAULTS = [Tuned(Ridge()), Tuned(LinearDiscriminantAnalysis()), Tuned(Tuned(Ridge()))]
-INSTANCES = [instance for instances in SETTINGS.values() for instance in instances]
+
 FIRST = [instance for instances in SETTINGS.values() for instance in instances[:1]]
 OTHERS = [instance for instances in SETTINGS.values() for instance in instances[1:]]
 
@@ -343,9 +103,6 @@ DRAWS_ROWS = (
     | StochasticKMeans
 )
 
-every_learner = pytest.mark.parametrize("learner", INSTANCES, ids=str)
-every_estimator = pytest.mark.parametrize("learner", INSTANCES + TUNED, ids=str)
-
 
 def test_every_learner_is_listed():
     assert {learner.__name__ for learner in learners()} == set(SETTINGS)
@@ -353,29 +110,6 @@ def test_every_learner_is_listed():
 
 def loss_of(learner):
     return learner.loss if isinstance(learner, Baseline) else None
-
-
-def sample(learner, n=60, seed=0):
-    """Rows with signal, unequal scales and, for classifiers, three classes of strings."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, 4)) * [1.0, 3.0, 0.5, 2.0] + [0.0, 5.0, 0.0, -1.0]
-    if get_tags(learner).input_tags.positive_only:
-        X = np.abs(X)
-    if is_classifier(learner):
-        score = X[:, 0] + 0.3 * X[:, 1] + 0.7 * rng.normal(size=n)
-        return X, np.array(["a", "b", "c"])[np.digitize(score, np.quantile(score, [0.4, 0.7]))]
-    return X, X @ [1.0, -0.5, 2.0, 0.0] + rng.normal(size=n)
-
-
-def outputs(model, X):
-    """Everything a fitted model says of X, as numbers."""
-    if hasattr(model, "reconstruct"):
-        return model.reconstruct(X)
-    if hasattr(model, "score_samples"):
-        return model.score_samples(X)
-    if not is_classifier(model):
-        return model.predict(X)
-    return model.predict_proba(X) if hasattr(model, "predict_proba") else model.decision_function(X)
 
 
 def draws_rows(estimator):
@@ -624,108 +358,6 @@ def test_every_fitted_attribute_is_in_the_docstring(learner):
     told = set(re.findall(r"\w+_\b", type(model).__doc__.partition("Attributes\n")[2]))
     public = {name for name in vars(model) if name.endswith("_") and not name.startswith("_")}
     assert public <= told
-
-
-@every_estimator
-@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
-def test_data_frames_go_in_and_their_names_are_kept(learner, frame):
-    X, y = sample(learner)
-    names = ["width", "height", "depth", "weight"]
-    table = frame(dict(zip(names, X.T, strict=True)))
-    model = clone(learner).fit(table, y)
-    assert list(model.feature_names_in_) == names
-    assert_allclose(outputs(model, table), outputs(clone(learner).fit(X, y), X), rtol=1e-12)
-    with pytest.raises(ValueError, match="feature names"):
-        outputs(model, table[names[::-1]])
-
-
-@every_estimator
-def test_a_series_is_a_target(learner):
-    X, y = sample(learner)
-    model = clone(learner).fit(X, pd.Series(y, index=np.arange(len(y)) + 7))
-    assert_array_equal(outputs(model, X), outputs(clone(learner).fit(X, y), X))
-
-
-@every_estimator
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_missing_and_infinite_values_are_named(learner, bad):
-    X, y = sample(learner)
-    X[3, 2] = bad
-    if np.isnan(bad) and get_tags(learner).input_tags.allow_nan:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", EmpiriskWarning)  # rows that were left out are named
-            assert np.isfinite(outputs(clone(learner).fit(X, y), X)).all()
-        return
-    with pytest.raises(ValueError, match=r"(?i)nan|inf"):
-        clone(learner).fit(X, y)
-    good, _ = sample(learner)
-    model = clone(learner).fit(good, y)
-    with pytest.raises(ValueError, match=r"(?i)nan|inf"):
-        outputs(model, X)
-
-
-@every_estimator
-def test_bad_shapes_are_clear_errors(learner):
-    X, y = sample(learner)
-    with pytest.raises(ValueError, match="0 sample"):
-        clone(learner).fit(X[:0], y[:0])
-    if not (hasattr(learner, "reconstruct") or hasattr(learner, "score_samples")):  # without y
-        with pytest.raises(ValueError, match="inconsistent"):
-            clone(learner).fit(X, y[:-1])
-    with pytest.raises(ValueError, match="0 feature"):
-        clone(learner).fit(X[:, :0], y)
-    model = clone(learner).fit(X, y)
-    with pytest.raises(ValueError, match="expecting 4 features"):
-        outputs(model, X[:, :3])
-    with pytest.raises(ValueError, match=r"(?i)1d|reshape"):
-        outputs(model, X[0])
-    for series in (pd.Series(X[:, 0]), pl.Series(X[:, 0])):
-        with pytest.raises(ValueError, match=r"2-dimensional|2D"):
-            clone(learner).fit(series, y)
-
-
-@every_estimator
-def test_one_row_is_fitted_finitely_or_refused_clearly(learner):
-    X, y = sample(learner)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RankWarning)
-        try:
-            model = clone(learner).fit(X[:1], y[:1])
-        except ValueError as error:
-            refusal = str(error)
-        else:
-            refusal = ""
-            assert np.isfinite(outputs(model, X)).all()
-    assert refusal == "" or "1" in refusal or "one" in refusal
-
-
-@every_estimator
-def test_one_class_is_refused_clearly(learner):
-    # As in scikit-learn.
-    one_class_will_do = (
-        AdaBoostClassifier
-        | Baseline
-        | DecisionTreeClassifier
-        | KNeighborsClassifier
-        | LinearTreeClassifier
-        | RandomForestClassifier
-    )
-    if isinstance(learner, BaggingClassifier) and learner.estimator is None:
-        return  # members are trees
-    if not is_classifier(learner) or isinstance(learner, one_class_will_do):
-        return
-    X, y = sample(learner)
-    with pytest.raises(ValueError, match="class"):
-        clone(learner).fit(X, np.full(len(y), "a"))
-
-
-@every_learner
-def test_weights_are_checked(learner):
-    X, y = sample(learner)
-    assert has_fit_parameter(learner, "sample_weight")
-    for weight in (-np.ones(len(y)), np.zeros(len(y)), np.full(len(y), np.nan), np.ones(3)):
-        with pytest.raises(ValueError, match="weight"):
-            clone(learner).fit(X, y, sample_weight=weight)
 
 
 @every_learner

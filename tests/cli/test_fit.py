@@ -278,5 +278,5 @@ def test_trees_take_categories_and_missing_values_without_an_encoder(tmp_path, w
     fresh.write_text("city,size,age\nRome,,0.5\nOslo,0.5,0.5\nParis,0.5,0.5\n")
     lines = done("predict", tmp_path / "homes.empirisk", fresh).stdout.split()
     values = [float(line) for line in lines[1:]]
-    assert values[:2] == pytest.approx([7.0, 0.0], abs=0.3)
+    assert values[:2] == pytest.approx([7.0, 0.0], abs=0.1)  # a leaf's mean of noise
     assert np.isfinite(values[2])

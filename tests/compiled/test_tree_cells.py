@@ -117,7 +117,7 @@ def test_the_best_split_is_that_of_all(K, m, whole):
 def test_one_value_and_missing_values_are_told():
     assert search_compiled(*node_of(np.full(50, 3), 0, 3)[2], -np.inf)[3] == cells.CONSTANT
     codes = np.append(np.full(50, 3), MISSING)
-    assert search_compiled(*node_of(codes, 0, 3)[2], -np.inf)[3] == cells.HAS_MISSING
+    assert search_compiled(*node_of(codes, 0, 3)[2], -np.inf)[3] == cells.NOT_BY_CELLS
 
 
 @pytest.mark.parametrize("why", [None, "rows", "copies", "category", "table", "many", "criterion"])

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from empirisk import LogisticRegression, MarginClassifier, Tuned, risk
-from empirisk.learners.linear.class_weights import class_factors
+from empirisk.learners.class_weights import class_factors
 from empirisk.runtime.errors import ParameterError
 
 LEARNERS = [LogisticRegression(), MarginClassifier("squared_hinge")]

@@ -253,7 +253,7 @@ def test_no_intercept_passes_through_the_origin():
     model = LogisticRegression(fit_intercept=False).fit(X, y)
     assert model.intercept_[0] == 0
     peer = peers.LogisticRegression(fit_intercept=False, tol=1e-9, max_iter=1000).fit(X, y)
-    assert_allclose(model.coef_, peer.coef_, rtol=1e-5)
+    assert_allclose(model.coef_, peer.coef_, rtol=1e-7)  # the peer stops at gradients of 1e-9
 
 
 def test_columns_far_from_zero_lose_no_digits():

@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 from sklearn import naive_bayes as peers
 from sklearn.datasets import load_iris
 
-from empirisk import AdaBoostClassifier, BaggingClassifier, NaiveBayes, Table, Tuned, risk
+from empirisk import AdaBoostClassifier, BaggingClassifier, NaiveBayes, Table, Tuned
 from empirisk.runtime.errors import DataError, ParameterError
 from naive_bayes_twin import ASKED, mixed_table, posterior
 
@@ -137,74 +137,6 @@ def test_words_that_hardly_repeat_are_levels_too():
     assert model.distributions_ == ["categorical", "gaussian"]
     # Every level once: the word of a row of training speaks for its class, 2 : 1.
     assert_allclose(model.explain(X.iloc[:1]).ratios[0, 0], np.log(2))
-
-
-def test_a_row_of_which_nothing_is_known_gets_the_priors():
-    table, y = mixed_table()
-    nothing = table.iloc[:2].mask(np.ones((2, 8), bool))
-    for priors in (None, [0.2, 0.5, 0.3]):
-        model = NaiveBayes(distributions=ASKED, priors=priors).fit(table, y)
-        share = [np.mean(y == k) for k in "abc"] if priors is None else priors
-        # The sum of 60 ones and a division.
-        assert_allclose(model.predict_proba(nothing), [share, share], rtol=1e-14)
-        assert_allclose(model.class_prior_, share, rtol=1e-14)
-
-
-def test_a_missing_cell_is_as_if_its_column_were_not_there():
-    table, y = mixed_table(holes=0.0)
-    for name in ("size", "word", "truth", "visits"):
-        with_hole = table.copy()
-        with_hole[name] = with_hole[name].mask(np.ones(len(y), bool))
-        asked = {key: kind for key, kind in ASKED.items() if key != name}
-        without = table.drop(columns=name)
-        known = NaiveBayes(distributions=asked).fit(without, y).predict_proba(without)
-        found = NaiveBayes(distributions=ASKED).fit(table, y).predict_proba(with_hole)
-        assert_allclose(found, known, rtol=1e-12)  # the same terms but one
-
-
-def test_training_uses_every_cell_that_is_there():
-    """Each column alone is learned from its own rows, whatever the others lack."""
-    table, y = mixed_table(holes=0.4)
-    together = NaiveBayes(distributions=ASKED).fit(table, y)
-    for name in ("size", "word", "truth", "visits"):
-        there = ~table[name].isna().to_numpy()
-        asked = {key: kind for key, kind in ASKED.items() if key == name}
-        alone = NaiveBayes(distributions=asked).fit(table.loc[there, [name]], y[there])
-        for key, found in together.parameters(name).items():
-            known = alone.parameters(0)[key]
-            if key == "share" and name == "word":
-                order = np.argsort(alone.columns_[0].values)
-                found, known = found[:, np.argsort(together.columns_[2].values)], known[:, order]
-            assert_allclose(found, known, rtol=1e-12)  # sums in the same order, but for parts
-
-
-def test_levels_that_training_did_not_have_count_as_missing():
-    table, y = mixed_table()
-    model = NaiveBayes(distributions=ASKED).fit(table, y)
-    strange, missing = table.iloc[:5].copy(), table.iloc[:5].copy()
-    strange["word"], missing["word"] = "new", None
-    missing["word"] = missing["word"].astype(object)
-    assert_array_equal(model.predict_proba(strange), model.predict_proba(missing))
-    with pytest.raises(DataError, match="of another type"):
-        model.predict(table.assign(word=1.5))
-
-
-def test_a_class_without_a_cell_of_a_column():
-    """Gaussian and Poisson: as all classes together; levels: equal shares, 0 / 0 of alpha 0."""
-    X = pd.DataFrame(
-        {
-            "x": [1.0, 3.0, np.nan, np.nan],
-            "n": [2.0, 4.0, np.nan, np.nan],
-            "c": ["u", "v", None, None],
-        }
-    )
-    y = ["a", "a", "b", "b"]
-    for alpha in (0.0, 1.0):
-        model = NaiveBayes(alpha, distributions={"n": "poisson"}).fit(X, y)
-        assert_array_equal(model.parameters("x")["mean"], [2.0, 2.0])
-        assert_array_equal(model.parameters("x")["deviation"], [1.0, 1.0])
-        assert_array_equal(model.parameters("n")["rate"], [3.0, 3.0])
-        assert_array_equal(model.parameters("c")["share"][1], [0.5, 0.5])
 
 
 def test_alpha_0_is_maximum_likelihood_and_gives_finite_probabilities():
@@ -343,105 +275,6 @@ def test_partial_fit_says_what_is_wrong():
     assert_array_equal(again.class_count_, [100, 100])
 
 
-def test_explanations_add_up_to_the_log_odds():
-    table, y = mixed_table()
-    model = NaiveBayes(distributions=ASKED, priors=[0.2, 0.3, 0.5]).fit(table, y)
-    log_probability = model.predict_log_proba(table)
-    told = model.explain(table)
-    codes = {label: k for k, label in enumerate(model.classes_)}
-    one, other = ([codes[label] for label in own] for own in (told.label, told.against))
-    i = np.arange(len(y))
-    odds = log_probability[i, one] - log_probability[i, other]
-    assert_allclose(told.log_odds, odds, rtol=1e-9, atol=1e-9)
-    # A cell far from the class without variance has a ratio of 1e8.
-    assert_allclose(told.prior + told.ratios.sum(axis=1), odds, rtol=1e-9, atol=1e-7)
-    assert_array_equal(told.label, model.predict(table))
-    assert (odds >= 0).all()
-    assert (told.ratios[table.isna().to_numpy()] == 0).all()
-    pair = model.explain(table, label="b", against="a")
-    assert set(pair.label), set(pair.against) == ({"b"}, {"a"})
-    assert_allclose(pair.ratios, -model.explain(table, label="a", against="b").ratios)
-    with pytest.raises(ParameterError, match="both 'a'"):
-        model.explain(table, label="a", against="a")
-
-
-def test_an_explanation_is_printed_and_drawn():
-    table, y = mixed_table()
-    told = NaiveBayes(0.0, distributions=ASKED).fit(table, y).explain(table.iloc[:3])
-    assert str(told).splitlines()[0] == f"row 0: {told.label[0]} against {told.against[0]}"
-    ax = told.plot(1, most=4)
-    names = [text.get_text() for text in ax.get_yticklabels()]
-    assert names == [told.in_words(1, j) for j in told.order(1)[:4]] + ["prior"]
-    assert [name.split(" = ")[0] for name in names[:-1]] == [
-        told.names[j] for j in told.order(1)[:4]
-    ]
-    assert {told.in_words(i, 2) for i in range(3)} == {
-        f"word = {'missing' if pd.isna(word) else word}" for word in table["word"][:3]
-    }
-    finite = np.isfinite(told.ratios[1, told.order(1)[:4]])
-    widths = np.array([bar.get_width() for bar in ax.patches])[:4]
-    assert_allclose(widths[finite], told.ratios[1, told.order(1)[:4]][finite])
-    with pytest.raises(ParameterError, match="rows 0 to 2"):
-        told.plot(3)
-
-
-def test_what_it_draws_has_its_distribution():
-    table, y = mixed_table(600, holes=0.1)
-    model = NaiveBayes(distributions=ASKED).fit(table, y)
-    X, labels = model.sample(6000, random_state=0)
-    assert X.kinds["word"] == "category"
-    assert X.kinds["truth"] == "boolean"
-    again = NaiveBayes(distributions=ASKED).fit(X, labels)
-    # Frequencies of 6000 draws: 4 standard errors, an error with probability 6e-5 each.
-    assert_allclose(again.class_prior_, model.class_prior_, atol=4 * 0.5 / np.sqrt(6000))
-    for name, key in [("size", "mean"), ("truth", "share"), ("visits", "rate"), ("pears", "share")]:
-        found, known = again.parameters(name)[key], model.parameters(name)[key]
-        assert_allclose(found, known, atol=4 * 2.0 / np.sqrt(1900))  # deviations of at most 2
-    words = dict(zip(again.columns_[2].values, again.parameters("word")["share"].T, strict=True))
-    for level, share in zip(
-        model.columns_[2].values, model.parameters("word")["share"].T, strict=True
-    ):
-        assert_allclose(words[level], share, atol=4 * 0.5 / np.sqrt(1900))
-    once, twice = (model.sample(5, random_state=3)[0].to_arrow() for _ in range(2))
-    assert once.equals(twice)
-    only = model.sample(9, label="b", random_state=0)[1]
-    assert set(only) == {"b"}
-    assert NaiveBayes().fit(IRIS, SPECIES).sample(4, random_state=0)[0].shape == (4, 4)
-    with pytest.raises(ParameterError, match="n_samples is 0"):
-        model.sample(0)
-
-
-def test_columns_that_are_always_missing_say_nothing():
-    X = pd.DataFrame(
-        {
-            "nothing": [None] * 12,
-            "no level": pd.Categorical([None] * 12),
-            "unused": pd.Categorical([None] * 12, categories=["a"]),
-            "x": np.arange(12.0),
-        }
-    )
-    y = np.arange(12) > 6
-    model = NaiveBayes().fit(X, y)
-    alone = NaiveBayes().fit(X[["x"]], y).predict_proba(X[["x"]])
-    assert_array_equal(model.predict_proba(X), alone)
-    assert model.sample(3, random_state=0)[0]["unused"].missing.all()
-    for loss in ("zero_one", "log"):
-        found, known = (
-            risk.leave_one_out(NaiveBayes(), table, y, loss=loss) for table in (X, X[["x"]])
-        )
-        assert found.value == known.value
-
-
-def test_dates_are_days_and_are_drawn_as_dates():
-    when = np.datetime64("2020-01-01") + np.arange(40)
-    X = pd.DataFrame({"when": when.astype("datetime64[s]")})
-    y = np.arange(40) > 20
-    model = NaiveBayes().fit(X, y)
-    drawn, labels = model.sample(200, random_state=0)
-    assert drawn.kinds == {"when": "date"}
-    assert model.score(drawn, labels) > 0.9  # means 20 days apart, deviations of 6
-
-
 def test_members_of_ensembles_take_mixed_tables():
     table, y = mixed_table()
     for ensemble in (
@@ -491,9 +324,3 @@ def test_counts_near_the_largest_number_give_probabilities(distribution):
 def test_priors_that_are_no_numbers_are_refused_in_words(priors):
     with pytest.raises(ParameterError, match=r"priors is .*give 2 numbers"):
         NaiveBayes(priors=priors).fit([[1.0], [2.0]], ["a", "b"])
-
-
-def test_a_truth_value_is_no_number_of_rows():
-    model = NaiveBayes().fit([[1.0], [3.0], [8.0], [8.5]], [0, 0, 1, 1])
-    with pytest.raises(ParameterError, match="n_samples is True"):
-        model.sample(True)

@@ -12,87 +12,27 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import (
-    GroupKFold,
-    GroupShuffleSplit,
-    KFold,
-    LeaveOneGroupOut,
     LeaveOneOut,
-    LeavePGroupsOut,
-    LeavePOut,
-    PredefinedSplit,
-    RepeatedKFold,
-    RepeatedStratifiedKFold,
-    ShuffleSplit,
-    StratifiedGroupKFold,
-    StratifiedKFold,
-    StratifiedShuffleSplit,
-    TimeSeriesSplit,
 )
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
 
 from discovery import learners
 from empirisk import (
-    PCA,
-    AdaBoostClassifier,
-    AdaBoostRegressor,
-    Autoencoder,
-    AveragePool,
-    Axis,
-    BaggingClassifier,
-    BaggingRegressor,
     Baseline,
-    BasisExpansion,
-    BasisRegression,
-    Bottleneck,
-    Conv1d,
-    DecisionTreeClassifier,
-    DecisionTreeRegressor,
-    Dense,
-    DensityClassifier,
-    Dropout,
-    ElasticNet,
-    Flatten,
-    GaussianMixture,
-    HistGradientBoostingClassifier,
-    HistGradientBoostingRegressor,
     KernelClassifier,
-    KernelDensity,
     KernelRegressor,
     KMeans,
-    KNeighborsClassifier,
-    KNeighborsRegressor,
-    Lasso,
     LinearDiscriminantAnalysis,
     LinearRegression,
-    LinearTreeClassifier,
-    LinearTreeRegressor,
-    LogisticRegression,
-    LogitBoostClassifier,
-    MarginClassifier,
-    MLPClassifier,
-    MLPRegressor,
-    NaiveBayes,
-    NetworkClassifier,
-    NetworkRegressor,
-    ParametricDensity,
-    Plan,
-    PlugInPredictor,
-    PoissonMixture,
-    QuadraticDiscriminantAnalysis,
-    RandomForestClassifier,
-    RandomForestRegressor,
-    RegularizedDiscriminantAnalysis,
     Ridge,
-    StagewiseRegressor,
     StochasticKMeans,
     Tuned,
     losses,
     select,
-    solvers,
 )
 from empirisk.learners.networks.network import Network
-from empirisk.model_file.load import load, read_model_file
+from empirisk.model_file.load import read_model_file
 from empirisk.model_file.registry import HOMES, NOT_KEPT, ROW_BY_ROW, registered
 from empirisk.model_file.save import save, summary
 from empirisk.risk.bagged_path import BaggedPathMixin
@@ -100,128 +40,8 @@ from empirisk.risk.splitters import KINDS
 from empirisk.runtime.errors import ParameterError
 from empirisk.selection.average import FoldAverageClassifier, FoldAverageRegressor
 from model_file.exactness import assert_same
+from saved_models import EVERY_MODEL, there_and_back
 
-ALL_EPOCHS = {"n_iter_no_change": None, "random_state": 0}
-REGRESSORS = [
-    AdaBoostRegressor(n_estimators=3, random_state=0),
-    AdaBoostRegressor(Ridge(), n_estimators=3, loss="square", bootstrap=False, n_jobs=2),
-    BaggingRegressor(n_estimators=3, random_state=0),
-    BaggingRegressor(Ridge(), 30, max_features=2, oob_score=True, random_state=0, n_jobs=2),
-    Baseline(),
-    Baseline(losses.Quantile(0.9)),
-    KernelRegressor(0.5, degree=1),
-    LinearRegression(),
-    LinearRegression(fit_intercept=False),
-    Ridge(),
-    Ridge(alpha=np.float32(0.1), fit_intercept=False),
-    Tuned(Ridge(), cv=3),
-    Tuned(Ridge(), cv=LeaveOneOut(), rule="one_se", values=np.geomspace(1e-3, 1e3, 5)),
-    Tuned(LinearRegression(), cv=3, loss=losses.Absolute()),
-    Tuned(Tuned(Ridge(), cv=3, values=[0.1, 1.0]), cv=2),
-    Tuned(Ridge(), axis=Axis(("alpha",), "simpler", "log"), values=range(1, 4), cv=2),
-    make_pipeline(Ridge(alpha=3)),
-    BasisRegression(degree=2),
-    DecisionTreeRegressor(max_depth=3),
-    Tuned(DecisionTreeRegressor(categorical_features=[1]), cv=3, rule="one_se"),
-    LinearTreeRegressor(min_samples_leaf=4),
-    Tuned(LinearTreeRegressor(min_samples_leaf=4, categorical_features=[1]), cv=3),
-    BasisRegression("natural_spline", 4),
-    make_pipeline(BasisExpansion("steps", 3), Ridge()),
-    Lasso(alpha=0.1),
-    Tuned(Lasso(penalty_factor=[1.0, 0.0, 2.0]), cv=3),
-    ElasticNet(alpha=0.1, positive=True),
-    PlugInPredictor(),
-    PlugInPredictor(Ridge(), losses.Quantile(0.9), noise_variance="held_out"),
-    Tuned(PlugInPredictor(Ridge(), "absolute", actions=[0.0, 1.0]), cv=3, values=[0.1, 1.0]),
-    RandomForestRegressor(30, oob_score=True, random_state=0),
-    RandomForestRegressor(3, criterion="absolute_error", bootstrap=False, keep_members=True),
-    Tuned(RandomForestRegressor(30, random_state=0)),
-    StagewiseRegressor(n_estimators=5),
-    StagewiseRegressor("least_squares", 5, loss=losses.Quantile(0.3)),
-    Tuned(StagewiseRegressor(Ridge(), 5, stop="aic"), cv=3),
-    HistGradientBoostingRegressor("huber", max_iter=3, min_samples_leaf=4),
-    Tuned(HistGradientBoostingRegressor(max_iter=5, categorical_features=[1]), cv=3),
-    MLPRegressor("absolute_error", 3, max_iter=2, **ALL_EPOCHS),
-    Tuned(MLPRegressor(hidden_layer_sizes=3, max_iter=4, random_state=0), cv=2),
-    NetworkRegressor([Bottleneck(1), Dense(2, "gelu")], solver="lbfgs", max_iter=2, **ALL_EPOCHS),
-    KNeighborsRegressor(3, weights="distance", metric="mahalanobis"),
-    Tuned(KNeighborsRegressor(standardize=True), cv=3, values=[1, 3]),
-    Tuned(make_pipeline("passthrough", Ridge()), cv=3, values=(1.0, 2.0)),
-]
-CLASSIFIERS = [
-    QuadraticDiscriminantAnalysis(store_covariance=True, reg_param=0.1),
-    RegularizedDiscriminantAnalysis(0.3, 0.1),
-    Tuned(RegularizedDiscriminantAnalysis(), cv=3, values=[(0.0, 0.1), (1.0, 0.5)]),
-    LinearDiscriminantAnalysis("auto", n_components=1),
-    AdaBoostClassifier(n_estimators=8),
-    Tuned(AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=5)),
-    BaggingClassifier(DecisionTreeClassifier(max_depth=2), 30, oob_score=True, random_state=0),
-    BaggingClassifier(make_pipeline(LogisticRegression()), 3, voting="hard", random_state=0),
-    DecisionTreeClassifier(cost_matrix=losses.Costs([[0, 5, 1], [1, 0, 2], [1, 1, 0]])),
-    DensityClassifier(cost_matrix=losses.Costs([[0, 5, 1], [1, 0, 2], [1, 1, 0]])),
-    DensityClassifier(dict.fromkeys(["a", "bb", "c"], ParametricDensity("laplace"))),
-    Tuned(DensityClassifier(ParametricDensity()), cv=3, values=[0.1, 1.0]),
-    LinearTreeClassifier(min_samples_leaf=4),
-    Baseline("zero_one"),
-    Baseline("log"),
-    Baseline(losses.Costs([[0, 5, 1], [1, 0, 1], [2, 1, 0]], classes=["c", "a", "bb"])),
-    LinearDiscriminantAnalysis(),
-    LinearDiscriminantAnalysis(shrinkage=0.3, priors=[0.2, 0.3, 0.5], store_covariance=True),
-    Tuned(LinearDiscriminantAnalysis(), cv=StratifiedKFold(3, shuffle=True, random_state=1)),
-    LogisticRegression(class_weight={"a": 2.0}),
-    LogisticRegression(solver="gradient", max_iter=20, tol=0.1),
-    Tuned(LogisticRegression(l1_ratio=0.5), cv=3, values=[0.1, 1.0]),
-    RandomForestClassifier(3, random_state=0, categorical_features=[1]),
-    Tuned(RandomForestClassifier(30, class_weight={"a": 2.0}, random_state=0)),
-    LogitBoostClassifier(n_estimators=3),
-    Tuned(LogitBoostClassifier("least_squares", 3), cv=3),
-    HistGradientBoostingClassifier(
-        max_iter=3, min_samples_leaf=4, early_stopping=True, random_state=0
-    ),
-    Tuned(HistGradientBoostingClassifier(max_iter=5, class_weight={"a": 2.0}), cv=3),
-    MLPClassifier((3, 2), max_iter=3, early_stopping=True, **ALL_EPOCHS),
-    Tuned(MLPClassifier(2, "tanh", max_iter=3, random_state=0), cv=2),
-    MLPClassifier(2, learning_rate=solvers.Decaying(0.1, 10.0, 0.5), max_iter=2, **ALL_EPOCHS),
-    NetworkClassifier(
-        [Conv1d(2, 2, padding=1), AveragePool(2), Flatten(), Dropout(0.1)],
-        input_shape=(1, 3),
-        loss=losses.Logit(),
-        max_iter=2,
-        dtype="float32",
-        **ALL_EPOCHS,
-    ),
-    MarginClassifier(),
-    MarginClassifier(losses.Logit(), penalty="l1"),
-    Tuned(MarginClassifier("squared_hinge"), cv=3, values=[0.1, 1.0]),
-    NaiveBayes(priors=[0.2, 0.3, 0.5], ddof=1),
-    NaiveBayes(distributions={1: "categorical"}),
-    Tuned(NaiveBayes(distributions={0: "gaussian", (1, 2): "categorical"}), cv=3),
-    PlugInPredictor(loss=losses.Costs([[0, 5, 1], [1, 0, 1], [2, 1, 0]], classes=["c", "a", "bb"])),
-    KernelClassifier("loo"),
-    KNeighborsClassifier(2, metric_params={"w": [1.0, 2.0, 0.5]}),
-    Tuned(KNeighborsClassifier(metric="gower"), cv=3, values=[1, 3]),
-]
-WITHOUT_LABELS = [
-    Autoencoder(1, hidden_layer_sizes=3, max_iter=2, **ALL_EPOCHS),
-    Autoencoder(
-        2, encoder=[Dense(3, "tanh")], decoder=[], solver="lbfgs", max_iter=2, **ALL_EPOCHS
-    ),
-    PCA(2),
-    PCA(0.9, whiten=True, correlation=True),
-    Tuned(PCA(), cv=3),
-    KernelDensity(bandwidth="silverman"),
-    KernelDensity(bandwidth=2.0, kernel="epanechnikov"),
-    ParametricDensity(shrinkage=0.1),
-    ParametricDensity("t", fixed={"df": 4.0}),
-    Tuned(ParametricDensity(), cv=3),
-    KMeans(3, random_state=0),
-    KMeans(2, covariance="pooled", random_state=0),
-    StochasticKMeans(3, random_state=0),
-    GaussianMixture(2, init_params="hierarchical"),
-    GaussianMixture(2, covariance_type="sieve", init_params="hierarchical", keep_steps=True),
-    PoissonMixture(2, init_params="hierarchical"),
-]
-EVERY_MODEL = REGRESSORS + CLASSIFIERS + WITHOUT_LABELS
 every_model = pytest.mark.parametrize("model", EVERY_MODEL, ids=str)
 
 
@@ -233,11 +53,6 @@ def sample(model, n=40, seed=0):
     if is_classifier(model):
         return X, np.array(["a", "bb", "c"])[np.digitize(X[:, 0] + rng.normal(size=n), [-0.5, 0.5])]
     return X, X @ [1.0, -0.5, 2.0] + rng.normal(size=n)
-
-
-def there_and_back(model, path, **kept):
-    save(model, path, **kept)
-    return load(path)
 
 
 def without_tables(model):
@@ -351,65 +166,6 @@ def test_an_average_of_fold_models_comes_back(model, tmp_path):
     again = there_and_back(chosen.model, tmp_path / "model")
     assert_same(chosen.model, again)
     assert_array_equal(again.predict(X), chosen.model.predict(X), strict=True)
-
-
-SPLITTERS = [
-    GroupKFold(2),
-    GroupShuffleSplit(2, test_size=0.5, random_state=1),
-    KFold(3, shuffle=True, random_state=5),
-    LeaveOneGroupOut(),
-    LeaveOneOut(),
-    LeavePGroupsOut(1),
-    LeavePOut(2),
-    PredefinedSplit([0, 0, 1, 1, -1, 0, 1, 1]),
-    RepeatedKFold(n_splits=2, n_repeats=3, random_state=1),
-    RepeatedStratifiedKFold(n_splits=2, n_repeats=3, random_state=1),
-    ShuffleSplit(2, test_size=3, random_state=1),
-    StratifiedGroupKFold(2),
-    StratifiedKFold(2),
-    StratifiedShuffleSplit(2, train_size=0.5, random_state=1),
-    TimeSeriesSplit(2, gap=1),
-]
-
-
-@pytest.mark.parametrize("cv", SPLITTERS, ids=lambda cv: type(cv).__name__)
-def test_splitters_come_back(cv, tmp_path):
-    again = there_and_back(Tuned(Ridge(), cv=cv), tmp_path / "model").cv
-    assert_same(cv, again)
-    X, y = np.zeros((8, 1)), np.arange(8) % 2
-    groups = np.arange(8) // 2 if "Group" in type(cv).__name__ else None
-    assert_same([*again.split(X, y, groups)], [*cv.split(X, y, groups)])
-
-
-def test_every_registered_splitter_is_tested():
-    names = {name for name in HOMES if HOMES[name] == "sklearn.model_selection"}
-    assert {type(cv).__name__ for cv in SPLITTERS} == names
-
-
-def test_given_splits_and_plans_come_back(tmp_path):
-    splits = [(np.arange(5), np.arange(5, 8)), ([0, 1], [2])]
-    assert_same(there_and_back(Tuned(Ridge(), cv=splits), tmp_path / "model").cv, splits)
-    plan = Plan.of(3, np.zeros((6, 1)), np.arange(6.0))
-    assert plan.n_splits == 3  # now it has something cached, which is not kept
-    again = there_and_back(Tuned(Ridge(), cv=plan), tmp_path / "model").cv
-    assert again.fingerprint == plan.fingerprint
-
-
-LOSSES = [
-    losses.Asymmetric(1, 4, positive="sick").for_classes(["sick", "well"]),
-    losses.Asymmetric(a=2.0, b=np.float64(0.5), positive=np.str_("yes")),
-    losses.Costs([[0, 5], [1, 0]], classes=["good", "bad"]).for_classes(["bad", "good"]),
-    losses.Costs([[0, 5], [1, 0]]),
-    losses.Quantile(0.1),
-    losses.Hinge(),
-]
-
-
-@pytest.mark.parametrize("loss", LOSSES, ids=str)
-def test_losses_come_back_with_the_order_of_their_classes(loss, tmp_path):
-    again = there_and_back(Tuned(Ridge(), loss=loss), tmp_path / "model").loss
-    assert again == loss
-    assert_same(vars(loss), vars(again))
 
 
 def test_a_tuned_model_keeps_its_risk_but_no_losses(tmp_path):

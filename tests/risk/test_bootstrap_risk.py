@@ -302,6 +302,7 @@ def test_the_slopes_are_derivatives(plus):
 
     for training, left_out in [(0.1, 0.3), (0.0, 0.45), (0.2, 0.2001)]:
         found = Mixture(training, left_out, 0.5, plus).slopes
+        # Forward differences with steps of 1e-8: half of the digits, and four of small slopes.
         assert_allclose(found, approx_fprime([training, left_out], value, 1e-8), rtol=1e-4)
 
 
@@ -323,9 +324,10 @@ def test_no_information_rates_from_a_sample_of_pairs_are_close(monkeypatch):
     exact = no_information_rate(problem, prediction, 0)
     assert_allclose(exact, np.abs(y[:, None] - prediction).mean(), rtol=1e-12)
     monkeypatch.setattr("empirisk.risk.no_information.PAIRS", 300 * 100)
-    assert_allclose(no_information_rate(problem, prediction, 0), exact, rtol=0.05)
+    # Losses spread by 0.75 of their mean: five standard errors of 30,000 pairs, then of 300.
+    assert_allclose(no_information_rate(problem, prediction, 0), exact, rtol=0.022)
     monkeypatch.setattr("empirisk.risk.no_information.PAIRS", 1)
-    assert_allclose(no_information_rate(problem, prediction, 0), exact, rtol=0.5)
+    assert_allclose(no_information_rate(problem, prediction, 0), exact, rtol=0.22)
 
 
 @pytest.mark.parametrize("scale", [1e120, 1e-120])
@@ -382,5 +384,6 @@ def test_the_standard_error_is_the_spread_over_training_sets_and_the_interval_co
         values.append(found.value)
         errors.append(found.standard_error)
         covered += found.interval[0] < truth < found.interval[1]
+    # The spread of 200 values is known to 1 / sqrt(400) = 5 %; five of these.
     assert_allclose(np.mean(errors), np.std(values), rtol=0.25)
     assert 0.82 < covered / 200 < 0.97

@@ -3,18 +3,16 @@
 import pickle
 
 import numpy as np
-import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import empirisk
-from empirisk import Axis, Encoder, Ridge, Table
+from decomposed_learners import Least, one_data_set
+from empirisk import Ridge
 from empirisk.risk import populations
 from empirisk.risk.decomposition import (
     bias_variance,
@@ -26,19 +24,7 @@ from empirisk.risk.decomposition.zero_one import ZeroOneAccounts
 from empirisk.risk.populations import Bernoulli, GaussianClasses, LinearModel, Points, StudentT
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.streams import generator, spawn
-
-SIGMAS = 5  # of a statistical test with fixed seed: it fails with probability 6e-7
-
-
-class Least(RegressorMixin, BaseEstimator):
-    """Least squares in two lines."""
-
-    def fit(self, X, y):
-        self.coef_ = np.linalg.lstsq(np.c_[np.ones(len(X)), X], y)[0]
-        return self
-
-    def predict(self, X):
-        return np.c_[np.ones(len(X)), X] @ self.coef_
+from five_sigmas import SIGMAS
 
 
 class Nearest(ClassifierMixin, BaseEstimator):
@@ -318,201 +304,6 @@ def test_samplers_without_a_known_variance_use_the_drawn_targets():
     assert_allclose(found.noise + found.bias_squared + found.variance, found.total, rtol=1e-14)
     with pytest.raises(ParameterError, match="noise_variance"):
         bias_variance(Least(), population, 20, points=[[0.5]])
-
-
-@pytest.mark.parametrize(
-    ("learner", "population"),
-    [
-        (Ridge(), LinearModel(np.ones(6), features=populations.Uniform(n_features=6))),
-        (
-            empirisk.LinearDiscriminantAnalysis(),
-            GaussianClasses(np.eye(3), classes=["x", "y", "z"]),
-        ),
-        (make_pipeline(Encoder(), Ridge()), LinearModel(np.ones(6))),
-    ],
-    ids=["ridge", "lda", "encoded"],
-)
-def test_a_path_gives_what_a_loop_over_its_values_gives(learner, population):
-    values = [0.01, 0.3, 0.9]
-    own = learner[-1].axis if hasattr(learner, "steps") else learner.axis
-    same = Axis(own.params, own.larger, own.scale)  # another object: no path is known for it
-    options = {"n_sets": 12, "n_points": 40, "random_state": 0}
-    path = decompose_path(learner, values, population, 40, **options)
-    loop = decompose_path(learner, values, population, 40, axis=same, **options)
-    for name in path[0].parts:
-        # The first from one factorisation for all values, the others each from its own.
-        assert_allclose(path.part(name), loop.part(name), rtol=1e-9, atol=1e-12)
-    alone = clone(learner)
-    (alone[-1] if hasattr(alone, "steps") else alone).set_params(**{own.params[0]: 0.3})
-    once = bias_variance(alone, population, 40, **options)
-    assert_allclose(path[1].total, once.total, rtol=1e-9)
-
-
-def test_the_default_grid_and_foreign_learners_on_a_path():
-    population = LinearModel(np.ones(4), noise=3.0)
-    path = decompose_path(Ridge(), None, population, 15, n_sets=20, n_points=20, random_state=0)
-    assert len(path) == 100
-    assert path.part("bias_squared")[0] > path.part("bias_squared")[-1]
-    assert path.part("variance")[0] < path.part("variance")[-1]
-    assert 0 < path.best < 99
-    neighbours = Axis(("n_neighbors",), larger="simpler", scale="integer")
-    foreign = decompose_path(
-        KNeighborsRegressor(),
-        [1, 5, 15],
-        population,
-        15,
-        axis=neighbours,
-        n_sets=12,
-        n_points=200,
-        random_state=0,
-    )
-    assert (np.diff(foreign.part("variance")) < 0).all()
-    assert (np.diff(foreign.complexity) < 0).all()
-    assert "n_neighbors = 5" in foreign.sentence
-    with pytest.raises(ParameterError, match="default grid"):
-        decompose_path(KNeighborsRegressor(), None, population, 15, axis=neighbours)
-    with pytest.raises(ParameterError, match="no axis"):
-        decompose_path(KNeighborsRegressor(), [1], population, 15)
-    with pytest.raises(ParameterError, match="empty"):
-        decompose_path(Ridge(), [], population, 15)
-
-
-def one_data_set(n=40, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, 2))
-    return X, X[:, 0] + rng.normal(size=n)
-
-
-def out_of_bag(learner, X, y, n_resamples, seed):
-    """(resamples, rows) of predictions, NaN for rows in the resample."""
-    n, table = len(y), []
-    for s in spawn(seed, n_resamples):
-        count = np.bincount(generator(s).integers(n, size=n), minlength=n)
-        rows = np.repeat(np.arange(n), count)
-        prediction = clone(learner).fit(X[rows], y[rows]).predict(X)
-        table.append(np.where(count == 0, prediction, np.nan))
-    return np.array(table)
-
-
-@pytest.mark.parametrize("learner", [LinearRegression(), KNeighborsRegressor(3)], ids=str)
-def test_from_one_data_set_the_parts_add_up_to_the_out_of_bag_error(learner):
-    # Counts as weights (least squares) or as repeated rows (neighbours) are the same fit.
-    X, y = one_data_set()
-    found = bootstrap_bias_variance(learner, X, y, n_resamples=60, random_state=0)
-    prediction = out_of_bag(learner, X, y, 60, 0)
-    variance = np.nanvar(prediction, axis=0, ddof=1)
-    loss = np.nanmean((prediction - y) ** 2, axis=0)
-    assert_allclose(found.variance, variance.mean(), rtol=1e-9)
-    assert_allclose(found.total, loss.mean(), rtol=1e-9)
-    assert_allclose(found.bias_squared + found.variance, found.total, rtol=1e-14)
-    assert "the noise is part of the bias" in found.sentence
-    assert not hasattr(found, "noise")
-    assert 0 < found.standard_error["variance"] < found.variance
-
-
-def test_classes_from_one_data_set():
-    X, y = one_data_set(60)
-    labels = np.where(y > 0, "yes", "no")
-    learner = KNeighborsClassifier(1)
-    found = bootstrap_bias_variance(learner, X, labels, n_resamples=50, random_state=0)
-    codes = out_of_bag(learner, X, (y > 0).astype(int), 50, 0)
-    share = np.nanmean(codes == 1, axis=0, where=~np.isnan(codes))
-    wrong = np.where(y > 0, 1 - share, share)
-    assert_allclose(found.total, wrong.mean(), rtol=1e-12)
-    assert_allclose(found.bias, ((share > 0.5) != (y > 0)).mean(), rtol=1e-12)
-    assert_allclose(found.bias + found.net_variance, found.total, rtol=1e-14)
-    assert "bias with noise" in found.sentence
-    assert not hasattr(found, "net_noise")
-
-
-def test_rows_of_weight_zero_are_not_there_and_tables_are_taken():
-    X, y = one_data_set()
-    weight = np.ones(40)
-    weight[::4] = 0
-    options = {"n_resamples": 20, "random_state": 0}
-    kept = weight > 0
-    few = bootstrap_bias_variance(empirisk.LinearRegression(), X[kept], y[kept], **options)
-    with_zeros = bootstrap_bias_variance(
-        empirisk.LinearRegression(), X, y, sample_weight=weight, **options
-    )
-    assert_allclose(with_zeros.total, few.total, rtol=1e-12)
-    frame = pd.DataFrame(X, columns=["a", "b"])
-    plain = bootstrap_bias_variance(make_pipeline(Encoder(), Ridge()), frame, y, **options)
-    table = bootstrap_bias_variance(
-        make_pipeline(Encoder(), Ridge()), Table.of(frame), y, **options
-    )
-    assert_allclose(plain.total, table.total, rtol=1e-12)
-    heavy = bootstrap_bias_variance(
-        empirisk.LinearRegression(), X, y, sample_weight=1 + 9 * (y > 0), **options
-    )
-    assert heavy.total != few.total
-
-
-def test_too_few_rows_to_resample():
-    with pytest.raises(DataError, match="more rows"):
-        bootstrap_bias_variance(DummyRegressor(), [[0.0]], [1.0])
-    found = bootstrap_bias_variance(DummyRegressor(), [[0.0], [1.0]], [1.0, 2.0], random_state=0)
-    assert found.total == 1
-    for seed in range(6):
-        few = bootstrap_bias_variance(
-            DummyRegressor(), np.zeros((3, 1)), [1.0, 2.0, 4.0], n_resamples=15, random_state=seed
-        )
-        assert not np.isnan([*few.parts.values(), *few.standard_error.values()]).any()
-
-
-def test_excess_risk_is_approximation_plus_estimation():
-    population = populations.polynomial([0, 0, 1.0], noise=0.5)
-    found = excess_risk(empirisk.LinearRegression(), population, 20, n_sets=50, random_state=0)
-    errors = found.standard_error
-    assert_allclose(found.approximation + found.estimation, found.excess, rtol=1e-13)
-    assert_allclose(found.bayes_risk + found.excess, found.expected_risk, rtol=1e-13)
-    assert abs(found.approximation - 4 / 45) < SIGMAS * errors["approximation"]  # Var(X^2)
-    assert found.estimation > SIGMAS * errors["estimation"]
-    assert_allclose(found.best_in_class.intercept_, 1 / 3, atol=0.01)
-    parts = bias_variance(Least(), population, 20, n_sets=50, random_state=1)
-    gap = np.hypot(parts.standard_error["total"], errors["expected_risk"])
-    assert abs(parts.total - found.expected_risk) < SIGMAS * gap
-
-
-def test_a_class_that_holds_the_truth_has_no_approximation_error():
-    linear = excess_risk(Least(), LinearModel([1.0, 2.0]), 20, n_sets=5, random_state=0)
-    assert linear.approximation < 1e-20
-    classes = GaussianClasses([[0.0], [1.0]])
-    logistic = LogisticRegression(C=1e6)
-    for loss in ("log", "zero_one"):
-        found = excess_risk(
-            logistic, classes, 25, loss=loss, n_large=20_000, n_sets=25, random_state=0
-        )
-        assert abs(found.approximation) < 1e-3
-        assert found.estimation > 3 * found.standard_error["estimation"]
-
-
-def test_a_discrete_population_has_an_exact_best_in_class():
-    points = Points([[0.0], [1.0], [3.0]], [1, 2, 1])
-    population = populations.polynomial([0, 0, 1.0], features=points, noise=0.1)
-    found = excess_risk(empirisk.LinearRegression(), population, 20, n_sets=10, random_state=0)
-    x, f, p = np.array([0, 1, 3.0]), np.array([0, 1, 9.0]), np.array([0.25, 0.5, 0.25])
-    slope = (p * (x - p @ x)) @ f / ((p * (x - p @ x)) @ x)
-    gap = f - p @ f - slope * (x - p @ x)
-    assert_allclose(found.approximation, p @ gap**2, rtol=1e-12)
-    assert found.standard_error["approximation"] == 0
-
-
-def test_excess_risk_of_any_loss_and_of_a_given_best_rule():
-    population = populations.sine(noise=populations.Noise(StudentT(3).law, 0.5))
-    found = excess_risk(
-        KNeighborsRegressor(), population, 30, loss="absolute", n_sets=20,
-        best_in_class=population.bayes_rule("absolute"), random_state=0,
-    )  # fmt: skip
-    assert (found.approximation, found.loss) == (0, "absolute")
-    assert found.estimation > 0
-    worse = excess_risk(
-        empirisk.LinearRegression(), population, 30, n_sets=20,
-        best_in_class=lambda X: np.full(len(X), 9.0), random_state=0,
-    )  # fmt: skip
-    assert "not the best" in worse.sentence
-    with pytest.raises(DataError, match="infinite"):
-        excess_risk(Least(), populations.sine(noise=StudentT(2)), 10, n_sets=4, n_large=50)
 
 
 def test_pictures_say_what_their_axes_are():

@@ -358,7 +358,7 @@ def test_the_smallest_sizes_are_given_up_where_another_law_holds():
     risk[0] = 0.9  # a rise before the fall, as where n passes p
     found = known_curve(risk, n)
     assert found.sizes[0] == n[1]
-    assert_allclose(found.at(10_000).value, 1.004, rtol=0.01)
+    assert_allclose(found.at(10_000).value, 1.004, rtol=0.01)  # the law is taken to hold to 1 %
 
 
 @pytest.mark.slow

@@ -170,7 +170,7 @@ def test_resamples_of_one_class_vote_for_it():
     y = np.array([0] * 11 + [1])
     found = order_correctness(LogisticRegression(), X, y, n_resamples=40, random_state=0)
     assert np.isfinite(found.votes).all()
-    assert found.single.value == pytest.approx(1 / 12, abs=0.1)
+    assert found.single.value == pytest.approx(1 / 12, abs=0.083)  # one row more or less
 
 
 def test_what_cannot_vote_is_refused():

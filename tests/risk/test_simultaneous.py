@@ -25,6 +25,7 @@ def test_independent_differences_take_sidaks_level(k):
 def test_differences_that_are_one_cost_nothing():
     one = np.random.default_rng(0).normal(size=(300, 1))
     parts = np.column_stack([one, 2 * one, -one, 0 * one])
+    # Five standard errors of a quantile of 20,000 draws: 5 sqrt(0.1 * 0.9 / 20000).
     assert_allclose(simultaneous_level(parts, [(0, 3), (1, 3), (2, 3)], 0.9), 0.9, atol=0.01)
 
 
@@ -33,6 +34,7 @@ def test_all_pairs_take_tukeys_level():
     pairs = [(a, b) for a in range(4) for b in range(a)]
     q = stats.studentized_range.ppf(0.95, 4, 399) / np.sqrt(2)
     expected = 2 * stats.t.sf(q, 399)
+    # 1 - level is found to sqrt(0.05 * 0.95 / 20000) / 0.05 = 3 %; five of these.
     assert_allclose(1 - simultaneous_level(parts, pairs, 0.95), expected, rtol=0.15)
 
 
@@ -42,6 +44,7 @@ def test_scale_and_pairs_without_difference_do_not_matter():
     found = simultaneous_level(parts, pairs, 0.9)
     assert_allclose(simultaneous_level(1e200 * parts, pairs, 0.9), found, rtol=1e-9)
     twice = np.column_stack([parts, parts[:, 3]])
+    # Other draws: five standard errors, as above.
     assert_allclose(simultaneous_level(twice, [*pairs, (3, 4)], 0.9), found, atol=0.01)
     assert simultaneous_level(parts, [(0, 3), (3, 3)], 0.9) == 0.9
     assert simultaneous_level(parts[:1], pairs, 0.9) == 0.9

@@ -131,6 +131,7 @@ def test_three_classes_and_a_plurality_far_below_one_half():
     assert one == pytest.approx(0.385)
     rates = [rate_of_vote(P, Q, voters) for voters in (1, 25, 250, 2500)]
     assert (np.diff(rates) > 0).all()
+    # Approached with 2500 votes, not reached.
     assert rates[-1] == pytest.approx(P.max(), abs=0.005)
 
 
@@ -140,7 +141,7 @@ def test_the_vote_of_classifiers_that_are_not_order_correct_gets_worse():
     rates = [0.9 * chance + 0.1 * (1 - chance) for chance in right.values()]
     assert rates[0] == pytest.approx(0.42)
     assert (np.diff(rates) < 0).all()
-    assert rates[-1] == pytest.approx(0.1, abs=1e-4)
+    assert rates[-1] == pytest.approx(0.1, abs=1e-5)
 
 
 def test_bagging_converges_to_the_aggregate_at_the_rate_of_a_monte_carlo_mean():

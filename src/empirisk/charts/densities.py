@@ -19,7 +19,7 @@ def draw_density(
     log_density: Callable[[Floats], Floats],
     x: Floats,
     *,
-    name: str | None = None,
+    names: Sequence[str] | None = None,
     ax: Any = None,
 ) -> Any:
     """The density over the range of x and a little beyond; a mark for each of up to 500 rows."""
@@ -29,7 +29,7 @@ def draw_density(
     marks = x[:: max(1, len(x) // MOST_MARKS)]
     ax.plot(marks, np.zeros(len(marks)), "|", color="black", alpha=0.4)
     ax.set_ylim(bottom=0)
-    ax.set_xlabel("x" if name is None else name).set_parse_math(False)
+    ax.set_xlabel((names or ("x",))[0]).set_parse_math(False)
     ax.set_ylabel("density")
     return ax
 

@@ -18,7 +18,6 @@ def draw_double_descent(
     threshold: int,
     label: str,
     ratio: str,
-    risk_label: str,
     theory: Floats | None = None,
     ax: Any = None,
 ) -> Any:
@@ -43,6 +42,6 @@ def draw_double_descent(
     top.set_ticks([], minor=True)
     top.set_xlabel(ratio.replace("/", " / "))
     ax.set_xlabel(label)
-    ax.set_ylabel(risk_label)
+    ax.set_ylabel("squared risk")
     ax.legend()
     return ax

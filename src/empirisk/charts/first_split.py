@@ -11,9 +11,7 @@ from empirisk.runtime.arrays import Floats
 MOST = 20  # features with a bar of their own
 
 
-def draw_shares(
-    names: Sequence[str], shares: Floats, errors: Floats, *, label: str, ax: Any = None
-) -> Any:
+def draw_shares(names: Sequence[str], shares: Floats, errors: Floats, *, ax: Any = None) -> Any:
     """A bar for each name, the first on top, with a whisker of one error; in per cent."""
     ax = axes(ax)
     names, shares, errors = names[:MOST], shares[:MOST], errors[:MOST]
@@ -22,7 +20,7 @@ def draw_shares(
     for text in ax.set_yticks(height, labels=list(names)):
         text.label1.set_parse_math(False)
     ax.set_xlim(0, 100)
-    ax.set_xlabel(f"{label}, in per cent")
+    ax.set_xlabel("trees that split first, in per cent")
     return ax
 
 

@@ -76,6 +76,7 @@ app = typer.Typer(
 
 
 def show_version(asked: bool) -> None:
+    """Print the version and leave, where it was asked for."""
     if asked:
         from empirisk import __version__
 

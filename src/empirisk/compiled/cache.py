@@ -66,7 +66,7 @@ class RoomCache(FunctionCache):
         file = self._file(sig, target_context.codegen())
         if not self._enabled or not file.exists():
             return None
-        return self._impl.rebuild(target_context, pickle.loads(file.read_bytes()))  # noqa: S301
+        return self._impl.rebuild(target_context, pickle.loads(file.read_bytes()))  # noqa: S301  (we wrote it)
 
     def _save_overload(self, sig, data):
         if not self._enabled or not self._impl.check_cachable(data):

@@ -117,8 +117,9 @@ def watch(gram, threshold, positive, sign, gradient):
     return near, watched
 
 
-@compiled(inner=True, makes_arrays=True)
+@compiled(inner=True)
 def list_once(near, watched, j):
+    """Note column j in near[:watched], unless it is there; returns how many are noted."""
     for a in range(watched):
         if near[a] == j:
             return watched

@@ -246,6 +246,7 @@ class FoldDesign:
 
 
 def check_some_rows(table: Table) -> Table:
+    """The table, or an error if it has no rows."""
     if not len(table):
         raise DataError("found a table with 0 sample(s), and at least one row is needed")
     return table

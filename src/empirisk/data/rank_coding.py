@@ -70,13 +70,13 @@ class CodedColumn:
             column = as_numbers(column, dates=self.calendar is not None, integers=integers)
             places = np.asarray(column.numbers, dtype=np.float64)
             if integers:
-                numbers = places_of_integers(column.numbers, self.values)  # type: ignore[arg-type]
+                numbers = places_of_integers(column.numbers, self.values)  # type: ignore[arg-type]  # an array, of numbers
                 places = np.where(np.isfinite(places), numbers, places)
             return places if column.missing is None else np.where(column.missing, np.nan, places)
         column = self._as_levels(column)
         known = {level: float(code) for code, level in enumerate(self.values)}
         self._refuse_other_types(column, known)
-        place = [known.get(level, unseen) for level in column.levels]  # type: ignore[union-attr]
+        place = [known.get(level, unseen) for level in column.levels]  # type: ignore[union-attr]  # a category has levels
         return np.array([*place, np.nan])[column.codes]
 
     def _as_levels(self, column: RawColumn) -> RawColumn:

@@ -8,7 +8,6 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -24,6 +23,7 @@ from empirisk.data.table_blocks import TableBlocks, join_tables
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.progress import track
+from empirisk.runtime.scalars import is_whole
 
 MOST_ROWS, MOST_VALUES = 1 << 16, 1 << 22
 """How many rows, and how many values of all columns, are taken from a file at a time."""
@@ -87,7 +87,7 @@ def read_blocks(
     >>> [len(block) for block in read_blocks(path, sql="SELECT units FROM data WHERE shop = 'N'")]
     [3000]
     """
-    if not (isinstance(rows_per_block, int | np.integer) and rows_per_block >= 1):
+    if not is_whole(rows_per_block, 1):
         raise ParameterError(f"rows_per_block is {rows_per_block!r}; give a whole number from 1")
     streamed = StreamedTable.of(_open(path, sql), kinds, rows_per_block)
     nothing = streamed.read(0, streamed.stream.schema.empty_table())

@@ -55,6 +55,7 @@ def is_standardized(model: Any) -> bool:
 
 
 def names_of_columns(model: Any, p: int) -> list[str]:
+    """Of the p columns that the learner sees, behind the steps before it."""
     names: Any = getattr(model, "feature_names_in_", None)
     if isinstance(model, Pipeline) and len(model.steps) > 1:
         before = model[:-1]

@@ -37,6 +37,7 @@ def verdict_section(selection: Selection) -> Html:
 
 
 def findings_section(selection: Selection, seen: Table | None, target: str | None = None) -> Html:
+    """What is worth knowing of the data and the choice, each with its code."""
     items = [
         element(
             "li",
@@ -158,6 +159,7 @@ def table_section(seen: Table | None, target: str | None) -> Html:
 
 
 def notes_section(notes: Sequence[str]) -> Html:
+    """Notes of the reader, if there are any."""
     items = [element("li", note) for note in notes]
     return section("Notes", element("ul", join(items))) if items else NOTHING
 

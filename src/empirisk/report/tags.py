@@ -33,10 +33,12 @@ def html(content: str) -> Html:
 
 
 def join(parts: Iterable[str]) -> Html:
+    """Parts below each other; empty ones are left out."""
     return Html("\n".join(html(part) for part in parts if part))
 
 
 def section(title: str, *parts: str, css: str = "") -> Html:
+    """A section with its title."""
     return element("section", join([element("h2", title), *parts]), css=css)
 
 

@@ -14,6 +14,7 @@ TIE = 1e-9
 
 
 def check_rule(rule: str) -> None:
+    """Raise a ParameterError unless there is such a rule."""
     if rule not in ("best", "one_se"):
         raise ParameterError(f"rule is {rule!r}; choose 'best' or 'one_se'")
 

@@ -17,6 +17,7 @@ from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import parallel
 from empirisk.runtime.progress import track
+from empirisk.runtime.scalars import is_whole
 from empirisk.runtime.streams import spawn
 
 INFINITE = "the expected risk is infinite where p and n differ by 1 or less"
@@ -105,7 +106,6 @@ class DoubleDescent:
             threshold=self.fixed,
             label=label,
             ratio="p/n" if self.along == "features" else "n/p",
-            risk_label="squared risk",
             theory=theory,
             ax=ax,
         )
@@ -213,7 +213,7 @@ def double_descent(
 
 def _through(rows: int | Sequence[int]) -> list[int]:
     """Numbers of features from a tenth of the rows to ten times as many."""
-    if not isinstance(rows, int | np.integer):
+    if not is_whole(rows):
         raise ParameterError(f"rows is {rows!r}: with several, give features, one number")
     return sorted({max(1, round(ratio * int(rows))) for ratio in RATIOS})
 

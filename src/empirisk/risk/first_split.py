@@ -111,9 +111,7 @@ class FirstSplit:
 
     def plot(self, ax: Any = None) -> Any:
         """The share of each feature, with its Monte Carlo error."""
-        return draw_shares(
-            self.features, self.shares, self.standard_errors, label="trees that split first", ax=ax
-        )
+        return draw_shares(self.features, self.shares, self.standard_errors, ax=ax)
 
     def plot_thresholds(self, feature: str | None = None, ax: Any = None) -> Any:
         """Where the trees split first that do so on this feature; the most frequent one if None."""
@@ -253,7 +251,7 @@ def _result(
         shares=shares,
         standard_errors=np.sqrt(shares * (1 - shares) / B),
         thresholds=cuts,
-        spread=spread,  # type: ignore[arg-type]
+        spread=spread,  # type: ignore[arg-type]  # three numbers each
         on_all=None if on_all is None else named(on_all[0]),
         on_all_threshold=None if on_all is None or np.isnan(on_all[1]) else on_all[1],
         n_trees=B,

@@ -134,6 +134,7 @@ def under_deadline(work: Any) -> Any:
 
 
 def takes_weights(estimator: Any) -> bool:
+    """Whether `fit` takes the weights of rows."""
     return hasattr(estimator, "fit") and has_fit_parameter(estimator, "sample_weight")
 
 

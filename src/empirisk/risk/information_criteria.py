@@ -241,7 +241,8 @@ def _estimates(
 
 
 def _refuse_no_likelihood(fit: TrainingFit) -> None:
-    size = float(np.abs(fit.problem.target).max())  # type: ignore[arg-type]
+    assert fit.problem.target is not None
+    size = float(np.abs(fit.problem.target).max())
     if not RECITED * size < np.sqrt(fit.error) < np.inf:
         raise DataError(
             f"the mean square of the residuals is {fit.error:.3g}: a fit that recites its rows, or "

@@ -234,6 +234,7 @@ def effective_rows(table: LossTable) -> float:
 
 
 def none(table: LossTable, centre: float, reason: str) -> Interval:
+    """No interval, and why."""
     how = f"; {table.how}" if table.how else ""
     return Interval(centre, None, table.standard_error() or None, "none", f"{reason}{how}")
 

@@ -177,6 +177,6 @@ def _drawn(residual: Floats, weight: Floats, n: int, rng: np.random.Generator) -
 
 def _rows_of_rarest_class(problem: Problem) -> int:
     """Two, or one where a class has only that."""
-    if problem.classes is None:
+    if problem.classes is None or problem.target is None:
         return 0
-    return int(min(2, np.bincount(problem.target, minlength=problem.n_classes).min()))  # type: ignore[arg-type]
+    return int(min(2, np.bincount(problem.target, minlength=problem.n_classes).min()))

@@ -125,7 +125,8 @@ def noise_model(
         return _gaussian(honest, problem, noise_variance)
     if honest.ndim == 1:  # class codes of a learner that gives no probabilities
         honest = (honest[:, None] == np.arange(problem.n_classes)).astype(float)
-    truth = (problem.target[:, None] == np.arange(problem.n_classes)).astype(float)  # type: ignore[index]
+    assert problem.target is not None
+    truth = (problem.target[:, None] == np.arange(problem.n_classes)).astype(float)
     return ClassNoise(shrunk(honest, truth, problem.weight))
 
 

@@ -188,7 +188,7 @@ class Plan:
         key = data_key(X if y is None else y, sample_weight, groups)
         if isinstance(cv, Plan):
             cv._refuse_other_data(n, key)
-            return cv  # type: ignore[return-value]
+            return cv  # type: ignore[return-value]  # a plan of any class
         codes = group_codes(groups, n)
         each_alone = LeaveOneOut if codes is None else LeaveOneGroupOut
         if isinstance(cv, each_alone) and not keep_copies_together:

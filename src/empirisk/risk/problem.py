@@ -296,7 +296,8 @@ def along_axis(estimator: Any, axis: Axis | None) -> Any:
     learner = learner_of(estimator)
     if axis is None or not isinstance(learner, PathMixin) or not learner.settings_along_axis:
         return estimator
-    if tuple(name.rpartition("__")[2] for name in axis.params) != learner.axis.params:  # type: ignore[union-attr]
+    own = None if learner.axis is None else learner.axis.params
+    if tuple(name.rpartition("__")[2] for name in axis.params) != own:
         return estimator
     model = clone(estimator)
     learner_of(model).set_params(**learner.settings_along_axis)

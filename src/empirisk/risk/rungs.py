@@ -10,7 +10,7 @@ values by all classes is ever built.
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import clone
@@ -40,6 +40,7 @@ SPLITS_AT_ONCE = 8  # paths in memory together, to be shared out among threads
 
 
 def rows_per_block(n_values: int, n_classes: int) -> int:
+    """So many that the predictions of a block stay in the cache."""
     return max(1, BLOCK_NUMBERS // (n_values * max(n_classes, 1)))
 
 
@@ -93,7 +94,8 @@ def generic_rung(
 ) -> Iterator[Block]:
     """One fit per split and value, in processes where n_jobs asks for several."""
     work = partial(_split_predictions, estimator, axis, problem, plan, values, output, seeds)
-    kind: Any = "processes" if np.isinf(time_left()) else "threads"  # each with its own process
+    # A fit under a deadline has a process of its own, which a thread waits for.
+    kind: Literal["threads", "processes"] = "processes" if np.isinf(time_left()) else "threads"
     splits = track(range(plan.n_splits), "folds")
     results = parallel(under_deadline(work), splits, n_jobs=n_jobs, kind=kind)
     for s, predictions in enumerate(results):
@@ -163,8 +165,10 @@ def fit_steps(estimator: Any, problem: Problem) -> tuple[list[Any], Any]:
 
 
 def refuse_one_class(present: Ints, problem: Problem) -> None:
+    """Raise a PlanError where a training part has rows of one class only."""
     if len(present) < 2:
-        label = problem.classes.tolist()[present[0]]  # type: ignore[union-attr]
+        assert problem.classes is not None
+        label = problem.classes.tolist()[present[0]]
         raise PlanError(
             f"a training part has rows of one class only ({label!r}): use fewer or stratified "
             "folds, or more rows of the other classes"

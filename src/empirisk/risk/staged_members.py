@@ -13,6 +13,7 @@ from empirisk.risk.predictor import name_of
 from empirisk.risk.problem import Problem
 from empirisk.runtime.arrays import Array, Bools, Floats, Ints
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.scalars import is_whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +33,7 @@ class Stages:
     def of(cls, ensemble: Any, numbers: Sequence[int] | None, classes: Array | None) -> Self:
         """Check the numbers of members."""
         B = getattr(ensemble, "n_estimators", None)
-        if not isinstance(B, int | np.integer) or isinstance(B, bool) or B < 2:
+        if not is_whole(B, 2):
             raise ParameterError(
                 f"{name_of(ensemble)} has n_estimators {B!r}; give a bagged ensemble or a random "
                 "forest with 2 members or more"

@@ -181,7 +181,7 @@ def _read(pipe: IO[bytes], size: int) -> bytearray:
     content = bytearray(size)
     view, done = memoryview(content), 0
     while done < size:
-        got = pipe.readinto(view[done:])  # type: ignore[attr-defined]
+        got = pipe.readinto(view[done:])  # type: ignore[attr-defined]  # a pipe of Popen is buffered
         if not got:
             raise EOFError
         done += got
@@ -193,7 +193,7 @@ def serve() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the caller decides what an interrupt means
     requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # a text stream
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     inbox: SimpleQueue[Message] = SimpleQueue()
     threading.Thread(target=_listen, args=(requests, inbox), daemon=True).start()

@@ -4,8 +4,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
-import numpy as np
-
 from empirisk.losses import Loss
 from empirisk.risk.choosing import Rule, check_rule
 from empirisk.risk.curves import RiskPath
@@ -22,7 +20,7 @@ from empirisk.selection.average import average_folds
 from empirisk.selection.candidates import Candidates, named, settled, with_baseline
 from empirisk.selection.judging import Choice, judge, winner_of
 from empirisk.selection.procedure import SelectionProcedure, inner_folds
-from empirisk.selection.set_aside import certify, copies_stay_together, is_in_time_order
+from empirisk.selection.set_aside import certify, set_aside
 
 Refit = Literal["train", "average", "all"]
 Honest = Literal["bootstrap", "nested"]
@@ -163,22 +161,9 @@ def select(
     split_seed, fold_seed, fit_seed, choice_seed = spawn(
         0 if random_state is None else random_state, 4
     )
-    counted = cv is None or isinstance(cv, int | np.integer)
-    time_order = is_in_time_order(cv)
     with one_blas_thread():
-        together = not time_order and copies_stay_together(problem)
-        outer = problem.holdout(
-            test_size,
-            random_state=split_seed,
-            keep_copies_together=together,
-            time_order=time_order,
-        )
-        train, test = problem.rows(outer.train(0)), problem.rows(outer.test(0))
-        plan = train.plan(
-            cv,
-            random_state=fold_seed if counted else None,
-            keep_copies_together=together and counted,
-        )
+        parts = set_aside(problem, cv, test_size, split_seed=split_seed, fold_seed=fold_seed)
+        train, plan = parts.train, parts.plan
         look = partial(_look, rule, level, choice_seed)
         judged, failures = judge(
             rivals, train, plan, look, time_limit=time_limit, n_jobs=n_jobs, seed=fit_seed
@@ -193,7 +178,7 @@ def select(
             expected = _nested(procedure, expected, train, plan, n_jobs, fit_seed)
         chosen = judged[name].choice
         model = _fit(rivals[name], chosen, train, plan, refit, n_jobs, fit_seed)
-        certified = certify(model, test, loss=loss, level=level, time_order=time_order)
+        certified = certify(model, parts.test, loss=loss, level=level, time_order=parts.time_order)
         if refit == "all":
             model = _fit(rivals[name], chosen, problem, plan, refit, n_jobs, fit_seed)
             certified = certified.of_the_procedure()
@@ -209,7 +194,7 @@ def select(
         paths={rival: each.path for rival, each in judged.items()},
         failures=failures,
         plan=plan,
-        test_rows=outer.test(0) if problem.kept is None else problem.kept[outer.test(0)],
+        test_rows=parts.test_rows,
     )
 
 

@@ -1,6 +1,6 @@
 """The rows that are set aside first, and the risk of the chosen model on them."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,44 @@ from empirisk.risk.estimate import RiskEstimate
 from empirisk.risk.plans import Plan
 from empirisk.risk.problem import Problem
 from empirisk.risk.splitters import kind_of
+from empirisk.runtime.arrays import Ints
+
+FOLDS = 10
+DISTINCT_IN_A_FOLD = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """The rows that train, with the plan of their folds, and the rows that take no part."""
+
+    train: Problem
+    plan: Plan
+    test: Problem
+    test_rows: Ints
+    time_order: bool
+
+
+def set_aside(
+    problem: Problem, cv: Any, test_size: float, *, split_seed: int, fold_seed: int
+) -> Parts:
+    """Set a test part aside, then plan the folds of the rest."""
+    counted = cv is None or isinstance(cv, int | np.integer)
+    time_order = is_in_time_order(cv)
+    together = not time_order and copies_stay_together(problem)
+    split = problem.holdout(
+        test_size,
+        random_state=split_seed,
+        keep_copies_together=together,
+        time_order=time_order,
+    )
+    train = problem.rows(split.train(0))
+    plan = train.plan(
+        cv,
+        random_state=fold_seed if counted else None,
+        keep_copies_together=together and counted,
+    )
+    test_rows = split.test(0) if problem.kept is None else problem.kept[split.test(0)]
+    return Parts(train, plan, problem.rows(split.test(0)), test_rows, time_order)
 
 
 def is_in_time_order(cv: Any) -> bool:
@@ -37,11 +75,11 @@ def certify(
     )
 
 
-def copies_stay_together(problem: Problem, folds: int = 10) -> bool:
+def copies_stay_together(problem: Problem) -> bool:
     """Equal rows stay in one fold, unless the table is so coarse that they are all there is.
 
     With fewer than ten distinct rows a fold, keeping them together would leave whole cells of the
     table unseen in training.
     """
     distinct = len(np.unique(copies_of_rows(problem.X)))
-    return 10 * folds <= distinct < problem.n
+    return DISTINCT_IN_A_FOLD * FOLDS <= distinct < problem.n

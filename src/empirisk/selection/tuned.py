@@ -149,21 +149,6 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):
             self.best_estimator_ = fit_best(losses, self.best_index_, X, seed)
         return self
 
-    def _keep(self, losses: OutOfFold, seed: int) -> None:
-        j = losses.choose(self.rule)
-        self.best_index_ = j
-        self.best_value_ = losses.values[j]
-        bunched, _ = side_by_side(
-            partial(BunchedLosses.of, losses, seed),
-            lambda: losses.standard_error,  # is kept
-            n_jobs=self.n_jobs,
-        )
-        self.path_ = RiskPath.of(losses, j)
-        self.risk_ = after_choice(
-            losses.estimate(j), [bunched], (0, j), self.rule,
-            random_state=seed, n_jobs=self.n_jobs,
-        )  # fmt: skip
-
     @property
     def own_loss(self) -> Loss | None:
         """The loss at which the learner aims by its parameters, if not the usual one."""
@@ -269,6 +254,21 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):
         tags.target_tags = inner.target_tags
         tags.non_deterministic = inner.non_deterministic
         return tags
+
+    def _keep(self, losses: OutOfFold, seed: int) -> None:
+        j = losses.choose(self.rule)
+        self.best_index_ = j
+        self.best_value_ = losses.values[j]
+        bunched, _ = side_by_side(
+            partial(BunchedLosses.of, losses, seed),
+            lambda: losses.standard_error,  # is kept
+            n_jobs=self.n_jobs,
+        )
+        self.path_ = RiskPath.of(losses, j)
+        self.risk_ = after_choice(
+            losses.estimate(j), [bunched], (0, j), self.rule,
+            random_state=seed, n_jobs=self.n_jobs,
+        )  # fmt: skip
 
 
 def values_of(

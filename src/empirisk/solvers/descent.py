@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import ParameterError
-from empirisk.solvers.steps import Objective, is_number, value_at
+from empirisk.runtime.scalars import is_number
+from empirisk.solvers.steps import Objective, value_at
 
 MOST_POINTS = 256
 MOST_NUMBERS = 2**22  # 32 MB, however long a point is

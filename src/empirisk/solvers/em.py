@@ -21,7 +21,8 @@ from empirisk.runtime.arrays import Floats
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import ConvergenceWarning, ParameterError
 from empirisk.runtime.parallel import parallel
-from empirisk.solvers.descent import check_limits, is_number
+from empirisk.runtime.scalars import is_number
+from empirisk.solvers.descent import check_limits
 
 ROUNDING = 1e-9  # of the log-likelihood: what sums in another order may change
 FINALISTS = 5

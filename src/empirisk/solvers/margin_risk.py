@@ -3,6 +3,7 @@
 J(b, b0) = sum_i v_i phi(y_i (b0 + x_i'b)) + strength |b|^2 / 2  or  strength |b|_1
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -165,7 +166,13 @@ def _unless_kinked(risk: MarginRisk, arrival: Arrival) -> Arrival:
     return replace(arrival, converged=False, reason=KINK, advice=NO_KINK)
 
 
-def _quasi_newton(both, start, max_iter, tol, bounds) -> Arrival:  # type: ignore[no-untyped-def]
+def _quasi_newton(
+    both: Callable[[Floats], tuple[float, Floats]],
+    start: Floats,
+    max_iter: int,
+    tol: float,
+    bounds: Sequence[tuple[float, float | None]] | None,
+) -> Arrival:
     """L-BFGS. Where it stalls it has arrived only if the gradient is small."""
 
     def watched(point: Floats) -> tuple[float, Floats]:

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import parallel
+from empirisk.runtime.scalars import is_whole
 from empirisk.runtime.streams import generator, spawn
 from empirisk.solvers.descent import Descent
 
@@ -56,7 +57,7 @@ def random_starts(
     [-1.036] [ 0.294 -0.305]
     """
     if callable(starts):
-        if not isinstance(n_starts, int | np.integer) or n_starts < 1:
+        if not is_whole(n_starts, 1):
             raise ParameterError(f"n_starts is {n_starts!r}; it must be an integer, 1 or more")
         points = [starts(generator(seed)) for seed in spawn(random_state, int(n_starts))]
     else:

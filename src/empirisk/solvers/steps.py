@@ -8,11 +8,11 @@ import numpy as np
 
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.scalars import is_number
 
 Objective = Callable[[Floats], float]
 """From a point, an array of shape (p,), to the number that is to be small."""
 
-NUMBERS = (int, float, np.integer, np.floating)
 
 ROUNDING = 8 * np.finfo(float).eps
 """Relative changes of an objective below this are rounding errors."""
@@ -159,8 +159,3 @@ def as_number(value: Any, name: str) -> float:
             )
         value = array.item()
     return float(value)
-
-
-def is_number(value: Any) -> bool:
-    """Whether it is a finite number; True and False are not."""
-    return isinstance(value, NUMBERS) and not isinstance(value, bool) and bool(np.isfinite(value))

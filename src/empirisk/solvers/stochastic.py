@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.scalars import is_whole
 from empirisk.runtime.streams import generator, spawn
 from empirisk.solvers.descent import Descent, Way, check_callables, check_limits, gradient_at
 from empirisk.solvers.steps import Backtracking, Decaying, Objective, as_step, value_at
@@ -124,5 +125,5 @@ def _check_counts(n_rows: Any, batch_size: Any, first_step: Any) -> None:
         ("batch_size", batch_size, 1),
         ("first_step", first_step, 0),
     ):
-        if not isinstance(value, int | np.integer) or value < least:
+        if not is_whole(value, least):
             raise ParameterError(f"{name} is {value!r}; it must be an integer, {least} or more")

@@ -101,7 +101,7 @@ def test_of_rows_the_entropy_is_estimated(p):
     # N(0, I) from N(1, I): |1|^2 / 2.
     g = ParametricDensity().fit(rng.normal(size=(4000, p)) + 1)
     found = kl_divergence(rows, g)
-    assert_allclose(found.value, p / 2, atol=0.25)
+    assert_allclose(found.value, p / 2, atol=0.15)  # an entropy, as above, and a mean of log g
     assert found.method == "nearest neighbours"
     assert found.interval is None
 

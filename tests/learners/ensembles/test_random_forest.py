@@ -18,6 +18,7 @@ from empirisk import (
 )
 from empirisk.learners.ensembles.forest_growing import ForestGrowing
 from empirisk.runtime.errors import DataError, ParameterError
+from forest_rows import classes, counts_of, frame, regression
 
 NODES = (
     "children_right",
@@ -29,31 +30,6 @@ NODES = (
     "n_node_samples",
 )
 NUMBERS = ("value", "impurity", "gain", "weighted_n_node_samples")
-
-
-def regression(n=300, p=5, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, p))
-    X[rng.random((n, p)) < 0.05] = np.nan
-    signal = np.nan_to_num(X[:, 0]) ** 2 + np.sin(2 * np.nan_to_num(X[:, 1]))
-    return X, signal + 0.3 * rng.normal(size=n)
-
-
-def classes(n=300, K=3, seed=0):
-    X, y = regression(n, seed=seed)
-    return X, np.array(list("abcdefgh"))[np.digitize(y, np.quantile(y, np.arange(1, K) / K))]
-
-
-def frame(n=300, seed=0):
-    rng = np.random.default_rng(seed)
-    X, y = regression(n, 3, seed)
-    table = pd.DataFrame(X, columns=["x", "z", "w"])
-    table["level"] = pd.Categorical(rng.choice(list("pqrstuv"), n))
-    return table, y + 2.0 * table["level"].isin(["p", "s"]).to_numpy()
-
-
-def counts_of(forest, b, n):
-    return np.bincount(forest.estimators_samples_[b], minlength=n)
 
 
 @pytest.fixture
@@ -196,132 +172,6 @@ def test_proximity_is_the_share_of_trees_with_a_common_leaf():
     assert_array_equal(forest.proximity(X, X[:7]), near[:, :7])
 
 
-def quantile_twin(forest, X, y, new, level):
-    """By weights over all training rows, one new row after the other."""
-    here, there = forest.apply(X), forest.apply(new)
-    weight = np.zeros((len(new), len(y)))
-    for b in range(here.shape[1]):
-        counts = counts_of(forest, b, len(y))
-        for i in range(len(new)):
-            inside = counts * (here[:, b] == there[i, b])
-            weight[i] += inside / inside.sum() / here.shape[1]
-    order = np.argsort(y)
-    reached = np.cumsum(weight[:, order], axis=1) >= level - 1e-12
-    return weight, y[order][reached.argmax(axis=1)]
-
-
-@pytest.mark.parametrize("leaf", [1, 8])
-def test_quantiles_are_those_of_the_training_values_in_the_leaves(leaf):
-    X, y = frame(150)
-    forest = RandomForestRegressor(
-        25, min_samples_leaf=leaf, keep_members=True, random_state=0
-    ).fit(X, y)
-    new = X[:20]
-    levels = [0.5, 0.05, 0.95]
-    found = forest.predict_quantiles(new, levels)
-    for q, level in enumerate(levels):
-        weight, wanted = quantile_twin(forest, X, y, new, level)
-        assert_array_equal(found[:, q], wanted)
-    assert_allclose(weight @ y, forest.predict(new), rtol=1e-12)
-    assert_array_equal(found[:, 0], forest.predict_quantiles(new, 0.5))
-    assert_array_equal(forest.predict_quantiles(new, [0.0]) >= y.min(), True)
-
-
-def test_a_row_of_a_weight_too_small_to_count_is_in_no_quantile():
-    """Its part of a leaf is 0; noted once for each tree, it would take more room than there is."""
-    X, y = frame(40)
-    weight = np.where(np.arange(40) % 4, 1.0, 5e-324)
-    forest = RandomForestRegressor(9, bootstrap=False, max_depth=1, keep_members=True)
-    forest.fit(X, y, sample_weight=2.0 * weight)
-    found = forest.predict_quantiles(X, [0.0, 0.5, 1.0])
-    assert np.isin(found, y[weight == 1.0]).all()
-    tree = DecisionTreeRegressor(max_depth=1).fit(X, y, sample_weight=2.0 * weight)
-    for leaf in np.unique(tree.apply(X)):
-        inside = (tree.apply(X) == leaf) & (weight == 1.0)
-        assert_array_equal(found[tree.apply(X) == leaf, 0], y[inside].min())
-        assert_array_equal(found[tree.apply(X) == leaf, 2], y[inside].max())
-
-
-def test_quantiles_cover_new_values():
-    """90 % of 2,000 new values lie between; the chance of less than 0.85 is below 1e-6, and the
-    forest has 1,000 rows to learn the spread from."""
-    rng = np.random.default_rng(0)
-    X = rng.uniform(-1, 1, size=(3000, 2))
-    y = X[:, 0] + (1 + X[:, 1]) * rng.normal(size=3000)
-    forest = RandomForestRegressor(100, min_samples_leaf=10, keep_members=True, random_state=0)
-    low, high = forest.fit(X[:1000], y[:1000]).predict_quantiles(X[1000:], [0.05, 0.95]).T
-    inside = (low <= y[1000:]) & (y[1000:] <= high)
-    assert 0.85 < inside.mean() < 0.95
-    assert np.corrcoef(high - low, X[1000:, 1])[0, 1] > 0.8  # where y spreads more
-
-
-def test_rows_of_a_class_that_weighs_twice_are_two():
-    X, y = classes(K=2)
-    heavy = RandomForestClassifier(4, bootstrap=False, class_weight={"b": 2.0}, random_state=0)
-    twice = RandomForestClassifier(4, bootstrap=False, random_state=0)
-    twice.fit(X, y, sample_weight=np.where(y == "b", 2.0, 1.0))
-    assert_allclose(heavy.fit(X, y).predict_proba(X), twice.predict_proba(X), rtol=1e-12)
-
-
-@pytest.mark.parametrize("class_weight", ["balanced", "balanced_subsample"])
-def test_balanced_classes_weigh_the_same(class_weight):
-    X, y = classes(K=3)
-    y = np.where((y == "a") & (np.arange(len(y)) % 4 > 0), "b", y)
-    forest = RandomForestClassifier(6, class_weight=class_weight, random_state=0).fit(X, y)
-    shares = np.array([tree.tree_.value[0, 0] for tree in forest.estimators_])
-    if class_weight == "balanced":  # before rows are drawn
-        drawn = [counts_of(forest, b, len(y)) for b in range(6)]
-        factor = {k: len(y) / 3 / (y == k).sum() for k in "abc"}
-        twin = [[factor[k] * c[y == k].sum() for k in "abc"] for c in drawn]
-        assert_allclose(shares, twin / np.sum(twin, axis=1, keepdims=True), rtol=1e-12)
-    else:
-        assert_allclose(shares, 1 / 3, rtol=1e-12)
-
-
-def test_a_class_of_nearly_no_weight_is_balanced_to_finite_numbers():
-    X, y = classes(K=3)
-    weight = np.where(y == "a", 1e-200, 1e200)
-    forest = RandomForestClassifier(2, class_weight="balanced", bootstrap=False, random_state=0)
-    shares = forest.fit(X, y, sample_weight=weight).predict_proba(X)
-    assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-12)
-
-
-def test_a_tree_draws_as_many_rows_as_asked_for():
-    X, y = frame()
-    for asked, size in [(None, 300), (40, 40), (0.5, 150)]:
-        forest = RandomForestRegressor(3, max_samples=asked, random_state=0).fit(X, y)
-        assert [len(rows) for rows in forest.estimators_samples_] == [size] * 3
-        root = [tree.tree_.weighted_n_node_samples[0] for tree in forest.estimators_]
-        assert_array_equal(root, size)
-
-
-def test_groups_are_drawn_as_a_whole():
-    X, y = frame()
-    group = np.repeat(np.arange(60), 5)
-    forest = RandomForestRegressor(5, random_state=0).fit(X, y, groups=group)
-    for rows in forest.estimators_samples_:
-        counts = np.bincount(rows, minlength=300).reshape(60, 5)
-        assert_array_equal(counts, counts[:, :1].repeat(5, axis=1))
-
-
-def test_weights_are_copies_in_distribution():
-    """Means over 200 forests of 5 trees; of six differences one beyond 5 standard errors has a
-    chance of 4e-6."""
-    X, y = regression(30)
-    weight = np.random.default_rng(2).integers(0, 4, size=30)
-    copies = np.repeat(np.arange(30), weight)
-    found = [
-        [
-            RandomForestRegressor(5, random_state=s).fit(X, y, sample_weight=weight).predict(X[:6]),
-            RandomForestRegressor(5, random_state=s + 999).fit(X[copies], y[copies]).predict(X[:6]),
-        ]
-        for s in range(200)
-    ]
-    difference = np.subtract(*np.moveaxis(found, 1, 0))
-    error = difference.std(axis=0, ddof=1) / np.sqrt(200)
-    assert (np.abs(difference.mean(axis=0)) < 5 * error).all()
-
-
 def test_limits_are_those_of_scikit_learn():
     """Distinct rows in leaves, and weights of leaves as parts of what a tree drew."""
     X, y = classes()
@@ -388,18 +238,6 @@ def test_growers_that_serve_one_tree_are_not_kept(monkeypatch):
     assert max(kept) <= 1
 
 
-def test_a_class_of_nearly_no_weight_has_nearly_no_entropy():
-    """Its share of the weight is 0 in floating point, and 0 log 0 is 0."""
-    X, y = classes(K=3)
-    y = np.where((y == "a") & (np.arange(len(y)) % 5 > 0), "b", y)
-    weight = np.where(y == "a", 5e-324, 1.0)
-    forest = RandomForestClassifier(1, criterion="entropy", bootstrap=False, max_features=None)
-    forest.fit(X, y, sample_weight=weight)
-    assert np.isfinite(forest.feature_importances_).all()
-    assert np.isfinite(forest.predict_proba(X)).all()
-    assert_array_equal(forest.predict(X)[y != "a"], y[y != "a"])
-
-
 def test_random_splits_are_drawn_anew_in_each_tree():
     X, y = regression()
     forest = RandomForestRegressor(8, splitter="random", bootstrap=False, random_state=0).fit(X, y)
@@ -450,13 +288,3 @@ def test_wrong_parameters_are_named(change, message):
     X, y = classes()
     with pytest.raises(ParameterError, match=message):
         RandomForestClassifier(**{"n_estimators": 3, **change}).fit(X, y)
-
-
-def test_quantiles_need_members():
-    X, y = regression()
-    forest = RandomForestRegressor(3, random_state=0).fit(X, y)
-    with pytest.raises(ParameterError, match="fit with keep_members=True"):
-        forest.predict_quantiles(X)
-    forest.set_params(keep_members=True).fit(X, y)
-    with pytest.raises(ParameterError, match="give numbers from 0 to 1"):
-        forest.predict_quantiles(X, [0.5, 50])

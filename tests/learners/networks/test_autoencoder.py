@@ -95,7 +95,8 @@ def test_layers_of_ones_own():
 def test_single_precision_and_threads():
     net = Autoencoder(2, hidden_layer_sizes=6, max_iter=4, batch_size=64, n_jobs=1, **ALL)
     one = net.fit(X.astype(np.float32))
-    assert_allclose(one.reconstruct(X), net.fit(X).reconstruct(X), atol=1e-3)
+    # Single precision is 1e-7 of what is reconstructed, and grows little in four epochs.
+    assert_allclose(one.reconstruct(X), net.fit(X).reconstruct(X), rtol=1e-5, atol=1e-6)
     bits = net.params_
     assert_array_equal(net.set_params(n_jobs=2).fit(X).params_, bits)
 

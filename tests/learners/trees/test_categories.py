@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from empirisk import DecisionTreeClassifier, DecisionTreeRegressor, Table, Tuned
-from empirisk.learners.trees.door import check_places
+from empirisk.data.table_door import check_places
 from tree_twins import IMPURITIES, best_gain, class_impurity
 
 

@@ -22,7 +22,7 @@ from empirisk import (
 )
 from empirisk.charts.shapley import swarm_offsets
 from empirisk.compiled.trees import shapley as kernel
-from empirisk.learners.trees.door import check_places
+from empirisk.data.table_door import check_places
 from empirisk.learners.trees.tree_sums import gauss_rules
 from empirisk.runtime.errors import ParameterError
 from shapley_twin import shapley

@@ -7,7 +7,7 @@ import sklearn.tree as peer
 from numpy.testing import assert_allclose, assert_array_equal
 
 from empirisk import DecisionTreeClassifier, DecisionTreeRegressor
-from empirisk.learners.trees.door import check_places
+from empirisk.data.table_door import check_places
 from tree_twins import IMPURITIES, audit, best_gain, class_impurity
 
 REGRESSION = ["squared_error", "absolute_error", "poisson"]

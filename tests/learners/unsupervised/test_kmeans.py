@@ -4,23 +4,19 @@ import numpy as np
 import pytest
 import sklearn.cluster as peers
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.linalg import inv
-from sklearn.datasets import load_digits, load_iris
+from sklearn.datasets import load_digits
 
+from clumped_rows import IRIS, clumps
 from empirisk import KMeans, StochasticKMeans, Tuned
 from empirisk.learners.team import Team
 from empirisk.learners.unsupervised import seeding
 from empirisk.learners.unsupervised.best_of_starts import Descent, Minimum, different
-from empirisk.learners.unsupervised.mahalanobis import whitening
 from empirisk.learners.unsupervised.placed_rows import NUMBERS_TO_SHARE, PlacedRows
 from empirisk.losses import Reconstruction
 from empirisk.risk.out_of_fold import out_of_fold
 from empirisk.risk.problem import Problem
 from empirisk.runtime.errors import ConvergenceWarning, DataError, ParameterError
 from empirisk.runtime.streams import generator, spawn
-
-IRIS = load_iris().data
-rng = np.random.default_rng(0)
 
 
 def plain_lloyd(X, centres, weight=None, *, max_iter=300):
@@ -37,11 +33,6 @@ def plain_lloyd(X, centres, weight=None, *, max_iter=300):
     return labels, centres, t
 
 
-def clumps(n, p, k, *, apart, seed=0):
-    rng = np.random.default_rng(seed)
-    return rng.normal(size=(n, p)) + apart * rng.normal(size=(k, p))[rng.integers(k, size=n)]
-
-
 SHAPES = [
     (3000, 2, 25, 4.0),
     (3000, 2, 25, 0.0),
@@ -56,6 +47,7 @@ SHAPES = [
 @pytest.mark.parametrize("weighted", [False, True])
 def test_bounds_change_no_label_of_plain_lloyd(n, p, k, apart, weighted):
     X = clumps(n, p, k, apart=apart)
+    rng = np.random.default_rng(0)
     weight = rng.uniform(0.1, 3.0, size=n) if weighted else np.ones(n)
     start = X[np.random.default_rng(1).permutation(n)[:k]]
     labels, centres, n_iter = plain_lloyd(X, start, weight)
@@ -108,7 +100,7 @@ def test_criteria_stop_one_after_the_other():
 
 def test_weights_are_copies_from_a_given_start_and_from_a_drawn_one():
     X = clumps(400, 3, 5, apart=2.0)
-    weight = rng.integers(0, 4, size=400)
+    weight = np.random.default_rng(0).integers(0, 4, size=400)
     copies = np.repeat(np.arange(400), weight)
     for init in (X[:5], "k-means++"):
         weighted = KMeans(5, init=init, n_init=3, random_state=0).fit(X, sample_weight=weight)
@@ -213,76 +205,6 @@ def test_centres_given_far_away_are_put_among_the_rows():
         assert len(np.unique(model.labels_)) == 3
 
 
-def test_mahalanobis_distances_feel_no_unit_of_a_column():
-    units = np.array([1e200, 1.0, 1e-200, 1e5])
-    one, other = (
-        KMeans(3, n_init=3, covariance="pooled", random_state=0).fit(X)
-        for X in (IRIS, IRIS * units)
-    )
-    assert_array_equal(one.labels_, other.labels_)
-    assert_allclose(other.cluster_centers_ / units, one.cluster_centers_, rtol=1e-9)
-    assert_array_equal(other.predict(IRIS * units), other.labels_)
-    assert other.inertia_ == pytest.approx(one.inertia_, rel=1e-9)
-    far = one.predict([[1e300] * 4, [-1e308] * 4])  # as good as equally far from all
-    assert ((far >= 0) & (far < 3)).all()
-
-
-def test_the_risk_by_a_pooled_covariance_can_be_compared():
-    """Its unit differs from fit to fit: held-out rows are judged by Euclidean distances."""
-    X = clumps(300, 2, 4, apart=8.0, seed=3)
-    path = KMeans(covariance="pooled", n_init=5, random_state=0).reconstruction_path(
-        X, [1, 4], cv=3
-    )
-    assert path.risk[1] < 0.3 * path.risk[0]
-
-
-def test_a_given_matrix_is_the_mahalanobis_distance():
-    A = np.array([[2.0, 0.3, 0.0, 0.0], [0.3, 1.0, 0.2, 0.0], [0, 0.2, 3.0, 0.5], [0, 0, 0.5, 0.4]])
-    model = KMeans(3, init=IRIS[[0, 50, 100]], covariance=A, criterion="stability").fit(IRIS)
-    apart = IRIS[:, None] - model.cluster_centers_
-    square = np.einsum("ikj,jl,ikl->ik", apart, inv(A), apart)
-    assert_array_equal(square.argmin(axis=1), model.labels_)
-    assert model.inertia_ == pytest.approx(square.min(axis=1).sum(), rel=1e-10)
-    assert_allclose(model.transform(IRIS), np.sqrt(square), rtol=1e-8)
-    for k in range(3):
-        own = IRIS[model.labels_ == k].mean(axis=0)
-        assert_allclose(model.cluster_centers_[k], own, rtol=1e-10)
-    # The identity is the Euclidean distance.
-    plain = KMeans(3, init=IRIS[[0, 50, 100]], criterion="stability").fit(IRIS)
-    same = KMeans(3, init=IRIS[[0, 50, 100]], criterion="stability", covariance=np.eye(4)).fit(IRIS)
-    assert_array_equal(same.labels_, plain.labels_)
-
-
-def test_the_pooled_covariance_is_that_of_the_clusters_and_of_no_unit():
-    model = KMeans(3, n_init=5, covariance="pooled", random_state=0).fit(IRIS)
-    apart = IRIS - model.cluster_centers_[model.labels_]
-    pooled = apart.T @ apart / len(IRIS)
-    assert_allclose(model.whitening_ @ model.whitening_.T, inv(pooled), rtol=1e-6)
-    assert model.inertia_ == pytest.approx(4 * 150, rel=1e-9)  # tr(S^-1 S) for each row
-    # Correlated clusters that Euclidean distances cut across are found.
-    B = np.array([[1.0, 0.0, 0, 0], [5.0, 0.1, 0, 0], [0, 0, 1e4, 0], [0, 0, 3.0, 1e-3]])
-    other = KMeans(3, n_init=5, covariance="pooled", random_state=0).fit(IRIS @ B.T)
-    assert_array_equal(other.labels_, model.labels_)
-
-
-def test_long_clusters_side_by_side_need_the_pooled_covariance():
-    rng = np.random.default_rng(0)
-    truth = np.repeat([0, 1], 150)
-    X = np.column_stack([8 * rng.normal(size=300), 4 * truth + 0.3 * rng.normal(size=300)])
-    euclidean = KMeans(2, n_init=5, random_state=0).fit(X).labels_
-    pooled = KMeans(2, n_init=20, covariance="pooled", random_state=0).fit(X).labels_
-    assert np.mean(pooled == truth) in (0.0, 1.0)
-    assert 0.2 < np.mean(euclidean == truth) < 0.8
-
-
-def test_whitening_inverts_its_matrix_and_refuses_a_singular_one():
-    M = np.array([[4.0, 1.0], [1.0, 9.0]])
-    A = whitening(M)
-    assert_allclose(A @ A.T, inv(M), rtol=1e-13)
-    with pytest.raises(DataError, match="positive definite"):
-        KMeans(2, covariance="pooled").fit(np.column_stack([IRIS, IRIS[:, 0]]))
-
-
 def test_exchanges_mend_starts_in_which_two_centres_share_a_cluster():
     """Thirty well separated clusters: k-means++ alone misses one in most runs."""
     grid = np.array([[x, y] for x in range(6) for y in range(5)]) * 10.0
@@ -326,7 +248,8 @@ def test_recombined_starts_are_never_above_the_best_of_them(init):
 @pytest.mark.parametrize(("n", "p", "k"), [(300, 2, 12), (2500, 5, 6), (40, 3, 20)])
 def test_ways_down_at_a_stroke_are_those_step_by_step(n, p, k):
     X = clumps(n, p, k, apart=1.0)
-    placed = PlacedRows.of(X, rng.uniform(0.5, 2.0, size=n), Team(1))
+    weight = np.random.default_rng(0).uniform(0.5, 2.0, size=n)
+    placed = PlacedRows.of(X, weight, Team(1))
     down = Descent(placed, 300, Team(2))
     starts = np.stack([seeding.random_rows(placed, k, generator(seed)) for seed in range(6)])
     for bar, near in ((np.inf, np.inf), (np.inf, 0.0), (0.2 * placed.total, np.inf)):

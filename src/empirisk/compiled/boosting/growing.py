@@ -59,23 +59,11 @@ def boost(
     """
     rule = rules[0]
     whole = others.size == 0
-    form = find_entries(
-        rank, team, sync, rule, units, kind, points, y, weight, copies, gradient,
-        curvature, derived, own, entries,
+    form = open_tree(
+        rank, team, sync, rule, units, kind, points, y, weight, copies, gradient, curvature,
+        derived, own, entries, rows, whole, nodes, free, active, chosen, drawing, members, seed,
     )  # fmt: skip
     if form == STOPPED:
-        return False
-    if not whole:
-        add_up(rank, team, form, rule, rows, entries, own)
-        if not meet(sync, team):
-            return False
-    if rank == 0:
-        for t in range(1, team):
-            own[0, 0] += own[t, 0]
-            own[0, 1] += own[t, 1]
-        nodes[0].first, nodes[0].second = own[0, 0], own[0, 1]
-        open_root(rule, sync, rows.size, nodes, free, active, chosen, drawing, members, seed)
-    if not meet(sync, team):
         return False
     searched = True
     while True:
@@ -123,6 +111,34 @@ def boost(
         rows, others, nodes, ways, heap, leaf_node, items, derived, places, part_sums,
         bounded, leaves, leaf_of,
     )  # fmt: skip
+
+
+@compiled(inner=True)
+def open_tree(
+    rank, team, sync, rule, units, kind, points, y, weight, copies, gradient, curvature, derived,
+    own, entries, rows, whole, nodes, free, active, chosen, drawing, members, seed,
+):  # fmt: skip
+    """Enter gradients and curvatures, and open the root with their sums over the tree's rows.
+
+    Returns the form of the entries, or STOPPED.
+    """
+    form = find_entries(
+        rank, team, sync, rule, units, kind, points, y, weight, copies, gradient, curvature,
+        derived, own, entries,
+    )  # fmt: skip
+    if form == STOPPED:
+        return STOPPED
+    if not whole:
+        add_up(rank, team, form, rule, rows, entries, own)
+        if not meet(sync, team):
+            return STOPPED
+    if rank == 0:
+        for t in range(1, team):
+            own[0, 0] += own[t, 0]
+            own[0, 1] += own[t, 1]
+        nodes[0].first, nodes[0].second = own[0, 0], own[0, 1]
+        open_root(rule, sync, rows.size, nodes, free, active, chosen, drawing, members, seed)
+    return form if meet(sync, team) else STOPPED
 
 
 @compiled(signatures=2, inner=True)

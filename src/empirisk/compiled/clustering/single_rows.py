@@ -58,7 +58,7 @@ def move_single_rows(
                 lightest = min(lightest, rest)
                 drift = carry(z, -w, k, centres, minus, half, radius, sums, mass, count)
                 drift += carry(z, w, best, centres, minus, half, radius, sums, mass, count)
-                for l in range(mass.size):  # noqa: E741
+                for l in range(mass.size):  # noqa: E741  (centre l)
                     spent[l] = (spent[l] + drift) * ROUNDED_UP
     return moves
 
@@ -79,7 +79,7 @@ def best_cluster(z, w, k, centres, mass):
     best, cost = np.int64(k), WORTH * mass[k] / (mass[k] - w) * own
     if own <= SAME * z.size:
         return best
-    for l in range(mass.size):  # noqa: E741
+    for l in range(mass.size):  # noqa: E741  (centre l)
         if l != k and mass[l] > 0.0:
             into = mass[l] / (mass[l] + w) * square_between(z, centres[l])
             if into < cost:

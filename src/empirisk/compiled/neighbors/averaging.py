@@ -76,6 +76,7 @@ def class_votes(rows, share, weight, y, ks, out):
 
 @compiled(inner=True)
 def total_classes(y):
+    """One more than the largest code."""
     most = 0
     for i in range(y.size):
         most = max(most, y[i])

@@ -36,6 +36,7 @@ def to_distances(gaps, nearest, points, rows, norm, power, lost):
 
 @compiled(inner=True)
 def differ(x, z):
+    """Whether two rows differ anywhere; without a branch, so that it is vectorised."""
     found = False
     for j in range(x.size):
         found |= x[j] != z[j]

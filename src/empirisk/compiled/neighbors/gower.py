@@ -38,6 +38,7 @@ def scan_mixed_rows(cells, order, begin, fold, points, own, category, span, dist
 
 @compiled(inner=True)
 def mixed_gaps(bucket, x, category, span, gap, common):
+    """gap[r] = mean of |x - z| / span, or of differing levels, over what both rows have; else 1."""
     for r in range(gap.size):
         gap[r], common[r] = 0.0, 0.0
     for j in range(x.size):

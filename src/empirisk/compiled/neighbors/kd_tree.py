@@ -48,12 +48,14 @@ def put_median(values, order, low, high, middle):
 
 @compiled(inner=True)
 def swap(values, order, a, b):
+    """Exchange two places."""
     values[a], values[b] = values[b], values[a]
     order[a], order[b] = order[b], order[a]
 
 
 @compiled(inner=True)
 def find_box(rows, order, begin, end, low, high):
+    """The least and the largest value of each column among order[begin:end]."""
     low[:], high[:] = np.inf, -np.inf
     for i in order[begin:end]:
         for j in range(rows.shape[1]):

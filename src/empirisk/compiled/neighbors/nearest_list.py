@@ -19,6 +19,7 @@ def comes_before(d, i, e, j):
 
 @compiled(inner=True)
 def swap(distance, row, a, b):
+    """Exchange two places."""
     distance[a], distance[b] = distance[b], distance[a]
     row[a], row[b] = row[b], row[a]
 
@@ -71,6 +72,7 @@ def sort_by_distance(distance, row, count):
 
 @compiled(inner=True)
 def sort_by_heap(distance, row, count):
+    """Nearest first, of equally near ones the earlier row."""
     for a in range(count // 2 - 1, -1, -1):
         sift_down(distance, row, a, count)
     first = np.int64(0)
@@ -111,6 +113,7 @@ def cut_if_grown(distance, row, count, k, farthest):
 
 @compiled(inner=True)
 def distance_if_full(distance, count, k):
+    """The distance of the farthest of k, infinite as long as there are fewer."""
     if count < k:
         return np.inf
     farthest = distance[0]

@@ -13,7 +13,7 @@ from empirisk.compiled.trees.presorting import is_constant
 
 CELLS_PER_ROW = 8  # going through so many cells costs less than to sort a row and to look at it
 FEW_CODES = 2**8  # of a feature whose codes are uint8, with that of missing values
-CONSTANT, SEARCHED, HAS_MISSING = 0, 1, 2
+CONSTANT, SEARCHED, NOT_BY_CELLS = 0, 1, 2
 NONE, ONE, TWO, THREE, FOUR = (np.uint64(number) for number in range(5))
 AT_ONCE = FOUR  # features
 PATTERNS = np.uint64(16)  # of so many features of two values
@@ -114,12 +114,12 @@ def search_cells(cells, n_codes, totals, weight, min_weight, tie, bar):
     """The best split above `bar` by the Gini index, from the cells of a feature.
 
     Returns its worth, the last code on the left, the first one on the right, and if the feature was
-    SEARCHED, has one value (CONSTANT), or HAS_MISSING values and is to be searched in another way.
+    SEARCHED, has one value (CONSTANT), or has missing ones and is to be searched NOT_BY_CELLS.
     """
     K = np.uint64(totals.shape[1])
     missing = np.uint64(n_codes)
     if code_weight(cells, K, missing) > 0.0:
-        return REFUSED, NONE, NONE, HAS_MISSING
+        return REFUSED, NONE, NONE, NOT_BY_CELLS
     first, last = NONE, missing - ONE
     while code_weight(cells, K, first) == 0.0:
         first += ONE

@@ -10,6 +10,7 @@ import numpy as np
 
 from empirisk.compiled.decorator import compiled
 from empirisk.compiled.trees.categories import note_subset, order_levels
+from empirisk.compiled.trees.criteria import NODE
 from empirisk.compiled.trees.layout import UNSEEN
 from empirisk.compiled.trees.linear_gaps import add_gaps, at_own_means, combine_gaps
 from empirisk.compiled.trees.linear_sums import add_rows, clear, combine, mean_error, model_error
@@ -276,7 +277,7 @@ def order_by_gradient(
                 products[place, at] = r * design[place, 1 + j] / spread if spread > 0.0 else 0.0
                 at += 1
         for c in range(1, at):
-            totals[0, c - 1] += products[place, c]
+            totals[NODE, c - 1] += products[place, c]
     seen = 0.0
     for i in range(n):
         seen += products[entries[i] & LOW, 0]

@@ -7,6 +7,7 @@ from empirisk.compiled.trees.criteria import (
     COST_TWO,
     ENTROPY_TWO,
     GINI_TWO,
+    NODE,
     POISSON,
     REFUSED,
     SQUARED,
@@ -50,7 +51,7 @@ def describe_sum(weights, values, kind, costs, rows, start, m, ids, begin, node,
     node.rows = m
     node.weight = weight
     node.impurity = 0.0 if pure else impurity
-    totals[0, 0] = total
+    totals[NODE, 0] = total
     return mean, shift, worth, pure
 
 
@@ -68,7 +69,10 @@ def mean_of(weights, values, rows, start, end):
 
 @compiled(inner=True)
 def deviance(weights, values, rows, start, m, mean):
-    """Half the mean Poisson deviance of a node, mean of w (y log(y / mean) - y + mean)."""
+    """Half the mean Poisson deviance of a node, mean of w (y log(y / mean) - y + mean).
+
+    The last two terms sum to zero.
+    """
     weighted = weights.size > 0
     weight, loss = 0.0, 0.0
     for i in range(m):
@@ -85,17 +89,24 @@ def scan_sum(
     entries, at, last, sums, weight, total, left_weight, left, n_rows, left_rows, kind,
     min_rows, min_weight, min_copies, copies, copies_of_sum, costs, sign, lower, upper, tie, bar,
 ):  # fmt: skip
-    """Splits by one sum. Returns the best worth and the entry after which it splits, or -inf.
+    """The split of largest worth, and the entry after which it splits; (-inf, -1) if none counts.
 
-    Only worths above `bar` count, the best of other features: few come near it.
+    The worth is that of both sides together, S^2 / W + S'^2 / W' with the sum S and the weight W of
+    a side where squares are minimised, else as in `worth_of_sum`.
 
-    The entries begin at `at`; the first `last` of them may be the last of the left side, and one
-    more entry follows.
-    left_weight, left and left_rows are of the rows that are on the left from the start. A unit of
-    weight and one of the sum stand for `copies` and `copies_of_sum` rows. With
-    a `sign`, the means of both sides must lie between lower and upper, and sign times the left one
-    must not be above sign times the right one. Worths that differ by no more than `tie` are
-    equal: of equals, the first is taken.
+    entries, at, last
+        Entries in order begin at `at`; each of the first `last` may end the left side, and one more
+        follows.
+    left_weight, left, left_rows
+        Of the rows that are on the left from the start.
+    copies, copies_of_sum
+        How many rows a unit of weight and one of the sum stand for.
+    sign, lower, upper
+        Where the sign is not 0, the means of both sides must lie between the ends, and sign times
+        the left one must not be above sign times the right one.
+    tie, bar
+        Worths that differ by no more than `tie` are equal, and of equals the first is taken. What
+        is not above `bar`, the best of other features, does not count: few come near it.
     """
     best, best_at = REFUSED, -1
     following = entries[at]

@@ -155,22 +155,6 @@ class DensityClassifier(PathMixin, ClassifierMixin, BaseEstimator):
         """The logarithms of the probabilities, also where these underflow."""
         return log_posterior(self._joint(X))[:, 0]
 
-    def _joint(self, X: Any) -> Floats:
-        rows = check_predict(self, X)
-        logs = np.stack([log_density(density, rows) for density in self.densities_], axis=1)
-        return log_joint(logs[:, :, None], self.class_prior_)
-
-    def _density(self) -> Any:
-        return ParametricDensity() if self.density is None else self.density
-
-    def _learned(self, densities: list[Any], labels: Array, count: Floats, p: int) -> Self:
-        """The fitted attributes."""
-        given = checked_priors(self.priors, len(labels))
-        self.densities_, self.classes_, self.class_count_ = densities, labels, count
-        self.class_prior_ = count / count.sum() if given is None else given
-        self.n_features_in_ = p
-        return self
-
     @property
     def own_loss(self) -> Costs | None:
         """The costs of mistakes, if they were given."""
@@ -178,7 +162,7 @@ class DensityClassifier(PathMixin, ClassifierMixin, BaseEstimator):
         return costs if costs is None or isinstance(costs, Costs) else Costs(costs)
 
     @property
-    def feature_scaling(self) -> Literal["each", "common"] | None:  # type: ignore[override]
+    def feature_scaling(self) -> Literal["each", "common"] | None:  # type: ignore[override]  # found where others say it
         """That of the density: a change of units multiplies the densities of all classes alike."""
         return getattr(self._density(), "feature_scaling", None)
 
@@ -233,6 +217,22 @@ class DensityClassifier(PathMixin, ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = False
         return tags
+
+    def _joint(self, X: Any) -> Floats:
+        rows = check_predict(self, X)
+        logs = np.stack([log_density(density, rows) for density in self.densities_], axis=1)
+        return log_joint(logs[:, :, None], self.class_prior_)
+
+    def _density(self) -> Any:
+        return ParametricDensity() if self.density is None else self.density
+
+    def _learned(self, densities: list[Any], labels: Array, count: Floats, p: int) -> Self:
+        """The fitted attributes."""
+        given = checked_priors(self.priors, len(labels))
+        self.densities_, self.classes_, self.class_count_ = densities, labels, count
+        self.class_prior_ = count / count.sum() if given is None else given
+        self.n_features_in_ = p
+        return self
 
 
 def weight_of_classes(y: Ints, weight: Floats, n_classes: int) -> Floats:

@@ -108,6 +108,6 @@ class DensityMixin(PathMixin):
         )  # fmt: skip
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags = super().__sklearn_tags__()  # type: ignore[misc]  # of BaseEstimator, beside which this stands
         tags.estimator_type = "density_estimator"
         return tags

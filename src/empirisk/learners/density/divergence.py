@@ -17,6 +17,7 @@ from empirisk.learners.density.class_conditional import log_density
 from empirisk.learners.density.parametric_density import GAUSSIAN, ParametricDensity
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.scalars import is_whole
 from empirisk.runtime.streams import spawn
 from empirisk.runtime.validation import check_weights, numbers
 
@@ -106,7 +107,7 @@ def kl_divergence(
         return _of_rows(f, g, level)
     if _is_gaussian(f) and _is_gaussian(g):
         return Divergence(_of_gaussians(f, g), None, None, level, "closed form", 0)
-    if not (isinstance(n_draws, int | np.integer) and n_draws >= 2):
+    if not is_whole(n_draws, 2):
         raise ParameterError(f"n_draws is {n_draws!r}; give a whole number of 2 or more")
     rows = _drawn(f, int(n_draws), random_state)
     ratio = log_density(f, rows) - log_density(g, rows)

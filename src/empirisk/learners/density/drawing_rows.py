@@ -9,6 +9,7 @@ from empirisk.learners.density.kernels import KERNELS
 from empirisk.learners.density.support import checked_support
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.scalars import is_whole
 
 if TYPE_CHECKING:
     from empirisk.learners.density.kernel_density import KernelDensity
@@ -19,7 +20,7 @@ AT_ONCE = 4  # draws for each one that is still wanted, where some are refused
 def draw_rows(density: "KernelDensity", n: Any, generator: np.random.Generator) -> Floats:
     """n rows; what a step takes out of the support is reflected back into it."""
     check_is_fitted(density)
-    if not (isinstance(n, int | np.integer) and n >= 1):
+    if not is_whole(n, 1):
         raise ParameterError(f"n_samples is {n!r}; give a whole number of rows, at least 1")
     if density._kernel.order == 2:
         return _draw(density, density.kernel, int(n), generator)

@@ -81,9 +81,9 @@ class EMTrajectory:
         for dimensions, each in zip((2, 3, 4), kept, strict=True):
             if not isinstance(each, np.ndarray) or each.dtype != float or each.ndim != dimensions:
                 raise DataError("the steps of a trajectory are not arrays of numbers")
-            if len(each) != steps or each.shape[1] != kept[0].shape[1]:  # type: ignore[union-attr]
+            if len(each) != steps or each.shape[1] != kept[0].shape[1]:  # type: ignore[union-attr]  # arrays by now
                 raise DataError("the steps of a trajectory do not belong together")
-        if self.roots.shape[1:] != (*self.means.shape[1:], self.means.shape[2]):  # type: ignore[union-attr]
+        if self.roots.shape[1:] != (*self.means.shape[1:], self.means.shape[2]):  # type: ignore[union-attr]  # arrays by now
             raise DataError("means and roots of a trajectory do not belong together")
 
     def plot(self, ax: Any = None) -> Any:

@@ -84,13 +84,6 @@ class Gaussian:
                 found[rows] = (square + constant) / -2
         return found
 
-    def _far_squares(self, X: Floats, inverse: Floats) -> Floats:
-        """Squared distances that are finite however far the rows are."""
-        away = (X - self.mean) / self.deviation
-        away = np.where(np.isfinite(away), away, np.sign(X) * FARTHEST)
-        along = np.clip(away, -FARTHEST, FARTHEST) @ self.axes
-        return np.minimum(np.minimum(along**2, FARTHEST**2) @ inverse, FARTHEST**2)
-
     def shrunk(self, shrinkages: Floats) -> Floats:
         """Eigenvalues of the correlations after shrinkage, (p, values), none below the floor."""
         found = (1 - shrinkages) * self.variances[:, None] + shrinkages
@@ -115,6 +108,13 @@ class Gaussian:
         """R with R R' = S, for drawing rows."""
         variances = self.shrunk(np.array([shrinkage]))[:, 0]
         return self.deviation[:, None] * (self.axes * np.sqrt(variances))
+
+    def _far_squares(self, X: Floats, inverse: Floats) -> Floats:
+        """Squared distances that are finite however far the rows are."""
+        away = (X - self.mean) / self.deviation
+        away = np.where(np.isfinite(away), away, np.sign(X) * FARTHEST)
+        along = np.clip(away, -FARTHEST, FARTHEST) @ self.axes
+        return np.minimum(np.minimum(along**2, FARTHEST**2) @ inverse, FARTHEST**2)
 
 
 def _unit(size: Floats) -> Floats:

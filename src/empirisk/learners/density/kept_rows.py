@@ -13,13 +13,13 @@ class KeptRowsMixin:
     """
 
     def __getstate__(self) -> Any:
-        state: dict[str, Any] = super().__getstate__()  # type: ignore[assignment]
+        state: dict[str, Any] = super().__getstate__()  # type: ignore[assignment]  # as of BaseEstimator
         return {
             key: value for key, value in state.items() if key not in _found_again(self.__class__)
         }
 
     def __setstate__(self, state: Any) -> None:
-        super().__setstate__(state)  # type: ignore[misc]
+        super().__setstate__(state)  # type: ignore[misc]  # of BaseEstimator
         make_writable(self)
 
     def _forget(self) -> None:

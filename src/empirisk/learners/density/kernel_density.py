@@ -212,7 +212,7 @@ class KernelDensity(KeptRowsMixin, DensityMixin, BaseEstimator):
     def plot(self, ax: Any = None, *, names: Sequence[str] | None = None) -> Any:
         """The density of one column as a curve, that of two as contours; rows beside."""
         if self.n_features_in_ == 1:
-            return draw_density(self.score_samples, self.rows_[:, 0], ax=ax)
+            return draw_density(self.score_samples, self.rows_[:, 0], names=names, ax=ax)
         if self.n_features_in_ == 2:
             return draw_density_contours(self.score_samples, self.rows_, names=names, ax=ax)
         raise ParameterError(f"a density of {self.n_features_in_} columns has no picture: give 2")

@@ -10,11 +10,12 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from empirisk.learners.density.density_estimator import DensityMixin
-from empirisk.learners.unsupervised.clusters import check_parameters, is_count, is_number, is_whole
+from empirisk.learners.unsupervised.clusters import check_parameters
 from empirisk.risk.axis import Axis
 from empirisk.risk.without_labels import FittedPath
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import ConvergenceWarning, DataError, ParameterError
+from empirisk.runtime.scalars import is_number, is_whole
 from empirisk.runtime.streams import generator, spawn
 from empirisk.runtime.validation import check_rows, check_weights, numbers
 
@@ -138,7 +139,7 @@ class Mixture(DensityMixin, BaseEstimator):
     ) -> tuple[Ints, np.random.Generator]:
         """The components of rows to draw, in order, and what draws the rows themselves."""
         check_is_fitted(self)
-        if not is_count(n_samples):
+        if not is_whole(n_samples, 1):
             raise ParameterError(f"n_samples is {n_samples!r}; give a whole number of 1 or more")
         rng = generator(spawn(self.random_state if random_state is None else random_state, 1)[0])
         counts = rng.multinomial(n_samples, self.weights_ / self.weights_.sum())
@@ -157,8 +158,8 @@ class Mixture(DensityMixin, BaseEstimator):
         checks: Any = self
         check_parameters(
             self,
-            n_init=(checks.n_init == "auto" or is_count(checks.n_init), "'auto' or 1 or more"),
-            max_iter=(is_whole(checks.max_iter) and checks.max_iter >= 0, "a whole number >= 0"),
+            n_init=(checks.n_init == "auto" or is_whole(checks.n_init, 1), "'auto' or 1 or more"),
+            max_iter=(is_whole(checks.max_iter, 0), "a whole number >= 0"),
             tol=(is_number(checks.tol) and checks.tol >= 0, "a number >= 0"),
         )
 
@@ -191,7 +192,7 @@ def observed_rows(X: Floats, weight: Floats) -> tuple[Floats, Floats]:
 
 def check_number_of_components(n_components: Any, X: Floats) -> int:
     """The number of components, at most one for each different row."""
-    if not is_count(n_components):
+    if not is_whole(n_components, 1):
         raise ParameterError(f"n_components is {n_components!r}; give a whole number of 1 or more")
     n = _num_samples(X)
     if n_components > n:

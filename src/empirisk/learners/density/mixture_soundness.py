@@ -6,8 +6,9 @@ import numpy as np
 
 from empirisk.learners.density.covariance_structures import STRUCTURES
 from empirisk.learners.density.em_trajectory import EMTrajectory
-from empirisk.learners.unsupervised.clusters import check_numbers, is_count
+from empirisk.learners.unsupervised.clusters import check_numbers
 from empirisk.runtime.errors import DataError
+from empirisk.runtime.scalars import is_whole
 
 
 def check_gaussian_mixture(mixture: Any) -> None:
@@ -35,7 +36,7 @@ def check_gaussian_mixture(mixture: Any) -> None:
 def check_components(mixture: Any) -> tuple[int, int]:
     """The numbers of components and features, of sound weights."""
     p: Any = getattr(mixture, "n_features_in_", None)
-    if not is_count(p):
+    if not is_whole(p, 1):
         raise DataError(f"n_features_in_ is {p!r}; wanted a whole number of 1 or more")
     check_numbers("weights_", getattr(mixture, "weights_", None), (None,))
     shares = mixture.weights_

@@ -17,6 +17,7 @@ from empirisk.risk.without_labels import FittedPath
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.column_names import column_names
 from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.scalars import is_whole
 from empirisk.runtime.streams import generator, spawn
 from empirisk.runtime.validation import check_predict, check_rows, check_weights
 
@@ -145,8 +146,7 @@ class ParametricDensity(DensityMixin, BaseEstimator):
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Floats:
         """New rows that the density gives, (n_samples, p)."""
         check_is_fitted(self)
-        whole = isinstance(n_samples, int | np.integer) and not isinstance(n_samples, bool)
-        if not whole or n_samples < 1:
+        if not is_whole(n_samples, 1):
             raise ParameterError(f"n_samples is {n_samples!r}; give a whole number of 1 or more")
         seeds = spawn(random_state, self.n_features_in_)
         if self.family == GAUSSIAN:
@@ -209,6 +209,11 @@ class ParametricDensity(DensityMixin, BaseEstimator):
         learners = [clone(self).set_params(shrinkage=value) for value in values]
         return FamilyPath([each._learned(found, X.shape[1]) for each in learners])
 
+    def check_loaded(self) -> None:
+        """Raise a DataError unless what a file has of a fitted density belongs together."""
+        if _is_fitted(self):
+            check_parametric(self)
+
     def _found(self, rows: Floats, weight: Floats) -> Gaussian | list[Parameters]:
         names = column_names(rows)
         family = None if self.family == GAUSSIAN else self._family()
@@ -259,11 +264,6 @@ class ParametricDensity(DensityMixin, BaseEstimator):
             if not number or not 0 <= value <= 1:
                 raise ParameterError(f"shrinkage is {value!r}; it must lie between 0 and 1")
         return np.array(values, dtype=float)
-
-    def check_loaded(self) -> None:
-        """Raise a DataError unless what a file has of a fitted density belongs together."""
-        if _is_fitted(self):
-            check_parametric(self)
 
 
 class FamilyPath(FittedPath):

@@ -101,6 +101,8 @@ class PlugInPredictor(PathMixin, BaseEstimator):
 
     axis: ClassVar[Any] = AxisOfPart("estimator")
 
+    estimator_: Any
+
     def __init__(
         self,
         estimator: Any = None,
@@ -195,9 +197,81 @@ class PlugInPredictor(PathMixin, BaseEstimator):
         return as_loss(self.loss)
 
     @property
-    def feature_scaling(self) -> Literal["each", "common"] | None:  # type: ignore[override]
+    def feature_scaling(self) -> Literal["each", "common"] | None:  # type: ignore[override]  # found where others say it
         """That of the model."""
         return getattr(self._prototype(), "feature_scaling", None)
+
+    def for_classes(self, labels: Array) -> Self:
+        """The same learner for codes 0..K-1 of these labels."""
+        changes: dict[str, Any] = {}
+        if self.estimator is not None:
+            coded = for_codes(self.estimator, labels)
+            if coded is not self.estimator:
+                changes["estimator"] = coded
+        loss = as_loss(self.loss)
+        if isinstance(loss, MatrixLoss):
+            costs = loss.for_classes(labels).costs()
+            changes["loss"] = Costs(costs, classes=range(len(labels)))
+        elif loss.for_classes(labels) is not loss:
+            changes["loss"] = loss.for_classes(labels)
+        return clone(self).set_params(**changes) if changes else self
+
+    def with_labels(self, labels: Array) -> Self:
+        """This learner, fitted to class codes, as it would be if fitted to these labels."""
+        self.estimator_ = self.estimator_.with_labels(labels)
+        return self
+
+    def design(self, X: Any) -> Any:
+        """X as the model's path takes it, or as it came in."""
+        X = checked_table(self, X, self._prototype(), reset=None)
+        return self._prototype().design(X) if self._by_path() else X
+
+    def axis_values(
+        self, X: Any, y: Array, sample_weight: Floats, *, n_train: int
+    ) -> Sequence[Any]:
+        """Those of the model."""
+        if self.axis is None:
+            return (None,)
+        prototype = self._prototype()
+        design = X if self._by_path() else prototype.design(X)
+        return prototype.axis_values(design, y, sample_weight, n_train=n_train)
+
+    def fit_path(
+        self, X: Any, y: Array, sample_weight: Floats, values: Sequence[Any], *, n_classes: int
+    ) -> "ActionPath":
+        """The path of the model, and what is best under each of its models."""
+        self._check()
+        if self._by_path():
+            path = self._prototype().fit_path(X, y, sample_weight, values, n_classes=n_classes)
+            spread = self._deviations(path, X, y, sample_weight, len(values))
+            return ActionPath(self, path, values, spread)
+        fits = []
+        for value in values:
+            learner = clone(self)
+            if self.axis is not None:
+                learner.set_params(**self.axis.settings(value))
+            learner._fit_checked(X, y, sample_weight)
+            learner.n_features_in_ = X.shape[1]
+            fits.append(learner)
+        return ActionPath(self, ModelsPath(fits), values, [fit.noise_deviation_ for fit in fits])
+
+    def check_loaded(self) -> None:
+        """Raise a DataError unless what a file has of a fitted predictor belongs together."""
+        if _is_fitted(self):
+            check_plug_in(self)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self._prototype())
+        tags.input_tags = inner.input_tags
+        tags.target_tags.required = True
+        if classifies(self):
+            tags.estimator_type = "classifier"
+            tags.classifier_tags = inner.classifier_tags or ClassifierTags()
+        else:
+            tags.estimator_type = "regressor"
+            tags.regressor_tags = inner.regressor_tags or RegressorTags()
+        return tags
 
     def _prototype(self) -> Any:
         if self.estimator is not None:
@@ -257,62 +331,8 @@ class PlugInPredictor(PathMixin, BaseEstimator):
     def _distribution(self, X: Any) -> Conditional:
         return Conditional.of(self.estimator_, X, self.noise_deviation_)
 
-    def for_classes(self, labels: Array) -> Self:
-        """The same learner for codes 0..K-1 of these labels."""
-        changes: dict[str, Any] = {}
-        if self.estimator is not None:
-            coded = for_codes(self.estimator, labels)
-            if coded is not self.estimator:
-                changes["estimator"] = coded
-        loss = as_loss(self.loss)
-        if isinstance(loss, MatrixLoss):
-            costs = loss.for_classes(labels).costs()
-            changes["loss"] = Costs(costs, classes=range(len(labels)))
-        elif loss.for_classes(labels) is not loss:
-            changes["loss"] = loss.for_classes(labels)
-        return clone(self).set_params(**changes) if changes else self
-
-    def with_labels(self, labels: Array) -> Self:
-        """This learner, fitted to class codes, as it would be if fitted to these labels."""
-        self.estimator_ = self.estimator_.with_labels(labels)
-        return self
-
-    def design(self, X: Any) -> Any:
-        """X as the model's path takes it, or as it came in."""
-        X = checked_table(self, X, self._prototype(), reset=None)
-        return self._prototype().design(X) if self._by_path() else X
-
     def _by_path(self) -> bool:
         return self.axis is not None and not isinstance(self.noise_variance, str)
-
-    def axis_values(
-        self, X: Any, y: Array, sample_weight: Floats, *, n_train: int
-    ) -> Sequence[Any]:
-        """Those of the model."""
-        if self.axis is None:
-            return (None,)
-        prototype = self._prototype()
-        design = X if self._by_path() else prototype.design(X)
-        return prototype.axis_values(design, y, sample_weight, n_train=n_train)
-
-    def fit_path(
-        self, X: Any, y: Array, sample_weight: Floats, values: Sequence[Any], *, n_classes: int
-    ) -> "ActionPath":
-        """The path of the model, and what is best under each of its models."""
-        self._check()
-        if self._by_path():
-            path = self._prototype().fit_path(X, y, sample_weight, values, n_classes=n_classes)
-            spread = self._deviations(path, X, y, sample_weight, len(values))
-            return ActionPath(self, path, values, spread)
-        fits = []
-        for value in values:
-            learner = clone(self)
-            if self.axis is not None:
-                learner.set_params(**self.axis.settings(value))
-            learner._fit_checked(X, y, sample_weight)
-            learner.n_features_in_ = X.shape[1]
-            fits.append(learner)
-        return ActionPath(self, ModelsPath(fits), values, [fit.noise_deviation_ for fit in fits])
 
     def _deviations(self, path: Any, X: Any, y: Array, weight: Floats, V: int) -> list[Any]:
         """Of the noise of the models of a path; None where they have none."""
@@ -321,24 +341,6 @@ class PlugInPredictor(PathMixin, BaseEstimator):
         if self.noise_variance is not None:
             return [float(np.sqrt(self.noise_variance))] * V
         return deviations(y, path.predict_path(X, "value"), weight).tolist()
-
-    def check_loaded(self) -> None:
-        """Raise a DataError unless what a file has of a fitted predictor belongs together."""
-        if _is_fitted(self):
-            check_plug_in(self)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        inner = get_tags(self._prototype())
-        tags.input_tags = inner.input_tags
-        tags.target_tags.required = True
-        if classifies(self):
-            tags.estimator_type = "classifier"
-            tags.classifier_tags = inner.classifier_tags or ClassifierTags()
-        else:
-            tags.estimator_type = "regressor"
-            tags.regressor_tags = inner.regressor_tags or RegressorTags()
-        return tags
 
 
 def _check_noise(variance: Any) -> None:

@@ -65,6 +65,7 @@ def inside(rows: Floats, ends: Floats) -> Bools:
 
 
 def refuse_outside(rows: Floats, ends: Floats) -> None:
+    """Raise a DataError where rows lie outside of the support."""
     outside = np.flatnonzero(~inside(rows, ends))
     if len(outside):
         raise DataError(

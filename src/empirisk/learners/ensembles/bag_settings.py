@@ -6,9 +6,9 @@ import numpy as np
 
 from empirisk.learners.ensembles.draws import Draws, draws_of
 from empirisk.learners.ensembles.judged import asked_loss
-from empirisk.learners.trees.limits import real, whole
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.scalars import is_flag, real, whole
 
 
 def checked_settings(bag: Any) -> None:
@@ -18,7 +18,7 @@ def checked_settings(bag: Any) -> None:
             f"n_estimators is {bag.n_estimators!r}; it must be a whole number from 1"
         )
     for name in ("bootstrap", "bootstrap_features", "warm_start"):
-        if not isinstance(getattr(bag, name), bool | np.bool_):
+        if not is_flag(getattr(bag, name)):
             raise ParameterError(f"{name} is {getattr(bag, name)!r}; give True or False")
     asked_loss(bag.oob_score)
     if bag.block_size is not None and (whole(bag.block_size) or 0) < 1:

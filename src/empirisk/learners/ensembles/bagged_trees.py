@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from empirisk.data.rank_coding import CodedColumn, RankCoding
+from empirisk.data.table_door import places_in, table_of
 from empirisk.learners.ensembles.columns import columns_of, for_columns, numbered
 from empirisk.learners.ensembles.members import AnyMembers, Training
 from empirisk.learners.trees.classifier import DecisionTreeClassifier
-from empirisk.learners.trees.door import places_in, table_of
 from empirisk.learners.trees.regressor import DecisionTreeRegressor
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.parallel import parallel, slices

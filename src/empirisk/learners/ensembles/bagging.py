@@ -56,6 +56,98 @@ class Bagging(OneEstimator, BaggedPathMixin):
     _columns: Ints | None
     _seeds: Ints
 
+    def members_of(self, X: Any) -> AnyMembers:
+        """The members, to be asked one by one about rows of X, which is prepared once.
+
+        Returns
+        -------
+        object
+            `scores(b, rows)` are member b's predictions of these rows of X: numbers, or a column
+            for each class of `classes_` with its probabilities (with votes as 0 and 1 where it has
+            none, or where votes count).
+        """
+        check_is_fitted(self)
+        return self._asked(checked_table(self, X, self.estimator_, reset=False))
+
+    @property
+    def estimators_samples_(self) -> list[Ints]:
+        """The rows that each member drew, in order, with repeats; drawn again when asked for."""
+        check_is_fitted(self)
+        if not hasattr(self, "_draws"):
+            raise AttributeError("a model that was loaded from a file does not know its rows")
+        return [self._drawn_rows(self._draws.counts(int(seed))) for seed in self._seeds]
+
+    @property
+    def estimators_features_(self) -> list[Ints]:
+        """The columns of each member, in order."""
+        check_is_fitted(self)
+        if self._columns is None:
+            return [np.arange(self.n_features_in_) for _ in self.estimators_]
+        return list(self._columns)
+
+    @property
+    def own_loss(self) -> Loss | None:
+        """The loss at which the members aim by their parameters, if not the usual one."""
+        return common_loss([self._prototype()])
+
+    @property
+    def freedom(self) -> Freedom:  # type: ignore[override]  # found where others say it
+        """Bagged trees smooth."""
+        return "smoother" if are_trees(self._prototype()) else None
+
+    def axis_values(
+        self, X: Any, y: Array, sample_weight: Floats, *, n_train: int
+    ) -> Sequence[int]:
+        """1, 2, 4, ... columns, and all."""
+        p = X.shape[1]
+        return sorted({min(2**k, p) for k in range(p.bit_length() + 1)})[-N_VALUES:]
+
+    @property
+    def own_plan(self) -> str | None:
+        """By out-of-bag rows, but for blocks of a time series, which are no groups of a plan."""
+        return None if self.block_size is not None else super().own_plan
+
+    def fit_design(
+        self,
+        X: Any,
+        y: Array,
+        sample_weight: Floats,
+        groups: Ints | None,
+        *,
+        n_classes: int,
+        bag: OutOfBag | None = None,
+    ) -> Self:
+        """Fit to a design, as `BaggedPathMixin` asks for it."""
+        self._refuse_other_tasks(self._prototype())
+        checked_settings(self)
+        weight = None if (sample_weight == 1).all() else sample_weight
+        training = self._training(X, y, weight, groups, n_classes, self.max_features, None)
+        self._add_members(training, len(y), None)
+        self.n_features_in_ = X.shape[1]
+        if n_classes:
+            self.classes_, self.n_classes_ = np.arange(n_classes), n_classes
+        if bag is not None:
+            self._tell(bag, X)
+        return self
+
+    def predict_design(self, X: Any, output: Output) -> Array:
+        """The mean over the members, or the class of the most."""
+        scores = self._asked(X).mean(self.n_jobs)
+        return scores.argmax(axis=1) if output == "value" and is_classifier(self) else scores
+
+    def check_loaded(self) -> None:
+        """Raise a DataError unless what a file has of a fitted bag belongs together."""
+        if _is_fitted(self):
+            check_bag(self)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "estimators_")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = get_tags(self._prototype()).target_tags.multi_output
+        return tags
+
     def _votes(self) -> bool:
         return False
 
@@ -153,19 +245,6 @@ class Bagging(OneEstimator, BaggedPathMixin):
     def _tell(self, bag: OutOfBag, X: Any) -> None:
         tell(bag, self._asked(X), self._draws, self._seeds.tolist(), n_jobs=self.n_jobs)
 
-    def members_of(self, X: Any) -> AnyMembers:
-        """The members, to be asked one by one about rows of X, which is prepared once.
-
-        Returns
-        -------
-        object
-            `scores(b, rows)` are member b's predictions of these rows of X: numbers, or a column
-            for each class of `classes_` with its probabilities (with votes as 0 and 1 where it has
-            none, or where votes count).
-        """
-        check_is_fitted(self)
-        return self._asked(checked_table(self, X, self.estimator_, reset=False))
-
     def _asked(self, X: Any) -> AnyMembers:
         n_classes = self.n_classes_ if is_classifier(self) else 0
         return asked(self.estimator_, self.estimators_, self._columns, X, n_classes, self._votes())
@@ -173,92 +252,13 @@ class Bagging(OneEstimator, BaggedPathMixin):
     def _mean(self, X: Any) -> Floats:
         return self.members_of(X).mean(self.n_jobs)
 
-    @property
-    def estimators_samples_(self) -> list[Ints]:
-        """The rows that each member drew, in order, with repeats; drawn again when asked for."""
-        check_is_fitted(self)
-        if not hasattr(self, "_draws"):
-            raise AttributeError("a model that was loaded from a file does not know its rows")
-        return [self._drawn_rows(self._draws.counts(int(seed))) for seed in self._seeds]
-
     def _drawn_rows(self, counts: Ints) -> Ints:
         rows = np.arange(len(counts)) if self._rows is None else self._rows
         return np.repeat(rows, counts)
 
-    @property
-    def estimators_features_(self) -> list[Ints]:
-        """The columns of each member, in order."""
-        check_is_fitted(self)
-        if self._columns is None:
-            return [np.arange(self.n_features_in_) for _ in self.estimators_]
-        return list(self._columns)
-
     def _designed(self, X: Any) -> Any:
         prototype = self._prototype()
         return prototype.design(X) if are_trees(prototype) else X
-
-    @property
-    def own_loss(self) -> Loss | None:
-        """The loss at which the members aim by their parameters, if not the usual one."""
-        return common_loss([self._prototype()])
-
-    @property
-    def freedom(self) -> Freedom:  # type: ignore[override]
-        """Bagged trees smooth."""
-        return "smoother" if are_trees(self._prototype()) else None
-
-    def axis_values(
-        self, X: Any, y: Array, sample_weight: Floats, *, n_train: int
-    ) -> Sequence[int]:
-        """1, 2, 4, ... columns, and all."""
-        p = X.shape[1]
-        return sorted({min(2**k, p) for k in range(p.bit_length() + 1)})[-N_VALUES:]
-
-    @property
-    def own_plan(self) -> str | None:
-        """By out-of-bag rows, but for blocks of a time series, which are no groups of a plan."""
-        return None if self.block_size is not None else super().own_plan
-
-    def fit_design(
-        self,
-        X: Any,
-        y: Array,
-        sample_weight: Floats,
-        groups: Ints | None,
-        *,
-        n_classes: int,
-        bag: OutOfBag | None = None,
-    ) -> Self:
-        """Fit to a design, as `BaggedPathMixin` asks for it."""
-        self._refuse_other_tasks(self._prototype())
-        checked_settings(self)
-        weight = None if (sample_weight == 1).all() else sample_weight
-        training = self._training(X, y, weight, groups, n_classes, self.max_features, None)
-        self._add_members(training, len(y), None)
-        self.n_features_in_ = X.shape[1]
-        if n_classes:
-            self.classes_, self.n_classes_ = np.arange(n_classes), n_classes
-        if bag is not None:
-            self._tell(bag, X)
-        return self
-
-    def predict_design(self, X: Any, output: Output) -> Array:
-        """The mean over the members, or the class of the most."""
-        scores = self._asked(X).mean(self.n_jobs)
-        return scores.argmax(axis=1) if output == "value" and is_classifier(self) else scores
-
-    def check_loaded(self) -> None:
-        """Raise a DataError unless what a file has of a fitted bag belongs together."""
-        if _is_fitted(self):
-            check_bag(self)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "estimators_")
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = get_tags(self._prototype()).target_tags.multi_output
-        return tags
 
 
 def asked(

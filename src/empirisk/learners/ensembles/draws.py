@@ -103,7 +103,7 @@ class Draws:
         return (self.n, self.size, self.replace, self.block) == (
             other.n, other.size, other.replace, other.block,
         ) and all(
-            np.array_equal(ours, theirs)  # type: ignore[arg-type]
+            np.array_equal(ours, theirs)  # type: ignore[arg-type]  # None equals None
             for ours, theirs in ((self._weight, other._weight), (self.unit, other.unit))
         )  # fmt: skip
 

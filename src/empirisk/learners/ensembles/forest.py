@@ -10,14 +10,13 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import Tags
 
 from empirisk.data.rank_coding import CodedColumn, RankCoding
+from empirisk.data.table_door import code_table, table_of
 from empirisk.learners.ensembles.draws import Draws, draws_of
 from empirisk.learners.ensembles.forest_growing import ForestGrowing
 from empirisk.learners.ensembles.forest_soundness import check_forest
 from empirisk.learners.ensembles.forest_trees import ForestTrees
 from empirisk.learners.ensembles.judged import asked_loss, forget_judgement, note_judgement, tell
 from empirisk.learners.ensembles.single_trees import MembersOf, SingleTrees
-from empirisk.learners.trees.door import code_table, table_of
-from empirisk.learners.trees.limits import whole
 from empirisk.risk.axis import Axis, Output
 from empirisk.risk.bagged_path import BaggedPathMixin
 from empirisk.risk.groups import group_codes
@@ -25,6 +24,7 @@ from empirisk.risk.out_of_bag import bagged_problem
 from empirisk.risk.out_of_bag_scores import OutOfBag
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.scalars import is_flag, whole
 from empirisk.runtime.streams import spawn
 from empirisk.runtime.validation import check_target
 
@@ -49,6 +49,52 @@ class Forest(SingleTrees, BaggedPathMixin, BaseEstimator):
     columns_: list[CodedColumn]
     classes_: Array
 
+    def check_loaded(self) -> None:
+        """Raise a DataError unless what a file has of a fitted forest belongs together."""
+        if hasattr(self, "trees_"):
+            check_forest(self)
+
+    def design(self, X: Any) -> RankCoding:
+        """X in codes, which all trees and folds share."""
+        return code_table(table_of(X, self, reset=None), self)
+
+    def axis_values(
+        self, X: Any, y: Array, sample_weight: Floats, *, n_train: int
+    ) -> Sequence[int]:
+        """Numbers of features, evenly on a log scale, from 1 to all of them."""
+        p = len(X.columns) if isinstance(X, RankCoding) else X.shape[1]
+        return np.unique(np.geomspace(1, p, MOST_VALUES).round().astype(int)).tolist()
+
+    def fit_design(
+        self,
+        X: Any,
+        y: Array,
+        sample_weight: Floats,
+        groups: Ints | None,
+        *,
+        n_classes: int,
+        bag: OutOfBag | None = None,
+    ) -> Self:
+        """Grow on codes, as `BaggedPathMixin` asks for it."""
+        coding = X if isinstance(X, RankCoding) else self.design(X)
+        growing = self._growing(coding, y, sample_weight, n_classes, groups)
+        self._write(self._grown(growing), growing, np.arange(n_classes) if n_classes else None)
+        if bag is not None:
+            self._tell(bag, coding.places())
+        return self
+
+    def predict_design(self, X: Any, output: Output) -> Array:
+        """Predictions of rows in codes; class codes where the output is "value"."""
+        scores = self._mean_scores(X.places())
+        return scores.argmax(axis=1) if output == "value" and is_classifier(self) else scores
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.target_tags.required = True
+        return tags
+
     @abstractmethod
     def _shape(self, trees: ForestTrees, y: Array, classes: Array | None) -> None:
         """Note the classes, or the outputs, that trees speak of."""
@@ -60,11 +106,6 @@ class Forest(SingleTrees, BaggedPathMixin, BaseEstimator):
     def _class_factors(self, y: Array, weight: Floats, n_classes: int) -> Floats | None:
         """Factors of the weights of classes."""
         return None
-
-    def check_loaded(self) -> None:
-        """Raise a DataError unless what a file has of a fitted forest belongs together."""
-        if hasattr(self, "trees_"):
-            check_forest(self)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, *, classifier: bool) -> Self:
         table = table_of(X, self, reset=not self._goes_on())
@@ -94,7 +135,7 @@ class Forest(SingleTrees, BaggedPathMixin, BaseEstimator):
     ) -> ForestGrowing:
         """What the trees of this forest share, of values or class codes y."""
         for name in ("bootstrap", "warm_start"):
-            if not isinstance(getattr(self, name), bool | np.bool_):
+            if not is_flag(getattr(self, name)):
                 raise ParameterError(f"{name} is {getattr(self, name)!r}; give True or False")
         draws = None
         if self.bootstrap:
@@ -172,40 +213,6 @@ class Forest(SingleTrees, BaggedPathMixin, BaseEstimator):
                 "warm_start=False"
             )
 
-    def design(self, X: Any) -> RankCoding:
-        """X in codes, which all trees and folds share."""
-        return code_table(table_of(X, self, reset=None), self)
-
-    def axis_values(
-        self, X: Any, y: Array, sample_weight: Floats, *, n_train: int
-    ) -> Sequence[int]:
-        """Numbers of features, evenly on a log scale, from 1 to all of them."""
-        p = len(X.columns) if isinstance(X, RankCoding) else X.shape[1]
-        return np.unique(np.geomspace(1, p, MOST_VALUES).round().astype(int)).tolist()
-
-    def fit_design(
-        self,
-        X: Any,
-        y: Array,
-        sample_weight: Floats,
-        groups: Ints | None,
-        *,
-        n_classes: int,
-        bag: OutOfBag | None = None,
-    ) -> Self:
-        """Grow on codes, as `BaggedPathMixin` asks for it."""
-        coding = X if isinstance(X, RankCoding) else self.design(X)
-        growing = self._growing(coding, y, sample_weight, n_classes, groups)
-        self._write(self._grown(growing), growing, np.arange(n_classes) if n_classes else None)
-        if bag is not None:
-            self._tell(bag, coding.places())
-        return self
-
-    def predict_design(self, X: Any, output: Output) -> Array:
-        """Predictions of rows in codes; class codes where the output is "value"."""
-        scores = self._mean_scores(X.places())
-        return scores.argmax(axis=1) if output == "value" and is_classifier(self) else scores
-
     def _judge(self, X: Any, y: Any, sample_weight: Any, groups: Any, places: Floats) -> None:
         """By the rows out of bag."""
         loss = asked_loss(self.oob_score)
@@ -225,10 +232,3 @@ class Forest(SingleTrees, BaggedPathMixin, BaseEstimator):
         seeds = spawn(self._seed, len(self.trees_))
         members = MembersOf(self, places)
         tell(bag, members, self._draws, seeds, kept=kept, n_jobs=self.n_jobs)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.target_tags.required = True
-        return tags

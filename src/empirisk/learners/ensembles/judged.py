@@ -16,6 +16,7 @@ from empirisk.risk.problem import Problem
 from empirisk.runtime.arrays import Array, Ints
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import stream
+from empirisk.runtime.scalars import is_flag
 
 ATTRIBUTES = ("risk_", "risk_curve_", "oob_score_", "oob_prediction_", "oob_decision_function_")
 
@@ -26,7 +27,7 @@ def asked_loss(oob_score: Any) -> Loss | str | None:
         isinstance(oob_score, str) and not is_measure(oob_score, {})
     ):
         return oob_score
-    if isinstance(oob_score, bool | np.bool_) or callable(oob_score):
+    if is_flag(oob_score) or callable(oob_score):
         return None
     raise ParameterError(
         f"oob_score is {oob_score!r}; give True, False, a loss or its name, or a function of y and "

@@ -64,7 +64,7 @@ class OneEstimator(PathMixin, BaseEstimator):
         return self if coded is self.estimator else clone(self).set_params(estimator=coded)
 
     @property
-    def feature_scaling(self) -> Literal["each", "common"] | None:  # type: ignore[override]
+    def feature_scaling(self) -> Literal["each", "common"] | None:  # type: ignore[override]  # found where others say it
         """That of the members."""
         return getattr(self._prototype(), "feature_scaling", None)
 

@@ -5,12 +5,12 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from empirisk.data.table_door import check_places
+from empirisk.learners.class_weights import ClassWeightMixin, class_factors
 from empirisk.learners.ensembles.forest import SUBSAMPLE, Forest
 from empirisk.learners.ensembles.forest_growing import balancing
 from empirisk.learners.ensembles.forest_trees import ForestTrees
-from empirisk.learners.linear.class_weights import ClassWeightMixin, class_factors
 from empirisk.learners.trees.classifier import DecisionTreeClassifier
-from empirisk.learners.trees.door import check_places
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ParameterError
 

@@ -6,11 +6,11 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 
+from empirisk.data.table_door import check_places
 from empirisk.learners.ensembles.forest import Forest
 from empirisk.learners.ensembles.forest_growing import ForestGrowing
 from empirisk.learners.ensembles.forest_trees import ForestTrees
 from empirisk.learners.ensembles.leaf_members import LeafMembers
-from empirisk.learners.trees.door import check_places
 from empirisk.learners.trees.regressor import DecisionTreeRegressor
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ParameterError

@@ -8,11 +8,11 @@ import numpy as np
 from scipy.sparse import csr_array, hstack
 from sklearn.utils.validation import check_is_fitted
 
+from empirisk.data.table_door import check_places
 from empirisk.learners.ensembles.draws import Draws
 from empirisk.learners.ensembles.forest_members import DrawnRows, ForestMembers
 from empirisk.learners.ensembles.forest_trees import ForestTrees
 from empirisk.learners.trees.decision_tree import DecisionTree
-from empirisk.learners.trees.door import check_places
 from empirisk.learners.trees.tree_sums import TreeSums
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import DataError
@@ -45,7 +45,7 @@ class SingleTrees:
 
     def _mean_scores(self, places: Floats) -> Floats:
         """The mean over the trees, of rows as they compare them."""
-        return self._scores(self.trees_.mean_value(places, n_jobs=self.n_jobs))  # type: ignore[attr-defined]
+        return self._scores(self.trees_.mean_value(places, n_jobs=self.n_jobs))  # type: ignore[attr-defined]  # of classifier or regressor
 
     @property
     def estimators_(self) -> Sequence[Any]:

@@ -18,10 +18,10 @@ from empirisk.learners.generative.settings import (
     BY_THE_DATA,
     by_cholesky,
     checked_components,
-    checked_flag,
     checked_priors,
     checked_shrinkage,
     checked_tol,
+    checked_unbiased,
 )
 from empirisk.learners.generative.shrinkage import ShrunkenClasses, shrunken_classes
 from empirisk.learners.generative.tied_covariance import (
@@ -57,7 +57,7 @@ class DiscriminantPath:
         priors = checked_priors(learner.priors, len(classes))
         self.tol = checked_tol(learner.tol)
         self.cholesky = by_cholesky(learner.solver)
-        unbiased = checked_flag(learner.unbiased, "unbiased")
+        unbiased = checked_unbiased(learner.unbiased)
         with one_blas_thread():
             self.moments, self.units = measured_moments(
                 blocks, len(classes), tied=not self.by_the_data

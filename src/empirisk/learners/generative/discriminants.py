@@ -54,18 +54,6 @@ class LinearDiscriminants:
             values[overflown] = self._scaled_values(X[overflown])
         return values
 
-    def _scaled_values(self, X: Floats) -> Floats:
-        halved = 0.5 * X - 0.5 * self.centre
-        of_row = np.frexp(np.abs(halved).max(axis=1))[1]
-        of_coef = int(np.frexp(np.abs(self.coef).max())[1])
-        coef = np.ldexp(self.coef, -of_coef).reshape(-1, self.coef.shape[-1])
-        linear = np.ldexp(halved, -of_row[:, None]) @ coef.T
-        exponent = of_row + of_coef + 1
-        room = LARGEST_EXPONENT - X.shape[1].bit_length()
-        down = np.maximum(exponent - room, 0)[:, None, None]
-        linear = linear.reshape(len(X), *self.offset.shape)
-        return np.ldexp(linear, exponent[:, None, None] - down) + np.ldexp(self.offset, -down)
-
     def predict(self, X: Floats, output: Output) -> Array:
         """Class codes (rows, V), or probabilities (rows, V, K)."""
         return decide(self.values(X), output)
@@ -79,6 +67,18 @@ class LinearDiscriminants:
         with np.errstate(over="ignore"):
             coef = np.clip(np.ldexp(self.coef, -unit), -LARGEST, LARGEST)
         return LinearDiscriminants(coef, self.offset, np.ldexp(self.centre, unit))
+
+    def _scaled_values(self, X: Floats) -> Floats:
+        halved = 0.5 * X - 0.5 * self.centre
+        of_row = np.frexp(np.abs(halved).max(axis=1))[1]
+        of_coef = int(np.frexp(np.abs(self.coef).max())[1])
+        coef = np.ldexp(self.coef, -of_coef).reshape(-1, self.coef.shape[-1])
+        linear = np.ldexp(halved, -of_row[:, None]) @ coef.T
+        exponent = of_row + of_coef + 1
+        room = LARGEST_EXPONENT - X.shape[1].bit_length()
+        down = np.maximum(exponent - room, 0)[:, None, None]
+        linear = linear.reshape(len(X), *self.offset.shape)
+        return np.ldexp(linear, exponent[:, None, None] - down) + np.ldexp(self.offset, -down)
 
 
 def decide(values: Floats, output: Output) -> Array:

@@ -24,6 +24,7 @@ from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.column_names import column_names
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread
+from empirisk.runtime.scalars import is_whole
 from empirisk.runtime.streams import generator, spawn
 from empirisk.runtime.validation import check_fit, check_predict, numbers
 
@@ -77,19 +78,6 @@ class GaussianClassifier(PathMixin, ClassifierMixin, BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         return self._fit(blocks.map(partial(_coded, classes)), classes, names)
 
-    def _fit(self, blocks: Blocks, classes: Array, names: Sequence[str] | None) -> Self:
-        if len(classes) < 2:
-            raise DataError(
-                f"y has one class only, {classes.tolist()[0]!r}; {type(self).__name__} needs "
-                "rows of at least two classes"
-            )
-        self._learn(blocks, classes, names)
-        return self
-
-    @abstractmethod
-    def _learn(self, blocks: Blocks, classes: Array, names: Sequence[str] | None) -> None:
-        """Set the fitted attributes."""
-
     def design(self, X: Any) -> Floats:
         """X as float64; missing values stay."""
         return numbers(X, self, allow_nan=True)
@@ -117,12 +105,6 @@ class GaussianClassifier(PathMixin, ClassifierMixin, BaseEstimator):
         rows = complete_rows(Rows(X, y, sample_weight), labels, type(self).__name__)
         return self._path(Blocks.of_arrays(*rows), values, classes, column_names(rows.X))
 
-    @abstractmethod
-    def _path(
-        self, blocks: Blocks, values: Sequence[Any], classes: Array, names: Sequence[str] | None
-    ) -> Any:
-        """Of all values of the axis."""
-
     def out_of_fold(
         self,
         X: Floats | FoldDesign,
@@ -149,19 +131,6 @@ class GaussianClassifier(PathMixin, ClassifierMixin, BaseEstimator):
         rows = Rows(Z, y, sample_weight)
         return self._held_out(rows, fold_map, plan, values, n_classes, output, rows_per_block)
 
-    @abstractmethod
-    def _held_out(
-        self,
-        rows: Rows,
-        fold_map: Any,
-        plan: Plan,
-        values: Sequence[Any],
-        n_classes: int,
-        output: Output,
-        rows_per_block: int,
-    ) -> HeldOut:
-        """Of a partition; `fold_map` is that of an encoder, or None."""
-
     def decision_function(self, X: Any) -> Floats:
         """The discriminant functions f_k(x); with two classes f_1(x) - f_0(x), of shape (n_rows,).
 
@@ -186,11 +155,6 @@ class GaussianClassifier(PathMixin, ClassifierMixin, BaseEstimator):
         """The logarithms of the probabilities, accurate where these underflow."""
         return log_posterior(self._values(X))[:, 0]
 
-    def _values(self, X: Any) -> Floats:
-        X = check_predict(self, X, allow_nan=True)
-        with one_blas_thread():
-            return self._densities.values(X)
-
     def sample(self, n_samples: int = 1, *, random_state: Any = None) -> tuple[Floats, Array]:
         """Draw new rows from the model: a class by its prior, then a row of that class.
 
@@ -206,8 +170,7 @@ class GaussianClassifier(PathMixin, ClassifierMixin, BaseEstimator):
             Labels.
         """
         check_is_fitted(self)
-        whole = isinstance(n_samples, int | np.integer) and not isinstance(n_samples, bool)
-        if not whole or n_samples < 1:
+        if not is_whole(n_samples, 1):
             raise ParameterError(f"n_samples is {n_samples!r}; give a whole number, 1 or more")
         random = generator(spawn(random_state, 1)[0])
         codes = random.choice(len(self.priors_), size=n_samples, p=self.priors_)
@@ -237,6 +200,43 @@ class GaussianClassifier(PathMixin, ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+    def _fit(self, blocks: Blocks, classes: Array, names: Sequence[str] | None) -> Self:
+        if len(classes) < 2:
+            raise DataError(
+                f"y has one class only, {classes.tolist()[0]!r}; {type(self).__name__} needs "
+                "rows of at least two classes"
+            )
+        self._learn(blocks, classes, names)
+        return self
+
+    @abstractmethod
+    def _learn(self, blocks: Blocks, classes: Array, names: Sequence[str] | None) -> None:
+        """Set the fitted attributes."""
+
+    @abstractmethod
+    def _path(
+        self, blocks: Blocks, values: Sequence[Any], classes: Array, names: Sequence[str] | None
+    ) -> Any:
+        """Of all values of the axis."""
+
+    @abstractmethod
+    def _held_out(
+        self,
+        rows: Rows,
+        fold_map: Any,
+        plan: Plan,
+        values: Sequence[Any],
+        n_classes: int,
+        output: Output,
+        rows_per_block: int,
+    ) -> HeldOut:
+        """Of a partition; `fold_map` is that of an encoder, or None."""
+
+    def _values(self, X: Any) -> Floats:
+        X = check_predict(self, X, allow_nan=True)
+        with one_blas_thread():
+            return self._densities.values(X)
 
 
 def _coded(classes: Array, block: Rows) -> Rows:

@@ -62,7 +62,8 @@ class KernelColumns:
         return X
 
     def parameters(self, j: int) -> dict[str, Floats]:
-        wide = [0.0 if own[j] is None else own[j].bandwidth_ for own in self.densities]  # type: ignore[union-attr]
+        of_classes = [own[j] for own in self.densities]
+        wide = [0.0 if density is None else density.bandwidth_ for density in of_classes]
         return {"bandwidth": np.array(wide, dtype=float)}
 
 

@@ -16,10 +16,10 @@ from empirisk.learners.generative.gaussian_classifier import GaussianClassifier
 from empirisk.learners.generative.leave_one_out import predict_left_out
 from empirisk.learners.generative.settings import (
     BY_THE_DATA,
-    checked_flag,
     checked_priors,
     checked_shrinkage,
     checked_tol,
+    checked_unbiased,
 )
 from empirisk.learners.generative.tied_held_out import TiedParts, predict_folds
 from empirisk.risk.axis import Axis, CannotSubtractError, Freedom, HeldOut, Output
@@ -153,6 +153,33 @@ class LinearDiscriminantAnalysis(
         self.store_covariance = store_covariance
         self.tol = tol
 
+    def axis_values(
+        self, X: Floats, y: Array, sample_weight: Floats, *, n_train: int
+    ) -> Sequence[float]:
+        """0 to 1, denser near 0; 0 itself only if there are rows enough to invert a covariance."""
+        invertible = n_train - len(np.unique(y)) >= X.shape[1]
+        return GRID if invertible else GRID[1:]
+
+    def transform(self, X: Any) -> Floats:
+        """Fisher's coordinates of the rows, the one in which classes are farthest apart first.
+
+        Those of a row with missing features (NaN) are NaN.
+        """
+        X = check_predict(self, X, allow_nan=True)
+        with one_blas_thread():
+            return (X - self.xbar_) @ self.scalings_
+
+    def check_loaded(self) -> None:
+        """Raise a DataError unless what was read from a file belongs together."""
+        super().check_loaded()
+        if not hasattr(self, "classes_"):
+            return
+        K, p = self._densities.mean.shape
+        m = 1 if K == 2 else K
+        shapes = {"coef_": (m, p), "_offset": (m,), "intercept_": (m,), "xbar_": (p,)}
+        coordinates = np.size(getattr(self, "separability_", ()))
+        check_arrays(self, {**shapes, "scalings_": (p, coordinates)})
+
     def _learn(self, blocks: Blocks, classes: Array, names: Sequence[str] | None) -> None:
         self._path(blocks, [self.shrinkage], classes, names).write(0, self)
 
@@ -161,13 +188,6 @@ class LinearDiscriminantAnalysis(
     ) -> DiscriminantPath:
         """All shrinkages from one eigendecomposition, and one more for shrinkage 0."""
         return DiscriminantPath(self, blocks, values, classes, names)
-
-    def axis_values(
-        self, X: Floats, y: Array, sample_weight: Floats, *, n_train: int
-    ) -> Sequence[float]:
-        """0 to 1, denser near 0; 0 itself only if there are rows enough to invert a covariance."""
-        invertible = n_train - len(np.unique(y)) >= X.shape[1]
-        return GRID if invertible else GRID[1:]
 
     def _held_out(
         self,
@@ -190,22 +210,13 @@ class LinearDiscriminantAnalysis(
             priors=checked_priors(self.priors, n_classes),
             tol=checked_tol(self.tol),
             tied=True,
-            unbiased=checked_flag(self.unbiased, "unbiased"),
+            unbiased=checked_unbiased(self.unbiased),
             fold_map=fold_map,
             shrinkages=[checked_shrinkage(value) for value in values],
         )
         if plan.repeats == 1 and plan.n_splits == plan.n:
             return HeldOut(predict_left_out(parts, output, rows_per_block))
         return HeldOut(predict_folds(parts, plan, output, rows_per_block))
-
-    def transform(self, X: Any) -> Floats:
-        """Fisher's coordinates of the rows, the one in which classes are farthest apart first.
-
-        Those of a row with missing features (NaN) are NaN.
-        """
-        X = check_predict(self, X, allow_nan=True)
-        with one_blas_thread():
-            return (X - self.xbar_) @ self.scalings_
 
     @property
     def _n_features_out(self) -> int:
@@ -225,14 +236,3 @@ class LinearDiscriminantAnalysis(
             marginal = marginal[:, 1:] - marginal[:, :1]
         values[incomplete, :, 0] = marginal
         return values
-
-    def check_loaded(self) -> None:
-        """Raise a DataError unless what was read from a file belongs together."""
-        super().check_loaded()
-        if not hasattr(self, "classes_"):
-            return
-        K, p = self._densities.mean.shape
-        m = 1 if K == 2 else K
-        shapes = {"coef_": (m, p), "_offset": (m,), "intercept_": (m,), "xbar_": (p,)}
-        coordinates = np.size(getattr(self, "separability_", ()))
-        check_arrays(self, {**shapes, "scalings_": (p, coordinates)})

@@ -11,6 +11,7 @@ from empirisk.data.rank_coding import CodedColumn
 from empirisk.learners.trees.bounds import date_of
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.scalars import is_whole
 
 LONGEST = 40  # of a name with its value
 MOST_LINES = 20
@@ -130,7 +131,7 @@ class LogRatios:
         >>> model = NaiveBayes().fit([[1.0, 2.0], [3.0, 1.0], [8.0, 2.0], [9.0, 3.0]], [0, 0, 1, 1])
         >>> ax = model.explain([[4.0, 2.0]]).plot()
         """
-        if not (isinstance(row, int | np.integer) and 0 <= row < len(self)):
+        if not (is_whole(row, 0) and row < len(self)):
             raise ParameterError(f"row is {row!r}; there are the rows 0 to {len(self) - 1}")
         order = self.order(row)[:most]
         names = [self.in_words(row, j) for j in order] + ["prior"]

@@ -27,6 +27,7 @@ from empirisk.learners.generative.column_distributions import (
 from empirisk.learners.generative.kernel_columns import KernelColumns
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.scalars import is_whole
 
 DISTRIBUTIONS = ("gaussian", "categorical", "bernoulli", "poisson", "kernel", "multinomial")
 BY_KIND = {"category": "categorical", "text": "categorical", "boolean": "bernoulli"}
@@ -186,8 +187,7 @@ def _places(key: Any, names: list[str]) -> list[int]:
     """The columns that a key names, by name or by number."""
     found = []
     for each in key if isinstance(key, tuple) else (key,):
-        number = isinstance(each, int | np.integer) and not isinstance(each, bool)
-        if number and 0 <= each < len(names):
+        if is_whole(each, 0) and each < len(names):
             found.append(int(each))
         elif isinstance(each, str) and each in names:
             found.append(names.index(each))

@@ -9,6 +9,7 @@ import numpy as np
 from empirisk.data.column_moments import LevelCounts
 from empirisk.data.rank_coding import CodedColumn
 from empirisk.data.raw_columns import RawColumn, as_category, raw_columns
+from empirisk.data.table_door import places_in
 from empirisk.learners.generative.bayes_rule import ClassStatistics
 from empirisk.learners.generative.mixed_rows import (
     ColumnBlock,
@@ -17,7 +18,6 @@ from empirisk.learners.generative.mixed_rows import (
     check_cells,
     groups_of,
 )
-from empirisk.learners.trees.door import places_in
 
 
 def with_new_levels(

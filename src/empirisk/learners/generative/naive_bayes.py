@@ -10,6 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import _is_fitted, check_is_fitted
 
 from empirisk.data.rank_coding import CodedColumn
+from empirisk.data.table_door import table_of
 from empirisk.learners.generative.bayes_held_out import TrainingRows, predict_folds
 from empirisk.learners.generative.bayes_left_out import predict_left_out
 from empirisk.learners.generative.bayes_path import BayesPath
@@ -21,12 +22,12 @@ from empirisk.learners.generative.mixed_rows import ColumnBlock, MixedRows
 from empirisk.learners.generative.more_levels import with_new_levels
 from empirisk.learners.generative.readable_bayes import ReadableBayes, codes_of
 from empirisk.learners.generative.settings import checked_priors
-from empirisk.learners.trees.door import table_of
 from empirisk.risk.axis import Axis, CannotSubtractError, HeldOut, Output, PathMixin
 from empirisk.risk.plans import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread
+from empirisk.runtime.scalars import is_number, is_whole
 from empirisk.runtime.validation import check_target
 
 GRID = tuple(np.logspace(2, -3, 16).tolist())
@@ -210,41 +211,6 @@ class NaiveBayes(ReadableBayes, PathMixin, ClassifierMixin, BaseEstimator):
         statistics = statistics + ClassStatistics.of(rows, codes, weight, len(known))
         return self._learned(rows.columns, rows.blocks, known, statistics, how)
 
-    def _training_set(self, X: Any, y: Any, sample_weight: Any) -> tuple[MixedRows, Array, Floats]:
-        """Rows of positive weight, their labels and weights."""
-        X = table_of(X, self, reset=True, remedy=NAME_CATEGORIES)
-        target, weight = check_target(self, y, X, sample_weight, classifier=True)
-        return _of_positive_weight(MixedRows.of(X, self.distributions), target, weight)
-
-    def _learned(
-        self,
-        columns: Sequence[CodedColumn],
-        blocks: Sequence[ColumnBlock],
-        classes: Array,
-        statistics: ClassStatistics,
-        how: Smoothing,
-    ) -> Self:
-        """The fitted attributes."""
-        priors = checked_priors(self.priors, len(classes))
-        self.columns_, self.blocks_ = list(columns), list(blocks)
-        self.classes_, self.statistics_, self.smoothing_ = classes, statistics, how
-        self.class_prior_ = statistics.shares(priors)
-        self.__dict__.pop("_rule", None)
-        _ = self._rule  # here, so that no prediction changes the learner
-        return self
-
-    def _smoothing(self, alpha: Any) -> Smoothing:
-        if not (_is_number(alpha) and 0 <= alpha <= MOST_ALPHA):
-            raise ParameterError(f"alpha is {alpha!r}; it must be a number from 0 to {MOST_ALPHA}")
-        if not (_is_number(self.variance_floor) and 0 < self.variance_floor <= 1):
-            raise ParameterError(
-                f"variance_floor is {self.variance_floor!r}; it must be above 0 and at most 1"
-            )
-        whole = isinstance(self.ddof, int | np.integer) and not isinstance(self.ddof, bool)
-        if not (whole and self.ddof >= 0):
-            raise ParameterError(f"ddof is {self.ddof!r}; it must be 0, 1, 2, ...")
-        return Smoothing(float(alpha), float(self.variance_floor), int(self.ddof))
-
     @property
     def categorical_features(self) -> Any:
         """The columns that are asked to be categories, for the door."""
@@ -336,16 +302,50 @@ class NaiveBayes(ReadableBayes, PathMixin, ClassifierMixin, BaseEstimator):
         """The logarithms of the probabilities, accurate where these underflow."""
         return log_posterior(self._values(X)[:, :, None])[:, 0]
 
-    def _values(self, X: Any) -> Floats:
-        X = self._cells(X)
-        with one_blas_thread():
-            return self._rule.values(X)
-
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         return tags
+
+    def _training_set(self, X: Any, y: Any, sample_weight: Any) -> tuple[MixedRows, Array, Floats]:
+        """Rows of positive weight, their labels and weights."""
+        X = table_of(X, self, reset=True, remedy=NAME_CATEGORIES)
+        target, weight = check_target(self, y, X, sample_weight, classifier=True)
+        return _of_positive_weight(MixedRows.of(X, self.distributions), target, weight)
+
+    def _learned(
+        self,
+        columns: Sequence[CodedColumn],
+        blocks: Sequence[ColumnBlock],
+        classes: Array,
+        statistics: ClassStatistics,
+        how: Smoothing,
+    ) -> Self:
+        """The fitted attributes."""
+        priors = checked_priors(self.priors, len(classes))
+        self.columns_, self.blocks_ = list(columns), list(blocks)
+        self.classes_, self.statistics_, self.smoothing_ = classes, statistics, how
+        self.class_prior_ = statistics.shares(priors)
+        self.__dict__.pop("_rule", None)
+        _ = self._rule  # here, so that no prediction changes the learner
+        return self
+
+    def _smoothing(self, alpha: Any) -> Smoothing:
+        if not (is_number(alpha) and 0 <= alpha <= MOST_ALPHA):
+            raise ParameterError(f"alpha is {alpha!r}; it must be a number from 0 to {MOST_ALPHA}")
+        if not (is_number(self.variance_floor) and 0 < self.variance_floor <= 1):
+            raise ParameterError(
+                f"variance_floor is {self.variance_floor!r}; it must be above 0 and at most 1"
+            )
+        if not is_whole(self.ddof, 0):
+            raise ParameterError(f"ddof is {self.ddof!r}; it must be 0, 1, 2, ...")
+        return Smoothing(float(alpha), float(self.variance_floor), int(self.ddof))
+
+    def _values(self, X: Any) -> Floats:
+        X = self._cells(X)
+        with one_blas_thread():
+            return self._rule.values(X)
 
 
 def _of_positive_weight(
@@ -366,7 +366,3 @@ def _all_classes(classes: Any) -> Array:
     if len(known) < 2:
         raise ParameterError(f"classes are {known.tolist()!r}; at least two classes are needed")
     return known
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)

@@ -84,6 +84,10 @@ class QuadraticDiscriminants:
         found += self.log_prior[:, None]
         return found
 
+    def predict(self, X: Floats, output: Output) -> Array:
+        """Class codes (rows, V), or probabilities (rows, V, K)."""
+        return decide(self.values(X), output)
+
     def _fill(self, found: Floats, X: Floats, down: Ints) -> None:
         """Without the priors; where `down` is above 0, X is divided by 2^down."""
         for k, mean in enumerate(self.mean):
@@ -106,10 +110,6 @@ class QuadraticDiscriminants:
     def _bases(self) -> list[Floats]:
         """Of each class, those of all bundles side by side."""
         return [np.hstack([b.basis[k] for b in self.bundles]) for k in range(len(self.mean))]
-
-    def predict(self, X: Floats, output: Output) -> Array:
-        """Class codes (rows, V), or probabilities (rows, V, K)."""
-        return decide(self.values(X), output)
 
 
 def measured(X: Floats, unit: Ints) -> Floats:

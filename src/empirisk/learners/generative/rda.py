@@ -14,11 +14,11 @@ from empirisk.learners.generative.quadratic_held_out import UntiedParts, predict
 from empirisk.learners.generative.quadratic_path import QuadraticPath
 from empirisk.learners.generative.settings import (
     by_cholesky,
-    checked_flag,
     checked_priors,
     checked_share,
     checked_target,
     checked_tol,
+    checked_unbiased,
 )
 from empirisk.risk.axis import Axis, HeldOut, Output
 from empirisk.risk.plans import Plan
@@ -127,17 +127,6 @@ class RegularizedDiscriminantAnalysis(GaussianClassifier):
         self.store_covariance = store_covariance
         self.tol = tol
 
-    def _learn(self, blocks: Blocks, classes: Array, names: Sequence[str] | None) -> None:
-        self._path(blocks, [(self.alpha, self.delta)], classes, names).write(0, self)
-
-    def _path(
-        self, blocks: Blocks, values: Sequence[Any], classes: Array, names: Sequence[str] | None
-    ) -> QuadraticPath:
-        """All points from one pass over the rows, and an eigendecomposition for each alpha."""
-        scaled = checked_target(self.target)
-        points = [_point(value) for value in values]
-        return QuadraticPath(self, blocks, points, values, classes, names, scaled=scaled)
-
     def axis_values(
         self, X: Floats, y: Array, sample_weight: Floats, *, n_train: int
     ) -> Sequence[tuple[float, float]]:
@@ -160,6 +149,17 @@ class RegularizedDiscriminantAnalysis(GaussianClassifier):
             for delta in (DELTAS if invertible[alpha] else DELTAS[1:])
         ]
 
+    def _learn(self, blocks: Blocks, classes: Array, names: Sequence[str] | None) -> None:
+        self._path(blocks, [(self.alpha, self.delta)], classes, names).write(0, self)
+
+    def _path(
+        self, blocks: Blocks, values: Sequence[Any], classes: Array, names: Sequence[str] | None
+    ) -> QuadraticPath:
+        """All points from one pass over the rows, and an eigendecomposition for each alpha."""
+        scaled = checked_target(self.target)
+        points = [_point(value) for value in values]
+        return QuadraticPath(self, blocks, points, values, classes, names, scaled=scaled)
+
     def _held_out(
         self,
         rows: Rows,
@@ -178,7 +178,7 @@ class RegularizedDiscriminantAnalysis(GaussianClassifier):
             priors=checked_priors(self.priors, n_classes),
             tol=checked_tol(self.tol),
             tied=False,
-            unbiased=checked_flag(self.unbiased, "unbiased"),
+            unbiased=checked_unbiased(self.unbiased),
             fold_map=fold_map,
             points=[_point(value) for value in values],
             scaled=checked_target(self.target),

@@ -7,16 +7,17 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from empirisk.data.rank_coding import CodedColumn
+from empirisk.data.table_door import check_places
 from empirisk.learners.generative.bayes_rule import BayesRule, ClassStatistics
 from empirisk.learners.generative.column_distributions import Smoothing
 from empirisk.learners.generative.independence import IndependenceTest, independence_of
 from empirisk.learners.generative.log_ratios import LogRatios
 from empirisk.learners.generative.mixed_rows import ColumnBlock, check_cells, groups_of
 from empirisk.learners.generative.sampled_rows import as_given
-from empirisk.learners.trees.door import check_places
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread
+from empirisk.runtime.scalars import is_whole
 from empirisk.runtime.streams import generator, spawn
 from empirisk.runtime.validation import check_target
 
@@ -69,7 +70,7 @@ class ReadableBayes:
         check_is_fitted(self)
         names = [each.name for each in self.columns_]
         j = names.index(column) if column in names else column
-        if not (isinstance(j, int | np.integer) and 0 <= j < len(names)):
+        if not (is_whole(j, 0) and j < len(names)):
             raise ParameterError(f"there is no column {column!r}; there are {names[:10]}")
         return self._rule.parameters(int(j))
 
@@ -101,8 +102,7 @@ class ReadableBayes:
         ((3, 1), array(['b', 'b', 'b'], dtype='<U1'))
         """
         check_is_fitted(self)
-        whole = isinstance(n_samples, int | np.integer) and not isinstance(n_samples, bool)
-        if not whole or n_samples < 1:
+        if not is_whole(n_samples, 1):
             raise ParameterError(f"n_samples is {n_samples!r}; it must be 1, 2, 3, ...")
         rng = generator(spawn(random_state, 1)[0])
         if label is None:

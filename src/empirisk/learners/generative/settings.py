@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import EmpiriskWarning, ParameterError
+from empirisk.runtime.scalars import is_flag, is_number, is_whole
 
 BY_THE_DATA = ("auto", "oas")
 """Shrinkages found from the rows: by Ledoit & Wolf, and by the oracle approximation of Chen."""
@@ -20,7 +21,7 @@ def checked_shrinkage(value: Any) -> float:
     """The shrinkage as a number; None is 0."""
     if value is None:
         return 0.0
-    if not (_is_number(value) and 0 <= value <= 1):
+    if not (is_number(value) and 0 <= value <= 1):
         raise ParameterError(
             f"shrinkage is {value!r}; it must be None, 'auto', 'oas', or lie between 0 and 1"
         )
@@ -29,15 +30,15 @@ def checked_shrinkage(value: Any) -> float:
 
 def checked_share(value: Any, name: str) -> float:
     """A number between 0 and 1."""
-    if not (_is_number(value) and 0 <= value <= 1):
+    if not (is_number(value) and 0 <= value <= 1):
         raise ParameterError(f"{name} is {value!r}; it must lie between 0 and 1")
     return float(value)
 
 
-def checked_flag(value: Any, name: str) -> bool:
-    """True or False."""
-    if not isinstance(value, bool | np.bool_):
-        raise ParameterError(f"{name} is {value!r}; it must be True or False")
+def checked_unbiased(value: Any) -> bool:
+    """Whether covariances are divided by the degrees of freedom, not by the number of rows."""
+    if not is_flag(value):
+        raise ParameterError(f"unbiased is {value!r}; it must be True or False")
     return bool(value)
 
 
@@ -57,7 +58,7 @@ def checked_target(value: Any) -> bool:
 
 def checked_tol(value: Any) -> float:
     """The tolerance, checked."""
-    if not (_is_number(value) and 0 <= value < 1):
+    if not (is_number(value) and 0 <= value < 1):
         raise ParameterError(f"tol is {value!r}; it must be a number from 0 to below 1")
     return float(value)
 
@@ -66,8 +67,7 @@ def checked_components(value: Any, most: int) -> int:
     """How many coordinates are wanted; None is as many as there are."""
     if value is None:
         return most
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not (whole and 1 <= value <= most):
+    if not (is_whole(value, 1) and value <= most):
         raise ParameterError(
             f"n_components is {value!r}; it must be None or from 1 to {most}, the smaller of the "
             "number of columns and that of classes minus 1"
@@ -94,7 +94,3 @@ def checked_priors(priors: ArrayLike | None, n_classes: int) -> Floats | None:
     if abs(given.sum() - 1) > 1e-5:
         warnings.warn(f"priors sum to {given.sum():.6g}: divided by it", EmpiriskWarning)
     return given / given.sum()
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)

@@ -5,12 +5,13 @@ returns, the minimiser of its objective, does not depend on them.
 """
 
 from collections.abc import Callable, Mapping
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.scalars import is_flag, is_whole
 
 
 class Wanted(NamedTuple):
@@ -25,33 +26,25 @@ def one_of(*names: str) -> Wanted:
     return Wanted(lambda value: isinstance(value, str) and value in names, f"one of {names}")
 
 
-def _is_flag(value: Any) -> bool:
-    return isinstance(value, bool | np.bool_)
-
-
-def _is_count(value: Any, least: int) -> bool:
-    return not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= least
-
-
-FLAG = Wanted(_is_flag, "True or False")
+FLAG = Wanted(is_flag, "True or False")
 TOLERANCE = Wanted(
     lambda value: isinstance(value, Real) and float(value) >= 0, "a number, 0 or more"
 )
 ABOVE_ZERO = Wanted(lambda value: isinstance(value, Real) and float(value) > 0, "a number above 0")
 ITERATIONS = Wanted(
-    lambda value: value is None or _is_count(value, 1), "None or a whole number, 1 or more"
+    lambda value: value is None or is_whole(value, 1), "None or a whole number, 1 or more"
 )
 VERBOSITY = Wanted(
-    lambda value: _is_flag(value) or _is_count(value, 0), "True, False or a whole number, 0 or more"
+    lambda value: is_flag(value) or is_whole(value, 0), "True, False or a whole number, 0 or more"
 )
 GRAM = Wanted(
-    lambda value: _is_flag(value) or (not isinstance(value, str) and np.ndim(value) == 2),
+    lambda value: is_flag(value) or (not isinstance(value, str) and np.ndim(value) == 2),
     "True, False or a Gram matrix",
 )
 SEED = Wanted(
     lambda value: (
         value is None
-        or _is_count(value, 0)
+        or is_whole(value, 0)
         or isinstance(value, np.random.RandomState | np.random.Generator)
     ),
     "None, a whole number, 0 or more, a numpy.random.RandomState or a numpy.random.Generator",

@@ -9,6 +9,7 @@ import numpy as np
 from empirisk.learners.linear.bases import Family, NaturalSplines, Nothing, Steps
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.scalars import is_whole
 
 
 def names_of_inputs(expansion: Any, given: Any) -> list[str]:
@@ -50,8 +51,7 @@ def number_of_feature(expansion: Any, feature: Any) -> int:
     names, p = names_of_inputs(expansion, None), expansion.n_features_in_
     if isinstance(feature, str) and feature in names:
         return names.index(feature)
-    whole = isinstance(feature, int | np.integer) and not isinstance(feature, bool)
-    if whole and -p <= feature < p:
+    if is_whole(feature, -p) and feature < p:
         return int(feature) % p
     raise ParameterError(
         f"feature is {feature!r}; give a number from 0 to {p - 1}, or one of the names "

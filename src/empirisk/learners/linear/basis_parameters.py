@@ -8,6 +8,7 @@ import numpy as np
 from empirisk.learners.linear.bases import Extrapolation
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.scalars import is_whole
 
 Function = Callable[[Floats], Array]
 Basis = Literal["polynomial", "spline", "natural_spline", "steps"] | Sequence[Function]
@@ -42,7 +43,7 @@ def check_degree(degree: Any, basis: Basis) -> int:
     """A whole number from 1 on, at most as many as there are callables; None is the default."""
     if degree is None:
         return DEFAULT_DEGREE if isinstance(basis, str) else len(basis)
-    if isinstance(degree, bool) or not isinstance(degree, int | np.integer) or degree < 1:
+    if not is_whole(degree, 1):
         raise ParameterError(f"degree is {degree!r}; it must be a whole number, 1 or more")
     if not isinstance(basis, str) and degree > len(basis):
         raise ParameterError(f"degree is {degree}, and there are only {len(basis)} callables")

@@ -161,6 +161,6 @@ def _fit_dependent(
     for k, m in enumerate(ends):
         blocks = Blocks.of_arrays(compilable(design[:, :m]), rows.y, rows.weight)
         solution = least_squares(blocks, fit_intercept=bool(learner.fit_intercept))
-        warn_of(solution, learner, list(names))  # type: ignore[arg-type]
+        warn_of(solution, learner, list(names))  # type: ignore[arg-type]  # it has names and a solver
         coef[k, :, :m], intercept[k], rank[k] = solution.coef, solution.intercept, solution.rank
     return Rules(expansion, ends, coef, intercept, rank)

@@ -109,6 +109,7 @@ def coefficient_intervals(
 
 
 def column_name(names: Sequence[str] | None, j: int, problem: LogisticProblem) -> str:
+    """Of the j-th coefficient; the last is the intercept."""
     if j == len(problem.centre):
         return "intercept"
     return f"x{j}" if names is None else str(names[j])

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
 from empirisk.data.blocks import Rows
+from empirisk.learners.class_weights import ClassWeightMixin
 from empirisk.learners.generative.discriminants import (
     LinearDiscriminants,
     largest,
@@ -14,7 +15,6 @@ from empirisk.learners.generative.discriminants import (
     posterior,
 )
 from empirisk.learners.linear.accepted_parameters import check_accepted
-from empirisk.learners.linear.class_weights import ClassWeightMixin
 from empirisk.learners.linear.coefficient_intervals import (
     CoefficientIntervals,
     coefficient_intervals,

@@ -1,9 +1,6 @@
 """Parameters of logistic regression other than its penalty: which values they may have."""
 
-from numbers import Real
 from typing import Any
-
-import numpy as np
 
 from empirisk.learners.linear.accepted_parameters import (
     ABOVE_ZERO,
@@ -13,6 +10,7 @@ from empirisk.learners.linear.accepted_parameters import (
     one_of,
 )
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.scalars import is_number, is_whole
 
 SOLVERS = ("auto", "newton", "limited-memory", "coordinate", "gradient", "stochastic")
 SAME = ("lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
@@ -27,12 +25,14 @@ ACCEPTED = {
 
 
 def checked_tol(value: Any) -> float:
-    if isinstance(value, Real) and 0 <= float(value) < 1:
+    """The tolerance, checked."""
+    if is_number(value) and 0 <= value < 1:
         return float(value)
     raise ParameterError(f"tol is {value!r}; it must be a number from 0 to below 1")
 
 
 def checked_count(value: Any) -> int:
-    if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1:
+    """The number of iterations, checked."""
+    if is_whole(value, 1):
         return int(value)
     raise ParameterError(f"max_iter is {value!r}; it must be an integer, 1 or more")

@@ -61,7 +61,7 @@ class LogisticPath:
             n_jobs=learner.n_jobs,
             solver=learner._smooth_solver,
         )
-        self.fits: list[Fit] = [None] * len(values)  # type: ignore[list-item]
+        self.fits: list[Fit] = [None] * len(values)  # type: ignore[list-item]  # all are filled in
         self.solutions: dict[int, Descent] = {}
         self.separations: list[Separation | None] = [None] * len(values)
         point = None if start is None else start(self.problem)

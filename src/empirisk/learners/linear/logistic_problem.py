@@ -140,6 +140,43 @@ class LogisticProblem:
         accuracy = found.decrement / np.sqrt(found.value) if found.value > 0 else 0.0
         return Fit(theta, found.n_iter, found.ending, accuracy, null)
 
+    def freedom(self, C: float, theta: Floats) -> float:
+        """Degrees of freedom of the rule at C."""
+        penalty, loss = self.penalty(C), self.loss
+        if self._least_size(penalty) < loss.size:
+            Q, loss = self.rotated
+            penalty, theta = self.penalty(C, loss), self._turn(theta, Q)
+        free = np.ones(len(theta), bool)
+        if penalty.l1 > 0:
+            free = (theta != 0) | (penalty.on == 0)
+        H = loss.hessian(theta)[np.ix_(free, free)]
+        whole = H + np.diag((penalty.l2 * penalty.on)[free])
+        return float(np.trace(inverse_hessian(whole).solve(H)))
+
+    def rule(self, theta: Floats) -> tuple[Floats, Floats]:
+        """Coefficients (classes or 1, p) of the columns as given and constants at the centre."""
+        coef, constant = self.loss.rule(theta)
+        if self.loss.n_classes > 2:
+            coef, constant = self.loss.basis @ coef, self.loss.basis @ constant
+        with np.errstate(over="ignore", under="ignore"):
+            coef = coef / self.scales.X
+        largest = np.finfo(float).max
+        return np.clip(coef, -largest, largest), constant
+
+    def theta(self, coef: Floats, constant: Floats) -> Floats:
+        """The coordinates of a rule: the inverse of `rule`."""
+        with np.errstate(over="ignore", under="ignore"):
+            coef = coef * self.scales.X
+        matrix = np.column_stack([coef, constant]) if self.loss.fit_intercept else coef
+        if self.loss.n_classes > 2:
+            matrix = self.loss.basis.T @ matrix
+        return np.ascontiguousarray(matrix).reshape(-1)
+
+    @property
+    def raw_centre(self) -> Floats:
+        """The centre of the columns as given."""
+        return self.centre * self.scales.X
+
     def _smooth(
         self, C: float, penalty: Penalty, start: Floats | None, *, tol: float, max_iter: int
     ) -> Minimum:
@@ -213,40 +250,3 @@ class LogisticProblem:
         matrix = theta.reshape(self.loss.n_scores, -1)
         p = len(Q)
         return np.column_stack([matrix[:, :p] @ Q, matrix[:, p:]]).reshape(-1)
-
-    def freedom(self, C: float, theta: Floats) -> float:
-        """Degrees of freedom of the rule at C."""
-        penalty, loss = self.penalty(C), self.loss
-        if self._least_size(penalty) < loss.size:
-            Q, loss = self.rotated
-            penalty, theta = self.penalty(C, loss), self._turn(theta, Q)
-        free = np.ones(len(theta), bool)
-        if penalty.l1 > 0:
-            free = (theta != 0) | (penalty.on == 0)
-        H = loss.hessian(theta)[np.ix_(free, free)]
-        whole = H + np.diag((penalty.l2 * penalty.on)[free])
-        return float(np.trace(inverse_hessian(whole).solve(H)))
-
-    def rule(self, theta: Floats) -> tuple[Floats, Floats]:
-        """Coefficients (classes or 1, p) of the columns as given and constants at the centre."""
-        coef, constant = self.loss.rule(theta)
-        if self.loss.n_classes > 2:
-            coef, constant = self.loss.basis @ coef, self.loss.basis @ constant
-        with np.errstate(over="ignore", under="ignore"):
-            coef = coef / self.scales.X
-        largest = np.finfo(float).max
-        return np.clip(coef, -largest, largest), constant
-
-    def theta(self, coef: Floats, constant: Floats) -> Floats:
-        """The coordinates of a rule: the inverse of `rule`."""
-        with np.errstate(over="ignore", under="ignore"):
-            coef = coef * self.scales.X
-        matrix = np.column_stack([coef, constant]) if self.loss.fit_intercept else coef
-        if self.loss.n_classes > 2:
-            matrix = self.loss.basis.T @ matrix
-        return np.ascontiguousarray(matrix).reshape(-1)
-
-    @property
-    def raw_centre(self) -> Floats:
-        """The centre of the columns as given."""
-        return self.centre * self.scales.X

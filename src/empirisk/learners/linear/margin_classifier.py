@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
+from empirisk.learners.class_weights import ClassWeightMixin
 from empirisk.learners.generative.discriminants import LinearDiscriminants, largest
-from empirisk.learners.linear.class_weights import ClassWeightMixin
 from empirisk.learners.linear.margin_path import (
     MarginPath,
     checked_C,
@@ -24,6 +24,7 @@ from empirisk.risk.axis import Axis, Freedom, PathMixin
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread
+from empirisk.runtime.scalars import is_whole
 from empirisk.runtime.validation import check_fit, check_predict
 from empirisk.solvers.margin_rows import MarginRows
 
@@ -254,5 +255,5 @@ class MarginClassifier(ClassWeightMixin, PathMixin, ClassifierMixin, BaseEstimat
         intercept = self.fit_intercept
         if not (isinstance(intercept, int | np.bool_) and intercept in (0, 1)):
             raise ParameterError(f"fit_intercept is {intercept!r}; it must be True or False")
-        if not isinstance(self.max_iter, int | np.integer) or self.max_iter < 1:
+        if not is_whole(self.max_iter, 1):
             raise ParameterError(f"max_iter is {self.max_iter!r}; it must be an integer, 1 or more")

@@ -14,11 +14,11 @@ from empirisk.risk.axis import Output
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ConvergenceWarning, ParameterError
 from empirisk.runtime.parallel import one_blas_thread
+from empirisk.runtime.scalars import is_number
 from empirisk.solvers.margin_risk import Arrival, MarginRisk, lasso_margin, ridge_margin
 from empirisk.solvers.margin_rows import MarginRows
 from empirisk.solvers.perceptron import distinct_rows, perceptron
 from empirisk.solvers.sparse_support_vectors import SparseSupportVectors
-from empirisk.solvers.steps import is_number
 from empirisk.solvers.support_vectors import SupportVectors
 
 

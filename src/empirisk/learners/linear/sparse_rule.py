@@ -10,7 +10,7 @@ lambda (2 d |b|_1 + (1 - d) |b|^2), is that of alpha = lambda / n and r = d.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Self
 from warnings import warn
 
@@ -28,6 +28,7 @@ from empirisk.risk.axis import Axis, HeldOut, Output
 from empirisk.risk.plans import Plan
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ConvergenceWarning, DataError, ParameterError
+from empirisk.runtime.scalars import is_number, is_whole
 from empirisk.runtime.validation import check_fit
 from empirisk.solvers.lasso import Stopping
 
@@ -59,10 +60,6 @@ class SparseRule(LinearRule):
     n_jobs: int | None
     dual_gap_: Any
     n_iter_: int
-
-    @property
-    def _l1_ratio(self) -> Any:
-        raise NotImplementedError
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to data in memory.
@@ -193,6 +190,10 @@ class SparseRule(LinearRule):
         alphas = np.array([check_alpha(alpha) for alpha in values])
         return lasso_held_out(self, X, y, sample_weight, plan, values, alphas, rows_per_block)
 
+    @property
+    def _l1_ratio(self) -> Any:
+        raise NotImplementedError
+
     def _fit(self, blocks: Blocks, y: Array) -> Self:
         task = Task.of(self._terms(blocks.n_columns), blocks, n_jobs=self.n_jobs)
         alphas = np.array([check_alpha(self.alpha)])
@@ -222,9 +223,9 @@ class SparseRule(LinearRule):
     def _terms(self, p: int) -> Terms:
         """What is minimised, with checked parameters."""
         check_accepted(self, ACCEPTED)
-        if not (isinstance(self.tol, Real) and float(self.tol) >= 0):
+        if not (is_number(self.tol) and self.tol >= 0):
             raise ParameterError(f"tol is {self.tol!r}; it must be a number, 0 or more")
-        if not (isinstance(self.max_iter, Integral) and int(self.max_iter) >= 1):
+        if not is_whole(self.max_iter, 1):
             raise ParameterError(f"max_iter is {self.max_iter!r}; it must be a whole number, >= 1")
         ratio = self._l1_ratio
         if not (isinstance(ratio, Real) and 0 <= float(ratio) <= 1):

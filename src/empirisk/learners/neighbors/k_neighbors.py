@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import Tags
 from sklearn.utils.validation import _is_fitted, check_is_fitted
 
+from empirisk.data.table_door import check_places, table_of
 from empirisk.learners.generative.mixed_rows import MixedRows
 from empirisk.learners.neighbors.copies import Copies
 from empirisk.learners.neighbors.k_neighbors_held_out import predict_plan
@@ -24,7 +25,6 @@ from empirisk.learners.neighbors.k_neighbors_settings import (
 from empirisk.learners.neighbors.k_neighbors_soundness import check_fitted
 from empirisk.learners.neighbors.metrics import Metric, named_norm
 from empirisk.learners.neighbors.searching import Nearest
-from empirisk.learners.trees.door import check_places, table_of
 from empirisk.risk.axis import Axis, HeldOut, Output, PathMixin
 from empirisk.risk.plans import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints, make_writable
@@ -112,64 +112,6 @@ class KNeighbors(PathMixin, BaseEstimator):
         m, n = len(rows), len(self.y_train_)
         at, place = np.nonzero(share > 0)
         return csr_array((share[at, place], (at, rows[at, place])), shape=(m, n))
-
-    def _shares(self, X: Any) -> tuple[Ints, Floats]:
-        points = self._points(X)
-        return self._copies.shares(points, float(self.n_neighbors), n_jobs=self.n_jobs)
-
-    def _points(self, X: Any) -> Floats:
-        """X as the search takes it."""
-        return self.metric_.place(self._cells(X))
-
-    def _cells(self, X: Any) -> Floats:
-        if self.metric == "gower":
-            return np.ascontiguousarray(check_places(self, X, NEW_LEVEL))
-        return check_predict(self, X)
-
-    @cached_property
-    def _copies(self) -> Copies:
-        """The search of the training rows, which follows from the rest: no file keeps it."""
-        n_classes = len(getattr(self, "classes_", ()))
-        return self._copies_of(
-            self.X_train_, self.y_train_, self.weight_train_, self.metric_, n_classes
-        )
-
-    def _keep_search(self) -> None:
-        """Make the search anew, after a fit: predictions change no attribute."""
-        self.__dict__.pop("_copies", None)
-        _ = self._copies
-
-    def _copies_of(
-        self, X: Floats, y: Array, weight: Floats, metric: Metric, n_classes: int
-    ) -> Copies:
-        search = metric.search(X, ALGORITHMS[self.algorithm], self.leaf_size)
-        uniform = isinstance(self.weights, str) and self.weights == "uniform"
-        weighting = None if uniform else self.weights
-        return Copies(search, weight, y, n_classes, weighting, metric.scale)
-
-    def _fitted(self, X: Any, y: Any, sample_weight: Any) -> Any:
-        """The door of `fit`, and the path at one value."""
-        check_settings(self)
-        k = checked_neighbors(self.n_neighbors)
-        design, target, weight, classes = self._training_set(X, y, sample_weight)
-        n_classes = 0 if classes is None else len(classes)
-        path = self.fit_path(design, target, weight, [k], n_classes=n_classes)
-        return path.write(0, self, classes)
-
-    def _training_set(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Floats, Any]:
-        """Rows of positive weight, their targets or codes, weights, and the classes."""
-        classifier = is_classifier(self)
-        if self.metric != "gower":
-            train = check_fit(self, X, y, sample_weight, classifier=classifier)
-            return train.X, train.y, train.sample_weight, train.classes
-        X = table_of(X, self, reset=True, remedy=NAME_CATEGORIES)
-        target, weight = check_target(self, y, X, sample_weight, classifier=classifier)
-        rows, kept = MixedRows.of(X, "auto"), np.flatnonzero(weight > 0)
-        rows, target, weight = rows[kept], target[kept], weight[kept]
-        if not classifier:
-            return rows, target, weight, None
-        classes, codes = np.unique(target, return_inverse=True)
-        return rows, codes.astype(np.int64), weight, classes
 
     @property
     def categorical_features(self) -> str:
@@ -264,6 +206,64 @@ class KNeighbors(PathMixin, BaseEstimator):
             tags.input_tags.allow_nan = True
             tags.input_tags.categorical = True
         return tags
+
+    def _shares(self, X: Any) -> tuple[Ints, Floats]:
+        points = self._points(X)
+        return self._copies.shares(points, float(self.n_neighbors), n_jobs=self.n_jobs)
+
+    def _points(self, X: Any) -> Floats:
+        """X as the search takes it."""
+        return self.metric_.place(self._cells(X))
+
+    def _cells(self, X: Any) -> Floats:
+        if self.metric == "gower":
+            return np.ascontiguousarray(check_places(self, X, NEW_LEVEL))
+        return check_predict(self, X)
+
+    @cached_property
+    def _copies(self) -> Copies:
+        """The search of the training rows, which follows from the rest: no file keeps it."""
+        n_classes = len(getattr(self, "classes_", ()))
+        return self._copies_of(
+            self.X_train_, self.y_train_, self.weight_train_, self.metric_, n_classes
+        )
+
+    def _keep_search(self) -> None:
+        """Make the search anew, after a fit: predictions change no attribute."""
+        self.__dict__.pop("_copies", None)
+        _ = self._copies
+
+    def _copies_of(
+        self, X: Floats, y: Array, weight: Floats, metric: Metric, n_classes: int
+    ) -> Copies:
+        search = metric.search(X, ALGORITHMS[self.algorithm], self.leaf_size)
+        uniform = isinstance(self.weights, str) and self.weights == "uniform"
+        weighting = None if uniform else self.weights
+        return Copies(search, weight, y, n_classes, weighting, metric.scale)
+
+    def _fitted(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        """The door of `fit`, and the path at one value."""
+        check_settings(self)
+        k = checked_neighbors(self.n_neighbors)
+        design, target, weight, classes = self._training_set(X, y, sample_weight)
+        n_classes = 0 if classes is None else len(classes)
+        path = self.fit_path(design, target, weight, [k], n_classes=n_classes)
+        return path.write(0, self, classes)
+
+    def _training_set(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Floats, Any]:
+        """Rows of positive weight, their targets or codes, weights, and the classes."""
+        classifier = is_classifier(self)
+        if self.metric != "gower":
+            train = check_fit(self, X, y, sample_weight, classifier=classifier)
+            return train.X, train.y, train.sample_weight, train.classes
+        X = table_of(X, self, reset=True, remedy=NAME_CATEGORIES)
+        target, weight = check_target(self, y, X, sample_weight, classifier=classifier)
+        rows, kept = MixedRows.of(X, "auto"), np.flatnonzero(weight > 0)
+        rows, target, weight = rows[kept], target[kept], weight[kept]
+        if not classifier:
+            return rows, target, weight, None
+        classes, codes = np.unique(target, return_inverse=True)
+        return rows, codes.astype(np.int64), weight, classes
 
 
 def _without_self(near: Nearest) -> Nearest:

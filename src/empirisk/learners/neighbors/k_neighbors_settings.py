@@ -19,6 +19,7 @@ from empirisk.learners.neighbors.metrics import (
 from empirisk.learners.neighbors.searching import Algorithm
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.scalars import is_whole
 
 ALGORITHMS: dict[str, Algorithm] = {
     "auto": "auto",
@@ -48,7 +49,7 @@ def check_settings(learner: Any) -> None:
         raise ParameterError(
             f"algorithm is {learner.algorithm!r:.40}; there are {', '.join(ALGORITHMS)}"
         )
-    if not _is_count(learner.leaf_size):
+    if not is_whole(learner.leaf_size, 1):
         raise ParameterError(f"leaf_size is {learner.leaf_size!r}; it must be 1, 2, 3, ...")
     named = isinstance(learner.weights, str) and learner.weights in ("uniform", "distance")
     if not named and not callable(learner.weights):
@@ -61,7 +62,7 @@ def check_settings(learner: Any) -> None:
 
 def checked_neighbors(value: Any) -> int:
     """A number of neighbours."""
-    if not _is_count(value):
+    if not is_whole(value, 1):
         raise ParameterError(f"n_neighbors is {value!r}; it must be 1, 2, 3, ...")
     return int(value)
 
@@ -90,8 +91,3 @@ def metric_of(learner: Any, rows: TrainingRows, y: Array, weight: Floats, n_clas
     if learner.standardize and not params:
         return standardized_metric(rows.X, weight, norm, power)
     return plain_metric(rows.X, norm, power, params.get("w"))
-
-
-def _is_count(value: Any) -> bool:
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    return bool(whole and value >= 1)

@@ -44,22 +44,6 @@ class KernelSmoother(KeptRowsMixin, PathMixin, BaseEstimator):
     y_train_: Array
     bandwidth_: float | Floats
 
-    @property
-    def _degree(self) -> int:
-        return 0
-
-    def _targets(self, y: Array, n_classes: int) -> Floats:
-        """Columns to be averaged."""
-        raise NotImplementedError
-
-    def _answer(self, fits: Floats, output: Output) -> Array:
-        """Predictions from averages (rows, values, columns)."""
-        raise NotImplementedError
-
-    def _with_targets(self, y: Array, n_classes: int) -> Self:
-        """Set what is fitted of y."""
-        raise NotImplementedError
-
     def conditional_weights(self, X: Any) -> csr_array:
         """How much each training row counts at each row of X: (rows, training rows), summing to 1.
 
@@ -109,6 +93,28 @@ class KernelSmoother(KeptRowsMixin, PathMixin, BaseEstimator):
         blocks = self._held_out(X, y, sample_weight, plan, numbers, n_classes, output)
         return HeldOut(blocks(min(rows_per_block, ROWS_AT_ONCE)))
 
+    def check_loaded(self) -> None:
+        """Complain of parts that no fit leaves; asked after reading a model file."""
+        if hasattr(self, "rows_"):
+            check_rows_of(self)
+            self._check_loaded_targets()
+
+    @property
+    def _degree(self) -> int:
+        return 0
+
+    def _targets(self, y: Array, n_classes: int) -> Floats:
+        """Columns to be averaged."""
+        raise NotImplementedError
+
+    def _answer(self, fits: Floats, output: Output) -> Array:
+        """Predictions from averages (rows, values, columns)."""
+        raise NotImplementedError
+
+    def _with_targets(self, y: Array, n_classes: int) -> Self:
+        """Set what is fitted of y."""
+        raise NotImplementedError
+
     def _held_out(
         self,
         X: Floats,
@@ -145,12 +151,6 @@ class KernelSmoother(KeptRowsMixin, PathMixin, BaseEstimator):
             return training_spreads(X, weight, fold)
         return np.ones((int(fold.max()) + 1, X.shape[1]))
 
-    def check_loaded(self) -> None:
-        """Complain of parts that no fit leaves; asked after reading a model file."""
-        if hasattr(self, "rows_"):
-            check_rows_of(self)
-            self._check_loaded_targets()
-
     def _check_loaded_targets(self) -> None:
         raise NotImplementedError
 
@@ -162,7 +162,7 @@ class KernelSmoother(KeptRowsMixin, PathMixin, BaseEstimator):
         self.rows_, self.weights_ = rows, weight
         self._with_targets(y, n_classes)
         self.bandwidth_ = self._bandwidth(rows, weight)
-        self._placed, self._columns  # found once, and kept  # noqa: B018
+        _ = self._placed, self._columns  # found once, and kept
         return self
 
     def _bandwidth(self, rows: Floats, weight: Floats) -> float | Floats:

@@ -29,6 +29,7 @@ from empirisk.learners.neighbors.searching import (
 from empirisk.runtime.arrays import Array, Bools, Floats
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread
+from empirisk.runtime.scalars import real
 
 ALIASES: dict[str, Norm] = {
     "euclidean": "euclidean",
@@ -187,8 +188,7 @@ def named_norm(metric: Any, power: Any) -> tuple[Norm, float]:
     """The norm that a name and scikit-learn's `p` ask for."""
     if metric in ALIASES:
         return ALIASES[metric], 2.0
-    number = isinstance(power, int | float | np.integer | np.floating)
-    if not number or isinstance(power, bool) or not power >= 1:
+    if not (real(power) or 0.0) >= 1:
         raise ParameterError(f"p is {power!r}; the power of a distance must be a number >= 1")
     named: dict[float, Norm] = {1.0: "manhattan", 2.0: "euclidean", np.inf: "chebyshev"}
     norm = named.get(float(power), "minkowski")

@@ -11,6 +11,7 @@ from empirisk.compiled.networks import layout
 from empirisk.learners.networks.layers import Activated, Layer, Shape
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.scalars import is_whole
 
 
 @dataclass(frozen=True)
@@ -169,10 +170,7 @@ def checked_shape(input_shape: Any, n_features: int) -> Shape:
     if input_shape is None:
         return (n_features,)
     sides = tuple(input_shape) if isinstance(input_shape, tuple | list) else ()
-    whole = all(
-        isinstance(side, int | np.integer) and not isinstance(side, bool) and side > 0
-        for side in sides
-    )
+    whole = all(is_whole(side, 1) for side in sides)
     if len(sides) not in (1, 2, 3) or not whole or prod(sides) != n_features:
         raise ParameterError(
             f"input_shape is {input_shape!r}, and X has {n_features} columns; give None, or "

@@ -208,6 +208,17 @@ n_features_in_, feature_names_in_
         """`decode`, as scikit-learn calls it."""
         return self.decode(X)
 
+    def check_loaded(self) -> None:
+        """Also whether encoder and decoder are where the file says."""
+        super().check_loaded()
+        if not hasattr(self, "params_"):
+            return
+        cut = getattr(self, "_n_encoding", None)
+        if type(cut) is not int or not 0 < cut < len(self.layers_):
+            raise DataError(f"_n_encoding is {cut!r:.50}; there are {len(self.layers_)} layers")
+        if self._architecture.n_outputs != self._architecture.n_inputs:
+            raise DataError("layers_ do not give out as many numbers as they take in")
+
     @cached_property
     def _halves(self) -> tuple[Architecture, Architecture]:
         """The encoder and the decoder of the fitted network."""
@@ -239,17 +250,6 @@ n_features_in_, feature_names_in_
         self._n_encoding = len(self._before_code()) + 1
         self.__dict__.pop("_halves", None)
         assert self._halves  # found once: encoding changes nothing
-
-    def check_loaded(self) -> None:
-        """Also whether encoder and decoder are where the file says."""
-        super().check_loaded()
-        if not hasattr(self, "params_"):
-            return
-        cut = getattr(self, "_n_encoding", None)
-        if type(cut) is not int or not 0 < cut < len(self.layers_):
-            raise DataError(f"_n_encoding is {cut!r:.50}; there are {len(self.layers_)} layers")
-        if self._architecture.n_outputs != self._architecture.n_inputs:
-            raise DataError("layers_ do not give out as many numbers as they take in")
 
     def _how(self) -> How:
         return "common" if self.standardize else "none"

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import OptimizeResult, minimize
 
 from empirisk.compiled.networks.training import add_gradients
 from empirisk.learners.networks.architecture import Architecture
@@ -76,9 +76,9 @@ def descend(
     """
     last: list[float] = [np.nan]
 
-    def stepped(intermediate_result: object) -> None:
-        point = np.asarray(intermediate_result.x)  # type: ignore[attr-defined]
-        last[0] = float(intermediate_result.fun)  # type: ignore[attr-defined]
+    def stepped(intermediate_result: OptimizeResult) -> None:
+        point = np.asarray(intermediate_result.x)
+        last[0] = float(intermediate_result.fun)
         if look(point, last[0]):
             raise StopIteration
 

@@ -19,6 +19,7 @@ import numpy as np
 from empirisk.learners.networks.picture_layers import Pair, as_pair
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError, DataTypeError, ParameterError
+from empirisk.runtime.scalars import is_whole
 
 KERNELS: dict[str, Floats] = {
     "margin": np.array([[-1.0, -1.0, -1.0], [-1.0, 8.0, -1.0], [-1.0, -1.0, -1.0]]),
@@ -208,9 +209,8 @@ def sum_distribution(p: Any, q: Any, *, first: tuple[int, int] = (0, 0)) -> tupl
     """
     if not isinstance(first, tuple | list) or len(first) != 2:
         raise ParameterError(f"first is {first!r}; give the least values of X and of Y as a pair")
-    for least in first:
-        if not isinstance(least, int | np.integer) or isinstance(least, bool):
-            raise ParameterError(f"first is {first!r}; it must hold two whole numbers")
+    if not all(is_whole(least) for least in first):
+        raise ParameterError(f"first is {first!r}; it must hold two whole numbers")
     chances = np.convolve(_probabilities("p", p), _probabilities("q", q))
     return int(first[0]) + int(first[1]) + np.arange(len(chances)), chances
 

@@ -16,7 +16,7 @@ import numpy as np
 from empirisk.compiled.networks import layout
 from empirisk.runtime.arrays import Ints
 from empirisk.runtime.errors import ParameterError
-from empirisk.solvers.steps import is_number
+from empirisk.runtime.scalars import is_flag, is_number, is_whole
 
 Shape = tuple[int, ...]
 """(features,), or (channels, length), or (channels, height, width)."""
@@ -118,7 +118,7 @@ class Dense(Activated):
     def __post_init__(self) -> None:
         check_count("units", self.units, type(self).__name__)
         activation_code(self.activation)
-        check_switch("bias", self.bias, type(self).__name__)
+        check_bias(self.bias, type(self).__name__)
 
     @property
     def has_bias(self) -> bool:
@@ -241,14 +241,13 @@ def activation_code(name: Any) -> int:
 
 def check_count(name: str, value: Any, owner: str, least: int = 1) -> None:
     """Raise a ParameterError unless a value is a whole number that is large enough."""
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or value < least:
+    if not is_whole(value, least):
         raise ParameterError(
             f"{name} of {owner} is {value!r}; it must be a whole number, {least} or more"
         )
 
 
-def check_switch(name: str, value: Any, owner: str) -> None:
-    """Raise a ParameterError unless a value is True or False."""
-    if not isinstance(value, bool | np.bool_):
-        raise ParameterError(f"{name} of {owner} is {value!r}; it must be True or False")
+def check_bias(bias: Any, owner: str) -> None:
+    """Raise a ParameterError unless it is True or False whether a layer has a bias."""
+    if not is_flag(bias):
+        raise ParameterError(f"bias of {owner} is {bias!r}; it must be True or False")

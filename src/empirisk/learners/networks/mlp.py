@@ -17,7 +17,7 @@ from empirisk.learners.networks.layers import (
 from empirisk.learners.networks.network import Network
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import ParameterError
-from empirisk.solvers.steps import is_number
+from empirisk.runtime.scalars import is_number
 
 
 class MLP(Network):

@@ -60,22 +60,6 @@ class Network(NetworkPictures, PathMixin, BaseEstimator):
     validation_scores_: list[float] | None
     gradient_norms_: Floats
 
-    @abstractmethod
-    def _layers(self, shape: Shape, n_outputs: int) -> list[Layer]:
-        """All layers, the last one included."""
-
-    @abstractmethod
-    def _head(self, n_classes: int) -> Head:
-        """The loss that the parameters mean."""
-
-    def _shape(self, n_features: int) -> Shape:
-        """Of a row."""
-        return (n_features,)
-
-    def _how(self) -> How:
-        """How inputs are brought to standard units."""
-        return "each" if self.standardize else "none"
-
     def design(self, X: Any) -> Array:
         """X as an array of float64, or of float32 where it is so."""
         return numbers(X, self, keep_single=True)
@@ -103,32 +87,6 @@ class Network(NetworkPictures, PathMixin, BaseEstimator):
         data = self._prepared(self.design(X), y, sample_weight, n_classes)
         records = self._trained(data, settings, epochs, spawn(self.random_state, 1)[0])
         return NetworkPath(self, data, records, epochs)
-
-    def _prepared(self, X: Array, y: Any, weight: Floats, n_classes: int) -> Prepared:
-        """Rows in standard units, and the network for them."""
-        return prepared(self, X, y, weight, n_classes, self._dtype(X))
-
-    def _dtype(self, X: Array) -> Any:
-        single = self.dtype == "float32" or (self.dtype == "auto" and X.dtype == np.float32)
-        return np.float32 if single and self.solver != "lbfgs" else np.float64
-
-    def _trained(
-        self, data: Prepared, settings: Settings, epochs: Sequence[int], seed: int
-    ) -> list[Record]:
-        """A record for each start; a warm start is one, from what there is."""
-        rows, judged = data.rows, None
-        start_seed, split_seed = spawn(seed, 2)
-        if settings.early_stopping:
-            train, held_out = set_aside(rows.targets(), settings, data.n_classes, split_seed)
-            rows, judged = rows.some(train), rows.some(held_out)
-        fit = Fit(
-            data.architecture, rows, judged, data.head, settings, data.dtype, self.n_jobs,
-            bool(self.verbose),
-        )  # fmt: skip
-        if self.warm_start and hasattr(self, "params_"):
-            self.refuse_another(data.architecture)
-            return [fit.train(self.params_.astype(float), epochs, start_seed)]
-        return fit.from_starts(epochs, start_seed)
 
     def refuse_another(self, architecture: Architecture) -> None:
         """Raise a ParameterError unless the fitted network has this architecture."""
@@ -165,10 +123,6 @@ class Network(NetworkPictures, PathMixin, BaseEstimator):
         """Numbers that the last layer gives out."""
         return self._architecture.n_outputs
 
-    @cached_property
-    def _architecture(self) -> Architecture:
-        return Architecture(self.input_shape_, self.layers_)
-
     @property
     def summary_(self) -> str:
         """The layers, the shapes of what they give out, and how many parameters they have."""
@@ -178,6 +132,52 @@ class Network(NetworkPictures, PathMixin, BaseEstimator):
         """Raise a DataError unless what a file has of a fitted network belongs together."""
         if hasattr(self, "params_"):
             check_network(self)
+
+    @abstractmethod
+    def _layers(self, shape: Shape, n_outputs: int) -> list[Layer]:
+        """All layers, the last one included."""
+
+    @abstractmethod
+    def _head(self, n_classes: int) -> Head:
+        """The loss that the parameters mean."""
+
+    def _shape(self, n_features: int) -> Shape:
+        """Of a row."""
+        return (n_features,)
+
+    def _how(self) -> How:
+        """How inputs are brought to standard units."""
+        return "each" if self.standardize else "none"
+
+    def _prepared(self, X: Array, y: Any, weight: Floats, n_classes: int) -> Prepared:
+        """Rows in standard units, and the network for them."""
+        return prepared(self, X, y, weight, n_classes, self._dtype(X))
+
+    def _dtype(self, X: Array) -> Any:
+        single = self.dtype == "float32" or (self.dtype == "auto" and X.dtype == np.float32)
+        return np.float32 if single and self.solver != "lbfgs" else np.float64
+
+    def _trained(
+        self, data: Prepared, settings: Settings, epochs: Sequence[int], seed: int
+    ) -> list[Record]:
+        """A record for each start; a warm start is one, from what there is."""
+        rows, judged = data.rows, None
+        start_seed, split_seed = spawn(seed, 2)
+        if settings.early_stopping:
+            train, held_out = set_aside(rows.targets(), settings, data.n_classes, split_seed)
+            rows, judged = rows.some(train), rows.some(held_out)
+        fit = Fit(
+            data.architecture, rows, judged, data.head, settings, data.dtype, self.n_jobs,
+            bool(self.verbose),
+        )  # fmt: skip
+        if self.warm_start and hasattr(self, "params_"):
+            self.refuse_another(data.architecture)
+            return [fit.train(self.params_.astype(float), epochs, start_seed)]
+        return fit.from_starts(epochs, start_seed)
+
+    @cached_property
+    def _architecture(self) -> Architecture:
+        return Architecture(self.input_shape_, self.layers_)
 
     def _outputs(self, X: Array) -> Floats:
         """What the last layer gives out, (rows, outputs), in standard units."""

@@ -10,8 +10,8 @@ from empirisk.learners.networks.layers import (
     Layer,
     Shape,
     activation_code,
+    check_bias,
     check_count,
-    check_switch,
 )
 from empirisk.runtime.arrays import Ints
 from empirisk.runtime.errors import ParameterError
@@ -88,7 +88,7 @@ class Convolution(Window, Activated):
         for setting, least in (("kernel_size", 1), ("stride", 1), ("padding", 0)):
             as_pair(setting, getattr(self, setting), name, least, self.dimensions)
         activation_code(self.activation)
-        check_switch("bias", self.bias, name)
+        check_bias(self.bias, name)
 
     @property
     def has_bias(self) -> bool:

@@ -8,7 +8,8 @@ import numpy as np
 from empirisk.compiled.networks import updating
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import ParameterError
-from empirisk.solvers.steps import Decaying, is_number
+from empirisk.runtime.scalars import is_flag, is_number, is_whole
+from empirisk.solvers.steps import Decaying
 
 SOLVERS = {"sgd": updating.SGD, "adam": updating.ADAM, "lbfgs": -1}
 LEARNING_RATES = ("constant", "invscaling", "adaptive")
@@ -85,10 +86,11 @@ def checked_settings(learner: Any) -> Settings:
     _check(learner, "power_t", is_number(learner.power_t) and learner.power_t >= 0, "a number >= 0")
     _check(learner, "tol", is_number(learner.tol) and learner.tol >= 0, "a number >= 0")
     for name in ("max_iter", "max_fun", "n_starts"):
-        _check(learner, name, _is_count(getattr(learner, name)), "a whole number from 1")
+        _check(learner, name, is_whole(getattr(learner, name), 1), "a whole number from 1")
     _check(learner, "n_iter_no_change", patience is None or patience == np.inf
-           or _is_count(patience), "a whole number from 1, or None")  # fmt: skip
-    _check(learner, "batch_size", (isinstance(batch, str) and batch == "auto") or _is_count(batch),
+           or is_whole(patience, 1), "a whole number from 1, or None")  # fmt: skip
+    automatic = isinstance(batch, str) and batch == "auto"
+    _check(learner, "batch_size", automatic or is_whole(batch, 1),
            "'auto' or a whole number from 1")  # fmt: skip
     share, norm = learner.validation_fraction, learner.max_grad_norm
     _check(learner, "validation_fraction", is_number(share) and 0 < share < 1,
@@ -96,7 +98,7 @@ def checked_settings(learner: Any) -> Settings:
     _check(learner, "max_grad_norm", norm is None or (is_number(norm) and norm > 0),
            "a number above 0, or None")  # fmt: skip
     for name in ("shuffle", "nesterovs_momentum", "early_stopping", "warm_start", "standardize"):
-        _check(learner, name, isinstance(getattr(learner, name), bool | np.bool_), "True or False")
+        _check(learner, name, is_flag(getattr(learner, name)), "True or False")
     names = Settings.__dataclass_fields__
     given = {name: getattr(learner, name) for name in names}
     given["batch_size"] = None if isinstance(batch, str) else int(batch)
@@ -114,7 +116,3 @@ def _one_of(learner: Any, name: str, names: Any, more: str = "") -> None:
 def _check(learner: Any, name: str, fine: bool, wanted: str) -> None:
     if not fine:
         raise ParameterError(f"{name} is {getattr(learner, name)!r}; it must be {wanted}")
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= 1)

@@ -7,9 +7,9 @@ from sklearn.base import ClassifierMixin, clone
 
 from empirisk.data.rank_coding import RankCoding
 from empirisk.data.scaling import power_of_two
-from empirisk.learners.linear.class_weights import ClassWeightMixin
+from empirisk.data.table_door import check_places
+from empirisk.learners.class_weights import ClassWeightMixin
 from empirisk.learners.trees.decision_tree import DecisionTree
-from empirisk.learners.trees.door import check_places
 from empirisk.learners.trees.pruning import cost_risks, impurity_risks
 from empirisk.learners.trees.targets import Problem, checked_costs, classification_problem
 from empirisk.learners.trees.tree import Tree

@@ -11,7 +11,7 @@ from sklearn.utils import Bunch, Tags
 from sklearn.utils.validation import _is_fitted, check_is_fitted
 
 from empirisk.data.rank_coding import RankCoding
-from empirisk.learners.trees.door import check_places, code_table, table_of
+from empirisk.data.table_door import check_places, code_table, table_of
 from empirisk.learners.trees.early_stopping import stopped_early
 from empirisk.learners.trees.growth import grow_tree
 from empirisk.learners.trees.limits import features_drawn, limits_of
@@ -27,6 +27,7 @@ from empirisk.learners.trees.tree_sums import TreeSums
 from empirisk.risk.axis import Axis, PathMixin
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.scalars import is_flag
 from empirisk.runtime.streams import spawn
 from empirisk.runtime.validation import check_target
 
@@ -46,92 +47,10 @@ class DecisionTree(ReadableTree, PathMixin, BaseEstimator):
     early_stopping: bool
     tree_: Tree
 
-    @abstractmethod
-    def _problem(self, coding: RankCoding, y: Array, weight: Floats, n_classes: int) -> Problem:
-        """What the grower is given."""
-
-    @abstractmethod
-    def _node_risks(self, tree: Tree, n_classes: int) -> Floats:
-        """The risk of each node, were it a leaf, as a part of the whole."""
-
     def check_loaded(self) -> None:
         """Raise a DataError unless what a file has of a fitted tree belongs together."""
         if _is_fitted(self):
             check_fitted(self)
-
-    def _fit(self, X: Any, y: Any, sample_weight: Any, *, classifier: bool) -> Self:
-        coding, y, weight, classes = self._training_set(X, y, sample_weight, classifier)
-        n_classes = 0 if classes is None else len(classes)
-        learner = self if classes is None else self.for_classes(classes)
-        return learner._path(coding, y, weight, [self.ccp_alpha], n_classes).write(0, self, classes)
-
-    def _path(
-        self, coding: RankCoding, y: Array, weight: Floats, values: Sequence[Any], n_classes: int
-    ) -> TreePath:
-        if not isinstance(self.early_stopping, bool | np.bool_):
-            raise ParameterError(f"early_stopping is {self.early_stopping!r}; give True or False")
-        grow = stopped_early if self.early_stopping else TreePath
-        return grow(self, coding, y, weight, values, n_classes)
-
-    def _training_set(
-        self, X: Any, y: Any, sample_weight: Any, classifier: bool
-    ) -> tuple[RankCoding, Array, Floats, Array | None]:
-        """Codes, target and weights of the rows of positive weight."""
-        X = table_of(X, self, reset=True)
-        target, weight = check_target(
-            self, y, X, sample_weight, classifier=classifier, multi_output=self._many_outputs(y)
-        )
-        coding = code_table(X, self)
-        if not (weight > 0).all():
-            kept = np.flatnonzero(weight > 0)
-            coding, target, weight = coding[kept], target[kept], weight[kept]
-        if not classifier:
-            return coding, target, weight, None
-        classes, codes = np.unique(target, return_inverse=True)
-        return coding, codes.astype(np.int64, copy=False), weight, classes
-
-    def _many_outputs(self, y: Any) -> bool:
-        """Whether y may have two dimensions."""
-        several = np.asarray(y).shape[1:] > (1,)
-        return self.criterion == "squared_error" or several
-
-    def _grown(
-        self,
-        coding: RankCoding,
-        y: Array,
-        weight: Floats,
-        n_classes: int,
-        **changes: Any,
-    ) -> Tree:
-        """The tree before pruning; `changes` are made to the limits."""
-        problem = self._problem(coding, y, weight, n_classes)
-        limits = limits_of(self, problem.weight, weight, len(coding.columns))
-        plain = n_classes == 0 or problem.weight is weight
-        changes = {"min_gain": problem.gain_of(limits.min_gain), **changes}
-        limits = Limits(**{**vars(limits), **changes})
-        random = self._draws_thresholds()
-        drawn = random or limits.max_features < len(coding.columns)
-        tree = grow_tree(
-            coding,
-            problem.target if plain else problem.with_copies(y, weight),
-            limits,
-            seed=spawn(self.random_state, 1)[0] if drawn else 0,
-            random=random,
-            monotone=checked_signs(self.monotonic_cst, coding, problem.target),
-            gain_scale=problem.gain_scale,
-        )
-        return problem.in_units(tree)
-
-    def _pruning(self, tree: Tree, n_classes: int) -> PruningSequence:
-        return PruningSequence.of(tree, self._node_risks(tree, n_classes))
-
-    def _draws_thresholds(self) -> bool:
-        if self.splitter not in ("best", "random"):
-            raise ParameterError(f"splitter is {self.splitter!r}; it must be 'best' or 'random'")
-        return self.splitter == "random"
-
-    def _features_drawn(self, p: int) -> int:
-        return features_drawn(self.max_features, p)
 
     def design(self, X: Any) -> RankCoding:
         """X in codes, which all folds share."""
@@ -196,12 +115,94 @@ class DecisionTree(ReadableTree, PathMixin, BaseEstimator):
         check_is_fitted(self)
         return self.tree_.compute_feature_importances()
 
-    def _tree_sums(self) -> TreeSums:
-        return TreeSums.of_tree(self.tree_, classes=getattr(self, "n_classes_", 0))
-
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         tags.target_tags.required = True
         return tags
+
+    @abstractmethod
+    def _problem(self, coding: RankCoding, y: Array, weight: Floats, n_classes: int) -> Problem:
+        """What the grower is given."""
+
+    @abstractmethod
+    def _node_risks(self, tree: Tree, n_classes: int) -> Floats:
+        """The risk of each node, were it a leaf, as a part of the whole."""
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, *, classifier: bool) -> Self:
+        coding, y, weight, classes = self._training_set(X, y, sample_weight, classifier)
+        n_classes = 0 if classes is None else len(classes)
+        learner = self if classes is None else self.for_classes(classes)
+        return learner._path(coding, y, weight, [self.ccp_alpha], n_classes).write(0, self, classes)
+
+    def _path(
+        self, coding: RankCoding, y: Array, weight: Floats, values: Sequence[Any], n_classes: int
+    ) -> TreePath:
+        if not is_flag(self.early_stopping):
+            raise ParameterError(f"early_stopping is {self.early_stopping!r}; give True or False")
+        grow = stopped_early if self.early_stopping else TreePath
+        return grow(self, coding, y, weight, values, n_classes)
+
+    def _training_set(
+        self, X: Any, y: Any, sample_weight: Any, classifier: bool
+    ) -> tuple[RankCoding, Array, Floats, Array | None]:
+        """Codes, target and weights of the rows of positive weight."""
+        X = table_of(X, self, reset=True)
+        target, weight = check_target(
+            self, y, X, sample_weight, classifier=classifier, multi_output=self._many_outputs(y)
+        )
+        coding = code_table(X, self)
+        if not (weight > 0).all():
+            kept = np.flatnonzero(weight > 0)
+            coding, target, weight = coding[kept], target[kept], weight[kept]
+        if not classifier:
+            return coding, target, weight, None
+        classes, codes = np.unique(target, return_inverse=True)
+        return coding, codes.astype(np.int64, copy=False), weight, classes
+
+    def _many_outputs(self, y: Any) -> bool:
+        """Whether y may have two dimensions."""
+        several = np.asarray(y).shape[1:] > (1,)
+        return self.criterion == "squared_error" or several
+
+    def _grown(
+        self,
+        coding: RankCoding,
+        y: Array,
+        weight: Floats,
+        n_classes: int,
+        **changes: Any,
+    ) -> Tree:
+        """The tree before pruning; `changes` are made to the limits."""
+        problem = self._problem(coding, y, weight, n_classes)
+        limits = limits_of(self, problem.weight, weight, len(coding.columns))
+        plain = n_classes == 0 or problem.weight is weight
+        changes = {"min_gain": problem.gain_of(limits.min_gain), **changes}
+        limits = Limits(**{**vars(limits), **changes})
+        random = self._draws_thresholds()
+        drawn = random or limits.max_features < len(coding.columns)
+        tree = grow_tree(
+            coding,
+            problem.target if plain else problem.with_copies(y, weight),
+            limits,
+            seed=spawn(self.random_state, 1)[0] if drawn else 0,
+            random=random,
+            monotone=checked_signs(self.monotonic_cst, coding, problem.target),
+            gain_scale=problem.gain_scale,
+        )
+        return problem.in_units(tree)
+
+    def _pruning(self, tree: Tree, n_classes: int) -> PruningSequence:
+        return PruningSequence.of(tree, self._node_risks(tree, n_classes))
+
+    def _draws_thresholds(self) -> bool:
+        if self.splitter not in ("best", "random"):
+            raise ParameterError(f"splitter is {self.splitter!r}; it must be 'best' or 'random'")
+        return self.splitter == "random"
+
+    def _features_drawn(self, p: int) -> int:
+        return features_drawn(self.max_features, p)
+
+    def _tree_sums(self) -> TreeSums:
+        return TreeSums.of_tree(self.tree_, classes=getattr(self, "n_classes_", 0))

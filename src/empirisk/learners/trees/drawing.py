@@ -13,6 +13,7 @@ from empirisk.learners.trees.conditions import Conditions, each_node
 from empirisk.learners.trees.tree import Tree
 from empirisk.learners.trees.wording import Wording, percent, spelled
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.scalars import is_whole
 
 MOST_LEAVES = 64  # of a picture, unless max_depth says otherwise
 LINE_WIDTH, MOST_LINES = 26, 5  # characters and lines of a split
@@ -83,7 +84,7 @@ def draw_tree(
 def _last_level(tree: Tree, max_depth: int | None) -> int:
     """The level at which branches are cut."""
     if max_depth is not None:
-        if not isinstance(max_depth, int | np.integer) or max_depth < 0:
+        if not is_whole(max_depth, 0):
             raise ParameterError(f"max_depth is {max_depth!r}; it must be a whole number >= 0")
         return int(max_depth)
     depth, leaf = tree.depth, tree.is_leaf

@@ -13,11 +13,12 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 
 from empirisk.data.rank_coding import RankCoding
-from empirisk.learners.trees.limits import ROUNDING, real, whole
+from empirisk.learners.trees.limits import ROUNDING
 from empirisk.learners.trees.tree import Tree
 from empirisk.learners.trees.tree_path import TreePath
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.scalars import real, whole
 from empirisk.runtime.streams import seed32, spawn
 
 

@@ -1,7 +1,6 @@
 """The parameters at which a tree stops growing, checked, in rows and weights."""
 
 from math import ceil, isfinite, log2, sqrt
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -9,6 +8,7 @@ import numpy as np
 from empirisk.learners.trees.terms import NEVER, Limits
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.scalars import real, whole
 
 ROUNDING = 1e-12  # a gain or a weight that is the least to rounding is enough
 COUNTABLE = 2.0**53  # sums of whole numbers up to this one are exact
@@ -75,18 +75,6 @@ def features_drawn(max_features: Any, p: int) -> int:
         f"max_features is {max_features!r}; it must be None, 'sqrt', 'log2', a number of features "
         "from 1, or a share of them between 0 and 1"
     )
-
-
-def whole(value: Any) -> int | None:
-    """A whole number as an int; None if it is none."""
-    number = isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
-    return int(value) if number else None
-
-
-def real(value: Any) -> float | None:
-    """A number as a float; None if it is none."""
-    number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
-    return float(value) if number else None
 
 
 def _number(learner: Any, name: str, *, least: int, n: float) -> int:

@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.utils.validation import _is_fitted
 
 from empirisk.data.rank_coding import RankCoding
+from empirisk.data.table_door import check_places
 from empirisk.learners.linear.ridge import check_alpha
 from empirisk.learners.trees.decision_tree import DecisionTree
-from empirisk.learners.trees.door import check_places
-from empirisk.learners.trees.limits import counts_rows, limits_of, whole
+from empirisk.learners.trees.limits import counts_rows, limits_of
 from empirisk.learners.trees.linear_columns import ModelColumns
 from empirisk.learners.trees.linear_growth import grow_linear_tree
 from empirisk.learners.trees.linear_models import LeafModel, LeafModels
@@ -26,6 +26,7 @@ from empirisk.risk.axis import Output
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import one_blas_thread
+from empirisk.runtime.scalars import whole
 
 LEAST_BINS = 8
 

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import log_softmax, softmax
 from sklearn.base import ClassifierMixin
 
-from empirisk.learners.linear.class_weights import ClassWeightMixin
+from empirisk.learners.class_weights import ClassWeightMixin
 from empirisk.learners.trees.linear_models import LeafModel, logistic_model
 from empirisk.learners.trees.linear_tree import Grown, LinearTree, Outputs
 from empirisk.learners.trees.tree import Tree

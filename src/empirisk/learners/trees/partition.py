@@ -13,6 +13,7 @@ from empirisk.learners.trees.conditions import levels_to_left
 from empirisk.learners.trees.tree import Tree
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.scalars import is_whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +120,7 @@ def feature_number(columns: Sequence[CodedColumn], feature: Any) -> int:
     names = [column.name for column in columns]
     if feature in names:
         return names.index(feature)
-    if isinstance(feature, int | np.integer) and 0 <= feature < len(names):
+    if is_whole(feature, 0) and feature < len(names):
         return int(feature)
     raise ParameterError(f"there is no column {feature!r}; the columns are {names[:10]}")
 

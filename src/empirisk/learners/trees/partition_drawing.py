@@ -17,7 +17,7 @@ from empirisk.charts.partition import (
     draw_valued_points,
     value_colours,
 )
-from empirisk.learners.trees.door import check_places
+from empirisk.data.table_door import check_places
 from empirisk.learners.trees.partition import Partition, chosen_features, fixed_places
 from empirisk.learners.trees.wording import Wording, spelled
 from empirisk.risk.populations.population import Population

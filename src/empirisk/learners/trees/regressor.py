@@ -9,8 +9,8 @@ from sklearn.utils import Tags
 
 from empirisk.data.rank_coding import RankCoding
 from empirisk.data.scaling import power_of_two
+from empirisk.data.table_door import check_places
 from empirisk.learners.trees.decision_tree import DecisionTree
-from empirisk.learners.trees.door import check_places
 from empirisk.learners.trees.pruning import impurity_risks
 from empirisk.learners.trees.targets import Problem, regression_problem
 from empirisk.learners.trees.tree import Tree

@@ -9,9 +9,9 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from empirisk.data.raw_columns import raw_columns
+from empirisk.data.table_door import check_places, table_of
 from empirisk.learners.trees.bounds import number
 from empirisk.learners.trees.conditions import Condition, Conditions, each_node, of_nodes
-from empirisk.learners.trees.door import check_places, table_of
 from empirisk.learners.trees.leaf_formulas import is_cut_off
 from empirisk.learners.trees.wording import Wording, labels_of, percent, prediction
 from empirisk.runtime.arrays import Bools, Floats

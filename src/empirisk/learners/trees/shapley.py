@@ -9,7 +9,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from empirisk.data.table import Table
-from empirisk.learners.trees.door import check_places
+from empirisk.data.table_door import check_places
 from empirisk.learners.trees.shap_result import ShapValues
 from empirisk.learners.trees.tree_sums import SumOfTrees
 from empirisk.runtime.errors import ParameterError

@@ -59,6 +59,7 @@ def is_preorder(right: Array) -> bool:
 
 
 def are_lists(subsets: Array, subset: Array) -> bool:
+    """Whether all lists of levels lie within `subsets`, and no two overlap."""
     first = subset[subset != -1].astype(np.int64)
     if subsets.ndim != 1 or (first < 0).any() or (first >= len(subsets)).any():
         return False

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from empirisk.learners.trees.conditions import Conditions, bound_of, each_node
 from empirisk.learners.trees.wording import Wording, labels_of, listed
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.scalars import is_whole
 
 
 def export_text(
@@ -154,5 +155,5 @@ def _check_sizes(max_depth: int | None, spacing: int, decimals: int) -> None:
     ):
         if name == "max_depth" and value is None:
             continue
-        if not isinstance(value, int | np.integer) or value < least:
+        if not is_whole(value, least):
             raise ParameterError(f"{name} is {value!r}; it must be a whole number >= {least}")

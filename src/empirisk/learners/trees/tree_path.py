@@ -7,12 +7,12 @@ import numpy as np
 from sklearn.base import clone
 
 from empirisk.data.rank_coding import RankCoding
-from empirisk.learners.trees.door import kept_columns
-from empirisk.learners.trees.limits import real
+from empirisk.data.table_door import kept_columns
 from empirisk.learners.trees.pruning import PruningSequence, threshold_of
 from empirisk.risk.axis import Output
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.scalars import real
 
 
 class TreePath:
@@ -79,6 +79,7 @@ class TreePath:
 
 
 def checked_alpha(value: Any) -> float:
+    """The price of a leaf, checked."""
     alpha = real(value)
     if alpha is None or not alpha >= 0:
         raise ParameterError(f"ccp_alpha is {value!r}; it must be a number >= 0")

@@ -264,6 +264,7 @@ def listed_words(levels: Sequence[Any], most: int) -> list[str]:
 
 
 def listed(levels: Sequence[Any], most: int = MOST_LEVELS) -> str:
+    """Levels in words, with commas, the rest counted."""
     return ", ".join(listed_words(levels, most))
 
 

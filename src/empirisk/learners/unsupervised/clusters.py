@@ -25,6 +25,7 @@ from empirisk.risk.axis import Axis, Output
 from empirisk.runtime.arrays import Floats, Int32s
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread
+from empirisk.runtime.scalars import is_whole
 from empirisk.runtime.validation import check_predict, check_weights
 
 MOST_CLUSTERS = 20  # of the default grid
@@ -107,6 +108,21 @@ class Clusters(
         """1, 2, ..., 20, as far as clusters have two rows on average."""
         return range(1, max(1, min(MOST_CLUSTERS, n_train // 2)) + 1)
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    def check_loaded(self) -> None:
+        """Raise a DataError unless what was read from a file are centroids."""
+        centres = getattr(self, "cluster_centers_", None)
+        p = getattr(self, "n_features_in_", None)
+        if centres is None and p is None:
+            return  # not fitted
+        check_numbers("cluster_centers_", centres, (None, p))
+        if getattr(self, "whitening_", None) is not None:
+            check_numbers("whitening_", self.whitening_, (p, p))
+
     def _square_distances(self, X: Any) -> Floats:
         rows = check_predict(self, X)
         team = team_for(rows, self.n_jobs)
@@ -122,21 +138,6 @@ class Clusters(
     @property
     def _n_features_out(self) -> int:
         return len(self.cluster_centers_)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = []
-        return tags
-
-    def check_loaded(self) -> None:
-        """Raise a DataError unless what was read from a file are centroids."""
-        centres = getattr(self, "cluster_centers_", None)
-        p = getattr(self, "n_features_in_", None)
-        if centres is None and p is None:
-            return  # not fitted
-        check_numbers("cluster_centers_", centres, (None, p))
-        if getattr(self, "whitening_", None) is not None:
-            check_numbers("whitening_", self.whitening_, (p, p))
 
 
 def placed_together(
@@ -175,14 +176,9 @@ def check_numbers(name: str, array: Any, shape: tuple[Any, ...]) -> None:
         raise DataError(f"{name} has shape {array.shape}; wanted {shape}")
 
 
-def is_whole(number: Any) -> bool:
-    """Whether it is an integer, and no truth value."""
-    return isinstance(number, int | np.integer) and not isinstance(number, bool | np.bool_)
-
-
 def check_number_of_clusters(n_clusters: Any, n: int) -> int:
     """The number of clusters, at most one for each row."""
-    if not is_whole(n_clusters) or n_clusters < 1:
+    if not is_whole(n_clusters, 1):
         raise ParameterError(f"n_clusters is {n_clusters!r}; give a whole number of 1 or more")
     if n_clusters > n:
         raise ParameterError(
@@ -190,17 +186,6 @@ def check_number_of_clusters(n_clusters: Any, n: int) -> int:
             "weight; give more rows or fewer clusters"
         )
     return int(n_clusters)
-
-
-def is_count(number: Any) -> bool:
-    """Whether it is a whole number of 1 or more."""
-    return is_whole(number) and number >= 1
-
-
-def is_number(number: Any) -> bool:
-    """Whether it is a finite number, and no truth value."""
-    numeric = isinstance(number, int | float | np.number) and not isinstance(number, bool)
-    return numeric and bool(np.isfinite(number))
 
 
 def check_parameters(estimator: Any, **checks: tuple[bool, str]) -> None:

@@ -16,8 +16,6 @@ from empirisk.learners.unsupervised.clusters import (
     Clusters,
     check_number_of_clusters,
     check_parameters,
-    is_count,
-    is_number,
 )
 from empirisk.learners.unsupervised.encoder_decoder import EncoderDecoderMixin
 from empirisk.learners.unsupervised.lloyd import Assignment, Criterion, Partition, Stopping
@@ -30,6 +28,7 @@ from empirisk.risk.without_labels import FittedPath
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import ConvergenceWarning
 from empirisk.runtime.parallel import parallel
+from empirisk.runtime.scalars import is_number, is_whole
 from empirisk.runtime.streams import generator, seed32, spawn
 from empirisk.runtime.validation import check_rows
 
@@ -313,8 +312,8 @@ class KMeans(Clusters):
     def _check_parameters(self) -> None:
         check_parameters(
             self,
-            n_init=(self.n_init == "auto" or is_count(self.n_init), "'auto' or 1 or more"),
-            max_iter=(is_count(self.max_iter), "a whole number of 1 or more"),
+            n_init=(self.n_init == "auto" or is_whole(self.n_init, 1), "'auto' or 1 or more"),
+            max_iter=(is_whole(self.max_iter, 1), "a whole number of 1 or more"),
             tol=(is_number(self.tol) and self.tol >= 0, "a number >= 0"),
             algorithm=(self.algorithm in ("lloyd", "elkan"), "'lloyd' or 'elkan'"),
             criterion=(self.criterion in get_args(Criterion), f"one of {get_args(Criterion)}"),

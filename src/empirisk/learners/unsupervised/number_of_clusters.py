@@ -14,11 +14,11 @@ from sklearn.base import clone
 from empirisk.charts.number_of_clusters import draw_number_of_clusters
 from empirisk.learners.unsupervised.agreement import adjusted_rand
 from empirisk.learners.unsupervised.cluster_quality import cluster_quality
-from empirisk.learners.unsupervised.clusters import is_count
 from empirisk.learners.unsupervised.placed_rows import inverse_power
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread, parallel
+from empirisk.runtime.scalars import is_whole
 from empirisk.runtime.streams import generator, spawn
 from empirisk.runtime.validation import check_weights, numbers
 
@@ -134,10 +134,10 @@ def number_of_clusters(
             f"by is {by!r}; W by the pooled covariance is the same for every number of clusters: "
             "choose by another measure"
         )
-    if not is_count(n_samples):
+    if not is_whole(n_samples, 1):
         raise ParameterError(f"n_samples is {n_samples!r}; give a whole number of 1 or more")
     wanted = list(values)
-    if len(wanted) < 2 or not all(map(is_count, wanted)) or sorted(set(wanted)) != wanted:
+    if len(wanted) < 2 or not all(is_whole(K, 1) for K in wanted) or sorted(set(wanted)) != wanted:
         raise ParameterError(f"values are {wanted}; give two or more numbers >= 1, increasing")
     rows = numbers(X, "number_of_clusters")
     weight = check_weights(sample_weight, len(rows))

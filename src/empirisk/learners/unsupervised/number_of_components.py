@@ -8,6 +8,7 @@ from scipy.special import gammaln
 
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.scalars import is_whole
 
 WANTED = (
     "give a whole number of components, a share of the variance between 0 and 1, 'mle', or None "
@@ -30,8 +31,7 @@ def checked_number(n_components: Any, rows: int, p: int, solver: str = "auto") -
                 f"{rows} and n_features = {p}: give a number, or choose one by Tuned(PCA())"
             )
         return most
-    whole = isinstance(n_components, Integral) and not isinstance(n_components, bool)
-    if not whole:
+    if not is_whole(n_components):
         share = isinstance(n_components, Real) and 0 < float(n_components) < 1
         if not share:
             raise ParameterError(f"n_components is {n_components!r}; {WANTED}")

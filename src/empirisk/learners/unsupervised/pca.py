@@ -237,6 +237,19 @@ class PCA(
         """All numbers of components from the axes of one fit."""
         return PCAPath(self, self._axes(X, sample_weight, values), values)
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "components_")
+
+    def check_loaded(self) -> None:
+        """Complain of a fitted state, read from a file, that no fit can have left."""
+        check_loaded_pca(self)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = False
+        tags.transformer_tags.preserves_dtype = ["float64"]
+        return tags
+
     def _axes(self, X: Floats, weight: Floats, values: Sequence[Any]) -> ScaledAxes:
         """The axes of the largest of some numbers of components."""
         n, p = copies(len(X), float(weight.sum())), X.shape[1]
@@ -282,16 +295,3 @@ class PCA(
     @property
     def _n_features_out(self) -> int:
         return self.n_components_
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "components_")
-
-    def check_loaded(self) -> None:
-        """Complain of a fitted state, read from a file, that no fit can have left."""
-        check_loaded_pca(self)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = False
-        tags.transformer_tags.preserves_dtype = ["float64"]
-        return tags

@@ -13,14 +13,13 @@ from empirisk.learners.unsupervised.clusters import (
     check_number_of_clusters,
     check_numbers,
     check_parameters,
-    is_count,
-    is_number,
 )
 from empirisk.learners.unsupervised.placed_rows import PlacedRows, inverse_power, team_for
 from empirisk.learners.unsupervised.seeding import STARTS
 from empirisk.risk.without_labels import FittedPath
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import DataError
+from empirisk.runtime.scalars import is_number, is_whole
 from empirisk.runtime.streams import generator, spawn
 from empirisk.runtime.validation import check_predict, check_rows, check_weights
 
@@ -214,7 +213,7 @@ class StochasticKMeans(Clusters):
     def _check_parameters(self) -> None:
         check_parameters(
             self,
-            max_iter=(is_count(self.max_iter), "a whole number of 1 or more"),
+            max_iter=(is_whole(self.max_iter, 1), "a whole number of 1 or more"),
             step=(self.step in get_args(Step), f"one of {get_args(Step)}"),
             step_size=(
                 self.step_size is None or (is_number(self.step_size) and 0 < self.step_size <= 1),

@@ -173,7 +173,8 @@ def _resampled(learner: Any, problem: Problem, accounts: Any, seed: int) -> Arra
     out = np.flatnonzero(count == 0)
     prediction = np.zeros((n, 1), dtype=float if problem.classes is None else np.int64)
     if len(out):
-        present = np.unique(problem.target[count > 0])  # type: ignore[index]
+        assert problem.target is not None
+        present = np.unique(problem.target[count > 0])
         if problem.classes is not None and len(present) == 1:
             prediction[out] = present[0]
         else:

@@ -22,6 +22,7 @@ from empirisk.runtime.deadlines import time_left
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import parallel
 from empirisk.runtime.progress import track
+from empirisk.runtime.scalars import is_whole
 from empirisk.runtime.validation import check_weights
 
 Point = tuple[int, ...]
@@ -220,7 +221,7 @@ def _grids(
 
 
 def _check(resolution: Any, percentiles: Any, level: float) -> None:
-    if not (isinstance(resolution, int | np.integer) and resolution >= 2):
+    if not is_whole(resolution, 2):
         raise ParameterError(f"grid_resolution is {resolution!r}; give a whole number from 2")
     if not (len(percentiles) == 2 and 0 <= percentiles[0] < percentiles[1] <= 1):
         raise ParameterError(

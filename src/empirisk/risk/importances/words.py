@@ -28,6 +28,7 @@ def what_rises(is_measure: bool, baseline: RiskEstimate) -> str:
 
 
 def done(how: How, quantity: str) -> str:
+    """What was done, before the table of what came of it."""
     whose = {"test": " of this model", "members": " of the members"}.get(how, " of the procedure")
     return f"The {quantity}{whose} {SWAP[how]}:"
 

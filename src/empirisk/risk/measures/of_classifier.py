@@ -122,6 +122,7 @@ def kind_of(measure: str, options: Mapping[str, Any]) -> Kind:
 
 
 def refuse_no_classifier(estimator: Any, measure: str) -> None:
+    """Raise a ParameterError where a measure of classifiers is asked of another learner."""
     if not is_classifier(estimator):
         raise ParameterError(
             f"the measure {measure!r} is one of classifiers, and {name_of(estimator)} is none; "

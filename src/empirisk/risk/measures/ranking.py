@@ -126,6 +126,7 @@ def score_of(rows: JudgedRows, k: int) -> Array:
 
 
 def check_columns(rows: JudgedRows) -> None:
+    """Raise a DataError unless there is a score for each class."""
     if rows.score.shape[1] != len(rows.classes):
         raise DataError(
             f"the scores have {rows.score.shape[1]} columns for {len(rows.classes)} classes; give "

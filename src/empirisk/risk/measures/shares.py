@@ -22,18 +22,21 @@ def share_right(rows: JudgedRows) -> Part:
 
 
 def precision_of(rows: JudgedRows, k: int) -> Part:
+    """P(Y = k | predicted k)."""
     counted = rows.predicted == k
     _refuse_none(counted, f"no row is predicted to be of class {rows.name(k)}", "precision")
     return _share(rows, rows.truth == k, counted)
 
 
 def recall_of(rows: JudgedRows, k: int) -> Part:
+    """P(predicted k | Y = k)."""
     counted = rows.truth == k
     _refuse_none(counted, f"no row is of class {rows.name(k)}", "recall")
     return _share(rows, rows.predicted == k, counted)
 
 
 def specificity_of(rows: JudgedRows, k: int) -> Part:
+    """P(not predicted k | Y is not k)."""
     counted = rows.truth != k
     _refuse_none(counted, f"all rows are of class {rows.name(k)}", "specificity")
     return _share(rows, rows.predicted != k, counted)
@@ -49,6 +52,7 @@ def _share(rows: JudgedRows, right: Bools, counted: Bools) -> Part:
 
 
 def f_of(rows: JudgedRows, k: int, beta: float = 1.0) -> Part:
+    """(1 + beta^2) precision recall / (beta^2 precision + recall), of class k."""
     if not 0 < beta < np.inf:
         raise ParameterError(f"beta is {beta!r}; give a number above 0, 1 for the harmonic mean")
     truth, predicted = rows.truth == k, rows.predicted == k

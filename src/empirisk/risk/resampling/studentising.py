@@ -16,6 +16,7 @@ from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import parallel
 from empirisk.runtime.progress import track
+from empirisk.runtime.scalars import is_whole
 
 Errors = Literal["formula", "jackknife"] | int | Callable[..., Any] | None
 """Where the standard error of a replicate comes from; an integer is a number of resamples."""
@@ -135,7 +136,7 @@ def _rule(statistic: Statistic, resamples: Resamples, seed: int, errors: Errors)
                 "errors=50, so many resamples of each resample, 'jackknife', or a function"
             )
         return Formula(statistic)
-    if isinstance(errors, bool) or not isinstance(errors, int | np.integer) or errors < 2:
+    if not is_whole(errors, 2):
         raise ParameterError(
             f"errors is {errors!r}; give 'formula', 'jackknife', a number of resamples >= 2, or a "
             "function of the rows"

@@ -9,6 +9,7 @@ from scipy.special import expit, softmax
 from sklearn.base import clone
 
 import boosting_twins as twins
+from boosted_rows import SMALL, sample
 from empirisk import (
     DecisionTreeRegressor,
     HistGradientBoostingClassifier,
@@ -23,22 +24,6 @@ from empirisk.learners.ensembles.boosting.classification_losses import (
 from empirisk.learners.ensembles.boosting.room import Limits
 from empirisk.learners.ensembles.boosting.rounds import Rounds, TrainingRows
 from empirisk.runtime.errors import DataError, ParameterError
-
-SMALL = {"min_samples_leaf": 4, "max_leaf_nodes": 6}
-
-
-def sample(n=120, seed=0, missing=False, category=False):
-    """Features of several kinds, fewer distinct values than bins, and a target with signal."""
-    rng = np.random.default_rng(seed)
-    X = np.column_stack(
-        [rng.normal(size=n), rng.integers(0, 12, size=n), rng.uniform(size=n), rng.normal(size=n)]
-    )
-    score = np.sin(2 * X[:, 0]) + 0.2 * X[:, 1] + X[:, 2] * X[:, 3]
-    if category:
-        X[:, 1] = (7 * X[:, 1]) % 12
-    if missing:
-        X[rng.uniform(size=X.shape) < 0.15] = np.nan
-    return X, score + 0.3 * rng.normal(size=n)
 
 
 def squared(**how):
@@ -286,37 +271,6 @@ def test_extreme_targets_are_fitted_like_ordinary_ones(factor, loss):
     assert_allclose(again.predict(X) / factor, wanted, rtol=1e-9)
 
 
-def test_weights_of_classes_are_weights_of_rows():
-    X, score = sample()
-    y = np.where(score > 1, "ill", "well")
-    weight = np.where(y == "ill", 3.0, 1.0)
-    by_class = HistGradientBoostingClassifier(class_weight={"ill": 3}, max_iter=4, **SMALL)
-    plain = HistGradientBoostingClassifier(max_iter=4, min_samples_leaf=1, max_leaf_nodes=6)
-    by_class.set_params(min_samples_leaf=1)
-    assert_allclose(
-        by_class.fit(X, y).predict_proba(X),
-        plain.fit(X, y, sample_weight=weight).predict_proba(X),
-        rtol=1e-10,
-    )
-    balanced = clone(by_class).set_params(class_weight="balanced").fit(X, y)
-    share = balanced._baseline_prediction
-    assert_allclose(share, 0, atol=1e-14)
-
-
-@pytest.mark.parametrize("scale", [1e-200, 1e-6, 1e200])
-def test_weights_of_any_scale_are_the_same_weights(scale):
-    """Also with a penalty and a least gain, if these are given on the same scale."""
-    X, y = sample()
-    weight = np.random.default_rng(1).uniform(0.5, 2, size=len(y))
-    how = {"max_iter": 3, "l2_regularization": 2.0, "min_gain_to_split": 1.0, **SMALL}
-    one = HistGradientBoostingRegressor(**how).fit(X, y, sample_weight=weight)
-    other = HistGradientBoostingRegressor(**how).set_params(
-        l2_regularization=2.0 * scale, min_gain_to_split=scale
-    )
-    other.fit(X, y, sample_weight=scale * weight)
-    assert_allclose(other.predict(X), one.predict(X), rtol=1e-10)  # products are rounded
-
-
 def test_steps_that_run_away_are_named():
     X, y = sample()
     with pytest.raises(ParameterError, match="learning_rate is 5: give a smaller one"):
@@ -391,18 +345,6 @@ def test_parameters_without_meaning_are_named(name, value):
         HistGradientBoostingRegressor(**{name: value}).fit(X, y)
 
 
-@pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "poisson"])
-def test_whole_weights_may_be_as_large_as_counts_can_be(loss):
-    X, y = sample(n=600)
-    X, y = X.round(1), np.exp(y)
-    weight = np.random.default_rng(0).integers(1, 4, size=len(y))
-    # With one row to a leaf it does not matter how many copies a row stands for.
-    how = {"min_samples_leaf": 1, "max_leaf_nodes": 6, "max_iter": 5}
-    model = HistGradientBoostingRegressor(loss, **how).fit(X, y, sample_weight=weight)
-    large = HistGradientBoostingRegressor(loss, **how).fit(X, y, sample_weight=weight * 10**12)
-    assert_allclose(large.predict(X), model.predict(X), rtol=1e-10)  # sums of larger numbers
-
-
 def test_stages_are_the_same_however_many_are_found_at_a_time(monkeypatch):
     X, y = sample(missing=True)
     target = np.digitize(y, [0.0, 1.0])
@@ -416,27 +358,3 @@ def test_stages_are_the_same_however_many_are_found_at_a_time(monkeypatch):
     for t in range(7):
         shorter = HistGradientBoostingClassifier(max_iter=t + 1, **SMALL).fit(X, target)
         assert_array_equal(shorter.decision_function(X), together[t])
-
-
-@pytest.mark.parametrize("kind", ["classes", "quantile", "counts", "zeros and ones"])
-def test_weights_are_copies_also_where_many_splits_are_worth_the_same(kind):
-    """Few values of X and y, and so equal gains: the first counts, whatever sums were rounded."""
-    small = {"max_iter": 3, "min_samples_leaf": 3}
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        X = np.round(2 * rng.normal(size=(60, 4))) / 2
-        score = X[:, 0] + X[:, 1] + rng.normal(size=60)
-        weight = rng.integers(0, 4, size=60)
-        rows = np.repeat(np.arange(60), weight)
-        learner, y = {
-            "classes": (HistGradientBoostingClassifier(**small), (score > 0).astype(int)),
-            "quantile": (HistGradientBoostingRegressor("quantile", quantile=0.8, **small), score),
-            "counts": (
-                HistGradientBoostingRegressor("poisson", **small),
-                np.floor(np.exp(score / 2)),
-            ),
-            "zeros and ones": (HistGradientBoostingRegressor(**small), (score > 0).astype(float)),
-        }[kind]
-        copied = clone(learner).fit(X[rows], y[rows])
-        weighted = learner.fit(X, y, sample_weight=weight)
-        assert_allclose(weighted._raw(X), copied._raw(X), rtol=1e-9, atol=1e-12)

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
+from empirisk.data.table_door import code_table, table_of
 from empirisk.learners.ensembles.bag_door import checked_table, kept_rows
 from empirisk.learners.ensembles.boosting.ada_boost_members import Asked, asked
 from empirisk.learners.ensembles.boosting.ada_boost_soundness import check_ada_boost
@@ -21,7 +22,6 @@ from empirisk.learners.ensembles.boosting.weak_learners import are_flat_trees
 from empirisk.learners.ensembles.forest_members import ForestMembers
 from empirisk.learners.ensembles.members import fresh, random_states, weight_arguments
 from empirisk.learners.ensembles.one_estimator import OneEstimator
-from empirisk.learners.trees.door import code_table, table_of
 from empirisk.risk.axis import Axis, Output
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
@@ -42,6 +42,59 @@ class AdaBoost(OneEstimator):
     estimator_weights_: Floats
     estimator_errors_: Floats
     _seeds: Ints
+
+    @property
+    def estimators_(self) -> Sequence[Any]:  # type: ignore[override]  # found where others say it
+        """The members, fitted estimators; trees of this library are made when asked for."""
+        check_is_fitted(self)
+        if not hasattr(self, "trees_"):
+            return self._members
+        tree, seeds = self.estimator_, self._seeds.tolist()
+        own = random_states(tree)
+        classes = getattr(self, "classes_", None)
+        return ForestMembers(self, self.trees_, lambda b: fresh(tree, own, seeds[b]), classes)
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """Those of the members, weighted as in the vote: the impurity that splits by each feature
+        take away, as parts of the sum."""
+        check_is_fitted(self)
+        weights = self.estimator_weights_
+        if not weights.any():
+            weights = np.ones(len(weights))
+        if hasattr(self, "trees_"):
+            gains = self.trees_.gains
+            total = gains.sum(axis=1, keepdims=True)
+            each = np.divide(gains, total, out=np.zeros_like(gains), where=total > 0)
+        elif all(hasattr(member, "feature_importances_") for member in self._members):
+            each = np.array([member.feature_importances_ for member in self._members])
+        else:
+            raise AttributeError(
+                f"{type(self.estimator_).__name__} has no feature_importances_: "
+                "risk.importance measures those of any model"
+            )
+        return weights @ each / weights.sum()
+
+    def axis_values(
+        self, X: Any, y: Array, sample_weight: Floats, *, n_train: int
+    ) -> Sequence[int]:
+        """1, 2, ..., n_estimators rounds, thinned out evenly on a log scale where they are many."""
+        return rounds_grid(checked_rounds(self.n_estimators))
+
+    def fit_path(
+        self, X: Any, y: Array, sample_weight: Floats, values: Sequence[Any], *, n_classes: int
+    ) -> "AdaBoostPath":
+        """All numbers of rounds from one fit with the most."""
+        self._checked()
+        return AdaBoostPath(self, X, y, sample_weight, values, n_classes)
+
+    def check_loaded(self) -> None:
+        """Raise a DataError unless what a file has of a fitted ensemble belongs together."""
+        if self.__sklearn_is_fitted__():
+            check_ada_boost(self)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "estimator_weights_")
 
     @abstractmethod
     def _rounds(
@@ -96,38 +149,6 @@ class AdaBoost(OneEstimator):
             )
         return prototype
 
-    @property
-    def estimators_(self) -> Sequence[Any]:  # type: ignore[override]
-        """The members, fitted estimators; trees of this library are made when asked for."""
-        check_is_fitted(self)
-        if not hasattr(self, "trees_"):
-            return self._members
-        tree, seeds = self.estimator_, self._seeds.tolist()
-        own = random_states(tree)
-        classes = getattr(self, "classes_", None)
-        return ForestMembers(self, self.trees_, lambda b: fresh(tree, own, seeds[b]), classes)
-
-    @property
-    def feature_importances_(self) -> Floats:
-        """Those of the members, weighted as in the vote: the impurity that splits by each feature
-        take away, as parts of the sum."""
-        check_is_fitted(self)
-        weights = self.estimator_weights_
-        if not weights.any():
-            weights = np.ones(len(weights))
-        if hasattr(self, "trees_"):
-            gains = self.trees_.gains
-            total = gains.sum(axis=1, keepdims=True)
-            each = np.divide(gains, total, out=np.zeros_like(gains), where=total > 0)
-        elif all(hasattr(member, "feature_importances_") for member in self._members):
-            each = np.array([member.feature_importances_ for member in self._members])
-        else:
-            raise AttributeError(
-                f"{type(self.estimator_).__name__} has no feature_importances_: "
-                "risk.importance measures those of any model"
-            )
-        return weights @ each / weights.sum()
-
     def _asked(self, X: Any) -> Asked:
         check_is_fitted(self)
         return asked(self, checked_table(self, X, self.estimator_, reset=False))
@@ -140,27 +161,6 @@ class AdaBoost(OneEstimator):
         if not are_flat_trees(prototype):
             return X
         return code_table(table_of(X, prototype, reset=None), prototype, n_jobs=self.n_jobs)
-
-    def axis_values(
-        self, X: Any, y: Array, sample_weight: Floats, *, n_train: int
-    ) -> Sequence[int]:
-        """1, 2, ..., n_estimators rounds, thinned out evenly on a log scale where they are many."""
-        return rounds_grid(checked_rounds(self.n_estimators))
-
-    def fit_path(
-        self, X: Any, y: Array, sample_weight: Floats, values: Sequence[Any], *, n_classes: int
-    ) -> "AdaBoostPath":
-        """All numbers of rounds from one fit with the most."""
-        self._checked()
-        return AdaBoostPath(self, X, y, sample_weight, values, n_classes)
-
-    def check_loaded(self) -> None:
-        """Raise a DataError unless what a file has of a fitted ensemble belongs together."""
-        if self.__sklearn_is_fitted__():
-            check_ada_boost(self)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "estimator_weights_")
 
 
 class AdaBoostPath:

@@ -8,9 +8,9 @@ import numpy as np
 
 from empirisk.compiled.boosting.voting import add_votes, weighted_medians
 from empirisk.data.rank_coding import CodedColumn, RankCoding
+from empirisk.data.table_door import places_in, table_of
 from empirisk.learners.ensembles.forest_trees import ForestTrees
 from empirisk.learners.ensembles.members import predicted_numbers, predictions
-from empirisk.learners.trees.door import places_in, table_of
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError
 from empirisk.runtime.parallel import parallel, slices

@@ -15,6 +15,7 @@ from empirisk.learners.trees.regressor import DecisionTreeRegressor
 from empirisk.risk.axis import Output
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.scalars import is_flag
 
 
 class AdaBoostRegressor(RegressorMixin, AdaBoost):
@@ -132,7 +133,7 @@ feature_importances_, n_features_in_, feature_names_in_
     def _checked(self) -> Any:
         if not (isinstance(self.loss, str) and self.loss in LOSSES):
             raise ParameterError(f"loss is {self.loss!r}; it must be one of {', '.join(LOSSES)}")
-        if not isinstance(self.bootstrap, bool | np.bool_):
+        if not is_flag(self.bootstrap):
             raise ParameterError(f"bootstrap is {self.bootstrap!r}; give True or False")
         return super()._checked()
 

@@ -10,6 +10,7 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from empirisk.data.rank_coding import CodedColumn, RankCoding
+from empirisk.data.table_door import check_places, code_table, table_of
 from empirisk.learners.ensembles.bag_door import checked_table, kept_rows
 from empirisk.learners.ensembles.bagged_trees import are_trees
 from empirisk.learners.ensembles.boosting.additive_path import AdditivePath, Sum
@@ -27,7 +28,6 @@ from empirisk.learners.ensembles.boosting.tree_rounds import (
     TreeRounds,
 )
 from empirisk.learners.ensembles.forest_members import ForestMembers
-from empirisk.learners.trees.door import check_places, code_table, table_of
 from empirisk.risk.axis import Axis, PathMixin
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import DataError, ParameterError
@@ -51,6 +51,83 @@ class AdditiveLearner(PathMixin, BaseEstimator):
     n_estimators_: int
     columns_: list[CodedColumn]
     _start: Floats
+
+    @property
+    def categorical_features(self) -> Any:
+        """Those of the trees, if the weak learners are trees."""
+        return getattr(self._prototype(), "categorical_features", None)
+
+    def design(self, X: Any) -> Any:
+        """X in codes that all folds and rounds share, in numbers, or as it came in."""
+        prototype = self._prototype()
+        if isinstance(prototype, str):
+            return numbers(X, self)
+        if are_trees(prototype):
+            return code_table(table_of(X, self, reset=None), self)
+        return checked_table(self, X, prototype, reset=None)
+
+    def axis_values(
+        self, X: Any, y: Array, sample_weight: Floats, *, n_train: int
+    ) -> Sequence[int]:
+        """1, 2, ... `n_estimators`; of more than 100 so many."""
+        return rounds_grid(checked_rounds(self.n_estimators))
+
+    def fit_path(
+        self, X: Any, y: Array, sample_weight: Floats, values: Sequence[Any], *, n_classes: int
+    ) -> AdditivePath:
+        """All numbers of rounds from one run."""
+        checked_rate(self.learning_rate)
+        return self._path(X, y, sample_weight, values, n_classes)
+
+    @property
+    def feature_scaling(self) -> Literal["each", "common"] | None:  # type: ignore[override]  # found where others say it
+        """Trees and lines in one column do not depend on units; of others, as they say."""
+        prototype = self._prototype()
+        own = "each" if isinstance(prototype, str) else getattr(prototype, "feature_scaling", None)
+        return "each" if own == "each" else None
+
+    @property
+    def estimators_(self) -> Sequence[Any]:
+        """The weak learners, round after round; trees are made when they are asked for."""
+        check_is_fitted(self)
+        stages = self.stages_
+        if isinstance(stages, StagedMembers):
+            return stages.members
+        if isinstance(stages, StagedTrees):
+            return ForestMembers(self, stages.trees, lambda b: clone(self._prototype()))
+        raise DataError(
+            "the weak learners are lines in one column and no estimators: see selected_ and "
+            "coef_path_"
+        )
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """Of trees: what splits by each feature take away of the squared errors of all rounds."""
+        stages = getattr(self, "stages_", None)
+        if isinstance(stages, StagedTrees):
+            return stages.importances()
+        raise AttributeError("only a fitted sum of trees has feature_importances_")
+
+    def check_loaded(self) -> None:
+        """Raise a DataError unless what a file has of a fitted sum belongs together."""
+        if hasattr(self, "stages_"):
+            check_sum(self)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "stages_")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        prototype = self.estimator
+        if prototype is None:
+            prototype = self._default_estimator()
+        if hasattr(prototype, "fit"):
+            inner = get_tags(prototype).input_tags
+            tags.input_tags.allow_nan = inner.allow_nan
+            tags.input_tags.categorical = inner.categorical
+            tags.input_tags.sparse = inner.sparse
+        tags.target_tags.required = True
+        return tags
 
     @abstractmethod
     def _default_estimator(self) -> Any:
@@ -78,11 +155,6 @@ class AdditiveLearner(PathMixin, BaseEstimator):
                 f"estimator is {given!r:.60}, a classifier; {type(self).__name__} fits regressors"
             )
         return given
-
-    @property
-    def categorical_features(self) -> Any:
-        """Those of the trees, if the weak learners are trees."""
-        return getattr(self._prototype(), "categorical_features", None)
 
     def _weak(self, X: Any, *, copies: bool, centred: bool = True) -> WeakLearner:
         prototype = self._prototype()
@@ -138,35 +210,6 @@ class AdditiveLearner(PathMixin, BaseEstimator):
             columns = [column.for_flat_trees() for column in X.columns]
         return AdditivePath(self, asked, found, columns, X.shape[1], n_classes)
 
-    def design(self, X: Any) -> Any:
-        """X in codes that all folds and rounds share, in numbers, or as it came in."""
-        prototype = self._prototype()
-        if isinstance(prototype, str):
-            return numbers(X, self)
-        if are_trees(prototype):
-            return code_table(table_of(X, self, reset=None), self)
-        return checked_table(self, X, prototype, reset=None)
-
-    def axis_values(
-        self, X: Any, y: Array, sample_weight: Floats, *, n_train: int
-    ) -> Sequence[int]:
-        """1, 2, ... `n_estimators`; of more than 100 so many."""
-        return rounds_grid(checked_rounds(self.n_estimators))
-
-    def fit_path(
-        self, X: Any, y: Array, sample_weight: Floats, values: Sequence[Any], *, n_classes: int
-    ) -> AdditivePath:
-        """All numbers of rounds from one run."""
-        checked_rate(self.learning_rate)
-        return self._path(X, y, sample_weight, values, n_classes)
-
-    @property
-    def feature_scaling(self) -> Literal["each", "common"] | None:  # type: ignore[override]
-        """Trees and lines in one column do not depend on units; of others, as they say."""
-        prototype = self._prototype()
-        own = "each" if isinstance(prototype, str) else getattr(prototype, "feature_scaling", None)
-        return "each" if own == "each" else None
-
     def _seen(self, X: Any) -> Any:
         """The door of every prediction: X as the members take it."""
         check_is_fitted(self)
@@ -188,45 +231,3 @@ class AdditiveLearner(PathMixin, BaseEstimator):
     def _last(self, X: Any) -> Floats:
         check_is_fitted(self)
         return next(self._staged(X, [self.n_estimators_]))
-
-    @property
-    def estimators_(self) -> Sequence[Any]:
-        """The weak learners, round after round; trees are made when they are asked for."""
-        check_is_fitted(self)
-        stages = self.stages_
-        if isinstance(stages, StagedMembers):
-            return stages.members
-        if isinstance(stages, StagedTrees):
-            return ForestMembers(self, stages.trees, lambda b: clone(self._prototype()))
-        raise DataError(
-            "the weak learners are lines in one column and no estimators: see selected_ and "
-            "coef_path_"
-        )
-
-    @property
-    def feature_importances_(self) -> Floats:
-        """Of trees: what splits by each feature take away of the squared errors of all rounds."""
-        if isinstance(getattr(self, "stages_", None), StagedTrees):
-            return self.stages_.importances()  # type: ignore[attr-defined]
-        raise AttributeError("only a fitted sum of trees has feature_importances_")
-
-    def check_loaded(self) -> None:
-        """Raise a DataError unless what a file has of a fitted sum belongs together."""
-        if hasattr(self, "stages_"):
-            check_sum(self)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "stages_")
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        prototype = self.estimator
-        if prototype is None:
-            prototype = self._default_estimator()
-        if hasattr(prototype, "fit"):
-            inner = get_tags(prototype).input_tags
-            tags.input_tags.allow_nan = inner.allow_nan
-            tags.input_tags.categorical = inner.categorical
-            tags.input_tags.sparse = inner.sparse
-        tags.target_tags.required = True
-        return tags

@@ -3,14 +3,12 @@
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from empirisk.learners.ensembles.boosting.bins import BinnedTable
 from empirisk.learners.ensembles.boosting.constraints import interaction_groups, monotone_signs
 from empirisk.learners.ensembles.boosting.number_of_rounds import checked_rate
 from empirisk.learners.ensembles.boosting.room import Limits
-from empirisk.learners.trees.limits import real, whole
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.scalars import is_flag, is_number, is_whole, real, whole
 
 MANY_ROWS = 10_000  # from which "auto" stops early, as in scikit-learn
 
@@ -33,9 +31,9 @@ def growth_limits(learner: Any, bins: BinnedTable, n_trees: int) -> Limits:
     return Limits(
         max_leaf_nodes=_whole_or_none(learner, "max_leaf_nodes", 2),
         max_depth=_whole_or_none(learner, "max_depth", 1),
-        min_samples_leaf=_whole(learner, "min_samples_leaf", 1),
-        l2=_real(learner, "l2_regularization", 0.0, np.inf),
-        min_gain=_real(learner, "min_gain_to_split", 0.0, np.inf),
+        min_samples_leaf=_count(learner, "min_samples_leaf"),
+        l2=_at_least_zero(learner, "l2_regularization"),
+        min_gain=_at_least_zero(learner, "min_gain_to_split"),
         max_features=_share(learner, "max_features"),
         learning_rate=checked_rate(learner.learning_rate),
         monotone=monotone_signs(learner.monotonic_cst, bins.columns, n_trees),
@@ -82,42 +80,37 @@ def stopping_of(learner: Any) -> Stopping:
         )
     return Stopping(
         share=share,
-        patience=_whole(learner, "n_iter_no_change", 1),
-        tolerance=_real(learner, "tol", 0.0, np.inf),
+        patience=_count(learner, "n_iter_no_change"),
+        tolerance=_at_least_zero(learner, "tol"),
     )
 
 
 def _truth(learner: Any, name: str, besides: str = "") -> bool:
     value = getattr(learner, name)
-    if not isinstance(value, bool | np.bool_):
+    if not is_flag(value):
         raise ParameterError(f"{name} is {value!r}; give True or False{besides}")
     return bool(value)
 
 
-def _whole(learner: Any, name: str, least: int) -> int:
-    number = whole(getattr(learner, name))
-    if number is None or number < least:
-        raise ParameterError(
-            f"{name} is {getattr(learner, name)!r}; it must be a whole number from {least}"
-        )
-    return number
+def _count(learner: Any, name: str) -> int:
+    value = getattr(learner, name)
+    if not is_whole(value, 1):
+        raise ParameterError(f"{name} is {value!r}; it must be a whole number from 1")
+    return int(value)
 
 
 def _whole_or_none(learner: Any, name: str, least: int) -> int | None:
     value = getattr(learner, name)
-    number = whole(value)
-    if value is not None and (number is None or number < least):
+    if value is not None and not is_whole(value, least):
         raise ParameterError(f"{name} is {value!r}; it must be None or a whole number from {least}")
-    return number
+    return whole(value)
 
 
-def _real(learner: Any, name: str, low: float, high: float) -> float:
-    number = real(getattr(learner, name))
-    if number is None or not low <= number < high:
-        raise ParameterError(
-            f"{name} is {getattr(learner, name)!r}; it must be a number >= {low:g}"
-        )
-    return number
+def _at_least_zero(learner: Any, name: str) -> float:
+    value = getattr(learner, name)
+    if not (is_number(value) and value >= 0):
+        raise ParameterError(f"{name} is {value!r}; it must be a number >= 0")
+    return float(value)
 
 
 def _share(learner: Any, name: str) -> float:

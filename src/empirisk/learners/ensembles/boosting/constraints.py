@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from empirisk.data.rank_coding import CodedColumn
-from empirisk.learners.trees.limits import whole
 from empirisk.runtime.arrays import Array
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.scalars import whole
 
 
 def monotone_signs(monotonic_cst: Any, columns: Sequence[CodedColumn], n_trees: int) -> Array:

@@ -10,6 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from empirisk.data.rank_coding import CodedColumn
+from empirisk.data.table_door import check_places, table_of
 from empirisk.learners.ensembles.boosting.bins import BinnedTable
 from empirisk.learners.ensembles.boosting.boosted_path import BoostedPath
 from empirisk.learners.ensembles.boosting.boosted_trees import BoostedTrees
@@ -36,7 +37,6 @@ from empirisk.learners.ensembles.boosting.stopping import (
     split_rows,
 )
 from empirisk.learners.ensembles.boosting.training_table import TrainingTable, bin_table
-from empirisk.learners.trees.door import check_places, table_of
 from empirisk.learners.trees.tree_sums import TreeSums
 from empirisk.risk.axis import Axis, PathMixin
 from empirisk.risk.groups import group_codes
@@ -68,14 +68,78 @@ class HistGradientBoosting(PathMixin, BaseEstimator):
     train_score_: Floats
     validation_score_: Floats
 
-    @abstractmethod
-    def _loss(self, n_classes: int) -> BoostingLoss:
-        """The loss that the parameters mean."""
-
     def check_loaded(self) -> None:
         """Raise a DataError unless what a file has of a fitted model belongs together."""
         if hasattr(self, "trees_"):
             check_boosted(self)
+
+    @property
+    def n_iter_(self) -> int:
+        """How many rounds there are."""
+        return len(self.trees_)
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """The gains of the splits by each feature, in all trees, as parts of their sum.
+
+        Features of many values are favoured: see `risk.importance` for measures that do not.
+        """
+        check_is_fitted(self)
+        gains = self.trees_.trees.gains.sum(axis=0)
+        return gains / gains.sum() if gains.sum() > 0 else gains
+
+    def design(self, X: Any) -> BinnedTable:
+        """X in bins, which all folds share: their edges are of X alone, and know no y.
+
+        With at most `max_bins` distinct values in each column the trees of a fold are those that
+        it would grow on bins of its own. With more, thresholds may differ: edges of a fold are
+        quantiles of its own rows, by their weights.
+        """
+        return bin_table(table_of(X, self, reset=None), self)
+
+    def axis_values(
+        self, X: Any, y: Array, sample_weight: Floats, *, n_train: int
+    ) -> Sequence[int]:
+        """Numbers of rounds from 1 to `max_iter`, at most 100 of them."""
+        return rounds_grid(checked_rounds(self.max_iter, "max_iter"))
+
+    def fit_path(
+        self, X: Any, y: Array, sample_weight: Floats, values: Sequence[Any], *, n_classes: int
+    ) -> BoostedPath:
+        """All values from one fit to the largest of them.
+
+        Early stopping is off, unless the only value is that of the parameter: then this is `fit`.
+        """
+        bins = X if isinstance(X, BinnedTable) else self.design(X)
+        wanted, weight = [checked_rounds(value, "max_iter") for value in values], sample_weight
+        if n_classes:
+            weight = self._class_weighted(y, sample_weight, np.arange(n_classes))
+        table = TrainingTable(
+            X=None,
+            y=y,
+            target=y,
+            given=sample_weight,
+            weighted=not bool((sample_weight == 1.0).all()),
+            weight=weight,
+            bins=bins,
+            classes=np.arange(n_classes) if n_classes else None,
+        )
+        self._seed = spawn(self.random_state, 1)[0]
+        early = wanted == [self.max_iter] and stops_early(self, len(y))
+        grown = self._boosted(table, max(wanted), early)
+        same = not (early or table.weighted)  # `fit` has bins of about the same weight
+        return BoostedPath(self, grown, values, n_classes, same_as_fit=same)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.target_tags.required = True
+        return tags
+
+    @abstractmethod
+    def _loss(self, n_classes: int) -> BoostingLoss:
+        """The loss that the parameters mean."""
 
     def _fit(self, X: Any, y: Any, weight: Any, groups: Any, others: Others) -> Self:
         """Fit; `others` are X, y and weights of rows to judge by, or None."""
@@ -200,21 +264,6 @@ class HistGradientBoosting(PathMixin, BaseEstimator):
             )
         return EarlierRounds(self.trees_, self._baseline_prediction)
 
-    @property
-    def n_iter_(self) -> int:
-        """How many rounds there are."""
-        return len(self.trees_)
-
-    @property
-    def feature_importances_(self) -> Floats:
-        """The gains of the splits by each feature, in all trees, as parts of their sum.
-
-        Features of many values are favoured: see `risk.importance` for measures that do not.
-        """
-        check_is_fitted(self)
-        gains = self.trees_.trees.gains.sum(axis=0)
-        return gains / gains.sum() if gains.sum() > 0 else gains
-
     def _raw(self, X: Any) -> Floats:
         """The scores of rows: (rows, trees of a round)."""
         known = getattr(self, "_known_scores", None)
@@ -246,55 +295,6 @@ class HistGradientBoosting(PathMixin, BaseEstimator):
             return OwnLoss(self.loss).inverse_link(raw)
         return INVERSE_LINKS[self._link](raw)
 
-    def design(self, X: Any) -> BinnedTable:
-        """X in bins, which all folds share: their edges are of X alone, and know no y.
-
-        With at most `max_bins` distinct values in each column the trees of a fold are those that
-        it would grow on bins of its own. With more, thresholds may differ: edges of a fold are
-        quantiles of its own rows, by their weights.
-        """
-        return bin_table(table_of(X, self, reset=None), self)
-
-    def axis_values(
-        self, X: Any, y: Array, sample_weight: Floats, *, n_train: int
-    ) -> Sequence[int]:
-        """Numbers of rounds from 1 to `max_iter`, at most 100 of them."""
-        return rounds_grid(checked_rounds(self.max_iter, "max_iter"))
-
-    def fit_path(
-        self, X: Any, y: Array, sample_weight: Floats, values: Sequence[Any], *, n_classes: int
-    ) -> BoostedPath:
-        """All values from one fit to the largest of them.
-
-        Early stopping is off, unless the only value is that of the parameter: then this is `fit`.
-        """
-        bins = X if isinstance(X, BinnedTable) else self.design(X)
-        wanted, weight = [checked_rounds(value, "max_iter") for value in values], sample_weight
-        if n_classes:
-            weight = self._class_weighted(y, sample_weight, np.arange(n_classes))
-        table = TrainingTable(
-            X=None,
-            y=y,
-            target=y,
-            given=sample_weight,
-            weighted=not bool((sample_weight == 1.0).all()),
-            weight=weight,
-            bins=bins,
-            classes=np.arange(n_classes) if n_classes else None,
-        )
-        self._seed = spawn(self.random_state, 1)[0]
-        early = wanted == [self.max_iter] and stops_early(self, len(y))
-        grown = self._boosted(table, max(wanted), early)
-        same = not (early or table.weighted)  # `fit` has bins of about the same weight
-        return BoostedPath(self, grown, values, n_classes, same_as_fit=same)
-
     def _class_weighted(self, y: Ints, weight: Floats, classes: Array) -> Floats:
         """The weights of the rows, with factors of their classes."""
         return weight
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.target_tags.required = True
-        return tags

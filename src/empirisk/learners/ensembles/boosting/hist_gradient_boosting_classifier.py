@@ -6,11 +6,11 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from empirisk.learners.class_weights import ClassWeightMixin
 from empirisk.learners.ensembles.boosting.boosted_path import probabilities
 from empirisk.learners.ensembles.boosting.boosting_loss import BoostingLoss
 from empirisk.learners.ensembles.boosting.classification_losses import classification_loss
 from empirisk.learners.ensembles.boosting.hist_gradient_boosting import HistGradientBoosting
-from empirisk.learners.linear.class_weights import ClassWeightMixin
 from empirisk.runtime.arrays import Array, Floats
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import Any, Self
 
-import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 
@@ -12,6 +11,7 @@ from empirisk.learners.ensembles.boosting.hist_gradient_boosting import HistGrad
 from empirisk.learners.ensembles.boosting.regression_losses import regression_loss
 from empirisk.losses import Absolute, Loss, Quantile
 from empirisk.runtime.arrays import Floats
+from empirisk.runtime.scalars import real
 
 
 class HistGradientBoostingRegressor(RegressorMixin, HistGradientBoosting):
@@ -242,8 +242,9 @@ class HistGradientBoostingRegressor(RegressorMixin, HistGradientBoosting):
         """The loss of predictions at which the parameters aim, if it is not the squared error."""
         if not isinstance(self.loss, str):
             return None
-        if self.loss == "quantile" and np.isscalar(self.quantile):
-            return Quantile(self.quantile) if 0 < self.quantile < 1 else None  # type: ignore[operator,arg-type]
+        if self.loss == "quantile":
+            share = real(self.quantile)
+            return None if share is None or not 0 < share < 1 else Quantile(share)
         return Absolute() if self.loss == "absolute_error" else None
 
     def _loss(self, n_classes: int) -> BoostingLoss:

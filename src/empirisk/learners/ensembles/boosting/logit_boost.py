@@ -11,10 +11,10 @@ from empirisk.learners.ensembles.boosting.additive_learner import AdditiveLearne
 from empirisk.learners.ensembles.boosting.additive_path import Sum
 from empirisk.learners.ensembles.boosting.forward_stagewise import forward_stagewise
 from empirisk.learners.ensembles.boosting.likelihood_cost import LikelihoodCost, probabilities
-from empirisk.learners.trees.limits import real
 from empirisk.learners.trees.regressor import DecisionTreeRegressor
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.scalars import real
 
 TIE = 1e-12
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from empirisk.learners.trees.limits import real, whole
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.scalars import real, whole
 
 MOST_VALUES = 100
 

@@ -8,10 +8,10 @@ from scipy.optimize import brentq
 
 from empirisk.learners.ensembles.boosting.boosting_loss import BoostingLoss, Link, OwnLoss
 from empirisk.learners.ensembles.boosting.leaf_steps import huber_steps, leaf_quantiles
-from empirisk.learners.trees.limits import real
 from empirisk.losses.weighted import weighted_mean, weighted_quantile
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.scalars import real
 
 
 @dataclass(frozen=True)

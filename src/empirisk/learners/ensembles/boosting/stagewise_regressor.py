@@ -209,13 +209,26 @@ class StagewiseRegressor(RegressorMixin, AdditiveLearner):
         rounds = np.arange(float(len(coef)))
         return draw_coefficient_path(rounds, coef, names=names, ax=ax, axis="rounds")
 
+    @property
+    def freedom(self) -> Freedom:  # type: ignore[override]  # found where others say it
+        """Known of linear rules, where no column is selected by y."""
+        linear = is_linear_rule(self.estimator) and isinstance(checked_loss(self.loss), Squared)
+        return "path" if linear else None
+
+    @property
+    def own_loss(self) -> Loss | None:
+        """The loss that is boosted, unless it is the squared one."""
+        loss = checked_loss(self.loss)
+        return loss if isinstance(loss, Loss) and not isinstance(loss, Squared) else None
+
     def _coefficients(self, rounds: Sequence[int]) -> tuple[Floats, Floats]:
         coef, intercept = self._lines().coefficients(rounds, 1)
         return coef[:, 0], intercept[:, 0] + self._start
 
     def _lines(self) -> StagedColumns:
-        if isinstance(getattr(self, "stages_", None), StagedColumns):
-            return self.stages_  # type: ignore[return-value]
+        stages = getattr(self, "stages_", None)
+        if isinstance(stages, StagedColumns):
+            return stages
         raise AttributeError("only a fitted sum of lines, estimator='least_squares', has these")
 
     def _default_estimator(self) -> Any:
@@ -278,15 +291,3 @@ class StagewiseRegressor(RegressorMixin, AdditiveLearner):
 
     def _output(self, f: Floats, output: str) -> Floats:
         return f[:, 0]
-
-    @property
-    def freedom(self) -> Freedom:  # type: ignore[override]
-        """Known of linear rules, where no column is selected by y."""
-        linear = is_linear_rule(self.estimator) and isinstance(checked_loss(self.loss), Squared)
-        return "path" if linear else None
-
-    @property
-    def own_loss(self) -> Loss | None:
-        """The loss that is boosted, unless it is the squared one."""
-        loss = checked_loss(self.loss)
-        return loss if isinstance(loss, Loss) and not isinstance(loss, Squared) else None

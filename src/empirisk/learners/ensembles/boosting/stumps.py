@@ -124,23 +124,6 @@ class WeightedStumps:
         self._parts = slices(p, FEATURES_AT_ONCE)
         self._make_bins(n, p)
 
-    def _make_bins(self, n: int, p: int) -> None:
-        self._order, self._bins = np.empty((p, n), np.uint32), np.empty((p, n), np.uint8)
-        self._ends = np.empty((p, MOST_BINS), np.int64)
-        self._n_bins, self._fine = np.empty(p, np.int64), np.empty(p, bool)
-        self._cells = np.empty((p, len(self._totals), MOST_BINS + 1))
-        self._reach, self._ceiling = np.empty((2, p))
-        coding = self._coding
-
-        def cut(part: slice) -> None:
-            bin_rows(
-                coding.small, coding.medium, coding.large, coding.features, self._rows, part.start,
-                self._order[part], self._bins[part], self._ends[part], self._n_bins[part],
-                self._fine[part],
-            )  # fmt: skip
-
-        parallel(cut, self._parts, n_jobs=self._n_jobs)
-
     def fit(self, seed: int) -> float:
         """Find the stump for the weights there are; its weighted error."""
         parallel(self._weigh, self._parts, n_jobs=self._n_jobs)
@@ -161,13 +144,6 @@ class WeightedStumps:
         self._wrong = self._labels != np.arange(len(self._totals))[:, None]
         return float(self._sides[self._wrong].sum() / self._sides.sum())
 
-    def _weigh(self, part: slice) -> None:
-        weigh_bins(
-            self._bins[part], self._weight, self._starts, self._n_bins[part], self._fine[part],
-            self._kind, self._costs, self._totals, self._cells[part], self._reach[part],
-            self._ceiling[part],
-        )  # fmt: skip
-
     def keep(self) -> None:
         """The last stump belongs to the ensemble."""
         self._kept.append((self._split.copy(), self._sides.copy(), self._labels))
@@ -186,6 +162,30 @@ class WeightedStumps:
         sides = sides.transpose(0, 2, 1)[:, ::-1].reshape(-1, len(self._totals))  # left ones first
         trees = packed_stumps(splits, sides, *self._coding.shape)
         return MemberTrees.of(trees, labels[:, ::-1].reshape(-1), self._coding)
+
+    def _make_bins(self, n: int, p: int) -> None:
+        self._order, self._bins = np.empty((p, n), np.uint32), np.empty((p, n), np.uint8)
+        self._ends = np.empty((p, MOST_BINS), np.int64)
+        self._n_bins, self._fine = np.empty(p, np.int64), np.empty(p, bool)
+        self._cells = np.empty((p, len(self._totals), MOST_BINS + 1))
+        self._reach, self._ceiling = np.empty((2, p))
+        coding = self._coding
+
+        def cut(part: slice) -> None:
+            bin_rows(
+                coding.small, coding.medium, coding.large, coding.features, self._rows, part.start,
+                self._order[part], self._bins[part], self._ends[part], self._n_bins[part],
+                self._fine[part],
+            )  # fmt: skip
+
+        parallel(cut, self._parts, n_jobs=self._n_jobs)
+
+    def _weigh(self, part: slice) -> None:
+        weigh_bins(
+            self._bins[part], self._weight, self._starts, self._n_bins[part], self._fine[part],
+            self._kind, self._costs, self._totals, self._cells[part], self._reach[part],
+            self._ceiling[part],
+        )  # fmt: skip
 
 
 def shares_of(sides: Floats) -> Floats:

@@ -9,11 +9,11 @@ from sklearn.utils import _safe_indexing
 
 from empirisk.data.frames import default_names
 from empirisk.data.raw_columns import chosen_categories, column_names, is_frame
+from empirisk.data.table_door import places_in, table_of
 from empirisk.learners.ensembles.boosting.bins import BinnedTable
 from empirisk.learners.ensembles.boosting.boosting_settings import checked_bins
 from empirisk.learners.ensembles.boosting.rounds import TrainingRows
 from empirisk.learners.ensembles.boosting.stopping import JudgedRows
-from empirisk.learners.trees.door import places_in, table_of
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError
 from empirisk.runtime.validation import check_target

@@ -1,4 +1,4 @@
-"""The door of the trees: frames with categories and missing values, or arrays of numbers."""
+"""The door of learners that take tables as they are: categories and missing values, or numbers."""
 
 from contextlib import suppress
 from typing import Any

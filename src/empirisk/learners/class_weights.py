@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator, clone
 
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
-from empirisk.solvers.steps import is_number
+from empirisk.runtime.scalars import is_number
 
 
 class ClassWeightMixin(BaseEstimator):

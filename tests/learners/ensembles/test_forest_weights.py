@@ -1,0 +1,90 @@
+"""Weights of rows and classes in a random forest, and the rows that its trees draw."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from empirisk import (
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from forest_rows import classes, counts_of, frame, regression
+
+
+def test_rows_of_a_class_that_weighs_twice_are_two():
+    X, y = classes(K=2)
+    heavy = RandomForestClassifier(4, bootstrap=False, class_weight={"b": 2.0}, random_state=0)
+    twice = RandomForestClassifier(4, bootstrap=False, random_state=0)
+    twice.fit(X, y, sample_weight=np.where(y == "b", 2.0, 1.0))
+    assert_allclose(heavy.fit(X, y).predict_proba(X), twice.predict_proba(X), rtol=1e-12)
+
+
+@pytest.mark.parametrize("class_weight", ["balanced", "balanced_subsample"])
+def test_balanced_classes_weigh_the_same(class_weight):
+    X, y = classes(K=3)
+    y = np.where((y == "a") & (np.arange(len(y)) % 4 > 0), "b", y)
+    forest = RandomForestClassifier(6, class_weight=class_weight, random_state=0).fit(X, y)
+    shares = np.array([tree.tree_.value[0, 0] for tree in forest.estimators_])
+    if class_weight == "balanced":  # before rows are drawn
+        drawn = [counts_of(forest, b, len(y)) for b in range(6)]
+        factor = {k: len(y) / 3 / (y == k).sum() for k in "abc"}
+        twin = [[factor[k] * c[y == k].sum() for k in "abc"] for c in drawn]
+        assert_allclose(shares, twin / np.sum(twin, axis=1, keepdims=True), rtol=1e-12)
+    else:
+        assert_allclose(shares, 1 / 3, rtol=1e-12)
+
+
+def test_a_class_of_nearly_no_weight_is_balanced_to_finite_numbers():
+    X, y = classes(K=3)
+    weight = np.where(y == "a", 1e-200, 1e200)
+    forest = RandomForestClassifier(2, class_weight="balanced", bootstrap=False, random_state=0)
+    shares = forest.fit(X, y, sample_weight=weight).predict_proba(X)
+    assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-12)
+
+
+def test_a_tree_draws_as_many_rows_as_asked_for():
+    X, y = frame()
+    for asked, size in [(None, 300), (40, 40), (0.5, 150)]:
+        forest = RandomForestRegressor(3, max_samples=asked, random_state=0).fit(X, y)
+        assert [len(rows) for rows in forest.estimators_samples_] == [size] * 3
+        root = [tree.tree_.weighted_n_node_samples[0] for tree in forest.estimators_]
+        assert_array_equal(root, size)
+
+
+def test_groups_are_drawn_as_a_whole():
+    X, y = frame()
+    group = np.repeat(np.arange(60), 5)
+    forest = RandomForestRegressor(5, random_state=0).fit(X, y, groups=group)
+    for rows in forest.estimators_samples_:
+        counts = np.bincount(rows, minlength=300).reshape(60, 5)
+        assert_array_equal(counts, counts[:, :1].repeat(5, axis=1))
+
+
+def test_weights_are_copies_in_distribution():
+    """Means over 200 forests of 5 trees; of six differences one beyond 5 standard errors has a
+    chance of 4e-6."""
+    X, y = regression(30)
+    weight = np.random.default_rng(2).integers(0, 4, size=30)
+    copies = np.repeat(np.arange(30), weight)
+    found = [
+        [
+            RandomForestRegressor(5, random_state=s).fit(X, y, sample_weight=weight).predict(X[:6]),
+            RandomForestRegressor(5, random_state=s + 999).fit(X[copies], y[copies]).predict(X[:6]),
+        ]
+        for s in range(200)
+    ]
+    difference = np.subtract(*np.moveaxis(found, 1, 0))
+    error = difference.std(axis=0, ddof=1) / np.sqrt(200)
+    assert (np.abs(difference.mean(axis=0)) < 5 * error).all()
+
+
+def test_a_class_of_nearly_no_weight_has_nearly_no_entropy():
+    """Its share of the weight is 0 in floating point, and 0 log 0 is 0."""
+    X, y = classes(K=3)
+    y = np.where((y == "a") & (np.arange(len(y)) % 5 > 0), "b", y)
+    weight = np.where(y == "a", 5e-324, 1.0)
+    forest = RandomForestClassifier(1, criterion="entropy", bootstrap=False, max_features=None)
+    forest.fit(X, y, sample_weight=weight)
+    assert np.isfinite(forest.feature_importances_).all()
+    assert np.isfinite(forest.predict_proba(X)).all()
+    assert_array_equal(forest.predict(X)[y != "a"], y[y != "a"])

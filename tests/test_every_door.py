@@ -1,0 +1,126 @@
+"""Doors of every learner: tables and names go in, and what cannot be fitted is said clearly."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone, is_classifier
+from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
+
+from empirisk import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    Baseline,
+    DecisionTreeClassifier,
+    KNeighborsClassifier,
+    LinearTreeClassifier,
+    RandomForestClassifier,
+)
+from empirisk.runtime.errors import EmpiriskWarning, RankWarning
+from learner_settings import every_estimator, every_learner, outputs, sample
+
+
+@every_estimator
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def test_data_frames_go_in_and_their_names_are_kept(learner, frame):
+    X, y = sample(learner)
+    names = ["width", "height", "depth", "weight"]
+    table = frame(dict(zip(names, X.T, strict=True)))
+    model = clone(learner).fit(table, y)
+    assert list(model.feature_names_in_) == names
+    assert_allclose(outputs(model, table), outputs(clone(learner).fit(X, y), X), rtol=1e-12)
+    with pytest.raises(ValueError, match="feature names"):
+        outputs(model, table[names[::-1]])
+
+
+@every_estimator
+def test_a_series_is_a_target(learner):
+    X, y = sample(learner)
+    model = clone(learner).fit(X, pd.Series(y, index=np.arange(len(y)) + 7))
+    assert_array_equal(outputs(model, X), outputs(clone(learner).fit(X, y), X))
+
+
+@every_estimator
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_missing_and_infinite_values_are_named(learner, bad):
+    X, y = sample(learner)
+    X[3, 2] = bad
+    if np.isnan(bad) and get_tags(learner).input_tags.allow_nan:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", EmpiriskWarning)  # rows that were left out are named
+            assert np.isfinite(outputs(clone(learner).fit(X, y), X)).all()
+        return
+    with pytest.raises(ValueError, match=r"(?i)nan|inf"):
+        clone(learner).fit(X, y)
+    good, _ = sample(learner)
+    model = clone(learner).fit(good, y)
+    with pytest.raises(ValueError, match=r"(?i)nan|inf"):
+        outputs(model, X)
+
+
+@every_estimator
+def test_bad_shapes_are_clear_errors(learner):
+    X, y = sample(learner)
+    with pytest.raises(ValueError, match="0 sample"):
+        clone(learner).fit(X[:0], y[:0])
+    if not (hasattr(learner, "reconstruct") or hasattr(learner, "score_samples")):  # without y
+        with pytest.raises(ValueError, match="inconsistent"):
+            clone(learner).fit(X, y[:-1])
+    with pytest.raises(ValueError, match="0 feature"):
+        clone(learner).fit(X[:, :0], y)
+    model = clone(learner).fit(X, y)
+    with pytest.raises(ValueError, match="expecting 4 features"):
+        outputs(model, X[:, :3])
+    with pytest.raises(ValueError, match=r"(?i)1d|reshape"):
+        outputs(model, X[0])
+    for series in (pd.Series(X[:, 0]), pl.Series(X[:, 0])):
+        with pytest.raises(ValueError, match=r"2-dimensional|2D"):
+            clone(learner).fit(series, y)
+
+
+@every_estimator
+def test_one_row_is_fitted_finitely_or_refused_clearly(learner):
+    X, y = sample(learner)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankWarning)
+        try:
+            model = clone(learner).fit(X[:1], y[:1])
+        except ValueError as error:
+            refusal = str(error)
+        else:
+            refusal = ""
+            assert np.isfinite(outputs(model, X)).all()
+    assert refusal == "" or "1" in refusal or "one" in refusal
+
+
+@every_estimator
+def test_one_class_is_refused_clearly(learner):
+    # As in scikit-learn.
+    one_class_will_do = (
+        AdaBoostClassifier
+        | Baseline
+        | DecisionTreeClassifier
+        | KNeighborsClassifier
+        | LinearTreeClassifier
+        | RandomForestClassifier
+    )
+    if isinstance(learner, BaggingClassifier) and learner.estimator is None:
+        return  # members are trees
+    if not is_classifier(learner) or isinstance(learner, one_class_will_do):
+        return
+    X, y = sample(learner)
+    with pytest.raises(ValueError, match="class"):
+        clone(learner).fit(X, np.full(len(y), "a"))
+
+
+@every_learner
+def test_weights_are_checked(learner):
+    X, y = sample(learner)
+    assert has_fit_parameter(learner, "sample_weight")
+    for weight in (-np.ones(len(y)), np.zeros(len(y)), np.full(len(y), np.nan), np.ones(3)):
+        with pytest.raises(ValueError, match="weight"):
+            clone(learner).fit(X, y, sample_weight=weight)
