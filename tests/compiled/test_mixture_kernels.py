@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster.hierarchy import fcluster, ward
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
@@ -77,9 +77,13 @@ class Case:
 def test_rows_stand_side_by_side_in_tiles(way):
     case = Case(70, 3, 1)
     case.X[2, 1] = np.nan
-    filled, _ = case.tiled(way)
+    case.X[3] = [1e200, -1e200, 1e139]  # the squares of the first two would overflow
+    unit, shift = np.array([0.5, 2.0, 1.0]), np.array([0.1, 0.2, 0.3])
+    filled = np.full((2, 3, LANES), np.nan)
+    ways(tiles.fill_tiles)[way](sync(), case.first, case.X, unit, shift, filled)
     rows = np.swapaxes(filled, 1, 2).reshape(-1, 3)
-    assert_allclose(rows[:70], np.nan_to_num(case.X), rtol=0)
+    known = np.clip(np.nan_to_num(case.X * unit - shift), -tiles.FAR, tiles.FAR)
+    assert_array_equal(rows[:70], known)
     assert (rows[70:] == 0).all()
 
 

@@ -46,6 +46,22 @@ def test_the_tree(kernel, folds):
     assert seen <= 7 * 90
 
 
+@ways(tree_search.search_tree)
+@pytest.mark.parametrize("norm", range(4))
+def test_of_rows_equally_far_the_first_are_found(kernel, norm):
+    table = np.random.default_rng(1).integers(0, 3, size=(200, 2)).astype(float)
+    points = np.array([[0.0, 1.0], [1.0, 1.0], [5.0, 2.0], [0.5, 0.5]])
+    tree, gaps, rows = Tree.of(table, 6), np.empty((4, 40)), np.empty((4, 40), np.int64)
+    kernel(
+        *tree.buckets, tree.depths, tree.low, tree.high, NO_FOLDS, points, NO_FOLDS, norm, 3.0,
+        gaps, rows,
+    )  # fmt: skip
+    apart = np.abs(points[:, None] - table)
+    known = (apart**2, apart, apart.max(axis=2, keepdims=True), apart**3)[norm].sum(axis=2)
+    assert_array_equal(rows, np.argsort(known, axis=1, kind="stable")[:, :40])
+    assert_array_equal(gaps, np.take_along_axis(known, rows, axis=1))
+
+
 @ways(screening.screen_rows)
 def test_products(kernel):
     blocks, (gaps, rows) = Blocks.of(X), room()
@@ -73,10 +89,14 @@ def test_the_largest_coordinate(kernel):
 
 @ways(scanning.scan_rows)
 @pytest.mark.parametrize("k", [6, 60])
-def test_scanning(kernel, k):
+@pytest.mark.parametrize("folds", [False, True])
+def test_scanning(kernel, k, folds):
     gaps, rows = room(k)
-    kernel(*Buckets.in_order(X), NO_FOLDS, POINTS, NO_FOLDS, 0, 2.0, gaps, rows)
-    assert_array_equal(rows, nearest(k, folds=False)[1])
+    fold, own = (FOLD, OWN) if folds else (NO_FOLDS, NO_FOLDS)
+    kernel(*Buckets.in_order(X), fold, POINTS, own, 0, 2.0, gaps, rows)
+    known, order = nearest(k, folds)
+    assert_array_equal(gaps, known)
+    assert_array_equal(rows, np.where(known < np.inf, order, -1))
 
 
 @ways(gower.scan_mixed_rows)
