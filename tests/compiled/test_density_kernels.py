@@ -123,6 +123,29 @@ def test_sums_over_leaves(kind, way, far):
         assert (np.abs(np.exp(logs) - np.maximum(values @ weight, 0.0)) <= room).all()
 
 
+@ways
+@pytest.mark.parametrize(
+    ("targets", "rows", "weight"),
+    [
+        ([0.0, 0.1], [0.0, 6.0], [1e-9, 1.0]),  # light rows nearby do not hide heavy ones
+        ([0.0, 10.0], [0.0, 17.0], [1.0, 1.0]),  # nor what is near one target another's rows
+        ([0.0, 10.0], [10.0, -7.0], [1.0, 1.0]),
+    ],
+)
+def test_no_leaf_is_left_out_that_counts_for_any_target(way, targets, rows, weight):
+    """Each row is a leaf; the targets are one group."""
+    T, columns = np.array(targets)[:, None], np.array([rows])
+    order = np.argsort(rows)
+    columns, weight = columns[:, order], np.array(weight)[order]
+    logs, ends = np.empty(2), np.array([1, 2])
+    taken(leaf_sums.group_sums, way)(
+        T, np.array([2]), columns, ends, columns, columns, weight, kinds.GAUSSIAN, 0.0, 1.0, 1e-6,
+        0, 1, logs,
+    )  # fmt: skip
+    known = np.log(np.exp(-((T - columns) ** 2) / 2) @ weight)
+    assert_allclose(logs, known, atol=2e-6)
+
+
 def naive_line(kind, X, y, weight, rate, t, degree):
     """(w l of all rows, l of a row at t itself) of weighted least squares around t."""
     root = np.sqrt(weight * PROFILES[kind](np.linalg.norm(X - t, axis=1) * np.sqrt(rate)))
@@ -206,7 +229,15 @@ def test_leaves_are_halves_of_halves_across_the_widest_column(way):
     sizes = np.diff(ends[:count], prepend=0)
     assert set(sizes) == {12, 13}
     first = X[order]
-    assert first[:51, 1].max() <= first[51:, 1].min()  # the widest column is cut first
+
+    def check(rows):
+        if len(rows) > 13:
+            column, half = np.ptp(rows, axis=0).argmax(), len(rows) // 2
+            assert rows[:half, column].max() <= rows[half:, column].min()
+            check(rows[:half])
+            check(rows[half:])
+
+    check(first)
     lows, highs = np.empty((3, count)), np.empty((3, count))
     columns = np.ascontiguousarray(first.T)
     taken(leaves.leaf_boxes, way)(columns, ends[:count], lows, highs)

@@ -108,6 +108,29 @@ def test_one_pass_gives_the_likelihood_and_all_moments(way, n, p, K):
 
 
 @pytest.mark.parametrize("way", [0, 1])
+def test_components_may_be_far_apart(way):
+    """Their densities differ by factors that are no doubles."""
+    case = Case(70, 2, 3)
+    case.means *= 60.0
+    assert np.ptp(case.joint, axis=1).min() > 1000
+    filled, weight = case.tiled()
+    sums, found, products = np.empty((2, 3, 3, WIDTH)), np.empty(2), np.empty((2, 3, 2, 4, WIDTH))
+    ways(gaussian.full_step)[way](
+        sync(), case.first, filled, weight, case.means, *case.factors(), sums, products, found,
+    )  # fmt: skip
+    expected = case.moments()
+    assert_allclose(sums.sum(axis=(0, 3))[:, -1], expected[0], rtol=1e-9, atol=1e-12)
+    assert_allclose(found.sum(), expected[3], rtol=1e-12)
+
+
+def test_a_matrix_that_rounding_made_singular_has_a_root():
+    root = np.zeros((2, 2))
+    missing.ordered_cholesky(np.ones((2, 2)), np.array([1, 0]), root)
+    assert_array_equal(root[:, 0], 1.0)
+    assert 0 < root[1, 1] < 1e-100
+
+
+@pytest.mark.parametrize("way", [0, 1])
 def test_independent_features_need_no_matrices(way):
     case = Case(70, 3, 2)
     case.covariances = case.covariances * np.eye(3)
