@@ -84,6 +84,25 @@ def test_a_kernel_far_away_is_nothing(way):
     assert_allclose(sums, [[SHAPE * (1 + np.exp(-0.5)) - 0.5 * np.exp(-0.5), SHAPE]], rtol=1e-5)
 
 
+@ways
+@pytest.mark.parametrize("kind", [kinds.GAUSSIAN, kinds.EXPONENTIAL])
+def test_far_from_all_rows_sums_are_those_beside_the_nearest(kind, way):
+    X, T, weight, *_ = rows_and_targets()
+    T, rates = T + 100.0, np.array([1.0, 4.0, 400.0])
+    sums, nearest = np.empty((len(T), 3)), np.empty(len(T))
+    nobody = np.full(len(T), -1)
+    taken(pair_sums.pair_sums, way)(
+        T, nobody, X, np.zeros(len(X), np.int64), weight, rates, kind, 0.0, REACH, sums, nearest
+    )
+    distance = np.linalg.norm(T[:, None] - X, axis=2)
+    power = 2 if kind == kinds.GAUSSIAN else 1
+    beyond = (distance**power - distance.min(axis=1, keepdims=True) ** power) / power
+    for v, rate in enumerate(rates):
+        # exponents of 1e6 are rounded to 1e-10
+        known = np.exp(-beyond * rate ** (power / 2)) @ weight
+        assert_allclose(sums[:, v], known, rtol=1e-8)
+
+
 def cut(X, largest):
     """Rows leaf by leaf: (order, ends)."""
     order, ends = np.empty(len(X), np.int64), np.empty(len(X), np.int64)
