@@ -7,7 +7,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from empirisk.compiled.clustering import (
     assigning,
     descending,
-    iterating,
     pairs,
     seeding,
     single_rows,
@@ -57,10 +56,11 @@ def test_rows_go_to_their_nearest_centres_and_sums_follow(way, n, p, K):
     X, weight = rng.uniform(-1, 1, size=(n, p)), rng.uniform(0.5, 2, size=n)
     centres = rng.uniform(-1, 1, size=(K, p))
     labels, slack = np.full(n, -1, np.int32), np.full(n, -np.inf, np.float32)
-    kernel = ways(assigning.assign_blocks)[way]
+    kernel, spent = ways(assigning.assign_blocks)[way], rng.uniform(0.5, 1, size=K)
     sums, mass, count, moved = assigned(
-        kernel, X, centres, labels=labels, slack=slack, spent=np.zeros(K), weight=weight
+        kernel, X, centres, labels=labels, slack=slack, spent=spent, weight=weight
     )
+    slack[slack >= 0] -= spent[labels[slack >= 0]].astype(np.float32)  # what is left of it
     distance = np.sqrt(((X[:, None] - centres) ** 2).sum(axis=2))
     assert_array_equal(labels, distance.argmin(axis=1))
     for k in range(K):
@@ -73,6 +73,16 @@ def test_rows_go_to_their_nearest_centres_and_sums_follow(way, n, p, K):
         gap = nearest[:, 1] - nearest[:, 0]
         assert (slack <= gap).all()
         assert (slack > gap - 1e-3).mean() > 0.8  # and no useless one
+
+
+def test_of_centres_equally_near_the_first_is_taken():
+    X = np.array([[0.0, 0.5], [0.0, -0.25], [0.5, 0.0], [-0.5, 0.0]])
+    centres = np.array([[9.0, 9.0], [1.0, 0.0], [-1.0, 0.0], [-1.0, 0.0], [1.0, 0.0]])
+    labels, slack = np.full(4, -1, np.int32), np.full(4, -np.inf, np.float32)
+    args = {"labels": labels, "slack": slack, "spent": np.zeros(5), "weight": np.ones(4)}
+    assigned(assigning.assign_blocks, X, centres, **args)
+    assert_array_equal(labels, [1, 1, 1, 2])
+    assert (slack < 0).all()  # none is nearest by anything
 
 
 def test_single_precision_is_never_believed_where_it_may_be_wrong():
@@ -97,8 +107,14 @@ def test_a_row_with_slack_is_not_looked_at():
     args = {"labels": labels, "slack": slack, "weight": np.ones(100)}
     *_, moved = assigned(assigning.assign_blocks, X, centres, spent=np.full(2, 0.4), **args)
     assert moved == 0
-    *_, moved = assigned(assigning.assign_blocks, X, centres, spent=np.full(2, 0.6), **args)
-    assert moved == (((X - 0.5) @ [1.0, 1.0]) < 0).sum() > 0
+    wrong = ((X - 0.5) @ [1.0, 1.0]) < 0
+    few = np.flatnonzero(wrong)[:7]  # of two tiles: not as many as half of one
+    used = 0.25
+    slack[few] = used  # to the last bit
+    *_, moved = assigned(assigning.assign_blocks, X, centres, spent=np.full(2, used), **args)
+    assert moved == 7
+    *_, moved = assigned(assigning.assign_blocks, X, centres, spent=np.full(2, 0.5), **args)
+    assert moved == wrong.sum() - 7 > 0
 
 
 @pytest.mark.parametrize("way", [0, 1])
@@ -259,21 +275,25 @@ def test_sums_over_pairs(way):
         (stochastic.DECAYING, lambda t, count: 0.2 / (1 + t) ** 0.7),
     ],
 )
-def test_each_row_pulls_its_nearest_centre(way, kind, alpha):
-    X, centres = rng.normal(size=(40, 2)), rng.normal(size=(3, 2))
+def test_each_row_pulls_its_nearest_centre_once_for_each_copy(way, kind, alpha):
+    X, centres = rng.normal(size=(40, 2)), rng.normal(size=(4, 2))
+    centres[2] = centres[1]  # of equally near ones the first is pulled
+    copies = rng.integers(1, 4, size=40)
     order, columns = rng.permutation(40), np.ascontiguousarray(centres.T)
-    count, steps = np.zeros(3), np.zeros(1)
+    count, steps = np.zeros(4), np.zeros(1)
     ways(stochastic.pull_centres)[way](
-        X, 1.0, np.zeros(2), np.ones(40), order, kind, 0.2, 0.7, columns, count, steps
+        X, 1.0, np.zeros(2), copies.astype(float), order, kind, 0.2, 0.7, columns, count, steps
     )
-    by_hand = np.zeros(3)
-    for t, i in enumerate(order):
+    by_hand, t = np.zeros(4), 0
+    for i in order:
         k = ((X[i] - centres) ** 2).sum(axis=1).argmin()
-        by_hand[k] += 1
-        centres[k] += alpha(t, by_hand[k]) * (X[i] - centres[k])
+        for _ in range(copies[i]):
+            by_hand[k] += 1
+            centres[k] += alpha(t, by_hand[k]) * (X[i] - centres[k])
+        t += copies[i]
     assert_allclose(columns.T, centres, rtol=1e-12, atol=1e-14)
     assert_array_equal(count, by_hand)
-    assert steps[0] == 40
+    assert steps[0] == copies.sum()
 
 
 @pytest.mark.parametrize("way", [0, 1])
@@ -331,10 +351,10 @@ def test_ways_down_end_where_no_single_row_can_lower_the_sum_of_squares(way):
     X -= weight @ X / weight.sum()
     first, starts = np.array([0, LANES, 70], np.int64), X[[[0, 1, 2, 3], [0, 1, 2, 4]]]
     total = float(weight @ (X**2).sum(axis=1))
-    for near, t in ((np.inf, 0), (0.0, 1)):
+    for near, t, rough in ((np.inf, 0, 1e-12), (0.0, 1, 1e-12), (np.inf, 1, 0.5)):
         centres, within, iterations = starts.copy(), np.empty(2), np.empty(2, np.int64)
         ways(descending.descend)[way](
-            sync(), first, X, 1.0, np.zeros(2), weight, tiled(X), total, weight.sum(), 1e-12,
+            sync(), first, X, 1.0, np.zeros(2), weight, tiled(X), total, weight.sum(), rough,
             np.inf, near, 50, centres, within, iterations,
         )  # fmt: skip
         square = ((X[:, None] - centres[t]) ** 2).sum(axis=2)
@@ -350,14 +370,3 @@ def test_ways_down_end_where_no_single_row_can_lower_the_sum_of_squares(way):
         if near > 0:
             assert (into.min(axis=1) >= out * (1 - 1e-8)).all()
         assert (iterations > 1).all()
-
-
-def test_what_centres_use_up_is_their_own_move_and_the_largest_of_others():
-    old, new, spent = rng.normal(size=(4, 2)), rng.normal(size=(4, 2)), np.ones(4)
-    move = np.sqrt(((new - old) ** 2).sum(axis=1))
-    total = iterating.move_centres(old, new.copy(), spent)
-    assert total == pytest.approx(move @ move)
-    assert_array_equal(old, new)
-    others = [np.delete(move, k).max() for k in range(4)]
-    assert_allclose(spent, 1 + move + others, rtol=1e-11)
-    assert (spent >= 1 + move + others).all()

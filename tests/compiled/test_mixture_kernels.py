@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster.hierarchy import fcluster, ward
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
@@ -77,9 +77,13 @@ class Case:
 def test_rows_stand_side_by_side_in_tiles(way):
     case = Case(70, 3, 1)
     case.X[2, 1] = np.nan
-    filled, _ = case.tiled(way)
+    case.X[3] = [1e200, -1e200, 1e139]  # the squares of the first two would overflow
+    unit, shift = np.array([0.5, 2.0, 1.0]), np.array([0.1, 0.2, 0.3])
+    filled = np.full((2, 3, LANES), np.nan)
+    ways(tiles.fill_tiles)[way](sync(), case.first, case.X, unit, shift, filled)
     rows = np.swapaxes(filled, 1, 2).reshape(-1, 3)
-    assert_allclose(rows[:70], np.nan_to_num(case.X), rtol=0)
+    known = np.clip(np.nan_to_num(case.X * unit - shift), -tiles.FAR, tiles.FAR)
+    assert_array_equal(rows[:70], known)
     assert (rows[70:] == 0).all()
 
 
@@ -101,6 +105,29 @@ def test_one_pass_gives_the_likelihood_and_all_moments(way, n, p, K):
     lower = np.tril(products.sum(axis=(0, 4))[:, :, :p])
     assert_allclose(lower, np.tril(expected[2]), **NEAR)
     assert_allclose(found.sum(), expected[3], **NEAR)
+
+
+@pytest.mark.parametrize("way", [0, 1])
+def test_components_may_be_far_apart(way):
+    """Their densities differ by factors that are no doubles."""
+    case = Case(70, 2, 3)
+    case.means *= 60.0
+    assert np.ptp(case.joint, axis=1).min() > 1000
+    filled, weight = case.tiled()
+    sums, found, products = np.empty((2, 3, 3, WIDTH)), np.empty(2), np.empty((2, 3, 2, 4, WIDTH))
+    ways(gaussian.full_step)[way](
+        sync(), case.first, filled, weight, case.means, *case.factors(), sums, products, found,
+    )  # fmt: skip
+    expected = case.moments()
+    assert_allclose(sums.sum(axis=(0, 3))[:, -1], expected[0], rtol=1e-9, atol=1e-12)
+    assert_allclose(found.sum(), expected[3], rtol=1e-12)
+
+
+def test_a_matrix_that_rounding_made_singular_has_a_root():
+    root = np.zeros((2, 2))
+    missing.ordered_cholesky(np.ones((2, 2)), np.array([1, 0]), root)
+    assert_array_equal(root[:, 0], 1.0)
+    assert 0 < root[1, 1] < 1e-100
 
 
 @pytest.mark.parametrize("way", [0, 1])

@@ -46,6 +46,22 @@ def test_the_tree(kernel, folds):
     assert seen <= 7 * 90
 
 
+@ways(tree_search.search_tree)
+@pytest.mark.parametrize("norm", range(4))
+def test_of_rows_equally_far_the_first_are_found(kernel, norm):
+    table = np.random.default_rng(1).integers(0, 3, size=(200, 2)).astype(float)
+    points = np.array([[0.0, 1.0], [1.0, 1.0], [5.0, 2.0], [0.5, 0.5]])
+    tree, gaps, rows = Tree.of(table, 6), np.empty((4, 40)), np.empty((4, 40), np.int64)
+    kernel(
+        *tree.buckets, tree.depths, tree.low, tree.high, NO_FOLDS, points, NO_FOLDS, norm, 3.0,
+        gaps, rows,
+    )  # fmt: skip
+    apart = np.abs(points[:, None] - table)
+    known = (apart**2, apart, apart.max(axis=2, keepdims=True), apart**3)[norm].sum(axis=2)
+    assert_array_equal(rows, np.argsort(known, axis=1, kind="stable")[:, :40])
+    assert_array_equal(gaps, np.take_along_axis(known, rows, axis=1))
+
+
 @ways(screening.screen_rows)
 def test_products(kernel):
     blocks, (gaps, rows) = Blocks.of(X), room()
@@ -73,10 +89,14 @@ def test_the_largest_coordinate(kernel):
 
 @ways(scanning.scan_rows)
 @pytest.mark.parametrize("k", [6, 60])
-def test_scanning(kernel, k):
+@pytest.mark.parametrize("folds", [False, True])
+def test_scanning(kernel, k, folds):
     gaps, rows = room(k)
-    kernel(*Buckets.in_order(X), NO_FOLDS, POINTS, NO_FOLDS, 0, 2.0, gaps, rows)
-    assert_array_equal(rows, nearest(k, folds=False)[1])
+    fold, own = (FOLD, OWN) if folds else (NO_FOLDS, NO_FOLDS)
+    kernel(*Buckets.in_order(X), fold, POINTS, own, 0, 2.0, gaps, rows)
+    known, order = nearest(k, folds)
+    assert_array_equal(gaps, known)
+    assert_array_equal(rows, np.where(known < np.inf, order, -1))
 
 
 @ways(gower.scan_mixed_rows)
@@ -96,13 +116,18 @@ def test_mixed_rows(kernel):
 
 
 @ways(kd_tree.halve_rows)
-def test_halves(kernel):
-    order = np.arange(90)
-    kernel(X, 3, order)
-    assert_array_equal(np.sort(order), np.arange(90))
-    first, second = X[order[:45]], X[order[45:]]
-    widest = np.ptp(X, axis=0).argmax()
-    assert first[:, widest].max() <= second[:, widest].min()
+@pytest.mark.parametrize("n", [83, 86, 90])
+def test_halves(kernel, n):
+    """Each part is halved across its widest column; part i of 2^d is from i n >> d on."""
+    order = np.arange(n)
+    kernel(X[:n], 3, order)
+    assert_array_equal(np.sort(order), np.arange(n))
+    for d in range(3):
+        for i in range(2**d):
+            begin, middle, end = (a * n >> (d + 1) for a in (2 * i, 2 * i + 1, 2 * i + 2))
+            left, right = X[order[begin:middle]], X[order[middle:end]]
+            widest = np.ptp(X[order[begin:end]], axis=0).argmax()
+            assert left[:, widest].max() <= right[:, widest].min()
 
 
 @ways(kd_tree.find_boxes)
@@ -144,10 +169,16 @@ def test_distances(kernel):
 
 @ways(to_distances)
 @pytest.mark.parametrize("gap", [np.inf, 0.0, 1e-300])
-def test_powers_that_overflowed_or_vanished_are_noticed(kernel, gap):
+@pytest.mark.parametrize("place", [0, 1])
+def test_powers_that_overflowed_or_vanished_are_noticed(kernel, gap, place):
+    """At whatever place of the list, of whatever row; not those of equal rows, which are 0."""
+    table = X[:3].copy()
+    table[1, 1:] = table[0, 1:]  # they differ in one column alone
     for norm, expected in ((0, True), (1, False), (2, False), (3, True)):
-        gaps, lost = np.array([[0.0, gap], [0.0, 1.0]]), np.empty(2, bool)
-        kernel(gaps, np.array([[4, 2], [5, 2]]), X[[4, 5]], X, norm, 3.0, lost)
+        gaps, nearest = np.array([[1.0, 1.0], [0.0, 1.0]]), np.array([[2, 2], [1, 2]])
+        gaps[0, place], nearest[0, place] = gap, 0
+        lost = np.empty(2, bool)
+        kernel(gaps, nearest, table[[1, 1]], table, norm, 3.0, lost)
         assert lost.tolist() == [expected, False]
 
 
@@ -159,6 +190,10 @@ def test_distances_of_any_size(kernel, unit):
     gaps, expected = nearest()
     assert_array_equal(rows, expected)
     assert_allclose(distances, np.sqrt(gaps) * unit, rtol=1e-14)
+    far = POINTS.copy()
+    far[0, 0] = np.inf
+    kernel(X * unit, NO_FOLDS, far, NO_FOLDS, 0, 2.0, distances, rows)
+    assert_array_equal(distances[0], np.inf)
     kernel(X * unit, NO_FOLDS, POINTS * unit, NO_FOLDS, 3, 3.0, distances, rows)
     cubes = np.sort((np.abs(POINTS[:, None] - X) ** 3).sum(axis=2), axis=1)
     assert_allclose(distances, np.cbrt(cubes[:, :6]) * unit, rtol=1e-14)

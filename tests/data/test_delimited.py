@@ -170,6 +170,23 @@ def test_leading_zeros_are_found_in_their_columns(rows):
     assert (found >= wanted).all()  # what is no number anyway, such as --00, may be found as well
 
 
+@pytest.mark.parametrize("field", ["007", "+49", "-07", "09"])
+@pytest.mark.parametrize("place", [0, 1, 1022, 1023, 1024, 1025, 2047, 2048, 2995])
+def test_a_leading_zero_is_found_wherever_in_a_long_text(field, place):
+    """Which is searched a thousand characters at a time."""
+    comma, text = np.uint8(ord(",")), bytearray(b"5" * 3000)
+    assert not has_candidates(np.frombuffer(bytes(text), np.uint8), comma)
+    text[place : place + len(field)] = field.encode()
+    if place:
+        text[place - 1] = comma
+    assert has_candidates(np.frombuffer(bytes(text), np.uint8), comma)
+
+
+def test_zeros_within_and_after_numbers_are_no_signs():
+    text = b"10,0.5,100.07,1e-05,0,200\n0,0,3.007\n"
+    assert not has_candidates(np.frombuffer(text, np.uint8), np.uint8(ord(",")))
+
+
 ANYTHING = st.text(st.characters(codec="utf-8"), max_size=12)
 NASTY = st.one_of(ANYTHING, st.text(st.sampled_from(list(',;"\r\n\0 \t1é')), max_size=8))
 
