@@ -10,6 +10,7 @@ import warnings
 from itertools import pairwise, product
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone, is_classifier
