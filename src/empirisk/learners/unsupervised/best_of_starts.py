@@ -1,14 +1,15 @@
 """The best of several starts of k-means, and what can be made of them together.
 
 Independent starts end in different local minima, each of which has some clusters right and others
-not. Trials begin with the centres of the best of them. In some, a row far from its centre takes the
-place of a centre (of the one that is missed least, Lattanzi & Sohler 2019, or of any, Fränti 2018);
-in the others each centre is pulled a part of the way to a row of its cluster, out of minima that
-are narrow, and in half of these it gives way by even chance to that of another minimum with which
-it is matched (Gribel & Vidal 2019). Lloyd's iterations follow, as long as they may come below the
-worst of the minima, whose place is taken then. Rounds of as many trials as there were starts go on
-until many in a row have not lowered the best: the more, the more different minima the starts found,
-and the cheaper they are.
+not. Trials begin with the centres of the best of them, each of which gives way, in half of the
+trials and by even chance, to that of another minimum with which it is matched (Gribel & Vidal
+2019). Then a row far from its centre takes the place of a centre (of the one that is missed least,
+Lattanzi & Sohler 2019, or of any, Fränti 2018); or each centre is pulled a part of the way to a row
+of its cluster, out of minima that are narrow. A few trials are new starts, lest all that is known
+lies in one corner. Lloyd's iterations follow, as long as they may come below the worst of the
+minima, whose place is taken then. Rounds of as many trials as there were starts go on until many in
+a row have not lowered the best: the more, the more different minima the starts found, and the
+cheaper they are.
 
 Where Lloyd's algorithm comes near the best, single rows are moved as well (Hartigan 1975), until
 none of them can lower W. A row draws its own centre towards itself by a share 1 / m of a cluster of
@@ -39,9 +40,10 @@ ALIKE = 1e-6  # of W: ends that are one minimum
 GAIN = 1e-9  # of W: more than the rounding of sums
 PATIENCE = 5, 40  # trials without a gain, for each different minimum among the starts' ends
 PATIENT = 1.5e5  # products of rows, features and centres, in these trials, between the two
-LEAST_PATIENCE = 20, 40  # such trials at least, where there is one minimum, and where more
+LEAST_PATIENCE = 40, 80  # such trials at least, where there is one minimum, and where more
 TRIALS = 10  # for each start, at most, where patience is not longer
-EXCHANGED = 0.4  # of the trials; in the others centres are pulled
+LEAST_TRIALS = 5  # in a round
+ANEW, EXCHANGED = 0.2, 0.3  # of the trials; in the others centres are pulled
 PULL = 0.2, 1.0  # parts of the way to a row
 PRODUCTS_TO_SHARE = 2**15  # of rows, features and centres; with fewer, threads wait more than work
 WAY = 30  # iterations of a way down, about
@@ -133,24 +135,25 @@ def best_partition(
     """The best that starts, one for each seed, lead to; `tell` hears of their iterations."""
     products, n_starts = placed.X.size * n_clusters, len(seeds)
     team = Team(n_jobs if products >= PRODUCTS_TO_SHARE else 1)
-    down, mix = Descent(placed, max_iter, team), Trials(generator(spawn(seeds[0], 1)[0]))
+    down = Descent(placed, max_iter, team)
+    begin = Trials(generator(spawn(seeds[0], 1)[0]), start, max(n_starts, LEAST_TRIALS))
     ends, iterations = down.minima(np.stack(team.map(start, seeds)), np.inf, np.inf)
     tell(iterations)
     minima = different(ends, n_starts)
     patience = patience_with(len(minima), n_starts, products)
-    around = Seeds.about(placed, minima[0].centres, team, mix.rng)
+    around = Seeds.about(placed, minima[0].centres, team, begin.rng)
     near = 1 + max(NEAR, PULLS * n_clusters / len(placed.X))
     done = idle = 0
     while idle < patience and done < max(TRIALS * n_starts, patience):
         if not around.potential.sum() > 0:  # every row is a centre
             break
         best, bar = minima[0], minima[-1].within
-        trials, _ = down.minima(mix.centres(around, minima, n_starts), bar, near * best.within)
+        trials, _ = down.minima(begin.centres(around, minima), bar, near * best.within)
         minima = different([*minima, *trials], n_starts)
-        done += n_starts
-        idle = 0 if minima[0].within < best.within * (1 - GAIN) else idle + n_starts
+        done += len(trials)
+        idle = 0 if minima[0].within < best.within * (1 - GAIN) else idle + len(trials)
         if minima[0] is not best:
-            around = Seeds.about(placed, minima[0].centres, team, mix.rng)
+            around = Seeds.about(placed, minima[0].centres, team, begin.rng)
     best, team = minima[0], team_for(placed.X, n_jobs)
     return down.step_by_step(best.start, best.bar, np.inf, keep=keep, team=team).settled()
 
@@ -158,41 +161,47 @@ def best_partition(
 def patience_with(n_minima: int, n_starts: int, products: int) -> float:
     """How many trials in a row may gain nothing."""
     unseen = np.clip(10 / n_starts, 1, 2)  # of few starts, more minima remain to be found
-    by_minima = n_minima * np.clip(PATIENT / products, *PATIENCE)
-    return float(unseen * max(LEAST_PATIENCE[n_minima > 1], by_minima))
+    by_minima = unseen * n_minima * np.clip(PATIENT / products, *PATIENCE)
+    return float(max(LEAST_PATIENCE[n_minima > 1], by_minima))
 
 
 @dataclass(eq=False)
 class Trials:
-    """Centres to begin trials with."""
+    """Centres to begin a round of trials with."""
 
     rng: np.random.Generator
+    start: Callable[[int], Floats]
+    size: int
     matched: dict[tuple[int, int], Floats] = field(default_factory=dict)
 
-    def centres(self, around: Seeds, minima: list[Minimum], n: int) -> Floats:
-        """Those of the best, one of them exchanged or all of them pulled about; n times."""
-        m = round(EXCHANGED * n)
-        exchanged = self.exchanged(around, minima[0], m)
-        return np.concatenate([exchanged, self.pulled(around, minima, n - m)])
+    def centres(self, around: Seeds, minima: list[Minimum]) -> Floats:
+        """New ones, and those of the best with one exchanged or all pulled about."""
+        n_new, n_exchanged = round(ANEW * self.size), round(EXCHANGED * self.size)
+        anew = around.team.map(self.start, self.rng.integers(2**63, size=n_new).tolist())
+        centres = self.crossed(minima, self.size - n_new)
+        self.exchange(around, centres[:n_exchanged])
+        self.pull(around, minima[0], centres[n_exchanged:])
+        return np.concatenate([anew, centres])
 
-    def exchanged(self, around: Seeds, best: Minimum, n: int) -> Floats:
-        """A row far from its centre in the place of one."""
-        rows, anyone = around.draw(n), self.rng.random(n) < 0.5
-        anywhere = self.rng.integers(around.n_clusters, size=n)
-        centres = np.repeat(best.centres[np.newaxis], n, axis=0)
-        leaves = np.where(anyone, anywhere, around.missed_least(rows))
-        centres[np.arange(n), leaves] = around.placed.at(rows)
-        return centres
-
-    def pulled(self, around: Seeds, minima: list[Minimum], n: int) -> Floats:
-        """Each towards a row of its cluster, in half of the trials after a crossing."""
-        best, shape = minima[0], (n, around.n_clusters, 1)
-        crossed = (self.rng.random((n, 1, 1)) < 0.5) & (self.rng.random(shape) < 0.5)
+    def crossed(self, minima: list[Minimum], n: int) -> Floats:
+        """The best's, in half of the trials crossed with another's."""
+        best = minima[0]
         others = self.rng.integers(min(1, len(minima) - 1), len(minima), size=n)
         other = np.stack([self.in_order_of(best, minima[m]) for m in others])
-        towards = around.placed.at(around.members(n)) - best.centres
-        part = self.rng.uniform(*PULL, size=(n, 1, 1))
-        return np.where(crossed, other, best.centres) + part * towards
+        crossed = self.rng.random((n, len(best.centres), 1)) < 0.5
+        return np.where(crossed & (self.rng.random((n, 1, 1)) < 0.5), other, best.centres)
+
+    def exchange(self, around: Seeds, centres: Floats) -> None:
+        """Put a row far from its centre in the place of one."""
+        n, K, _ = centres.shape
+        rows, anyone = around.draw(n), self.rng.random(n) < 0.5
+        leaves = np.where(anyone, self.rng.integers(K, size=n), around.missed_least(rows))
+        centres[np.arange(n), leaves] = around.placed.at(rows)
+
+    def pull(self, around: Seeds, best: Minimum, centres: Floats) -> None:
+        """Move each as its namesake of the best on a part of the way to a row of its cluster."""
+        way = around.placed.at(around.members(len(centres))) - best.centres
+        centres += self.rng.uniform(*PULL, size=(len(centres), 1, 1)) * way
 
     def in_order_of(self, best: Minimum, other: Minimum) -> Floats:
         """The centres of the other, each in the place of the one it is matched with."""
