@@ -17,6 +17,9 @@ from benchmarks.install import installed_sizes
 BUSY = 0.10
 """The share of all cores that others may use before a timing says nothing."""
 
+TOO_SHORT = 0.1
+"""Seconds in which the share of others, counted in ticks of 10 ms, cannot be told."""
+
 _PACKAGES = (
     "empirisk", "numpy", "scipy", "scikit-learn", "numba", "threadpoolctl", "lightgbm", "xgboost",
     "faiss-cpu", "KDEpy",
@@ -64,9 +67,9 @@ def machine_seconds(stat: Path = Path("/proc/stat")) -> float | None:
 def share_of_others(before: Clock, after: Clock, cores: int) -> float | None:
     """The share of all cores that other processes used between two readings, in [0, 1].
 
-    The machine counts in ticks of 10 ms, so readings should be some tenths of a second apart.
+    The machine counts in ticks of 10 ms: of readings that are a few ticks apart it is not known.
     """
-    if before.busy is None or after.busy is None:
+    if before.busy is None or after.busy is None or after.wall - before.wall < TOO_SHORT:
         return None
     others = (after.busy - before.busy) - (after.cpu - before.cpu)
     available = cores * (after.wall - before.wall)

@@ -121,6 +121,7 @@ def test_short_calls_are_repeated_inside_one_timing():
     (2.0, 3.0, 1.0, 4, 0.25),
     (1.0, 0.99, 1.0, 2, 0.0),     # ticks lag behind our own clock: never below zero
     (1.0, None, 1.0, 2, None),    # no /proc/stat
+    (0.02, 0.03, 0.02, 2, None),  # two ticks: one more or less is no load
 ])  # fmt: skip
 def test_share_of_the_machine_used_by_others(wall, busy, cpu, cores, share):
     before = Clock(10.0, 20.0, None if busy is None else 30.0)
