@@ -265,7 +265,8 @@ def test_of_minima_that_are_alike_the_first_is_kept_but_for_real_gains():
         Minimum(k, within, np.zeros((1, 1)), np.zeros((1, 1)), np.inf)
         for k, within in enumerate([3.0, 2.0, 2.0 * (1 - 1e-12), 5.0, 3.0 * (1 - 1e-7), 4.0])
     ]
-    assert [end.number for end in different(ends, 3)] == [1, 4, 5]
+    assert [end.number for end in different(ends, 3, apart=1e-6)] == [1, 4, 5]
+    assert [end.number for end in different(ends, 3, apart=0.4)] == [1, 4, 3]
 
 
 @pytest.mark.parametrize("init", ["k-means++", "random"])

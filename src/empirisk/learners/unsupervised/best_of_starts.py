@@ -5,11 +5,11 @@ not. Trials begin with the centres of the best of them, each of which gives way,
 trials and by even chance, to that of another minimum with which it is matched (Gribel & Vidal
 2019). Then a row far from its centre takes the place of a centre (of the one that is missed least,
 Lattanzi & Sohler 2019, or of any, Fränti 2018); or each centre is pulled a part of the way to a row
-of its cluster, out of minima that are narrow. A few trials are new starts, lest all that is known
-lies in one corner. Lloyd's iterations follow, as long as they may come below the worst of the
-minima, whose place is taken then. Rounds of as many trials as there were starts go on until many in
-a row have not lowered the best: the more, the more different minima the starts found, and the
-cheaper they are.
+of its cluster, out of minima that are narrow. A few trials are new starts, and the minima that are
+kept differ in W, lest all that is known lies in one corner. Lloyd's iterations follow, as long as
+they may come below the worst of the minima, whose place is taken then. Rounds of as many trials as
+there were starts go on until many in a row have not lowered the best: the more, the more different
+minima the starts found, and the cheaper they are.
 
 Where Lloyd's algorithm comes near the best, single rows are moved as well (Hartigan 1975), until
 none of them can lower W. A row draws its own centre towards itself by a share 1 / m of a cluster of
@@ -37,6 +37,7 @@ ROUGH = 1e-6  # of W: an iteration that lowers it by less is the last
 NEAR = 1e-4  # of W: above the best, from where single rows are moved, and at least
 PULLS = 3.0  # the same, times K / n: the part of a row in its own centre
 ALIKE = 1e-6  # of W: ends that are one minimum
+APART = 1e-3  # of W: the minima that are kept, lest all of them lie in one corner
 GAIN = 1e-9  # of W: more than the rounding of sums
 PATIENCE = 5, 40  # trials without a gain, for each different minimum among the starts' ends
 PATIENT = 1.5e5  # products of rows, features and centres, in these trials, between the two
@@ -139,8 +140,8 @@ def best_partition(
     begin = Trials(generator(spawn(seeds[0], 1)[0]), start, max(n_starts, LEAST_TRIALS))
     ends, iterations = down.minima(np.stack(team.map(start, seeds)), np.inf, np.inf)
     tell(iterations)
-    minima = different(ends, n_starts)
-    patience = patience_with(len(minima), n_starts, products)
+    patience = patience_with(len(different(ends, n_starts, ALIKE)), n_starts, products)
+    minima = different(ends, n_starts, APART)
     around = Seeds.about(placed, minima[0].centres, team, begin.rng)
     near = 1 + max(NEAR, PULLS * n_clusters / len(placed.X))
     done = idle = 0
@@ -149,7 +150,7 @@ def best_partition(
             break
         best, bar = minima[0], minima[-1].within
         trials, _ = down.minima(begin.centres(around, minima), bar, near * best.within)
-        minima = different([*minima, *trials], n_starts)
+        minima = different([*minima, *trials], n_starts, APART)
         done += len(trials)
         idle = 0 if minima[0].within < best.within * (1 - GAIN) else idle + len(trials)
         if minima[0] is not best:
@@ -212,12 +213,12 @@ class Trials:
         return self.matched[pair]
 
 
-def different(ends: Sequence[Minimum], most: int) -> list[Minimum]:
-    """The lowest of these, in order; of those that are alike, the first, but for real gains."""
+def different(ends: Sequence[Minimum], most: int, apart: float) -> list[Minimum]:
+    """The lowest of these, in order; of those less apart the lowest, of equal ones the first."""
     found: list[int] = []
     lowest = -np.inf
     for k in sorted(range(len(ends)), key=lambda k: ends[k].within):
-        if ends[k].within > lowest * (1 + ALIKE):
+        if ends[k].within > lowest * (1 + apart):
             lowest = ends[k].within
             found.append(k)
         elif ends[k].within <= lowest * (1 + GAIN):
