@@ -42,151 +42,104 @@ def grow(
     rule = rules[0]
     best_first = rule.max_leaves > 0
     while True:
-        if budget < 0 or is_full(nodes, subsets, heap, levels, words, state):
+        full = state[N_NODES] + 2 > nodes.size or state[N_FREE] < 2 or state[N_OPEN] + 2 > heap.size
+        if levels is not None:
+            full = full or state[N_WORDS] + 1 + 3 * words.shape[1] > subsets.size
+        if full or budget < 0:
             return AGAIN
         fresh = best_first and state[N_FRESH] > 0
-        enough = best_first and state[N_SPLITS] + 1 >= rule.max_leaves
-        if not fresh and (state[N_OPEN] == 0 or enough):
-            return DONE
-        place = take_next(fresh, best_first, nodes, opened, heap, state)
+        if not fresh:
+            enough = best_first and state[N_SPLITS] + 1 >= rule.max_leaves
+            if state[N_OPEN] == 0 or enough:
+                return DONE
+        if fresh:
+            state[N_FRESH] -= 1
+            place = np.int32(state[FRESH + state[N_FRESH]])
+        elif best_first:
+            place = pop(heap, state[N_OPEN], opened, nodes)
+            state[N_OPEN] -= 1
+        else:
+            state[N_OPEN] -= 1
+            place = heap[state[N_OPEN]]
         here = opened[place]
+        node, m = nodes[here.node], here.end - here.start
         if fresh or not best_first:
-            budget -= (here.end - here.start) * features.size
-            found = find_split(
-                small, medium, large, features, points, thresholds, weights, values, labels, costs,
-                rule, rows, ids, here, nodes[here.node], value, subsets, constant, codes, sums,
-                label, totals, entries, counts, keys, drawn, tree, levels, means, words, outputs,
-                cells, lines, state,
+            budget -= m * features.size
+            begin = place_in_block(state, here)
+            worth, shift, pure = describe(
+                weights, values, labels, costs, rule, rows, ids, begin, here, node, value, codes,
+                sums, label, totals, entries, counts, keys, tree, outputs, cells,
             )  # fmt: skip
+            found = False
+            if not (pure or is_small(rule, node, here.depth, totals)):
+                if begin < 0 and m <= rule.block:
+                    sort_block(
+                        small, medium, large, features, rows, here.start, m, ids, constant,
+                        here.place, rule.block, rule.second, codes, entries, counts, keys,
+                    )  # fmt: skip
+                    state[BLOCK_START], state[BLOCK_END] = here.start, here.end
+                    here.half, begin = 0, np.int64(0)
+                found = search(
+                    small, medium, large, features, points, thresholds, rule, costs, rows, here,
+                    node, begin, worth, shift, constant, codes, sums, label, totals, entries,
+                    counts, keys, drawn, tree, levels, means, words, outputs, cells, lines,
+                )  # fmt: skip
             if not found:
                 free[state[N_FREE]] = place
                 state[N_FREE] += 1
                 continue
+            if levels is not None and features[node.feature].category:
+                node.subset = state[N_WORDS]
+                state[N_WORDS] = pack_subset(words, subsets, state[N_WORDS])
             if fresh:
                 push(heap, state[N_OPEN], opened, nodes, place)
                 state[N_OPEN] += 1
                 continue
-        split(
-            small, medium, large, features, weights, values, labels, rule, rows, ids, here, nodes,
-            subsets, opened, constant, heap, free, codes, entries, counts, keys, tree, levels,
-            words, goes_left, state,
+        begin = place_in_block(state, here)
+        if levels is not None and node.subset >= 0:
+            unpack_subset(subsets, np.int64(node.subset), words)
+        middle = partition(
+            small, medium, large, features[node.feature], node, words, rows, ids, here.start, m,
+            begin, codes, goes_left,
         )  # fmt: skip
+        n_left = middle - here.start
+        may_split = n_left >= rule.min_rows_split or m - n_left >= rule.min_rows_split
+        if begin >= 0 and may_split and here.depth + 1 < rule.max_depth:
+            split_block(
+                entries, features.size, constant, here, rule.block, begin, n_left, goes_left
+            )
+        between = 0.0
+        if rule.bounded:
+            if tree is not None:
+                between = middle_median(
+                    weights, values, labels, rows, here.start, middle, here.end, codes, entries,
+                    rule.first, rule.second, counts, keys,
+                )  # fmt: skip
+            else:
+                between = 0.5 * mean_of(weights, values, rows, here.start, middle)
+                between += 0.5 * mean_of(weights, values, rows, middle, here.end)
+            between = clipped(between, here.lower, here.upper)
+        node.rank = state[N_SPLITS]
+        node.right = state[N_NODES] + 1
+        sign = features[node.feature].monotone
+        for turn in range(2):
+            side = 1 - turn  # a stack gives the left one first
+            state[N_FREE] -= 1
+            child = free[state[N_FREE]]
+            add_child(
+                nodes, constant, here, opened[child], state[N_NODES] + side, side, middle,
+                between, sign,
+            )  # fmt: skip
+            if best_first:
+                state[FRESH + turn] = child
+                state[N_FRESH] += 1
+            else:
+                heap[state[N_OPEN]] = child
+                state[N_OPEN] += 1
+        state[N_NODES] += 2
+        state[N_SPLITS] += 1
         free[state[N_FREE]] = place
         state[N_FREE] += 1
-
-
-@compiled(signatures=2, inner=True)
-def is_full(nodes, subsets, heap, levels, words, state):
-    """Whether there may be no room for one more split."""
-    full = state[N_NODES] + 2 > nodes.size or state[N_FREE] < 2 or state[N_OPEN] + 2 > heap.size
-    if levels is not None:
-        full = full or state[N_WORDS] + 1 + 3 * words.shape[1] > subsets.size
-    return full
-
-
-@compiled(inner=True)
-def take_next(fresh, best_first, nodes, opened, heap, state):
-    """The place of the open node to go on with: a fresh one, the best one, or the last opened."""
-    if fresh:
-        state[N_FRESH] -= 1
-        return np.int32(state[FRESH + state[N_FRESH]])
-    if best_first:
-        place = pop(heap, state[N_OPEN], opened, nodes)
-        state[N_OPEN] -= 1
-        return place
-    state[N_OPEN] -= 1
-    return heap[state[N_OPEN]]
-
-
-@compiled(signatures=16, inner=True)
-def find_split(
-    small, medium, large, features, points, thresholds, weights, values, labels, costs, rule, rows,
-    ids, here, node, value, subsets, constant, codes, sums, label, totals, entries, counts, keys,
-    drawn, tree, levels, means, words, outputs, cells, lines, state,
-):  # fmt: skip
-    """Describe an open node and search its best split; returns whether it is to be split."""
-    m, begin = here.end - here.start, place_in_block(state, here)
-    worth, shift, pure = describe(
-        weights, values, labels, costs, rule, rows, ids, begin, here, node, value, codes, sums,
-        label, totals, entries, counts, keys, tree, outputs, cells,
-    )  # fmt: skip
-    if pure or is_small(rule, node, here.depth, totals):
-        return False
-    if begin < 0 and m <= rule.block:
-        sort_block(
-            small, medium, large, features, rows, here.start, m, ids, constant, here.place,
-            rule.block, rule.second, codes, entries, counts, keys,
-        )  # fmt: skip
-        state[BLOCK_START], state[BLOCK_END] = here.start, here.end
-        here.half, begin = 0, np.int64(0)
-    found = search(
-        small, medium, large, features, points, thresholds, rule, costs, rows, here, node, begin,
-        worth, shift, constant, codes, sums, label, totals, entries, counts, keys, drawn, tree,
-        levels, means, words, outputs, cells, lines,
-    )  # fmt: skip
-    if levels is not None and found and features[node.feature].category:
-        node.subset = state[N_WORDS]
-        state[N_WORDS] = pack_subset(words, subsets, state[N_WORDS])
-    return found
-
-
-@compiled(signatures=6, inner=True)
-def split(
-    small, medium, large, features, weights, values, labels, rule, rows, ids, here, nodes, subsets,
-    opened, constant, heap, free, codes, entries, counts, keys, tree, levels, words, goes_left,
-    state,
-):  # fmt: skip
-    """Split a node as its record says: its rows, its block, and two children that are open."""
-    node, m, begin = nodes[here.node], here.end - here.start, place_in_block(state, here)
-    if levels is not None and node.subset >= 0:
-        unpack_subset(subsets, np.int64(node.subset), words)
-    middle = partition(
-        small, medium, large, features[node.feature], node, words, rows, ids, here.start, m, begin,
-        codes, goes_left,
-    )  # fmt: skip
-    n_left = middle - here.start
-    may_split = n_left >= rule.min_rows_split or m - n_left >= rule.min_rows_split
-    if begin >= 0 and may_split and here.depth + 1 < rule.max_depth:
-        split_block(entries, features.size, constant, here, rule.block, begin, n_left, goes_left)
-    between = 0.0
-    if rule.bounded:
-        between = bound_between(
-            weights, values, labels, rule, rows, here, middle, codes, entries, counts, keys, tree
-        )
-    node.rank = state[N_SPLITS]
-    node.right = state[N_NODES] + 1
-    sign = features[node.feature].monotone
-    for turn in range(2):
-        side = 1 - turn  # a stack gives the left one first
-        state[N_FREE] -= 1
-        child = free[state[N_FREE]]
-        add_child(
-            nodes, constant, here, opened[child], state[N_NODES] + side, side, middle, between, sign
-        )
-        if rule.max_leaves > 0:
-            state[FRESH + turn] = child
-            state[N_FRESH] += 1
-        else:
-            heap[state[N_OPEN]] = child
-            state[N_OPEN] += 1
-    state[N_NODES] += 2
-    state[N_SPLITS] += 1
-
-
-@compiled(signatures=3, inner=True)
-def bound_between(
-    weights, values, labels, rule, rows, here, middle, codes, entries, counts, keys, tree
-):  # fmt: skip
-    """Where a monotone constraint parts the values of the two sides of a node."""
-    if tree is not None:
-        between = middle_median(
-            weights, values, labels, rows, here.start, middle, here.end, codes, entries,
-            rule.first, rule.second, counts, keys,
-        )  # fmt: skip
-    else:
-        between = 0.5 * mean_of(weights, values, rows, here.start, middle)
-        between += 0.5 * mean_of(weights, values, rows, middle, here.end)
-    return clipped(between, here.lower, here.upper)
 
 
 @compiled(signatures=4, inner=True)
