@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from empirisk.data.column import Kind
 from empirisk.runtime.column_names import check_names
+from empirisk.runtime.complaints import refuse_query
 from empirisk.runtime.errors import DataError, DataTypeError
 
 Arrays = list[tuple[str, Any]]
@@ -103,6 +104,7 @@ def _index_names(frame: Any, is_pandas: bool) -> set[str]:
 def _of_matrix(data: Any, names: Sequence[str] | None, kinds: Mapping[str, Kind]) -> Arrays:
     if hasattr(data, "toarray"):
         raise DataTypeError(f"a sparse {type(data).__name__} is no table; pass its toarray()")
+    refuse_query(data, "the table")
     matrix = data if isinstance(data, np.ndarray) else np.array(data, dtype=object)
     if matrix.ndim != 2:
         raise DataTypeError(

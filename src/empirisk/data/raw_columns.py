@@ -19,6 +19,7 @@ from empirisk.data.kinds import beyond_float64, column_of, spelled_integers
 from empirisk.data.table import Table
 from empirisk.data.words import most_levels
 from empirisk.runtime.arrays import Array, Bools, Int32s
+from empirisk.runtime.complaints import refuse_query
 from empirisk.runtime.errors import DataError, DataTypeError, ParameterError
 
 Calendar = Literal["local", "UTC"]
@@ -51,6 +52,25 @@ def is_frame(X: Any) -> bool:
     if len(getattr(X, "shape", (0, 0))) != 2:  # a series, which is a column and has none
         return False
     return isinstance(X, Table) or hasattr(X, "__arrow_c_stream__") or hasattr(X, "iloc")
+
+
+def with_rows(X: Any) -> Any:
+    """The same table, of a kind whose rows can be taken.
+
+    What only Arrow can read, such as a record batch or a relation of DuckDB, becomes a table of
+    Arrow; frames of pandas and polars, and arrays, stay as they are.
+
+    Examples
+    --------
+    >>> import duckdb
+    >>> with_rows(duckdb.sql("SELECT 1 AS a UNION ALL SELECT 2")).num_rows
+    2
+    """
+    refuse_query(X)
+    known = isinstance(X, Table) or hasattr(X, "__array__")
+    if isinstance(X, pa.RecordBatch) or (hasattr(X, "__arrow_c_stream__") and not known):
+        return pa.table(X)
+    return X
 
 
 def column_names(X: Any) -> list[str]:

@@ -17,7 +17,7 @@ from empirisk.data.raw_columns import chosen_categories, column_names, is_frame
 from empirisk.data.table import Table
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.column_names import check_names
-from empirisk.runtime.complaints import explain, refuse_dates
+from empirisk.runtime.complaints import explain, refuse_dates, refuse_query
 from empirisk.runtime.errors import DataError
 
 NAME_CATEGORIES = "name the columns of words in categorical_features, or give a data frame"
@@ -32,6 +32,7 @@ def table_of(X: Any, learner: Any, *, reset: bool | None, remedy: str = NAME_CAT
     remedy
         What to do about an array of words.
     """
+    refuse_query(X)
     X = _with_words(X, learner)
     if isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 2 and _has_words(X):
         return _checked_size(_noted(Table.of(X), X, learner, reset), learner)

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
@@ -171,8 +172,8 @@ def _level(count: Ints, total: Ints, m: int) -> Ints:
 
 
 def _columns(X: Any) -> list[Any]:
-    if isinstance(X, Table):
-        return [np.asarray(column.values()) for column in X.columns]
+    if isinstance(X, Table | pa.Table):
+        return [np.asarray(column.values()) for column in Table.of(X).columns]
     if hasattr(X, "columns") and hasattr(X, "shape"):
         return [np.asarray(X[name]) for name in X.columns]
     if hasattr(X, "toarray"):

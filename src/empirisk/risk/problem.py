@@ -11,6 +11,7 @@ from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples, check_consistent_length
 
 from empirisk.data.encode import Encoder
+from empirisk.data.raw_columns import with_rows
 from empirisk.data.table import Table
 from empirisk.losses import Loss, as_loss, default_loss
 from empirisk.losses.costs import MatrixLoss
@@ -84,7 +85,7 @@ class Problem:
         given = default_loss(classifier) if loss is None else as_loss(loss)
         _refuse_wrong_task(given, estimator, classifier)
         _refuse_no_target(y, estimator, given)
-        X, y, groups = _indexable(X), _indexable(y), _indexable(groups)
+        X, y, groups = _indexable(with_rows(X)), _indexable(y), _indexable(groups)
         check_consistent_length(X, y, groups)
         y = y if given.output in ("value", "probability") else None  # rows are judged themselves
         if _num_samples(X) == 0:

@@ -31,6 +31,16 @@ def refuse_dates(table: Any, subject: str, name: str) -> None:
             )
 
 
+def refuse_query(table: Any, subject: str = "X") -> None:
+    """A table that is yet to be computed, as a LazyFrame of polars, has no rows to look at."""
+    for verb in ("collect", "compute"):
+        if hasattr(table, verb) and not hasattr(table, "__arrow_c_stream__"):
+            raise DataTypeError(
+                f"{subject} is a {type(table).__name__}, a query that has not been run: give "
+                f"{subject}.{verb}()"
+            )
+
+
 def refuse_not_finite(values: Floats, table: Any, subject: str, name: str) -> None:
     """Complain of NaN and infinities in `values`, which `table` was made into."""
     with np.errstate(over="ignore", invalid="ignore"):

@@ -26,6 +26,7 @@ from empirisk.runtime.complaints import (
     refuse_dates,
     refuse_missing_labels,
     refuse_not_finite,
+    refuse_query,
 )
 from empirisk.runtime.errors import DataError
 
@@ -300,7 +301,7 @@ def _floats(
     allow_nan: bool = False,
     finite: bool = True,
 ) -> Floats:
-    table = _as_array_like(table)
+    table = _as_array_like(table, subject)
     refuse_dates(table, subject, name)
     check_names(column_names(table) or ())  # pandas lets a name stand twice
     try:
@@ -321,7 +322,8 @@ def _floats(
     return name_columns(values, column_names(table))
 
 
-def _as_array_like(table: Any) -> Any:
+def _as_array_like(table: Any, subject: str) -> Any:
+    refuse_query(table, subject)
     if isinstance(table, np.ma.MaskedArray):  # scikit-learn would take what is under the mask
         return np.ma.filled(table.astype(np.float64), np.nan)
     if hasattr(table, "__arrow_c_stream__") and not hasattr(table, "__array__"):
@@ -346,7 +348,7 @@ def _target(y: Any, name: str, multi_output: bool) -> Floats:
 
 
 def _labels(y: Any, name: str) -> Array:
-    labels = column_or_1d(_as_array_like(y), warn=True)
+    labels = column_or_1d(_as_array_like(y, "y"), warn=True)
     refuse_missing_labels(labels, name)
     try:
         check_classification_targets(labels)

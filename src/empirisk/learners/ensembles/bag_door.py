@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _check_feature_names, _num_samples, check_array, validate_data
 
-from empirisk.data.raw_columns import column_names, is_frame
+from empirisk.data.raw_columns import column_names, is_frame, with_rows
 from empirisk.data.table import Table
 from empirisk.risk.groups import group_labels
 from empirisk.runtime.arrays import Array, Floats, Ints
@@ -21,6 +21,7 @@ def checked_table(bag: Any, X: Any, member: Any, *, reset: bool | None) -> Any:
         True notes its columns in the bag, False compares them with those of training, None does
         neither.
     """
+    X = with_rows(X)
     if is_frame(X):
         return _checked_frame(bag, X, reset)
     if isinstance(X, np.ma.MaskedArray):  # scikit-learn would take what is under the mask
