@@ -257,6 +257,17 @@ def test_a_learner_that_needs_more_than_its_time_is_left_out_and_said(tmp_path, 
     assert outcome["failures"] == {}
 
 
+@pytest.mark.parametrize("words", [(), ("--time-limit", 60), ("--learners", "Ridge")])
+def test_of_many_rows_it_is_said_how_to_save_time(tmp_path, monkeypatch, words):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(empirisk.cli.fit, "MANY_ROWS", 40)
+    monkeypatch.setattr(empirisk.cli.fit, "select", stop)
+    said = run("fit", small_table(tmp_path), "-t", "y", "-o", tmp_path, *words).stdout
+    assert ("leaves out each that needs more" in " ".join(said.split())) == (not words)
+
+
 def test_trees_take_categories_and_missing_values_without_an_encoder(tmp_path, without_report):
     rng = np.random.default_rng(0)
     rows = ["size,city,age,price"]  # ages, so that no rows are copies and share a fold

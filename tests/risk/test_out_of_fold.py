@@ -1,3 +1,5 @@
+from weakref import WeakSet
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from empirisk import Axis, Plan, risk
+from empirisk import Axis, DecisionTreeRegressor, Plan, risk
 from empirisk.risk.axis import PathMixin
 from empirisk.runtime.errors import DataError, ParameterError, PlanError
 
@@ -269,3 +271,20 @@ def test_blocks_of_rows_change_nothing(monkeypatch):
     whole = engine(CountingMean(), X, y, values=[0.1, 1.0])
     monkeypatch.setattr("empirisk.risk.rungs.BLOCK_NUMBERS", 3)
     assert_array_equal(whole.losses, engine(CountingMean(), X, y, values=[0.1, 1.0]).losses)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_few_paths_are_in_memory_at_a_time(n_jobs):
+    alive, most = WeakSet(), []
+
+    class Counted(DecisionTreeRegressor):
+        def fit_path(self, *args, **kwargs):
+            path = super().fit_path(*args, **kwargs)
+            alive.add(path)
+            most.append(len(alive))
+            return path
+
+    engine(Counted(max_depth=2), X, y, cv=20, values=[0.1, 0.0], rung="path", n_jobs=n_jobs)
+    assert len(most) == 20
+    # One under way in each worker, one that waits, one that predicts.
+    assert max(most) <= n_jobs + 2

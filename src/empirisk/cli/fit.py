@@ -24,6 +24,8 @@ from empirisk.runtime.whole_file import whole_file
 from empirisk.selection.select import Selection, select
 
 TEST_SIZE = 0.25
+MANY_ROWS = 200_000
+"""From here on some learners take minutes, and fully grown forests gigabytes."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,12 @@ def fit_file(request: Request, *, as_json: bool) -> None:
     loss = asked_loss(request.loss, request.costs, target)
     rivals = candidates(target.task, loss, request.learners)
     show_table(screen, table, target)
+    if len(target.y) >= MANY_ROWS and request.time_limit is None and request.learners is None:
+        screen.say(
+            "with so many rows some learners take long, or much memory: --time-limit 60 leaves out "
+            "each that needs more than a minute, --learners names the few to try, and --sql "
+            "'FROM data USING SAMPLE 100000' reads a part"
+        )
     costs = costs_in_words(loss, target)
     if costs is not None:
         screen.say(f"costs: {costs}")

@@ -32,11 +32,10 @@ from empirisk.risk.problem import Problem, learner_of
 from empirisk.runtime.arrays import Array, Ints
 from empirisk.runtime.deadlines import check_deadline, time_left
 from empirisk.runtime.errors import PlanError
-from empirisk.runtime.parallel import parallel, slices
+from empirisk.runtime.parallel import parallel, slices, stream
 from empirisk.runtime.progress import track
 
 BLOCK_NUMBERS = 2**17  # predictions in one block: 1 MB of float64 stays in the cache
-SPLITS_AT_ONCE = 8  # paths in memory together, to be shared out among threads
 
 
 def rows_per_block(n_values: int, n_classes: int) -> int:
@@ -70,15 +69,14 @@ def path_rung(
     seeds: Sequence[int] | None,
     n_jobs: int | None,
 ) -> Iterator[Block]:
-    """One path per split, splits in parallel batches, blocks in order."""
+    """One path per split, few of them in memory at a time, blocks in order."""
     fit = partial(_split_path, estimator, problem, plan, values, seeds)
     size = rows_per_block(len(values), problem.n_classes)
-    for batch in track(slices(plan.n_splits, SPLITS_AT_ONCE), "folds"):
-        splits = range(plan.n_splits)[batch]
-        for s, fitted in zip(splits, parallel(fit, splits, n_jobs=n_jobs), strict=True):
-            test = plan.test(s)
-            for block in slices(len(test), size):
-                yield plan.repeat(s), test[block], fitted.predict(test[block], output)
+    paths = stream(fit, range(plan.n_splits), n_jobs=n_jobs, ahead=0)
+    for s, fitted in enumerate(track(paths, "folds", plan.n_splits)):
+        test = plan.test(s)
+        for block in slices(len(test), size):
+            yield plan.repeat(s), test[block], fitted.predict(test[block], output)
 
 
 def generic_rung(

@@ -1,5 +1,6 @@
 """Candidates judged on one plan, each along its whole axis, and the one with the least risk."""
 
+import gc
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -62,6 +63,8 @@ def judge(
                 seen[name] = look(losses)
         except DeadlineError as late:
             failures[name] = str(late)
+            late.__traceback__ = None
+            gc.collect()  # what was begun may be gigabytes, and refer to itself
     if not seen:
         raise EmpiriskError(f"no candidate finished: {failures}")
     return seen, failures

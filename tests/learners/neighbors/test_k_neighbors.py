@@ -95,6 +95,18 @@ def test_predictions_are_those_of_scikit_learn(how):
             assert_allclose(one.predict_proba(points), other.predict_proba(points), atol=1e-14)
 
 
+@pytest.mark.parametrize("mode", ["connectivity", "distance"])
+def test_the_graph_of_neighbours_is_that_of_scikit_learn(mode):
+    X, y, _ = data()
+    ours, theirs = KNeighborsRegressor(3).fit(X, y), peers.KNeighborsRegressor(3).fit(X, y)
+    for ask in [(), (X[:7],), (X[:7], 2)]:
+        expected = theirs.kneighbors_graph(*ask, mode=mode).toarray()
+        # distances of rows to themselves are zero here, and up to 1e-8 by dot products there
+        assert_allclose(ours.kneighbors_graph(*ask, mode=mode).toarray(), expected, atol=1e-7)
+    with pytest.raises(ParameterError, match="choose 'connectivity' or 'distance'"):
+        ours.kneighbors_graph(mode="graph")
+
+
 def test_of_rows_at_one_distance_the_earlier_count():
     X, y = [[0.0], [2.0], [2.0], [0.0]], [1.0, 2.0, 3.0, 4.0]
     for algorithm in ("kd_tree", "brute"):

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -143,8 +144,7 @@ def _fit(
     if cells is not None:
         factors = cells.factorise(expansion.families()[0], intercept)
     else:
-        design = Rows(expansion.expand(rows.X), rows.y, rows.weight)
-        factors = factorise(design, intercept)
+        factors = factorise(_expanded(expansion, rows), intercept)
     if factors is not None:
         return rules_of(factors, expansion, ends)
     return _fit_dependent(learner, expansion, ends, rows)
@@ -153,14 +153,22 @@ def _fit(
 def _fit_dependent(
     learner: BasisLearner, expansion: BasisExpansion, ends: Ints, rows: Rows
 ) -> Rules:
-    """Each rule by itself: where functions depend on others, that of least norm."""
-    names, design = expansion.get_feature_names_out(), expansion.expand(rows.X)
+    """Each rule by itself: where functions depend on others, that of least norm.
+
+    The functions are computed anew in every pass, block by block: of many rows they are large.
+    """
+    names, blocks = expansion.get_feature_names_out(), Blocks.of_arrays(*rows)
     outputs, q = rows.y.shape[1], expansion.n_output_features_
     coef, intercept = np.zeros((len(ends), outputs, q)), np.empty((len(ends), outputs))
     rank = np.empty(len(ends), dtype=np.int64)
     for k, m in enumerate(ends):
-        blocks = Blocks.of_arrays(compilable(design[:, :m]), rows.y, rows.weight)
-        solution = least_squares(blocks, fit_intercept=bool(learner.fit_intercept))
+        design = blocks.map(partial(_expanded, expansion, first=m))
+        solution = least_squares(design, fit_intercept=bool(learner.fit_intercept))
         warn_of(solution, learner, list(names))  # type: ignore[arg-type]  # it has names and a solver
         coef[k, :, :m], intercept[k], rank[k] = solution.coef, solution.intercept, solution.rank
     return Rules(expansion, ends, coef, intercept, rank)
+
+
+def _expanded(expansion: BasisExpansion, rows: Rows, first: int | None = None) -> Rows:
+    """The values of the first functions of the basis, all by default, in place of the features."""
+    return Rows(compilable(expansion.expand(rows.X)[:, :first]), rows.y, rows.weight)

@@ -49,8 +49,8 @@ def factorise(rows: Rows, intercept: bool) -> Factors | None:
     root = np.sqrt(rows.weight / weight)
     Z = np.empty((n, q + intercept), order="F")
     Z[:, :intercept] = root[:, np.newaxis]
-    X = rows.X / scale if (scale != 1.0).any() else rows.X
-    np.multiply(X, root[:, np.newaxis], out=Z[:, intercept:])
+    np.divide(rows.X, scale, out=Z[:, intercept:])
+    Z[:, intercept:] *= root[:, np.newaxis]
     found = orthogonal(Z)
     if found is None:
         return None

@@ -99,6 +99,26 @@ class KNeighbors(PathMixin, BaseEstimator):
             return near.rows
         return self.metric_.distances(near.distances, cells), near.rows
 
+    def kneighbors_graph(
+        self, X: Any = None, n_neighbors: int | None = None, mode: str = "connectivity"
+    ) -> csr_array:
+        """The nearest training rows of each row of X as a sparse array of shape (m, n).
+
+        Parameters
+        ----------
+        X, n_neighbors
+            As of `kneighbors`.
+        mode : {"connectivity", "distance"}
+            Whether an entry is one, or the distance to that neighbour.
+        """
+        if mode not in ("connectivity", "distance"):
+            raise ParameterError(f"mode is {mode!r}; choose 'connectivity' or 'distance'")
+        distances, rows = self.kneighbors(X, n_neighbors)
+        entries = distances if mode == "distance" else np.ones_like(distances)
+        starts = np.arange(len(rows) + 1) * rows.shape[1]
+        shape = len(rows), len(self.y_train_)
+        return csr_array((entries.ravel(), rows.ravel(), starts), shape=shape)
+
     def conditional_weights(self, X: Any) -> csr_array:
         """The weight of each training row in what is said of each row of X.
 
