@@ -53,16 +53,13 @@ KINDS = {
     "table": Table.of,
 }
 WEIGHT = np.arange(N) % 3  # a third of the rows leave
+TWO = [DecisionTreeClassifier(), NaiveBayes()]
 WAYS = {
     "fit": lambda X, y: DecisionTreeClassifier(max_depth=3).fit(X, y).predict(X),
     "encoder": lambda X, y: make_pipeline(Encoder(), Ridge()).fit(X, y == "low").predict(X),
     "tuned": lambda X, y: Tuned(DecisionTreeClassifier()).fit(X, y).path_.risk,
-    "select": lambda X, y: (
-        select([DecisionTreeClassifier(), NaiveBayes()], X, y, random_state=0)
-    ).test_risk.losses,
-    "compare": lambda X, y: [
-        rival.value for rival in compare([DecisionTreeClassifier(), NaiveBayes()], X, y).risks.values()
-    ],
+    "select": lambda X, y: select(TWO, X, y, random_state=0).test_risk.losses,
+    "compare": lambda X, y: [each.value for each in compare(TWO, X, y).risks.values()],
     "weights": lambda X, y: risk.cross_validate(NaiveBayes(), X, y, sample_weight=WEIGHT).losses,
     "bootstrap": lambda X, y: (
         risk.bootstrap_632plus(NaiveBayes(), X, y, n_resamples=20, random_state=0).value
@@ -86,6 +83,6 @@ def test_the_kind_of_table_makes_no_difference(kind, way):
 def test_a_query_that_was_not_run_is_refused_with_the_remedy(way):
     table, y = frame()
     with pytest.raises(
-        DataTypeError, match=r"LazyFrame, a query that has not been run: give .*\.collect"
+        DataTypeError, match=r"query that has not been run: give .*\.collect"
     ):
         WAYS[way](pl.from_arrow(arrow(table)).lazy(), y)
