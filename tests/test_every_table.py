@@ -82,7 +82,5 @@ def test_the_kind_of_table_makes_no_difference(kind, way):
 @pytest.mark.parametrize("way", WAYS)
 def test_a_query_that_was_not_run_is_refused_with_the_remedy(way):
     table, y = frame()
-    with pytest.raises(
-        DataTypeError, match=r"query that has not been run: give .*\.collect"
-    ):
+    with pytest.raises(DataTypeError, match=r"query that has not been run: give .*\.collect"):
         WAYS[way](pl.from_arrow(arrow(table)).lazy(), y)
