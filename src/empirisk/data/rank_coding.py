@@ -101,6 +101,25 @@ class CodedColumn:
             )
 
 
+def check_column(column: CodedColumn) -> None:
+    """Raise a DataError unless levels are distinct, numbers in order, and integers there.
+
+    What was read from a file is asked.
+    """
+    values = column.values
+    if column.kind == "category":
+        sound = isinstance(values, list) and len(set(values)) == len(values)
+    else:
+        kinds = {"number": (np.float64,), "integer": (np.int64, np.uint64)}.get(column.kind, ())
+        sound = isinstance(values, np.ndarray) and values.dtype in kinds and values.ndim == 1
+        sound = sound and bool((values[1:] > values[:-1]).all())
+    empty = column.kind == "integer" and not len(values)
+    if not sound or empty or not isinstance(column.name, str):
+        raise DataError(f"{column.name!r:.50} is no column of distinct numbers or levels")
+    if column.calendar not in (None, "local", "UTC"):
+        raise DataError(f"column {column.name!r:.50} has an unknown calendar")
+
+
 @dataclass(frozen=True, eq=False)
 class RankCoding:
     """A table in codes, or some rows of it.
