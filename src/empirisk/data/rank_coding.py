@@ -17,6 +17,7 @@ from empirisk.compiled.ranking import EXACT, integer_range, rank_integers, rank_
 from empirisk.compiled.trees.layout import FEATURE
 from empirisk.data.raw_columns import Calendar, RawColumn, as_category, as_numbers, raw_columns
 from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.complaints import first_row
 from empirisk.runtime.errors import DataError
 from empirisk.runtime.parallel import stream
 
@@ -265,8 +266,9 @@ def code_column(column: RawColumn) -> tuple[CodedColumn, Array]:
     distinct, codes = rank_numbers(np.require(column.numbers, np.float64, ["C", "A", "W"]))
     if len(distinct) and np.isinf(distinct[[0, -1]]).any():
         raise DataError(
-            f"column {column.name!r} has infinite values (inf); leave them out, or leave their "
-            "cells empty (NaN)"
+            f"column {column.name!r} has infinite values (inf), "
+            f"{first_row(np.isinf(column.numbers))}; leave them out, or leave their cells empty "
+            "(NaN)"
         )
     some = bool(codes.max(initial=0) == len(distinct))
     return CodedColumn(column.name, "number", distinct, some, column.calendar), codes
