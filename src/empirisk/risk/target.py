@@ -88,8 +88,8 @@ def _refuse_text(values: Array, rows: Ints | None) -> None:
         i = next(i for i, cell in np.ndenumerate(values) if not _is_number(cell))
         row = i[0] if rows is None else rows[i[0]]
         raise DataError(
-            f"y holds {values.item(i)!r} in row {row} where numbers are wanted: take a classifier, or turn y "
-            "into numbers"
+            f"y holds {values.item(i)!r} in row {row} where numbers are wanted: take a classifier, "
+            "or turn y into numbers"
         ) from error
 
 

@@ -7,10 +7,12 @@ Minimise over b and the intercept, for each output,
 Summarise, add, solve: the moments of the columns are summed over blocks of rows. Where their
 scatter is well conditioned its Cholesky factor is the triangle that the refinement needs;
 elsewhere the triangle comes from an orthogonal factorisation of the scaled columns. Either way the
-coefficients are refined until no digit changes. Columns that depend on others are found on the way,
+coefficients are refined until no digit changes. Outputs may have a penalty each: they share the
+moments, and those of one penalty its factor. Columns that depend on others are found on the way,
 and of all minimisers the one of least norm |b| is returned.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -35,7 +37,8 @@ NEGLIGIBLE = 1e-12  # share of a column that is rounding error
 class Solution:
     """Coefficients (outputs, p), intercepts (outputs,), and what was learned on the way.
 
-    `rank` does not count the intercept, `degrees_of_freedom`, the trace of the hat matrix, does.
+    `rank` does not count the intercept, `degrees_of_freedom`, the trace of the hat matrix, does;
+    where outputs have a penalty each, it is their mean, and `rank` is that at the least penalty.
     `dependent` maps each column that is a combination of others to those others (none: it is
     constant). `wide` is True if there are too few rows to determine the coefficients. `settled`
     is False if the refinement did not come to rest.
@@ -72,15 +75,24 @@ class Setting:
             scale=self.scale[kept],
         )
 
+    def of_outputs(self, own: Ints, penalty: Floats) -> "Setting":
+        """With some of the outputs only, at their penalty."""
+        return replace(
+            self,
+            blocks=self.blocks.map(partial(of_outputs, own)),
+            equations=self.equations.of_outputs(own),
+            penalty=penalty,
+        )
+
 
 def least_squares(
     blocks: Blocks,
     *,
-    penalty: float = 0.0,
+    penalty: float | Floats = 0.0,
     fit_intercept: bool = True,
     n_jobs: int | None = None,
 ) -> Solution:
-    """The minimiser; y in the blocks has shape (rows, outputs).
+    """The minimiser; y in the blocks has shape (rows, outputs), a penalty may be for each output.
 
     Examples
     --------
@@ -97,11 +109,47 @@ def least_squares(
             return Solution(*solved, rows=len(few.X), wide=True)
         moments, blocks, scales = ordinary_moments(blocks, n_jobs=n_jobs)
         equations = NormalEquations.of(moments, p, fit_intercept)
-        penalties = scaled_penalty(penalty, scales.X, scales.weight)
-        setting = Setting(blocks, equations, penalties, scales.X, moments.rows, n_jobs)
-        solution = _tall(setting)
+        setting = Setting(blocks, equations, np.zeros(p), scales.X, moments.rows, n_jobs)
+
+        def solve(own: Ints | None, penalty: float) -> Solution:
+            penalties = scaled_penalty(penalty, scales.X, scales.weight)
+            if own is None:
+                return _tall(replace(setting, penalty=penalties))
+            return _tall(setting.of_outputs(own, penalties))
+
+        solution = at_each_penalty(penalty, solve)
         coef, intercept = scales.raw(solution.coef, solution.intercept)
         return replace(solution, coef=coef, intercept=intercept)
+
+
+def at_each_penalty(
+    penalty: float | Floats, solve: Callable[[Ints | None, float], Solution]
+) -> Solution:
+    """Solve for all outputs at one penalty, or for those that share one, penalty by penalty.
+
+    `solve` takes the numbers of outputs, None for all of them, and their penalty.
+    """
+    if np.ndim(penalty) == 0:
+        return solve(None, float(penalty))
+    distinct, place = np.unique(penalty, return_inverse=True)
+    if len(distinct) == 1:
+        return solve(None, float(distinct[0]))
+    groups = [np.flatnonzero(place == v) for v in range(len(distinct))]
+    parts = [solve(own, float(value)) for own, value in zip(groups, distinct, strict=True)]
+    order = np.argsort(np.concatenate(groups))
+    freedom = [part.degrees_of_freedom * len(own) for part, own in zip(parts, groups, strict=True)]
+    return replace(
+        parts[0],
+        coef=np.concatenate([part.coef for part in parts])[order],
+        intercept=np.concatenate([part.intercept for part in parts])[order],
+        degrees_of_freedom=sum(freedom) / len(place),
+        settled=all(part.settled for part in parts),
+    )
+
+
+def of_outputs(own: Ints, rows: Rows) -> Rows:
+    """The rows with some of their outputs only."""
+    return rows._replace(y=np.ascontiguousarray(rows.y[:, own]))
 
 
 def _tall(setting: Setting) -> Solution:
