@@ -24,10 +24,9 @@ MOST_STEPS = 20
 
 def dual_least_squares(
     rows: Rows, penalty: float | Floats, fit_intercept: bool
-) -> tuple[Floats, Floats, int, float]:
-    """Coefficients (outputs, p), intercepts, rank and degrees of freedom (mean over outputs).
-
-    The penalty is one number, or one for each output.
+) -> tuple[Floats, Floats, int, float, Floats]:
+    """Coefficients (outputs, p), intercepts, rank, degrees of freedom (mean over outputs) and
+    the singular values of Z. The penalty is one number, or one for each output.
     """
     rows, scales = ordinary_rows(rows)
     p = rows.X.shape[1]
@@ -37,7 +36,9 @@ def dual_least_squares(
     penalties = np.reshape(scaled_penalty(penalty, scales.X[0], scales.weight), (-1, 1))
     coef = _refined(rows, centre, fit_intercept, left, square, penalties)
     freedom = float((square / (square + penalties)).sum(axis=1).mean()) + fit_intercept
-    return *scales.raw(coef[:, :p], coef[:, p]), len(square), freedom
+    singular = np.zeros(len(rows.X))
+    singular[: len(square)] = np.sqrt(square) * scales.X[0] * np.sqrt(scales.weight)
+    return *scales.raw(coef[:, :p], coef[:, p]), len(square), freedom, singular
 
 
 def row_spectrum(Z: Floats, centred: bool) -> tuple[Floats, Floats]:

@@ -41,7 +41,8 @@ class Solution:
     where outputs have a penalty each, it is their mean, and `rank` is that at the least penalty.
     `dependent` maps each column that is a combination of others to those others (none: it is
     constant). `wide` is True if there are too few rows to determine the coefficients. `settled`
-    is False if the refinement did not come to rest.
+    is False if the refinement did not come to rest. `factor`, where it is known, is a triangle with
+    the singular values of the (centred, weighted, penalised) design, or of few rows these.
     """
 
     coef: Floats
@@ -52,6 +53,7 @@ class Solution:
     dependent: dict[int, Ints] = field(default_factory=dict)
     wide: bool = False
     settled: bool = True
+    factor: Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,7 @@ def least_squares(
         few = blocks.all_rows(at_most=p + fit_intercept - 1)
         if few is not None:
             solved = dual_least_squares(few, penalty, fit_intercept)
-            return Solution(*solved, rows=len(few.X), wide=True)
+            return Solution(*solved[:4], rows=len(few.X), wide=True, factor=solved[4])
         moments, blocks, scales = ordinary_moments(blocks, n_jobs=n_jobs)
         equations = NormalEquations.of(moments, p, fit_intercept)
         setting = Setting(blocks, equations, np.zeros(p), scales.X, moments.rows, n_jobs)
@@ -119,7 +121,8 @@ def least_squares(
 
         solution = at_each_penalty(penalty, solve)
         coef, intercept = scales.raw(solution.coef, solution.intercept)
-        return replace(solution, coef=coef, intercept=intercept)
+        factor = None if solution.factor is None else solution.factor * np.sqrt(scales.weight)
+        return replace(solution, coef=coef, intercept=intercept, factor=factor)
 
 
 def at_each_penalty(
@@ -163,7 +166,10 @@ def _tall(setting: Setting) -> Solution:
     coef[:, kept] = solution.coef
     dependent = {int(kept[j]): kept[parts] for j, parts in solution.dependent.items()}
     dependent |= {int(j): constant[:0] for j in constant}
-    return replace(solution, coef=coef, dependent=dict(sorted(dependent.items())))
+    factor = np.zeros((len(varying), len(varying)))
+    if solution.factor is not None:
+        factor[: len(kept), kept] = solution.factor
+    return replace(solution, coef=coef, dependent=dict(sorted(dependent.items())), factor=factor)
 
 
 def _level(setting: Setting) -> Solution:
@@ -182,10 +188,11 @@ def _varying(setting: Setting) -> Solution:
     if triangle is not None:
         solution = _refined(setting, triangle)
         if solution.settled:
-            return solution
+            return replace(solution, factor=_unscaled(setting, triangle.R, triangle.scale))
     square = np.diagonal(equations.gram) + penalty
     scale = np.sqrt(np.where(square > 0, square, 1.0))
     R = _factor(setting, scale)
+    factor = _unscaled(setting, R, scale)
     lengths = equations.lengths() / scale
     if equations.intercept:
         lengths = np.append(np.sqrt(equations.weight), lengths)
@@ -193,9 +200,14 @@ def _varying(setting: Setting) -> Solution:
     kept = columns[equations.intercept :] - equations.intercept
     rate = 10 * ROUNDING / max(dtrcon(R)[0], ROUNDING)
     triangle = Triangle(R, equations.centre[kept], scale[kept], equations.intercept, rate)
-    if len(kept) == len(scale):
-        return _refined(setting, triangle)
-    return _least_norm(setting, triangle, kept)
+    solve = _refined if len(kept) == len(scale) else partial(_least_norm, kept=kept)
+    return replace(solve(setting, triangle), factor=factor)
+
+
+def _unscaled(setting: Setting, R: Floats, scale: Floats) -> Floats:
+    """The triangle of the columns as they came, without the intercept."""
+    first = int(setting.equations.intercept)
+    return R[first:, first:] * (scale * setting.scale)
 
 
 def _factor(setting: Setting, scale: Floats) -> Floats:
