@@ -98,7 +98,13 @@ SETTINGS = {
         BaggingRegressor(DecisionTreeRegressor(max_depth=2), 5, random_state=0, max_features=0.8),
         BaggingRegressor(LinearRegression(), 2, bootstrap=False, max_samples=0.8, random_state=0),
     ],
-    "Baseline": [Baseline(), Baseline("absolute"), Baseline("zero_one"), Baseline("log")],
+    "Baseline": [
+        Baseline(),
+        Baseline("absolute"),
+        Baseline("zero_one"),
+        Baseline("log"),
+        Baseline("brier"),
+    ],
     "BasisRegression": [
         BasisRegression(degree=2),
         BasisRegression(degree=3, interactions=False),

@@ -130,6 +130,7 @@ CLASSIFIERS = [
     LinearTreeClassifier(min_samples_leaf=4),
     Baseline("zero_one"),
     Baseline("log"),
+    Baseline("brier"),
     Baseline(losses.Costs([[0, 5, 1], [1, 0, 1], [2, 1, 0]], classes=["c", "a", "bb"])),
     LinearDiscriminantAnalysis(),
     LinearDiscriminantAnalysis(shrinkage=0.3, priors=[0.2, 0.3, 0.5], store_covariance=True),

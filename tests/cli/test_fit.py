@@ -101,6 +101,9 @@ def test_bad_data_end_with_2_and_one_line_on_standard_error():
 
 def test_an_unknown_target_lists_the_columns(tmp_path):
     assert "'x', 'side', 'y'" in refused("fit", small_table(tmp_path), "-t", "z")
+    said = refused("fit", small_table(tmp_path), "-t", "y", "--kind", "sidee=category")
+    assert "'sidee' is to be read as category, and there is no column 'sidee'; did you mean" in said
+    assert "'side'?" in said
 
 
 @pytest.mark.parametrize(
@@ -252,7 +255,10 @@ def test_dependent_columns_are_named_as_they_are_encoded(tmp_path, without_repor
 def test_a_learner_that_needs_more_than_its_time_is_left_out_and_said(tmp_path, without_report):
     words = ("fit", small_table(tmp_path), "-t", "y", "-o", tmp_path, "--folds", 3)
     words += ("--learners", "ridge,linear_regression", "--time-limit")
-    assert "no candidate finished" in run(*words, 0).stderr
+    result = run(*words, 0)
+    assert result.exit_code == 2
+    said = " ".join(result.stderr.split())
+    assert "no candidate finished in time, of Baseline, Ridge, LinearRegression: allow more" in said
     outcome = json.loads(done(*words, 600, "--json").stdout)
     assert outcome["failures"] == {}
 

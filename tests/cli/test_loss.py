@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cli.command import done, refused, small_table
-from empirisk.losses import Asymmetric, Costs, Quantile
+from empirisk.losses import Asymmetric, Brier, Costs, Quantile
 from empirisk.model_file.load import read_model_file
 
 pytestmark = pytest.mark.usefixtures("without_report")
@@ -50,6 +50,18 @@ def test_a_quantile_is_the_loss_told_and_remembered(tmp_path):
     assert found.meta["loss"] == Quantile(0.9)
     y = np.loadtxt(table, delimiter=",", skiprows=1, usecols=2)
     assert np.mean(y < constant(found)) > 0.8  # the mean has half of the rows below it
+
+
+def test_brier_judges_probabilities_and_is_told_and_remembered(tmp_path):
+    words = ("--loss", "brier", "--learners", "LinearDiscriminantAnalysis")
+    outcome, said, found = fit(noise(tmp_path, ["no", "yes"]), tmp_path, *words)
+    assert (outcome["loss"], found.meta["loss"]) == ("brier", Brier())
+    assert found.meta["loss"].bounds == (0, 1)
+    assert "(brier loss, less is better)" in said
+    low, high = outcome["test_risk"]["interval"]
+    assert 0 <= low <= outcome["test_risk"]["value"] <= high <= 1
+    constant = next(each for each in outcome["ranking"] if each["name"] == "Baseline")
+    assert abs(constant["risk"] - 0.25) < 0.01  # p (1 - p), p from two thirds of 45 rows
 
 
 def test_the_default_losses_come_without_a_note(tmp_path):
@@ -180,7 +192,7 @@ def test_costs_that_make_no_sense_are_refused(tmp_path, text, said):
         (["-t", "y", "--loss", "quantile:90"], "strictly between 0 and 1"),
         (["-t", "y", "--loss", "quantile"], "wanted quantile:Q"),
         (["-t", "y", "--loss", "squared", "--costs", "small.csv"], "give one of them"),
-        (["-t", "side", "--loss", "squared"], "give one of zero_one, log, asymmetric:A,B"),
+        (["-t", "side", "--loss", "squared"], "give one of zero_one, log, brier, asymmetric:A,B"),
         (["-t", "side", "--loss", "asymmetric:1"], "wanted asymmetric:A,B[,POSITIVE]"),
         (["-t", "side", "--loss", "asymmetric:1,2,left"], "'left' is not one of the classes"),
         (["-t", "side", "--costs", "none.csv"], "none.csv"),
@@ -213,7 +225,7 @@ def test_learners_without_probabilities_stay_out_of_the_log_loss(tmp_path):
     ("target", "there_are"),
     [
         ("y", "squared, absolute, quantile:Q"),
-        ("side", "zero_one, log, asymmetric:A,B[,POSITIVE], and any costs by --costs FILE"),
+        ("side", "zero_one, log, brier, asymmetric:A,B[,POSITIVE], and any costs by --costs FILE"),
     ],
 )
 def test_a_misspelt_loss_is_answered_with_those_of_the_task(target, there_are, tmp_path):

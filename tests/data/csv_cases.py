@@ -337,7 +337,7 @@ BAD = [
     Bad(
         "no such column",
         "a,b\n1,2\n",
-        "kinds names a column 'z'; there are 'a', 'b'",
+        "'z' is to be read as number, and there is no column 'z'; there are 'a', 'b'",
         {"kinds": {"z": "number"}},
     ),
     Bad(

@@ -125,8 +125,9 @@ def test_what_cannot_be_used_is_refused():
         list(Blocks.of_pieces([(X, [1.0, np.inf, 2.0, 3.0])], BaseEstimator()))
     with pytest.raises(DataError, match=r"y has 1 missing value\(s\)"):
         list(Blocks.of_pieces([(X, ["a", None, "b", "a"])], BaseEstimator()))
-    with pytest.raises(DataError, match="column 1"):
-        list(Blocks.of_pieces([(X * [1, np.nan], y)], BaseEstimator()))
+    gap = np.where(np.arange(4)[:, np.newaxis] == 2, np.nan, X)
+    with pytest.raises(DataError, match=r"^piece 1, .* column 0 has 1 missing .* in row 2, and"):
+        list(Blocks.of_pieces([(X, y), (gap, y)], BaseEstimator()))
 
 
 def test_all_rows_are_gathered_up_to_a_number():

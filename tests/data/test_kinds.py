@@ -297,7 +297,7 @@ def test_a_category_becomes_numbers_by_its_levels():
         ({"a": [0, 2]}, {"kinds": {"a": "boolean"}}, "row 1 has '2'"),
         ({"a": ["31.12.2024"]}, {"kinds": {"a": "date"}}, "row 0 has '31.12.2024'"),
         ({"a": [5]}, {"kinds": {"a": "date"}}, "is a number and cannot be read as a date"),
-        ({"a": [5]}, {"kinds": {"b": "text"}}, "kinds names a column 'b'; there are 'a'"),
+        ({"a": [5]}, {"kinds": {"b": "text"}}, "there is no column 'b'; there are 'a'"),
         ({"a": [5]}, {"kinds": {"a": "float"}}, "'a' is given as 'float'; give one of number"),
     ],
 )

@@ -315,7 +315,10 @@ def test_a_value_that_does_not_fit_is_named_by_its_row(tmp_path, monkeypatch):
         ({"a": "date"}, "'a' cannot be a date: row 0 has '1'"),
         ({"b": "boolean"}, "'b' cannot be a boolean: row 999 has '2'"),
         ({"b": "date"}, "'b' is a number and cannot be read as a date"),
-        ({"c": "text"}, "kinds names a column 'c'; there are 'a', 'b'"),
+        (
+            {"c": "text"},
+            "'c' is to be read as text, and there is no column 'c'; there are 'a'",
+        ),
         ({"a": "float"}, "'a' is given as 'float'"),
     ]:
         with pytest.raises(EmpiriskError, match=message):

@@ -13,13 +13,23 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from empirisk.learners.baseline import Baseline
 from empirisk.learners.held_out_constants import quantiles_without_each
-from empirisk.losses import Absolute, Asymmetric, Costs, Log, Quantile, Squared, ZeroOne
+from empirisk.losses import (
+    Absolute,
+    Asymmetric,
+    Brier,
+    Costs,
+    Log,
+    Quantile,
+    Squared,
+    ZeroOne,
+    as_loss,
+)
 from empirisk.risk.plans import Plan
 from empirisk.runtime.errors import ParameterError
 
 COSTS = Costs([[0, 2, 3, 9], [1, 0, 1, 2], [1, 1, 0, 1], [1, 5, 1, 0]])
 NUMBERS = [Squared(), Absolute(), Quantile(0.3)]
-CLASSES = [ZeroOne(), Log(), COSTS]
+CLASSES = [ZeroOne(), Log(), Brier(), COSTS]
 
 
 def sample(loss, n=50, seed=0):
@@ -32,7 +42,10 @@ def sample(loss, n=50, seed=0):
     return np.zeros((n, 1)), y, rng.uniform(0.1, 3, n)
 
 
-@pytest.mark.parametrize("loss", ["squared", "zero_one", "absolute", "log", Quantile(0.3)], ids=str)
+LOSSES = ["squared", "zero_one", "absolute", "log", "brier", Quantile(0.3)]
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
 def test_check_estimator(loss):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -76,9 +89,10 @@ def test_no_other_class_has_a_smaller_mean_loss(loss):
     assert_array_equal(model.predict_proba(X), np.tile(model.class_prior_, (50, 1)))
 
 
-def test_the_log_loss_gets_frequencies_and_predicts_the_most_frequent():
-    X, y, weight = sample(Log())
-    model = Baseline("log").fit(X, y, weight)
+@pytest.mark.parametrize("loss", ["log", "brier"])
+def test_losses_of_probabilities_get_frequencies_and_the_most_frequent_is_predicted(loss):
+    X, y, weight = sample(as_loss(loss))
+    model = Baseline(loss).fit(X, y, weight)
     assert_allclose(model.constant_, np.bincount(y, weight) / weight.sum(), rtol=1e-13)
     assert_array_equal(model.predict(X), model.constant_.argmax())
     assert_allclose(np.exp(model.predict_log_proba(X)), model.predict_proba(X), rtol=1e-14)

@@ -1,11 +1,13 @@
 """LinearRegression: its interface, its warnings, and its held-out predictions."""
 
+import pickle
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.linear_model import LinearRegression as Peer
 from sklearn.model_selection import KFold, LeaveOneOut, RepeatedKFold, TimeSeriesSplit
 
 import rational
@@ -13,6 +15,7 @@ from empirisk import LinearRegression, Plan
 from empirisk.data.blocks import ROWS_PER_BLOCK
 from empirisk.risk.axis import CannotSubtractError
 from empirisk.runtime.errors import ConvergenceWarning, DataError, RankWarning
+from saved_models import there_and_back
 
 RTOL = 1e-11  # condition numbers of a few, double precision, by another way
 
@@ -42,6 +45,75 @@ def test_predictions_are_those_of_lstsq(outputs):
     assert np.shape(model.intercept_) == (() if outputs is None else (outputs,))
     assert model.rank_ == 3
     assert model.degrees_of_freedom_ == 4
+
+
+def hard_design(kind, n=60, p=3):
+    X, y, w = sample(n, p)
+    if kind == "dependent":
+        X = np.column_stack([X, X[:, 0] - X[:, 1], np.full(n, 0.1)])
+    elif kind == "units":
+        X = X * np.array([1e-4, 1, 1e4])[:p]
+    elif kind == "close":
+        X[:, 2] = X[:, 0] + 1e-6 * X[:, 2]
+    return X, y, w
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize(
+    ("kind", "n", "p"),
+    [("", 60, 3), ("dependent", 60, 3), ("units", 60, 3), ("close", 60, 3), ("", 5, 8), ("", 4, 4)],
+)
+@pytest.mark.filterwarnings("ignore::empirisk.runtime.errors.RankWarning")
+def test_singular_values_are_those_of_scikit_learn(kind, n, p, fit_intercept):
+    X, y, w = hard_design(kind, n, p)
+    model = LinearRegression(fit_intercept=fit_intercept).fit(X, y, w)
+    peer = Peer(fit_intercept=fit_intercept).fit(X, y, w)
+    assert model.singular_.shape == peer.singular_.shape == (min(X.shape),)
+    # Of the largest, what all singular value decompositions lose; of each, what sums of squares
+    # of condition numbers up to 1e2 lose.
+    assert_allclose(model.singular_, peer.singular_, rtol=1e-11, atol=1e-14 * peer.singular_[0])
+    if kind not in ("units", "close"):  # it does not count what is below `tol` times the largest
+        assert model.rank_ == peer.rank_
+    streamed = LinearRegression(fit_intercept=fit_intercept).fit_blocks([(X, y, w)])
+    assert_array_equal(streamed.singular_, model.singular_)
+
+
+@pytest.mark.parametrize("power", [-200, 200])
+@pytest.mark.parametrize(("n", "p"), [(60, 3), (5, 8)])
+@pytest.mark.filterwarnings("ignore::empirisk.runtime.errors.RankWarning")
+def test_singular_values_go_with_the_unit_and_the_root_of_the_weight(n, p, power):
+    X, y, w = sample(n, p)
+    one, unit = LinearRegression().fit(X, y, w), 10.0**power
+    other = LinearRegression().fit(X * unit, y, w).singular_ / unit
+    assert_allclose(other, one.singular_, rtol=1e-12)
+    heavy = LinearRegression().fit(X, y, 4 * w).singular_
+    assert_allclose(heavy, 2 * one.singular_, rtol=1e-13, atol=1e-14)
+    copies = np.repeat(np.arange(n), np.arange(n) % 3)
+    counted = LinearRegression().fit(X, y, np.arange(n) % 3).singular_
+    repeated = LinearRegression().fit(X[copies], y[copies]).singular_
+    k = min(len(counted), len(repeated))  # as many as rows, where these are few: the rest are 0
+    assert_allclose(counted[:k], repeated[:k], rtol=1e-12, atol=1e-14 * counted[0])
+
+
+def test_the_worst_that_sums_of_squares_do_to_singular_values_is_as_the_docstring_says():
+    X, y, _ = sample()
+    for distance in 10.0 ** np.arange(-1, -9, -0.5):
+        near = np.column_stack([X, X[:, 0] + distance * y])
+        centred = near - near.mean(axis=0)
+        exact = np.linalg.svd(centred, compute_uv=False)
+        found = LinearRegression().fit(near, y).singular_
+        assert_allclose(found, exact, rtol=1e-8, atol=1e-14 * exact[0])
+
+
+def test_singular_values_belong_to_the_last_fit_and_come_back_from_a_file(tmp_path):
+    X, y, _ = sample()
+    model = LinearRegression()
+    assert not hasattr(model, "singular_")
+    first = model.fit(X, y).singular_
+    assert model.fit(2 * X, y).singular_[0] == pytest.approx(2 * first[0], rel=1e-14)
+    for again in (pickle.loads(pickle.dumps(model)), there_and_back(model, tmp_path / "model")):
+        assert_array_equal(again.singular_, model.singular_)
+    assert not hasattr(model.set_params(positive=True).fit(X, y), "singular_")
 
 
 def test_without_an_intercept_the_rule_passes_through_the_origin():

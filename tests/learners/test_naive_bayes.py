@@ -295,7 +295,7 @@ def test_tuned_chooses_the_smoothing():
 def test_infinite_cells_are_named():
     table, y = mixed_table()
     bad = table.assign(size=np.inf)
-    with pytest.raises(DataError, match=r"column 'size' has infinite values"):
+    with pytest.raises(DataError, match=r"column 'size' has infinite values .* in row 0; "):
         NaiveBayes().fit(bad, y)
     with pytest.raises(DataError, match="is of counts"):
         NaiveBayes(distributions=ASKED).fit(table, y).predict(table.assign(visits=-1.0))

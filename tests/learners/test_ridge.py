@@ -7,9 +7,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import Ridge as Peer
 from sklearn.model_selection import KFold, LeaveOneOut, RepeatedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import rational
-from empirisk import LinearRegression, Plan, Ridge
+from empirisk import LinearRegression, Plan, Ridge, Tuned, load, risk, save
 from empirisk.risk.axis import CannotSubtractError
 from empirisk.runtime.errors import ParameterError
 
@@ -61,13 +63,103 @@ def test_dependent_columns_need_no_warning(alpha):
     assert_allclose(wide.coef_, rational.least_norm(X[:3], y[:3])[0], rtol=1e-12, atol=1e-15)
 
 
-@pytest.mark.parametrize("alpha", [-1.0, np.nan, np.inf, "1", None, [1.0]])
+@pytest.mark.parametrize("alpha", [-1.0, np.nan, np.inf, "1", None, [-1.0], ["1"], [[np.inf]]])
 def test_a_penalty_that_makes_no_sense_is_refused(alpha):
     X, y, w = sample()
     with pytest.raises(ParameterError, match="alpha is"):
         Ridge(alpha).fit(X, y)
     with pytest.raises(ParameterError, match="alpha is"):
         Ridge().fit_path(X, y, w, [1.0, alpha])
+
+
+EACH = np.array([0.3, 200.0, 0.3, 0.0])
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize(("n", "p"), [(50, 4), (6, 9)])
+def test_a_penalty_for_each_target_is_that_of_scikit_learn(n, p, fit_intercept):
+    X, y, w = sample(n, p, 4)
+    alpha = EACH if n > p else EACH + 0.1  # its wide solution at 0 inverts a singular matrix
+    model = Ridge(alpha.tolist(), fit_intercept=fit_intercept).fit(X, y, w)
+    peer = Peer(alpha, fit_intercept=fit_intercept).fit(X, y, w)
+    assert_allclose(model.coef_, peer.coef_, rtol=RTOL)
+    assert_allclose(model.intercept_, peer.intercept_, rtol=RTOL)
+    for one in ([alpha[0]], np.array([[alpha[0]]])):  # one for all, however it is wrapped
+        assert_array_equal(Ridge(one).fit(X, y, w).coef_, Ridge(alpha[0]).fit(X, y, w).coef_)
+    flat = Ridge([2.0], fit_intercept=fit_intercept).fit(X, y[:, 0], w)
+    assert_allclose(flat.coef_, Peer([2.0], fit_intercept=fit_intercept).fit(X, y[:, 0], w).coef_)
+
+
+@pytest.mark.parametrize("positive", [False, True])
+@pytest.mark.parametrize("unit", [1.0, 1e-200, 1e200])
+@pytest.mark.parametrize(("n", "p"), [(50, 4), (6, 9)])
+def test_a_penalty_for_each_target_is_a_fit_of_each(n, p, unit, positive):
+    X, y, w = sample(n, p, 4)
+    X = np.column_stack([X, X[:, 0], np.ones(n)]) * unit  # dependent columns, and a constant one
+    fits = [
+        Ridge(alpha, positive=positive).fit(X, y[:, k], w) for k, alpha in enumerate(EACH * unit)
+    ]
+    model = Ridge(EACH * unit, positive=positive).fit(X, y, w)
+    # Each is refined to the last digits; which minimiser is taken at 0 is a convention.
+    assert_allclose(model.predict(X), np.column_stack([fit.predict(X) for fit in fits]), rtol=1e-9)
+    freedom = np.mean([fit.degrees_of_freedom_ for fit in fits])
+    assert model.degrees_of_freedom_ == pytest.approx(freedom, rel=1e-9)
+
+
+def test_a_penalty_for_each_target_has_the_same_bits_in_blocks_and_counts_copies():
+    X, y, w = sample(6000, outputs=4)
+    pieces = [(X[i : i + 700], y[i : i + 700], w[i : i + 700]) for i in range(0, 6000, 700)]
+    model = Ridge(EACH).fit(X, y, w)
+    assert_array_equal(Ridge(EACH).fit_blocks(pieces).coef_, model.coef_)
+    copies = np.repeat(np.arange(6000), w.astype(int))
+    assert_allclose(Ridge(EACH).fit(X[copies], y[copies]).coef_, model.coef_, rtol=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [[1.0, 2.0], [1.0, 2.0, 3.0, 4.0, 5.0]])
+def test_as_many_penalties_as_targets_or_one(alpha):
+    X, y, _ = sample(outputs=4)
+    with pytest.raises(ParameterError, match=r"alpha has . penalties and y 4 target"):
+        Ridge(alpha).fit(X, y)
+
+
+@pytest.mark.parametrize("positive", [False, True])
+def test_a_penalty_for_each_target_is_judged_as_it_is_fold_by_fold(positive):
+    X, y, w = sample(outputs=2)
+    learner = Ridge([0.3, 200.0], positive=positive)
+    peer = Peer([0.3, 200.0], positive=positive, tol=1e-13)
+    problem = risk.Problem.of(learner, X, y, sample_weight=w)
+    plan = Plan.of(KFold(4), X, y)
+    found = risk.out_of_fold(learner, problem, plan)
+    assert (found.rung, found.losses.shape) == ("path", (50, 1))
+    assert ("penalty of its own" in found.why) != positive
+    for s in range(4):
+        train, test = plan.train(s), plan.test(s)
+        slow = peer.fit(X[train], y[train], w[train]).predict(X[test])
+        rtol = 1e-5 if positive else RTOL  # its constrained fit is iterated
+        assert_allclose(found.losses[test, 0], ((y[test] - slow) ** 2).mean(axis=1), rtol=rtol)
+    assert risk.cross_validate(learner, X, y, cv=plan).estimates == "the procedure at this n"
+    assert found.whole.path.at(0).alpha == [0.3, 200.0]
+
+
+def test_along_the_axis_all_targets_share_a_penalty():
+    X, y, _ = sample(outputs=2)
+    for asked in (Tuned(Ridge([1.0, 2.0])), Tuned(make_pipeline(StandardScaler(), Ridge([1.0])))):
+        with pytest.raises(ParameterError, match=r"all targets share one: give Ridge\(\)"):
+            asked.fit(X, y)
+    with pytest.raises(ParameterError, match=r"values has \[1.0, 2.0\]: give a list with a number"):
+        Tuned(Ridge(), values=[[1.0, 2.0], [3.0, 4.0]]).fit(X, y)
+    given = Tuned(Ridge([1.0, 2.0]), values=[0.1, 10.0], cv=3, random_state=0).fit(X, y)
+    plain = Tuned(Ridge(), values=[0.1, 10.0], cv=3, random_state=0).fit(X, y)
+    assert given.best_value_ == plain.best_value_
+    assert_array_equal(given.predict(X), plain.predict(X))
+
+
+def test_a_penalty_for_each_target_comes_back_from_a_file(tmp_path):
+    X, y, _ = sample(outputs=2)
+    for alpha in ([0.3, 200.0], np.array([0.3, 200.0])):
+        model = Ridge(alpha).fit(X, y)
+        save(model, tmp_path / "ridge.empirisk")
+        assert_array_equal(load(tmp_path / "ridge.empirisk").predict(X), model.predict(X))
 
 
 def test_blocks_give_the_same_bits_as_arrays():

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.dummy import DummyClassifier
-from sklearn.metrics import log_loss, zero_one_loss
+from sklearn.metrics import brier_score_loss, log_loss, zero_one_loss
 
-from empirisk.losses import Log, ZeroOne, class_frequencies
+from empirisk.losses import Brier, Log, ZeroOne, class_frequencies
 from empirisk.runtime.errors import DataError
 
 
@@ -120,10 +120,54 @@ def test_cross_entropy_is_at_least_the_entropy_and_least_at_the_truth(p, seed):
     assert (loss.bayes_risk(p) <= np.log(k) + 1e-12).all()
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_brier_agrees_with_scikit_learn_which_halves_it_for_two_classes(n_classes, dtype):
+    p = random_rows(60, n_classes).astype(dtype)
+    p[:2], p[2:4] = np.eye(n_classes)[0], np.eye(n_classes)[1]
+    y, labels = np.arange(60) % n_classes, np.arange(n_classes)
+    each = [brier_score_loss([k], row[None], labels=labels) for k, row in zip(y, p, strict=True)]
+    assert_allclose(Brier()(y, p), each, rtol=1e-6 if dtype == np.float32 else 1e-14)
+    if n_classes == 2:
+        positive = [
+            brier_score_loss([k], row[1:], pos_label=1) for k, row in zip(y, p, strict=True)
+        ]
+        assert_allclose(Brier()(y, p), positive, rtol=1e-5 if dtype == np.float32 else 1e-12)
+
+
+@pytest.mark.parametrize(("classes", "most"), [(["a", "b"], 1), (range(3), 2), (range(9), 2)])
+def test_brier_stays_within_bounds_that_know_the_classes(classes, most):
+    loss, k = Brier().for_classes(classes), len(classes)
+    assert loss.bounds == (0, most)
+    assert Brier().bounds == (0, 2)  # that of many
+    assert_array_equal(loss([0, 1], np.eye(k)[[0, 0]]), [0, most])
+    assert loss == Brier()
+    assert str(loss) == "brier"
+
+
+def test_brier_broadcasts_rows_against_values():
+    rng = np.random.default_rng(1)
+    p, y = rng.dirichlet(np.ones(3), size=(6, 4)), rng.integers(0, 3, 6)
+    apart = [[((p[i, j] - np.eye(3)[y[i]]) ** 2).sum() for j in range(4)] for i in range(6)]
+    assert_allclose(Brier()(y[:, None], p), apart, rtol=1e-14)
+    assert Brier()(y, [0.2, 0.3, 0.5]).shape == (6,)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_derivative_of_brier_is_the_numeric_one(n_classes):
+    p, y, h = random_rows(20, n_classes, seed=2), np.arange(20) % n_classes, 2.0**-16
+    gradient = Brier().derivative(y, p)
+    for k in range(n_classes):
+        step = h * np.eye(n_classes)[k]
+        numeric = (Brier()(y, p + step) - Brier()(y, p - step)) / (2 * h)
+        assert_allclose(gradient[:, k], numeric, atol=1e-10)  # quadratic: rounding 1e-16 / h alone
+
+
 def test_best_constants_of_weighted_codes():
     y, weight = [0, 1, 1, 2], [5, 1, 1, 0]
     assert ZeroOne().best_constant(y, weight) == 0
     assert_array_equal(Log().best_constant(y, weight, n_classes=4), [5 / 7, 2 / 7, 0, 0])
+    assert_array_equal(Brier().best_constant(y, weight, n_classes=4), [5 / 7, 2 / 7, 0, 0])
     assert_array_equal(
         Log().best_constant(y, weight), Log().best_constant([0, 0, 0, 0, 0, 1, 1], n_classes=3)
     )
@@ -191,11 +235,13 @@ def test_no_codes_have_no_frequencies(sample):
 
 def test_the_bayes_action_does_not_share_memory_with_the_input():
     p = np.array([0.5, 0.5])
-    Log().bayes_action(p)[0] = 9
+    for loss in (Log(), Brier()):
+        loss.bayes_action(p)[0] = 9
     assert p[0] == 0.5
 
 
-@pytest.mark.parametrize("loss", [ZeroOne(), Log()], ids=str)
+@pytest.mark.parametrize("loss", [ZeroOne(), Log(), Brier()], ids=str)
 def test_losses_are_values(loss):
     assert pickle.loads(pickle.dumps(loss)) == loss == copy.deepcopy(loss)
-    assert loss.for_classes(["a", "b"]) is loss
+    assert loss.for_classes(["a", "b"]) == loss
+    assert hash(loss.for_classes(["a", "b"])) == hash(loss)

@@ -8,6 +8,7 @@ from empirisk import losses
 from empirisk.losses import (
     Absolute,
     Asymmetric,
+    Brier,
     Costs,
     Log,
     Quantile,
@@ -20,7 +21,7 @@ from empirisk.losses.names import spelled_losses
 from empirisk.runtime.errors import ParameterError
 
 
-@pytest.mark.parametrize("loss", [Squared(), Absolute(), ZeroOne(), Log()], ids=str)
+@pytest.mark.parametrize("loss", [Squared(), Absolute(), ZeroOne(), Log(), Brier()], ids=str)
 def test_a_loss_is_found_by_its_name(loss):
     assert as_loss(loss.name) == loss
     assert as_loss(loss) is loss
@@ -65,6 +66,7 @@ def test_a_loss_with_parameters_is_itself():
         ("asymmetric:1," + "9" * 400, "finite"),
         ("squared:2", "wanted squared, without parameters"),
         ("log:", "wanted log, without parameters"),
+        ("brier:2", "wanted brier, without parameters"),
     ],
 )
 def test_parameters_that_make_no_sense_are_answered_with_what_does(text, wanted):

@@ -52,6 +52,25 @@ def test_log_loss_is_the_log_risk_of_the_classifier():
     assert (found - whole).value == pytest.approx(0, abs=1e-15)
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_brier_measure_is_the_risk_under_the_loss_brier(n_classes):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    y = np.array(["no", "yes", "zero"])[np.digitize(X[:, 0] + rng.normal(size=300), [0, 1])]
+    X, y = X[y < "z"] if n_classes == 2 else X, y[y < "z"] if n_classes == 2 else y
+    model = LogisticRegression().fit(X[:150], y[:150])
+    loss = risk.evaluate(model, X[150:], y[150:], loss="brier")
+    measure = measures.brier(y[150:], model.predict_proba(X[150:]))
+    peer = metrics.brier_score_loss(y[150:], model.predict_proba(X[150:]), labels=np.unique(y))
+    assert loss.value == measure.value == pytest.approx(peer, rel=1e-13)
+    assert (loss.interval, loss.loss) == (measure.interval, measure.loss)
+    assert loss.bounds == measure.bounds == (0, n_classes - 1)
+    # Bounded: Hoeffding's inequality holds for it, and scales with the range.
+    bound = risk.bounds.hoeffding(loss)
+    width = (n_classes - 1) * np.sqrt(np.log(20) / 2 / len(y[150:]))
+    assert bound.interval[1] - loss.value == pytest.approx(width, rel=1e-9)
+
+
 def test_certain_and_wrong_is_finite():
     found = measures.log_loss([0, 1, 0, 1], [0.0, 1.0, 1.0, 0.0])
     assert found.value == pytest.approx(-np.log(np.finfo(float).eps) / 2)

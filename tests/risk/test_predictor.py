@@ -99,7 +99,7 @@ def test_the_task_is_that_of_the_loss_of_the_predictor_or_of_y():
     for given in (pd.Series(codes).astype("category"), labels.tolist(), pd.Series(labels)):
         assert as_predictor(first_column, given).task == "classification"
     assert as_predictor(first_column, pd.Series(y.astype(object))).task == "regression"
-    with pytest.raises(DataError, match="y holds 'no' where numbers are wanted"):
+    with pytest.raises(DataError, match=r"y holds 'no' in row . where numbers are wanted"):
         risk.evaluate(first_column, X, np.sort(labels), loss="squared")
 
 

@@ -80,6 +80,15 @@ def test_rows_are_those_of_the_users_table_and_those_of_weight_zero_may_lack_y()
     found = risk.evaluate(regressor, X, target, sample_weight=weight)
     kept = weight > 0
     assert found.value == risk.evaluate(regressor, X[kept], y[kept]).value
+    gap = np.where(np.arange(40)[:, np.newaxis] == 9, np.nan, X)
+    with pytest.raises(DataError, match=r"first in row 9[,;]"):
+        risk.cross_validate(Ridge(), gap, y)
+    weight[9] = 1  # the fifth of those with a weight
+    with pytest.raises(DataError, match=r"first in row 4[,;].*\(rows of weight 0 are not counted"):
+        risk.cross_validate(Ridge(), gap, y, sample_weight=weight)
+    text = np.where(np.arange(40) == 9, "dear", y.astype(object))
+    with pytest.raises(DataError, match="y holds 'dear' in row 9 where numbers"):
+        risk.evaluate(regressor, X, text, sample_weight=weight)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from empirisk.runtime import column_names as kept
-from empirisk.runtime.column_names import column_names, name_columns
+from empirisk.runtime.column_names import column_names, name_columns, no_column
 from empirisk.runtime.validation import check_fit, numbers
 
 FRAME = pd.DataFrame({"a": [1.0, 2.0, 4.0], "b": [0.0, 1.0, 1.0]})
@@ -77,3 +77,14 @@ def test_rows_of_weight_zero_do_not_take_the_names_along():
 
     for weight in (None, [1, 0, 2]):
         assert column_names(check_fit(LinearRegression(), FRAME, [1, 2, 3], weight).X) == ("a", "b")
+
+
+def test_a_column_that_is_not_there_is_told_with_the_nearest_name():
+    names = ["Sex", "age", "cholesterol", *(f"x{j}" for j in range(20))]
+    for given, meant in {"AGE": "age", "colesterol": "cholesterol", "sex ": "Sex"}.items():
+        assert f"no column {given!r}; did you mean {meant!r}? There are 'Sex'" in no_column(
+            given, names
+        )
+    assert "mean" not in no_column("town", names)
+    assert no_column("town", names).endswith("'x6', ...")
+    assert no_column("b", []) == "there is no column 'b'; there are none"

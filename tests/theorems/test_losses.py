@@ -16,6 +16,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from empirisk.losses import (
     Absolute,
     Asymmetric,
+    Brier,
     Costs,
     Log,
     Logit,
@@ -288,3 +289,31 @@ def test_gradient_and_hessian_of_logistic_regression():
     hessian = np.log(2) * X.T @ (Logit().second_derivative(margin)[:, None] * X)
     assert_allclose(gradient, X.T @ (mu - (y == 1)), rtol=1e-12)
     assert_allclose(hessian, X.T @ np.diag(mu * (1 - mu)) @ X, rtol=1e-12)
+
+
+@seeds
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+def test_brier_is_strictly_proper_the_regret_is_the_squared_distance(seed, n_classes):
+    # E L(Y, q) - E L(Y, p) = |q - p|^2 for Y with probabilities p, half of it with two classes: 0
+    # at the truth alone. And the Bayes risk is Gini's impurity.
+    joint, p = class_table(seed, 6, n_classes)
+    q = np.random.default_rng(seed).dirichlet(np.ones(n_classes), size=6)
+    loss, half = Brier(), 0.5 if n_classes == 2 else 1.0
+    share = joint.sum(axis=1)
+    least = risk(loss, joint, loss.bayes_action(p))
+    regret = share @ ((q - p) ** 2).sum(axis=1) * half
+    assert_allclose(risk(loss, joint, q) - least, regret, atol=ROUNDING)
+    assert_allclose(least, share @ loss.bayes_risk(p), atol=ROUNDING)
+    assert_allclose(loss.bayes_risk(p), half * (1 - (p**2).sum(axis=1)), atol=ROUNDING)
+
+
+@seeds
+def test_the_excess_0_1_risk_of_a_plug_in_rule_is_at_most_that_of_its_brier_score(seed):
+    # D: for two classes |2 p - 1| 1{wrong side} <= 2 |q - p|, so by Jensen the excess is at most
+    # twice the root of the excess under Brier's score, which makes it a surrogate.
+    joint, p = class_table(seed, 6, 2)
+    q = np.random.default_rng(seed).dirichlet([1, 1], size=6)
+    wrong, brier = ZeroOne(), Brier()
+    excess = risk(wrong, joint, wrong.bayes_action(q)) - risk(wrong, joint, wrong.bayes_action(p))
+    of_brier = risk(brier, joint, q) - risk(brier, joint, p)
+    assert excess <= 2 * np.sqrt(max(of_brier, 0)) + ROUNDING

@@ -114,8 +114,8 @@ def fit(
         typer.Option(
             metavar="NAME",
             help="What a mistake costs. Numbers: squared (default), absolute, quantile:Q. Classes: "
-            "zero_one (default), log, asymmetric:A,B[,POSITIVE], A for a false positive and B for "
-            "a false negative.",
+            "zero_one (default), log, brier, asymmetric:A,B[,POSITIVE], A for a false positive and "
+            "B for a false negative.",
         ),
     ] = None,
     costs: Annotated[

@@ -10,6 +10,7 @@ from empirisk.data.column import Column
 from empirisk.data.kinds import spelled_integers
 from empirisk.data.table import Table
 from empirisk.runtime.arrays import Array
+from empirisk.runtime.column_names import no_column
 from empirisk.runtime.errors import DataError
 
 Task = Literal["regression", "classification"]
@@ -70,8 +71,7 @@ class Target:
     def of(cls, table: Table, name: str, task: Task | None) -> "Target":
         """Part the target from the table; infer the task where it is not given."""
         if name not in table:
-            listed = ", ".join(map(repr, table.names))
-            raise DataError(f"there is no column {name!r} to predict; the columns are {listed}")
+            raise DataError(f"--target: {no_column(name, table.names)}")
         if len(table.names) == 1:
             raise DataError(f"{name!r} is the only column: there is nothing to predict it from")
         missing = table[name].missing
@@ -166,8 +166,11 @@ def _numbers(column: Column) -> Array:
             "predicts numbers; leave out --task regression"
         )
     numbers = column.numbers()
-    if not np.isfinite(numbers).all():
-        raise DataError(f"column {column.name!r} holds infinite values: remove those rows")
+    infinite = ~np.isfinite(numbers)
+    if infinite.any():
+        raise DataError(
+            f"column {column.name!r} holds {infinite.sum()} infinite value(s): remove those rows"
+        )
     return numbers
 
 

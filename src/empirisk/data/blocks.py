@@ -114,23 +114,31 @@ def compilable(array: Array) -> Array:
 def _checked(source: Iterable[Any], estimator: Any) -> Iterator[Rows]:
     """Pieces as arrays of our own (the source may reuse its memory), without rows of weight 0."""
     first = True
-    for piece in source:
+    for number, piece in enumerate(source):
         X, y, *rest = piece
         weight = rest[0] if rest else None
         if np.shape(X)[0] == 0 or (weight is not None and not np.any(weight)):
             continue
         validate_data(estimator, X, reset=first, skip_check_array=True)
         first = False
-        X = numbers(X, estimator)
-        _refuse_missing_targets(np.asarray(y), type(estimator).__name__)
-        y = check_array(y, dtype=None, ensure_2d=False, input_name="y", estimator=estimator)
-        if len(y) != len(X):
-            raise DataError(f"a piece has {len(X)} rows in X and {len(y)} in y; give as many")
-        weight = check_weights(weight, len(X))
-        kept = weight > 0  # indexing by it copies
-        yield Rows(X[kept], y[kept], weight[kept])
+        try:
+            rows = _checked_piece(X, y, weight, estimator)
+        except DataError as error:
+            raise type(error)(f"piece {number}, rows counted within it: {error}") from error
+        yield rows
     if first:
         raise DataError("the source gave no rows of weight > 0 (0 sample(s)); a fit needs some")
+
+
+def _checked_piece(X: Any, y: Any, weight: Any, estimator: Any) -> Rows:
+    X = numbers(X, estimator)
+    _refuse_missing_targets(np.asarray(y), type(estimator).__name__)
+    y = check_array(y, dtype=None, ensure_2d=False, input_name="y", estimator=estimator)
+    if len(y) != len(X):
+        raise DataError(f"{len(X)} rows in X and {len(y)} in y; give as many")
+    weight = check_weights(weight, len(X))
+    kept = weight > 0  # indexing by it copies
+    return Rows(X[kept], y[kept], weight[kept])
 
 
 def _refuse_missing_targets(y: Array, name: str) -> None:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from empirisk.runtime.arrays import Array, Bools, Floats, Int32s
+from empirisk.runtime.column_names import no_column
 from empirisk.runtime.errors import DataError, ParameterError
 
 Kind = Literal["number", "category", "boolean", "date", "text"]
@@ -113,8 +114,7 @@ def check_kinds(kinds: Any, names: list[str]) -> dict[str, Kind]:
     kinds = {} if kinds is None else dict(kinds)
     for name, kind in kinds.items():
         if name not in names:
-            listed = ", ".join(map(repr, names[:10])) + (", ..." if len(names) > 10 else "")
-            raise DataError(f"kinds names a column {name!r}; there are {listed}")
+            raise DataError(f"{name!r} is to be read as {kind}, and {no_column(name, names)}")
         if kind not in KINDS:
             raise ParameterError(
                 f"the kind of column {name!r} is given as {kind!r}; give one of {', '.join(KINDS)}"

@@ -17,6 +17,7 @@ from empirisk.compiled.ranking import EXACT, integer_range, rank_integers, rank_
 from empirisk.compiled.trees.layout import FEATURE
 from empirisk.data.raw_columns import Calendar, RawColumn, as_category, as_numbers, raw_columns
 from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.complaints import first_row
 from empirisk.runtime.errors import DataError
 from empirisk.runtime.parallel import stream
 
@@ -99,6 +100,25 @@ class CodedColumn:
                 f"column {self.name!r} has levels such as {levels[0]!r}, and in training such as "
                 f"{self.values[0]!r}, of another type: give them as in training"
             )
+
+
+def check_column(column: CodedColumn) -> None:
+    """Raise a DataError unless levels are distinct, numbers in order, and integers there.
+
+    What was read from a file is asked.
+    """
+    values = column.values
+    if column.kind == "category":
+        sound = isinstance(values, list) and len(set(values)) == len(values)
+    else:
+        kinds = {"number": (np.float64,), "integer": (np.int64, np.uint64)}.get(column.kind, ())
+        sound = isinstance(values, np.ndarray) and values.dtype in kinds and values.ndim == 1
+        sound = sound and bool((values[1:] > values[:-1]).all())
+    empty = column.kind == "integer" and not len(values)
+    if not sound or empty or not isinstance(column.name, str):
+        raise DataError(f"{column.name!r:.50} is no column of distinct numbers or levels")
+    if column.calendar not in (None, "local", "UTC"):
+        raise DataError(f"column {column.name!r:.50} has an unknown calendar")
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,8 +266,9 @@ def code_column(column: RawColumn) -> tuple[CodedColumn, Array]:
     distinct, codes = rank_numbers(np.require(column.numbers, np.float64, ["C", "A", "W"]))
     if len(distinct) and np.isinf(distinct[[0, -1]]).any():
         raise DataError(
-            f"column {column.name!r} has infinite values (inf); leave them out, or leave their "
-            "cells empty (NaN)"
+            f"column {column.name!r} has infinite values (inf), "
+            f"{first_row(np.isinf(column.numbers))}; leave them out, or leave their cells empty "
+            "(NaN)"
         )
     some = bool(codes.max(initial=0) == len(distinct))
     return CodedColumn(column.name, "number", distinct, some, column.calendar), codes

@@ -15,7 +15,7 @@ from empirisk.data.description import describe
 from empirisk.data.frames import named_arrays
 from empirisk.data.kinds import column_of
 from empirisk.runtime.arrays import Ints
-from empirisk.runtime.column_names import check_names
+from empirisk.runtime.column_names import check_names, no_column
 from empirisk.runtime.errors import DataError, DataTypeError
 
 _KIND_KEY = b"empirisk.kind"
@@ -242,9 +242,7 @@ class Table:
         names = list(names)
         for name in names:
             if name not in self._place:
-                listed = ", ".join(map(repr, self.names[:10]))
-                more = ", ..." if len(self.names) > 10 else ""
-                raise DataError(f"there is no column {name!r}; there are {listed}{more}")
+                raise DataError(no_column(name, self.names))
         return [self._place[name] for name in names]
 
 

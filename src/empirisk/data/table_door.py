@@ -17,7 +17,7 @@ from empirisk.data.raw_columns import chosen_categories, column_names, is_frame
 from empirisk.data.table import Table
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.column_names import check_names
-from empirisk.runtime.complaints import explain, refuse_dates, refuse_query
+from empirisk.runtime.complaints import explain, first_row, refuse_dates, refuse_query
 from empirisk.runtime.errors import DataError
 
 NAME_CATEGORIES = "name the columns of words in categorical_features, or give a data frame"
@@ -88,9 +88,11 @@ def places_in(X: Any, columns: list[CodedColumn], unseen: float = np.nan) -> Flo
     with np.errstate(over="ignore", invalid="ignore"):
         suspicious = not np.isfinite(places.sum())
     if suspicious and np.isinf(places).any():
-        j = int(np.flatnonzero(np.isinf(places).any(axis=0))[0])
+        infinite = np.isinf(places)
+        j = int(np.argmax(infinite.any(axis=0)))
         raise DataError(
-            f"column {columns[j].name!r} has infinite values (inf); leave their cells empty (NaN)"
+            f"column {columns[j].name!r} has infinite values (inf), {first_row(infinite[:, j])}; "
+            "leave their cells empty (NaN)"
         )
     return places
 

@@ -39,19 +39,19 @@ class Baseline(PathMixin, BaseEstimator):
 
     The mean for the squared loss, the median for the absolute one, a quantile; the most frequent
     class for the 0-1 loss, the class of least expected cost, the class frequencies for the log
-    loss. X is checked and not used.
+    loss and Brier's. X is checked and not used.
 
     Parameters
     ----------
     loss : str or Loss
         With "squared", "absolute" or `Quantile(q)` it is a regressor; with "zero_one", "log",
-        `Asymmetric(a, b)` or `Costs(matrix)` it is a classifier.
+        "brier", `Asymmetric(a, b)` or `Costs(matrix)` it is a classifier.
 
     Attributes
     ----------
     constant_ : float, label or array
-        The prediction: a number (an array if y has several columns), a class, or for the log loss
-        the probabilities of the classes.
+        The prediction: a number (an array if y has several columns), a class, or for the log
+        loss and Brier's the probabilities of the classes.
     classes_ : array of shape (n_classes,)
         Of a classifier.
     class_prior_ : array of shape (n_classes,)

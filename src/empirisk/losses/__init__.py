@@ -1,6 +1,12 @@
 """What a mistake costs: losses, their Bayes rules, and margin losses."""
 
-from empirisk.losses.classification import ClassificationLoss, DecisionLoss, Log, ZeroOne
+from empirisk.losses.classification import (
+    Brier,
+    ClassificationLoss,
+    DecisionLoss,
+    Log,
+    ZeroOne,
+)
 from empirisk.losses.costs import Asymmetric, Costs
 from empirisk.losses.density import LogDensity
 from empirisk.losses.loss import Loss
@@ -23,6 +29,7 @@ from empirisk.losses.surrogate import Calibration, calibration, is_surrogate
 __all__ = [
     "Absolute",
     "Asymmetric",
+    "Brier",
     "Calibration",
     "ClassificationLoss",
     "Costs",

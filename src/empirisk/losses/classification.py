@@ -1,4 +1,4 @@
-"""Losses for classes: 0-1 of predicted classes, log of predicted probabilities.
+"""Losses for classes: 0-1 of predicted classes, log and Brier's of predicted probabilities.
 
 Classes are integer codes 0..K-1, in the order of scikit-learn's `classes_`. Of several best
 classes the first is taken, as scikit-learn's `predict` does: with two classes and
@@ -6,8 +6,9 @@ P(Y = 1) = 1/2 that is class 0.
 """
 
 from abc import abstractmethod
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -131,8 +132,27 @@ class ZeroOne(DecisionLoss):
         return np.argmax(checked_probabilities(probabilities), axis=-1)
 
 
+class ProbabilityLoss(ClassificationLoss):
+    """A proper loss of predicted probabilities: its Bayes rule are the class probabilities."""
+
+    output: ClassVar[LossOutput] = "probability"
+
+    def bayes_action(self, probabilities: ArrayLike) -> Array:
+        """The probabilities themselves: the expected loss is least at the truth."""
+        return checked_probabilities(probabilities).copy()
+
+
+def _matched(y: ArrayLike, prediction: ArrayLike) -> tuple[Array, Ints]:
+    """Probabilities (..., K) and class codes (..., 1) of one shape."""
+    p = checked_probabilities(prediction)
+    codes = class_codes(y, p.shape[-1])
+    shape = np.broadcast_shapes(codes.shape, p.shape[:-1])
+    index = np.broadcast_to(codes, shape)[..., None]
+    return np.broadcast_to(p, (*shape, p.shape[-1])), index
+
+
 @dataclass(frozen=True)
-class Log(ClassificationLoss):
+class Log(ProbabilityLoss):
     """-log p_y, the natural logarithm of the probability given to the true class.
 
     Also called cross-entropy. Probabilities below the machine precision of their type (2.2e-16
@@ -150,7 +170,6 @@ class Log(ClassificationLoss):
     """
 
     name: ClassVar[str] = "log"
-    output: ClassVar[LossOutput] = "probability"
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -159,8 +178,8 @@ class Log(ClassificationLoss):
 
     def __call__(self, y: ArrayLike, prediction: ArrayLike) -> Floats:
         """-log of the probability of class y; prediction has the classes along its last axis."""
-        p, index, floor = self._matched(y, prediction)
-        of_true_class = np.take_along_axis(p, index, axis=-1)[..., 0]
+        p, index = _matched(y, prediction)
+        of_true_class, floor = np.take_along_axis(p, index, axis=-1)[..., 0], np.finfo(p.dtype).eps
         return np.abs(np.log(np.clip(of_true_class, floor, 1.0), dtype=float))
 
     def derivative(self, y: ArrayLike, prediction: ArrayLike) -> Floats:
@@ -168,25 +187,83 @@ class Log(ClassificationLoss):
 
         Where p_y is at or below the machine precision, and the loss constant, it is 0.
         """
-        p, index, floor = self._matched(y, prediction)
-        of_true_class = np.take_along_axis(p, index, axis=-1)
+        p, index = _matched(y, prediction)
+        of_true_class, floor = np.take_along_axis(p, index, axis=-1), np.finfo(p.dtype).eps
         slope = np.where(of_true_class > floor, -1.0 / np.maximum(of_true_class, floor), 0.0)
         gradient = np.zeros(p.shape)
         np.put_along_axis(gradient, index, slope, axis=-1)
         return gradient
 
-    def bayes_action(self, probabilities: ArrayLike) -> Array:
-        """The probabilities themselves: cross-entropy is least at the truth."""
-        return checked_probabilities(probabilities).copy()
-
     def bayes_risk(self, probabilities: ArrayLike) -> Floats:
         """The entropy -sum_k p_k log p_k."""
         return entr(checked_probabilities(probabilities).astype(float)).sum(axis=-1)
 
-    def _matched(self, y: ArrayLike, prediction: ArrayLike) -> tuple[Array, Ints, float]:
-        """Probabilities (..., K) and class codes (..., 1) of one shape; the least probability."""
-        p = checked_probabilities(prediction)
-        codes = class_codes(y, p.shape[-1])
-        shape = np.broadcast_shapes(codes.shape, p.shape[:-1])
-        index = np.broadcast_to(codes, shape)[..., None]
-        return np.broadcast_to(p, (*shape, p.shape[-1])), index, float(np.finfo(p.dtype).eps)
+
+@dataclass(frozen=True)
+class Brier(ProbabilityLoss):
+    """sum_k (p_k - 1{y = k})^2 over K > 2 classes; of two classes half of that, (p_1 - y)^2.
+
+    With two classes both terms of the sum are equal, and one of them is taken: the loss lies in
+    [0, 1], with more classes in [0, 2]. The same convention, so the same number, as
+    `risk.measures.brier` and scikit-learn's `brier_score_loss` have, whose `scale_by_half="auto"`
+    halves with two classes alone. Its Bayes rule is the vector of class probabilities itself, its
+    Bayes risk 1 - sum_k p_k^2 (Gini), of two classes half of that. Unlike the log loss it stays
+    small where a small probability was given to what then happened.
+
+    Parameters
+    ----------
+    n_classes : int
+        How many classes there are, on which nothing but `bounds` depends; 0 if that is not known.
+        The engine gives it.
+
+    References
+    ----------
+    G. Brier (1950), Verification of forecasts expressed in terms of probability, Monthly Weather
+    Review 78.
+
+    Examples
+    --------
+    >>> loss = Brier()
+    >>> loss([0, 1], [[0.5, 0.5], [0.2, 0.8]]).round(4)
+    array([0.25, 0.04])
+    >>> loss([0, 1], [[0.5, 0.5, 0.0], [0.2, 0.8, 0.0]]).round(4)
+    array([0.5 , 0.08])
+    >>> loss.best_constant([0, 1, 1, 1])
+    array([0.25, 0.75])
+    """
+
+    n_classes: int = field(default=0, compare=False)
+    name: ClassVar[str] = "brier"
+
+    def for_classes(self, classes: Iterable[Any]) -> Self:
+        """The same loss, which knows its bounds."""
+        return replace(self, n_classes=len(list(classes)))
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """0 and 1 with two classes, 0 and 2 with more, or where their number is not known."""
+        return 0.0, 2.0 * _halved(self.n_classes) if self.n_classes else 2.0
+
+    def __call__(self, y: ArrayLike, prediction: ArrayLike) -> Floats:
+        """The squared distance to the true class; prediction has the classes in its last axis."""
+        error = self._error(y, prediction)
+        return np.square(error).sum(axis=-1) * _halved(error.shape[-1])
+
+    def derivative(self, y: ArrayLike, prediction: ArrayLike) -> Floats:
+        """The gradient in the probabilities: 2 (p_k - 1{y = k}), of two classes half of that."""
+        error = self._error(y, prediction)
+        return 2 * error * _halved(error.shape[-1])
+
+    def bayes_risk(self, probabilities: ArrayLike) -> Floats:
+        """1 - sum_k p_k^2, of two classes half of that."""
+        given = checked_probabilities(probabilities).astype(float)
+        return (given * (1 - given)).sum(axis=-1) * _halved(given.shape[-1])
+
+    def _error(self, y: ArrayLike, prediction: ArrayLike) -> Floats:
+        p, index = _matched(y, prediction)
+        return p - (index == np.arange(p.shape[-1])).astype(float)
+
+
+def _halved(n_classes: int) -> float:
+    """What the sum over classes is multiplied by."""
+    return 0.5 if n_classes <= 2 else 1.0

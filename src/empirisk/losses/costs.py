@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from empirisk.losses.classification import DecisionLoss
 from empirisk.losses.probabilities import checked_probabilities, class_codes
-from empirisk.runtime.arrays import Floats, Ints
+from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
 
 
@@ -171,7 +171,7 @@ class Costs(MatrixLoss):
     name: ClassVar[str] = "costs"
 
     def __init__(self, matrix: ArrayLike, classes: Iterable[Any] | None = None) -> None:
-        self.matrix = _checked_costs(matrix)
+        self.matrix = _checked_matrix(matrix)
         self.classes = None if classes is None else tuple(_labels(classes))
         if self.classes is not None and len(set(self.classes)) != len(self.matrix):
             raise ParameterError(
@@ -228,6 +228,14 @@ class Costs(MatrixLoss):
         return f"Costs({self.matrix.tolist()}{labels})"
 
 
+def checked_costs(cost_matrix: Any, classes: Array) -> Floats | None:
+    """C(i | j) in the order of the classes; from a matrix or a `Costs` loss."""
+    if cost_matrix is None:
+        return None
+    costs = cost_matrix if isinstance(cost_matrix, Costs) else Costs(cost_matrix)
+    return np.array(costs.for_classes(classes).costs())
+
+
 def _labels(classes: Iterable[Any]) -> list[Any]:
     """Labels as plain Python objects, which print well; a list is left as it is."""
     return classes.tolist() if isinstance(classes, np.ndarray) else list(classes)
@@ -239,7 +247,7 @@ def _share(a: float, b: float) -> float:
     return a / (a + b) if a + b < np.inf else (a / 2) / (a / 2 + b / 2)
 
 
-def _checked_costs(matrix: ArrayLike) -> Floats:
+def _checked_matrix(matrix: ArrayLike) -> Floats:
     try:
         costs = np.array(matrix, dtype=float) + 0.0  # no negative zeros
     except (TypeError, ValueError):

@@ -1,6 +1,6 @@
 """Losses by name, and those with parameters by name and numbers: "quantile:0.9"."""
 
-from empirisk.losses.classification import Log, ZeroOne
+from empirisk.losses.classification import Brier, Log, ZeroOne
 from empirisk.losses.costs import Asymmetric
 from empirisk.losses.density import LogDensity
 from empirisk.losses.loss import Loss
@@ -8,7 +8,7 @@ from empirisk.losses.reconstruction import HeldOutEntries, Reconstruction
 from empirisk.losses.regression import Absolute, Quantile, Squared
 from empirisk.runtime.errors import ParameterError
 
-LOSSES: tuple[type[Loss], ...] = (Squared, Absolute, Quantile, ZeroOne, Log, Asymmetric)
+LOSSES: tuple[type[Loss], ...] = (Squared, Absolute, Quantile, ZeroOne, Log, Brier, Asymmetric)
 WITHOUT_LABELS: tuple[type[Loss], ...] = (Reconstruction, HeldOutEntries, LogDensity)
 NAMED = {loss.name: loss for loss in (*LOSSES, *WITHOUT_LABELS)}
 FORMS = {Quantile.name: "quantile:Q", Asymmetric.name: "asymmetric:A,B[,POSITIVE]"}
@@ -28,7 +28,7 @@ def default_loss(classifier: bool) -> Loss:
 def as_loss(loss: Loss | str) -> Loss:
     """The loss that a text spells, or the loss itself.
 
-    Losses without parameters are their names: "squared", "absolute", "zero_one" and "log".
+    Losses without parameters are their names: "squared", "absolute", "zero_one", "log" and "brier".
     Parameters stand behind a colon: "quantile:0.9" is `Quantile(0.9)`, "asymmetric:1,4" is
     `Asymmetric(1, 4)`, which takes 4 for a false negative where a false positive costs 1, and
     "asymmetric:1,4,ill" says that the label "ill" is the positive one. A matrix of costs is given

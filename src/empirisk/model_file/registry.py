@@ -29,6 +29,7 @@ HOMES = {
     "BasisRegression": "empirisk.learners.linear.basis_regression",
     "BoostedTrees": "empirisk.learners.ensembles.boosting.boosted_trees",
     "Bottleneck": "empirisk.learners.networks.layers",
+    "Brier": "empirisk.losses",
     "Category": "empirisk.data.features",
     "ClassDensities": "empirisk.learners.generative.class_densities",
     "ClassStatistics": "empirisk.learners.generative.bayes_rule",

@@ -102,6 +102,8 @@ def _cost_of(loss: str, value: float) -> str:
     if loss == "log":
         typical = 100 * math.exp(-value)
         return f"has a log risk of {amount}: typically {typical:.3g} % for the class that is true"
+    if loss == "brier":
+        return f"has a Brier score of {amount}"
     return f"costs {amount} per row on average ({loss} loss)"
 
 

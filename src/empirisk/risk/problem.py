@@ -123,7 +123,13 @@ class Problem:
             return replace(self, X=Table.of(self.X))
         if self.design is not None or not isinstance(estimator, PathMixin):
             return self
-        return replace(self, design=estimator.design(self.X))
+        try:
+            design = estimator.design(self.X)
+        except DataError as error:
+            if self.kept is None:
+                raise
+            raise type(error)(f"{error} (rows of weight 0 are not counted)") from error
+        return replace(self, design=design)
 
     def coded(self, learner: PathMixin) -> Any:
         """The learner as it is to be fitted to class codes instead of labels."""

@@ -20,7 +20,7 @@ def numbers_of(y: Any, rows: Ints | None, *, one_output: bool = False) -> Floats
     values = np.asarray(y)
     _refuse_gaps(values, rows)
     if values.dtype.kind in "USTO":
-        _refuse_text(values)
+        _refuse_text(values, rows)
     several = values.ndim > 1 and not one_output
     values = _check_y(values, multi_output=several, y_numeric=True, estimator="the target")
     return np.asarray(values, dtype=float)
@@ -81,11 +81,21 @@ def _refuse_gaps(values: Array, rows: Ints | None) -> None:
             )
 
 
-def _refuse_text(values: Array) -> None:
+def _refuse_text(values: Array, rows: Ints | None) -> None:
     try:
         values.astype(float)
     except (TypeError, ValueError) as error:
+        i = next(i for i, cell in np.ndenumerate(values) if not _is_number(cell))
+        row = i[0] if rows is None else rows[i[0]]
         raise DataError(
-            f"y holds {values.reshape(-1).tolist()[0]!r} where numbers are wanted: take a "
-            "classifier, or turn y into numbers"
+            f"y holds {values.item(i)!r} in row {row} where numbers are wanted: take a classifier, "
+            "or turn y into numbers"
         ) from error
+
+
+def _is_number(cell: Any) -> bool:
+    try:
+        np.asarray(cell).astype(float)
+    except (TypeError, ValueError):
+        return False
+    return True

@@ -7,10 +7,13 @@ another array and has no names, unless someone notes them again.
 
 import weakref
 from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import Any
 
 from empirisk.runtime.arrays import Array
 from empirisk.runtime.errors import DataError
+
+SHOWN = 10  # columns that a complaint lists
 
 _noted: dict[int, tuple[weakref.ref[Array], tuple[str, ...]]] = {}
 
@@ -57,3 +60,22 @@ def check_names(names: Iterable[Any]) -> list[str]:
             )
         places[name] = j
     return names
+
+
+def no_column(name: Any, names: Iterable[Any]) -> str:
+    """What to say of a column that is not there, with the one whose name is nearest.
+
+    Examples
+    --------
+    >>> no_column("agee", ["height", "Age"])
+    "there is no column 'agee'; did you mean 'Age'? There are 'height', 'Age'"
+    >>> no_column("town", ["height", "Age"])
+    "there is no column 'town'; there are 'height', 'Age'"
+    """
+    names = list(names)
+    spelled = {str(each).lower(): each for each in reversed(names)}
+    near = get_close_matches(str(name).lower(), spelled, n=1)
+    listed = ", ".join(map(repr, names[:SHOWN])) or "none"
+    listed += ", ..." if len(names) > SHOWN else ""
+    guess = f"did you mean {spelled[near[0]]!r}? There are" if near else "there are"
+    return f"there is no column {name!r}; {guess} {listed}"

@@ -1,11 +1,11 @@
-"""What is wrong with data that cannot be used: which column, how many values, what to do."""
+"""What is wrong with data that cannot be used: column, number of values, first row, remedy."""
 
 import re
 from typing import Any, NoReturn
 
 import numpy as np
 
-from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.arrays import Array, Bools, Floats
 from empirisk.runtime.errors import DataError, DataTypeError
 
 _DATES = re.compile("date|time|duration|period", re.IGNORECASE)
@@ -54,30 +54,45 @@ def refuse_not_finite(values: Floats, table: Any, subject: str, name: str) -> No
     where = _column(table, subject, j, values.ndim)
     column = values.reshape(len(values), -1)[:, j]
     others = f", and {columns.size - 1} more column(s) have such" if columns.size > 1 else ""
-    missing = int(np.isnan(column).sum())
-    if missing:
+    missing = np.isnan(column)
+    if missing.any():
         _refuse_missing(where, missing, others, subject, name)
+    infinite = np.isinf(column)
     raise DataError(
-        f"{where} has {np.isinf(column).sum()} infinite value(s) "
-        f"(inf, or too large for float64){others}; {name} needs finite numbers: "
-        "replace them or leave out these rows"
+        f"{where} has {infinite.sum()} infinite value(s) (inf, or too large for float64), "
+        f"{first_row(infinite)}{others}; {name} needs finite numbers: replace them or leave out "
+        "these rows"
     )
+
+
+def first_row(wrong: Any) -> str:
+    """Where the first of some wrong cells is; rows count from 0.
+
+    Examples
+    --------
+    >>> first_row([False, False, True, True])
+    'the first in row 2'
+    """
+    return f"the first in row {int(np.argmax(wrong))}"
 
 
 def refuse_missing_labels(labels: Array, name: str) -> None:
     """Complain of class labels that are None, NaN or another mark of a missing value."""
     if labels.dtype.kind == "f":
-        missing = int(np.isnan(labels).sum())
-        if np.isinf(labels).any():
-            raise DataError(f"y has infinite values (inf); {name} needs labels: correct them")
+        missing, infinite = np.isnan(labels), np.isinf(labels)
+        if infinite.any():
+            raise DataError(
+                f"y has infinite values (inf), {first_row(infinite)}; {name} needs labels: correct "
+                "them"
+            )
     elif labels.dtype.kind == "O":
-        missing = sum(is_missing(label) for label in labels)
+        missing = np.array([is_missing(label) for label in labels], dtype=bool)
     else:
-        missing = 0
-    if missing:
+        return
+    if missing.any():
         raise DataError(
-            f"y has {missing} missing value(s) (NaN or None), rows without a label; {name} needs "
-            "a label for each row: leave out these rows"
+            f"y has {missing.sum()} missing value(s) (NaN or None), {first_row(missing)}, rows "
+            f"without a label; {name} needs a label for each row: leave out these rows"
         )
 
 
@@ -106,37 +121,47 @@ def explain(
     if cells.ndim not in (1, 2) or cells.size == 0:
         return
     for j, column in enumerate(cells.reshape(len(cells), -1).T):
-        wrong = [value for value in column if not _is_number(value)] if _fails(column) else []
-        if wrong:
+        wrong = np.array([not _is_number(value) for value in column]) if _fails(column) else None
+        if wrong is not None and wrong.any():
             advice = _REMEDIES[subject, "other"] if remedy is None else remedy
             column_name = _column(table, subject, j, cells.ndim)
-            _refuse_value(column_name, wrong, subject, name, error, advice)
+            _refuse_value(column_name, column, wrong, subject, name, error, advice)
 
 
 def _refuse_value(
-    column: str, wrong: list[Any], subject: str, name: str, error: Exception, remedy: str
+    column: str,
+    cells: Array,
+    wrong: Bools,
+    subject: str,
+    name: str,
+    error: Exception,
+    remedy: str,
 ) -> NoReturn:
-    value = wrong[0]
+    row = int(np.argmax(wrong))
+    value = cells[row]
     if is_missing(value):
-        _refuse_missing(column, len([v for v in wrong if is_missing(v)]), "", subject, name)
+        missing = np.array([is_missing(cell) for cell in cells], dtype=bool)
+        _refuse_missing(column, missing, "", subject, name)
     if isinstance(value, str | bytes):
         raise DataError(
-            f"{column} holds text ({value!r}); {name} needs numbers: {remedy}"
+            f"{column} holds text ({value!r} in row {row}); {name} needs numbers: {remedy}"
         ) from error
     if isinstance(value, complex):
-        raise DataError(f"Complex data not supported: {column} holds {value!r}") from error
+        raise DataError(
+            f"Complex data not supported: {column} holds {value!r} in row {row}"
+        ) from error
     if isinstance(error, OverflowError):
-        raise DataError(f"{column} holds a number too large for float64") from error
+        raise DataError(f"{column} holds a number too large for float64 in row {row}") from error
     raise DataTypeError(
-        f"{column} holds a {type(value).__name__} ({value!r}); {name} needs numbers: {remedy} "
-        f"({error})"
+        f"{column} holds a {type(value).__name__} ({value!r} in row {row}); {name} needs numbers: "
+        f"{remedy} ({error})"
     ) from error
 
 
-def _refuse_missing(column: str, n: int, others: str, subject: str, name: str) -> NoReturn:
+def _refuse_missing(column: str, missing: Bools, others: str, subject: str, name: str) -> NoReturn:
     raise DataError(
-        f"{column} has {n} missing value(s) (NaN){others}; {name} needs numbers: "
-        f"{_REMEDIES[subject, 'missing']}"
+        f"{column} has {missing.sum()} missing value(s) (NaN), {first_row(missing)}{others}; "
+        f"{name} needs numbers: {_REMEDIES[subject, 'missing']}"
     )
 
 

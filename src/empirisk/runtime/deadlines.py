@@ -72,9 +72,7 @@ def time_left() -> float:
 def check_deadline() -> None:
     """Raise `DeadlineError` when the time is used up; called between slices of work."""
     if time_left() <= 0:
-        raise DeadlineError(
-            "the time allowed is used up; allow more, use fewer rows, or try fewer candidates"
-        )
+        raise DeadlineError("the time allowed is used up: allow more, or use fewer rows")
 
 
 def call_with_timeout(

@@ -1,4 +1,4 @@
-"""Checking input, once: scikit-learn's checks, with complaints that name the column.
+"""Checking input, once: scikit-learn's checks, with complaints that name the column and the row.
 
 What comes out is what compiled code takes: float64, C-contiguous, aligned, writable. An array that
 is so already comes out as it is, not copied: nobody may write into it.
@@ -23,6 +23,7 @@ from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.column_names import check_names, column_names, name_columns
 from empirisk.runtime.complaints import (
     explain,
+    first_row,
     refuse_dates,
     refuse_missing_labels,
     refuse_not_finite,
@@ -217,8 +218,8 @@ def numbers(
     >>> numbers([[1, 2], [3, float("nan")]], "Ridge")
     Traceback (most recent call last):
     ...
-    empirisk.runtime.errors.DataError: column 1 has 1 missing value(s) (NaN); Ridge needs numbers:
-    put an Encoder() before it
+    empirisk.runtime.errors.DataError: column 1 has 1 missing value(s) (NaN), the first in row 1;
+    Ridge needs numbers: put an Encoder() before it
     """
     return _floats(
         X,
@@ -251,9 +252,12 @@ def check_weights(sample_weight: Any, n: int) -> Floats:
         raise DataError(
             f"sample_weight has shape {weight.shape}; wanted {(n,)}, a weight for each row"
         )
-    negative = int((weight < 0).sum())
-    if negative:
-        raise DataError(f"sample_weight has {negative} negative value(s); give numbers >= 0")
+    negative = weight < 0
+    if negative.any():
+        raise DataError(
+            f"sample_weight has {negative.sum()} negative value(s), {first_row(negative)}; give "
+            "numbers >= 0"
+        )
     if not weight.any():
         raise DataError("all values of sample_weight are zero; a fit needs rows of weight > 0")
     with np.errstate(over="ignore"):

@@ -14,10 +14,11 @@ from empirisk.risk.plans import Plan
 from empirisk.risk.problem import Problem, common_loss
 from empirisk.risk.simultaneous import deviations, simultaneous_level
 from empirisk.runtime.deadlines import deadline
-from empirisk.runtime.errors import DeadlineError, EmpiriskError, ParameterError
+from empirisk.runtime.errors import DeadlineError, ParameterError
 from empirisk.runtime.progress import track
 from empirisk.runtime.streams import settled
 from empirisk.selection.candidates import Candidates, named, with_baseline
+from empirisk.selection.judging import refuse_none_finished, too_late
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,9 +168,8 @@ def compare(
                     rivals[name], problem, plan, n_jobs=n_jobs, random_state=random_state
                 )
         except DeadlineError as late:
-            failures[name] = str(late)
+            failures[name] = too_late(late, time_limit)
             continue
         risks[name] = losses.estimate(0, method, level=level)
-    if not risks:
-        raise EmpiriskError(f"no rival finished: {failures}")
+    refuse_none_finished(risks, failures)
     return Comparison(risks, failures, plan)

@@ -62,12 +62,30 @@ def judge(
                 )  # fmt: skip
                 seen[name] = look(losses)
         except DeadlineError as late:
-            failures[name] = str(late)
+            failures[name] = too_late(late, time_limit)
             late.__traceback__ = None
             gc.collect()  # what was begun may be gigabytes, and refer to itself
-    if not seen:
-        raise EmpiriskError(f"no candidate finished: {failures}")
+    refuse_none_finished(seen, failures)
     return seen, failures
+
+
+def too_late(late: DeadlineError, time_limit: float | None) -> str:
+    """Why a candidate gave no risk, and what helps; a limit is for each candidate by itself."""
+    if time_limit is None:  # the limit is one around all of them
+        return str(late)
+    return (
+        f"not finished within its {time_limit:g} s: allow more time, leave it out, or take a "
+        "sample of the rows"
+    )
+
+
+def refuse_none_finished(seen: Mapping[str, Any], failures: Mapping[str, str]) -> None:
+    """Raise an EmpiriskError where all candidates ran out of time."""
+    if not seen:
+        raise EmpiriskError(
+            f"no candidate finished in time, of {', '.join(failures)}: allow more time, try "
+            "faster learners, or take a sample of the rows"
+        )
 
 
 def choice_by(rule: Rule) -> Callable[[OutOfFold], Choice]:

@@ -23,18 +23,22 @@ MOST_STEPS = 20
 
 
 def dual_least_squares(
-    rows: Rows, penalty: float, fit_intercept: bool
-) -> tuple[Floats, Floats, int, float]:
-    """Coefficients (outputs, p), intercepts, rank and degrees of freedom."""
+    rows: Rows, penalty: float | Floats, fit_intercept: bool
+) -> tuple[Floats, Floats, int, float, Floats]:
+    """Coefficients (outputs, p), intercepts, rank, degrees of freedom (mean over outputs) and
+    the singular values of Z. The penalty is one number, or one for each output.
+    """
     rows, scales = ordinary_rows(rows)
     p = rows.X.shape[1]
     centre = rows.weight @ rows.X / rows.weight.sum() * fit_intercept
     Z = (rows.X - centre) * np.sqrt(rows.weight)[:, np.newaxis]
     left, square = row_spectrum(Z, fit_intercept)
-    penalty = scaled_penalty(penalty, scales.X[0], scales.weight)
-    coef = _refined(rows, centre, fit_intercept, left, square, penalty)
-    freedom = float((square / (square + penalty)).sum()) + fit_intercept
-    return *scales.raw(coef[:, :p], coef[:, p]), len(square), freedom
+    penalties = np.reshape(scaled_penalty(penalty, scales.X[0], scales.weight), (-1, 1))
+    coef = _refined(rows, centre, fit_intercept, left, square, penalties)
+    freedom = float((square / (square + penalties)).sum(axis=1).mean()) + fit_intercept
+    singular = np.zeros(len(rows.X))
+    singular[: len(square)] = np.sqrt(square) * scales.X[0] * np.sqrt(scales.weight)
+    return *scales.raw(coef[:, :p], coef[:, p]), len(square), freedom, singular
 
 
 def row_spectrum(Z: Floats, centred: bool) -> tuple[Floats, Floats]:
@@ -48,9 +52,9 @@ def row_spectrum(Z: Floats, centred: bool) -> tuple[Floats, Floats]:
 
 
 def _refined(
-    rows: Rows, centre: Floats, intercept: bool, left: Floats, square: Floats, penalty: float
+    rows: Rows, centre: Floats, intercept: bool, left: Floats, square: Floats, penalties: Floats
 ) -> Floats:
-    """Coefficients (outputs, p + 1), the intercept last."""
+    """Coefficients (outputs, p + 1), the intercept last; penalties (outputs, 1) or (1, 1)."""
     root, total = np.sqrt(rows.weight), rows.weight.sum()
     y = np.ascontiguousarray(rows.y.T)
     dual = Pairs.of(np.zeros(y.shape))
@@ -63,13 +67,13 @@ def _refined(
             level = remainder.hi @ rows.weight / total
             coef.add(Pairs.of(np.hstack([np.zeros((len(y), len(centre))), level[:, np.newaxis]])))
             remainder.add(Pairs.of(np.repeat(-level[:, np.newaxis], y.shape[1], axis=1)))
-        gap = remainder.hi * root - penalty * dual.hi
+        gap = remainder.hi * root - penalties * dual.hi
         along = gap @ left
         length = np.linalg.norm(along, axis=1)
         shrinking = length < last / 2
         if not shrinking.any():
             break
-        step = (along / (square + penalty)) @ left.T
+        step = (along / (square + penalties)) @ left.T
         dual.add(Pairs.of(np.where(shrinking[:, np.newaxis], step, 0.0)))
         last = np.where(shrinking, length, last)
         _primal(rows.X, root, centre, dual, coef)

@@ -7,10 +7,12 @@ Minimise over b and the intercept, for each output,
 Summarise, add, solve: the moments of the columns are summed over blocks of rows. Where their
 scatter is well conditioned its Cholesky factor is the triangle that the refinement needs;
 elsewhere the triangle comes from an orthogonal factorisation of the scaled columns. Either way the
-coefficients are refined until no digit changes. Columns that depend on others are found on the way,
+coefficients are refined until no digit changes. Outputs may have a penalty each: they share the
+moments, and those of one penalty its factor. Columns that depend on others are found on the way,
 and of all minimisers the one of least norm |b| is returned.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -35,10 +37,12 @@ NEGLIGIBLE = 1e-12  # share of a column that is rounding error
 class Solution:
     """Coefficients (outputs, p), intercepts (outputs,), and what was learned on the way.
 
-    `rank` does not count the intercept, `degrees_of_freedom`, the trace of the hat matrix, does.
+    `rank` does not count the intercept, `degrees_of_freedom`, the trace of the hat matrix, does;
+    where outputs have a penalty each, it is their mean, and `rank` is that at the least penalty.
     `dependent` maps each column that is a combination of others to those others (none: it is
     constant). `wide` is True if there are too few rows to determine the coefficients. `settled`
-    is False if the refinement did not come to rest.
+    is False if the refinement did not come to rest. `factor`, where it is known, is a triangle with
+    the singular values of the (centred, weighted, penalised) design, or of few rows these.
     """
 
     coef: Floats
@@ -49,6 +53,7 @@ class Solution:
     dependent: dict[int, Ints] = field(default_factory=dict)
     wide: bool = False
     settled: bool = True
+    factor: Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -72,15 +77,24 @@ class Setting:
             scale=self.scale[kept],
         )
 
+    def of_outputs(self, own: Ints, penalty: Floats) -> "Setting":
+        """With some of the outputs only, at their penalty."""
+        return replace(
+            self,
+            blocks=self.blocks.map(partial(of_outputs, own)),
+            equations=self.equations.of_outputs(own),
+            penalty=penalty,
+        )
+
 
 def least_squares(
     blocks: Blocks,
     *,
-    penalty: float = 0.0,
+    penalty: float | Floats = 0.0,
     fit_intercept: bool = True,
     n_jobs: int | None = None,
 ) -> Solution:
-    """The minimiser; y in the blocks has shape (rows, outputs).
+    """The minimiser; y in the blocks has shape (rows, outputs), a penalty may be for each output.
 
     Examples
     --------
@@ -94,14 +108,51 @@ def least_squares(
         few = blocks.all_rows(at_most=p + fit_intercept - 1)
         if few is not None:
             solved = dual_least_squares(few, penalty, fit_intercept)
-            return Solution(*solved, rows=len(few.X), wide=True)
+            return Solution(*solved[:4], rows=len(few.X), wide=True, factor=solved[4])
         moments, blocks, scales = ordinary_moments(blocks, n_jobs=n_jobs)
         equations = NormalEquations.of(moments, p, fit_intercept)
-        penalties = scaled_penalty(penalty, scales.X, scales.weight)
-        setting = Setting(blocks, equations, penalties, scales.X, moments.rows, n_jobs)
-        solution = _tall(setting)
+        setting = Setting(blocks, equations, np.zeros(p), scales.X, moments.rows, n_jobs)
+
+        def solve(own: Ints | None, penalty: float) -> Solution:
+            penalties = scaled_penalty(penalty, scales.X, scales.weight)
+            if own is None:
+                return _tall(replace(setting, penalty=penalties))
+            return _tall(setting.of_outputs(own, penalties))
+
+        solution = at_each_penalty(penalty, solve)
         coef, intercept = scales.raw(solution.coef, solution.intercept)
-        return replace(solution, coef=coef, intercept=intercept)
+        factor = None if solution.factor is None else solution.factor * np.sqrt(scales.weight)
+        return replace(solution, coef=coef, intercept=intercept, factor=factor)
+
+
+def at_each_penalty(
+    penalty: float | Floats, solve: Callable[[Ints | None, float], Solution]
+) -> Solution:
+    """Solve for all outputs at one penalty, or for those that share one, penalty by penalty.
+
+    `solve` takes the numbers of outputs, None for all of them, and their penalty.
+    """
+    if np.ndim(penalty) == 0:
+        return solve(None, float(penalty))
+    distinct, place = np.unique(penalty, return_inverse=True)
+    if len(distinct) == 1:
+        return solve(None, float(distinct[0]))
+    groups = [np.flatnonzero(place == v) for v in range(len(distinct))]
+    parts = [solve(own, float(value)) for own, value in zip(groups, distinct, strict=True)]
+    order = np.argsort(np.concatenate(groups))
+    freedom = [part.degrees_of_freedom * len(own) for part, own in zip(parts, groups, strict=True)]
+    return replace(
+        parts[0],
+        coef=np.concatenate([part.coef for part in parts])[order],
+        intercept=np.concatenate([part.intercept for part in parts])[order],
+        degrees_of_freedom=sum(freedom) / len(place),
+        settled=all(part.settled for part in parts),
+    )
+
+
+def of_outputs(own: Ints, rows: Rows) -> Rows:
+    """The rows with some of their outputs only."""
+    return rows._replace(y=np.ascontiguousarray(rows.y[:, own]))
 
 
 def _tall(setting: Setting) -> Solution:
@@ -115,7 +166,10 @@ def _tall(setting: Setting) -> Solution:
     coef[:, kept] = solution.coef
     dependent = {int(kept[j]): kept[parts] for j, parts in solution.dependent.items()}
     dependent |= {int(j): constant[:0] for j in constant}
-    return replace(solution, coef=coef, dependent=dict(sorted(dependent.items())))
+    factor = np.zeros((len(varying), len(varying)))
+    if solution.factor is not None:
+        factor[: len(kept), kept] = solution.factor
+    return replace(solution, coef=coef, dependent=dict(sorted(dependent.items())), factor=factor)
 
 
 def _level(setting: Setting) -> Solution:
@@ -134,10 +188,11 @@ def _varying(setting: Setting) -> Solution:
     if triangle is not None:
         solution = _refined(setting, triangle)
         if solution.settled:
-            return solution
+            return replace(solution, factor=_unscaled(setting, triangle.R, triangle.scale))
     square = np.diagonal(equations.gram) + penalty
     scale = np.sqrt(np.where(square > 0, square, 1.0))
     R = _factor(setting, scale)
+    factor = _unscaled(setting, R, scale)
     lengths = equations.lengths() / scale
     if equations.intercept:
         lengths = np.append(np.sqrt(equations.weight), lengths)
@@ -145,9 +200,14 @@ def _varying(setting: Setting) -> Solution:
     kept = columns[equations.intercept :] - equations.intercept
     rate = 10 * ROUNDING / max(dtrcon(R)[0], ROUNDING)
     triangle = Triangle(R, equations.centre[kept], scale[kept], equations.intercept, rate)
-    if len(kept) == len(scale):
-        return _refined(setting, triangle)
-    return _least_norm(setting, triangle, kept)
+    solve = _refined if len(kept) == len(scale) else partial(_least_norm, kept=kept)
+    return replace(solve(setting, triangle), factor=factor)
+
+
+def _unscaled(setting: Setting, R: Floats, scale: Floats) -> Floats:
+    """The triangle of the columns as they came, without the intercept."""
+    first = int(setting.equations.intercept)
+    return R[first:, first:] * (scale * setting.scale)
 
 
 def _factor(setting: Setting, scale: Floats) -> Floats:

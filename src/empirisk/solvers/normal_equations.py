@@ -63,6 +63,12 @@ class NormalEquations(NamedTuple):
             intercept=self.intercept,
         )
 
+    def of_outputs(self, own: Ints) -> "NormalEquations":
+        """Of some of the outputs."""
+        return self._replace(
+            right=self.right[:, own], level=self.level[own], length_of_y=self.length_of_y[own]
+        )
+
     def solve(self, triangle: Triangle) -> Pairs:
         """Coefficients (outputs, p + 1), to be refined."""
         right = self.right / triangle.scale[:, np.newaxis]

@@ -226,8 +226,10 @@ def test_infinite_values_are_refused_by_name():
 
 def test_infinite_identifiers_are_refused_by_name():
     model = DecisionTreeRegressor().fit(pd.DataFrame({"id": [2**60, 2**61]}), [0.0, 1.0])
-    with pytest.raises(DataError, match="'id' has infinite values"):
-        model.predict(pd.DataFrame({"id": [np.inf, 1.0]}))
+    with pytest.raises(DataError, match=r"'id' has infinite values .* in row 1; "):
+        model.predict(pd.DataFrame({"id": [1.0, np.inf]}))
+    with pytest.raises(DataError, match=r"'x' has infinite values .* in row 1; "):
+        DecisionTreeRegressor().fit(pd.DataFrame({"x": [1.0, np.inf]}), [0.0, 1.0])
 
 
 def test_names_that_stand_twice_are_refused():

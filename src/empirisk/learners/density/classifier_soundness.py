@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from empirisk.learners.generative.settings import checked_priors
-from empirisk.learners.trees.targets import checked_costs
+from empirisk.losses.costs import checked_costs
 from empirisk.runtime.errors import DataError
 
 

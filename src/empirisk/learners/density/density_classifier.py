@@ -21,8 +21,8 @@ from empirisk.learners.density.parametric_density import ParametricDensity
 from empirisk.learners.density.plug_in_path import OneDensity, PlugInPath, decided
 from empirisk.learners.generative.discriminants import log_posterior, posterior
 from empirisk.learners.generative.settings import checked_priors
-from empirisk.learners.trees.targets import checked_costs
 from empirisk.losses import Costs
+from empirisk.losses.costs import checked_costs
 from empirisk.risk.axis import Axis, PathMixin
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError

@@ -9,8 +9,8 @@ from sklearn.base import clone
 from empirisk.learners.density.class_conditional import log_density, log_joint
 from empirisk.learners.generative.discriminants import largest, posterior
 from empirisk.learners.generative.settings import checked_priors
-from empirisk.learners.trees.targets import checked_costs
 from empirisk.losses import Costs
+from empirisk.losses.costs import checked_costs
 from empirisk.risk.axis import Output
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from empirisk.data.rank_coding import CodedColumn
-from empirisk.learners.trees.soundness import are_lists, check_array, check_column, is_preorder
+from empirisk.data.rank_coding import CodedColumn, check_column
+from empirisk.learners.trees.soundness import are_lists, check_array, is_preorder
 from empirisk.runtime.arrays import Array
 from empirisk.runtime.errors import DataError
 

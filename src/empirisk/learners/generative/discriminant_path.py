@@ -12,6 +12,7 @@ from empirisk.data.class_moments import measured_moments
 from empirisk.learners.generative.class_densities import ClassDensities
 from empirisk.learners.generative.complete_rows import has_missing
 from empirisk.learners.generative.discriminants import decide
+from empirisk.learners.generative.estimated_covariance import check_alone, estimated_covariance
 from empirisk.learners.generative.fisher import fisher_coordinates
 from empirisk.learners.generative.held_out import MOST_NUMBERS, row_weight
 from empirisk.learners.generative.settings import (
@@ -52,6 +53,7 @@ class DiscriminantPath:
     ) -> None:
         self.learner, self.values, self.classes = learner, values, classes
         self._kept: list[Any] | None = None
+        check_alone(learner, values)
         self.by_the_data = _asks_the_data(values)
         self.shrinkages = [0.0] if self.by_the_data else [checked_shrinkage(v) for v in values]
         priors = checked_priors(learner.priors, len(classes))
@@ -79,6 +81,10 @@ class DiscriminantPath:
             self.shrunken = shrunken_classes(moments, measured, self.units, str(self.values[0]))
             grown = moments.weight.sum() / divisor(moments.weight, lost).sum()
             estimate = self.shrunken.pooled * grown
+        elif self.learner.covariance_estimator is not None:
+            estimate = estimated_covariance(
+                self.learner.covariance_estimator, moments, blocks, self.units
+            )
         return TiedCovariance(
             moments, unit, self.tol, lost=lost, cholesky=self.cholesky, estimate=estimate
         )
@@ -151,10 +157,12 @@ class DiscriminantPath:
     def _warn_if_singular(self, names: Sequence[str] | None) -> None:
         why = self.covariance.why_singular(names)
         if why is not None:
+            given = self.learner.covariance_estimator is not None
+            advice = "give an estimator that shrinks" if given else "set shrinkage above 0"
             warnings.warn(
                 f"the covariance within classes is singular: {why}; directions without variance "
                 f"get the variance tol^2 = {self.covariance.least_variance:.1e}: drop columns, or "
-                "set shrinkage above 0",
+                f"{advice}",
                 RankWarning,
                 stacklevel=5,
             )

@@ -12,6 +12,7 @@ from empirisk.learners.generative.complete_rows import has_missing
 from empirisk.learners.generative.density_soundness import check_arrays
 from empirisk.learners.generative.discriminant_path import DiscriminantPath
 from empirisk.learners.generative.discriminants import LinearDiscriminants
+from empirisk.learners.generative.estimated_covariance import check_alone
 from empirisk.learners.generative.gaussian_classifier import GaussianClassifier
 from empirisk.learners.generative.leave_one_out import predict_left_out
 from empirisk.learners.generative.settings import (
@@ -77,6 +78,13 @@ class LinearDiscriminantAnalysis(
         standard deviation is at most tol. Where shrinkage is 0 it is then given the variance
         tol^2, and a warning names the columns: if the class means agree in that direction it has
         no say; if they differ, the classes are perfectly separated and it decides.
+    covariance_estimator : estimator, optional
+        Finds the covariance instead: any object whose `fit(X)` leaves `covariance_`, such as those
+        of `sklearn.covariance`. A copy is fitted to the rows of each class, and what they find is
+        pooled by the classes' shares of the rows, whatever the `priors` are (scikit-learn pools by
+        `priors` where these are given). Not together with `shrinkage`, `unbiased` or the solver
+        "svd". If rows have weights, its `fit` must take `sample_weight`; those of scikit-learn
+        do not.
 
     Attributes
     ----------
@@ -144,6 +152,7 @@ class LinearDiscriminantAnalysis(
         unbiased: bool = False,
         store_covariance: bool = False,
         tol: float = 1e-4,
+        covariance_estimator: Any = None,
     ) -> None:
         self.shrinkage = shrinkage
         self.priors = priors
@@ -152,11 +161,13 @@ class LinearDiscriminantAnalysis(
         self.unbiased = unbiased
         self.store_covariance = store_covariance
         self.tol = tol
+        self.covariance_estimator = covariance_estimator
 
     def axis_values(
         self, X: Floats, y: Array, sample_weight: Floats, *, n_train: int
     ) -> Sequence[float]:
         """0 to 1, denser near 0; 0 itself only if there are rows enough to invert a covariance."""
+        check_alone(self, GRID)
         invertible = n_train - len(np.unique(y)) >= X.shape[1]
         return GRID if invertible else GRID[1:]
 
@@ -201,6 +212,8 @@ class LinearDiscriminantAnalysis(
     ) -> HeldOut:
         """Folds from the class moments of all rows minus those of the fold; leave-one-out from
         one factorisation and a rank-one downdate per row."""
+        if self.covariance_estimator is not None:
+            raise CannotSubtractError("the estimator of covariances is fitted to every part anew")
         for value in values:
             if isinstance(value, str) and value in BY_THE_DATA:
                 raise CannotSubtractError("every training part finds a shrinkage of its own")

@@ -26,6 +26,7 @@ from empirisk.learners.generative.column_distributions import (
 )
 from empirisk.learners.generative.kernel_columns import KernelColumns
 from empirisk.runtime.arrays import Floats, Ints
+from empirisk.runtime.complaints import first_row
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.scalars import is_whole
 
@@ -253,9 +254,11 @@ def _refuse_infinite(X: Floats, columns: Sequence[CodedColumn]) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         suspicious = not np.isfinite(X.sum())
     if suspicious and np.isinf(X).any():
-        j = int(np.flatnonzero(np.isinf(X).any(axis=0))[0])
+        infinite = np.isinf(X)
+        j = int(np.argmax(infinite.any(axis=0)))
         raise DataError(
-            f"column {columns[j].name!r} has infinite values (inf); leave their cells empty (NaN)"
+            f"column {columns[j].name!r} has infinite values (inf), {first_row(infinite[:, j])}; "
+            "leave their cells empty (NaN)"
         )
 
 

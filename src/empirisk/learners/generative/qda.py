@@ -62,6 +62,8 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
         tol^2, and a warning names the class and the columns. A column that is constant in a class
         is measured by its deviation within the other classes.
 
+    scikit-learn's `covariance_estimator` is taken by `LinearDiscriminantAnalysis` alone.
+
     Attributes
     ----------
     classes_ : array of shape (n_classes,)

@@ -15,6 +15,7 @@ from empirisk.learners.generative.log_ratios import LogRatios
 from empirisk.learners.generative.mixed_rows import ColumnBlock, check_cells, groups_of
 from empirisk.learners.generative.sampled_rows import as_given
 from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.column_names import no_column
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.scalars import is_whole
@@ -71,7 +72,7 @@ class ReadableBayes:
         names = [each.name for each in self.columns_]
         j = names.index(column) if column in names else column
         if not (is_whole(j, 0) and j < len(names)):
-            raise ParameterError(f"there is no column {column!r}; there are {names[:10]}")
+            raise ParameterError(no_column(column, names))
         return self._rule.parameters(int(j))
 
     def sample(

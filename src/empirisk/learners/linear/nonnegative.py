@@ -27,7 +27,7 @@ from empirisk.runtime.errors import ConvergenceWarning
 from empirisk.runtime.parallel import one_blas_thread, slices
 from empirisk.solvers.active_set import settle
 from empirisk.solvers.lasso import NUMBERS_AT_ONCE, GramProblem, Solutions, Stopping
-from empirisk.solvers.least_squares import Solution, least_squares
+from empirisk.solvers.least_squares import Solution, at_each_penalty, least_squares, of_outputs
 from empirisk.solvers.nonnegative_ridge import nonnegative_ridge
 
 STOPPING = Stopping(tol=1e-12, max_iter=1000)
@@ -46,9 +46,15 @@ class NonnegativePath(NamedTuple):
 
 
 def nonnegative_least_squares(
-    blocks: Blocks, *, penalty: float = 0.0, fit_intercept: bool = True, n_jobs: int | None = None
+    blocks: Blocks,
+    *,
+    penalty: float | Floats = 0.0,
+    fit_intercept: bool = True,
+    n_jobs: int | None = None,
 ) -> Solution:
     """The minimiser, with as many correct digits as least squares has without the constraint.
+
+    The penalty is one number, or one for each output.
 
     Examples
     --------
@@ -58,6 +64,15 @@ def nonnegative_least_squares(
     (array([[2., 0.]]), array([0.33333333]), 2.0)
     """
     settings: Any = {"fit_intercept": fit_intercept, "n_jobs": n_jobs}
+
+    def solve(own: Ints | None, penalty: float) -> Solution:
+        part = blocks if own is None else blocks.map(partial(of_outputs, own))
+        return _at_one_penalty(part, penalty, settings)
+
+    return at_each_penalty(penalty, solve)
+
+
+def _at_one_penalty(blocks: Blocks, penalty: float, settings: Any) -> Solution:
     path = nonnegative_path(blocks, np.array([penalty]), **settings)
     coef, intercept = path.coef[0], path.intercept[0]
     for k, positive in enumerate(coef > 0):

@@ -5,6 +5,8 @@ from numbers import Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
 
 from empirisk.data.blocks import Blocks, Rows
 from empirisk.data.scaling import ordinary_rows, scaled_penalty
@@ -23,7 +25,7 @@ from empirisk.learners.linear.nonnegative import (
     nonnegative_path,
     refuse_to_subtract,
 )
-from empirisk.risk.axis import Axis, HeldOut, Output
+from empirisk.risk.axis import Axis, CannotSubtractError, HeldOut, Output
 from empirisk.risk.plans import Plan
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ParameterError
@@ -54,12 +56,13 @@ class Ridge(LinearRule):
     `alpha=0` is least squares; where that has several solutions, the one of least norm, to which
     ridge tends as alpha tends to 0.
 
-    Complexity axis: `alpha`; `Tuned(Ridge())` chooses it.
+    Complexity axis: `alpha`; `Tuned(Ridge())` chooses it, one for all targets.
 
     Parameters
     ----------
-    alpha : float, default=1.0
-        The penalty; 0 or more.
+    alpha : float or array of shape (outputs,), default=1.0
+        The penalty, 0 or more; or one for each target. `Tuned` and `select`, which try one penalty
+        for all targets, refuse a learner that has one for each; `risk.cross_validate` judges it.
     fit_intercept : bool, default=True
         Without it the rule passes through the origin.
     copy_X, max_iter, tol, solver, random_state
@@ -74,7 +77,7 @@ class Ridge(LinearRule):
     intercept_ : float or array of shape (outputs,)
     degrees_of_freedom_ : float
         Trace of the hat matrix, the intercept included; with `positive=True` of that on the columns
-        whose coefficients are not zero (mean over outputs).
+        whose coefficients are not zero. Where it differs between outputs, their mean.
     n_iter_ : int
         1: nothing is iterated until a tolerance is met.
     n_features_in_, feature_names_in_
@@ -91,6 +94,9 @@ class Ridge(LinearRule):
     >>> model = Ridge(alpha=5.0).fit(X, y)
     >>> print(model.coef_, model.intercept_, model.degrees_of_freedom_)
     [0.4] 1.5 1.5
+    >>> both = Ridge(alpha=[5.0, 0.0]).fit(X, [[1.0, 1.0], [3.0, 3.0], [2.0, 2.0], [4.0, 4.0]])
+    >>> print(both.coef_.T, both.intercept_, both.degrees_of_freedom_)
+    [[0.4 0.8]] [1.5 0.5] 1.75
     """
 
     axis: ClassVar[Axis | None] = Axis(("alpha",), larger="simpler", scale="log")
@@ -98,7 +104,7 @@ class Ridge(LinearRule):
 
     def __init__(
         self,
-        alpha: float = 1.0,
+        alpha: float | ArrayLike = 1.0,
         *,
         fit_intercept: bool = True,
         copy_X: bool = True,
@@ -121,6 +127,12 @@ class Ridge(LinearRule):
         self, X: Any, y: Array, sample_weight: Floats, *, n_train: int
     ) -> Sequence[float]:
         """100 log steps, from coefficients all but zero to all but those of least squares."""
+        if not is_one(self.alpha):
+            raise ParameterError(
+                f"alpha is {self.alpha!r:.60}, a penalty for each target, and along the axis all "
+                "targets share one: give Ridge() to choose that one, or judge these penalties as "
+                "they are by risk.cross_validate"
+            )
         with one_blas_thread():
             rows, scales = ordinary_rows(Rows(X, np.zeros((len(X), 0)), sample_weight))
             largest, smallest = square_range(rows, self.fit_intercept)
@@ -136,6 +148,8 @@ class Ridge(LinearRule):
         """All penalties from one factorisation, or with `positive=True` from one Gram matrix."""
         check_accepted(self, ACCEPTED)
         given, flat = Rows(X, as_columns(y), sample_weight), y.ndim == 1
+        if not all(map(is_one, values)):
+            return self._solved_path(given, values, flat)
         alphas = np.array([check_alpha(alpha) for alpha in values])
         if self.positive:
             blocks = Blocks.of_arrays(*given)
@@ -156,6 +170,20 @@ class Ridge(LinearRule):
                 freedom[j] = solution.degrees_of_freedom
         return LinearPath(self, values, coef, intercept, freedom, flat=flat)
 
+    def _solved_path(self, given: Rows, values: Sequence[Any], flat: bool) -> LinearPath:
+        """A path that has a penalty for each target somewhere: each value is solved by itself."""
+        found = [
+            clone(self).set_params(alpha=value)._solve(Blocks.of_arrays(*given)) for value in values
+        ]
+        return LinearPath(
+            self,
+            values,
+            np.array([solution.coef for solution in found]),
+            np.array([solution.intercept for solution in found]),
+            np.array([solution.degrees_of_freedom for solution in found]),
+            flat=flat,
+        )
+
     def out_of_fold(
         self,
         X: Any,
@@ -172,6 +200,8 @@ class Ridge(LinearRule):
         check_accepted(self, ACCEPTED)
         if self.positive:
             refuse_to_subtract()
+        if not all(map(is_one, values)):
+            raise CannotSubtractError("each target has a penalty of its own")
         alphas = np.array([check_alpha(alpha) for alpha in values])
         return held_out(
             self, X, y, sample_weight, plan, values, alphas=alphas, rows_per_block=rows_per_block
@@ -180,7 +210,20 @@ class Ridge(LinearRule):
     def _solve(self, blocks: Blocks) -> Solution:
         check_accepted(self, ACCEPTED)
         solve = nonnegative_least_squares if self.positive else least_squares
-        return solve(blocks, penalty=check_alpha(self.alpha), fit_intercept=self.fit_intercept)
+        return solve(blocks, penalty=self._penalty(blocks), fit_intercept=self.fit_intercept)
+
+    def _penalty(self, blocks: Blocks) -> float | Floats:
+        """The penalty, or that of each target."""
+        if is_one(self.alpha):
+            return check_alpha(self.alpha)
+        outputs = next(iter(blocks)).y.shape[1]
+        penalties = np.array([check_alpha(alpha) for alpha in np.ravel(self.alpha).tolist()])
+        if len(penalties) not in (1, outputs):
+            raise ParameterError(
+                f"alpha has {len(penalties)} penalties and y {outputs} target(s): give one "
+                "number, or one for each target"
+            )
+        return np.broadcast_to(penalties, outputs)
 
     def _take(
         self, coef: Floats, intercept: Floats, degrees_of_freedom: float, *, flat: bool
@@ -189,8 +232,15 @@ class Ridge(LinearRule):
         return super()._take(coef, intercept, degrees_of_freedom, flat=flat)
 
 
+def is_one(alpha: Any) -> bool:
+    """Whether alpha is one penalty, and not one for each target."""
+    return np.ndim(alpha) == 0
+
+
 def check_alpha(alpha: Any) -> float:
-    """alpha as a float, 0 or more."""
+    """One alpha as a float, 0 or more."""
     if isinstance(alpha, Real) and 0 <= float(alpha) < np.inf:
         return float(alpha)
-    raise ParameterError(f"alpha is {alpha!r}; it must be a number, 0 or more")
+    raise ParameterError(
+        f"alpha is {alpha!r}; it must be a number, 0 or more, or one such for each target"
+    )

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from empirisk.data.rank_coding import check_column
 from empirisk.learners.neighbors.metrics import MixedMetric, PointMetric
-from empirisk.learners.trees.soundness import check_column
 from empirisk.runtime.errors import DataError
 
 

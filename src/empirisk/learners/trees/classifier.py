@@ -11,9 +11,10 @@ from empirisk.data.table_door import check_places
 from empirisk.learners.class_weights import ClassWeightMixin
 from empirisk.learners.trees.decision_tree import DecisionTree
 from empirisk.learners.trees.pruning import cost_risks, impurity_risks
-from empirisk.learners.trees.targets import Problem, checked_costs, classification_problem
+from empirisk.learners.trees.targets import Problem, classification_problem
 from empirisk.learners.trees.tree import Tree
 from empirisk.losses import Costs
+from empirisk.losses.costs import checked_costs
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
 

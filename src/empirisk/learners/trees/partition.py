@@ -12,6 +12,7 @@ from empirisk.data.rank_coding import CodedColumn, places_of_integers
 from empirisk.learners.trees.conditions import levels_to_left
 from empirisk.learners.trees.tree import Tree
 from empirisk.runtime.arrays import Floats, Ints
+from empirisk.runtime.column_names import no_column
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.scalars import is_whole
 
@@ -122,7 +123,7 @@ def feature_number(columns: Sequence[CodedColumn], feature: Any) -> int:
         return names.index(feature)
     if is_whole(feature, 0) and feature < len(names):
         return int(feature)
-    raise ParameterError(f"there is no column {feature!r}; the columns are {names[:10]}")
+    raise ParameterError(no_column(feature, names))
 
 
 def fixed_places(model: Any, places: Floats, at: Mapping[Any, Any] | None) -> Floats:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from empirisk.compiled.trees.walking import relatives
-from empirisk.data.rank_coding import CodedColumn
+from empirisk.data.rank_coding import CodedColumn, check_column
 from empirisk.runtime.arrays import Array
 from empirisk.runtime.errors import DataError
 
@@ -97,22 +97,6 @@ def check_models(learner: Any) -> None:
     n_outputs = len(getattr(learner, "classes_", [0]))
     if models.coef.shape[1] != n_outputs:
         raise DataError(f"models_ have {models.coef.shape[1]} outputs, not {n_outputs}")
-
-
-def check_column(column: CodedColumn) -> None:
-    """Levels are distinct, numbers are in order, and integers are there."""
-    values = column.values
-    if column.kind == "category":
-        sound = isinstance(values, list) and len(set(values)) == len(values)
-    else:
-        kinds = {"number": (np.float64,), "integer": (np.int64, np.uint64)}.get(column.kind, ())
-        sound = isinstance(values, np.ndarray) and values.dtype in kinds and values.ndim == 1
-        sound = sound and bool((values[1:] > values[:-1]).all())
-    empty = column.kind == "integer" and not len(values)
-    if not sound or empty or not isinstance(column.name, str):
-        raise DataError(f"{column.name!r:.50} is no column of distinct numbers or levels")
-    if column.calendar not in (None, "local", "UTC"):
-        raise DataError(f"column {column.name!r:.50} has an unknown calendar")
 
 
 def _check_splits(tree: Any, columns: list[CodedColumn]) -> None:

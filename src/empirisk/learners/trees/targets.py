@@ -6,7 +6,6 @@ overflow nor vanish.
 
 from dataclasses import dataclass, replace
 from math import log
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from empirisk.data.rank_coding import RankCoding, rank_numbers
 from empirisk.data.scaling import power_of_two
 from empirisk.learners.trees.terms import Target
 from empirisk.learners.trees.tree import Tree
-from empirisk.losses import Costs, class_frequencies
+from empirisk.losses import class_frequencies
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
 
@@ -230,11 +229,3 @@ def _ordinary(numbers: Floats) -> tuple[Floats, float]:
 
 def _weights(coding: RankCoding, weight: Floats) -> Floats | None:
     return None if (weight == 1.0).all() else _spread(coding, weight)
-
-
-def checked_costs(cost_matrix: Any, classes: Array) -> Floats | None:
-    """C(i | j) in the order of the classes; from a matrix or a `Costs` loss."""
-    if cost_matrix is None:
-        return None
-    costs = cost_matrix if isinstance(cost_matrix, Costs) else Costs(cost_matrix)
-    return np.array(costs.for_classes(classes).costs())

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from empirisk.losses import Log
+from empirisk.losses import Brier, Log
+from empirisk.losses.classification import ProbabilityLoss
 from empirisk.losses.probabilities import checked_probabilities
 from empirisk.risk.estimate import RiskEstimate
 from empirisk.risk.measures.judged import JudgedRows
@@ -54,10 +55,7 @@ def log_loss(
         sample_weight=sample_weight,
         groups=groups,
     )
-    loss = Log()
-    return _mean(
-        rows, loss(rows.truth, class_probabilities(rows, positive)), loss.bounds, "log", level
-    )
+    return _mean(Log(), rows, positive, level)
 
 
 def brier(
@@ -72,8 +70,8 @@ def brier(
 ) -> RiskEstimate:
     """The mean of (p - 1{y positive})^2; with K > 2 classes of sum_k (p_k - 1{y = k})^2.
 
-    The sum of both classes would be twice the first: scikit-learn halves it as well. Parameters as
-    in `log_loss`.
+    The sum of both classes would be twice the first: scikit-learn halves it as well. It is the risk
+    under `losses.Brier`. Parameters as in `log_loss`.
 
     Examples
     --------
@@ -88,11 +86,7 @@ def brier(
         sample_weight=sample_weight,
         groups=groups,
     )
-    given = class_probabilities(rows, positive)
-    error = given - (rows.truth[:, None] == np.arange(given.shape[1]))
-    most = 1.0 if given.shape[1] <= 2 else 2.0
-    losses = np.square(error).sum(axis=1) * (most / 2)
-    return _mean(rows, losses, (0.0, most), "Brier", level)
+    return _mean(Brier(), rows, positive, level)
 
 
 def class_probabilities(rows: JudgedRows, positive: Any) -> Floats:
@@ -122,12 +116,12 @@ def checked_shares(score: Array) -> Array:
     return score
 
 
-def _mean(
-    rows: JudgedRows, losses: Floats, bounds: tuple[float, float], name: str, level: float
-) -> RiskEstimate:
+def _mean(loss: ProbabilityLoss, rows: JudgedRows, positive: Any, level: float) -> RiskEstimate:
+    given = class_probabilities(rows, positive)
+    losses, bounds = loss(rows.truth, given), loss.for_classes(range(given.shape[1])).bounds
     return RiskEstimate.of(
         rows.table(losses, bounds=bounds),
-        loss=name,
+        loss=str(loss),
         estimates="this model",
         fingerprint=rows.fingerprint,
         level=level,

@@ -23,6 +23,7 @@ from empirisk.data.rank_coding import CodedColumn, beyond_float64, code_column
 from empirisk.data.raw_columns import RawColumn, as_category, is_frame, raw_columns
 from empirisk.learners.ensembles.boosting.sharing import share_columns
 from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.complaints import first_row
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import parallel
 from empirisk.runtime.streams import generator
@@ -263,10 +264,11 @@ class Binning:
             if len(distinct) <= self.max_bins:
                 upper, n_bins, _ = bin_ends(distinct, None, self.max_bins)
                 codes, low, high = self._coded(values, upper, n_bins)
-        if np.isinf(values).any():
+        infinite = np.isinf(values)
+        if infinite.any():
             raise DataError(
-                f"column {column.name!r} has infinite values (inf); leave them out, or leave their "
-                "cells empty (NaN)"
+                f"column {column.name!r} has infinite values (inf), {first_row(infinite)}; leave "
+                "them out, or leave their cells empty (NaN)"
             )
         some = bool(codes.max(initial=0) == n_bins)
         column = replace(column, missing=some)
