@@ -195,9 +195,7 @@ def _plan(
     problem: Problem, n_resamples: int, random_state: Any
 ) -> tuple[Resamples, Ints, list[int] | None]:
     """The resamples, the unit of each row, and the seeds of the fits, if they are to have some."""
-    unit = np.arange(problem.n)
-    if problem.groups is not None:
-        unit = np.unique(problem.groups, return_inverse=True)[1].reshape(-1)
+    unit = problem.unit
     n, n_resamples = int(unit.max()) + 1, whole_number(n_resamples, "n_resamples", 2)
     if n < 2:
         raise DataError("the data are one row or group; a bootstrap needs two or more")

@@ -213,12 +213,10 @@ class Judge:
         return self.problem.target
 
     def _table(self, losses: Floats) -> LossTable:
-        rows, groups = np.arange(self.problem.n), self.problem.groups
-        unit = rows if groups is None else np.unique(groups, return_inverse=True)[1]
         return LossTable(
             losses=losses,
             weight=self.problem.weight[self.voted],
-            unit=unit[self.voted],
+            unit=self.problem.unit[self.voted],
             split=np.zeros(len(losses), dtype=np.int64),
             n_train=(1 - np.exp(-1)) * self.problem.n,
             kind="out_of_bag",

@@ -186,6 +186,14 @@ class OutOfBag:
         return digest("out_of_bag", problem.target, problem.weight, self.groups, rows)
 
 
+def judged_by_members(ensemble: Any, problem: Problem, n: int, *, n_jobs: int | None) -> OutOfBag:
+    """What the members of a fitted ensemble say together of the rows that they lack."""
+    bag = OutOfBag(problem.n, problem.group)
+    for rows, scores in left_out_scores(ensemble, problem, bag, n, n_jobs=n_jobs):
+        bag.add(rows, scores)
+    return bag
+
+
 def left_out_scores(
     ensemble: Any, problem: Problem, bag: OutOfBag, n: int, *, n_jobs: int | None
 ) -> Iterator[tuple[Ints, Array]]:

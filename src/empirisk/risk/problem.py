@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -15,7 +16,7 @@ from empirisk.data.table import Table
 from empirisk.losses import Loss, as_loss, default_loss
 from empirisk.losses.costs import MatrixLoss
 from empirisk.risk.axis import Axis, PathMixin
-from empirisk.risk.groups import group_labels
+from empirisk.risk.groups import group_codes, group_labels
 from empirisk.risk.measure_names import MEASURES
 from empirisk.risk.out_of_bag_plan import OUT_OF_BAG, OutOfBagPlan
 from empirisk.risk.plans import Plan
@@ -112,6 +113,16 @@ class Problem:
     @property
     def n_classes(self) -> int:
         return 0 if self.classes is None else len(self.classes)
+
+    @cached_property
+    def group(self) -> Ints | None:
+        """The number of each row's group, 0..G-1; None without groups."""
+        return group_codes(self.groups, self.n)
+
+    @property
+    def unit(self) -> Ints:
+        """What was sampled independently: the group of each row, or the row itself."""
+        return np.arange(self.n) if self.group is None else self.group
 
     def designed(self, estimator: Any) -> Self:
         """With the design of a bare learner; behind steps of a pipeline each fold has its own.

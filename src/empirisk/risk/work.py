@@ -94,7 +94,7 @@ class Work:
                 why = str(refusal)
         size = rows_per_block(len(values), problem.n_classes)
         held_out = bagged_rung(
-            self.estimator, self.axis, replace(problem, design=None), plan, values, output,
+            self.estimator, self.axis, replace(problem, design=None), values, output,
             rows_per_block=size, seed=self._seed, n_jobs=self.n_jobs,
         )  # fmt: skip
         return held_out, "generic", why

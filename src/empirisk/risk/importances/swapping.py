@@ -11,7 +11,6 @@ from sklearn.utils import _safe_indexing
 from empirisk.losses import as_loss
 from empirisk.risk.fingerprints import data_key
 from empirisk.risk.foreign import foreign_prediction, under_deadline
-from empirisk.risk.groups import group_codes
 from empirisk.risk.importances.asked import Asked, Permutations
 from empirisk.risk.importances.error import Rise, of_swapped_rows
 from empirisk.risk.importances.features import Features
@@ -75,12 +74,10 @@ def on_test_rows(predictor: Any, asked: Asked, by: Permutations) -> Importance:
     gives = kind.asks if kind else "value" if loss is None else loss.output
     predictor = as_predictor(predictor, asked.y, task=task, gives=gives)
     problem = asked.problem(predictor, loss, classes=known_classes(predictor))
-    codes = group_codes(problem.groups, problem.n)
-    rows = np.arange(problem.n)
     table = LossTable(
         losses=np.zeros(problem.n),
         weight=problem.weight,
-        unit=rows if codes is None else codes,
+        unit=problem.unit,
         split=np.zeros(problem.n, dtype=np.int64),
         n_train=np.inf,
         kind="test",
@@ -88,7 +85,14 @@ def on_test_rows(predictor: Any, asked: Asked, by: Permutations) -> Importance:
     )
     key = data_key(asked.y, asked.sample_weight, asked.groups)
     judge = Judge(
-        problem, rows, table, "this model", key, asked.level, asked.kind(predictor), asked.options
+        problem=problem,
+        row=np.arange(problem.n),
+        table=table,
+        estimates="this model",
+        fingerprint=key,
+        level=asked.level,
+        measure=asked.kind(predictor),
+        options=asked.options,
     )
     judged = JudgedModels([predictor], [slice(0, problem.n)], judge)
     return by_swapping(judged, by)

@@ -82,7 +82,7 @@ def cross_validate(
         refuse_no_bagging(estimator)
         of_bag = OutOfBagMeasure.of(estimator, measure, options, method)
         fit_seed = None if random_state is None else spawn(random_state, 1)[0]
-        bag = fit_and_judge(estimator, problem, plan.groups, fit_seed)[1]
+        bag = fit_and_judge(estimator, problem, fit_seed)[1]
         return of_bag.estimate(bag, problem, level)
     losses, prediction = _held_out(estimator, problem, plan, kind, n_jobs, random_state)
     rows = _held_out_rows(losses, prediction)
