@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from empirisk.risk.bagged_members import BaggedMembers
+from empirisk.risk.decomposition.group_sums import unit_of
 from empirisk.risk.out_of_bag_scores import OutOfBag
 from empirisk.risk.problem import Problem
 from empirisk.runtime.arrays import Array, Floats, Ints
@@ -110,7 +111,7 @@ def numbers_out_of_bag(ensemble: Any, problem: Problem, n: int, n_jobs: int | No
     assert target is not None
     if target.ndim > 1:
         raise DataError("y has several columns; take one at a time")
-    unit = _unit(target)
+    unit = unit_of(float(np.abs(target).max()))
     number, total, squares = np.zeros((3, problem.n))
     of_members = np.zeros((GROUPS, 2, len(bagged.members)))
     said = stream(bagged.said, track(range(len(bagged.members)), "members"), n_jobs=n_jobs)
@@ -141,9 +142,3 @@ def _present(of_rows: Floats, of_members: Floats, means: Floats, unit: float) ->
     """Without the groups that have no rows, of which there may be some where rows are few."""
     present = of_rows[:, 0] > 0
     return OutOfBagSums(of_rows[present], of_members[present], means, unit)
-
-
-def _unit(target: Floats) -> float:
-    """A power of two about the size of the numbers, so that squares stay in range."""
-    largest = float(np.abs(target).max())
-    return float(np.ldexp(1.0, np.frexp(largest)[1] - 1)) if largest > 0 else 1.0

@@ -15,7 +15,7 @@ Growth functions, as logarithms:
 """
 
 from math import log, sqrt
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from scipy.special import gammaln, logsumexp
@@ -28,8 +28,6 @@ from empirisk.risk.foreign import foreign_prediction
 from empirisk.risk.problem import Problem
 from empirisk.risk.training_error import TrainingFit
 from empirisk.runtime.errors import ParameterError
-
-Family = Literal["linear", "tree"]
 
 
 def linear_growth(n: int, p: int, n_classes: int = 2) -> float:
