@@ -19,7 +19,8 @@ from empirisk.risk.no_information import no_information_rate
 from empirisk.risk.problem import Problem
 from empirisk.risk.resampling.sample import Resamples, whole_number
 from empirisk.runtime.arrays import Floats, Ints
-from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.errors import DataError
+from empirisk.runtime.scalars import check_level
 from empirisk.runtime.streams import settled, spawn
 
 HELD = 0.632  # the share of the rows that a resample holds, 1 - 1/e
@@ -81,8 +82,7 @@ def bootstrap_632plus(
     The squared risk of the procedure at this n is ..., 95 % interval ... to ... (.632+ bootstrap:
     0.3... of the training risk ... and 0.6... of the risk of rows left out ...).
     """
-    if not 0 < level < 1:
-        raise ParameterError(f"level is {level}; it must lie between 0 and 1, such as 0.95")
+    check_level(level)
     problem = Problem.of(estimator, X, y, loss=loss, sample_weight=sample_weight, groups=groups)
     if problem.target is None:
         raise DataError("the .632 bootstrap is for predictors, and the target y is None: give y")

@@ -165,6 +165,17 @@ def fit_steps(estimator: Any, problem: Problem) -> tuple[list[Any], Any]:
     return steps, X
 
 
+def default_values(estimator: Any, problem: Problem, n_train: int) -> Sequence[Any]:
+    """The learner's own grid, for X as it meets it when all rows of the problem train."""
+    learner = learner_of(estimator)
+    design = problem.design
+    if design is None:
+        design = learner.design(fit_steps(estimator, problem)[1])
+    return problem.coded(learner).axis_values(
+        design, problem.target, problem.weight, n_train=n_train
+    )
+
+
 def refuse_one_class(present: Ints, problem: Problem) -> None:
     """Raise a PlanError where a training part has rows of one class only."""
     if len(present) < 2:

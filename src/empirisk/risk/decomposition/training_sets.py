@@ -13,7 +13,7 @@ from empirisk.risk.axis import Axis, PathMixin
 from empirisk.risk.foreign import at_value, fit_foreign, foreign_prediction
 from empirisk.risk.populations.population import Population
 from empirisk.risk.problem import Problem, declared_axis, learner_of
-from empirisk.risk.rungs import fit_all_values, fit_steps
+from empirisk.risk.rungs import default_values, fit_all_values
 from empirisk.runtime.arrays import Array
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.streams import generator, spawn
@@ -90,10 +90,7 @@ class TrainingSets:
             raise ParameterError(
                 f"{self.name} has no default grid along this axis: give values=[...]"
             )
-        problem, learner = self.problem(seed), learner_of(self.learner)
-        X = learner.design(fit_steps(self.learner, problem)[1])
-        coded = problem.coded(learner)
-        values = coded.axis_values(X, problem.target, problem.weight, n_train=self.n)
+        values = default_values(self.learner, self.problem(seed), self.n)
         return replace(self, values=list(values))
 
     def draw(self, seed: int) -> tuple[Any, Array]:

@@ -20,7 +20,7 @@ from empirisk.risk.importances.permuting import with_columns
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.progress import track
-from empirisk.runtime.scalars import is_whole
+from empirisk.runtime.scalars import check_level, is_whole
 from empirisk.runtime.validation import check_weights
 
 Point = tuple[int, ...]
@@ -225,5 +225,4 @@ def _check(resolution: Any, percentiles: Any, level: float) -> None:
         raise ParameterError(
             f"percentiles is {percentiles!r}; give two shares of the rows, such as (0.05, 0.95)"
         )
-    if not 0 < level < 1:
-        raise ParameterError(f"level is {level}; it must lie between 0 and 1, such as 0.95")
+    check_level(level)
