@@ -210,7 +210,7 @@ def _training_losses(
     """The losses of the rows by the model of all rows, and the no-information rate of that."""
     model = fit_foreign(estimator, problem, None if seeds is None else seeds[-1])
     prediction = foreign_prediction(model, problem.X, problem, problem.loss.output)
-    losses = problem.losses(np.arange(problem.n), prediction[:, None])[:, 0]
+    losses = problem.row_losses(prediction)
     return losses, no_information_rate(problem, prediction, seed)
 
 

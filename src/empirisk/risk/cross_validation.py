@@ -90,7 +90,7 @@ def evaluate(
     )
     prediction = foreign_prediction(predictor, problem.X, problem, problem.loss.output)
     table = LossTable(
-        losses=problem.losses(np.arange(problem.n), prediction[:, None])[:, 0],
+        losses=problem.row_losses(prediction),
         weight=problem.weight,
         unit=problem.unit,
         split=np.zeros(problem.n, dtype=np.int64),

@@ -99,7 +99,7 @@ def _scores(model: Any, X: Any, problem: Problem) -> Array:
 def mean_loss(model: Any, problem: Problem) -> float:
     """The empirical risk of a fitted predictor on a problem: on its training rows, too good."""
     prediction = foreign_prediction(model, problem.X, problem, problem.loss.output)
-    losses = problem.losses(np.arange(problem.n), prediction[:, None])[:, 0]
+    losses = problem.row_losses(prediction)
     return float(np.average(losses, weights=problem.weight))
 
 

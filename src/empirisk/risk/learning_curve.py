@@ -221,7 +221,7 @@ def _split_losses(learner: Any, problem: Problem, split: Split) -> tuple[Floats,
 def _losses(model: Any, problem: Problem, rows: Ints) -> Floats:
     X = _safe_indexing(problem.X, rows)
     prediction = foreign_prediction(model, X, problem, problem.loss.output)
-    return problem.losses(rows, prediction[:, None])[:, 0]
+    return problem.row_losses(prediction, rows)
 
 
 def _curve(

@@ -145,7 +145,7 @@ def _left_out_losses(
     if len(rows):
         seed = None if seeds is None else seeds[b]
         prediction = predict_left_out(estimator, problem, copies, rows, seed)
-        losses[rows] = problem.losses(rows, prediction[:, None])[:, 0]
+        losses[rows] = problem.row_losses(prediction, rows)
     if np.isnan(losses).any():
         raise DataError(f"the loss of row {int(np.argmax(np.isnan(losses)))} is not a number")
     return losses

@@ -104,7 +104,7 @@ class OutOfBag:
 
     def _losses_of(self, rows: Ints, problem: Problem) -> Floats:
         prediction = self.predictions(rows, problem.loss.output, problem.n_classes)
-        return problem.losses(rows, prediction[:, None])[:, 0]
+        return problem.row_losses(prediction, rows)
 
     @property
     def judged(self) -> Bools:

@@ -213,6 +213,11 @@ class Problem:
         losses = self.loss(y, prediction)
         return losses if losses.ndim == 2 else losses.mean(axis=2)
 
+    def row_losses(self, prediction: Array, rows: Ints | None = None) -> Floats:
+        """The loss of each row, or of these rows, from one prediction of each."""
+        rows = np.arange(self.n) if rows is None else rows
+        return self.losses(rows, prediction[:, None])[:, 0]
+
 
 def _rows_of_design(design: Any, index: Ints) -> Any:
     return name_columns(_safe_indexing(design, index), column_names(design))

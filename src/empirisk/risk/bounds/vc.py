@@ -138,7 +138,7 @@ def vc(
 def training_mistakes(model: Any, problem: Problem) -> RiskEstimate:
     """The training error of a fitted classifier."""
     prediction = foreign_prediction(model, problem.X, problem, "value")
-    losses = problem.losses(np.arange(problem.n), prediction[:, None])[:, 0]
+    losses = problem.row_losses(prediction)
     return TrainingFit(problem, prediction, losses).training()
 
 

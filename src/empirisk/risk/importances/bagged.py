@@ -68,7 +68,7 @@ class Bag:
             check_deadline()
             if len(own):
                 prediction = predicted(members.scores(b, own), self.problem)
-                total[own] += self.problem.losses(own, prediction[:, None])[:, 0]
+                total[own] += self.problem.row_losses(prediction, own)
                 count[own] += 1
         losses = total[rows] / count[rows]
         refuse_infinite(losses, rows, self.problem)
