@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from empirisk.data.scaling import power_of_two
 from empirisk.risk.bagged_members import BaggedMembers
-from empirisk.risk.decomposition.group_sums import unit_of
 from empirisk.risk.out_of_bag_scores import OutOfBag
 from empirisk.risk.problem import Problem
 from empirisk.runtime.arrays import Array, Floats, Ints
@@ -111,7 +111,7 @@ def numbers_out_of_bag(ensemble: Any, problem: Problem, n: int, n_jobs: int | No
     assert target is not None
     if target.ndim > 1:
         raise DataError("y has several columns; take one at a time")
-    unit = unit_of(float(np.abs(target).max()))
+    unit = float(power_of_two(float(np.abs(target).max())))
     number, total, squares = np.zeros((3, problem.n))
     of_members = np.zeros((GROUPS, 2, len(bagged.members)))
     said = stream(bagged.said, track(range(len(bagged.members)), "members"), n_jobs=n_jobs)

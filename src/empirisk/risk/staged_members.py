@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
-from empirisk.risk.decomposition.group_sums import unit_of
+from empirisk.data.scaling import power_of_two
 from empirisk.risk.foreign import fit_foreign
 from empirisk.risk.members_at import members_at, predictions
 from empirisk.risk.predictor import name_of
@@ -44,7 +44,7 @@ class Stages:
     def about(self, each: Floats) -> Self:
         """With the mean prediction of an ensemble as the pilot."""
         pilot = each[0] + (each - each[0]).mean(axis=0)
-        unit = unit_of(float(np.abs(each).max(initial=0.0)))
+        unit = float(power_of_two(float(np.abs(each).max(initial=0.0))))
         return replace(self, pilot=pilot / unit, unit=unit)
 
     def each(self, ensemble: Any, problem: Problem, points: Any, seed: int) -> Floats:

@@ -76,17 +76,6 @@ def in_time(work: Callable[[Any], Any], foreign: bool) -> Callable[[Any], Any]:
     return under_deadline(work) if foreign else work
 
 
-def unit_of(largest: float) -> float:
-    """A power of two about the size of the largest number, in which squares stay in range.
-
-    Examples
-    --------
-    >>> unit_of(5.0), unit_of(0.0)
-    (4.0, 1.0)
-    """
-    return float(np.ldexp(1.0, np.frexp(largest)[1] - 1)) if largest > 0 else 1.0
-
-
 def times_square(values: Floats, unit: float) -> Floats:
     """Values times the square of a unit, which itself might overflow."""
     with np.errstate(over="ignore"):

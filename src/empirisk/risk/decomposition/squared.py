@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from empirisk.charts.bias_variance import draw_mean_prediction
-from empirisk.risk.decomposition.group_sums import unit_of
+from empirisk.data.scaling import power_of_two
 from empirisk.risk.decomposition.parts import Decomposition, Parts
 from empirisk.runtime.arrays import Array, Floats
 
@@ -94,7 +94,7 @@ class SquaredAccounts:
     def __init__(self, truth: Floats, noise: Floats, pilot: Array) -> None:
         sizes = (np.abs(truth), np.abs(pilot), np.sqrt(noise[np.isfinite(noise)]))
         largest = max((float(size.max()) for size in sizes if size.size), default=0.0)
-        self.unit = unit_of(largest)
+        self.unit = float(power_of_two(largest))
         self.truth = truth
         self.noise = noise[:, None] / self.unit / self.unit
         self.pilot = pilot / self.unit
