@@ -24,27 +24,17 @@ def legend(ax):
 
 
 def test_the_training_curve_marks_the_epoch_of_the_least_validation_loss(tmp_path):
-    ax = drawn(draw_training_curve(LOSS, LATER, label="log loss"), tmp_path)
+    ax = drawn(draw_training_curve(LOSS, LATER), tmp_path)
     assert_array_equal(ax.lines[0].get_xdata(), [1, 2, 3, 4])
     assert_array_equal(ax.lines[0].get_ydata(), LOSS)
     assert_array_equal(ax.lines[1].get_ydata(), LATER)
     assert (ax.lines[2].get_xdata()[0], ax.lines[2].get_ydata()[0]) == (3, 2.0)
-    assert legend(ax) == ["training log loss", "validation log loss", "best epoch: 3"]
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("epoch", "log loss")
+    assert legend(ax) == ["training loss", "validation loss", "best epoch: 3"]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("epoch", "loss")
 
 
-def test_a_score_has_an_axis_of_its_own_and_its_best_is_the_highest(tmp_path):
-    ax = drawn(draw_training_curve(LOSS, [0.5, 0.8, 0.7, 0.6], score="accuracy"), tmp_path)
-    (side,) = (each for each in ax.figure.axes if each is not ax)
-    assert side.get_ylabel() == "accuracy"
-    assert_array_equal(side.lines[0].get_ydata(), [0.5, 0.8, 0.7, 0.6])
-    assert legend(side) == ["training loss", "validation accuracy", "best epoch: 2"]
-
-
-def test_a_given_epoch_is_marked_and_without_validation_none(tmp_path):
-    assert legend(drawn(draw_training_curve(LOSS, LATER, best=2), tmp_path))[-1] == "best epoch: 2"
+def test_without_validation_no_epoch_is_marked(tmp_path):
     assert legend(drawn(draw_training_curve(LOSS), tmp_path)) == ["training loss"]
-    assert legend(draw_training_curve(LOSS, best=4)) == ["training loss", "best epoch: 4"]
 
 
 def test_a_loss_that_is_not_finite_is_never_the_best(tmp_path):

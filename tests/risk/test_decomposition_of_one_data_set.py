@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.base import clone
+from sklearn.decomposition import PCA
 from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
@@ -31,9 +32,17 @@ def out_of_bag(learner, X, y, n_resamples, seed):
     return np.array(table)
 
 
-@pytest.mark.parametrize("learner", [LinearRegression(), KNeighborsRegressor(3)], ids=str)
+LEARNERS = [
+    LinearRegression(),
+    KNeighborsRegressor(3),
+    make_pipeline(PCA(1), LinearRegression()),
+]
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
 def test_from_one_data_set_the_parts_add_up_to_the_out_of_bag_error(learner):
-    # Counts as weights (least squares) or as repeated rows (neighbours) are the same fit.
+    # Counts as weights (least squares) or as repeated rows (neighbours) are the same fit; where a
+    # step takes no weights, all steps must see the rows repeated.
     X, y = one_data_set()
     found = bootstrap_bias_variance(learner, X, y, n_resamples=60, random_state=0)
     prediction = out_of_bag(learner, X, y, 60, 0)

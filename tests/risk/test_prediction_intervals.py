@@ -112,6 +112,7 @@ def test_intervals_lie_about_the_prediction_and_cover_new_rows():
     assert found.method == "Clopper-Pearson"
     assert_allclose(intervals.coverage.value, 270 / 300, rtol=1e-12)
     assert intervals.coverage.interval[0] < 0.9 < intervals.coverage.interval[1]
+    assert repr(intervals.coverage).startswith("IntervalCoverage(coverage: 0.9, [")
     assert_allclose(np.mean(intervals.by_third), 0.9)
     text = str(intervals)
     assert text.startswith("The 90 % prediction intervals reach from -")

@@ -142,7 +142,7 @@ def test_weights_count_rows_and_groups_are_judged_by_members_that_lack_them():
     pairs = np.arange(90) // 2
     grouped = strength(forest, X, y, groups=pairs)
     assert grouped.strength != plain.strength
-    with pytest.raises(DataError, match="some row of every group"):
+    with pytest.raises(DataError, match="a row of every group"):
         strength(forest, X, y, groups=np.zeros(90))
 
 

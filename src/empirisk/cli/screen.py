@@ -55,14 +55,14 @@ class Screen:
         shown = text if len(text) <= self.width else text[: self.width - 3] + "..."
         typer.echo(shown, err=self.err)
 
-    def table(self, header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> None:
-        """Columns with a header, the first `left` of them and the last aligned left."""
+    def table(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        """Columns with a header, the first and the last of them aligned left."""
         cells = [list(map(plain, header)), *(list(map(plain, row)) for row in rows)]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         last = len(widths) - 1
         for row in cells:
             aligned = [
-                cell.ljust(w) if j < left or j == last else cell.rjust(w)
+                cell.ljust(w) if j in (0, last) else cell.rjust(w)
                 for j, (cell, w) in enumerate(zip(row, widths, strict=True))
             ]
             self.line("  " + "  ".join(aligned).rstrip())

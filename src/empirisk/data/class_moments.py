@@ -18,12 +18,10 @@ import numpy as np
 
 from empirisk.compiled.class_rows import centre_by_class
 from empirisk.data.blocks import Blocks, Rows, compilable
+from empirisk.data.column_moments import MODERATE, extreme_exponent
 from empirisk.data.moments import Moments
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.deadlines import check_deadline
-
-MODERATE = 200
-"""Squares of numbers between 2^-200 and 2^200, times such weights, are far from overflow."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,18 +205,13 @@ class Units:
         for block in blocks:
             column = np.maximum(column if len(column) else 0.0, np.abs(block.X).max(axis=0))
             weight = max(weight, float(block.weight.max()))
-        return cls(_exponent(column), int(_exponent(np.array(weight))))
+        return cls(extreme_exponent(column), int(extreme_exponent(np.array(weight))))
 
     def measure(self, rows: Rows) -> Rows:
         """The rows with numbers and weights in these units."""
         X = np.ldexp(rows.X, -self.column) if self.column.any() else rows.X
         weight = np.ldexp(rows.weight, -self.weight) if self.weight else rows.weight
         return Rows(X, rows.y, weight)
-
-
-def _exponent(largest: Floats) -> Ints:
-    exponent = np.frexp(largest)[1].astype(np.int64)
-    return np.where(np.abs(exponent) > MODERATE, exponent, 0)
 
 
 def _ratio(part: Floats, whole: Floats) -> Floats:

@@ -16,7 +16,8 @@ from empirisk.runtime.arrays import Bools, Floats, Ints
 LEAST, LARGEST = 2.0**-400, 2.0**400
 """Sums of squares between these were taken without overflow, and nothing has vanished."""
 MODERATE = 200
-"""Weights between 2^-200 and 2^200 are taken as they are."""
+"""Numbers between 2^-200 and 2^200 are taken as they are: squares of them, times weights that are
+so, too, are far from overflow."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from empirisk.data.column import Kind
 from empirisk.runtime.column_names import check_names
-from empirisk.runtime.complaints import refuse_query
+from empirisk.runtime.complaints import is_missing, refuse_query
 from empirisk.runtime.errors import DataError, DataTypeError
 
 Arrays = list[tuple[str, Any]]
@@ -131,20 +131,13 @@ def _of_objects(name: str, values: Any, kind: Kind | None) -> Any:
 
 
 def _word(value: Any) -> str | None:
-    return None if _is_missing(value) else str(value)
-
-
-def _is_missing(value: Any) -> bool:
-    """None, NaN, or the marks of pandas, which is not imported here."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(value, float) and value != value
+    return None if is_missing(value) else str(value)
 
 
 def _mixture(name: str, objects: list[Any]) -> str:
     first: dict[str, int] = {}
     for i, each in enumerate(objects):
-        if not _is_missing(each):
+        if not is_missing(each):
             first.setdefault(type(each).__name__, i)
     found = ", ".join(f"{kind} (row {i}: {objects[i]!r:.30})" for kind, i in first.items())
     if len(first) < 2:

@@ -49,7 +49,7 @@ class Scales(NamedTuple):
         )
 
 
-def power_of_two(size: Floats) -> Floats:
+def power_of_two(size: Floats | float) -> Floats:
     """The power of two next above each size; 1 for size 0.
 
     Examples

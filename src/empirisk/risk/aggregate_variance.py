@@ -24,6 +24,7 @@ from empirisk.risk.decomposition.group_sums import (
     GroupSums,
     in_time,
     sum_in_groups,
+    times_square,
 )
 from empirisk.risk.decomposition.points import JudgedAt
 from empirisk.risk.decomposition.training_sets import TrainingSets
@@ -279,7 +280,7 @@ def _result(
         raise DataError(
             "no row was left out of two resamples of either half: give more rows or more resamples"
         )
-    square = stages.square
+    square = partial(times_square, unit=stages.unit)
     return AggregateVariance(
         member_variance=float(square(found[0])),
         correlation=float(found[1]),

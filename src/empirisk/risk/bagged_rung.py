@@ -18,11 +18,10 @@ from empirisk.risk.foreign import (
     under_deadline,
 )
 from empirisk.risk.out_of_bag_plan import OUT_OF_BAG
-from empirisk.risk.out_of_bag_scores import OutOfBag, left_out_scores
-from empirisk.risk.plans import Plan
+from empirisk.risk.out_of_bag_scores import OutOfBag, judged_by_members
 from empirisk.risk.predictor import name_of
 from empirisk.risk.problem import Problem, learner_of
-from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import parallel
@@ -33,7 +32,6 @@ def bagged_rung(
     estimator: Any,
     axis: Axis | None,
     problem: Problem,
-    plan: Plan,
     values: Sequence[Any],
     output: Output,
     *,
@@ -43,35 +41,25 @@ def bagged_rung(
 ) -> HeldOut:
     """One fit per value on all rows, each with the same seed; the fitted models come along."""
     refuse_no_bagging(estimator)
-    work = under_deadline(partial(_fit_and_judge, estimator, axis, problem, plan.groups, seed))
+    work = under_deadline(partial(_fit_and_judge, estimator, axis, problem, seed))
     fitted = parallel(work, track(list(values), "values"), n_jobs=n_jobs)
     models, bags = [model for model, _ in fitted], [bag for _, bag in fitted]
     path = FittedModels(models, problem)
     return held_out_of_bags(bags, path, problem.n_classes, output, rows_per_block)
 
 
-def fit_and_judge(
-    estimator: Any, problem: Problem, groups: Ints | None, seed: int | None
-) -> tuple[Any, OutOfBag]:
+def fit_and_judge(estimator: Any, problem: Problem, seed: int | None) -> tuple[Any, OutOfBag]:
     """The ensemble fitted on all rows, and what its members say of the rows that they lack."""
     check_deadline()
     model = fit_foreign(estimator, problem, seed)
-    bag = OutOfBag(problem.n, groups)
     whole = replace(problem, kept=None)  # the model was fitted on the rows that are left
-    for rows, scores in left_out_scores(model, whole, bag, problem.n, n_jobs=None):
-        bag.add(rows, scores)
-    return model, bag
+    return model, judged_by_members(model, whole, problem.n, n_jobs=None)
 
 
 def _fit_and_judge(
-    estimator: Any,
-    axis: Axis | None,
-    problem: Problem,
-    groups: Ints | None,
-    seed: int | None,
-    value: Any,
+    estimator: Any, axis: Axis | None, problem: Problem, seed: int | None, value: Any
 ) -> tuple[Any, OutOfBag]:
-    return fit_and_judge(at_value(estimator, axis, value), problem, groups, seed)
+    return fit_and_judge(at_value(estimator, axis, value), problem, seed)
 
 
 def refuse_no_bagging(estimator: Any) -> None:

@@ -19,7 +19,8 @@ from empirisk.risk.no_information import no_information_rate
 from empirisk.risk.problem import Problem
 from empirisk.risk.resampling.sample import Resamples, whole_number
 from empirisk.runtime.arrays import Floats, Ints
-from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.errors import DataError
+from empirisk.runtime.scalars import check_level
 from empirisk.runtime.streams import settled, spawn
 
 HELD = 0.632  # the share of the rows that a resample holds, 1 - 1/e
@@ -81,8 +82,7 @@ def bootstrap_632plus(
     The squared risk of the procedure at this n is ..., 95 % interval ... to ... (.632+ bootstrap:
     0.3... of the training risk ... and 0.6... of the risk of rows left out ...).
     """
-    if not 0 < level < 1:
-        raise ParameterError(f"level is {level}; it must lie between 0 and 1, such as 0.95")
+    check_level(level)
     problem = Problem.of(estimator, X, y, loss=loss, sample_weight=sample_weight, groups=groups)
     if problem.target is None:
         raise DataError("the .632 bootstrap is for predictors, and the target y is None: give y")
@@ -195,9 +195,7 @@ def _plan(
     problem: Problem, n_resamples: int, random_state: Any
 ) -> tuple[Resamples, Ints, list[int] | None]:
     """The resamples, the unit of each row, and the seeds of the fits, if they are to have some."""
-    unit = np.arange(problem.n)
-    if problem.groups is not None:
-        unit = np.unique(problem.groups, return_inverse=True)[1].reshape(-1)
+    unit = problem.unit
     n, n_resamples = int(unit.max()) + 1, whole_number(n_resamples, "n_resamples", 2)
     if n < 2:
         raise DataError("the data are one row or group; a bootstrap needs two or more")
@@ -212,7 +210,7 @@ def _training_losses(
     """The losses of the rows by the model of all rows, and the no-information rate of that."""
     model = fit_foreign(estimator, problem, None if seeds is None else seeds[-1])
     prediction = foreign_prediction(model, problem.X, problem, problem.loss.output)
-    losses = problem.losses(np.arange(problem.n), prediction[:, None])[:, 0]
+    losses = problem.row_losses(prediction)
     return losses, no_information_rate(problem, prediction, seed)
 
 

@@ -9,7 +9,6 @@ from empirisk.losses import Loss, as_loss
 from empirisk.risk.estimate import RiskEstimate
 from empirisk.risk.fingerprints import data_key
 from empirisk.risk.foreign import foreign_prediction
-from empirisk.risk.groups import group_codes
 from empirisk.risk.loss_table import LossTable
 from empirisk.risk.measure_names import MEASURES, Name
 from empirisk.risk.measures.cross_validated import cross_validate as cross_validated_measure
@@ -90,11 +89,10 @@ def evaluate(
         classes=known_classes(predictor),
     )
     prediction = foreign_prediction(predictor, problem.X, problem, problem.loss.output)
-    rows, codes = np.arange(problem.n), group_codes(problem.groups, problem.n)
     table = LossTable(
-        losses=problem.losses(rows, prediction[:, None])[:, 0],
+        losses=problem.row_losses(prediction),
         weight=problem.weight,
-        unit=rows if codes is None else codes,
+        unit=problem.unit,
         split=np.zeros(problem.n, dtype=np.int64),
         n_train=np.inf,
         kind="test",

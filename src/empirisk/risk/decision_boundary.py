@@ -56,10 +56,7 @@ def draw_decision_boundary(
     classifier = as_predictor(classifier, y, task="classification")
     _refuse_no_classifier(classifier)
     names, points = two_columns(classifier, X)
-    across, up = (
-        grid_along(column, name, resolution) for column, name in zip(points.T, names, strict=True)
-    )
-    plane = np.column_stack([np.tile(across, resolution), np.repeat(up, resolution)])
+    across, up, plane = plane_around(points, names, resolution)
     predicted = _predicted(classifier, like_given(X, plane), len(plane))
     truth, seen = predicted[:0], predicted[:0]
     if y is not None:
@@ -137,7 +134,17 @@ def two_columns(classifier: Any, X: Any) -> tuple[tuple[str, str], Floats]:
     return (str(names[0]), str(names[1])), np.column_stack(columns)
 
 
-def grid_along(column: Floats, name: str, resolution: int) -> Floats:
+def plane_around(
+    points: Floats, names: tuple[str, str], resolution: int
+) -> tuple[Floats, Floats, Floats]:
+    """Coordinates across and up, a little beyond the points, and the points of their grid."""
+    across, up = (
+        _grid_along(column, name, resolution) for column, name in zip(points.T, names, strict=True)
+    )
+    return across, up, np.column_stack([np.tile(across, resolution), np.repeat(up, resolution)])
+
+
+def _grid_along(column: Floats, name: str, resolution: int) -> Floats:
     """From a little below the least to a little above the largest number."""
     finite = column[np.isfinite(column)]
     if len(finite) == 0:

@@ -10,15 +10,14 @@ from sklearn.pipeline import Pipeline
 
 from empirisk.charts.first_split import draw_shares, draw_thresholds
 from empirisk.data.table import Table
-from empirisk.risk.foreign import fit_foreign, under_deadline
+from empirisk.risk.foreign import fit_foreign, share_out
 from empirisk.risk.predictor import name_of
 from empirisk.risk.problem import Problem, learner_of
 from empirisk.risk.resample_counts import resample_counts
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.column_names import column_names
-from empirisk.runtime.deadlines import check_deadline, time_left
+from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import ParameterError
-from empirisk.runtime.parallel import parallel
 from empirisk.runtime.progress import track
 from empirisk.runtime.streams import spawn
 
@@ -177,9 +176,8 @@ def first_split(
     of_all, *seeds = spawn(random_state, n_resamples + 1)
     model = fit_foreign(learner, problem, of_all)
     on_all = _root(model)  # refuses what is no tree at once
-    work = under_deadline(partial(_root_of_resample, learner, problem))
-    kind: Any = "processes" if np.isinf(time_left()) else "threads"
-    roots = parallel(work, track(seeds, "resamples"), n_jobs=n_jobs, kind=kind)
+    work = partial(_root_of_resample, learner, problem)
+    roots = share_out(work, track(seeds, "resamples"), n_jobs=n_jobs)
     return _result(roots, on_all, _names(model, X), name, "trees of resamples")
 
 

@@ -1,7 +1,8 @@
 """How any scikit-learn estimator is fitted and asked, whatever it knows of weights and classes."""
 
+from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -15,7 +16,11 @@ from empirisk.risk.problem import Problem, owner_of
 from empirisk.runtime.arrays import Array, Ints
 from empirisk.runtime.deadlines import call_with_timeout, time_left
 from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.parallel import parallel
 from empirisk.runtime.streams import seed32
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 def at_value(estimator: Any, axis: Axis | None, value: Any) -> BaseEstimator:
@@ -94,7 +99,7 @@ def _scores(model: Any, X: Any, problem: Problem) -> Array:
 def mean_loss(model: Any, problem: Problem) -> float:
     """The empirical risk of a fitted predictor on a problem: on its training rows, too good."""
     prediction = foreign_prediction(model, problem.X, problem, problem.loss.output)
-    losses = problem.losses(np.arange(problem.n), prediction[:, None])[:, 0]
+    losses = problem.row_losses(prediction)
     return float(np.average(losses, weights=problem.weight))
 
 
@@ -131,6 +136,14 @@ def seeded(estimator: Any, seed: int | None) -> Any:
 def under_deadline(work: Any) -> Any:
     """Where there is a deadline, foreign code runs in a process that can be ended."""
     return work if np.isinf(time_left()) else partial(call_with_timeout, work)
+
+
+def share_out(
+    work: Callable[[Item], Result], items: Iterable[Item], *, n_jobs: int | None
+) -> list[Result]:
+    """Foreign work on each item, in processes; under a deadline a thread waits for each of them."""
+    kind: Literal["threads", "processes"] = "processes" if np.isinf(time_left()) else "threads"
+    return parallel(under_deadline(work), items, n_jobs=n_jobs, kind=kind)
 
 
 def takes_weights(estimator: Any) -> bool:

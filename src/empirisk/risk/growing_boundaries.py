@@ -10,7 +10,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from empirisk.charts.decision_boundary import draw_points, draw_regions
 from empirisk.charts.panels import panels
-from empirisk.risk.decision_boundary import given_labels, grid_along, like_given, two_columns
+from empirisk.risk.decision_boundary import given_labels, like_given, plane_around, two_columns
 from empirisk.risk.foreign import seeded
 from empirisk.risk.members_at import members_at
 from empirisk.risk.predictor import name_of
@@ -83,10 +83,7 @@ def draw_growing_boundaries(
         for model, seed in zip(classifiers, seeds, strict=True)
     ]
     names, points = two_columns(models[0], X)
-    across, up = (
-        grid_along(column, name, resolution) for column, name in zip(points.T, names, strict=True)
-    )
-    plane = np.column_stack([np.tile(across, resolution), np.repeat(up, resolution)])
+    across, up, plane = plane_around(points, names, resolution)
     classes = np.unique(np.concatenate([truth, *(model.classes_ for model in models)]))
     titles, codes = [str(label) for label in classes], np.searchsorted(classes, truth)
     rows = [list(_stages(model, like_given(X, plane), X, classes, wanted)) for model in models]

@@ -29,6 +29,7 @@ from scipy import stats
 from empirisk.risk.cautions import cautions
 from empirisk.risk.loss_table import LossTable
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.scalars import check_level
 
 MARGIN = 1.25
 CHOICE = 0.2
@@ -53,8 +54,7 @@ def interval(
     table: LossTable, level: float, method: str = "auto", centre: float | None = None
 ) -> Interval:
     """The interval by the named method, or by the one that is valid for the table's plan."""
-    if not 0 < level < 1:
-        raise ParameterError(f"level is {level}; it must lie between 0 and 1, such as 0.95")
+    check_level(level)
     if method != "auto" and method not in METHODS:
         raise ParameterError(
             f"method is {method!r}; choose 'auto' or one of {sorted(METHODS)}, or for "

@@ -14,7 +14,7 @@ from empirisk.losses import Loss
 from empirisk.risk.crossed_errors import errors_of_means
 from empirisk.risk.extrapolation import Extrapolation, extrapolate
 from empirisk.risk.fingerprints import digest
-from empirisk.risk.foreign import fit_foreign, foreign_prediction, under_deadline
+from empirisk.risk.foreign import fit_foreign, foreign_prediction, share_out
 from empirisk.risk.intervals import Interval, interval, widening
 from empirisk.risk.loss_table import LossTable
 from empirisk.risk.nested_subsets import Split, checked_sizes, plans_of, splits_of
@@ -25,7 +25,6 @@ from empirisk.risk.rungs import refuse_one_class
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import DataError, ParameterError
-from empirisk.runtime.parallel import parallel
 from empirisk.runtime.progress import track
 from empirisk.runtime.streams import settled, spawn
 
@@ -200,8 +199,8 @@ def learning_curve(
     largest = min(len(plan.train(s)) for plan in plans for s in range(plan.n_splits))
     rows = checked_sizes(sizes, largest, problem)
     splits = splits_of(problem, plans, rows, order_seed, seeded=random_state is not None)
-    work = under_deadline(partial(_split_losses, learner, problem))
-    found = parallel(work, track(splits, "training parts"), n_jobs=n_jobs, kind="processes")
+    work = partial(_split_losses, learner, problem)
+    found = share_out(work, track(splits, "training parts"), n_jobs=n_jobs)
     return _curve(problem, plans, splits, found, level)
 
 
@@ -222,7 +221,7 @@ def _split_losses(learner: Any, problem: Problem, split: Split) -> tuple[Floats,
 def _losses(model: Any, problem: Problem, rows: Ints) -> Floats:
     X = _safe_indexing(problem.X, rows)
     prediction = foreign_prediction(model, X, problem, problem.loss.output)
-    return problem.losses(rows, prediction[:, None])[:, 0]
+    return problem.row_losses(prediction, rows)
 
 
 def _curve(

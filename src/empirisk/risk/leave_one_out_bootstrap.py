@@ -14,13 +14,13 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
-from empirisk.risk.foreign import fit_foreign, foreign_prediction, takes_weights, under_deadline
+from empirisk.risk.foreign import fit_foreign, foreign_prediction, share_out, takes_weights
 from empirisk.risk.problem import Problem
 from empirisk.risk.resampling.sample import Resamples
 from empirisk.runtime.arrays import Array, Floats, Ints
-from empirisk.runtime.deadlines import check_deadline, time_left
+from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import DataError, ParameterError
-from empirisk.runtime.parallel import parallel, slices
+from empirisk.runtime.parallel import slices
 from empirisk.runtime.progress import track
 
 RESAMPLES_AT_ONCE = 32  # whose losses are in memory together
@@ -66,10 +66,9 @@ def leave_one_out_bootstrap(
     share = problem.weight / problem.weight.sum()
     total, moments = np.zeros(problem.n), Moments(lacking, resamples)
     work = partial(_left_out_losses, estimator, problem, unit, resamples, seeds)
-    kind: Any = "processes" if np.isinf(time_left()) else "threads"  # each with its own process
     for block in track(blocks, "resamples"):
         numbers = range(block.start, block.stop)
-        losses = np.stack(parallel(under_deadline(work), numbers, n_jobs=n_jobs, kind=kind))
+        losses = np.stack(share_out(work, numbers, n_jobs=n_jobs))
         total += losses.sum(axis=0)
         moments.add(block, _sums_by_unit(losses / scale * share, unit, resamples.n))
     losses = total / lacking[unit]
@@ -146,7 +145,7 @@ def _left_out_losses(
     if len(rows):
         seed = None if seeds is None else seeds[b]
         prediction = predict_left_out(estimator, problem, copies, rows, seed)
-        losses[rows] = problem.losses(rows, prediction[:, None])[:, 0]
+        losses[rows] = problem.row_losses(prediction, rows)
     if np.isnan(losses).any():
         raise DataError(f"the loss of row {int(np.argmax(np.isnan(losses)))} is not a number")
     return losses

@@ -94,7 +94,7 @@ def known_freedom(estimator: Any, problem: Problem) -> float | None:
     if isinstance(learner, PathMixin):
         if learner.freedom not in ("path", "columns") or not _fits_means(estimator, problem):
             return None
-        values = current_value(estimator, declared_axis(estimator))[0]
+        values = current_value(estimator, declared_axis(estimator))
         whole = fit_all_values(estimator, problem.designed(estimator), values, None)
         return float(whole.path.degrees_of_freedom[0])
     several = get_tags(estimator).target_tags.multi_output

@@ -18,6 +18,7 @@ from sklearn.utils import _safe_indexing
 
 from empirisk.losses import Log, Loss, Squared
 from empirisk.risk.foreign import fit_foreign, foreign_prediction
+from empirisk.risk.noise_model import shrinkage
 from empirisk.risk.out_of_fold import OutOfFold, out_of_fold
 from empirisk.risk.problem import Problem
 from empirisk.risk.smoothed_rows import draw_rows
@@ -137,21 +138,6 @@ class Honest:
 
     def mean(self, prediction: Floats) -> Floats:
         return prediction + self.a * (self.towards - prediction)
-
-
-def shrinkage(prediction: Floats, truth: Floats, towards: Floats, weight: Floats) -> float:
-    """The a in [0, 1] for which prediction + a (towards - prediction) has the least squared error.
-
-    Examples
-    --------
-    >>> shrinkage(np.array([[2.0], [-2.0]]), np.array([[1.0], [-1.0]]), np.zeros(1), np.ones(2))
-    0.5
-    """
-    gap = towards - prediction
-    size = float(np.abs(gap).max()) or 1.0
-    along = float(weight @ ((truth - prediction) / size * (gap / size)).sum(axis=1))
-    length = float(weight @ np.square(gap / size).sum(axis=1))
-    return min(max(along / length, 0.0), 1.0) if length > 0 else 0.0
 
 
 def _loss_of_mean(reference: Any, problem: Problem) -> Loss:

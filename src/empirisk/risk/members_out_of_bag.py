@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from empirisk.data.scaling import power_of_two
 from empirisk.risk.bagged_members import BaggedMembers
+from empirisk.risk.out_of_bag_scores import OutOfBag
 from empirisk.risk.problem import Problem
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError
@@ -35,24 +37,21 @@ class OutOfBagSums:
 
 
 @dataclass(frozen=True, eq=False)
-class Judges:
-    """The members, the units of the rows, each drawn or lacking as a whole, and their weights."""
+class MembersOutOfBag:
+    """The members, and the rows of a problem that each of them lacks."""
 
     members: BaggedMembers
-    unit: Ints
-    weight: Floats
+    problem: Problem
+    bag: OutOfBag
 
     @classmethod
-    def of(cls, ensemble: Any, problem: Problem, n: int) -> "Judges":
-        unit = np.arange(problem.n)
-        if problem.groups is not None:
-            unit = np.unique(problem.groups, return_inverse=True)[1].reshape(-1)
-        return cls(BaggedMembers.of(ensemble, problem, n), unit, problem.weight)
+    def of(cls, ensemble: Any, problem: Problem, n: int) -> "MembersOutOfBag":
+        bag = OutOfBag(problem.n, problem.group)
+        return cls(BaggedMembers.of(ensemble, problem, n), problem, bag)
 
     def lacking(self, b: int) -> Ints:
-        """The rows that member b did not draw, nor any of their unit."""
-        drawn = np.bincount(self.unit, self.members.counts(b))
-        return np.flatnonzero(drawn[self.unit] == 0)
+        """The rows that member b did not draw, nor any of their group."""
+        return self.bag.left_out(self.members.counts(b))
 
     def said(self, b: int) -> tuple[Ints, Array]:
         """These rows, and what the member predicts for them."""
@@ -61,27 +60,33 @@ class Judges:
 
     def sums(self, values: list[Array], rows: Ints) -> Floats:
         """Weighted sums of values of rows, by group of rows: (G, values)."""
-        weight, part = self.weight[rows], self.unit[rows] % GROUPS
+        weight, part = self.problem.weight[rows], self.problem.unit[rows] % GROUPS
         return np.stack([np.bincount(part, weight * each, GROUPS) for each in values], axis=1)
+
+    def judged(self, number: Array) -> Ints:
+        """The rows that some member lacks, from how many do."""
+        if not number.any():
+            self.bag.refuse_none()
+        return np.flatnonzero(number)
 
 
 def classes_out_of_bag(ensemble: Any, problem: Problem, n: int, n_jobs: int | None) -> OutOfBagSums:
     """Votes for the true class and for its strongest rival."""
-    judges, truth = Judges.of(ensemble, problem, n), problem.target
+    bagged, truth = MembersOutOfBag.of(ensemble, problem, n), problem.target
     assert truth is not None
     small: Any = np.int8 if problem.n_classes < 128 else np.int32
 
     def vote(b: int) -> tuple[Ints, Array]:
-        rows, scores = judges.said(b)
+        rows, scores = bagged.said(b)
         return rows, scores.argmax(axis=1).astype(small) if len(rows) else np.zeros(0, small)
 
     votes = np.zeros((problem.n, problem.n_classes), dtype=np.int64)
     each = []
-    for rows, codes in stream(vote, track(range(len(judges.members)), "members"), n_jobs=n_jobs):
+    for rows, codes in stream(vote, track(range(len(bagged.members)), "members"), n_jobs=n_jobs):
         votes[rows, codes] += 1
         each.append(codes)
     number = votes.sum(axis=1)
-    judged = _judged(number)
+    judged = bagged.judged(number)
     own = np.take_along_axis(votes, truth[:, None], axis=1)[:, 0]
     others = votes.copy()
     others[np.arange(problem.n), truth] = -1
@@ -93,35 +98,35 @@ def classes_out_of_bag(ensemble: Any, problem: Problem, n: int, n_jobs: int | No
     square = (p - q) ** 2 - _of_choice(p + q - (p - q) ** 2, number[judged])
     of_members = np.zeros((GROUPS, 3, len(each)))
     for b, codes in enumerate(each):
-        rows = judges.lacking(b)
+        rows = bagged.lacking(b)
         hits, rivals = codes == truth[rows], codes == rival[rows]
-        of_members[:, :, b] = judges.sums([np.ones(len(rows)), hits, rivals], rows)
-    of_rows = judges.sums([np.ones(len(p)), p - q, square, wrong], judged)
+        of_members[:, :, b] = bagged.sums([np.ones(len(rows)), hits, rivals], rows)
+    of_rows = bagged.sums([np.ones(len(p)), p - q, square, wrong], judged)
     return _present(of_rows, of_members, p - q, 1.0)
 
 
 def numbers_out_of_bag(ensemble: Any, problem: Problem, n: int, n_jobs: int | None) -> OutOfBagSums:
     """Squares of errors of the members and of their mean."""
-    judges, target = Judges.of(ensemble, problem, n), problem.target
+    bagged, target = MembersOutOfBag.of(ensemble, problem, n), problem.target
     assert target is not None
     if target.ndim > 1:
         raise DataError("y has several columns; take one at a time")
-    unit = _unit(target)
+    unit = float(power_of_two(float(np.abs(target).max())))
     number, total, squares = np.zeros((3, problem.n))
-    of_members = np.zeros((GROUPS, 2, len(judges.members)))
-    said = stream(judges.said, track(range(len(judges.members)), "members"), n_jobs=n_jobs)
+    of_members = np.zeros((GROUPS, 2, len(bagged.members)))
+    said = stream(bagged.said, track(range(len(bagged.members)), "members"), n_jobs=n_jobs)
     for b, (rows, scores) in enumerate(said):
         error = (target[rows] - scores) / unit
         number[rows] += 1
         total[rows] += error
         squares[rows] += error**2
-        of_members[:, :, b] = judges.sums([np.ones(len(rows)), error**2], rows)
-    judged = _judged(number)
+        of_members[:, :, b] = bagged.sums([np.ones(len(rows)), error**2], rows)
+    judged = bagged.judged(number)
     number = number[judged]
     mean = total[judged] / number
     spread = np.maximum(squares[judged] / number - mean**2, 0.0)
     corrected = mean**2 - _of_choice(spread, number)
-    of_rows = judges.sums([np.ones(len(mean)), mean**2, corrected], judged)
+    of_rows = bagged.sums([np.ones(len(mean)), mean**2, corrected], judged)
     return _present(of_rows, of_members, mean * unit, unit)
 
 
@@ -133,23 +138,7 @@ def _of_choice(spread: Floats, number: Array) -> Floats:
     return np.where(number > 1, spread / np.maximum(number - 1, 1), 0.0)
 
 
-def _judged(number: Array) -> Ints:
-    judged = np.flatnonzero(number > 0)
-    if not len(judged):
-        raise DataError(
-            "every member of the ensemble drew every row, or some row of every group, and none is "
-            "out of bag: fit it with bootstrap=True, or to smaller samples (max_samples)"
-        )
-    return judged
-
-
 def _present(of_rows: Floats, of_members: Floats, means: Floats, unit: float) -> OutOfBagSums:
     """Without the groups that have no rows, of which there may be some where rows are few."""
     present = of_rows[:, 0] > 0
     return OutOfBagSums(of_rows[present], of_members[present], means, unit)
-
-
-def _unit(target: Floats) -> float:
-    """A power of two about the size of the numbers, so that squares stay in range."""
-    largest = float(np.abs(target).max())
-    return float(np.ldexp(1.0, np.frexp(largest)[1] - 1)) if largest > 0 else 1.0

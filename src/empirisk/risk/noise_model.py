@@ -153,11 +153,23 @@ def shrunk(prediction: Floats, truth: Floats, weight: Floats) -> Floats:
     >>> shrunk(np.array([[2.0], [-2.0]]), np.array([[1.0], [-1.0]]), np.ones(2)).T
     array([[ 1., -1.]])
     """
-    towards = np.average(truth, axis=0, weights=weight) - prediction
-    length = float(weight @ (towards**2).sum(axis=1))
-    along = float(weight @ ((truth - prediction) * towards).sum(axis=1))
-    a = min(max(along / length, 0.0), 1.0) if length > 0 else 0.0
-    return prediction + a * towards
+    towards = np.average(truth, axis=0, weights=weight)
+    return prediction + shrinkage(prediction, truth, towards, weight) * (towards - prediction)
+
+
+def shrinkage(prediction: Floats, truth: Floats, towards: Floats, weight: Floats) -> float:
+    """The a in [0, 1] for which prediction + a (towards - prediction) has the least squared error.
+
+    Examples
+    --------
+    >>> shrinkage(np.array([[2.0], [-2.0]]), np.array([[1.0], [-1.0]]), np.zeros(1), np.ones(2))
+    0.5
+    """
+    gap = towards - prediction
+    size = float(np.abs(gap).max()) or 1.0
+    along = float(weight @ ((truth - prediction) / size * (gap / size)).sum(axis=1))
+    length = float(weight @ np.square(gap / size).sum(axis=1))
+    return min(max(along / length, 0.0), 1.0) if length > 0 else 0.0
 
 
 def as_copies(problem: Problem) -> Problem:

@@ -18,14 +18,13 @@ import numpy as np
 from empirisk.charts.intervals import draw_intervals
 from empirisk.losses import Loss
 from empirisk.risk.estimate import RiskEstimate
-from empirisk.risk.foreign import under_deadline
+from empirisk.risk.foreign import share_out
 from empirisk.risk.linear_smoothers import known_freedom
 from empirisk.risk.noise_model import GaussianNoise, NoiseModel, Resampling, as_copies, noise_model
 from empirisk.risk.problem import Problem, learner_of
 from empirisk.risk.training_error import FIXED_ROWS, TrainingFit, fitted_values
 from empirisk.runtime.arrays import Array
 from empirisk.runtime.errors import DataError, ParameterError
-from empirisk.runtime.parallel import parallel
 from empirisk.runtime.progress import track
 from empirisk.runtime.streams import generator, settled
 
@@ -248,9 +247,9 @@ def _bootstrapped(
     """The mean over draws of new outcomes."""
     fit = TrainingFit.of(learner, problem, resampling.seed)
     noise = noise_model(learner, problem, noise_variance, resampling)
-    work = under_deadline(partial(_drawn_optimism, learner, problem, noise, fit.prediction))
+    work = partial(_drawn_optimism, learner, problem, noise, fit.prediction)
     seeds = track(resampling.draws(), "resamples")
-    gaps = np.array(parallel(work, seeds, n_jobs=resampling.n_jobs, kind="processes"))
+    gaps = np.array(share_out(work, seeds, n_jobs=resampling.n_jobs))
     size = float(np.abs(gaps).max()) or 1.0  # squares of y may be too large to be squared again
     value = float(gaps.mean())
     error = size * float((gaps / size).std(ddof=1)) / np.sqrt(resampling.n)

@@ -16,7 +16,7 @@ from empirisk.charts.intervals import draw_intervals
 from empirisk.losses.probabilities import checked_probabilities
 from empirisk.risk.estimate import RiskEstimate
 from empirisk.risk.fingerprints import data_key
-from empirisk.risk.foreign import under_deadline
+from empirisk.risk.foreign import share_out
 from empirisk.risk.intervals import Interval, interval
 from empirisk.risk.leave_one_out_bootstrap import predict_left_out
 from empirisk.risk.loss_table import LossTable
@@ -24,9 +24,9 @@ from empirisk.risk.measures.measure import Measure
 from empirisk.risk.problem import Problem
 from empirisk.risk.resample_counts import resample_counts
 from empirisk.runtime.arrays import Array, Bools, Floats, Ints
-from empirisk.runtime.deadlines import check_deadline, time_left
+from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import DataError, ParameterError
-from empirisk.runtime.parallel import parallel, slices
+from empirisk.runtime.parallel import slices
 from empirisk.runtime.progress import track
 from empirisk.runtime.streams import spawn
 
@@ -213,12 +213,10 @@ class Judge:
         return self.problem.target
 
     def _table(self, losses: Floats) -> LossTable:
-        rows, groups = np.arange(self.problem.n), self.problem.groups
-        unit = rows if groups is None else np.unique(groups, return_inverse=True)[1]
         return LossTable(
             losses=losses,
             weight=self.problem.weight[self.voted],
-            unit=unit[self.voted],
+            unit=self.problem.unit[self.voted],
             split=np.zeros(len(losses), dtype=np.int64),
             n_train=(1 - np.exp(-1)) * self.problem.n,
             kind="out_of_bag",
@@ -248,10 +246,9 @@ class Judge:
 def _votes(estimator: Any, problem: Problem, seeds: Sequence[int], n_jobs: int | None) -> Ints:
     """How many models, of those that did not see the row, predict each class."""
     votes = np.zeros((problem.n, problem.n_classes), dtype=np.int64)
-    work = under_deadline(partial(_one_vote, estimator, problem))
-    kind: Any = "processes" if np.isinf(time_left()) else "threads"  # each with its own process
+    work = partial(_one_vote, estimator, problem)
     for batch in track(slices(len(seeds), FITS_AT_ONCE), "resamples"):
-        for rows, codes in parallel(work, seeds[batch], n_jobs=n_jobs, kind=kind):
+        for rows, codes in share_out(work, seeds[batch], n_jobs=n_jobs):
             votes[rows, codes] += 1
     return votes
 

@@ -13,9 +13,8 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from empirisk.losses import Loss
 from empirisk.risk.cross_validation import is_measure
 from empirisk.risk.estimate import RiskEstimate
-from empirisk.risk.groups import group_codes
 from empirisk.risk.measures.out_of_bag import OutOfBagMeasure
-from empirisk.risk.out_of_bag_scores import OutOfBag, left_out_scores
+from empirisk.risk.out_of_bag_scores import judged_by_members
 from empirisk.risk.problem import Problem
 
 
@@ -74,9 +73,7 @@ def out_of_bag(
     """
     measure = measure_of(ensemble, loss, options, method)
     problem = bagged_problem(ensemble, X, y, "zero_one" if measure else loss, sample_weight, groups)
-    bag = OutOfBag(problem.n, group_codes(problem.groups, problem.n))
-    for rows, scores in left_out_scores(ensemble, problem, bag, _num_samples(y), n_jobs=n_jobs):
-        bag.add(rows, scores)
+    bag = judged_by_members(ensemble, problem, _num_samples(y), n_jobs=n_jobs)
     if measure is not None:
         return measure.estimate(bag, problem, level)
     return bag.estimate(problem, level=level, method=method)

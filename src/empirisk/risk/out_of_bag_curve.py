@@ -9,7 +9,6 @@ from sklearn.utils.validation import _num_samples
 from empirisk.charts.out_of_bag_curve import draw_out_of_bag_curve
 from empirisk.losses import Loss
 from empirisk.risk.estimate import RiskEstimate
-from empirisk.risk.groups import group_codes
 from empirisk.risk.out_of_bag import bagged_problem, measure_of
 from empirisk.risk.out_of_bag_scores import OutOfBag, left_out_scores
 from empirisk.runtime.arrays import Floats, Ints
@@ -139,7 +138,7 @@ def out_of_bag_curve(
     """
     measure = measure_of(ensemble, loss, options)
     problem = bagged_problem(ensemble, X, y, "zero_one" if measure else loss, sample_weight, groups)
-    bag = OutOfBag(problem.n, group_codes(problem.groups, problem.n), problem)
+    bag = OutOfBag(problem.n, problem.group, problem)
     of_measure = []
     for rows, scores in left_out_scores(ensemble, problem, bag, _num_samples(y), n_jobs=n_jobs):
         bag.add(rows, scores)

@@ -104,7 +104,7 @@ class OutOfBag:
 
     def _losses_of(self, rows: Ints, problem: Problem) -> Floats:
         prediction = self.predictions(rows, problem.loss.output, problem.n_classes)
-        return problem.losses(rows, prediction[:, None])[:, 0]
+        return problem.row_losses(prediction, rows)
 
     @property
     def judged(self) -> Bools:
@@ -184,6 +184,14 @@ class OutOfBag:
         """Of the rows judged and their data: estimates with the same one can be subtracted."""
         rows = np.flatnonzero(self.judged)
         return digest("out_of_bag", problem.target, problem.weight, self.groups, rows)
+
+
+def judged_by_members(ensemble: Any, problem: Problem, n: int, *, n_jobs: int | None) -> OutOfBag:
+    """What the members of a fitted ensemble say together of the rows that they lack."""
+    bag = OutOfBag(problem.n, problem.group)
+    for rows, scores in left_out_scores(ensemble, problem, bag, n, n_jobs=n_jobs):
+        bag.add(rows, scores)
+    return bag
 
 
 def left_out_scores(

@@ -240,15 +240,13 @@ def out_of_fold(
     axis = axis if axis is not None else declared_axis(estimator)
     as_it_is = values is None
     if values is None:
-        values, axis = current_value(estimator, axis)
+        values = current_value(estimator, axis)
     else:
         estimator = along_axis(estimator, axis)
     complexity = np.zeros(1) if axis is None or as_it_is else axis.complexity(values)
     if isinstance(plan, OutOfBagPlan):  # all values, and all later questions, see the same draws
         random_state = spawn(random_state, 1)[0] if random_state is None else random_state
-    work = Work(estimator, axis, problem, rung, random_state, n_jobs)
-    if work.has_path:
-        work = replace(work, problem=problem.designed(estimator))
+    work = Work(estimator, axis, problem, rung, random_state, n_jobs).designed()
     check_deadline()
     with one_blas_thread():
         held_out, used, why = work.held_out(plan, values)
@@ -272,12 +270,12 @@ def out_of_fold(
     return found
 
 
-def current_value(estimator: Any, axis: Axis | None) -> tuple[Sequence[Any], Axis | None]:
-    """The one value at which an estimator stands."""
+def current_value(estimator: Any, axis: Axis | None) -> Sequence[Any]:
+    """The one value at which an estimator stands; None without an axis."""
     if axis is None:
-        return (None,), None
+        return (None,)
     parts = tuple(owner_of(estimator, axis).get_params()[name] for name in axis.params)
-    return (parts if len(parts) > 1 else parts[0],), axis
+    return (parts if len(parts) > 1 else parts[0],)
 
 
 def _refuse_nan(losses: Floats, values: Sequence[Any], row: Ints) -> None:

@@ -20,11 +20,10 @@ from empirisk.risk.degrees_of_freedom import smoother_freedom
 from empirisk.risk.error_quantiles import covered_by_the_others, error_quantiles
 from empirisk.risk.estimate import RiskEstimate
 from empirisk.risk.fingerprints import data_key
-from empirisk.risk.groups import group_codes
 from empirisk.risk.intervals import interval
 from empirisk.risk.loss_table import LossTable
 from empirisk.risk.out_of_bag import bagged_problem
-from empirisk.risk.out_of_bag_scores import OutOfBag, left_out_scores
+from empirisk.risk.out_of_bag_scores import judged_by_members
 from empirisk.risk.predictor import name_of
 from empirisk.risk.problem import Problem
 from empirisk.runtime.arrays import Array, Bools, Floats, Ints
@@ -33,7 +32,7 @@ from empirisk.runtime.errors import DataError, ParameterError
 SURELY = 0.99  # that a third of the rows is covered less than asked for
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class IntervalCoverage(RiskEstimate):
     """The share of rows whose target lies in its prediction interval, of which so many should."""
 
@@ -109,11 +108,10 @@ class PredictionIntervals:
         )
         lower, upper = self.predict(problem.X)
         covered = (problem.target >= lower) & (problem.target <= upper)
-        unit = group_codes(problem.groups, problem.n)
         table = LossTable(
             losses=covered.astype(float),
             weight=problem.weight,
-            unit=np.arange(problem.n) if unit is None else unit,
+            unit=problem.unit,
             split=np.zeros(problem.n, dtype=np.int64),
             n_train=np.inf,
             kind="test",
@@ -199,16 +197,13 @@ def prediction_intervals(
             f"y has {problem.target.shape[1]} columns; prediction intervals are for one target: "
             "fit an ensemble for each"
         )
-    bag = OutOfBag(problem.n, group_codes(problem.groups, problem.n))
-    for rows, scores in left_out_scores(ensemble, problem, bag, _num_samples(y), n_jobs=n_jobs):
-        bag.add(rows, scores)
+    bag = judged_by_members(ensemble, problem, _num_samples(y), n_jobs=n_jobs)
     rows = np.flatnonzero(bag.judged)
     prediction = bag.predictions(rows, "value", 0)
-    unit = rows if bag.groups is None else bag.groups[rows]
     errors = LossTable(
         losses=problem.target[rows] - prediction,
         weight=problem.weight[rows],
-        unit=np.unique(unit, return_inverse=True)[1].reshape(-1),
+        unit=np.unique(problem.unit[rows], return_inverse=True)[1].reshape(-1),
         split=np.zeros(len(rows), dtype=np.int64),
         n_train=problem.n,
         kind="out_of_bag",

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -16,7 +17,7 @@ from empirisk.data.table import Table
 from empirisk.losses import Loss, as_loss, default_loss
 from empirisk.losses.costs import MatrixLoss
 from empirisk.risk.axis import Axis, PathMixin
-from empirisk.risk.groups import group_labels
+from empirisk.risk.groups import group_codes, group_labels
 from empirisk.risk.measure_names import MEASURES
 from empirisk.risk.out_of_bag_plan import OUT_OF_BAG, OutOfBagPlan
 from empirisk.risk.plans import Plan
@@ -114,6 +115,16 @@ class Problem:
     def n_classes(self) -> int:
         return 0 if self.classes is None else len(self.classes)
 
+    @cached_property
+    def group(self) -> Ints | None:
+        """The number of each row's group, 0..G-1; None without groups."""
+        return group_codes(self.groups, self.n)
+
+    @property
+    def unit(self) -> Ints:
+        """What was sampled independently: the group of each row, or the row itself."""
+        return np.arange(self.n) if self.group is None else self.group
+
     def designed(self, estimator: Any) -> Self:
         """With the design of a bare learner; behind steps of a pipeline each fold has its own.
 
@@ -208,6 +219,11 @@ class Problem:
         y = self.target[rows][:, None]
         losses = self.loss(y, prediction)
         return losses if losses.ndim == 2 else losses.mean(axis=2)
+
+    def row_losses(self, prediction: Array, rows: Ints | None = None) -> Floats:
+        """The loss of each row, or of these rows, from one prediction of each."""
+        rows = np.arange(self.n) if rows is None else rows
+        return self.losses(rows, prediction[:, None])[:, 0]
 
 
 def _rows_of_design(design: Any, index: Ints) -> Any:

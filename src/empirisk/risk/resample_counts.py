@@ -9,9 +9,7 @@ from empirisk.runtime.streams import generator
 
 def resample_counts(problem: Problem, seed: int) -> Ints:
     """Of a resample of as many rows as there are; where there are groups, of whole groups."""
-    unit = np.arange(problem.n)
-    if problem.groups is not None:
-        unit = np.unique(problem.groups, return_inverse=True)[1].reshape(-1)
+    unit = problem.unit
     units = int(unit.max()) + 1
     drawn = generator(seed).integers(units, size=units)
     return np.bincount(drawn, minlength=units)[unit]

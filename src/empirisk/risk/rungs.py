@@ -10,7 +10,7 @@ values by all classes is ever built.
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -24,13 +24,13 @@ from empirisk.risk.foreign import (
     fit_foreign,
     foreign_prediction,
     seeded,
+    share_out,
     takes_weights,
-    under_deadline,
 )
 from empirisk.risk.plans import Plan
 from empirisk.risk.problem import Problem, learner_of
 from empirisk.runtime.arrays import Array, Ints
-from empirisk.runtime.deadlines import check_deadline, time_left
+from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import PlanError
 from empirisk.runtime.parallel import parallel, slices, stream
 from empirisk.runtime.progress import track
@@ -92,11 +92,8 @@ def generic_rung(
 ) -> Iterator[Block]:
     """One fit per split and value, in processes where n_jobs asks for several."""
     work = partial(_split_predictions, estimator, axis, problem, plan, values, output, seeds)
-    # A fit under a deadline has a process of its own, which a thread waits for.
-    kind: Literal["threads", "processes"] = "processes" if np.isinf(time_left()) else "threads"
     splits = track(range(plan.n_splits), "folds")
-    results = parallel(under_deadline(work), splits, n_jobs=n_jobs, kind=kind)
-    for s, predictions in enumerate(results):
+    for s, predictions in enumerate(share_out(work, splits, n_jobs=n_jobs)):
         yield plan.repeat(s), plan.test(s), predictions
 
 
@@ -135,18 +132,22 @@ class SplitPath:
         )
 
     def predict(self, rows: Ints, output: Output) -> Array:
-        prediction = self.path.predict_path(self._design(rows), output)
+        """Of rows of the problem, by their numbers."""
+        if self.problem.design is not None:
+            return self._of_design(_safe_indexing(self.problem.design, rows), output)
+        return self.predict_at(_safe_indexing(self.problem.X, rows), output)
+
+    def predict_at(self, X: Any, output: Output) -> Array:
+        """Of any rows, which the steps before the learner have not seen."""
+        for step in self.steps:
+            X = step.transform(X)
+        return self._of_design(self.learner.design(X), output)
+
+    def _of_design(self, design: Any, output: Output) -> Array:
+        prediction = self.path.predict_path(design, output)
         if self.problem.classes is None:
             return prediction
         return align(prediction, self.present, self.problem.n_classes, output)
-
-    def _design(self, rows: Ints) -> Any:
-        if self.problem.design is not None:
-            return _safe_indexing(self.problem.design, rows)
-        X = _safe_indexing(self.problem.X, rows)
-        for step in self.steps:
-            X = step.transform(X)
-        return self.learner.design(X)
 
 
 def fit_steps(estimator: Any, problem: Problem) -> tuple[list[Any], Any]:
@@ -160,6 +161,17 @@ def fit_steps(estimator: Any, problem: Problem) -> tuple[list[Any], Any]:
         X = fitted.fit(X, problem.y, **weight).transform(X)
         steps.append(fitted)
     return steps, X
+
+
+def default_values(estimator: Any, problem: Problem, n_train: int) -> Sequence[Any]:
+    """The learner's own grid, for X as it meets it when all rows of the problem train."""
+    learner = learner_of(estimator)
+    design = problem.design
+    if design is None:
+        design = learner.design(fit_steps(estimator, problem)[1])
+    return problem.coded(learner).axis_values(
+        design, problem.target, problem.weight, n_train=n_train
+    )
 
 
 def refuse_one_class(present: Ints, problem: Problem) -> None:

@@ -138,7 +138,7 @@ def side_by_side(
     try:
         listed = _criteria(learner, alone, found, resampling.seed)
         estimates |= listed.estimates
-        notes.append(_of_criteria(listed, found))
+        notes.append(_of_criteria(listed))
     except DataError as refusal:
         notes.append(f"AIC, BIC and GCV are left out: {refusal}.")
     plan = problem.plan(cv, random_state=resampling.random_state)
@@ -198,7 +198,7 @@ def _of_in_sample(found: Optimism, problem: Problem, given: bool) -> str:
     return f"{text}."
 
 
-def _of_criteria(listed: InformationCriteria, found: Optimism) -> str:
+def _of_criteria(listed: InformationCriteria) -> str:
     df, n = listed.degrees_of_freedom, listed.n
     factor = np.log(n) / 2
     text = (

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
+from empirisk.data.scaling import power_of_two
 from empirisk.risk.foreign import fit_foreign
 from empirisk.risk.members_at import members_at, predictions
 from empirisk.risk.predictor import name_of
@@ -43,8 +44,7 @@ class Stages:
     def about(self, each: Floats) -> Self:
         """With the mean prediction of an ensemble as the pilot."""
         pilot = each[0] + (each - each[0]).mean(axis=0)
-        largest = float(np.abs(each).max(initial=0.0))
-        unit = float(np.ldexp(1.0, np.frexp(largest)[1] - 1)) if largest > 0 else 1.0
+        unit = float(power_of_two(float(np.abs(each).max(initial=0.0))))
         return replace(self, pilot=pilot / unit, unit=unit)
 
     def each(self, ensemble: Any, problem: Problem, points: Any, seed: int) -> Floats:
@@ -95,11 +95,6 @@ class Stages:
             variance = np.where(count > 1, variance, np.nan)
             within = np.where(count > 1, own / count, np.nan)
         return variance.mean(axis=2).T, within.mean(axis=1)
-
-    def square(self, values: Floats) -> Floats:
-        """Times the square of the unit, which itself might overflow."""
-        with np.errstate(over="ignore"):
-            return values * self.unit * self.unit
 
 
 def numbers_of_members(numbers: Sequence[int] | None, B: int) -> Ints:

@@ -19,15 +19,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from empirisk.charts.bias_variance import draw_parts
 from empirisk.charts.margins import draw_margins
 from empirisk.risk.decomposition.group_sums import jackknife_error
 from empirisk.risk.members_out_of_bag import OutOfBagSums, classes_out_of_bag, numbers_out_of_bag
+from empirisk.risk.out_of_bag import bagged_problem
 from empirisk.risk.predictor import name_of
-from empirisk.risk.problem import Problem
 from empirisk.runtime.arrays import Floats
 
 
@@ -196,12 +195,8 @@ def strength(
     0.1...).
     """
     check_is_fitted(ensemble)
-    classes = ensemble.classes_ if is_classifier(ensemble) else None
-    problem = Problem.of(
-        ensemble, X, y, sample_weight=sample_weight, groups=groups, classes=classes
-    )
-    n = _num_samples(y)
-    name = name_of(ensemble)
+    problem = bagged_problem(ensemble, X, y, None, sample_weight, groups)
+    n, name = _num_samples(y), name_of(ensemble)
     if problem.classes is not None:
         return _of_classifier(classes_out_of_bag(ensemble, problem, n, n_jobs), name)
     return _of_regressor(numbers_out_of_bag(ensemble, problem, n, n_jobs), name)

@@ -28,7 +28,7 @@ class TrainingFit:
     @classmethod
     def of(cls, learner: Any, problem: Problem, seed: int | None) -> "TrainingFit":
         prediction = fitted_values(learner, problem, seed)
-        losses = problem.losses(np.arange(problem.n), prediction[:, None])[:, 0]
+        losses = problem.row_losses(prediction)
         return cls(problem, prediction, losses)
 
     @property

@@ -11,6 +11,7 @@ from empirisk.risk.axis import Output, PathMixin
 from empirisk.risk.curves import RiskPath
 from empirisk.risk.out_of_fold import out_of_fold
 from empirisk.risk.problem import Problem
+from empirisk.risk.rungs import default_values
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.streams import settled
 
@@ -62,7 +63,7 @@ def risk_along_axis(
     random_state = settled(random_state)
     plan = problem.plan(cv, random_state=random_state)
     if values is None:
-        values = learner.axis_values(problem.design, None, problem.weight, n_train=plan.n_train)
+        values = default_values(learner, problem, plan.n_train)
     losses = out_of_fold(
         learner, problem, plan, values=list(values), n_jobs=n_jobs, random_state=random_state
     )

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -57,11 +57,23 @@ class Work:
         own = self.axis == declared_axis(self.estimator)
         return own and isinstance(learner_of(self.estimator), PathMixin) and self.rung != "generic"
 
-    def held_out(self, plan: Plan, values: Sequence[Any]) -> tuple[HeldOut, Rung, str]:
-        """Held-out predictions by the fastest rung that is exact, which one, and why not faster."""
+    def designed(self) -> Self:
+        """With the design that all folds have in common, where a path is taken."""
+        if not self.has_path:
+            return self
+        return replace(self, problem=self.problem.designed(self.estimator))
+
+    def held_out(
+        self, plan: Plan, values: Sequence[Any], output: Output | None = None
+    ) -> tuple[HeldOut, Rung, str]:
+        """Held-out predictions by the fastest rung that is exact, which one, and why not faster.
+
+        They are what the loss asks for unless an output is named.
+        """
         if plan.kind == OUT_OF_BAG:
             return self._out_of_bag(plan, values)
-        estimator, problem, output = self.estimator, self.problem, self.problem.loss.output
+        estimator, problem = self.estimator, self.problem
+        output = problem.loss.output if output is None else output
         shared: dict[str, Any] = {"seeds": self._seeds(plan), "n_jobs": self.n_jobs}
         if not self.has_path:
             problem = replace(problem, design=None)  # an estimator as it is takes X as it is
@@ -70,7 +82,7 @@ class Work:
         why = "asked for"
         if self.rung != "path":
             try:
-                return self._whole_plan(plan, values), "plan", ""
+                return self._whole_plan(plan, values, output), "plan", ""
             except CannotSubtractError as refusal:
                 why = str(refusal)
         return HeldOut(path_rung(estimator, problem, plan, values, output, **shared)), "path", why
@@ -94,12 +106,12 @@ class Work:
                 why = str(refusal)
         size = rows_per_block(len(values), problem.n_classes)
         held_out = bagged_rung(
-            self.estimator, self.axis, replace(problem, design=None), plan, values, output,
+            self.estimator, self.axis, replace(problem, design=None), values, output,
             rows_per_block=size, seed=self._seed, n_jobs=self.n_jobs,
         )  # fmt: skip
         return held_out, "generic", why
 
-    def _whole_plan(self, plan: Plan, values: Sequence[Any]) -> HeldOut:
+    def _whole_plan(self, plan: Plan, values: Sequence[Any], output: Output) -> HeldOut:
         learner, problem = learner_of(self.estimator), self.problem
         if learner is not self.estimator:
             encoder = self.estimator.steps[0][1]
@@ -108,9 +120,9 @@ class Work:
                 raise CannotSubtractError("the steps before the learner are fitted in each fold")
             design = FoldDesign.of(encoder, problem.X, problem.weight)
             problem = replace(problem, design=design)
-        return plan_rung(learner, problem, plan, values, problem.loss.output)
+        return plan_rung(learner, problem, plan, values, output)
 
-    def whole(self, values: Sequence[Any], path: Path | None) -> "Whole":
+    def whole(self, values: Sequence[Any], path: Path | None) -> Whole:
         """The path on all rows: the given one, which came along with a plan, or a new fit."""
         if path is not None:
             design = self.problem.design
@@ -118,7 +130,7 @@ class Work:
         fitted = fit_all_values(self.estimator, self.problem, values, self._seed)
         return Whole(fitted.path, fitted.predict)
 
-    def training_risk(self, values: Sequence[Any], whole: "Whole | None") -> Floats:
+    def training_risk(self, values: Sequence[Any], whole: Whole | None) -> Floats:
         """The mean loss at each value on the rows that trained."""
         problem, output = self.problem, self.problem.loss.output
         if whole is None:

@@ -9,6 +9,8 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
+from empirisk.runtime.errors import ParameterError
+
 
 def is_flag(value: Any) -> TypeGuard[bool]:
     """Whether it is True or False."""
@@ -29,6 +31,12 @@ def is_whole(value: Any, least: float = -inf) -> TypeGuard[int]:
 def is_number(value: Any) -> TypeGuard[float]:
     """Whether it is a finite number."""
     return isinstance(value, Real) and not is_flag(value) and isfinite(value)
+
+
+def check_level(level: float) -> None:
+    """Raise a ParameterError unless an interval can have this level."""
+    if not 0 < level < 1:
+        raise ParameterError(f"level is {level}; it must lie between 0 and 1, such as 0.95")
 
 
 def whole(value: Any) -> int | None:

@@ -56,7 +56,6 @@ class SelectionProcedure(MetaEstimatorMixin, BaseEstimator):
         choices, _ = judge(self.rivals, problem, plan, choice_by(self.rule), seed=fit_seed)
         self.name_ = winner_of(choices)
         chosen = choices[self.name_]
-        self.value_ = chosen.value
         winner = along_axis(self.rivals[self.name_], chosen.axis)
         winner = at_value(winner, chosen.axis, chosen.value)
         self.model_ = fit_foreign(winner, problem, fit_seed)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any, Self
 
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -17,7 +17,7 @@ from empirisk.risk.curves import RiskPath
 from empirisk.risk.foreign import losses_of_rows
 from empirisk.risk.out_of_fold import OutOfFold, out_of_fold
 from empirisk.risk.problem import Problem, common_loss, declared_axis, learner_of
-from empirisk.risk.rungs import fit_steps
+from empirisk.risk.rungs import default_values
 from empirisk.runtime.arrays import Array
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import one_blas_thread, side_by_side
@@ -293,9 +293,7 @@ def values_of(
         raise ParameterError(
             f"{type(learner).__name__} has no default grid along {axis.params}: give values=[...]"
         )
-    return problem.coded(learner).axis_values(
-        _grid_design(estimator, problem), problem.target, problem.weight, n_train=n_train
-    )
+    return default_values(estimator, problem, n_train)
 
 
 def _checked_values(values: Any, axis: Axis) -> list[Any]:
@@ -320,11 +318,3 @@ def _has_place(value: Any, axis: Axis) -> bool:
         return bool(len(axis.complexity([value])))
     except (TypeError, ValueError):
         return False
-
-
-def _grid_design(estimator: Any, problem: Problem) -> Any:
-    """X as the learner meets it when all rows train: the grid is made once for the plan."""
-    if problem.design is not None:
-        return problem.design
-    model = clone(estimator)
-    return model.steps[-1][1].design(fit_steps(model, problem)[1])

@@ -10,6 +10,7 @@ from empirisk.risk.loss_table import LossTable
 from empirisk.risk.measures.measure import Measure
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.scalars import check_level
 
 Sides = Literal["upper", "lower", "both"]
 Range = tuple[float, float]
@@ -83,8 +84,7 @@ class Bound(RiskEstimate):
 
 def error_probability(level: float, sides: Sides) -> float:
     """What a bound on one side may fail with."""
-    if not 0 < level < 1:
-        raise ParameterError(f"level is {level}; it must lie between 0 and 1, such as 0.95")
+    check_level(level)
     if sides not in ("upper", "lower", "both"):
         raise ParameterError(f"sides is {sides!r}; choose 'upper', 'lower' or 'both'")
     return (1 - level) / (2 if sides == "both" else 1)

@@ -17,6 +17,7 @@ from empirisk.risk.bounds.independent_rows import (
 )
 from empirisk.risk.estimate import RiskEstimate
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.scalars import check_level
 
 BOUNDS: dict[str, Callable[..., Bound]] = {
     "hoeffding": hoeffding,
@@ -66,8 +67,7 @@ def union(
     best, M = _best(rivals, among)
     if bound not in BOUNDS:
         raise ParameterError(f"bound is {bound!r}; choose one of {sorted(BOUNDS)}")
-    if not 0 < level < 1:
-        raise ParameterError(f"level is {level}; it must lie between 0 and 1, such as 0.95")
+    check_level(level)
     options: dict[str, Any] = {"level": 1 - (1 - level) / M, "sides": sides}
     if loss_range is not None and bound != "clopper_pearson":
         options["loss_range"] = loss_range

@@ -15,7 +15,7 @@ Growth functions, as logarithms:
 """
 
 from math import log, sqrt
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from scipy.special import gammaln, logsumexp
@@ -28,8 +28,6 @@ from empirisk.risk.foreign import foreign_prediction
 from empirisk.risk.problem import Problem
 from empirisk.risk.training_error import TrainingFit
 from empirisk.runtime.errors import ParameterError
-
-Family = Literal["linear", "tree"]
 
 
 def linear_growth(n: int, p: int, n_classes: int = 2) -> float:
@@ -140,7 +138,7 @@ def vc(
 def training_mistakes(model: Any, problem: Problem) -> RiskEstimate:
     """The training error of a fitted classifier."""
     prediction = foreign_prediction(model, problem.X, problem, "value")
-    losses = problem.losses(np.arange(problem.n), prediction[:, None])[:, 0]
+    losses = problem.row_losses(prediction)
     return TrainingFit(problem, prediction, losses).training()
 
 

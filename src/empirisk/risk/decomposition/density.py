@@ -148,7 +148,7 @@ def _decomposed(
     n_sets: int,
     n_jobs: int | None,
     random_state: Any,
-) -> list[DensityDecomposition]:
+) -> list[Any]:
     check_number_of_sets(n_sets, "n_sets")
     of_grid, *seeds = spawn(random_state, n_sets + 1)
     grid = grid_around(_draw(density, DRAWS, of_grid)) if given is None else grid_of(given)
@@ -156,7 +156,7 @@ def _decomposed(
     estimates = partial(_estimates, estimator, axis, values, density, n, grid.points)
     foreign = not isinstance(estimator, PathMixin)
     pilot = in_time(estimates, foreign)(seeds[0])
-    accounts = SquaredAccounts(truth, np.zeros(len(truth)), pilot)
+    accounts = _Accounts(truth, np.zeros(len(truth)), pilot)
     summary = partial(_summary, accounts, estimates)
     sums = sum_in_groups(summary, seeds, what="samples", foreign=foreign, n_jobs=n_jobs)
     at = JudgedAt(grid.points, grid.volume / volume, None, drawn=False)
@@ -171,15 +171,11 @@ def _decomposed(
         f"{100 * float(grid.volume @ truth):.3g} % of the mass"
     )
     told = {"learner": type(estimator).__name__, "setting": setting}
-    return [_result(accounts, integrals, j, told) for j in range(len(values))]
+    return [accounts.result(integrals, j, **told) for j in range(len(values))]
 
 
-def _result(
-    accounts: SquaredAccounts, parts: Parts, j: int, told: dict[str, str]
-) -> DensityDecomposition:
-    found = DensityDecomposition.at_value(parts, j, **told)
-    found.pointwise.update(accounts.curves(parts, j))
-    return found
+class _Accounts(SquaredAccounts):
+    result_class = DensityDecomposition
 
 
 def _summary(accounts: SquaredAccounts, estimates: Any, seed: int) -> Array:

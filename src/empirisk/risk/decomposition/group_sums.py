@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from empirisk.risk.foreign import under_deadline
+from empirisk.risk.foreign import share_out, under_deadline
 from empirisk.runtime.arrays import Array, Floats
-from empirisk.runtime.deadlines import check_deadline, time_left
+from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import parallel
 from empirisk.runtime.progress import track
@@ -66,16 +66,20 @@ def sum_in_groups(
     n_jobs: int | None,
 ) -> GroupSums:
     """Add up what each seed gives, in groups that are shared out among workers."""
-    groups = [seeds[g::GROUPS] for g in range(min(GROUPS, len(seeds)))]
-    work = in_time(partial(_sum, summarise), foreign)
-    in_processes = foreign and np.isinf(time_left())  # otherwise each item has a process already
-    kind: Any = "processes" if in_processes else "threads"
-    return GroupSums(np.stack(parallel(work, track(groups, what), n_jobs=n_jobs, kind=kind)))
+    groups = track([seeds[g::GROUPS] for g in range(min(GROUPS, len(seeds)))], what)
+    work = partial(_sum, summarise)
+    return GroupSums(np.stack((share_out if foreign else parallel)(work, groups, n_jobs=n_jobs)))
 
 
 def in_time(work: Callable[[Any], Any], foreign: bool) -> Callable[[Any], Any]:
     """Foreign work runs in a process that can be ended when the time allowed is used up."""
     return under_deadline(work) if foreign else work
+
+
+def times_square(values: Floats, unit: float) -> Floats:
+    """Values times the square of a unit, which itself might overflow."""
+    with np.errstate(over="ignore"):
+        return values * unit * unit
 
 
 def check_number_of_sets(n: int, name: str) -> None:

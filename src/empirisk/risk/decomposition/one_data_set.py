@@ -6,7 +6,7 @@ variance is that of a learner with fewer rows, and the two parts are only a pict
 new training sets.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
@@ -19,12 +19,14 @@ from empirisk.risk.decomposition.parts import Parts
 from empirisk.risk.decomposition.points import JudgedAt
 from empirisk.risk.decomposition.squared import SquaredAccounts, SquaredDecomposition
 from empirisk.risk.decomposition.zero_one import ZeroOneAccounts, ZeroOneDecomposition
-from empirisk.risk.foreign import fit_foreign, foreign_prediction, takes_weights
+from empirisk.risk.foreign import fit_foreign, foreign_prediction
+from empirisk.risk.leave_one_out_bootstrap import predict_left_out
 from empirisk.risk.problem import Problem, learner_of
-from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.risk.resample_counts import resample_counts
+from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread
-from empirisk.runtime.streams import generator, spawn
+from empirisk.runtime.streams import spawn
 
 CAVEAT = (
     "from one data set: the noise is part of the bias, and the variance is over resamples with "
@@ -159,7 +161,7 @@ def _accounts(learner: Any, problem: Problem) -> Any:
     assert problem.target is not None
     if problem.classes is not None:
         return _ZeroOne(np.eye(problem.n_classes)[problem.target], problem.classes)
-    pilot = _fitted(learner, problem, np.ones(problem.n, dtype=np.int64), None)
+    pilot = fit_foreign(learner, problem, None)
     prediction = foreign_prediction(pilot, problem.X, problem, "value")
     if prediction.ndim > 1:
         raise DataError("y has several columns; take one at a time")
@@ -168,30 +170,12 @@ def _accounts(learner: Any, problem: Problem) -> Any:
 
 def _resampled(learner: Any, problem: Problem, accounts: Any, seed: int) -> Array:
     """What one resample adds: predictions of the rows that it does not hold."""
-    n = problem.n
-    count = np.bincount(generator(seed).integers(n, size=n), minlength=n)
+    count = resample_counts(problem, seed)
     out = np.flatnonzero(count == 0)
-    prediction = np.zeros((n, 1), dtype=float if problem.classes is None else np.int64)
+    prediction = np.zeros((problem.n, 1), dtype=float if problem.classes is None else np.int64)
     if len(out):
-        assert problem.target is not None
-        present = np.unique(problem.target[count > 0])
-        if problem.classes is not None and len(present) == 1:
-            prediction[out] = present[0]
-        else:
-            model = _fitted(learner, problem, count, spawn(seed, 1)[0])
-            rows = problem.rows(out)
-            prediction[out, 0] = foreign_prediction(model, rows.X, problem, "value")
+        prediction[out, 0] = predict_left_out(learner, problem, count, out, spawn(seed, 1)[0])
     return accounts.summarise(prediction, count == 0)
-
-
-def _fitted(learner: Any, problem: Problem, count: Ints, seed: int | None) -> Any:
-    """The learner fitted to each row as often as it was drawn."""
-    rows = np.flatnonzero(count)
-    if takes_weights(learner_of(learner)):
-        part = problem.rows(rows)
-        counted = replace(part, weight=part.weight * count[rows], weighted=True)
-        return fit_foreign(learner, counted, seed)
-    return fit_foreign(learner, problem.rows(np.repeat(rows, count[rows])), seed)
 
 
 def _refuse_unjudged(total: Floats, n: int) -> None:

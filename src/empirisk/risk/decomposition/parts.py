@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
 from empirisk.charts.bias_variance import draw_parts, draw_parts_curves
-from empirisk.risk.decomposition.group_sums import GroupSums, jackknife_error
+from empirisk.risk.decomposition.group_sums import GroupSums, jackknife_error, times_square
 from empirisk.risk.decomposition.points import JudgedAt
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import DataError
@@ -45,7 +46,7 @@ class Parts:
         """The error has two sources, the training sets and, where they are drawn, the points."""
         pointwise = accounts.parts(sums.total)
         without = [accounts.parts(some) for some in sums.without_each()]
-        scaled = _Square(accounts.unit)
+        scaled = partial(times_square, unit=accounts.unit)
         means, errors, pointwise_errors = {}, {}, {}
         for name, values in pointwise.items():
             mean = at.mean(values)
@@ -63,17 +64,6 @@ class Parts:
 def _known(error: Floats, value: Floats) -> Floats:
     """Of a value that is infinite, or from too few predictions to tell, the error is infinite."""
     return np.where(np.isnan(error) & ~np.isnan(value), np.inf, error)
-
-
-class _Square:
-    """Times the square of a unit, which itself might overflow."""
-
-    def __init__(self, unit: float) -> None:
-        self.unit = unit
-
-    def __call__(self, values: Floats) -> Floats:
-        with np.errstate(over="ignore"):
-            return values * self.unit * self.unit
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from empirisk.charts.bias_variance import draw_mean_prediction
+from empirisk.data.scaling import power_of_two
 from empirisk.risk.decomposition.parts import Decomposition, Parts
 from empirisk.runtime.arrays import Array, Floats
 
@@ -88,12 +89,12 @@ class SquaredAccounts:
     Without the pilot, a variance that is small beside the bias would be lost in rounding.
     """
 
-    result_class = SquaredDecomposition
+    result_class: type[SquaredDecomposition] = SquaredDecomposition
 
     def __init__(self, truth: Floats, noise: Floats, pilot: Array) -> None:
         sizes = (np.abs(truth), np.abs(pilot), np.sqrt(noise[np.isfinite(noise)]))
         largest = max((float(size.max()) for size in sizes if size.size), default=0.0)
-        self.unit = float(np.ldexp(1.0, np.frexp(largest)[1] - 1)) if largest > 0 else 1.0
+        self.unit = float(power_of_two(largest))
         self.truth = truth
         self.noise = noise[:, None] / self.unit / self.unit
         self.pilot = pilot / self.unit
@@ -125,12 +126,8 @@ class SquaredAccounts:
 
     def result(self, parts: Parts, j: int, **told: Any) -> SquaredDecomposition:
         found = self.result_class.at_value(parts, j, **told)
-        found.pointwise.update(self.curves(parts, j))
-        return found
-
-    def curves(self, parts: Parts, j: int) -> dict[str, Floats]:
-        """The mean prediction of the j-th value, and the truth."""
         count, first, _ = parts.sums[:, :, j]
         with np.errstate(invalid="ignore"):
             mean = (self.pilot[:, j] + first / count) * self.unit
-        return {"mean_prediction": mean, "truth": self.truth}
+        found.pointwise.update(mean_prediction=mean, truth=self.truth)
+        return found

@@ -5,15 +5,15 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import is_classifier
 from sklearn.utils.validation import _num_samples
 
 from empirisk.losses import Loss
 from empirisk.risk.axis import Axis, PathMixin
-from empirisk.risk.foreign import align, at_value, fit_foreign, foreign_prediction
+from empirisk.risk.foreign import at_value, fit_foreign, foreign_prediction
 from empirisk.risk.populations.population import Population
 from empirisk.risk.problem import Problem, declared_axis, learner_of
-from empirisk.risk.rungs import SplitPath, fit_all_values, fit_steps
+from empirisk.risk.rungs import default_values, fit_all_values
 from empirisk.runtime.arrays import Array
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.streams import generator, spawn
@@ -73,8 +73,7 @@ class TrainingSets:
     @property
     def has_path(self) -> bool:
         """Whether one fit gives all values."""
-        learner = learner_of(self.learner)
-        return isinstance(learner, PathMixin) and self.axis is declared_axis(self.learner)
+        return not self.foreign and self.axis == declared_axis(self.learner)
 
     @property
     def foreign(self) -> bool:
@@ -87,16 +86,11 @@ class TrainingSets:
 
     def on_default_grid(self, seed: int) -> Self:
         """At the values of the learner's own grid, made for one training set."""
-        learner = learner_of(self.learner)
-        if not isinstance(learner, PathMixin) or self.axis is not learner.axis:
+        if not self.has_path:
             raise ParameterError(
                 f"{self.name} has no default grid along this axis: give values=[...]"
             )
-        problem = self.problem(seed)
-        model = clone(self.learner)
-        X = learner.design(fit_steps(model, problem)[1])
-        coded = problem.coded(learner)
-        values = coded.axis_values(X, problem.target, problem.weight, n_train=self.n)
+        values = default_values(self.learner, self.problem(seed), self.n)
         return replace(self, values=list(values))
 
     def draw(self, seed: int) -> tuple[Any, Array]:
@@ -136,7 +130,7 @@ class TrainingSets:
         inner = spawn(seed, 1)[0]
         if self.has_path:
             fitted = fit_all_values(self.learner, problem, self.values, inner)
-            return _predict_path(fitted, points, self.loss)
+            return fitted.predict_at(points, self.loss.output)
         columns = [
             foreign_prediction(
                 fit_foreign(at_value(self.learner, self.axis, value), problem, inner),
@@ -153,14 +147,3 @@ class TrainingSets:
             return None
         present = np.unique(problem.target)
         return int(present[0]) if len(present) == 1 else None
-
-
-def _predict_path(fitted: SplitPath, points: Any, loss: Loss) -> Array:
-    """The path's predictions of rows that are not in the problem it was fitted to."""
-    X = points
-    for step in fitted.steps:
-        X = step.transform(X)
-    prediction = fitted.path.predict_path(fitted.learner.design(X), loss.output)
-    if fitted.problem.classes is None:
-        return prediction
-    return align(prediction, fitted.present, fitted.problem.n_classes, loss.output)

@@ -13,16 +13,14 @@ from empirisk.risk.dependence.answers import Answers, Response
 from empirisk.risk.dependence.cautions import cautions_of
 from empirisk.risk.dependence.grid import Grid, given_grid, grid_of
 from empirisk.risk.dependence.result import PartialDependence
-from empirisk.risk.foreign import under_deadline
+from empirisk.risk.foreign import share_out
 from empirisk.risk.groups import group_codes
 from empirisk.risk.importances.features import Features
 from empirisk.risk.importances.permuting import with_columns
 from empirisk.runtime.arrays import Floats, Ints
-from empirisk.runtime.deadlines import time_left
 from empirisk.runtime.errors import DataError, ParameterError
-from empirisk.runtime.parallel import parallel
 from empirisk.runtime.progress import track
-from empirisk.runtime.scalars import is_whole
+from empirisk.runtime.scalars import check_level, is_whole
 from empirisk.runtime.validation import check_weights
 
 Point = tuple[int, ...]
@@ -135,11 +133,11 @@ def partial_dependence(
     points = list(product(*(range(len(each)) for each in grids)))
     origin = answers(_at(X, grids, points[0])) if centred else None
     work = partial(_summary, answers, X, grids, weight, unit, origin, individual)
-    kind: Any = "processes" if np.isinf(time_left()) else "threads"  # each with its own process
-    found = parallel(under_deadline(work), track(points, "values"), n_jobs=n_jobs, kind=kind)
-    shape = (*map(len, grids), found[0][0].shape[0])
-    mean, error = (np.array([each[k] for each in found]).reshape(shape) for k in (0, 1))
-    curves = np.stack([each[2] for each in found], axis=1) if individual else None
+    found = share_out(work, track(points, "values"), n_jobs=n_jobs)
+    means, errors, said = zip(*found, strict=True)
+    shape = (*map(len, grids), len(means[0]))
+    mean, error = np.reshape(means, shape), np.reshape(errors, shape)
+    curves = np.stack(said, axis=1) if individual else None
     units = len(weight) if unit is None else len(np.unique(unit))
     bounded = answers.is_probability and not centred
     return PartialDependence.of(
@@ -227,5 +225,4 @@ def _check(resolution: Any, percentiles: Any, level: float) -> None:
         raise ParameterError(
             f"percentiles is {percentiles!r}; give two shares of the rows, such as (0.05, 0.95)"
         )
-    if not 0 < level < 1:
-        raise ParameterError(f"level is {level}; it must lie between 0 and 1, such as 0.95")
+    check_level(level)

@@ -40,7 +40,6 @@ class Bag:
 
     ensemble: Any
     problem: Problem
-    unit: Ints | None
     members: BaggedMembers
     lacking: list[Ints]
 
@@ -48,17 +47,14 @@ class Bag:
     def of(cls, ensemble: Any, problem: Problem, n: int) -> "Bag":
         """`n` rows came, of which the problem has those with a weight."""
         members = BaggedMembers.of(ensemble, problem, n)
-        unit = None
-        if problem.groups is not None:
-            unit = np.unique(problem.groups, return_inverse=True)[1].reshape(-1)
-        bag = OutOfBag(problem.n, unit)
+        bag = OutOfBag(problem.n, problem.group)
         lacking = [bag.left_out(members.counts(b)) for b in range(len(members))]
-        return cls(ensemble, problem, unit, members, lacking)
+        return cls(ensemble, problem, members, lacking)
 
     def aggregate(self, X: Any) -> OutOfBag:
         """The members' mean predictions of the rows of X."""
         members = self.members.on(self.ensemble, X)
-        bag = OutOfBag(self.problem.n, self.unit)
+        bag = OutOfBag(self.problem.n, self.problem.group)
         for b, rows in enumerate(self.lacking):
             check_deadline()
             bag.add(rows, members.scores(b, rows))
@@ -72,7 +68,7 @@ class Bag:
             check_deadline()
             if len(own):
                 prediction = predicted(members.scores(b, own), self.problem)
-                total[own] += self.problem.losses(own, prediction[:, None])[:, 0]
+                total[own] += self.problem.row_losses(prediction, own)
                 count[own] += 1
         losses = total[rows] / count[rows]
         refuse_infinite(losses, rows, self.problem)

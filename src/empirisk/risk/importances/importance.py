@@ -13,6 +13,7 @@ from empirisk.risk.importances.refitting import on_plan
 from empirisk.risk.importances.result import How, Importance
 from empirisk.risk.importances.swapping import on_test_rows
 from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.scalars import check_level
 from empirisk.runtime.streams import settled, spawn
 
 
@@ -156,8 +157,7 @@ def _check(how: Any, n_repeats: Any, cv: Any, level: float) -> None:
         raise ParameterError(f"n_repeats is {n_repeats!r}; give a whole number from 1, such as 5")
     if cv is not None and how not in ("out_of_fold", "retrain"):
         raise ParameterError(f"cv is for how='out_of_fold' and 'retrain', and this is {how!r}")
-    if not 0 < level < 1:
-        raise ParameterError(f"level is {level}; it must lie between 0 and 1, such as 0.95")
+    check_level(level)
 
 
 def _refuse(how: str, **given: Any) -> None:

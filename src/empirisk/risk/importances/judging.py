@@ -46,7 +46,7 @@ class Judge:
         with the sign changed, since less of a measure is worse.
         """
         if self.measure is None:
-            losses = self.problem.losses(self.row, prediction[:, None])[:, 0]
+            losses = self.problem.row_losses(prediction, self.row)
         else:
             part, _ = self.measure.of(self._rows(prediction), **self.options)
             losses = -part.statistic.losses

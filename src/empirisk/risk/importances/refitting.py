@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from empirisk.risk.foreign import fit_foreign, foreign_prediction, under_deadline
+from empirisk.risk.foreign import fit_foreign, foreign_prediction, share_out
 from empirisk.risk.importances.asked import Asked, Permutations
 from empirisk.risk.importances.error import Rise, of_refitted_models
 from empirisk.risk.importances.features import Features
@@ -22,9 +22,8 @@ from empirisk.risk.problem import Problem, declared_axis
 from empirisk.risk.rungs import refuse_one_class
 from empirisk.risk.work import Work
 from empirisk.runtime.arrays import Array, Floats, Ints
-from empirisk.runtime.deadlines import check_deadline, time_left
+from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import DataError
-from empirisk.runtime.parallel import parallel
 from empirisk.runtime.progress import track
 from empirisk.runtime.streams import generator, spawn
 
@@ -51,7 +50,7 @@ class Refits:
 
     def models(self) -> list[Any]:
         """The model of each split."""
-        return self._shared_out(self.model, range(self.plan.n_splits), "folds")
+        return share_out(self.model, track(range(self.plan.n_splits), "folds"), n_jobs=self.n_jobs)
 
     def model(self, s: int, columns: Ints | None = None, seed: int = 0) -> Any:
         """The model of split s; with columns, these permuted in its training rows."""
@@ -60,7 +59,7 @@ class Refits:
         if train.target is not None and train.classes is not None:
             refuse_one_class(np.unique(train.target), self.problem)
         if columns is not None:
-            unit = self._units[self.plan.train(s)]
+            unit = train.unit
             if (unit == unit[0]).all():
                 raise DataError("a training part is one row or group: there is none to take from")
             donors = draw_donors(train.weight, unit, generator(seed))
@@ -72,7 +71,7 @@ class Refits:
     ) -> list[Rise]:
         """The importance of each group of columns."""
         work = partial(self._rise, judge, judge.losses(baseline), seeds)
-        return self._shared_out(work, columns, "features")
+        return share_out(work, track(columns, "features"), n_jobs=self.n_jobs)
 
     def _rise(self, judge: Judge, before: Floats, seeds: Sequence[int], columns: Ints) -> Rise:
         rises = np.empty((len(seeds), len(before)))
@@ -87,23 +86,13 @@ class Refits:
         X = self.problem.rows(self.plan.test(s)).X
         return foreign_prediction(self.model(s, columns, seed), X, self.problem, judge.asks)
 
-    @property
-    def _units(self) -> Ints:
-        return np.arange(self.plan.n) if self.plan.groups is None else self.plan.groups
-
-    def _shared_out(self, work: Any, items: Any, label: str) -> list[Any]:
-        kind: Any = "processes" if np.isinf(time_left()) else "threads"  # each has its own process
-        return parallel(under_deadline(work), track(items, label), n_jobs=self.n_jobs, kind=kind)
-
     def held_out(self, random_state: Any) -> OutOfFold:
         """The entries of the plan as the engine has them, with losses of 0."""
         row, split = self.plan.entries
-        values, axis = current_value(self.estimator, declared_axis(self.estimator))
+        axis = declared_axis(self.estimator)
         work = Work(self.estimator, axis, self.problem, None, random_state, self.n_jobs)
-        if work.has_path:
-            work = replace(work, problem=self.problem.designed(self.estimator))
         return OutOfFold(
-            values=values,
+            values=current_value(self.estimator, axis),
             complexity=np.zeros(1),
             plan=self.plan,
             row=row,
@@ -112,7 +101,7 @@ class Refits:
             weight=self.problem.weight[row],
             rung="generic",
             why="the models are fitted again to permuted columns",
-            work=work,
+            work=work.designed(),
         )
 
 

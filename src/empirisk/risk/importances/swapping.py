@@ -10,8 +10,7 @@ from sklearn.utils import _safe_indexing
 
 from empirisk.losses import as_loss
 from empirisk.risk.fingerprints import data_key
-from empirisk.risk.foreign import foreign_prediction, under_deadline
-from empirisk.risk.groups import group_codes
+from empirisk.risk.foreign import foreign_prediction, share_out
 from empirisk.risk.importances.asked import Asked, Permutations
 from empirisk.risk.importances.error import Rise, of_swapped_rows
 from empirisk.risk.importances.features import Features
@@ -22,9 +21,8 @@ from empirisk.risk.loss_table import LossTable
 from empirisk.risk.measures.of_classifier import kind_of
 from empirisk.risk.predictor import as_predictor, known_classes
 from empirisk.runtime.arrays import Array, Ints
-from empirisk.runtime.deadlines import check_deadline, time_left
+from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import DataError
-from empirisk.runtime.parallel import parallel
 from empirisk.runtime.progress import track
 from empirisk.runtime.streams import generator
 
@@ -75,12 +73,10 @@ def on_test_rows(predictor: Any, asked: Asked, by: Permutations) -> Importance:
     gives = kind.asks if kind else "value" if loss is None else loss.output
     predictor = as_predictor(predictor, asked.y, task=task, gives=gives)
     problem = asked.problem(predictor, loss, classes=known_classes(predictor))
-    codes = group_codes(problem.groups, problem.n)
-    rows = np.arange(problem.n)
     table = LossTable(
         losses=np.zeros(problem.n),
         weight=problem.weight,
-        unit=rows if codes is None else codes,
+        unit=problem.unit,
         split=np.zeros(problem.n, dtype=np.int64),
         n_train=np.inf,
         kind="test",
@@ -88,7 +84,14 @@ def on_test_rows(predictor: Any, asked: Asked, by: Permutations) -> Importance:
     )
     key = data_key(asked.y, asked.sample_weight, asked.groups)
     judge = Judge(
-        problem, rows, table, "this model", key, asked.level, asked.kind(predictor), asked.options
+        problem=problem,
+        row=np.arange(problem.n),
+        table=table,
+        estimates="this model",
+        fingerprint=key,
+        level=asked.level,
+        measure=asked.kind(predictor),
+        options=asked.options,
     )
     judged = JudgedModels([predictor], [slice(0, problem.n)], judge)
     return by_swapping(judged, by)
@@ -114,8 +117,7 @@ def rises_of_swapping(
     judge = judged.judge
     donors = np.array([judged.donors(seed) for seed in seeds])
     work = partial(_rise, judged, judge.losses(baseline), donors)
-    kind: Any = "processes" if np.isinf(time_left()) else "threads"  # each with its own process
-    return parallel(under_deadline(work), track(columns, "features"), n_jobs=n_jobs, kind=kind)
+    return share_out(work, track(columns, "features"), n_jobs=n_jobs)
 
 
 def _rise(judged: JudgedModels, before: Array, donors: Ints, columns: Ints) -> Rise:

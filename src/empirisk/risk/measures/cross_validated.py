@@ -1,13 +1,10 @@
 """Measures of a procedure that fits a classifier, by cross-validation."""
 
-from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from empirisk.risk.axis import HeldOut
 from empirisk.risk.bagged_rung import fit_and_judge, refuse_no_bagging
 from empirisk.risk.intervals import NO_INTERVAL, none
 from empirisk.risk.measure_names import Name
@@ -20,7 +17,6 @@ from empirisk.risk.out_of_bag_plan import OUT_OF_BAG
 from empirisk.risk.out_of_fold import OutOfFold, current_value
 from empirisk.risk.plans import Plan
 from empirisk.risk.problem import Problem, declared_axis
-from empirisk.risk.rungs import generic_rung
 from empirisk.risk.work import Rung, Work
 from empirisk.runtime.arrays import Array, Ints
 from empirisk.runtime.deadlines import check_deadline
@@ -82,7 +78,7 @@ def cross_validate(
         refuse_no_bagging(estimator)
         of_bag = OutOfBagMeasure.of(estimator, measure, options, method)
         fit_seed = None if random_state is None else spawn(random_state, 1)[0]
-        bag = fit_and_judge(estimator, problem, plan.groups, fit_seed)[1]
+        bag = fit_and_judge(estimator, problem, fit_seed)[1]
         return of_bag.estimate(bag, problem, level)
     losses, prediction = _held_out(estimator, problem, plan, kind, n_jobs, random_state)
     rows = _held_out_rows(losses, prediction)
@@ -118,18 +114,17 @@ def _held_out(
     random_state: int | None,
 ) -> tuple[OutOfFold, Array]:
     """The losses of a plan with the predictions that they come from, one for each entry."""
-    values, axis = current_value(estimator, declared_axis(estimator))
-    by_margin = kind.asks == "score" and problem.loss.output == "value"
-    work = Work(estimator, axis, problem, "generic" if by_margin else None, random_state, n_jobs)
-    if work.has_path:
-        work = replace(work, problem=problem.designed(estimator))
+    axis = declared_axis(estimator)
+    values = current_value(estimator, axis)
+    by_margin = kind.asks == "score" and problem.loss.output == "value"  # no path has margins
+    rung: Rung | None = "generic" if by_margin else None
+    work = Work(estimator, axis, problem, rung, random_state, n_jobs).designed()
     row, split = plan.entries
     shape = (len(row), problem.n_classes) if kind.asks == "score" else (len(row),)
     prediction = np.zeros(shape, dtype=np.int64 if kind.asks == "value" else float)
     check_deadline()
     with one_blas_thread():
-        by = partial(_margins, work) if by_margin else work.held_out
-        held_out, rung, why = by(plan, values)
+        held_out, rung, why = work.held_out(plan, values, "score" if by_margin else None)
 
         def enter(r: int, rows: Ints, block: Array) -> None:
             prediction[plan.place[r, rows]] = block[:, 0]
@@ -149,13 +144,3 @@ def _held_out(
         path=held_out.path,
     )
     return losses, prediction
-
-
-def _margins(work: Work, plan: Plan, values: Sequence[Any]) -> tuple[HeldOut, Rung, str]:
-    """Scores by the decision functions of the models, which have no probabilities."""
-    seeds = None if work.random_state is None else spawn(work.random_state, plan.n_splits)
-    blocks = generic_rung(
-        work.estimator, work.axis, work.problem, plan, values, "score",
-        seeds=seeds, n_jobs=work.n_jobs,
-    )  # fmt: skip
-    return HeldOut(blocks), "generic", "no path has margins"

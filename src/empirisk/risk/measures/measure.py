@@ -20,7 +20,8 @@ from empirisk.risk.intervals import Interval, none, shared_reason, shared_traini
 from empirisk.risk.loss_table import LossTable
 from empirisk.risk.measures.judged import JudgedRows
 from empirisk.runtime.arrays import Floats
-from empirisk.runtime.errors import DataError, ParameterError, PlanError
+from empirisk.runtime.errors import DataError, PlanError
+from empirisk.runtime.scalars import check_level
 
 FEW_OF_A_CLASS = 20  # below, simulated 95 % intervals of AUC covered 92 to 100 %
 NO_SPREAD = "the rows show no spread"
@@ -126,8 +127,7 @@ def measured(
     estimates: Estimand = "this model",
 ) -> Measure:
     """The part as an estimate; its interval is its own, or found `by` another way."""
-    if not 0 < level < 1:
-        raise ParameterError(f"level is {level}; it must lie between 0 and 1, such as 0.95")
+    check_level(level)
     found = part.interval(level) if by is None else by(rows, part, level)
     return Measure.of(
         rows.table(part.statistic.losses),

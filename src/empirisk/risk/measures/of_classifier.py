@@ -134,14 +134,11 @@ def rows_of(problem: Problem, prediction: Array, row: Ints, fingerprint: str) ->
     """Rows of a problem with their predicted classes, or with the scores of all classes."""
     assert problem.target is not None
     assert problem.classes is not None
-    unit = row
-    if problem.groups is not None:
-        unit = np.unique(np.asarray(problem.groups), return_inverse=True)[1][row]
     return JudgedRows(
         truth=problem.target[row],
         classes=problem.classes,
         weight=problem.weight[row],
-        unit=unit,
+        unit=problem.unit[row],
         fingerprint=fingerprint,
         predicted=prediction if prediction.ndim == 1 else row[:0],
         score=prediction,

@@ -13,6 +13,7 @@ from scipy.special import ndtr, ndtri
 
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import DataError, EmpiriskWarning, ParameterError
+from empirisk.runtime.scalars import check_level
 
 IntervalMethod = Literal["percentile", "basic", "bca", "studentised"]
 METHODS: tuple[IntervalMethod, ...] = ("percentile", "basic", "bca", "studentised")
@@ -136,8 +137,7 @@ def order_quantile(replicates: Floats, share: Floats | float) -> Floats:
 
 
 def _tails(replicates: Floats, level: float) -> tuple[float, float]:
-    if not 0 < level < 1:
-        raise ParameterError(f"level is {level}; it must lie between 0 and 1, such as 0.95")
+    check_level(level)
     tail = (1 - level) / 2
     needed = ceil((1 - WHOLE) / tail) - 1
     if len(replicates) < needed:
