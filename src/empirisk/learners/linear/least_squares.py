@@ -135,9 +135,10 @@ class LinearRegression(LinearRule):
         solve = nonnegative_least_squares if self.positive else least_squares
         return solve(blocks, fit_intercept=self.fit_intercept, n_jobs=self.n_jobs)
 
-    def _learn(self, solution: Solution, *, flat: bool, names: Names) -> Self:
+    def _fit(self, blocks: Blocks, *, flat: bool, names: Names) -> Self:
+        solution = self._solve(blocks)
         warn_of(solution, self, names)
-        return super()._learn(solution, flat=flat, names=names)
+        return self._take(solution.coef, solution.intercept, solution.degrees_of_freedom, flat=flat)
 
     def _take(
         self, coef: Floats, intercept: Floats, degrees_of_freedom: float, *, flat: bool
