@@ -115,6 +115,8 @@ class Path(Protocol):
     @property
     def degrees_of_freedom(self) -> Floats:
         """Of each value; only where the learner's `freedom` is "path" or "columns"."""
+        name = type(self).__name__
+        raise NotImplementedError(f"the degrees of freedom of a {name} are not known")
 
 
 class HeldOut(NamedTuple):

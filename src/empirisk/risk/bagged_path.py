@@ -152,7 +152,7 @@ def _block(bags: Sequence[OutOfBag], rows: Ints, output: Output, n_classes: int)
 
 
 @dataclass(frozen=True, eq=False)
-class BaggedPath:
+class BaggedPath(Path):
     """An ensemble at each value, fitted on all rows."""
 
     models: Sequence[Any]
@@ -162,7 +162,3 @@ class BaggedPath:
 
     def at(self, j: int) -> Any:
         return self.models[j]
-
-    @property
-    def degrees_of_freedom(self) -> Floats:
-        raise NotImplementedError("those of a smoother")

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from empirisk.losses import Loss
-from empirisk.risk.axis import Output, PathMixin
+from empirisk.risk.axis import Output, Path, PathMixin
 from empirisk.risk.curves import RiskPath
 from empirisk.risk.out_of_fold import out_of_fold
 from empirisk.risk.problem import Problem
@@ -16,7 +16,7 @@ from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.streams import settled
 
 
-class FittedPath:
+class FittedPath(Path):
     """A fitted learner for each value of an axis, where there is no shorter way to them.
 
     Parameters
@@ -30,10 +30,6 @@ class FittedPath:
     def predict_path(self, X: Array, output: Output) -> Floats:
         """The loss of each row, a column for each value."""
         return np.column_stack([learner.losses_of_rows(X, output) for learner in self.learners])
-
-    @property
-    def degrees_of_freedom(self) -> Floats:
-        raise NotImplementedError("the degrees of freedom of learners without labels are not known")
 
     def at(self, j: int) -> BaseEstimator:
         """The fitted learner at the j-th value."""

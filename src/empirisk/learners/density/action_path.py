@@ -9,8 +9,8 @@ from sklearn.base import clone
 from empirisk.learners.density.best_actions import best_classes, checked_actions
 from empirisk.learners.density.conditional import Conditional, has_weights
 from empirisk.losses import as_loss
-from empirisk.risk.axis import Output
-from empirisk.runtime.arrays import Array, Floats
+from empirisk.risk.axis import Output, Path
+from empirisk.runtime.arrays import Array
 from empirisk.runtime.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class ModelsPath:
         return self.models[j]
 
 
-class ActionPath:
+class ActionPath(Path):
     """What is best under each model of a path.
 
     Parameters
@@ -76,10 +76,6 @@ class ActionPath:
         means = np.asarray(self.path.predict_path(X, "value"), dtype=float)
         for mean, spread in zip(means.T, self.spread, strict=True):
             yield Conditional.normal(mean, spread)
-
-    @property
-    def degrees_of_freedom(self) -> Floats:
-        raise NotImplementedError("the degrees of freedom of best actions are not known")
 
     def at(self, j: int) -> "PlugInPredictor":
         """The fitted learner at the j-th value."""

@@ -11,6 +11,8 @@ compared by it on rows held out. A row of weight w counts as w rows.
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from empirisk.losses import LogDensity, Loss
 from empirisk.risk.axis import Output, PathMixin
 from empirisk.risk.cross_validation import cross_validate
@@ -19,6 +21,7 @@ from empirisk.risk.estimate import RiskEstimate
 from empirisk.risk.without_labels import risk_along_axis
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.validation import check_weights
 
 
 class DensityMixin(PathMixin):
@@ -31,6 +34,11 @@ class DensityMixin(PathMixin):
     def score_samples(self, X: Any) -> Floats:
         """log f(x) of each row, minus infinity where the density is 0."""
         raise NotImplementedError
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """The mean log density of the rows; y is ignored."""
+        logs = self.score_samples(X)
+        return float(np.average(logs, weights=check_weights(sample_weight, len(logs))))
 
     @property
     def own_loss(self) -> Loss:

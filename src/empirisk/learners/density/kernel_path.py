@@ -12,7 +12,7 @@ from empirisk.learners.density.bandwidth_matrix import HUGE, checked_bandwidth, 
 from empirisk.learners.density.bandwidth_rules import LARGE
 from empirisk.learners.density.pair_sums import pair_logs
 from empirisk.learners.density.support import checked_support, inside
-from empirisk.risk.axis import Block, CannotSubtractError, HeldOut, Output
+from empirisk.risk.axis import Block, CannotSubtractError, HeldOut, Output, Path
 from empirisk.risk.plans import Plan
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.parallel import slices
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from empirisk.learners.density.kernel_density import KernelDensity
 
 
-class KernelDensityPath:
+class KernelDensityPath(Path):
     """A kernel density for each bandwidth, of one training set.
 
     Densities of several columns are found from one pass over the distances; on a line a density of
@@ -64,10 +64,6 @@ class KernelDensityPath:
         pairs = Pairs(self.learner, self.rows, self.weight, self._numbers)
         nobody, everybody = np.full(len(X), -1), np.zeros(len(self.rows), np.int64)
         return 0.0 - pairs.logs(X, nobody, everybody, self.weight.sum())
-
-    @property
-    def degrees_of_freedom(self) -> Floats:
-        raise NotImplementedError("the degrees of freedom of densities are not known")
 
 
 class Pairs:

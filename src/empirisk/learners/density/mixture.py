@@ -76,11 +76,6 @@ class Mixture(DensityMixin, BaseEstimator):
         """log f(x) of each row; of its observed values where some are missing."""
         return np.asarray(logsumexp(self._log_joint(X), axis=1))
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """The mean log-likelihood of a row; y is ignored."""
-        values = self.score_samples(X)
-        return float(np.average(values, weights=check_weights(sample_weight, len(values))))
-
     def aic(self, X: Any, sample_weight: Any = None) -> float:
         """Akaike's criterion, -2 log-likelihood + 2 (free parameters); the least is best."""
         likelihood, _ = self._likelihood(X, sample_weight)

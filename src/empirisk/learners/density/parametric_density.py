@@ -12,14 +12,14 @@ from empirisk.learners.density.families import Family, Parameters
 from empirisk.learners.density.gaussian import Gaussian
 from empirisk.learners.density.maximum_likelihood import fit_family
 from empirisk.learners.density.parametric_soundness import check_parametric
-from empirisk.risk.axis import Axis, Output
+from empirisk.risk.axis import Axis, Output, Path
 from empirisk.risk.without_labels import FittedPath
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.column_names import column_names
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.scalars import is_whole
 from empirisk.runtime.streams import generator, spawn
-from empirisk.runtime.validation import check_predict, check_rows, check_weights
+from empirisk.runtime.validation import check_predict, check_rows
 
 GAUSSIAN = "gaussian"
 FITTED = ("mean_", "scale_", "correlation_", "_variances", "_axes", "parameters_")
@@ -137,11 +137,6 @@ class ParametricDensity(DensityMixin, BaseEstimator):
         if self.family == GAUSSIAN:
             return self._gaussian().log_density(rows, self._shrinkages([self.shrinkage]))[:, 0]
         return _log_densities(self._family(), self.parameters_, rows)
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """The mean log density of the rows; y is ignored."""
-        found = self.score_samples(X)
-        return float(np.average(found, weights=check_weights(sample_weight, len(found))))
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Floats:
         """New rows that the density gives, (n_samples, p)."""
@@ -272,7 +267,7 @@ class FamilyPath(FittedPath):
     same_as_fit = True
 
 
-class GaussianPath:
+class GaussianPath(Path):
     """A Gaussian at all shrinkages, from one training set."""
 
     same_as_fit = True
@@ -290,10 +285,6 @@ class GaussianPath:
                 f"ParametricDensity has no {output!r} of rows: use the loss 'log_density'"
             )
         return 0.0 - self.found.log_density(X, self.shrinkages)
-
-    @property
-    def degrees_of_freedom(self) -> Floats:
-        raise NotImplementedError("the degrees of freedom of densities are not known")
 
     def at(self, j: int) -> ParametricDensity:
         """The fitted learner at the j-th value."""

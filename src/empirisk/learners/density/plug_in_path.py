@@ -11,7 +11,7 @@ from empirisk.learners.generative.discriminants import largest, posterior
 from empirisk.learners.generative.settings import checked_priors
 from empirisk.losses import Costs
 from empirisk.losses.costs import checked_costs
-from empirisk.risk.axis import Output
+from empirisk.risk.axis import Output, Path
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
 
@@ -32,7 +32,7 @@ class OneDensity:
         return self.density
 
 
-class PlugInPath:
+class PlugInPath(Path):
     """The classifier at all values of its density's axis, from one training set."""
 
     def __init__(
@@ -58,10 +58,6 @@ class PlugInPath:
         if output == "probability":
             return posterior(joint)
         raise ParameterError(f"DensityClassifier gives classes, or probabilities, not {output!r}")
-
-    @property
-    def degrees_of_freedom(self) -> Floats:
-        raise NotImplementedError("the degrees of freedom of densities are not known")
 
     def at(self, j: int) -> "DensityClassifier":
         """The fitted learner at the j-th value."""

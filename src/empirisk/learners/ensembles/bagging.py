@@ -56,6 +56,51 @@ class Bagging(OneEstimator, BaggedPathMixin):
     _columns: Ints | None
     _seeds: Ints
 
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Fit the members.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n, p)
+            Handed on to the members as it is.
+        y : array-like of shape (n,)
+            Labels or numbers; (n, outputs) where a regressor takes several.
+        sample_weight : array-like of shape (n,), optional
+        groups : array-like of shape (n,), optional
+            Rows that belong together: a member draws all of a group, or nothing of it.
+
+        Returns
+        -------
+        self
+        """
+        prototype = self._prototype()
+        self._refuse_other_tasks(prototype)
+        checked_settings(self)
+        classifier = is_classifier(self)
+        X = checked_table(self, X, prototype, reset=True)
+        many = get_tags(prototype).target_tags.multi_output and np.asarray(y).shape[1:] > (1,)
+        target, weight = check_target(
+            self, y, X, sample_weight, classifier=classifier, multi_output=many
+        )
+        rows, X, target, weight, labels = kept_rows(X, target, weight, groups)
+        unit = group_codes(labels, len(target))
+        coded: Array = target
+        classes, learner = None, self
+        if classifier:
+            classes, coded = np.unique(target, return_inverse=True)
+            learner = self.for_classes(classes)
+        n_classes = 0 if classes is None else len(classes)
+        training = learner._training(
+            learner._designed(X), coded, weight if sample_weight is not None else None, unit,
+            n_classes, self.max_features, getattr(self, "feature_names_in_", None),
+        )  # fmt: skip
+        if classes is not None:
+            refuse_other_classes(self, classes)
+            self.classes_, self.n_classes_ = classes, n_classes
+        self._add_members(training, _num_samples(y), rows)
+        self._judge(X, target, weight if sample_weight is not None else None, training)
+        return self
+
     def members_of(self, X: Any) -> AnyMembers:
         """The members, to be asked one by one about rows of X, which is prepared once.
 
@@ -150,35 +195,6 @@ class Bagging(OneEstimator, BaggedPathMixin):
 
     def _votes(self) -> bool:
         return False
-
-    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Self:
-        prototype = self._prototype()
-        self._refuse_other_tasks(prototype)
-        checked_settings(self)
-        classifier = is_classifier(self)
-        X = checked_table(self, X, prototype, reset=True)
-        many = get_tags(prototype).target_tags.multi_output and np.asarray(y).shape[1:] > (1,)
-        target, weight = check_target(
-            self, y, X, sample_weight, classifier=classifier, multi_output=many
-        )
-        rows, X, target, weight, labels = kept_rows(X, target, weight, groups)
-        unit = group_codes(labels, len(target))
-        coded: Array = target
-        classes, learner = None, self
-        if classifier:
-            classes, coded = np.unique(target, return_inverse=True)
-            learner = self.for_classes(classes)
-        n_classes = 0 if classes is None else len(classes)
-        training = learner._training(
-            learner._designed(X), coded, weight if sample_weight is not None else None, unit,
-            n_classes, self.max_features, getattr(self, "feature_names_in_", None),
-        )  # fmt: skip
-        if classes is not None:
-            refuse_other_classes(self, classes)
-            self.classes_, self.n_classes_ = classes, n_classes
-        self._add_members(training, _num_samples(y), rows)
-        self._judge(X, target, weight if sample_weight is not None else None, training)
-        return self
 
     def _training(
         self,

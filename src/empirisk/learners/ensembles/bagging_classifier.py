@@ -1,6 +1,6 @@
 """The vote, or the mean probabilities, of a classifier over many draws of the rows."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -98,25 +98,6 @@ risk_curve_, n_features_in_, feature_names_in_
         self.verbose = verbose
         self.block_size = block_size
         self.voting = voting
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Fit the members.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n, p)
-            Handed on to the members as it is.
-        y : array-like of shape (n,)
-            Labels.
-        sample_weight : array-like of shape (n,), optional
-        groups : array-like of shape (n,), optional
-            Rows that belong together: a member draws all of a group, or nothing of it.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, sample_weight, groups)
 
     def predict(self, X: Any) -> Array:
         """The class of the highest mean probability, or of most votes; the first of equals."""

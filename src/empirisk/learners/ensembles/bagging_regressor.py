@@ -1,6 +1,6 @@
 """The mean of a regressor over many draws of the rows."""
 
-from typing import Any, Self
+from typing import Any
 
 from sklearn.base import RegressorMixin
 
@@ -119,24 +119,6 @@ class BaggingRegressor(RegressorMixin, Bagging):
         self.random_state = random_state
         self.verbose = verbose
         self.block_size = block_size
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Fit the members.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n, p)
-            Handed on to the members as it is.
-        y : array-like of shape (n,), or (n, outputs) where the estimator takes several
-        sample_weight : array-like of shape (n,), optional
-        groups : array-like of shape (n,), optional
-            Rows that belong together: a member draws all of a group, or nothing of it.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, sample_weight, groups)
 
     def predict(self, X: Any) -> Floats:
         """The mean of the members' predictions."""

@@ -49,6 +49,46 @@ class Forest(SingleTrees, BaggedPathMixin, BaseEstimator):
     columns_: list[CodedColumn]
     classes_: Array
 
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n, p)
+            NaN and None are missing values.
+        y : array-like of shape (n,)
+            Labels, or numbers; of a regressor also (n, outputs).
+        sample_weight : array-like of shape (n,), optional
+        groups : array-like of shape (n,), optional
+            A tree draws whole groups of rows.
+
+        Returns
+        -------
+        self
+        """
+        classifier = is_classifier(self)
+        table = table_of(X, self, reset=not self._goes_on())
+        several = np.asarray(y).shape[1:] > (1,)
+        target, weight = check_target(
+            self, y, table, sample_weight, classifier=classifier, multi_output=several
+        )
+        classes = None
+        if classifier:
+            classes = np.unique(target[weight > 0])
+            target = np.minimum(np.searchsorted(classes, target), len(classes) - 1)
+        coding = code_table(table, self, n_jobs=self.n_jobs)
+        unit = group_codes(groups, len(target))
+        learner = self if classes is None else self.for_classes(classes)
+        n_classes = 0 if classes is None else len(classes)
+        growing = learner._growing(coding, target, weight, n_classes, unit)
+        if self._goes_on():
+            self._refuse_other(growing, classes)
+        self._write(self._grown(growing), growing, classes)
+        forget_judgement(self)
+        if self.oob_score:
+            self._judge(X, y, sample_weight, groups, coding.places())
+        return self
+
     def check_loaded(self) -> None:
         """Raise a DataError unless what a file has of a fitted forest belongs together."""
         if hasattr(self, "trees_"):
@@ -96,7 +136,7 @@ class Forest(SingleTrees, BaggedPathMixin, BaseEstimator):
         return tags
 
     @abstractmethod
-    def _shape(self, trees: ForestTrees, y: Array, classes: Array | None) -> None:
+    def _shape(self, y: Array, classes: Array | None) -> None:
         """Note the classes, or the outputs, that trees speak of."""
 
     @abstractmethod
@@ -107,31 +147,8 @@ class Forest(SingleTrees, BaggedPathMixin, BaseEstimator):
         """Factors of the weights of classes."""
         return None
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any, *, classifier: bool) -> Self:
-        table = table_of(X, self, reset=not self._goes_on())
-        several = np.asarray(y).shape[1:] > (1,)
-        target, weight = check_target(
-            self, y, table, sample_weight, classifier=classifier, multi_output=several
-        )
-        classes = None
-        if classifier:
-            classes = np.unique(target[weight > 0])
-            target = np.minimum(np.searchsorted(classes, target), len(classes) - 1)
-        coding = code_table(table, self, n_jobs=self.n_jobs)
-        unit = group_codes(groups, len(target))
-        learner = self if classes is None else self.for_classes(classes)
-        n_classes = 0 if classes is None else len(classes)
-        growing = learner._growing(coding, target, weight, n_classes, unit)
-        if self._goes_on():
-            self._refuse_other(growing, classes)
-        self._write(self._grown(growing), growing, classes)
-        forget_judgement(self)
-        if self.oob_score:
-            self._judge(X, y, sample_weight, groups, coding.places())
-        return self
-
     def _growing(
-        self, coding: RankCoding, y: Array, weight: Floats, n_classes: int, unit: Ints | None = None
+        self, coding: RankCoding, y: Array, weight: Floats, n_classes: int, unit: Ints | None
     ) -> ForestGrowing:
         """What the trees of this forest share, of values or class codes y."""
         for name in ("bootstrap", "warm_start"):
@@ -187,7 +204,7 @@ class Forest(SingleTrees, BaggedPathMixin, BaseEstimator):
         self._n_samples = len(growing.y)
         self.columns_ = [column.for_flat_trees() for column in growing.coding.columns]
         self.n_features_in_ = len(self.columns_)
-        self._shape(trees, growing.y, classes)
+        self._shape(growing.y, classes)
         self._note_members(growing)
         return self
 

@@ -115,7 +115,7 @@ def _of_all_rows(bag: OutOfBag, scores: Any, kept: Ints | None, n: int, name: st
             f"{never} of {len(kept)} rows were drawn by every member of this {name}, and have no "
             "out-of-bag prediction (they are masked): fit more members (n_estimators)",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
     if len(there) == n:
         return found

@@ -1,6 +1,6 @@
 """Random forests for classification."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -9,7 +9,6 @@ from empirisk.data.table_door import check_places
 from empirisk.learners.class_weights import ClassWeightMixin, class_factors
 from empirisk.learners.ensembles.forest import SUBSAMPLE, Forest
 from empirisk.learners.ensembles.forest_growing import balancing
-from empirisk.learners.ensembles.forest_trees import ForestTrees
 from empirisk.learners.trees.classifier import DecisionTreeClassifier
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ParameterError
@@ -130,25 +129,6 @@ max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, splitter, categ
         self.splitter = splitter
         self.categorical_features = categorical_features
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Grow the trees.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n, p)
-            NaN and None are missing values.
-        y : array-like of shape (n,)
-            Labels.
-        sample_weight : array-like of shape (n,), optional
-        groups : array-like of shape (n,), optional
-            A tree draws whole groups of rows.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, sample_weight, groups, classifier=True)
-
     def predict(self, X: Any) -> Array:
         """The most probable class of each row; of equal ones the first."""
         best = self.predict_proba(X).argmax(axis=1)
@@ -192,7 +172,7 @@ max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, splitter, categ
             )
         return class_factors(given, np.arange(n_classes))
 
-    def _shape(self, trees: ForestTrees, y: Array, classes: Array | None) -> None:
+    def _shape(self, y: Array, classes: Array | None) -> None:
         assert classes is not None
         self.classes_, self.n_classes_, self.n_outputs_ = classes, len(classes), 1
 

@@ -1,6 +1,6 @@
 """Random forests for regression."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -9,7 +9,6 @@ from sklearn.utils import Tags
 from empirisk.data.table_door import check_places
 from empirisk.learners.ensembles.forest import Forest
 from empirisk.learners.ensembles.forest_growing import ForestGrowing
-from empirisk.learners.ensembles.forest_trees import ForestTrees
 from empirisk.learners.ensembles.leaf_members import LeafMembers
 from empirisk.learners.trees.regressor import DecisionTreeRegressor
 from empirisk.runtime.arrays import Array, Floats
@@ -147,24 +146,6 @@ max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, splitter, categ
         self.categorical_features = categorical_features
         self.keep_members = keep_members
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Grow the trees.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n, p)
-            NaN and None are missing values.
-        y : array-like of shape (n,) or (n, outputs)
-        sample_weight : array-like of shape (n,), optional
-        groups : array-like of shape (n,), optional
-            A tree draws whole groups of rows.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, sample_weight, groups, classifier=False)
-
     def predict(self, X: Any) -> Floats:
         """The mean over the trees of the values of the leaves that each row comes to."""
         return self._mean_scores(check_places(self, X))
@@ -223,7 +204,7 @@ max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, splitter, categ
             categorical_features=self.categorical_features,
         )
 
-    def _shape(self, trees: ForestTrees, y: Array, classes: Array | None) -> None:
+    def _shape(self, y: Array, classes: Array | None) -> None:
         self.n_outputs_ = 1 if y.ndim == 1 else y.shape[1]
 
     def _scores(self, value: Floats) -> Floats:

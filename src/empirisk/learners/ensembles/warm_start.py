@@ -23,7 +23,7 @@ def refuse_other_training(bag: Any, training: Training, n: int) -> None:
         warnings.warn(
             f"warm_start=True and n_estimators={before} is what there is: no member was fitted",
             UserWarning,
-            stacklevel=5,
+            stacklevel=4,
         )
     if n != bag._n_samples:
         raise DataError(

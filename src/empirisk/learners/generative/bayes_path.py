@@ -10,7 +10,7 @@ from empirisk.learners.generative.bayes_rule import BayesRule, ClassStatistics
 from empirisk.learners.generative.column_distributions import Smoothing
 from empirisk.learners.generative.discriminants import decide
 from empirisk.learners.generative.mixed_rows import ColumnBlock, MixedRows
-from empirisk.risk.axis import Output
+from empirisk.risk.axis import Output, Path
 from empirisk.runtime.arrays import Array, Floats
 
 
@@ -54,7 +54,7 @@ def _part(rule: BayesRule, kept: Sequence[bool]) -> BayesRule:
     )
 
 
-class BayesPath:
+class BayesPath(Path):
     """Naive Bayes fitted at all values of its smoothing."""
 
     def __init__(
@@ -72,10 +72,6 @@ class BayesPath:
 
     def predict_path(self, X: Any, output: Output) -> Array:
         return self.rules.predict(X.X, output)
-
-    @property
-    def degrees_of_freedom(self) -> Floats:
-        raise NotImplementedError("the degrees of freedom of naive Bayes are not known")
 
     def at(self, j: int) -> Any:
         learner = clone(self.learner).set_params(alpha=self.values[j])

@@ -99,7 +99,7 @@ def fit_degrees(
     values: Sequence[Any],
     *,
     flat: bool,
-    names: Sequence[str] | None = None,
+    names: Sequence[str] | None,
 ) -> BasisPath:
     """Where the functions of a lower degree are the first of a higher, one basis for all."""
     distinct, nested = sorted(set(degrees)), learner.expansion(None).is_nested

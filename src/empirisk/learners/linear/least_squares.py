@@ -156,9 +156,10 @@ class LinearRegression(LinearRule):
             few = self._factor.ndim == 1
             return self._factor if few else svdvals(self._factor, check_finite=False)
 
-    def _learn(self, solution: Solution, *, flat: bool, names: Names) -> Self:
+    def _fit(self, blocks: Blocks, *, flat: bool, names: Names) -> Self:
+        solution = self._solve(blocks)
         warn_of(solution, self, names)
-        super()._learn(solution, flat=flat, names=names)
+        self._take(solution.coef, solution.intercept, solution.degrees_of_freedom, flat=flat)
         if solution.factor is not None:
             self._factor = solution.factor
         return self

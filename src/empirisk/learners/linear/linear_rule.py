@@ -50,8 +50,7 @@ class LinearRule(PathMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
         """
         data = check_fit(self, X, y, sample_weight, multi_output=True)
         blocks = Blocks.of_arrays(data.X, as_columns(data.y), data.sample_weight)
-        names = column_names(data.X)
-        return self._learn(self._solve(blocks), flat=data.y.ndim == 1, names=names)
+        return self._fit(blocks, flat=data.y.ndim == 1, names=column_names(data.X))
 
     def fit_blocks(self, source: Any) -> Self:
         """Fit to data that come in pieces; the result has the same bits as that of `fit`.
@@ -68,8 +67,8 @@ class LinearRule(PathMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
         """
         blocks = Blocks.of_pieces(source, self)
         flat = next(iter(blocks)).y.ndim == 1
-        solution = self._solve(blocks.map(_with_columns))
-        return self._learn(solution, flat=flat, names=getattr(self, "feature_names_in_", None))
+        names = getattr(self, "feature_names_in_", None)
+        return self._fit(blocks.map(_with_columns), flat=flat, names=names)
 
     def predict(self, X: Any) -> Floats:
         """Predictions of shape (m,) or (m, outputs).
@@ -85,7 +84,8 @@ class LinearRule(PathMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _solve(self, blocks: Blocks) -> Solution:
         raise NotImplementedError
 
-    def _learn(self, solution: Solution, *, flat: bool, names: Names) -> Self:
+    def _fit(self, blocks: Blocks, *, flat: bool, names: Names) -> Self:
+        solution = self._solve(blocks)
         return self._take(solution.coef, solution.intercept, solution.degrees_of_freedom, flat=flat)
 
     def _take(

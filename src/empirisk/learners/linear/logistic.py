@@ -192,8 +192,7 @@ class LogisticRegression(ClassWeightMixin, PathMixin, ClassifierMixin, BaseEstim
         """All values of C, each from the solution of the last one."""
         check_accepted(self, ACCEPTED)
         weight = self._class_weighted(y, sample_weight, np.arange(n_classes))
-        kept = weight > 0
-        rows = Rows(X, y, weight) if kept.all() else Rows(X[kept], y[kept], weight[kept])
+        rows = _kept(Rows(X, y, weight))
         return LogisticPath(self, rows, values, n_classes, column_names(X))
 
     def decision_function(self, X: Any) -> Floats:
@@ -272,9 +271,7 @@ class LogisticRegression(ClassWeightMixin, PathMixin, ClassifierMixin, BaseEstim
         if again and not np.array_equal(data.classes, self.classes_):
             raise DataError("y has other classes than the rows that the model was fitted to")
         weight = self._class_weighted(data.y, data.sample_weight, data.classes)
-        kept = weight > 0
-        rows = Rows(data.X, data.y, weight)
-        return (rows if kept.all() else Rows(data.X[kept], data.y[kept], weight[kept])), data
+        return _kept(Rows(data.X, data.y, weight)), data
 
     def _last_solution(self, classes: Array) -> Any:
         """From a problem to the last solution in its coordinates; None if there is none."""
@@ -289,3 +286,9 @@ class LogisticRegression(ClassWeightMixin, PathMixin, ClassifierMixin, BaseEstim
         rule = LinearDiscriminants(self.coef_[:, None], self._offset[:, None], self._centre)
         with one_blas_thread():
             return rule.values(X)
+
+
+def _kept(rows: Rows) -> Rows:
+    """Those of positive weight."""
+    kept = rows.weight > 0
+    return rows if kept.all() else Rows(*(part[kept] for part in rows))

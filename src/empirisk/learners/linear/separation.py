@@ -121,7 +121,7 @@ def margins(loss: LogisticLoss, theta: Floats) -> Floats:
 
 
 def separating_direction(
-    loss: LogisticLoss, theta: Floats, far: float = FAR
+    loss: LogisticLoss, theta: Floats, far: float
 ) -> tuple[Floats, Bools] | None:
     """A direction that separates as many rows as any, and the margins that grow along it.
 
@@ -204,7 +204,7 @@ def column_units(loss: LogisticLoss) -> Floats:
     return np.where(size > 0, size, 1.0)
 
 
-def separation_of(problem: Any, theta: Floats, far: float = FAR) -> Separation | None:
+def separation_of(problem: Any, theta: Floats, far: float) -> Separation | None:
     """What is reported of a fit without penalty that ended at `theta`."""
     loss = problem.loss
     found = separating_direction(loss, theta, far)

@@ -22,7 +22,7 @@ from empirisk.learners.linear.constraint_form import norm_for_penalty, penalty_f
 from empirisk.learners.linear.lasso_held_out import lasso_held_out
 from empirisk.learners.linear.lasso_path import SparsePath
 from empirisk.learners.linear.lasso_problem import Fits, Task, Terms, fit_all
-from empirisk.learners.linear.linear_rule import LinearRule, as_columns
+from empirisk.learners.linear.linear_rule import LinearRule, Names, as_columns
 from empirisk.learners.linear.ridge import check_alpha
 from empirisk.risk.axis import Axis, HeldOut, Output
 from empirisk.risk.plans import Plan
@@ -60,40 +60,6 @@ class SparseRule(LinearRule):
     n_jobs: int | None
     dual_gap_: Any
     n_iter_: int
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit to data in memory.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, p)
-        y : array-like of shape (n,) or (n, outputs)
-        sample_weight : array-like of shape (n,), optional
-            A row of weight w counts as w copies of it.
-
-        Returns
-        -------
-        self
-        """
-        data = check_fit(self, X, y, sample_weight, multi_output=True)
-        return self._fit(Blocks.of_arrays(data.X, as_columns(data.y), data.sample_weight), data.y)
-
-    def fit_blocks(self, source: Any) -> Self:
-        """Fit to data that come in pieces; the result has the same bits as that of `fit`.
-
-        Parameters
-        ----------
-        source : callable, or iterable that can be gone through several times
-            Gives pieces (X, y) or (X, y, sample_weight) of any number of rows. A callable is
-            called once for each pass over the data.
-
-        Returns
-        -------
-        self
-        """
-        blocks = Blocks.of_pieces(source, self)
-        some = next(iter(blocks)).y
-        return self._fit(blocks.map(lambda rows: rows._replace(y=as_columns(rows.y))), some)
 
     def path(
         self, X: Any, y: Any, sample_weight: Any = None, *, values: Sequence[float] | None = None
@@ -194,12 +160,12 @@ class SparseRule(LinearRule):
     def _l1_ratio(self) -> Any:
         raise NotImplementedError
 
-    def _fit(self, blocks: Blocks, y: Array) -> Self:
+    def _fit(self, blocks: Blocks, *, flat: bool, names: Names) -> Self:
         task = Task.of(self._terms(blocks.n_columns), blocks, n_jobs=self.n_jobs)
         alphas = np.array([check_alpha(self.alpha)])
         fits = fit_all(task, alphas, self._start(blocks.n_columns, len(task.scales.y)))
         self._warn(fits)
-        return SparsePath(self, [self.alpha], task, fits, flat=y.ndim == 1).teach(self, 0)
+        return SparsePath(self, [self.alpha], task, fits, flat=flat).teach(self, 0)
 
     def _task(self, X: Any, y: Array, sample_weight: Floats) -> Task:
         blocks = Blocks.of_arrays(X, as_columns(y), sample_weight)

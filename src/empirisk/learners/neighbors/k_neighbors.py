@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -59,6 +59,29 @@ class KNeighbors(PathMixin, BaseEstimator):
     y_train_: Array
     weight_train_: Floats
     metric_: Metric
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Keep the training rows, and learn the metric where it is to be learned.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n, p)
+            For metric "gower" with categories, and NaN or None where cells are missing.
+        y : array-like of shape (n,)
+            Labels or numbers.
+        sample_weight : array-like of shape (n,), optional
+            A row of weight w counts as w copies of it.
+
+        Returns
+        -------
+        self
+        """
+        check_settings(self)
+        k = checked_neighbors(self.n_neighbors)
+        design, target, weight, classes = self._training_set(X, y, sample_weight)
+        n_classes = 0 if classes is None else len(classes)
+        path = self.fit_path(design, target, weight, [k], n_classes=n_classes)
+        return path.write(0, self, classes)
 
     def kneighbors(
         self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True
@@ -227,6 +250,11 @@ class KNeighbors(PathMixin, BaseEstimator):
             tags.input_tags.categorical = True
         return tags
 
+    def _said(self, X: Any, output: Output) -> Array:
+        check_is_fitted(self)
+        k = np.array([float(self.n_neighbors)])
+        return self._copies.predict(self._points(X), k, output, n_jobs=self.n_jobs)
+
     def _shares(self, X: Any) -> tuple[Ints, Floats]:
         points = self._points(X)
         return self._copies.shares(points, float(self.n_neighbors), n_jobs=self.n_jobs)
@@ -260,15 +288,6 @@ class KNeighbors(PathMixin, BaseEstimator):
         uniform = isinstance(self.weights, str) and self.weights == "uniform"
         weighting = None if uniform else self.weights
         return Copies(search, weight, y, n_classes, weighting, metric.scale)
-
-    def _fitted(self, X: Any, y: Any, sample_weight: Any) -> Any:
-        """The door of `fit`, and the path at one value."""
-        check_settings(self)
-        k = checked_neighbors(self.n_neighbors)
-        design, target, weight, classes = self._training_set(X, y, sample_weight)
-        n_classes = 0 if classes is None else len(classes)
-        path = self.fit_path(design, target, weight, [k], n_classes=n_classes)
-        return path.write(0, self, classes)
 
     def _training_set(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Floats, Any]:
         """Rows of positive weight, their targets or codes, weights, and the classes."""

@@ -1,10 +1,8 @@
 """Classification by the k nearest neighbours."""
 
-from typing import Any, Self
+from typing import Any
 
-import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from empirisk.learners.neighbors.k_neighbors import KNeighbors
 from empirisk.runtime.arrays import Array, Floats
@@ -113,24 +111,6 @@ class KNeighborsClassifier(ClassifierMixin, KNeighbors):
 
     classes_: Array
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Keep the training rows, and learn the metric where it is to be learned.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n, p)
-            For metric "gower" with categories, and NaN or None where cells are missing.
-        y : array-like of shape (n,)
-            Labels.
-        sample_weight : array-like of shape (n,), optional
-            A row of weight w counts as w copies of it.
-
-        Returns
-        -------
-        self
-        """
-        return self._fitted(X, y, sample_weight)
-
     def predict(self, X: Any) -> Array:
         """The class with the largest share among the neighbours; of ties the first."""
         codes = self._said(X, "value")[:, 0]
@@ -139,8 +119,3 @@ class KNeighborsClassifier(ClassifierMixin, KNeighbors):
     def predict_proba(self, X: Any) -> Floats:
         """The shares of the classes among the neighbours, in the order of `classes_`."""
         return self._said(X, "probability")[:, 0]
-
-    def _said(self, X: Any, output: Any) -> Array:
-        check_is_fitted(self)
-        k = np.array([float(self.n_neighbors)])
-        return self._copies.predict(self._points(X), k, output, n_jobs=self.n_jobs)

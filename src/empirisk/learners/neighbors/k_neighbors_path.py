@@ -8,11 +8,11 @@ from sklearn.base import clone
 
 from empirisk.learners.neighbors.metrics import Metric
 from empirisk.learners.neighbors.searching import Folds
-from empirisk.risk.axis import Output
+from empirisk.risk.axis import Output, Path
 from empirisk.runtime.arrays import Array, Floats
 
 
-class KNeighborsPath:
+class KNeighborsPath(Path):
     """Training rows and a metric; the path of a learner along `n_neighbors`."""
 
     same_as_fit = True
@@ -38,10 +38,6 @@ class KNeighborsPath:
         """Of mapped points, which look past the rows of their own folds."""
         ks = np.array(self.ks, dtype=np.float64)
         return self.copies.predict(points, ks, output, folds=folds, n_jobs=self.learner.n_jobs)
-
-    @property
-    def degrees_of_freedom(self) -> Floats:
-        raise NotImplementedError("the degrees of freedom of neighbours are known by simulation")
 
     def at(self, j: int) -> Any:
         classes = np.arange(self.n_classes) if self.n_classes else None

@@ -1,6 +1,6 @@
 """Regression by the k nearest neighbours, and the whole distribution of y given x."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -111,28 +111,9 @@ class KNeighborsRegressor(RegressorMixin, KNeighbors):
         self.standardize = standardize
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Keep the training rows, and learn the metric where it is to be learned.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n, p)
-            For metric "gower" with categories, and NaN or None where cells are missing.
-        y : array-like of shape (n,)
-        sample_weight : array-like of shape (n,), optional
-            A row of weight w counts as w copies of it.
-
-        Returns
-        -------
-        self
-        """
-        return self._fitted(X, y, sample_weight)
-
     def predict(self, X: Any) -> Floats:
         """The mean target of the neighbours of each row of X."""
-        check_is_fitted(self)
-        k = np.array([float(self.n_neighbors)])
-        return self._copies.predict(self._points(X), k, "value", n_jobs=self.n_jobs)[:, 0]
+        return self._said(X, "value")[:, 0]
 
     def predict_quantile(self, X: Any, q: Any = 0.5) -> Floats:
         """Quantiles of the targets of the neighbours of each row of X.

@@ -17,7 +17,7 @@ from empirisk.learners.density.kernel_soundness import check_rows_of
 from empirisk.learners.density.kernels import Kernel, kernel_of
 from empirisk.learners.neighbors.kernel_fits import LocalFits, PlacedRows, fits_of, weights_of
 from empirisk.learners.neighbors.kernel_spreads import spreads_of, training_spreads
-from empirisk.risk.axis import Axis, Block, CannotSubtractError, HeldOut, Output, PathMixin
+from empirisk.risk.axis import Axis, Block, CannotSubtractError, HeldOut, Output, Path, PathMixin
 from empirisk.risk.plans import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
@@ -266,7 +266,7 @@ class KernelSmoother(KeptRowsMixin, PathMixin, BaseEstimator):
         )
 
 
-class KernelSmootherPath:
+class KernelSmootherPath(Path):
     """A kernel smoother for each bandwidth, of one training set."""
 
     same_as_fit = True
@@ -310,10 +310,6 @@ class KernelSmootherPath:
             self._numbers if scaled else self._numbers / placed.unit, learner.n_jobs,
         )  # fmt: skip
         return learner._answer(found.fits, output)
-
-    @property
-    def degrees_of_freedom(self) -> Floats:
-        raise NotImplementedError("the degrees of freedom of kernel smoothers are not given")
 
 
 def numbers_of(values: Sequence[Any]) -> Floats | None:

@@ -15,7 +15,6 @@ from empirisk.learners.networks.initialising import Law
 from empirisk.learners.networks.layers import (
     Dense,
     Layer,
-    Shape,
     activation_code,
     check_count,
 )
@@ -230,7 +229,7 @@ n_features_in_, feature_names_in_
     def _n_features_out(self) -> int:
         return self._halves[0].n_outputs
 
-    def _layers(self, shape: Shape, n_outputs: int) -> list[Layer]:
+    def _layers(self, n_outputs: int) -> list[Layer]:
         check_count("n_components", self.n_components, "Autoencoder")
         activation_code(self.activation)  # also where no layer has it
         sizes = checked_sizes(self.hidden_layer_sizes)
@@ -254,5 +253,5 @@ n_features_in_, feature_names_in_
     def _how(self) -> How:
         return "common" if self.standardize else "none"
 
-    def _head(self, n_classes: int) -> Head:
+    def _head(self) -> Head:
         return Head(SQUARED)

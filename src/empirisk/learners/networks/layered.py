@@ -82,7 +82,7 @@ class Layered(Network):
         self.dtype = dtype
         self.n_jobs = n_jobs
 
-    def _layers(self, shape: Shape, n_outputs: int) -> list[Layer]:
+    def _layers(self, n_outputs: int) -> list[Layer]:
         return [*checked_layers(self.layers), Dense(n_outputs, "identity")]
 
     def _shape(self, n_features: int) -> Shape:

@@ -10,7 +10,6 @@ from empirisk.learners.networks.layers import (
     Dense,
     Dropout,
     Layer,
-    Shape,
     activation_code,
     check_count,
 )
@@ -27,7 +26,7 @@ class MLP(Network):
     activation: str
     dropout: float
 
-    def _layers(self, shape: Shape, n_outputs: int) -> list[Layer]:
+    def _layers(self, n_outputs: int) -> list[Layer]:
         hidden: list[Layer] = []
         activation_code(self.activation)  # also where no layer has it
         if not (is_number(self.dropout) and 0 <= self.dropout < 1):
@@ -65,7 +64,7 @@ class MLP(Network):
 
     def _put_units(self, weights: list[Floats], biases: list[Floats]) -> None:
         """Multiply the units of y into the last layer; of an exponential, add their logarithm."""
-        if self._head(0).kind == POISSON:
+        if self._head().kind == POISSON:
             biases[-1] = biases[-1] + np.log(self._target_unit)
             return
         weights[-1] = weights[-1] * self._target_unit

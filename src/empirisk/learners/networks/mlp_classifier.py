@@ -198,5 +198,5 @@ class MLPClassifier(ClassifierNetwork, MLP):
         self.n_jobs = n_jobs
         self.dropout = dropout
 
-    def _head(self, n_classes: int) -> Head:
+    def _head(self) -> Head:
         return classification_head("log_loss")

@@ -134,11 +134,11 @@ class Network(NetworkPictures, PathMixin, BaseEstimator):
             check_network(self)
 
     @abstractmethod
-    def _layers(self, shape: Shape, n_outputs: int) -> list[Layer]:
+    def _layers(self, n_outputs: int) -> list[Layer]:
         """All layers, the last one included."""
 
     @abstractmethod
-    def _head(self, n_classes: int) -> Head:
+    def _head(self) -> Head:
         """The loss that the parameters mean."""
 
     def _shape(self, n_features: int) -> Shape:

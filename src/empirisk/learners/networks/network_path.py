@@ -11,12 +11,12 @@ from empirisk.learners.networks.fitting import Record, best_of
 from empirisk.learners.networks.prepared import Prepared
 from empirisk.learners.networks.rows import network_outputs
 from empirisk.losses import Reconstruction
-from empirisk.risk.axis import Output
+from empirisk.risk.axis import Output, Path
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ParameterError
 
 
-class NetworkPath:
+class NetworkPath(Path):
     """Of several starts the one with the lowest objective after so many epochs is kept."""
 
     same_as_fit = True
@@ -55,10 +55,6 @@ class NetworkPath:
         if params.dtype == np.float64 and X.dtype != np.float64:
             X = X.astype(np.float64)
         return network_outputs(self.data.architecture, params, X, self.data.rows.standard)
-
-    @property
-    def degrees_of_freedom(self) -> Floats:
-        raise NotImplementedError("the degrees of freedom of networks are not known")
 
     def at(self, j: int) -> Any:
         """The fitted network after the j-th number of epochs."""

@@ -58,7 +58,7 @@ def prepared(
 
     y are class codes, values (n,) or (n, outputs), or None where rows are their own targets.
     """
-    head = learner._head(n_classes)
+    head = learner._head()
     if dtype == np.float64 and X.dtype != np.float64:
         X = X.astype(np.float64)
     standard = standard_of(X, weight, learner._how()) if before is None else before[0]
@@ -81,7 +81,7 @@ def prepared(
     if n_classes:
         n_outputs = n_classes if n_classes > 2 else 1
     shape = learner._shape(X.shape[1])
-    architecture = Architecture(shape, learner._layers(shape, n_outputs))
+    architecture = Architecture(shape, learner._layers(n_outputs))
     rows = NetworkRows(X, standard, np.ascontiguousarray(targets), weight)
     return Prepared(architecture, rows, head, target, dtype, n_classes)
 

@@ -95,7 +95,7 @@ def _takes_batches(learner: Any) -> bool:
 
 
 def _gives_probabilities(learner: Any) -> bool:
-    return learner._head(2).gives_probabilities
+    return learner._head().gives_probabilities
 
 
 class ClassifierNetwork(ClassifierMixin, Supervised):
@@ -133,7 +133,7 @@ class ClassifierNetwork(ClassifierMixin, Supervised):
     def predict_proba(self, X: Any) -> Floats:
         """The probabilities of the classes."""
         check_is_fitted(self)
-        return self._head(len(self.classes_)).probabilities(self._raw(X))
+        return self._head().probabilities(self._raw(X))
 
     @available_if(_gives_probabilities)
     def predict_log_proba(self, X: Any) -> Floats:
@@ -149,7 +149,7 @@ class ClassifierNetwork(ClassifierMixin, Supervised):
     @property
     def out_activation_(self) -> str:
         """What makes probabilities of outputs."""
-        head = self._head(len(self.classes_))
+        head = self._head()
         if head.kind != heads.LOG:
             return "identity"
         return "logistic" if len(self.classes_) == 2 else "softmax"
@@ -171,18 +171,18 @@ class RegressorNetwork(RegressorMixin, Supervised):
         """The predicted values."""
         check_is_fitted(self)
         target = Standard(self._target_centre, self._target_unit)
-        values = predictions(self._raw(X), self._head(0), target)
+        values = predictions(self._raw(X), self._head(), target)
         return values[:, 0] if values.shape[1] == 1 else values
 
     @property
     def own_loss(self) -> Loss | None:
         """The loss of predictions at which the training aims, if it is not the squared error."""
-        return self._head(0).loss
+        return self._head().loss
 
     @property
     def out_activation_(self) -> str:
         """What makes predictions of outputs."""
-        return self._head(0).activation
+        return self._head().activation
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

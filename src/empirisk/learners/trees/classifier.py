@@ -140,24 +140,6 @@ categorical_features, early_stopping, validation_fraction, n_iter_no_change
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Grow, and prune at `ccp_alpha`.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n, p)
-            NaN and None are missing values.
-        y : array-like of shape (n,)
-            Labels.
-        sample_weight : array-like of shape (n,), optional
-            A row of weight w counts as w copies of it.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, sample_weight, classifier=True)
-
     @property
     def own_loss(self) -> Costs | None:
         """The costs of mistakes, if they were given."""

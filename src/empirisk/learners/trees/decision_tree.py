@@ -47,6 +47,27 @@ class DecisionTree(ReadableTree, PathMixin, BaseEstimator):
     early_stopping: bool
     tree_: Tree
 
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow, and prune at `ccp_alpha`.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n, p)
+            NaN and None are missing values.
+        y : array-like of shape (n,)
+            Labels or numbers; of a `DecisionTreeRegressor` also (n, outputs).
+        sample_weight : array-like of shape (n,), optional
+            A row of weight w counts as w copies of it.
+
+        Returns
+        -------
+        self
+        """
+        coding, y, weight, classes = self._training_set(X, y, sample_weight)
+        n_classes = 0 if classes is None else len(classes)
+        learner = self if classes is None else self.for_classes(classes)
+        return learner._path(coding, y, weight, [self.ccp_alpha], n_classes).write(0, self, classes)
+
     def check_loaded(self) -> None:
         """Raise a DataError unless what a file has of a fitted tree belongs together."""
         if _is_fitted(self):
@@ -83,7 +104,7 @@ class DecisionTree(ReadableTree, PathMixin, BaseEstimator):
             `ccp_alphas`, from 0, and `impurities`: the risk of the tree from each alpha on.
         """
         learner = clone(self)
-        coding, y, weight, classes = learner._training_set(X, y, sample_weight, is_classifier(self))
+        coding, y, weight, classes = learner._training_set(X, y, sample_weight)
         n_classes = 0 if classes is None else len(classes)
         learner = learner if classes is None else learner.for_classes(classes)
         tree = learner._path(coding, y, weight, [0.0], n_classes).tree
@@ -130,12 +151,6 @@ class DecisionTree(ReadableTree, PathMixin, BaseEstimator):
     def _node_risks(self, tree: Tree, n_classes: int) -> Floats:
         """The risk of each node, were it a leaf, as a part of the whole."""
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, *, classifier: bool) -> Self:
-        coding, y, weight, classes = self._training_set(X, y, sample_weight, classifier)
-        n_classes = 0 if classes is None else len(classes)
-        learner = self if classes is None else self.for_classes(classes)
-        return learner._path(coding, y, weight, [self.ccp_alpha], n_classes).write(0, self, classes)
-
     def _path(
         self, coding: RankCoding, y: Array, weight: Floats, values: Sequence[Any], n_classes: int
     ) -> TreePath:
@@ -145,9 +160,10 @@ class DecisionTree(ReadableTree, PathMixin, BaseEstimator):
         return grow(self, coding, y, weight, values, n_classes)
 
     def _training_set(
-        self, X: Any, y: Any, sample_weight: Any, classifier: bool
+        self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[RankCoding, Array, Floats, Array | None]:
         """Codes, target and weights of the rows of positive weight."""
+        classifier = is_classifier(self)
         X = table_of(X, self, reset=True)
         target, weight = check_target(
             self, y, X, sample_weight, classifier=classifier, multi_output=self._many_outputs(y)

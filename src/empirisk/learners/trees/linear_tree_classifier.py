@@ -1,6 +1,6 @@
 """Classification trees with a logistic regression in each leaf."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy.special import log_softmax, softmax
@@ -108,24 +108,6 @@ min_impurity_decrease, ccp_alpha, max_bins, max_model_columns, categorical_featu
         self.max_bins = max_bins
         self.max_model_columns = max_model_columns
         self.categorical_features = categorical_features
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Grow, prune at `ccp_alpha`, and fit the models of the leaves.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n, p)
-            NaN and None are missing values.
-        y : array-like of shape (n,)
-            Labels.
-        sample_weight : array-like of shape (n,), optional
-            A row of weight w counts as w copies of it.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, sample_weight, classifier=True)
 
     def predict(self, X: Any) -> Array:
         """The most probable class of each row."""

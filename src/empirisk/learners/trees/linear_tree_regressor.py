@@ -1,6 +1,6 @@
 """Regression trees with a linear model in each leaf."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -133,23 +133,6 @@ class LinearTreeRegressor(RegressorMixin, LinearTree):
         self.max_model_columns = max_model_columns
         self.clip = clip
         self.categorical_features = categorical_features
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Grow, and prune at `ccp_alpha`.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n, p)
-            NaN and None are missing values.
-        y : array-like of shape (n,)
-        sample_weight : array-like of shape (n,), optional
-            A row of weight w counts as w copies of it.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, sample_weight, classifier=False)
 
     def predict(self, X: Any) -> Floats:
         """What the model of the leaf that each row comes to says."""

@@ -1,6 +1,6 @@
 """Regression trees."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy.special import kl_div
@@ -141,23 +141,6 @@ class DecisionTreeRegressor(RegressorMixin, DecisionTree):
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Grow, and prune at `ccp_alpha`.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n, p)
-            NaN and None are missing values.
-        y : array-like of shape (n,) or (n, outputs)
-        sample_weight : array-like of shape (n,), optional
-            A row of weight w counts as w copies of it.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, sample_weight, classifier=False)
 
     def predict(self, X: Any) -> Floats:
         """The value of the leaf that each row comes to."""

@@ -9,13 +9,13 @@ from sklearn.base import clone
 from empirisk.data.rank_coding import RankCoding
 from empirisk.data.table_door import kept_columns
 from empirisk.learners.trees.pruning import PruningSequence, threshold_of
-from empirisk.risk.axis import Output
+from empirisk.risk.axis import Output, Path
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.scalars import real
 
 
-class TreePath:
+class TreePath(Path):
     """The nested trees of one training set; the path of a learner along `ccp_alpha`."""
 
     same_as_fit = True
@@ -52,10 +52,6 @@ class TreePath:
         order = np.argsort(thresholds, kind="stable")
         leaves = self.tree.apply_pruned(places, self.sequence.alpha, thresholds[order])
         return leaves[:, np.argsort(order, kind="stable")]
-
-    @property
-    def degrees_of_freedom(self) -> Floats:
-        raise NotImplementedError("the degrees of freedom of a tree are not known")
 
     def at(self, j: int) -> Any:
         classes = np.arange(self.n_classes) if self.n_classes else None

@@ -9,16 +9,16 @@ from sklearn.base import clone
 from empirisk.learners.unsupervised.held_out_entries import entry_losses_along
 from empirisk.learners.unsupervised.number_of_components import checked_number, settled_number
 from empirisk.learners.unsupervised.ways_to_axes import ScaledAxes
+from empirisk.risk.axis import Output, Path
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import one_blas_thread
 
 if TYPE_CHECKING:
     from empirisk.learners.unsupervised.pca import PCA
-    from empirisk.risk.axis import Output
 
 
-class PCAPath:
+class PCAPath(Path):
     """The pairs of the first axes, as many as each value says.
 
     Parameters
@@ -41,7 +41,7 @@ class PCAPath:
             for value in values
         ]  # fmt: skip
 
-    def predict_path(self, X: Array, output: "Output") -> Floats:
+    def predict_path(self, X: Array, output: Output) -> Floats:
         """The loss of each row, a column for each value: its reconstruction, or its entries."""
         found, axes, n = self.found, self.found.axes, self.found.weight
         Z = (X - found.mean) / (found.scale * found.unit)
@@ -54,10 +54,6 @@ class PCAPath:
         raise ParameterError(
             f"PCA has no {output!r} of rows: use the loss 'reconstruction' or 'entries'"
         )
-
-    @property
-    def degrees_of_freedom(self) -> Floats:
-        raise NotImplementedError("the degrees of freedom of PCA are not known")
 
     def at(self, j: int) -> "PCA":
         """The fitted learner at the j-th value."""

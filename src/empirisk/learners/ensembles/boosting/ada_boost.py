@@ -22,7 +22,7 @@ from empirisk.learners.ensembles.boosting.weak_learners import are_flat_trees
 from empirisk.learners.ensembles.forest_members import ForestMembers
 from empirisk.learners.ensembles.members import fresh, random_states, weight_arguments
 from empirisk.learners.ensembles.one_estimator import OneEstimator
-from empirisk.risk.axis import Axis, Output
+from empirisk.risk.axis import Axis, Output, Path
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import number_of_workers
@@ -42,6 +42,34 @@ class AdaBoost(OneEstimator):
     estimator_weights_: Floats
     estimator_errors_: Floats
     _seeds: Ints
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the members, round by round.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n, p)
+            Handed on to the weak learner as it is.
+        y : array-like of shape (n,)
+            Labels or numbers.
+        sample_weight : array-like of shape (n,), optional
+            The weights of the first round. Where rows are not drawn, a row of weight w counts as w
+            copies of it.
+
+        Returns
+        -------
+        self
+        """
+        prototype = self._checked()
+        classifier = is_classifier(self)
+        X = checked_table(self, X, prototype, reset=True)
+        target, weight = check_target(self, y, X, sample_weight, classifier=classifier)
+        _, X, target, weight, _ = kept_rows(X, target, weight, None)
+        labels = None
+        if classifier:
+            labels, target = np.unique(target, return_inverse=True)
+        found = self._boosted(self._designed(X), target, weight, labels, self.n_estimators)
+        return self._write(found, self.n_estimators, labels)
 
     @property
     def estimators_(self) -> Sequence[Any]:  # type: ignore[override]  # found where others say it
@@ -110,18 +138,6 @@ class AdaBoost(OneEstimator):
     def _staged(self, members: Asked, stages: Ints, output: Output) -> Array:
         """(rows, stages) or (rows, stages, classes): predictions of the first members."""
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
-        prototype = self._checked()
-        classifier = is_classifier(self)
-        X = checked_table(self, X, prototype, reset=True)
-        target, weight = check_target(self, y, X, sample_weight, classifier=classifier)
-        _, X, target, weight, _ = kept_rows(X, target, weight, None)
-        labels = None
-        if classifier:
-            labels, target = np.unique(target, return_inverse=True)
-        found = self._boosted(self._designed(X), target, weight, labels, self.n_estimators)
-        return self._write(found, self.n_estimators, labels)
-
     def _boosted(
         self, X: Any, y: Array, weight: Floats, labels: Array | None, rounds: int
     ) -> Boosted:
@@ -163,7 +179,7 @@ class AdaBoost(OneEstimator):
         return code_table(table_of(X, prototype, reset=None), prototype, n_jobs=self.n_jobs)
 
 
-class AdaBoostPath:
+class AdaBoostPath(Path):
     """An ensemble after all numbers of rounds: the path of a learner along `n_estimators`."""
 
     def __init__(
@@ -194,10 +210,6 @@ class AdaBoostPath:
         stages, place = np.unique(np.minimum(self.values, n), return_inverse=True)
         staged = self.longest._staged(asked(self.longest, X), stages, output)
         return staged[:, place]
-
-    @property
-    def degrees_of_freedom(self) -> Floats:
-        raise NotImplementedError("the degrees of freedom of boosted learners are not known")
 
     def at(self, j: int) -> Any:
         """The fitted learner at the j-th number of rounds."""

@@ -1,7 +1,7 @@
 """AdaBoost: weak classifiers vote, each fitted to the rows that those before it have wrong."""
 
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -117,24 +117,6 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
         self.learning_rate = learning_rate
         self.random_state = random_state
         self.n_jobs = n_jobs
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the members, round by round.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n, p)
-            Handed on to the weak learner as it is.
-        y : array-like of shape (n,)
-            Labels.
-        sample_weight : array-like of shape (n,), optional
-            The weights of the first round. A row of weight w counts as w copies of it.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, sample_weight)
 
     def predict(self, X: Any) -> Array:
         """The class with the most votes, by weight; the first of equals."""

@@ -1,7 +1,7 @@
 """AdaBoost.R2: the weighted median of regressors, each fitted to rows that were predicted badly."""
 
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -98,23 +98,6 @@ feature_importances_, n_features_in_, feature_names_in_
         self.random_state = random_state
         self.bootstrap = bootstrap
         self.n_jobs = n_jobs
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the members, round by round.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n, p)
-            Handed on to the weak learner as it is.
-        y : array-like of shape (n,)
-        sample_weight : array-like of shape (n,), optional
-            The weights of the first round.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, sample_weight)
 
     def predict(self, X: Any) -> Floats:
         """The weighted median of the members' predictions."""

@@ -52,6 +52,34 @@ class AdditiveLearner(PathMixin, BaseEstimator):
     columns_: list[CodedColumn]
     _start: Floats
 
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the weak learners, one after the other.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n, p)
+        y : array-like of shape (n,)
+            Labels or numbers.
+        sample_weight : array-like of shape (n,), optional
+            A row of weight w counts as w copies of it.
+
+        Returns
+        -------
+        self
+        """
+        checked_rate(self.learning_rate)
+        checked_rounds(self.n_estimators)
+        number_of_workers(self.n_jobs)
+        design, y, weight, classes = self._training_set(X, y, sample_weight)
+        if classes is not None and len(classes) < 2:
+            raise DataError(
+                f"y has one class only, {classes.tolist()[0]!r}; {type(self).__name__} needs rows "
+                "of two classes or more"
+            )
+        n_classes = 0 if classes is None else len(classes)
+        path = self._path(design, y, weight, [self.n_estimators], n_classes)
+        return path.write(0, self, classes)
+
     @property
     def categorical_features(self) -> Any:
         """Those of the trees, if the weak learners are trees."""
@@ -164,25 +192,11 @@ class AdditiveLearner(PathMixin, BaseEstimator):
             return ColumnRounds(X, centred=centred)
         return AnyRounds(prototype, X)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, *, classifier: bool) -> Self:
-        checked_rate(self.learning_rate)
-        checked_rounds(self.n_estimators)
-        number_of_workers(self.n_jobs)
-        design, y, weight, classes = self._training_set(X, y, sample_weight, classifier)
-        if classes is not None and len(classes) < 2:
-            raise DataError(
-                f"y has one class only, {classes.tolist()[0]!r}; {type(self).__name__} needs rows "
-                "of two classes or more"
-            )
-        n_classes = 0 if classes is None else len(classes)
-        path = self._path(design, y, weight, [self.n_estimators], n_classes)
-        return path.write(0, self, classes)
-
     def _training_set(
-        self, X: Any, y: Any, sample_weight: Any, classifier: bool
+        self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[Any, Array, Floats, Array | None]:
         """Design, values or class codes, and weights, of the rows of positive weight."""
-        prototype = self._prototype()
+        prototype, classifier = self._prototype(), is_classifier(self)
         if isinstance(prototype, str):
             data = check_fit(self, X, y, sample_weight, classifier=classifier)
             return data.X, data.y, data.sample_weight, data.classes

@@ -8,11 +8,11 @@ from sklearn.base import clone
 
 from empirisk.learners.ensembles.boosting.number_of_rounds import checked_rounds
 from empirisk.learners.ensembles.boosting.rounds import Grown
-from empirisk.risk.axis import Output
+from empirisk.risk.axis import Output, Path
 from empirisk.runtime.arrays import Array, Floats
 
 
-class BoostedPath:
+class BoostedPath(Path):
     """The rounds of one training set; the path of a learner along `max_iter`.
 
     `same_as_fit` says whether these are the bins and the rounds of a fit to the same rows.
@@ -50,10 +50,6 @@ class BoostedPath:
         self.grown.trees.stage(scores, places, rounds, staged)
         in_order = bool((np.diff(order) > 0).all())
         return staged if in_order else staged[:, np.argsort(order)]
-
-    @property
-    def degrees_of_freedom(self) -> Floats:
-        raise NotImplementedError("the degrees of freedom of boosted trees are not known")
 
     def at(self, j: int) -> Any:
         settings = {"max_iter": self.values[j], **self.learner.settings_along_axis}

@@ -68,6 +68,47 @@ class HistGradientBoosting(PathMixin, BaseEstimator):
     train_score_: Floats
     validation_score_: Floats
 
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        *,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+    ) -> Self:
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n, p)
+            NaN and None are missing values.
+        y : array-like of shape (n,)
+            Labels or numbers.
+        sample_weight : array-like of shape (n,), optional
+        groups : array-like of shape (n,), optional
+            Whole groups of rows are held out for early stopping.
+        X_val, y_val, sample_weight_val : optional
+            Rows to judge by for early stopping; then no training rows are held out. With
+            `early_stopping="auto"` they count from 10,001 training rows on, as in scikit-learn.
+
+        Returns
+        -------
+        self
+        """
+        others = X_val, y_val, sample_weight_val
+        refuse_half_validation(*others, self.early_stopping)
+        most, going_on = checked_rounds(self.max_iter, "max_iter"), goes_on(self)
+        table = TrainingTable.of(self, X, y, sample_weight, reset=not going_on)
+        before = self._earlier(table, most) if going_on else None
+        if before is None:
+            self._seed = spawn(self.random_state, 1)[0]
+        self.do_early_stopping_ = stops_early(self, len(table.kept()))
+        grown = self._boosted(table, most, self.do_early_stopping_, groups, others, before)
+        return self._write(grown, table.classes)
+
     def check_loaded(self) -> None:
         """Raise a DataError unless what a file has of a fitted model belongs together."""
         if hasattr(self, "trees_"):
@@ -140,18 +181,6 @@ class HistGradientBoosting(PathMixin, BaseEstimator):
     @abstractmethod
     def _loss(self, n_classes: int) -> BoostingLoss:
         """The loss that the parameters mean."""
-
-    def _fit(self, X: Any, y: Any, weight: Any, groups: Any, others: Others) -> Self:
-        """Fit; `others` are X, y and weights of rows to judge by, or None."""
-        refuse_half_validation(*others, self.early_stopping)
-        most, going_on = checked_rounds(self.max_iter, "max_iter"), goes_on(self)
-        table = TrainingTable.of(self, X, y, weight, reset=not going_on)
-        before = self._earlier(table, most) if going_on else None
-        if before is None:
-            self._seed = spawn(self.random_state, 1)[0]
-        self.do_early_stopping_ = stops_early(self, len(table.kept()))
-        grown = self._boosted(table, most, self.do_early_stopping_, groups, others, before)
-        return self._write(grown, table.classes)
 
     def _boosted(
         self,

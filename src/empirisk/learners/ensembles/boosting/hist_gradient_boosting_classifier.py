@@ -1,7 +1,7 @@
 """Gradient boosting of classification trees on features in bins."""
 
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -128,38 +128,6 @@ feature_importances_, n_features_in_, feature_names_in_, columns_
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.class_weight = class_weight
-
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        groups: Any = None,
-        *,
-        X_val: Any = None,
-        y_val: Any = None,
-        sample_weight_val: Any = None,
-    ) -> Self:
-        """Grow the trees.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n, p)
-            NaN and None are missing values.
-        y : array-like of shape (n,)
-            Labels.
-        sample_weight : array-like of shape (n,), optional
-        groups : array-like of shape (n,), optional
-            Whole groups of rows are held out for early stopping.
-        X_val, y_val, sample_weight_val : optional
-            Rows to judge by for early stopping; then no training rows are held out. With
-            `early_stopping="auto"` they count from 10,001 training rows on, as in scikit-learn.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, sample_weight, groups, (X_val, y_val, sample_weight_val))
 
     def decision_function(self, X: Any) -> Floats:
         """The scores: (rows,) of two classes, for the second, else (rows, classes)."""

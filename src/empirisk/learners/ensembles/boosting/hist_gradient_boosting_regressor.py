@@ -1,7 +1,7 @@
 """Gradient boosting of regression trees on features in bins."""
 
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any
 
 from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
@@ -195,37 +195,6 @@ class HistGradientBoostingRegressor(RegressorMixin, HistGradientBoosting):
         self.verbose = verbose
         self.n_jobs = n_jobs
         self.random_state = random_state
-
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        groups: Any = None,
-        *,
-        X_val: Any = None,
-        y_val: Any = None,
-        sample_weight_val: Any = None,
-    ) -> Self:
-        """Grow the trees.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n, p)
-            NaN and None are missing values.
-        y : array-like of shape (n,)
-        sample_weight : array-like of shape (n,), optional
-        groups : array-like of shape (n,), optional
-            Whole groups of rows are held out for early stopping.
-        X_val, y_val, sample_weight_val : optional
-            Rows to judge by for early stopping; then no training rows are held out. With
-            `early_stopping="auto"` they count from 10,001 training rows on, as in scikit-learn.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, sample_weight, groups, (X_val, y_val, sample_weight_val))
 
     def predict(self, X: Any) -> Floats:
         """What the score of each row predicts: the score itself, or exp of it."""

@@ -1,7 +1,7 @@
 """LogitBoost: an additive logistic model by Newton steps, for two and more classes."""
 
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -107,23 +107,6 @@ class LogitBoostClassifier(ClassifierMixin, AdditiveLearner):
         self.z_max = z_max
         self.n_jobs = n_jobs
         self.random_state = random_state
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the weak learners, one after the other.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n, p)
-        y : array-like of shape (n,)
-            Labels.
-        sample_weight : array-like of shape (n,), optional
-            A row of weight w counts as w copies of it.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, sample_weight, classifier=True)
 
     def decision_function(self, X: Any) -> Floats:
         """The log odds (rows,) of two classes, or scores (rows, classes) that add up to 0."""

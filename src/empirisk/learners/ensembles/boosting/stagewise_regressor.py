@@ -1,7 +1,7 @@
 """Forward stagewise regression: L2-boosting, and boosting of any loss, with any weak learner."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -143,22 +143,6 @@ class StagewiseRegressor(RegressorMixin, AdditiveLearner):
         self.stop = stop
         self.n_jobs = n_jobs
         self.random_state = random_state
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the weak learners, one after the other.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n, p)
-        y : array-like of shape (n,)
-        sample_weight : array-like of shape (n,), optional
-            A row of weight w counts as w copies of it.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, sample_weight, classifier=False)
 
     def predict(self, X: Any) -> Floats:
         """The sum after the last round."""
