@@ -131,16 +131,22 @@ class OutOfFold:
             kind=self.plan.kind,
             bounds=self.work.problem.loss.bounds,
             degrees_of_freedom=None if once else self.degrees_of_freedom(j),
-            is_best=not once and getattr(learner_of(self.work.estimator), "chooses", False),
+            is_best=not once and self._chooses_anew,
             how="" if self.judges is None else self.judges.how,
             doubts=() if once else self._doubts(j),
         )
 
+    @property
+    def _chooses_anew(self) -> bool:
+        """Whether each training part chooses, by mistakes or costs; by squares intervals cover."""
+        chooses = getattr(learner_of(self.work.estimator), "chooses", False)
+        return bool(chooses and np.isfinite(self.work.problem.loss.bounds[1]))
+
     def _doubts(self, j: int) -> tuple[str, ...]:
         """What intervals at the j-th value do not guarantee for a reason the losses do not show."""
-        learner, problem = learner_of(self.work.estimator), self.work.problem
-        found = () if self.judges is None else self.judges.doubts(problem)
-        if getattr(learner, "chooses", False):
+        learner = learner_of(self.work.estimator)
+        found = () if self.judges is None else self.judges.doubts(self.work.problem)
+        if self._chooses_anew:
             return (*found, CHOSEN_ANEW)
         if not (self.work.has_path and learner.has_doubts):
             return found

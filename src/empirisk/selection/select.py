@@ -122,8 +122,8 @@ def select(
         the procedure, not of the model returned.
     honest : {"bootstrap", "nested"}
         How the cross-validated risk of the winner is corrected for the choice: by resampling the
-        losses that are there, or thoroughly, by choosing anew inside every training part, at the
-        price of so many selections.
+        losses that are there, or by choosing anew inside every training part, at the price of so
+        many selections and, under the 0-1 loss, of an interval that is a little short.
     level : float
         Of the intervals.
     time_limit : float, optional
