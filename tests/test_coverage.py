@@ -70,6 +70,16 @@ def test_the_best_of_many_is_that_of_tuned():
     assert_allclose(judged.risk, setting.source.risk(tuned.best_estimator_), rtol=1e-9)
 
 
+def test_without_values_the_learner_chooses_along_its_own_grid():
+    setting = settings()["tuned-tree-gauss-n50"]
+    judged = setting.judge(3)
+    draw_seed, seed = spawn(3, 2)
+    X, y, *_ = setting.source.draw(setting.n, generator(draw_seed))
+    tuned = Tuned(setting.learner, loss="zero_one", random_state=seed).fit(X, y)
+    assert judged.found["naive minimum"].value == tuned.risk_.uncorrected
+    assert judged.risk == setting.source.risk(tuned.best_estimator_)
+
+
 def test_a_locked_test_set_is_judged_by_evaluate():
     setting = settings()["locked-zero_one-n50"]
     judged = setting.judge(3)

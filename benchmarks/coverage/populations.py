@@ -44,6 +44,15 @@ def logit(p: int, curved: bool = False) -> Bernoulli:
     return Bernoulli(probability, Gaussian(n_features=p))
 
 
+def crossed(sure: float = 0.9) -> Bernoulli:
+    """P(Y = 1 | x) = `sure` where x1 x2 > 0, else 1 - `sure`: neither says anything alone."""
+
+    def probability(X: Array) -> Floats:
+        return np.where(X[:, 0] * X[:, 1] > 0, sure, 1 - sure)
+
+    return Bernoulli(probability, Gaussian(n_features=4))
+
+
 def uneven_noise() -> Regression:
     def f(X: Array) -> Floats:
         return X[:, 0] + X[:, 1] / 2

@@ -6,7 +6,7 @@ of the best of many by cross-validation.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from time import process_time
 from typing import Any, NamedTuple
@@ -19,10 +19,11 @@ from empirisk.risk.cross_validation import evaluate
 from empirisk.risk.estimate import RiskEstimate
 from empirisk.risk.foreign import at_value, fit_foreign
 from empirisk.risk.out_of_fold import OutOfFold, out_of_fold
+from empirisk.risk.plans import Plan
 from empirisk.risk.problem import Problem, declared_axis
 from empirisk.runtime.streams import generator, spawn
 from empirisk.selection.after_selection import BunchedLosses, after_choice
-from empirisk.selection.tuned import Tuned
+from empirisk.selection.tuned import Tuned, values_of
 
 LEVEL = 0.9
 AUTO, ALONE, PER_ROW = "auto", "auto, leave-one-out", "per_row_normal"
@@ -160,7 +161,8 @@ class Locked(Setting):
 class BestOf(Setting):
     """The best value of the learner's axis by ten folds, as `Tuned` chooses it.
 
-    With `nested` the choice is also made anew in every training part.
+    Without `values` it is chosen along the learner's own grid, which depends on the rows. With
+    `nested` the choice is also made anew in every training part.
     """
 
     values: tuple[float, ...] = field(default=(), kw_only=True)
@@ -173,9 +175,11 @@ class BestOf(Setting):
     def judge(self, seed: int) -> Judged:
         draw_seed, seed = spawn(seed, 2)
         problem = self.problem(self.source.draw(self.n, generator(draw_seed)))
+        axis = declared_axis(self.learner)
         start = process_time()
         plan = problem.plan(None, random_state=seed)
-        losses = out_of_fold(self.learner, problem, plan, values=self.values, random_state=seed)
+        values = self.values or self.own_grid(problem, plan.n_train)
+        losses = out_of_fold(self.learner, problem, plan, values=values, random_state=seed)
         j = losses.choose("best")
         taken = process_time() - start
         found = {
@@ -183,22 +187,18 @@ class BestOf(Setting):
             NAIVE: timed(partial(losses.estimate, j, PER_ROW, level=LEVEL), taken),
         }
         if self.nested:
-            found[NESTED] = timed(partial(self.chosen_anew, problem, losses, j, seed), taken)
-        learner = at_value(self.learner, declared_axis(self.learner), self.values[j])
+            found[NESTED] = timed(partial(self.chosen_anew, problem, losses.plan, seed), taken)
+        learner = at_value(self.learner, axis, values[j])
         return Judged(self.source.risk(fit_foreign(learner, problem, seed)), found)
 
-    def chosen_anew(self, problem: Problem, losses: OutOfFold, j: int, seed: int) -> RiskEstimate:
-        """Of the procedure that chooses; the interval is widened as that of what was chosen."""
+    def own_grid(self, problem: Problem, n_train: int) -> Sequence[Any]:
+        designed = problem.designed(self.learner)
+        return values_of(self.learner, declared_axis(self.learner), None, designed, n_train)
+
+    def chosen_anew(self, problem: Problem, plan: Plan, seed: int) -> RiskEstimate:
+        """Of the procedure that chooses."""
         procedure = Tuned(self.learner, values=self.values, loss=self.loss)
-        table = out_of_fold(procedure, problem, losses.plan, random_state=seed).table(0)
-        table = replace(table, degrees_of_freedom=losses.degrees_of_freedom(j))
-        return RiskEstimate.of(
-            table,
-            loss=self.loss,
-            estimates="the procedure at this n",
-            fingerprint=losses.plan.fingerprint,
-            level=LEVEL,
-        )
+        return out_of_fold(procedure, problem, plan, random_state=seed).estimate(0, level=LEVEL)
 
 
 def corrected(losses: OutOfFold, j: int, seed: int) -> RiskEstimate:

@@ -18,6 +18,7 @@ from benchmarks.coverage.trials import (
     locked,
     misspecified,
     refitted,
+    tuned,
     weights,
 )
 
@@ -34,6 +35,7 @@ FAMILIES = (
     weights,
     locked,
     best_of_forty,
+    tuned,
     refitted,
 )
 

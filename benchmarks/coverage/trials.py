@@ -8,6 +8,7 @@ import sklearn.linear_model as peers
 from benchmarks.coverage.few_features import FewFeaturesClassifier
 from benchmarks.coverage.one_feature import OneFeatureClassifier, OneFeatureRegressor
 from benchmarks.coverage.populations import (
+    crossed,
     few_informative,
     linear,
     logit,
@@ -18,7 +19,14 @@ from benchmarks.coverage.populations import (
 )
 from benchmarks.coverage.sets import BestOf, CrossValidated, Locked, Setting
 from benchmarks.coverage.sources import Copies, Exact, Grouped, Reweighted, Sampled
-from empirisk import LinearDiscriminantAnalysis, LinearRegression, Ridge
+from empirisk import (
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    KNeighborsClassifier,
+    LinearDiscriminantAnalysis,
+    LinearRegression,
+    Ridge,
+)
 from empirisk.risk.populations import Laplace, Normal, StudentT, friedman
 
 
@@ -231,4 +239,36 @@ def best_of_forty() -> Iterator[Setting]:
             n,
             "squared",
             values=tuple(np.geomspace(1e-2, 1e4, 40).tolist()),
+        )
+
+
+def tuned() -> Iterator[Setting]:
+    """`Tuned` along a learner's own grid, on nested trees above all."""
+    tree, neighbours = DecisionTreeClassifier(), KNeighborsClassifier()
+    rivals = (
+        ("tree-noise", "a pruned tree, nothing but noise", tree, two_classes(5, distance=0.0)),
+        ("tree-weak", "a pruned tree, two near Gaussian classes", tree, two_classes(5, 0.8)),
+        ("tree-gauss", "a pruned tree, two Gaussian classes", tree, two_classes(5)),
+        ("tree-crossed", "a pruned tree where only x1 x2 says something", tree, crossed()),
+        ("knn-gauss", "nearest neighbours, two Gaussian classes", neighbours, two_classes(5)),
+    )
+    for n in (50, 100, 200, 400):
+        for name, words, learner, population in rivals:
+            yield BestOf(
+                f"tuned-{name}-n{n}",
+                f"{words}, 0-1 loss, the best of its own grid",
+                Sampled(population, "zero_one"),
+                learner,
+                n,
+                "zero_one",
+                sets=1000,
+            )
+        yield BestOf(
+            f"tuned-tree-friedman-n{n}",
+            "a pruned tree, Friedman's function, the best of its own grid",
+            Sampled(friedman(), "squared"),
+            DecisionTreeRegressor(),
+            n,
+            "squared",
+            sets=1000,
         )

@@ -103,6 +103,8 @@ def test_the_widening_grows_with_the_degrees_of_freedom_up_to_two():
     assert_allclose(lam(1.0, bounds=SHARE), np.sqrt(1.25 + 1.5 / 99))
     assert_allclose(lam(None), lam(25.0))  # unknown: df / (n - df) = 1/3
     assert_allclose(lam(1.0, is_best=True), np.sqrt(1.45 + 2.5 / 99))
+    assert_allclose(lam(None, is_best=True), lam(25.0, is_best=True))
+    assert_allclose(lam(None, is_best=True, bounds=SHARE), np.sqrt(1.45 + 0.3 + 1.5 / 3))
     assert lam(90.0) == lam(100.0) == lam(500.0) == 2.0
     assert lam(50.0, kind="test") == lam(None, kind="holdout") == 1.0
     freedoms = [1.0, 5.0, 30.0, 60.0]
@@ -242,16 +244,21 @@ def test_an_interval_stays_in_the_range_of_the_loss():
 
 
 def test_cautions_name_what_is_not_guaranteed():
-    def said(losses, **rest):
-        return " ".join(interval(table(losses, bounds=POSITIVE, **rest), 0.9).cautions)
+    def said(losses, bounds=POSITIVE, **rest):
+        return " ".join(interval(table(losses, bounds=bounds, **rest), 0.9).cautions)
 
     normal = np.random.default_rng(1).normal(size=400) ** 2
     assert said(normal, degrees_of_freedom=3.0) == ""
     assert "with 40 rows the interval is approximate" in said(normal[:40])
     chosen = {"is_best": True, "degrees_of_freedom": None}
-    assert "with 100 rows the interval is approximate" in said(normal[:100], **chosen)
-    assert "approximate" not in said(normal[:100], is_best=True, degrees_of_freedom=3.0)
-    assert said(normal, **chosen) == ""
+    mistakes = (normal > 1).astype(float)
+    assert "with 100 rows the interval is approximate" in said(
+        mistakes[:100], **chosen, bounds=SHARE
+    )
+    known = {"is_best": True, "degrees_of_freedom": 3.0}
+    assert "approximate" not in said(mistakes[:100], **known, bounds=SHARE)
+    assert "approximate" not in said(normal[:100], **chosen)  # 91 to 99 % of trees at 50 to 200
+    assert said(mistakes, **chosen, bounds=SHARE) == ""
     assert "400 rows are few for 90 effective parameters" in said(normal, degrees_of_freedom=90.0)
     assert "with 20 groups the" in said(normal, unit=np.arange(400) // 20)
     uneven = np.where(np.arange(400) < 20, 100.0, 1.0)

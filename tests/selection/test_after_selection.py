@@ -1,5 +1,6 @@
 """The correction for having chosen: against a slow loop, and where the answer is known."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -7,11 +8,20 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from empirisk import BasisRegression, LinearRegression, Ridge, Tuned
+from empirisk import (
+    BasisRegression,
+    LinearDiscriminantAnalysis,
+    LinearRegression,
+    Ridge,
+    Tuned,
+    risk,
+)
 from empirisk.risk.axis import Axis
 from empirisk.risk.choosing import TIE
 from empirisk.risk.estimate import COST_OF_FEW
+from empirisk.risk.out_of_fold import CHOSEN_ANEW
 from empirisk.runtime.streams import spawn
+from empirisk.selection import after_selection
 from empirisk.selection.after_selection import (
     AT_ONCE,
     MOST_UNITS,
@@ -161,6 +171,23 @@ def test_where_choosing_takes_back_much_only_guessing_is_left(looked, corrected,
     assert_allclose(towards_guessing(looked, corrected, 0.5), expected, rtol=1e-12)
 
 
+def test_an_interval_that_moved_towards_guessing_begins_where_one_that_is_slower_to_move_does(
+    monkeypatch,
+):
+    # r = (0.45 - 0.36) / (0.56 - 0.36) = 0.45 moves a third of the way, but is not surely noise.
+    draw = np.random.default_rng(0)
+    X, y = draw.normal(size=(100, 5)), draw.integers(0, 2, 100)
+    looked = risk.cross_validate(LinearDiscriminantAnalysis(), X, y, random_state=0)
+    looked = replace(looked, value=0.36)
+    rival = SimpleNamespace(complexity=np.zeros(2), guessing=0.56)
+    costs = np.full(100, 0.0009)
+    monkeypatch.setattr(after_selection, "costs_of_choosing", lambda *_, **__: costs)
+    found = after_selection.after_choice(looked, [rival], (0, 0), "best", random_state=0)
+    assert_allclose(found.value, 0.45 + 0.11 / 3, rtol=1e-12)
+    assert found.interval[0] == looked.expected(0.45, 2).interval[0]
+    assert found.interval[1] == looked.expected(found.value, 2).interval[1]
+
+
 def test_the_best_of_forty_features_of_noise_is_expected_to_guess():
     # 40 discriminants of one feature each; their losses share training rows. The expectation over
     # training sets is 0.5 less 0.014 (docs/coverage.md); its spread for one set is 0.04, so that of
@@ -266,3 +293,15 @@ def test_a_cost_that_many_rows_make_is_not_doubted():
     y = rng.normal(size=100)
     found = Tuned(Ridge(), random_state=0).fit(X, y).risk_
     assert COST_OF_FEW not in found.cautions
+
+
+def test_a_choice_made_anew_in_every_training_part_is_judged_as_one():
+    X = rng.normal(size=(120, 5))
+    y = (X[:, 0] + rng.normal(size=120) > 0).astype(int)
+    tuned = Tuned(LinearDiscriminantAnalysis())
+    anew = risk.cross_validate(tuned, X, y, random_state=0)
+    assert anew.table.is_best
+    assert CHOSEN_ANEW in anew.cautions
+    kept = risk.holdout(tuned, X, y, random_state=0)  # of one model, however it was chosen
+    assert not kept.table.is_best
+    assert (kept.method, kept.cautions) == ("Clopper-Pearson", ())

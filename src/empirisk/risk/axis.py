@@ -101,6 +101,12 @@ class Path(Protocol):
     same_as_fit : bool
         Whether `at` gives, bit for bit, what `fit` at that value gives; if all rows trained, it is
         not fitted again.
+
+    and, where the learner `has_doubts`,
+
+    doubts(j) -> tuple of str
+        What an interval at the j-th value does not guarantee for a reason that only the model of
+        all rows shows; each a clause that can follow "but".
     """
 
     def predict_path(self, X: Array, output: Output) -> Array:
@@ -178,6 +184,8 @@ class PathMixin:
     then: each value of the axis is to mean what it says."""
 
     freedom: ClassVar[Freedom] = None
+    has_doubts: ClassVar[bool] = False
+    """Whether its paths have `doubts`."""
 
     @property
     def own_plan(self) -> str | None:

@@ -144,20 +144,25 @@ class RiskEstimate:
         )
 
     def expected(
-        self, value: float, among: int, rule: Rule = "best", *, doubtful: bool = False
+        self,
+        value: float,
+        among: int,
+        rule: Rule = "best",
+        *,
+        least: float | None = None,
+        cautions: tuple[str, ...] = (),
     ) -> Self:
         """What is to be expected of the best of so many: `value`, and the interval around it.
 
-        Where it is doubtful whether choosing cost so much, the interval begins where that around
-        the risk as it looked does.
+        Where it may as well be as small as `least`, the interval begins where that around `least`
+        does. `cautions` are added to those of the interval.
         """
         table = replace(self._rows, is_best=True)
         found = interval(table, self.level, centre=value)
-        if doubtful and found.ends is not None:
-            looked = interval(table, self.level, centre=self.value)
-            low = found.ends[0] if looked.ends is None else min(looked.ends[0], found.ends[0])
-            cautions = (*found.cautions, COST_OF_FEW)
-            found = replace(found, ends=(low, found.ends[1]), cautions=cautions)
+        if found.ends is not None and least is not None and least < value:
+            lower = interval(table, self.level, centre=least).ends
+            low = found.ends[0] if lower is None else min(lower[0], found.ends[0])
+            found = replace(found, ends=(low, found.ends[1]))
         return replace(
             self,
             value=value,
@@ -168,7 +173,7 @@ class RiskEstimate:
             corrected=True,
             method=found.method,
             reason=found.reason,
-            cautions=found.cautions,
+            cautions=found.cautions if found.ends is None else (*found.cautions, *cautions),
             uncorrected=self.value,
         )
 

@@ -23,9 +23,10 @@ class LossTable:
     entry out; `n_train` the training rows behind it; `kind` the kind of plan, "test" for a model
     judged on rows given as ones it never saw. `bounds` is the range of the loss.
     `degrees_of_freedom` are those of the learner when all rows train, None where they are not
-    known. `is_best` says that it is the best of many, whose mean is corrected by an estimate. `how`
-    says how the rows came to be judged where that is not by folds, and `doubts` what is not
-    guaranteed for a reason that the losses do not show.
+    known. `is_best` says that it is the best of many, whose mean is corrected by an estimate, or of
+    a procedure that chooses anew in every training part. `how` says how the rows came to be judged
+    where that is not by folds, and `doubts` what is not guaranteed for a reason that the losses do
+    not show.
     """
 
     losses: Floats
@@ -112,6 +113,8 @@ class LossTable:
             losses=self.losses - other.losses,
             bounds=(-most, most),
             degrees_of_freedom=None if one is None or two is None else max(one, two),
+            is_best=False,
+            doubts=tuple(dict.fromkeys((*self.doubts, *other.doubts))),
         )
 
     @cached_property

@@ -9,7 +9,9 @@ well on the rows left out, too, and part of the cost is not seen: nothing where 
 between the folds, about a third where there is only noise. How much is noise shows as in the .632+
 bootstrap, by the share r of the way from the risk that was seen to that of guessing which choosing
 takes back. From r = 0.4 on, the estimate moves on towards guessing, and is there at 0.55. The two
-were found by simulation, and how well it does is in docs/coverage.md.
+were found by simulation, and how well it does is in docs/coverage.md. With a weak signal and few
+rows r may be that large by chance, and what is moved is too high: the interval begins where that
+around an estimate does which only moves from r = 0.5 on, and is at guessing at 0.65.
 
 The losses of a rival may lie in few rows, as where a polynomial leaves the range of its training
 rows. A resample without them chooses it, and pays for them on the rows left out; samples of so many
@@ -27,7 +29,7 @@ import numpy as np
 from scipy.sparse import csc_array
 
 from empirisk.risk.choosing import Rule, first_least, simplest_within
-from empirisk.risk.estimate import RiskEstimate
+from empirisk.risk.estimate import COST_OF_FEW, RiskEstimate
 from empirisk.risk.no_information import guessing_risk
 from empirisk.risk.out_of_fold import OutOfFold
 from empirisk.runtime.arrays import Floats, Ints
@@ -36,6 +38,7 @@ from empirisk.runtime.streams import generator, spawn
 
 RESAMPLES = 500
 NOISE = 0.4, 0.55
+SURELY_NOISE = 0.5, 0.65
 FEW_ROWS, MUCH = 0.01, 1 / 3
 AT_ONCE = 100
 MOST_UNITS = 2000
@@ -131,13 +134,15 @@ def after_choice(
         return estimate
     costs = costs_of_choosing(rivals, chosen, rule, random_state=random_state, n_jobs=n_jobs)
     cost = float(costs.sum())
-    low, high = estimate.bounds
-    value = towards_guessing(estimate.value, estimate.value + cost, rivals[chosen[0]].guessing)
-    value = float(np.clip(value, low, high))
+    corrected = float(np.clip(estimate.value + cost, *estimate.bounds))
+    guessing = rivals[chosen[0]].guessing
+    value = towards_guessing(estimate.value, corrected, guessing)
     if not np.isfinite(value):
         return estimate.chosen(among, rule)
-    doubtful = cost > (estimate.standard_error or np.inf) and made_by_few(costs)
-    return estimate.expected(value, among, rule, doubtful=doubtful)
+    if cost > (estimate.standard_error or np.inf) and made_by_few(costs):
+        return estimate.expected(value, among, rule, least=estimate.value, cautions=(COST_OF_FEW,))
+    least = towards_guessing(estimate.value, corrected, guessing, SURELY_NOISE)
+    return estimate.expected(value, among, rule, least=least)
 
 
 def made_by_few(costs: Floats) -> bool:
@@ -152,7 +157,9 @@ def made_by_few(costs: Floats) -> bool:
     return bool(np.sort(costs)[-few:].sum() > MUCH * costs.sum())
 
 
-def towards_guessing(looked: float, corrected: float, guessing: float) -> float:
+def towards_guessing(
+    looked: float, corrected: float, guessing: float, noise: tuple[float, float] = NOISE
+) -> float:
     """The corrected risk, moved on towards that of guessing where choosing took back much.
 
     Examples
@@ -163,7 +170,7 @@ def towards_guessing(looked: float, corrected: float, guessing: float) -> float:
     if not looked < corrected < guessing < np.inf:
         return corrected
     r = (corrected - looked) / (guessing - looked)
-    first, last = NOISE
+    first, last = noise
     step = min(max((r - first) / (last - first), 0.0), 1.0)
     return corrected + step * (guessing - corrected)
 

@@ -1,7 +1,7 @@
 """A selection as one procedure that can itself be judged: nested selection."""
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
@@ -30,6 +30,8 @@ class SelectionProcedure(MetaEstimatorMixin, BaseEstimator):
     Judged by cross-validation, every training part chooses anew: the risk of the whole procedure,
     with nothing chosen on the rows that judge.
     """
+
+    chooses: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils import get_tags
@@ -88,6 +88,9 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):
     >>> print(model.risk_)
     The squared risk of the procedure at this n: the best of 100 looked like ...; expect ...
     """
+
+    chooses: ClassVar[bool] = True
+    """Judged by cross-validation, it does so anew in every training part; see `LossTable`."""
 
     def __init__(
         self,

@@ -36,6 +36,7 @@ class DecisionTree(ReadableTree, PathMixin, BaseEstimator):
     """A tree of binary splits, grown greedily and pruned by cost complexity."""
 
     axis: ClassVar[Axis | None] = Axis(("ccp_alpha",), larger="simpler", scale="log")
+    has_doubts: ClassVar[bool] = True
     feature_scaling: ClassVar[Literal["each", "common"] | None] = "each"
 
     criterion: str

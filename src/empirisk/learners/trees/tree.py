@@ -19,6 +19,7 @@ from empirisk.runtime.parallel import parallel, slices
 LEAF = -1
 NO_FEATURE = -2  # as in scikit-learn
 ROWS_AT_ONCE = 2**16
+SEEN = 12.0
 # No part of a tree: a model file does not keep it.
 _packed: "WeakKeyDictionary[Tree, Array]" = WeakKeyDictionary()
 PACKED = np.dtype([("threshold", np.float64), ("kind", np.int32), ("right", np.int32)])
@@ -118,6 +119,22 @@ class Tree:
     def depth(self) -> Array:
         """The number of splits above each node."""
         return self.relatives()[1]
+
+    @property
+    def is_found_by_chance(self) -> bool:
+        """Whether a split gains more than twice what some split above it does.
+
+        A search that looks one split ahead did not see it coming, as where only the product of two
+        features says something, and trees from other rows of the same kind may not come to it. By
+        chance alone n times the gain, which is about a chi-squared, is rarely above 12.
+        """
+        parent, depth, _ = self.relatives()
+        above = np.full(self.node_count, np.inf)
+        for level in range(1, int(depth.max()) + 1):
+            nodes = np.flatnonzero(depth == level)
+            above[nodes] = np.minimum(above[parent[nodes]], self.gain[parent[nodes]])
+        is_seen = self.gain * self.n_node_samples[0] > SEEN
+        return bool((self.gain > 2 * above)[is_seen].any())
 
     @property
     def max_depth(self) -> int:
