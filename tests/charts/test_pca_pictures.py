@@ -79,6 +79,23 @@ def test_the_biplot_has_points_for_rows_and_arrows_for_columns():
             PAIR.plot_biplot(X, wrong)
 
 
+def test_names_of_columns_that_go_together_do_not_overlap():
+    """Twelve columns that are one, all arrows in one place; names as long as displacement."""
+    Z = rng.normal(size=(50, 1)) + 0.01 * rng.normal(size=(50, 12))
+    Z = pd.DataFrame(Z, columns=[f"displacemen{j:x}" for j in range(12)])
+    ax = PCA(2).fit(Z).plot_biplot(Z)
+    ax.figure.canvas.draw()
+    boxes = [text.get_window_extent() for text in ax.texts if text.get_text()]
+    assert len(boxes) == 12
+    frame = ax.get_window_extent()
+    assert all(frame.x0 < box.x0 and box.x1 < frame.x1 for box in boxes)
+    # A line of 0.06 of the picture is higher than a letter, lower than what surrounds it.
+    assert all(
+        not box.shrunk(1.0, 0.7).count_overlaps([b.shrunk(1.0, 0.7) for b in boxes[:i]])
+        for i, box in enumerate(boxes)
+    )
+
+
 def test_the_loadings_are_axes_times_standard_deviations():
     assert_allclose(PAIR.loadings_ @ PAIR.loadings_.T, np.cov(X.T), atol=1e-12)
     ax = PAIR.plot_loadings()

@@ -324,3 +324,10 @@ def test_counts_near_the_largest_number_give_probabilities(distribution):
 def test_priors_that_are_no_numbers_are_refused_in_words(priors):
     with pytest.raises(ParameterError, match=r"priors is .*give 2 numbers"):
         NaiveBayes(priors=priors).fit([[1.0], [2.0]], ["a", "b"])
+
+
+def test_words_in_an_array_to_predict_have_the_remedy_of_this_learner():
+    words = np.array([["a", "b"], ["b", "a"], ["a", "a"], ["b", "b"]])
+    model = NaiveBayes().fit(words.astype(object), [0, 1, 0, 1])
+    with pytest.raises(DataError, match="name the columns of words in distributions"):
+        model.predict(words)

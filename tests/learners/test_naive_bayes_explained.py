@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris
 
 from empirisk import NaiveBayes
+from empirisk.charts.log_ratios import draw_log_ratios
 from empirisk.runtime.errors import ParameterError
 from naive_bayes_twin import ASKED, mixed_table
 
@@ -53,6 +54,15 @@ def test_an_explanation_is_printed_and_drawn():
     assert_allclose(widths[finite], told.ratios[1, told.order(1)[:4]][finite])
     with pytest.raises(ParameterError, match="rows 0 to 2"):
         told.plot(3)
+
+
+def test_the_numbers_beside_the_bars_stay_in_the_picture():
+    ratios = np.array([2.344, 1.428, -1.34, 0.0])
+    names = ["a column of a long name = its value", "b", "c", "prior"]
+    ax = draw_log_ratios(names, ratios, label="ratio", title="log-odds")
+    ax.figure.canvas.draw()
+    assert len(ax.texts) == 4
+    assert all(text.get_window_extent().x1 < ax.get_window_extent().x1 for text in ax.texts)
 
 
 def test_what_it_draws_has_its_distribution():

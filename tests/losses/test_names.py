@@ -109,3 +109,23 @@ def test_the_room_shows_every_loss():
     found = {*concrete(losses.Loss), *concrete(losses.MarginLoss)}
     assert {name for name in found if not name.startswith("_")} <= set(losses.__all__)
     assert {"Squared", "Costs", "Hinge"} <= found
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("squared_error", "squared"),  # scikit-learn's names of learners' losses
+        ("absolute_error", "absolute"),
+        ("log_loss", "log"),
+        ("sqared", "squared"),
+        ("quantil:0.9", "quantile:Q"),
+    ],
+)
+def test_a_name_that_is_nearly_one_is_answered_with_it(written, meant):
+    with pytest.raises(ParameterError, match=f"no loss '{written}' .did you mean '{meant}'"):
+        as_loss(written)
+
+
+def test_a_name_like_no_other_is_answered_with_all():
+    with pytest.raises(ParameterError, match="there is no loss 'brier'; there are squared, "):
+        as_loss("brier")

@@ -168,3 +168,9 @@ def test_a_missing_value_among_several_outputs_names_the_column():
 def test_weights_that_make_no_sense_are_refused_with_the_reason(weight, complaint):
     with pytest.raises(DataError, match=complaint):
         check_fit(Learner(), ROWS, range(4), weight)
+
+
+def test_a_row_of_words_and_numbers_is_no_table():
+    row = pd.DataFrame({"age": [3.0], "town": ["Oslo"]}).iloc[0]
+    with pytest.raises(DataError, match=r"Expected 2D array.*frame.iloc\[\[0\]\]"):
+        numbers(row, "Ridge")

@@ -1,5 +1,6 @@
-"""Where a picture is drawn."""
+"""Where a picture is drawn, and what its sides are called."""
 
+from collections.abc import Sequence
 from typing import Any
 
 
@@ -10,3 +11,9 @@ def axes(ax: Any = None) -> Any:
     from matplotlib.figure import Figure  # half a second, and only pictures need it
 
     return Figure(figsize=(6, 4), layout="constrained").add_subplot()
+
+
+def name_sides(ax: Any, names: Sequence[str]) -> None:
+    """The names of columns below and beside a picture, as they are: $ begins no formula."""
+    for label, name in zip((ax.set_xlabel, ax.set_ylabel), names, strict=False):
+        label(name).set_parse_math(False)

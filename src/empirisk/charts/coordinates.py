@@ -31,5 +31,4 @@ def draw_coordinates(
     else:
         ax.set_yticks(range(len(classes)), classes)
     ax.set_title(title)
-    ax.legend()
     return ax

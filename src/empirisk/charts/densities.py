@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from empirisk.charts.axes import axes
+from empirisk.charts.axes import axes, name_sides
 from empirisk.runtime.arrays import Floats
 
 POINTS = 400
@@ -19,7 +19,7 @@ def draw_density(
     log_density: Callable[[Floats], Floats],
     x: Floats,
     *,
-    names: Sequence[str] | None = None,
+    names: Sequence[str],
     ax: Any = None,
 ) -> Any:
     """The density over the range of x and a little beyond; a mark for each of up to 500 rows."""
@@ -29,7 +29,7 @@ def draw_density(
     marks = x[:: max(1, len(x) // MOST_MARKS)]
     ax.plot(marks, np.zeros(len(marks)), "|", color="black", alpha=0.4)
     ax.set_ylim(bottom=0)
-    ax.set_xlabel((names or ("x",))[0]).set_parse_math(False)
+    name_sides(ax, [names[0]])
     ax.set_ylabel("density")
     return ax
 
@@ -38,7 +38,7 @@ def draw_density_contours(
     log_density: Callable[[Floats], Floats],
     X: Floats,
     *,
-    names: Sequence[str] | None = None,
+    names: Sequence[str],
     ax: Any = None,
 ) -> Any:
     """Contours of a density of two columns over up to 500 of the rows."""
@@ -49,8 +49,7 @@ def draw_density_contours(
     marks = X[:: max(1, len(X) // MOST_MARKS)]
     ax.scatter(marks[:, 0], marks[:, 1], s=6, color="black", alpha=0.3)
     ax.contour(first, second, height, LEVELS)
-    for label, name in zip((ax.set_xlabel, ax.set_ylabel), names or ("x0", "x1"), strict=True):
-        label(name).set_parse_math(False)
+    name_sides(ax, names)
     return ax
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from empirisk.charts.axes import axes
+from empirisk.charts.axes import axes, name_sides
 from empirisk.charts.panels import panels
 from empirisk.runtime.arrays import Floats, Int32s, Ints
 
@@ -27,7 +27,12 @@ def draw_within(assigned: Floats, updated: Floats, *, ax: Any = None) -> Any:
 
 
 def draw_lloyd_steps(
-    X: Floats, labels: Sequence[Int32s], centers: Floats, steps: Ints, within: Floats
+    X: Floats,
+    names: Sequence[str],
+    labels: Sequence[Int32s],
+    centers: Floats,
+    steps: Ints,
+    within: Floats,
 ) -> Any:
     """The first two features of rows, coloured by their labels, and centres; a panel a step."""
     lengths = [min(IN_A_ROW, len(steps) - i) for i in range(0, len(steps), IN_A_ROW)]
@@ -36,5 +41,6 @@ def draw_lloyd_steps(
     for ax, z, centres, step, W in zip(flat, labels, centers, steps, within, strict=True):
         ax.scatter(X[:, 0], X[:, 1], c=z, s=5, cmap="tab20", vmin=0, vmax=19)
         ax.plot(centres[:, 0], centres[:, 1], "kX", markersize=9, markeredgecolor="w")
+        name_sides(ax, names)
         ax.set_title(f"iteration {step + 1}: W = {W:.4g}", fontsize="small")
     return figure

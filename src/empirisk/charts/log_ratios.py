@@ -34,7 +34,7 @@ def draw_log_ratios(
         ax.text(max(end, 0.0), up, f" {text}", ha="left", va="center", fontsize=8)
     ax.axvline(0.0, color="grey", linewidth=0.8)
     ax.set_yticks(height, labels=list(names))
-    ax.margins(x=0.12, y=0.02)
+    ax.margins(x=0.2, y=0.02)  # for the numbers beside the bars
     ax.set_xlabel(label)
     ax.set_title(title, fontsize=9)
     return ax

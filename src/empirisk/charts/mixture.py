@@ -1,10 +1,11 @@
 """The components of a mixture: ellipses of two features, or the parts of a density of one."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from empirisk.charts.axes import axes
+from empirisk.charts.axes import axes, name_sides
 from empirisk.charts.class_ellipses import draw_class_ellipses
 from empirisk.charts.decision_boundary import class_colours
 from empirisk.runtime.arrays import Floats, Ints
@@ -16,6 +17,7 @@ def draw_ellipses(
     share: float,
     X: Floats | None,
     labels: Ints | None,
+    names: Sequence[str],
     *,
     ax: Any = None,
 ) -> Any:
@@ -25,10 +27,13 @@ def draw_ellipses(
         for k, colour in enumerate(class_colours(len(means))):
             here = labels == k
             ax.scatter(X[here, 0], X[here, 1], s=6, color=colour, alpha=0.5)
+    name_sides(ax, names)
     return draw_class_ellipses(means, list(roots), share, ax=ax)
 
 
-def draw_density_parts(at: Floats, parts: Floats, X: Floats | None, *, ax: Any = None) -> Any:
+def draw_density_parts(
+    at: Floats, parts: Floats, X: Floats | None, name: str, *, ax: Any = None
+) -> Any:
     """A density and its weighted components along one feature, over a histogram of rows."""
     ax = axes(ax)
     if X is not None:
@@ -36,6 +41,7 @@ def draw_density_parts(at: Floats, parts: Floats, X: Floats | None, *, ax: Any =
     for part, colour in zip(parts.T, class_colours(parts.shape[1]), strict=True):
         ax.plot(at, part, color=colour, linewidth=1, linestyle="--")
     ax.plot(at, parts.sum(axis=1), color="k", linewidth=1.5)
+    name_sides(ax, [name])
     ax.set_ylabel("density")
     return ax
 

@@ -26,5 +26,5 @@ def draw_silhouettes(
     ax.set_xlabel("silhouette")
     ax.set_ylabel("rows by cluster")
     ax.set_yticks([])
-    ax.legend()
+    ax.legend(loc="lower right", bbox_to_anchor=(1, 1), frameon=False)  # off the bars
     return ax

@@ -65,10 +65,12 @@ def code_table(X: Any, learner: Any, *, n_jobs: int | None = None) -> RankCoding
     return RankCoding.of(X, categories, n_jobs=n_jobs)
 
 
-def check_places(learner: Any, X: Any, unseen: float = np.nan) -> Floats:
+def check_places(
+    learner: Any, X: Any, unseen: float = np.nan, *, remedy: str = NAME_CATEGORIES
+) -> Floats:
     """The door of every prediction: X as the tree compares it; new levels stand at `unseen`."""
     check_is_fitted(learner)
-    X = table_of(X, learner, reset=False)
+    X = table_of(X, learner, reset=False, remedy=remedy)
     places = places_in(X, learner.columns_, unseen)
     if places.shape[1] != len(learner.columns_):  # of a file that was changed
         raise DataError(

@@ -1,5 +1,7 @@
 """Losses by name, and those with parameters by name and numbers: "quantile:0.9"."""
 
+from difflib import get_close_matches
+
 from empirisk.losses.classification import Brier, Log, ZeroOne
 from empirisk.losses.costs import Asymmetric
 from empirisk.losses.density import LogDensity
@@ -11,6 +13,7 @@ from empirisk.runtime.errors import ParameterError
 LOSSES: tuple[type[Loss], ...] = (Squared, Absolute, Quantile, ZeroOne, Log, Brier, Asymmetric)
 WITHOUT_LABELS: tuple[type[Loss], ...] = (Reconstruction, HeldOutEntries, LogDensity)
 NAMED = {loss.name: loss for loss in (*LOSSES, *WITHOUT_LABELS)}
+ALIKE = 0.5  # so that scikit-learn's log_loss and squared_error lead to log and squared
 FORMS = {Quantile.name: "quantile:Q", Asymmetric.name: "asymmetric:A,B[,POSITIVE]"}
 
 
@@ -50,8 +53,10 @@ def as_loss(loss: Loss | str) -> Loss:
         return loss
     name, colon, rest = loss.partition(":") if isinstance(loss, str) else ("", "", "")
     if name not in NAMED:
+        near = get_close_matches(name, [known.name for known in LOSSES], 1, ALIKE)
+        hint = f" (did you mean {FORMS.get(near[0], near[0])!r}?)" if near else ""
         raise ParameterError(
-            f"there is no loss {loss!r}; there are {', '.join(spelled_losses())}, and "
+            f"there is no loss {loss!r}{hint}; there are {', '.join(spelled_losses())}, and "
             "losses.Costs(matrix) for any matrix of costs"
         )
     parameters = rest.split(",", 2) if colon else []  # the third is a label: it may hold a comma

@@ -48,6 +48,23 @@ def column_names(table: Any) -> tuple[str, ...] | None:
     return None
 
 
+def shown_names(table: Any, p: int) -> list[str]:
+    """The names of p columns for a picture: those of a frame, else "x0", "x1", ...
+
+    `table` may also be a fitted learner, whose names are those that it was fitted with.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> shown_names(np.zeros((3, 2)), 2)
+    ['x0', 'x1']
+    """
+    names = getattr(table, "feature_names_in_", None)
+    if names is None:
+        names = column_names(table)
+    return [f"x{j}" for j in range(p)] if names is None else [str(name) for name in names]
+
+
 def check_names(names: Iterable[Any]) -> list[str]:
     """Names as strings, each of them once."""
     names = [str(name) for name in names]

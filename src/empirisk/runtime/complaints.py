@@ -120,6 +120,11 @@ def explain(
         return
     if cells.ndim not in (1, 2) or cells.size == 0:
         return
+    if cells.ndim == 1 and subject == "X":
+        raise DataError(
+            f"Expected 2D array, got 1D array instead: {name} takes rows and columns; a single row "
+            "of a frame is frame.iloc[[0]], of an array array[[0]]"
+        ) from error
     for j, column in enumerate(cells.reshape(len(cells), -1).T):
         wrong = np.array([not _is_number(value) for value in column]) if _fails(column) else None
         if wrong is not None and wrong.any():

@@ -4,6 +4,7 @@ import warnings
 
 import matplotlib
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp
@@ -235,6 +236,11 @@ def test_what_cannot_be_fitted_is_said():
     rows = rng.normal(size=(20, 2))
     with pytest.raises(DataError, match="no row with a value"):
         GaussianMixture(2).fit(np.full((5, 2), np.nan))
+    table = pd.DataFrame(rows, columns=["width", "height"])
+    with pytest.raises(DataError, match=r"column\(s\) 'height' of X have one value only \("):
+        GaussianMixture(2).fit(table.assign(height=1.0))
+    with pytest.raises(DataError, match=r"'height' of X have one value only, or none at all"):
+        GaussianMixture(2).fit(table.assign(height=np.nan))
     with pytest.raises(ParameterError, match="far from the rows"):
         GaussianMixture(1, means_init=[[1e200, 0.0]]).fit(rows)
     with pytest.raises(ParameterError, match="symmetric"):

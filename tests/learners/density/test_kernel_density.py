@@ -6,6 +6,7 @@ from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from scipy.special import logsumexp
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import LeaveOneOut
 from sklearn.neighbors import KernelDensity as PeerKernelDensity
 
@@ -333,8 +334,10 @@ def test_pictures_of_one_and_two_columns():
     ax = Figure().add_subplot()
     assert two.plot(ax, names=["width", "height"]) is ax
     assert ax.get_xlabel() == "width"
-    with pytest.raises(ParameterError, match="2"):
+    with pytest.raises(ParameterError, match="3 columns has no picture: fit it to one or two"):
         KernelDensity().fit(RNG.normal(size=(9, 3))).plot()
+    with pytest.raises(NotFittedError):
+        KernelDensity().plot()
 
 
 def test_degenerate_rows_have_a_bandwidth_or_are_refused():

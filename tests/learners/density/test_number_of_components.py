@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from empirisk import GaussianMixture, PoissonMixture, number_of_components
+from empirisk import GaussianMixture, KMeans, PoissonMixture, number_of_components
 from empirisk.runtime.errors import ParameterError
 
 matplotlib.use("Agg")
@@ -70,8 +70,15 @@ def test_a_picture():
         ({"by": "luck"}, "by is 'luck'"),
         ({"values": [2, 1]}, "increasing"),
         ({"values": []}, "give"),
+        ({"values": 5}, r"values are 5; give whole numbers >= 1, increasing, such as range"),
+        ({"values": [1.0, 2.0]}, "whole numbers"),
     ],
 )
 def test_parameters_are_checked(settings, message):
     with pytest.raises(ParameterError, match=message):
         number_of_components(GaussianMixture(), X, **settings)
+
+
+def test_clusterers_are_sent_elsewhere():
+    with pytest.raises(ParameterError, match=r"KMeans\(\); give a GaussianMixture.*of_clusters"):
+        number_of_components(KMeans(), X)

@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp
@@ -152,6 +153,8 @@ def test_draws_are_counts_of_the_groups():
 def test_errors_are_clear():
     with pytest.raises(DataError, match="column 1"):
         PoissonMixture().fit([[1.0, -1.0], [2.0, 3.0]])
+    with pytest.raises(DataError, match="column 'visits' has some"):
+        PoissonMixture().fit(pd.DataFrame({"age": [1.0, 2.0], "visits": [-1.0, 3.0]}))
     with pytest.raises(DataError, match="2 different row"):
         PoissonMixture(3).fit([[1.0], [2.0], [2.0], [1.0]])
     with pytest.raises(ParameterError, match="rate_floor is 2"):

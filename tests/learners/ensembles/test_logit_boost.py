@@ -125,7 +125,7 @@ def test_any_regressor_that_takes_weights_will_do():
     model = LogitBoostClassifier(ForeignTree(max_depth=2, max_features=1), 5, random_state=0)
     again = LogitBoostClassifier(ForeignTree(max_depth=2, max_features=1), 5, random_state=0)
     assert_array_equal(model.fit(X, y).predict_proba(X), again.fit(X, y).predict_proba(X))
-    with pytest.raises(ParameterError, match="takes no sample_weight"):
+    with pytest.raises(ParameterError, match=r"^estimator is KN.*takes no sample_weight, by which"):
         LogitBoostClassifier(KNeighborsRegressor()).fit(X, y)
     with pytest.raises(ParameterError, match="a classifier"):
         LogitBoostClassifier(DecisionTreeClassifier()).fit(X, y)

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.ensemble import GradientBoostingRegressor
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression as ForeignLinearRegression
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
@@ -318,3 +319,7 @@ def test_the_coefficients_are_drawn():
     assert "rounds" in ax.get_xlabel()
     with pytest.raises(AttributeError, match="least_squares"):
         StagewiseRegressor(n_estimators=2).fit(X, y).coef_  # noqa: B018
+    for name in ("coef_", "intercept_", "coef_path_"):
+        assert not hasattr(StagewiseRegressor("least_squares"), name)
+        with pytest.raises(NotFittedError):
+            getattr(StagewiseRegressor("least_squares"), name)

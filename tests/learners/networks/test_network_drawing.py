@@ -82,6 +82,7 @@ def test_feature_maps_are_convolutions_of_the_picture():
 def test_kernels_and_feature_maps_are_pictures():
     assert NET.plot_kernels() is not None
     assert NET.plot_feature_maps(X[0], 1) is not None
+    assert NET.plot_feature_maps(X[[0]], 1) is not None
     flat = NetworkClassifier([Dense(4)], input_shape=(1, 8, 8), max_iter=2, **ALL_EPOCHS).fit(X, Y)
     assert flat.plot_kernels() is not None  # the weights of each unit, as a picture
 
@@ -89,6 +90,8 @@ def test_kernels_and_feature_maps_are_pictures():
 def test_what_is_no_picture_is_refused():
     with pytest.raises(ParameterError, match="no pictures"):
         NET.plot_feature_maps(X[0], 3)
+    with pytest.raises(ParameterError, match="x has 2 rows"):
+        NET.plot_feature_maps(X[:2], 1)
     with pytest.raises(ParameterError, match="layers 0 to 5"):
         NET.feature_maps(X, 6)
     net = MLPClassifier(3, solver="lbfgs", max_iter=2, **ALL_EPOCHS).fit(X, Y)

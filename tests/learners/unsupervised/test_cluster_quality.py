@@ -8,7 +8,13 @@ import pytest
 import sklearn.metrics as peers
 from numpy.testing import assert_allclose, assert_array_equal
 
-from empirisk import KMeans, StochasticKMeans, cluster_quality, number_of_clusters
+from empirisk import (
+    GaussianMixture,
+    KMeans,
+    StochasticKMeans,
+    cluster_quality,
+    number_of_clusters,
+)
 from empirisk.learners.unsupervised.agreement import adjusted_rand
 from empirisk.learners.unsupervised.number_of_clusters import Measure, curvature
 from empirisk.runtime.errors import DataError, ParameterError
@@ -77,6 +83,12 @@ def test_of_many_clusters_no_table_is_kept():
     assert used < 4000 * 2000  # bytes: an eighth of n x K numbers
 
 
+def test_it_is_told_in_a_line():
+    quality = cluster_quality([[0.0], [2.0], [10.0], [12.0]], ["a", "a", "b", "b"])
+    told = "2 cluster(s) of 4 rows: sums of squares within 4, between 100, total 104"
+    assert str(quality) == repr(quality) == told
+
+
 def test_what_cannot_be_judged_is_said():
     one = cluster_quality(X, np.zeros(400))
     for name in ("silhouette", "calinski_harabasz", "davies_bouldin"):
@@ -93,6 +105,9 @@ def test_picture_of_silhouettes():
     ax = quality.plot()
     assert [text.get_text() for text in ax.texts] == list("abcde")
     assert ax.lines[0].get_xdata()[0] == pytest.approx(quality.silhouette)
+    ax.figure.canvas.draw()
+    legend = ax.get_legend().get_frame().get_window_extent()
+    assert legend.y0 >= ax.get_window_extent().y1  # above the bars, not on them
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -185,9 +200,15 @@ def test_other_clusterers_and_weights_are_taken():
     weight = np.r_[np.ones(80), np.zeros(80)]  # two clusters are left
     found = number_of_clusters(KMeans(n_init=3), FOUR, [2, 3, 4], sample_weight=weight)
     assert found.n_clusters == 2
-    for wrong in ({"by": "bic"}, {"values": [3, 2]}, {"values": [2]}, {"n_samples": 0}):
+    for wrong in (
+        {"by": "bic"}, {"values": [3, 2]}, {"values": [2]}, {"values": 5}, {"n_samples": 0}
+    ):  # fmt: skip
         with pytest.raises(ParameterError, match=next(iter(wrong))):
             number_of_clusters(KMeans(), FOUR, **wrong)
     for by in ("gap", "elbow"):
         with pytest.raises(ParameterError, match="pooled"):
             number_of_clusters(KMeans(covariance="pooled"), FOUR, by=by)
+    with pytest.raises(
+        ParameterError, match=r"no n_clusters.*number_of_components is for mixtures"
+    ):
+        number_of_clusters(GaussianMixture(), FOUR)

@@ -10,6 +10,7 @@ from empirisk.learners.density.covariance_structures import Full
 from empirisk.learners.density.gaussian_model import GaussianParameters
 from empirisk.learners.density.tiled_rows import Place
 from empirisk.runtime.arrays import Floats
+from empirisk.runtime.column_names import shown_names
 from empirisk.runtime.errors import DataError
 from empirisk.runtime.validation import numbers
 from empirisk.solvers.em import Ascent
@@ -91,7 +92,7 @@ class EMTrajectory:
         return draw_likelihood(self.log_likelihoods, ax=ax)
 
     def plot_steps(self, X: Any, *, most: int = 6, share: float = 0.9) -> Any:
-        """A figure with the rows of X, two features of which are drawn, and components at steps.
+        """A figure with the first two features of the rows of X, and components at steps.
 
         Ellipses hold `share` of each component. The first and the last step are among the `most`
         that are shown.
@@ -106,6 +107,7 @@ class EMTrajectory:
         shown = np.unique(np.linspace(0, last, min(most, last + 1)).round().astype(int))
         return draw_em_steps(
             rows[:, :2],
+            shown_names(X, p)[:2],
             self.means[shown][:, :, :2],
             self.roots[shown][:, :, :2, :2],
             shown,

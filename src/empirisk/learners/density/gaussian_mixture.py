@@ -28,6 +28,7 @@ from empirisk.learners.density.tiled_rows import Place, TiledRows
 from empirisk.learners.team import Team
 from empirisk.learners.unsupervised.clusters import check_parameters
 from empirisk.runtime.arrays import Floats, Ints
+from empirisk.runtime.column_names import column_names
 from empirisk.runtime.errors import RankWarning
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.scalars import is_number
@@ -199,10 +200,10 @@ class GaussianMixture(MixtureDrawing, Mixture):
 
     def _prepared(self, X: Floats, weight: Floats) -> PreparedRows:
         """Centre, scale and tile, once for all numbers of components and starts."""
-        structure = self._structure()
+        structure, names = self._structure(), column_names(X)
         X, weight = observed_rows(X, weight)
         weight = weight / weight.max()
-        place = Place.of(X, weight, common=structure.common_unit)
+        place = Place.of(X, weight, common=structure.common_unit, names=names)
         tiled = TiledRows.of(X, place, Team(self.n_jobs))
         with one_blas_thread():
             floor = CovarianceFloor.of(
@@ -312,7 +313,10 @@ class GaussianMixture(MixtureDrawing, Mixture):
             )
 
     def _log_joint(self, X: Any) -> Floats:
-        X = check_predict(self, X, allow_nan=True)
+        return self._joint_at(check_predict(self, X, allow_nan=True))
+
+    def _joint_at(self, X: Floats) -> Floats:
+        """log a_k N(x; m_k, S_k) at rows that have been checked."""
         place = self._place()
         rows = TiledRows.of(X, place, Team(self.n_jobs))
         parameters = GaussianParameters(

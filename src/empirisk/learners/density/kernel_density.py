@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from empirisk.charts.densities import draw_density, draw_density_contours
 from empirisk.learners.density.bandwidth_matrix import Bandwidth, checked_bandwidth
@@ -34,6 +35,7 @@ from empirisk.learners.density.support import (
 from empirisk.risk.axis import Axis, HeldOut, Output
 from empirisk.risk.plans import Plan
 from empirisk.runtime.arrays import Floats
+from empirisk.runtime.column_names import shown_names
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.streams import generator, spawn
@@ -210,12 +212,18 @@ class KernelDensity(KeptRowsMixin, DensityMixin, BaseEstimator):
         return held_out_densities(self, X, sample_weight, plan, values, rows_per_block)
 
     def plot(self, ax: Any = None, *, names: Sequence[str] | None = None) -> Any:
-        """The density of one column as a curve, that of two as contours; rows beside."""
-        if self.n_features_in_ == 1:
-            return draw_density(self.score_samples, self.rows_[:, 0], names=names, ax=ax)
-        if self.n_features_in_ == 2:
-            return draw_density_contours(self.score_samples, self.rows_, names=names, ax=ax)
-        raise ParameterError(f"a density of {self.n_features_in_} columns has no picture: give 2")
+        """The density of one column as a curve, that of two as contours; rows beside.
+
+        `names` are those of the columns; None are those of the frame that it was fitted to.
+        """
+        check_is_fitted(self)
+        p = self.n_features_in_
+        if p > 2:
+            raise ParameterError(f"a density of {p} columns has no picture: fit it to one or two")
+        names = shown_names(self, p) if names is None else names
+        if p == 1:
+            return draw_density(self._log_density, self.rows_[:, 0], names=names, ax=ax)
+        return draw_density_contours(self._log_density, self.rows_, names=names, ax=ax)
 
     def check_loaded(self) -> None:
         """Complain of parts that no fit leaves; asked after reading a model file."""

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from empirisk.charts.mixture import draw_density_parts, draw_ellipses
+from empirisk.runtime.column_names import shown_names
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.validation import check_predict
 
@@ -43,18 +44,20 @@ class MixtureDrawing:
         if not 0 < share < 1:
             raise ParameterError(f"share is {share!r}; give a number between 0 and 1")
         rows = None if X is None else check_predict(self, X, allow_nan=True)
-        labels = None if rows is None else self.predict(rows)
+        labels = None if X is None else self.predict(X)
+        names = shown_names(self, self.n_features_in_)
         means, matrices, unit = self.means_, self._matrices(), self._unit
         if means.shape[1] == 1:
             spread = REACH * np.sqrt(matrices[:, 0, 0]) / unit[0]
             low, high = (means[:, 0] - spread).min(), (means[:, 0] + spread).max()
             at = np.linspace(low, high, POINTS)[:, np.newaxis]
-            parts = np.exp(self._log_joint(at))
-            return draw_density_parts(at[:, 0], parts, None if rows is None else rows[:, 0], ax=ax)
+            parts = np.exp(self._joint_at(at))
+            seen = None if rows is None else rows[:, 0]
+            return draw_density_parts(at[:, 0], parts, seen, names[0], ax=ax)
         two = list(features)
         if len(two) != 2 or not all(0 <= j < means.shape[1] for j in two) or two[0] == two[1]:
             raise ParameterError(f"features is {features!r}; give two of 0..{means.shape[1] - 1}")
         roots = np.linalg.cholesky(matrices[:, two][:, :, two]) / unit[two][:, np.newaxis]
-        return draw_ellipses(
-            means[:, two], roots, share, None if rows is None else rows[:, two], labels, ax=ax
-        )
+        seen = None if rows is None else rows[:, two]
+        shown = [names[j] for j in two]
+        return draw_ellipses(means[:, two], roots, share, seen, labels, shown, ax=ax)

@@ -1,6 +1,6 @@
 """The choice of the number of components of a mixture, by a criterion or by rows held out."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -11,6 +11,7 @@ from empirisk.charts.mixture import draw_number_of_components
 from empirisk.learners.density.mixture import Mixture
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.scalars import is_whole
 from empirisk.runtime.streams import settled, spawn
 from empirisk.runtime.validation import check_weights
 
@@ -95,9 +96,16 @@ def number_of_components(
     """
     if by not in get_args(Criterion):
         raise ParameterError(f"by is {by!r}; give one of {get_args(Criterion)}")
-    wanted = [int(value) for value in values]
-    if not wanted or sorted(set(wanted)) != wanted or wanted[0] < 1:
-        raise ParameterError(f"values are {wanted}; give numbers >= 1, increasing")
+    if not isinstance(estimator, Mixture):
+        raise ParameterError(
+            f"estimator is {estimator!r:.60}; give a GaussianMixture or PoissonMixture: "
+            "number_of_clusters is for clusters"
+        )
+    wanted = list(values) if isinstance(values, Iterable) else []
+    if not wanted or not all(is_whole(K, 1) for K in wanted) or sorted(set(wanted)) != wanted:
+        raise ParameterError(
+            f"values are {values!r}; give whole numbers >= 1, increasing, such as range(1, 10)"
+        )
     random_state = settled(random_state)
     model = clone(estimator)
     if model.get_params()["random_state"] is None:

@@ -30,6 +30,7 @@ from empirisk.learners.density.poisson_model import (
 from empirisk.learners.team import Team
 from empirisk.learners.unsupervised.clusters import check_parameters
 from empirisk.runtime.arrays import Floats, Ints
+from empirisk.runtime.column_names import column_names
 from empirisk.runtime.errors import DataError
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.scalars import is_number
@@ -226,8 +227,9 @@ def refuse_negative(X: Floats, estimator: Any) -> None:
     with np.errstate(invalid="ignore"):
         negative = np.flatnonzero((X < 0).any(axis=0))
     if len(negative):
-        name = type(estimator).__name__
+        name, column, names = type(estimator).__name__, int(negative[0]), column_names(X)
+        told = column if names is None else repr(names[column])
         raise DataError(
-            f"Negative values in data passed to {name}: column {negative[0]} has some, and counts "
-            "are 0 or more"
+            f"Negative values in data passed to {name}: column {told} has some, and counts are 0 "
+            "or more; leave it out, or take a GaussianMixture for numbers"
         )

@@ -5,7 +5,7 @@ feature or one for all, a power of two, which changes no digit. Then neither an 
 unit of 1e200 is felt.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,16 +34,18 @@ class Place:
     shift: Floats
 
     @classmethod
-    def of(cls, X: Floats, weight: Floats, *, common: bool) -> "Place":
+    def of(
+        cls, X: Floats, weight: Floats, *, common: bool, names: Sequence[str] | None = None
+    ) -> "Place":
         """Of rows that may have NaN; `common` is one unit for all features.
 
-        A feature without two different values has no density, and is refused.
+        A feature without two different values has no density, and is refused, by its name.
         """
         observed = ~np.isnan(X)
         with np.errstate(invalid="ignore"):
             low = np.where(observed, X, np.inf).min(axis=0)
             high = np.where(observed, X, -np.inf).max(axis=0)
-        refuse_constant(low, high, len(X))
+        refuse_constant(low, high, len(X), names)
         unit = np.array([inverse_power(size) for size in np.maximum(np.abs(low), np.abs(high))])
         mean = np.array(
             [
@@ -76,14 +78,16 @@ class Place:
         return float(np.log(self.unit).sum())
 
 
-def refuse_constant(low: Floats, high: Floats, n: int) -> None:
+def refuse_constant(low: Floats, high: Floats, n: int, names: Sequence[str] | None) -> None:
     """Raise a DataError where a feature has one value alone, or none."""
     constant = np.flatnonzero(~(high > low))
     if len(constant):
-        names = ", ".join(str(j) for j in constant[:5]) + (", ..." if len(constant) > 5 else "")
+        told = [str(j) if names is None else repr(names[j]) for j in constant[:5]]
+        more = ", ..." if len(constant) > 5 else ""
+        missing = ", or none at all" if (low > high)[constant].any() else ""
         raise DataError(
-            f"column(s) {names} of X have no two different values (n_samples={n}): there is no "
-            "density of a constant; leave them out, or give more rows"
+            f"column(s) {', '.join(told)}{more} of X have one value only{missing} "
+            f"(n_samples={n}): there is no density of a constant; leave them out, or give more rows"
         )
 
 

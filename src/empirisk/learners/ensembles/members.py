@@ -237,6 +237,16 @@ def weight_arguments(estimator: Any) -> list[str] | None:
     return [f"{name}__sample_weight" for name, _ in steps]
 
 
+def refuse_without_weights(estimator: Any) -> None:
+    """Raise a ParameterError where some part of an estimator to be boosted takes no weights."""
+    if weight_arguments(estimator) is None:
+        raise ParameterError(
+            f"estimator is {estimator!r:.60}, and its fit, or that of one of its steps, takes no "
+            "sample_weight, by which boosting says which rows count: give an estimator that takes "
+            "weights, such as a tree"
+        )
+
+
 def kind_of_workers(estimator: Any) -> str:
     """Threads, where all of an estimator is of this library or of scikit-learn, else processes."""
     parts = [estimator, *estimator.get_params(deep=True).values()]
@@ -249,6 +259,6 @@ def _copies(weight: Floats, member: Any) -> Ints:
         return weight.astype(np.int64)
     raise ParameterError(
         f"the rows have weights that are no whole numbers, such as {weight[weight % 1 > 0][0]:g}, "
-        f"and {type(member).__name__} takes no sample_weight: give another estimator, or in a bag "
-        "draw rows with replacement (bootstrap=True, without groups)"
+        f"and {type(member).__name__} takes no sample_weight: give one that does, or whole "
+        "numbers; a bag can draw rows with replacement instead (bootstrap=True, without groups)"
     )

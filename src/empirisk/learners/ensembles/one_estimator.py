@@ -38,9 +38,10 @@ class OneEstimator(PathMixin, BaseEstimator):
                 f"estimator is {prototype!r:.60}; it must be an estimator with fit and predict"
             )
         if is_regressor(prototype) if is_classifier(self) else is_classifier(prototype):
+            wanted = "classifier" if is_classifier(self) else "regressor"
             raise ParameterError(
                 f"estimator is {prototype!r:.60}, which is not for the task of "
-                f"{type(self).__name__}"
+                f"{type(self).__name__}: give a {wanted}"
             )
 
     def __len__(self) -> int:

@@ -17,6 +17,7 @@ from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.validation import check_predict
 
 MOST_COORDINATES = 2
+IN_A_LINE = 5  # classes in the legend
 
 
 def draw_gaussian_classes(
@@ -123,6 +124,9 @@ def draw_fisher_coordinates(lda: Any, X: Any, y: Any) -> Any:
     ):
         title = f"{what}: B/W = {separability(found, codes):.3g}"
         draw_coordinates(found, codes, names, [f"{short} 1", f"{short} 2"], title, ax=ax)
+    if fisher.shape[1] > 1:  # in one coordinate each class has its own line, and its name there
+        handles, _ = left.get_legend_handles_labels()
+        figure.legend(handles, names, loc="outside lower center", ncols=IN_A_LINE)
     return figure
 
 

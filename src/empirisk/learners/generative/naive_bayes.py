@@ -20,7 +20,7 @@ from empirisk.learners.generative.column_distributions import Smoothing
 from empirisk.learners.generative.discriminants import largest, log_posterior, posterior
 from empirisk.learners.generative.mixed_rows import ColumnBlock, MixedRows
 from empirisk.learners.generative.more_levels import with_new_levels
-from empirisk.learners.generative.readable_bayes import ReadableBayes, codes_of
+from empirisk.learners.generative.readable_bayes import NAME_CATEGORIES, ReadableBayes, codes_of
 from empirisk.learners.generative.settings import checked_priors
 from empirisk.risk.axis import Axis, CannotSubtractError, HeldOut, Output, PathMixin
 from empirisk.risk.plans import Plan
@@ -32,9 +32,6 @@ from empirisk.runtime.validation import check_target
 
 GRID = tuple(np.logspace(2, -3, 16).tolist())
 MOST_ALPHA = 1e100
-NAME_CATEGORIES = (
-    "name the columns of words in distributions, as in {0: 'categorical'}, or give a data frame"
-)
 
 
 class NaiveBayes(ReadableBayes, PathMixin, ClassifierMixin, BaseEstimator):

@@ -22,6 +22,10 @@ from empirisk.runtime.scalars import is_whole
 from empirisk.runtime.streams import generator, spawn
 from empirisk.runtime.validation import check_target
 
+NAME_CATEGORIES = (
+    "name the columns of words in distributions, as in {0: 'categorical'}, or give a data frame"
+)
+
 
 class ReadableBayes:
     """The questions that a fitted naive Bayes answers beside what class a row has."""
@@ -171,7 +175,7 @@ class ReadableBayes:
 
     def _cells(self, X: Any) -> Floats:
         """X as numbers, as in training."""
-        X = check_places(self, X)
+        X = check_places(self, X, remedy=NAME_CATEGORIES)
         check_cells(X, self.columns_, groups_of(self.blocks_))
         return X
 

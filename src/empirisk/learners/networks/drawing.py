@@ -96,12 +96,15 @@ class NetworkPictures:
 
         Parameters
         ----------
-        x : array-like of shape (p,)
+        x : array-like of shape (p,) or (1, p)
             A row of X.
         layer : int
             Which layer, counted from 0.
         """
-        maps = self.feature_maps(np.asarray(x)[np.newaxis], layer)[0]
+        row = x if np.ndim(x) == 2 else np.asarray(x)[np.newaxis]
+        if len(row) != 1:
+            raise ParameterError(f"x has {len(row)} rows; the picture is of one: give X[[0]]")
+        maps = self.feature_maps(row, layer)[0]
         if maps.ndim != 3:
             raise ParameterError(
                 f"layer {layer} gives out numbers of shape {maps.shape}, no pictures"

@@ -78,7 +78,7 @@ def cluster_quality(
     return ClusterQuality(placed, codes.astype(np.int32), names, kept, team)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ClusterQuality:
     """Measures of a partition, each found when it is asked for. Made by `cluster_quality`.
 
@@ -106,6 +106,12 @@ class ClusterQuality:
     names: Array
     kept: Array
     team: Team
+
+    def __repr__(self) -> str:
+        return (
+            f"{self.n_clusters} cluster(s) of {len(self.codes)} rows: sums of squares within "
+            f"{self.within:.4g}, between {self.between:.4g}, total {self.total:.4g}"
+        )
 
     @property
     def n_clusters(self) -> int:

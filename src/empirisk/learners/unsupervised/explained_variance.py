@@ -13,6 +13,7 @@ from empirisk.learners.unsupervised.ways_to_axes import scaled_axes
 from empirisk.risk.bootstrap import bootstrap
 from empirisk.risk.resampling.replicates import Bootstrap
 from empirisk.runtime.arrays import Floats
+from empirisk.runtime.column_names import shown_names
 from empirisk.runtime.errors import EmpiriskWarning, ParameterError
 from empirisk.runtime.validation import check_predict
 from empirisk.solvers.principal_axes import PrincipalAxes
@@ -127,17 +128,12 @@ class ExplainedVarianceMixin:
         places = [number - 1 for number in components]
         shares = self.explained_variance_ratio_
         labels = [f"component {j + 1} ({100 * shares[j]:.1f} %)" for j in places]
-        arrows = self.loadings_[:, places]
-        return draw_biplot(scores[:, places], arrows, _names(self), (labels[0], labels[1]), ax=ax)
+        arrows, names = self.loadings_[:, places], shown_names(self, self.n_features_in_)
+        return draw_biplot(scores[:, places], arrows, names, (labels[0], labels[1]), ax=ax)
 
     def plot_loadings(self: Any, *, ax: Any = None) -> Any:
         """The loadings as a matrix of colours."""
-        return draw_loadings(self.loadings_, _names(self), ax=ax)
-
-
-def _names(pca: Any) -> list[str]:
-    names = getattr(pca, "feature_names_in_", None)
-    return [f"x{j}" for j in range(pca.n_features_in_)] if names is None else list(names)
+        return draw_loadings(self.loadings_, shown_names(self, self.n_features_in_), ax=ax)
 
 
 def _shares(pca: Any, rows: Floats, weight: Floats) -> Floats:

@@ -4,7 +4,7 @@ Each measure is a short function of the fitted clusterers and the rows; `number_
 the clusterers, asks one measure, and keeps the whole curve.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -134,11 +134,19 @@ def number_of_clusters(
             f"by is {by!r}; W by the pooled covariance is the same for every number of clusters: "
             "choose by another measure"
         )
+    if not (hasattr(estimator, "get_params") and "n_clusters" in estimator.get_params()):
+        raise ParameterError(
+            f"estimator is {estimator!r:.60}, which has no n_clusters: give a clusterer such as "
+            "KMeans(); number_of_components is for mixtures"
+        )
     if not is_whole(n_samples, 1):
         raise ParameterError(f"n_samples is {n_samples!r}; give a whole number of 1 or more")
-    wanted = list(values)
+    wanted = list(values) if isinstance(values, Iterable) else []
     if len(wanted) < 2 or not all(is_whole(K, 1) for K in wanted) or sorted(set(wanted)) != wanted:
-        raise ParameterError(f"values are {wanted}; give two or more numbers >= 1, increasing")
+        raise ParameterError(
+            f"values are {values!r}; give two or more whole numbers >= 1, increasing, such as "
+            "range(1, 11)"
+        )
     rows = numbers(X, "number_of_clusters")
     weight = check_weights(sample_weight, len(rows))
     fit_seed, draw_seed = spawn(random_state, 2)

@@ -11,6 +11,7 @@ from empirisk.learners.unsupervised.clusters import check_numbers, placed_togeth
 from empirisk.learners.unsupervised.lloyd import nearest
 from empirisk.learners.unsupervised.placed_rows import PlacedRows
 from empirisk.runtime.arrays import Floats, Int32s
+from empirisk.runtime.column_names import shown_names
 from empirisk.runtime.errors import DataError
 from empirisk.runtime.validation import numbers
 
@@ -72,7 +73,7 @@ class Trajectory:
         return draw_within(self.assigned, self.updated, ax=ax)
 
     def plot_steps(self, X: Any, *, most: int = 6) -> Any:
-        """A figure with the clusters of the rows of X, two features of which are drawn, at steps.
+        """A figure with the clusters of the rows of X at steps, in their first two features.
 
         The first and the last step are among the `most` that are shown.
         """
@@ -86,7 +87,10 @@ class Trajectory:
         last = len(self.centers) - 1
         shown = np.unique(np.linspace(0, last, min(most, last + 1)).round().astype(int))
         labels = [self._labels(rows, centres) for centres in self.centers[shown]]
-        return draw_lloyd_steps(rows, labels, self.centers[shown], shown, self.assigned[shown])
+        names = shown_names(X, rows.shape[1])[:2]
+        return draw_lloyd_steps(
+            rows, names, labels, self.centers[shown], shown, self.assigned[shown]
+        )
 
     def _labels(self, rows: Floats, centres: Floats) -> Int32s:
         team = Team(1)

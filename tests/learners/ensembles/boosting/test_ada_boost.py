@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
@@ -124,7 +125,7 @@ def test_a_weak_learner_without_weights_is_refused(weak):
         ({"learning_rate": np.inf}, "learning_rate is inf"),
         ({"learning_rate": "fast"}, "learning_rate is 'fast'"),
         ({"estimator": 3}, "estimator is 3"),
-        ({"estimator": DecisionTreeRegressor()}, "not for the task"),
+        ({"estimator": DecisionTreeRegressor()}, "not for the task.*give a classifier"),
         ({"random_state": -1}, "random_state is -1"),
         ({"n_jobs": 0}, "n_jobs is 0"),
     ],
@@ -152,7 +153,7 @@ def test_a_tree_that_is_wrong_by_rounding_only_ends_the_rounds_of_the_regressor(
     [
         ({"loss": "cubic"}, "loss is 'cubic'"),
         ({"bootstrap": 1}, "bootstrap is 1"),
-        ({"estimator": DecisionTreeClassifier()}, "not for the task"),
+        ({"estimator": DecisionTreeClassifier()}, "not for the task.*give a regressor"),
     ],
 )
 def test_parameters_of_the_regressor_are_checked(settings, message):
@@ -235,6 +236,12 @@ def test_margins_of_two_classes():
     early = list(model.staged_decision_function(X))[6]
     assert_allclose(model.margins(X, y, n_estimators=7), sign * early / 2, atol=1e-12)
     assert_array_equal(model.margins(X, y, n_estimators=99), model.margins(X, y))
+
+
+def test_margins_are_those_of_a_fitted_vote():
+    for ask in (AdaBoostClassifier().margins, AdaBoostClassifier().plot_margins):
+        with pytest.raises(NotFittedError):
+            ask([[0.0], [1.0]], [0, 1])
 
 
 def test_margins_of_three_classes_by_hand():

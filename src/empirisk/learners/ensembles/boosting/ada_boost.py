@@ -20,11 +20,10 @@ from empirisk.learners.ensembles.boosting.number_of_rounds import (
 from empirisk.learners.ensembles.boosting.samme import Boosted
 from empirisk.learners.ensembles.boosting.weak_learners import are_flat_trees
 from empirisk.learners.ensembles.forest_members import ForestMembers
-from empirisk.learners.ensembles.members import fresh, random_states, weight_arguments
+from empirisk.learners.ensembles.members import fresh, random_states, refuse_without_weights
 from empirisk.learners.ensembles.one_estimator import OneEstimator
 from empirisk.risk.axis import Axis, Output, Path
 from empirisk.runtime.arrays import Array, Floats, Ints
-from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import number_of_workers
 from empirisk.runtime.streams import spawn
 from empirisk.runtime.validation import check_target
@@ -157,12 +156,8 @@ class AdaBoost(OneEstimator):
         checked_rate(self.learning_rate)
         prototype = self._prototype()
         self._refuse_other_tasks(prototype)
-        if self._needs_weights() and weight_arguments(prototype) is None:
-            raise ParameterError(
-                f"estimator is {prototype!r:.60}, and its fit, or that of one of its steps, takes "
-                "no sample_weight, by which boosting says which rows count: give an estimator that "
-                "takes weights, such as a tree"
-            )
+        if self._needs_weights():
+            refuse_without_weights(prototype)
         return prototype
 
     def _asked(self, X: Any) -> Asked:

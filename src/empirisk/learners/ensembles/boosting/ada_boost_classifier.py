@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
+from sklearn.utils.validation import check_is_fitted
 
 from empirisk.charts.margins import draw_margin_distributions
 from empirisk.learners.ensembles.boosting.ada_boost import AdaBoost
@@ -196,6 +197,7 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
         sample_weight : array-like of shape (n,), optional
         ax : Axes, optional
         """
+        check_is_fitted(self)
         T = len(self.estimator_weights_)
         if rounds is None:
             rounds = [10**k for k in range(T) if 10**k < T] + [T]

@@ -11,6 +11,7 @@ from empirisk.learners.ensembles.boosting.additive_learner import AdditiveLearne
 from empirisk.learners.ensembles.boosting.additive_path import Sum
 from empirisk.learners.ensembles.boosting.forward_stagewise import forward_stagewise
 from empirisk.learners.ensembles.boosting.likelihood_cost import LikelihoodCost, probabilities
+from empirisk.learners.ensembles.members import refuse_without_weights
 from empirisk.learners.trees.regressor import DecisionTreeRegressor
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
@@ -149,6 +150,9 @@ class LogitBoostClassifier(ClassifierMixin, AdditiveLearner):
         z_max = real(self.z_max)
         if z_max is None or not 1 <= z_max < np.inf:
             raise ParameterError(f"z_max is {self.z_max!r}; it must be a finite number from 1")
+        prototype = self._prototype()
+        if not isinstance(prototype, str):
+            refuse_without_weights(prototype)
         cost = LikelihoodCost(y, weight, n_classes, z_max)
         f = np.zeros((len(y), cost.columns))
         stages, losses = forward_stagewise(

@@ -157,17 +157,17 @@ class StagewiseRegressor(RegressorMixin, AdditiveLearner):
     @property
     def coef_(self) -> Floats:
         """Of the columns."""
-        return self._coefficients([self.n_estimators_])[0][0]
+        return self._coefficients([self._last_round()])[0][0]
 
     @property
     def intercept_(self) -> float:
         """What is predicted where all columns are 0."""
-        return float(self._coefficients([self.n_estimators_])[1][0])
+        return float(self._coefficients([self._last_round()])[1][0])
 
     @property
     def coef_path_(self) -> Floats:
         """(rounds + 1, p): the coefficients after 0, 1, ... rounds."""
-        return self._coefficients(range(self.n_estimators_ + 1))[0]
+        return self._coefficients(range(self._last_round() + 1))[0]
 
     @property
     def selected_(self) -> Ints:
@@ -208,6 +208,10 @@ class StagewiseRegressor(RegressorMixin, AdditiveLearner):
     def _coefficients(self, rounds: Sequence[int]) -> tuple[Floats, Floats]:
         coef, intercept = self._lines().coefficients(rounds, 1)
         return coef[:, 0], intercept[:, 0] + self._start
+
+    def _last_round(self) -> int:
+        check_is_fitted(self)
+        return self.n_estimators_
 
     def _lines(self) -> StagedColumns:
         stages = getattr(self, "stages_", None)
