@@ -42,7 +42,7 @@ def test_two_columns_name_the_sides(picture):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ax = picture(FRAME)
-        ax.figure.canvas.draw()  # a name is no formula
+        ax.figure.draw_without_rendering()  # a name is no formula
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("width", "a$^b")
     plain = picture(FRAME.to_numpy())
     assert (plain.get_xlabel(), plain.get_ylabel()) == ("x0", "x1")
@@ -67,7 +67,7 @@ def test_the_legend_of_fisher_coordinates_covers_no_row():
     X = rng.normal(size=(90, 4)) + np.repeat(np.eye(4)[:3] * 3, 30, axis=0)
     y = np.repeat(["low", "middle", "high"], 30)
     figure = draw_fisher_coordinates(LinearDiscriminantAnalysis().fit(X, y), X, y)
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     (legend,) = figure.legends
     assert sorted(text.get_text() for text in legend.get_texts()) == ["high", "low", "middle"]
     boxes = [ax.get_window_extent() for ax in figure.axes]

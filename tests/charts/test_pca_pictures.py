@@ -84,7 +84,7 @@ def test_names_of_columns_that_go_together_do_not_overlap():
     Z = rng.normal(size=(50, 1)) + 0.01 * rng.normal(size=(50, 12))
     Z = pd.DataFrame(Z, columns=[f"displacemen{j:x}" for j in range(12)])
     ax = PCA(2).fit(Z).plot_biplot(Z)
-    ax.figure.canvas.draw()
+    ax.figure.draw_without_rendering()
     boxes = [text.get_window_extent() for text in ax.texts if text.get_text()]
     assert len(boxes) == 12
     frame = ax.get_window_extent()

@@ -28,8 +28,9 @@ def draw_biplot(
     ax.plot(scores[:, 0], scores[:, 1], ".", color="C0", alpha=0.6)
     longest, widest = np.abs(loadings).max(initial=0.0), np.abs(scores).max(initial=0.0)
     stretch = 0.9 * widest / longest if longest > 0 else 1.0
-    ax.margins(x=0.25, y=0.1)  # room for names beside the arrows
     tips = loadings * stretch
+    ax.update_datalim(tips)
+    ax.margins(x=0.25, y=0.1)  # room for names beside the arrows
     heights = apart(tips, LINE * float(np.ptp(ax.get_ylim())))
     for name, (x, y), height in zip(names, tips, heights, strict=True):
         ax.annotate("", (x, y), (0, 0), arrowprops={"arrowstyle": "->", "color": "C1"})

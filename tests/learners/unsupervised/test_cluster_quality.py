@@ -105,7 +105,7 @@ def test_picture_of_silhouettes():
     ax = quality.plot()
     assert [text.get_text() for text in ax.texts] == list("abcde")
     assert ax.lines[0].get_xdata()[0] == pytest.approx(quality.silhouette)
-    ax.figure.canvas.draw()
+    ax.figure.draw_without_rendering()
     legend = ax.get_legend().get_frame().get_window_extent()
     assert legend.y0 >= ax.get_window_extent().y1  # above the bars, not on them
 
