@@ -32,7 +32,7 @@ from empirisk.risk.problem import Problem, learner_of
 from empirisk.runtime.arrays import Array, Ints
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import PlanError
-from empirisk.runtime.parallel import parallel, slices, stream
+from empirisk.runtime.parallel import slices, stream
 from empirisk.runtime.progress import track
 
 BLOCK_NUMBERS = 2**17  # predictions in one block: 1 MB of float64 stays in the cache
