@@ -118,7 +118,7 @@ CLASSIFIERS = [
     QuadraticDiscriminantAnalysis(store_covariance=True, reg_param=0.1),
     RegularizedDiscriminantAnalysis(0.3, 0.1),
     Tuned(RegularizedDiscriminantAnalysis(), cv=3, values=[(0.0, 0.1), (1.0, 0.5)]),
-    LinearDiscriminantAnalysis("auto", n_components=1),
+    LinearDiscriminantAnalysis(shrinkage="auto", n_components=1),
     AdaBoostClassifier(n_estimators=8),
     Tuned(AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=5)),
     BaggingClassifier(DecisionTreeClassifier(max_depth=2), 30, oob_score=True, random_state=0),

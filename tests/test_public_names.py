@@ -3,6 +3,7 @@
 import inspect
 
 import pytest
+from sklearn.utils import all_estimators
 
 import empirisk
 
@@ -49,3 +50,12 @@ def test_every_parameter_is_in_the_docstring(name):
     for parameter in inspect.signature(thing).parameters.values():
         if parameter.kind is not parameter.VAR_KEYWORD:
             assert parameter.name in thing.__doc__, parameter
+
+
+@pytest.mark.parametrize("name", sorted(set(empirisk.__all__) & set(dict(all_estimators()))))
+def test_parameters_without_a_name_are_those_of_scikit_learn(name):
+    def by_place(cls):
+        parameters = inspect.signature(cls).parameters.items()
+        return [key for key, each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD]
+
+    assert by_place(getattr(empirisk, name)) == by_place(dict(all_estimators())[name])

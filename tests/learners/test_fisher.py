@@ -70,8 +70,8 @@ def test_a_wrong_number_of_components_is_refused(n_components):
 @pytest.mark.parametrize("shrinkage", [None, 0.3, "auto"])
 def test_the_last_class_lies_on_the_positive_side(shrinkage):
     X, y = sample()
-    lda = LinearDiscriminantAnalysis(shrinkage).fit(X, y)
-    eigen = LinearDiscriminantAnalysis(shrinkage, solver="eigen").fit(X, y)
+    lda = LinearDiscriminantAnalysis(shrinkage=shrinkage).fit(X, y)
+    eigen = LinearDiscriminantAnalysis(shrinkage=shrinkage, solver="eigen").fit(X, y)
     assert (lda.transform(lda.means_[-1:]) >= 0).all()
     assert_allclose(lda.scalings_, eigen.scalings_, rtol=1e-8, atol=1e-10)
 
@@ -128,7 +128,7 @@ def test_tuned_transforms_by_its_choice():
 def test_ledoit_and_wolf_as_in_scikit_learn(n_classes, p):
     X, y = sample(p=p, n_classes=n_classes, n=60)
     X *= np.linspace(1, 100, p)
-    ours = LinearDiscriminantAnalysis("auto", store_covariance=True).fit(X, y)
+    ours = LinearDiscriminantAnalysis(shrinkage="auto", store_covariance=True).fit(X, y)
     twin = peers.LinearDiscriminantAnalysis("lsqr", "auto").fit(X, y)
     assert_allclose(ours.covariance_, twin.covariance_, rtol=1e-11, atol=1e-12)
     # Condition numbers up to 1e4 by the units of the columns, and log odds up to 1e2.
@@ -139,7 +139,7 @@ def test_ledoit_and_wolf_as_in_scikit_learn(n_classes, p):
 @pytest.mark.parametrize("p", [1, 5, 40])
 def test_shrinkage_of_each_class_is_that_of_its_standardised_columns(how, p):
     X, y = sample(p=p, n_classes=3, n=60)
-    lda = LinearDiscriminantAnalysis(how, store_covariance=True).fit(X, y)
+    lda = LinearDiscriminantAnalysis(shrinkage=how, store_covariance=True).fit(X, y)
     pooled = np.zeros((p, p))
     for k in range(3):
         own = X[y == k]
@@ -157,11 +157,11 @@ def test_shrinkage_by_the_data_counts_a_weighted_row_as_copies(how):
     X, y = sample()
     weight = np.random.default_rng(1).integers(0, 4, len(y))
     copies = np.repeat(np.arange(len(y)), weight)
-    one = LinearDiscriminantAnalysis(how).fit(X, y, weight)
-    other = LinearDiscriminantAnalysis(how).fit(X[copies], y[copies])
+    one = LinearDiscriminantAnalysis(shrinkage=how).fit(X, y, weight)
+    other = LinearDiscriminantAnalysis(shrinkage=how).fit(X[copies], y[copies])
     assert_allclose(one.shrinkage_, other.shrinkage_, rtol=1e-10)
     assert_allclose(one.predict_proba(X), other.predict_proba(X), rtol=1e-9, atol=1e-12)
-    tiny = LinearDiscriminantAnalysis(how).fit(X * 1e-200, y, weight)
+    tiny = LinearDiscriminantAnalysis(shrinkage=how).fit(X * 1e-200, y, weight)
     assert_allclose(tiny.shrinkage_, one.shrinkage_, rtol=1e-9)
 
 
@@ -169,8 +169,8 @@ def test_shrinkage_by_the_data_counts_a_weighted_row_as_copies(how):
 def test_shrinkage_by_the_data_from_blocks_has_the_same_bits(how):
     X, y = sample(n=9000)
     pieces = [(X[:10], y[:10]), (X[10:5000], y[10:5000]), (X[5000:], y[5000:])]
-    whole = LinearDiscriminantAnalysis(how).fit(X, y)
-    streamed = LinearDiscriminantAnalysis(how).fit_blocks(pieces)
+    whole = LinearDiscriminantAnalysis(shrinkage=how).fit(X, y)
+    streamed = LinearDiscriminantAnalysis(shrinkage=how).fit_blocks(pieces)
     assert_array_equal(streamed.shrinkage_, whole.shrinkage_)
     assert_array_equal(streamed.predict_proba(X), whole.predict_proba(X))
 
@@ -178,14 +178,14 @@ def test_shrinkage_by_the_data_from_blocks_has_the_same_bits(how):
 def test_shrinkage_by_the_data_makes_more_columns_than_rows_regular():
     X, y = sample(n=24, p=40)
     for how in ("auto", "oas"):
-        lda = LinearDiscriminantAnalysis(how).fit(X, y)  # without a warning
+        lda = LinearDiscriminantAnalysis(shrinkage=how).fit(X, y)  # without a warning
         assert ((lda.shrinkage_ > 0) & (lda.shrinkage_ <= 1)).all()
         assert np.isfinite(lda.predict_proba(X)).all()
 
 
 def test_shrinkage_by_the_data_is_cross_validated_and_no_grid():
     X, y = sample()
-    lda = LinearDiscriminantAnalysis("auto")
+    lda = LinearDiscriminantAnalysis(shrinkage="auto")
     problem = risk.Problem.of(lda, X, y, loss="log")
     plan = problem.plan(4)
     fast = risk.out_of_fold(lda, problem, plan)

@@ -43,7 +43,7 @@ def naive_probabilities(X, y, at, weight, shrinkage, priors=None):
 @pytest.mark.parametrize("shrinkage", [None, 0.0, 0.05, 0.7, 1.0])
 def test_it_agrees_with_scikit_learn(n_classes, shrinkage):
     X, y = sample(n_classes=n_classes)
-    ours = LinearDiscriminantAnalysis(shrinkage, store_covariance=True).fit(X, y)
+    ours = LinearDiscriminantAnalysis(shrinkage=shrinkage, store_covariance=True).fit(X, y)
     twin = Twin(solver="lsqr", shrinkage=shrinkage).fit(X, y)
     # Condition numbers below 1e2, double precision.
     assert_allclose(ours.predict_proba(X), twin.predict_proba(X), rtol=1e-9, atol=1e-13)
@@ -74,7 +74,7 @@ def test_the_functions_are_those_of_scikit_learns_default_solver():
 def test_weights_and_priors_follow_the_formulas(priors, shrinkage):
     X, y = sample()
     weight = np.random.default_rng(1).uniform(0.1, 3, len(y))
-    ours = LinearDiscriminantAnalysis(shrinkage, priors=priors).fit(X, y, weight)
+    ours = LinearDiscriminantAnalysis(shrinkage=shrinkage, priors=priors).fit(X, y, weight)
     naive = naive_probabilities(X, y, X, weight, shrinkage, priors)
     assert_allclose(ours.predict_proba(X), naive, rtol=1e-9, atol=1e-13)
     assert_allclose(np.exp(ours.predict_log_proba(X)), naive, rtol=1e-9, atol=1e-13)
@@ -116,7 +116,7 @@ def test_iris_as_in_r():
 def test_check_estimator(shrinkage):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # scikit-learn's data are often deficient by design
-        check_estimator(LinearDiscriminantAnalysis(shrinkage))
+        check_estimator(LinearDiscriminantAnalysis(shrinkage=shrinkage))
 
 
 @pytest.mark.parametrize("labels", [np.array(["b", "c", "a"]), np.array([7, -1, 3])])
@@ -125,8 +125,8 @@ def test_blocks_give_the_same_bits(labels):
     y, weight = labels[codes], np.random.default_rng(1).integers(0, 3, 10_000).astype(float)
     X[:, 0] *= 1e200
     pieces = [(X[a:b], y[a:b], weight[a:b]) for a, b in ((0, 17), (17, 9000), (9000, 10_000))]
-    whole = LinearDiscriminantAnalysis(0.1).fit(X, y, weight)
-    streamed = LinearDiscriminantAnalysis(0.1).fit_blocks(lambda: iter(pieces))
+    whole = LinearDiscriminantAnalysis(shrinkage=0.1).fit(X, y, weight)
+    streamed = LinearDiscriminantAnalysis(shrinkage=0.1).fit_blocks(lambda: iter(pieces))
     for name in ("classes_", "priors_", "means_", "coef_", "intercept_", "xbar_"):
         assert_array_equal(getattr(streamed, name), getattr(whole, name))
     assert_array_equal(streamed.predict_proba(X), whole.predict_proba(X))
@@ -151,7 +151,7 @@ def test_a_path_holds_the_bits_of_each_fit():
     assert probability.shape == (120, 6, 3)
     assert value.dtype.kind == "i"
     for j, shrinkage in enumerate(VALUES):
-        fitted = LinearDiscriminantAnalysis(shrinkage).fit(X, y, weight)
+        fitted = LinearDiscriminantAnalysis(shrinkage=shrinkage).fit(X, y, weight)
         of_path = path.at(j)
         assert of_path.get_params() == fitted.get_params()
         assert_array_equal(of_path.classes_, np.arange(3))
@@ -180,8 +180,8 @@ def test_the_default_grid_leaves_out_what_cannot_be_inverted():
 def test_numbers_of_any_size(power, shrinkage):
     X, y = sample()
     weight = np.random.default_rng(1).uniform(0.1, 3, len(y))
-    one = LinearDiscriminantAnalysis(shrinkage).fit(X, y, weight)
-    other = LinearDiscriminantAnalysis(shrinkage).fit(X * 10.0**power, y, weight * 1e-250)
+    one = LinearDiscriminantAnalysis(shrinkage=shrinkage).fit(X, y, weight)
+    other = LinearDiscriminantAnalysis(shrinkage=shrinkage).fit(X * 10.0**power, y, weight * 1e-250)
     assert np.isfinite(other.coef_).all()
     # 10^power is no power of two: each number is rounded once.
     assert_allclose(
@@ -196,7 +196,7 @@ def test_without_shrinkage_each_column_has_its_own_unit():
     other = LinearDiscriminantAnalysis().fit(X * units, y)
     assert_array_equal(other.coef_ * units, one.coef_)
     assert_array_equal(other.predict_proba(X * units), one.predict_proba(X))
-    with_shrinkage = LinearDiscriminantAnalysis(0.5).fit(X * units, y)
+    with_shrinkage = LinearDiscriminantAnalysis(shrinkage=0.5).fit(X * units, y)
     assert np.isfinite(with_shrinkage.predict_proba(X * units)).all()
 
 
@@ -212,7 +212,7 @@ def test_an_offset_costs_no_digits_where_the_class_means_are_exact():
 def test_a_vanishing_shrinkage_is_as_exact_as_none():
     X, y = sample()
     units = np.array([1e-6, 1e-5, 1e-3, 1.0])
-    ours = LinearDiscriminantAnalysis(1e-15, store_covariance=True).fit(X * units, y)
+    ours = LinearDiscriminantAnalysis(shrinkage=1e-15, store_covariance=True).fit(X * units, y)
     scaled = ours.covariance_ / np.outer(units, units)
     away = (X * units)[:, None] / units - ours.means_ / units
     distance = np.einsum("ikj,jl,ikl->ik", away, np.linalg.inv(scaled), away)
@@ -298,7 +298,7 @@ def test_more_columns_than_rows_is_the_limit_of_little_shrinkage(n, p):
         ours = LinearDiscriminantAnalysis().fit(X, y)
     within = X - np.stack([X[y == k].mean(axis=0) for k in range(3)])[y]
     scale = within.std(axis=0)
-    limit = LinearDiscriminantAnalysis(ours.tol**2).fit(X / scale, y)
+    limit = LinearDiscriminantAnalysis(shrinkage=ours.tol**2).fit(X / scale, y)
     # Discriminants of about 1e8 whose flat directions have the variance 1e-8 in both.
     assert_allclose(
         ours.decision_function(X), limit.decision_function(X / scale), rtol=1e-5, atol=1.0
@@ -316,7 +316,7 @@ def test_columns_without_any_variation_within_classes(X, shrinkage):
     y = np.array([0, 0, 0, 1, 1, 1])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RankWarning)
-        lda = LinearDiscriminantAnalysis(shrinkage).fit(X, y)
+        lda = LinearDiscriminantAnalysis(shrinkage=shrinkage).fit(X, y)
     probability = lda.predict_proba(X)
     if np.ptp(X) > 0:
         assert_array_equal(lda.predict(X), y)
@@ -365,7 +365,7 @@ def test_a_class_of_prior_0_is_never_predicted():
 def test_a_wrong_shrinkage_is_refused(shrinkage):
     X, y = sample()
     with pytest.raises(ParameterError, match="shrinkage"):
-        LinearDiscriminantAnalysis(shrinkage).fit(X, y)
+        LinearDiscriminantAnalysis(shrinkage=shrinkage).fit(X, y)
 
 
 @pytest.mark.parametrize("priors", [[0.5, 0.5], [1, -1, 1], [np.nan, 0.5, 0.5], [0, 0, 0]])

@@ -134,7 +134,9 @@ def test_what_cannot_go_together_is_refused_as_in_scikit_learn(settings, words):
     if "unbiased" not in settings:
         with pytest.raises(ValueError, match="covariance"):
             Peer(**{"solver": "lsqr", **given}).fit(X, y)
-    LinearDiscriminantAnalysis(0.0, covariance_estimator=LedoitWolf()).fit(X, y)  # 0 is none
+    LinearDiscriminantAnalysis(shrinkage=0.0, covariance_estimator=LedoitWolf()).fit(
+        X, y
+    )  # 0 is none
 
 
 @pytest.mark.parametrize(

@@ -154,7 +154,9 @@ def test_a_class_that_training_lacks_has_probability_0(cv, priors):
     assert (probability[plan.train(s), :, 3] > 0).all()
     given = None if priors is None else np.array(priors[:3]) / 0.9
     for j, shrinkage in enumerate(VALUES):
-        refit = LinearDiscriminantAnalysis(shrinkage, priors=given).fit(X[train], y[train])
+        refit = LinearDiscriminantAnalysis(shrinkage=shrinkage, priors=given).fit(
+            X[train], y[train]
+        )
         got = probability[test, j, :3]
         assert_allclose(got, refit.predict_proba(X[test]), rtol=1e-10, atol=1e-14)
 

@@ -19,8 +19,8 @@ from empirisk.runtime.errors import DataError, EmpiriskWarning, ParameterError, 
 
 LEARNERS = [
     LinearDiscriminantAnalysis(),
-    LinearDiscriminantAnalysis(0.3, priors=[0.5, 0.2, 0.3]),
-    LinearDiscriminantAnalysis("auto"),
+    LinearDiscriminantAnalysis(shrinkage=0.3, priors=[0.5, 0.2, 0.3]),
+    LinearDiscriminantAnalysis(shrinkage="auto"),
     QuadraticDiscriminantAnalysis(),
     QuadraticDiscriminantAnalysis(solver="eigen", reg_param=0.1),
     RegularizedDiscriminantAnalysis(0.4, 0.2),

@@ -161,7 +161,9 @@ def test_plans_that_cannot_be_dealt_anew_are_refused():
 def test_no_loss_and_too_few_rows_have_no_interval(method):
     labels = X[:, 0] > 0
     apart = np.column_stack([X, 100.0 * labels])
-    exact = risk.cross_validate(LinearDiscriminantAnalysis(0.5), apart, labels, method=method)
+    exact = risk.cross_validate(
+        LinearDiscriminantAnalysis(shrinkage=0.5), apart, labels, method=method
+    )
     assert (exact.value, exact.interval) == (0.0, None)
     few = risk.cross_validate(LinearRegression(), X[:7, :1], y[:7], cv=2, method=method)
     assert few.interval is None

@@ -178,7 +178,7 @@ def test_7_4_2_the_ends_of_regularisation_are_quadratic_and_linear(priors):
         assert_allclose(rda.predict_proba(X), model.predict_proba(X), rtol=1e-10, atol=1e-13)
     for delta in (0.2, 1.0):
         rda = RegularizedDiscriminantAnalysis(0, delta, priors=priors).fit(X, y)
-        lda = LinearDiscriminantAnalysis(delta, priors=priors).fit(X, y)
+        lda = LinearDiscriminantAnalysis(shrinkage=delta, priors=priors).fit(X, y)
         assert_allclose(rda.predict_proba(X), lda.predict_proba(X), rtol=1e-10, atol=1e-13)
 
 
@@ -287,7 +287,7 @@ def test_7_12_nearest_centroid_once_2_log_prior_is_subtracted(priors):
 
 def test_with_shrinkage_1_and_equal_priors_it_is_the_nearest_class_mean():
     X, y = sample()
-    lda = LinearDiscriminantAnalysis(1.0, priors=[1 / 3, 1 / 3, 1 / 3]).fit(X, y)
+    lda = LinearDiscriminantAnalysis(shrinkage=1.0, priors=[1 / 3, 1 / 3, 1 / 3]).fit(X, y)
     distance = ((X[:, None] - lda.means_) ** 2).sum(axis=2)
     assert_array_equal(lda.predict(X), distance.argmin(axis=1))
 

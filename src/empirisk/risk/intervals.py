@@ -17,9 +17,9 @@ g = 0. For Gaussian least squares the variance of the leave-one-out mean about t
 about 1 + 2 df/(n - df) times s^2/n; the rest is a margin found by simulation, of 1.45 for the best
 of many, of which the correction for the choice has an error of its own. Where its df is not known
 and losses are 0 or 1, the margin is 1.45 + 30/n: risks of pruned trees come in lumps, a split that
-is found or is not, and the variance of their corrected estimates about the mean risk was 1.3 to 3.0
-times s^2/n at 100 rows of eight populations, 2.1 to 2.4 at 200 and 400. Where a few large losses
-make the mean, s is too small whenever they are missing, and 3 g^2 makes up for it: on a locked test
+is found or is not, and the variance of their corrected estimates was 0.9 to 3.0 times s^2/n at 100
+rows of nine populations, 0.8 to 2.5 at 200 and 0.7 to 2.2 at 400. Where a few large losses make the
+mean, s is too small whenever they are missing, and 3 g^2 makes up for it: on a locked test
 set it is all of the widening. How often these intervals cover is in docs/coverage.md.
 """
 

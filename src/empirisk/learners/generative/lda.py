@@ -57,6 +57,10 @@ class LinearDiscriminantAnalysis(
 
     Parameters
     ----------
+    solver : {"auto", "cholesky", "eigen", "svd", "lsqr"}
+        Without shrinkage S is factored by Cholesky, or by its eigenvectors if so asked or where it
+        is nearly singular; with shrinkage by its eigenvectors, which serve every s. The rule is
+        the same. "svd" and "lsqr", names of scikit-learn's, are read as "auto".
     shrinkage : float between 0 and 1, "auto", "oas", or None
         s above. None is 0. With 1 the rule is that of the nearest class mean. By "auto" each class
         is shrunken as Ledoit & Wolf (2004) say, its columns scaled to unit variance, before the
@@ -65,12 +69,6 @@ class LinearDiscriminantAnalysis(
         The shares pi_k; by default the weighted frequencies of the classes.
     n_components : int, optional
         How many coordinates `transform` gives; None gives all.
-    solver : {"auto", "cholesky", "eigen", "svd", "lsqr"}
-        Without shrinkage S is factored by Cholesky, or by its eigenvectors if so asked or where it
-        is nearly singular; with shrinkage by its eigenvectors, which serve every s. The rule is
-        the same. "svd" and "lsqr", names of scikit-learn's, are read as "auto".
-    unbiased : bool
-        Divide the scatter within classes by n - K instead of n.
     store_covariance : bool
         Keep Sigma(s) as `covariance_`.
     tol : float
@@ -85,6 +83,8 @@ class LinearDiscriminantAnalysis(
         `priors` where these are given). Not together with `shrinkage`, `unbiased` or the solver
         "svd". If rows have weights, its `fit` must take `sample_weight`; those of scikit-learn
         do not.
+    unbiased : bool
+        Divide the scatter within classes by n - K instead of n.
 
     Attributes
     ----------
@@ -144,24 +144,24 @@ class LinearDiscriminantAnalysis(
 
     def __init__(
         self,
+        solver: str = "auto",
         shrinkage: float | str | None = None,
-        *,
         priors: ArrayLike | None = None,
         n_components: int | None = None,
-        solver: str = "auto",
-        unbiased: bool = False,
         store_covariance: bool = False,
         tol: float = 1e-4,
         covariance_estimator: Any = None,
+        *,
+        unbiased: bool = False,
     ) -> None:
+        self.solver = solver
         self.shrinkage = shrinkage
         self.priors = priors
         self.n_components = n_components
-        self.solver = solver
-        self.unbiased = unbiased
         self.store_covariance = store_covariance
         self.tol = tol
         self.covariance_estimator = covariance_estimator
+        self.unbiased = unbiased
 
     def axis_values(
         self, X: Floats, y: Array, sample_weight: Floats, *, n_train: int
