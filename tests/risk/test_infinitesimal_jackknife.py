@@ -221,8 +221,10 @@ def test_what_has_no_resamples_is_refused():
     with pytest.raises(ParameterError, match="1 member; their covariances take 2"):
         prediction_errors(RandomForestRegressor(1).fit(X, y), X)
     forest = RandomForestRegressor(5).fit(X, y)
-    with pytest.raises(DataError, match=r"groups has 3 labels, .* on 442 rows"):
+    with pytest.raises(DataError, match="groups has 3 entries for 442 rows"):
         prediction_errors(forest, X, groups=[1, 2, 3])
+    with pytest.raises(DataError, match="row 441 has no group"):
+        prediction_errors(forest, X, groups=[*range(441), np.nan])
 
 
 def test_intervals_and_words():

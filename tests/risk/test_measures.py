@@ -309,7 +309,8 @@ def test_a_measure_is_a_risk_estimate_with_a_sentence_of_its_own():
         (lambda: measures.precision([0, 1], [0, 1, 1]), "one entry a row"),
         (lambda: measures.precision([0, None], [0, 1]), "y has 1 missing"),
         (lambda: measures.precision([0, 1], [0, np.nan]), "prediction has 1 missing"),
-        (lambda: measures.accuracy([0, 1], [0, 1], groups=[1]), "1 groups for 2 rows"),
+        (lambda: measures.accuracy([0, 1], [0, 1], groups=[1]), "1 entries for 2 rows"),
+        (lambda: measures.accuracy([0, 1], [0, 1], groups=[1, None]), "row 1 has no group"),
         (lambda: measures.accuracy([], []), "empty"),
     ],
 )

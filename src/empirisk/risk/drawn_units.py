@@ -7,11 +7,11 @@ one, a group counts as often as all of its rows together.
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import column_or_1d
 
 from empirisk.risk.bagged_members import BaggedMembers
+from empirisk.risk.groups import group_codes
 from empirisk.runtime.arrays import Array, Floats, Ints
-from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import slices
 
 NUMBERS_AT_ONCE = 2**22  # in memory together as floats
@@ -113,12 +113,7 @@ def _small(counts: Ints) -> Array:
 
 def _sorted_groups(groups: Any, n: int) -> tuple[Ints, Ints]:
     """Rows sorted by group, and where each group begins."""
-    labels = np.asarray(column_or_1d(groups))
-    if len(labels) != n:
-        raise DataError(
-            f"groups has {len(labels)} labels, and the ensemble was fitted on {n} rows: give the "
-            "group of each of those"
-        )
-    code = np.unique(labels, return_inverse=True)[1].reshape(-1)
+    code = group_codes(groups, n)
+    assert code is not None
     order = np.argsort(code, kind="stable")
     return order, np.flatnonzero(np.diff(code[order], prepend=-1))

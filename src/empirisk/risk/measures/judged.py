@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import column_or_1d
 
 from empirisk.risk.fingerprints import data_key
+from empirisk.risk.groups import group_codes
 from empirisk.risk.loss_table import LossTable
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.complaints import refuse_missing_labels
@@ -66,7 +67,8 @@ class JudgedRows:
                     f"y has {len(truth)} rows, and what came with it {len(what)}; give one entry "
                     "a row"
                 )
-        unit = np.arange(len(truth)) if groups is None else _units(groups, len(truth))
+        codes = group_codes(groups, len(truth))
+        unit = np.arange(len(truth)) if codes is None else codes
         weight = check_weights(sample_weight, len(truth))
         kept = slice(None) if (weight > 0).all() else weight > 0
         truth, predicted = truth[kept], predicted[kept] if len(predicted) else predicted
@@ -182,13 +184,6 @@ def _labels(labels: Any, what: str) -> Array:
     except DataError as error:
         raise DataError(str(error).replace("y has", f"{what} has", 1)) from None
     return found
-
-
-def _units(groups: Any, n: int) -> Ints:
-    grouping = np.asarray(column_or_1d(groups, warn=False))
-    if len(grouping) != n:
-        raise DataError(f"there are {len(grouping)} groups for {n} rows; give one entry a row")
-    return np.unique(grouping, return_inverse=True)[1]
 
 
 def _codes(parts: list[Array]) -> tuple[Array, Ints]:
