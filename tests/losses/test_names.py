@@ -127,5 +127,5 @@ def test_a_name_that_is_nearly_one_is_answered_with_it(written, meant):
 
 
 def test_a_name_like_no_other_is_answered_with_all():
-    with pytest.raises(ParameterError, match="there is no loss 'brier'; there are squared, "):
-        as_loss("brier")
+    with pytest.raises(ParameterError, match="there is no loss 'xyz'; there are squared, "):
+        as_loss("xyz")

@@ -140,7 +140,8 @@ class OutOfFold:
     def _chooses_anew(self) -> bool:
         """Whether each training part chooses, by mistakes or costs; by squares intervals cover."""
         chooses = getattr(learner_of(self.work.estimator), "chooses", False)
-        return bool(chooses and np.isfinite(self.work.problem.loss.bounds[1]))
+        problem = self.work.problem
+        return bool(chooses and problem.n_classes and problem.loss.output == "value")
 
     def _doubts(self, j: int) -> tuple[str, ...]:
         """What intervals at the j-th value do not guarantee for a reason the losses do not show."""
