@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from benchmarks.harness import run_benchmark
-from benchmarks.page import PAGE, README, benchmarks_page, short_table
+from benchmarks.page import PAGE, README, benchmarks_page, ratio_of, short_table
 from benchmarks.record import RECORD, counts, keep, read_record
 
 from fake_benchmarks import fake
@@ -54,6 +54,12 @@ def test_a_record_that_cannot_be_written_leaves_the_old_one(tmp_path):
     assert list(tmp_path.iterdir()) == [file]
 
 
+def test_a_stored_answer_has_no_speed():
+    ours = {"name": "empirisk"}
+    assert ratio_of({"rows": [ours, {"name": "R, stored"}], "ratio": 0.0}) is None
+    assert ratio_of({"rows": [ours, {"name": "R"}], "ratio": 2.0}) == 2.0
+
+
 def test_the_page_tells_the_misses_as_plainly_as_the_wins(tmp_path):
     outcome = run_benchmark(fake(lambda: 1.0, lambda: 1.0), repeats=1, quick=True)
     file = tmp_path / "record.jsonl"
@@ -67,7 +73,9 @@ def test_the_page_tells_the_misses_as_plainly_as_the_wins(tmp_path):
     text = benchmarks_page(read_record(file))
     assert "1 targets met, 1 missed." in text
     assert "- **missed**: `ridge_kfold`, 0.52x, target >= 5x" in text
-    assert "- slower than the peer, without a target: `ridge_leave_one_out_svd`, 0.90x" in text
+    assert (
+        "- slower than the peer, which no target forbids: `ridge_leave_one_out_svd`, 0.90x" in text
+    )
     assert "- no number: `lda_fit`, invalid: machine busy" in text
     assert "4 benchmarks" in text
     assert text.count("## Linear") == 1

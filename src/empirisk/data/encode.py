@@ -29,6 +29,7 @@ from empirisk.data.table import Table
 from empirisk.data.table_blocks import Weighted, weighted_blocks, weighted_pieces
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.column_names import check_names, column_names, name_columns
+from empirisk.runtime.complaints import refuse_query
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread, slices
 from empirisk.runtime.validation import check_weights
@@ -191,6 +192,7 @@ class Encoder(TransformerMixin, BaseEstimator):
         """X as a table; at prediction with the kinds that the columns had in training."""
         if isinstance(X, Table) or (isinstance(X, Mapping) and not issparse(X)):
             return self._table_door(Table.of(X), reset=reset)
+        refuse_query(X)
         if hasattr(X, "columns") or hasattr(X, "__arrow_c_stream__"):
             check_names(column_names(X) or ())
             validate_data(self, X, reset=reset, skip_check_array=True)
