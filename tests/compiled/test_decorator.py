@@ -37,6 +37,17 @@ answer = scaled(10.0)
 stats = scaled.stats
 print(json.dumps([answer, sum(stats.cache_hits.values()), sum(stats.cache_misses.values())]))
 """
+# Also whether the callee was read, and the address of its machine code, 0 if there is none.
+PROGRAM_OF_CALLEE = """
+import json
+from empirisk.compiled.callee import factor
+from empirisk.compiled.caller import scaled
+answer = scaled(10.0)
+hits = sum(factor.stats.cache_hits.values())
+engine = scaled.targetctx.codegen()._engine
+(found,) = factor.overloads.values()
+print(json.dumps([answer, hits, engine.get_function_address(found.fndesc.llvm_func_name)]))
+"""
 
 
 @pytest.fixture
@@ -52,12 +63,12 @@ def room(tmp_path):
     return folder
 
 
-def run(room, **environment):
-    """(answer, cache hits, cache misses) of the caller in a process of its own."""
+def run(room, program=PROGRAM, **environment):
+    """What a program prints in a process of its own: by default (answer, cache hits, misses)."""
     environment = {**os.environ, "PYTHONPATH": str(room.parent.parent), **environment}
     environment.pop("NUMBA_CACHE_DIR", None)
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
+        [sys.executable, "-c", program],
         capture_output=True,
         text=True,
         env=environment,
@@ -92,6 +103,14 @@ def test_an_inner_callee_is_kept_for_other_callers(room):
     kept = callee.stat().st_mtime_ns
     assert run(room) == (20.5, 0, 1)
     assert callee.stat().st_mtime_ns == kept  # it was read, not compiled again
+
+
+def test_an_inner_callee_from_the_disk_has_no_machine_code(room):
+    """It would not be optimised, and callers compiled afterwards would run it."""
+    (room / "callee.py").write_text(INNER_CALLEE)
+    run(room)
+    next(room.rglob("caller*.nbc")).unlink()
+    assert run(room, PROGRAM_OF_CALLEE) == (20.5, 1, 0)
 
 
 def test_without_a_place_for_the_cache_the_code_is_compiled_in_memory(room):

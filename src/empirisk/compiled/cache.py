@@ -19,6 +19,8 @@ import numba
 from numba.core.caching import FunctionCache
 from numba.core.serialize import dumps
 
+from empirisk.compiled.inner import InnerContext
+
 ROOM = Path(__file__).parent
 KEPT = 4  # folders of the latest digests; a developer goes back and forth between a few
 
@@ -49,8 +51,9 @@ class RoomCache(FunctionCache):
     a function of a room that was edited while it was being loaded: its callees may be older.
     """
 
-    def __init__(self, function):
+    def __init__(self, function, inner=False):
         super().__init__(function)
+        self._inner = inner
         if digest() != LOADED:
             raise OSError(f"{ROOM} was edited after it was loaded")
         self._cache_path = os.path.join(self._cache_path, f"empirisk-{LOADED}")
@@ -66,7 +69,11 @@ class RoomCache(FunctionCache):
         file = self._file(sig, target_context.codegen())
         if not self._enabled or not file.exists():
             return None
-        return self._impl.rebuild(target_context, pickle.loads(file.read_bytes()))  # noqa: S301  (we wrote it)
+        kept = pickle.loads(file.read_bytes())  # noqa: S301  (we wrote it)
+        if not self._inner:
+            return self._impl.rebuild(target_context, kept)
+        result = self._impl.rebuild(InnerContext(target_context), kept)
+        return result._replace(target_context=target_context)
 
     def _save_overload(self, sig, data):
         if not self._enabled or not self._impl.check_cachable(data):

@@ -136,7 +136,7 @@ def compiled(function=None, *, signatures=1, inner=False, leaf=False, makes_arra
     kernel.__class__ = InnerDispatcher if within else KernelDispatcher
     kernel._compiler._customize_flags = SteadyFlags
     with suppress(RuntimeError, OSError):  # nowhere to keep the code: each process compiles it
-        kernel._cache = RoomCache(function)
+        kernel._cache = RoomCache(function, within)
     KERNELS[f"{function.__module__}.{function.__qualname__}"] = Kernel(kernel, signatures)
     return kernel
 

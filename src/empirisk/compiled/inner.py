@@ -8,6 +8,7 @@ A leaf is an inner function that is optimised by itself first: a loop that is ve
 not be so any more where it has been built into a long function. It has no machine code either.
 """
 
+from llvmlite.binding import parse_bitcode
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 
@@ -35,6 +36,14 @@ class InnerLibrary(JITCodeLibrary):
     def serialize_using_object_code(self):
         return self.serialize_using_bitcode()
 
+    @classmethod
+    def _unserialize(cls, codegen, state):
+        name, _, bitcode = state
+        library = cls(codegen, name)
+        library._final_module = parse_bitcode(bitcode)
+        library._finalize_final_module()
+        return library
+
 
 class LeafLibrary(InnerLibrary):
     """The intermediate code of a function, optimised: its loops are vectorised once, here."""
@@ -42,6 +51,26 @@ class LeafLibrary(InnerLibrary):
     def _optimize_final_module(self):
         passes, builder = self._codegen._module_pass_manager()
         passes.run(self._final_module, builder)
+
+
+class InnerContext:
+    """Numba's context, for an inner function that comes from the disk.
+
+    Numba itself would make machine code of it, without optimising: callers compiled later in the
+    process would run that wherever they call it, instead of their own.
+    """
+
+    def __init__(self, context):
+        self._context = context
+
+    def __getattr__(self, name):
+        return getattr(self._context, name)
+
+    def codegen(self):
+        return self
+
+    def unserialize_library(self, state):
+        return InnerLibrary._unserialize(self._context.codegen(), state)
 
 
 class InnerCompiler(Compiler):
