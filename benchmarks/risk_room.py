@@ -14,9 +14,9 @@ from benchmarks.case import Case, Quality, Target, benchmark
 from benchmarks.discriminants import gaussian_classes
 from benchmarks.linear import regression_data
 from empirisk import LinearDiscriminantAnalysis, Plan, Ridge, Tuned, risk
+from empirisk.risk.intervals.refits import REPETITIONS
 from empirisk.risk.out_of_fold import OutOfFold
 from empirisk.risk.problem import Problem
-from empirisk.risk.refits import REPETITIONS
 from empirisk.risk.work import Work
 from empirisk.runtime.arrays import Array, Bools, Floats, Ints
 from empirisk.runtime.streams import spawn

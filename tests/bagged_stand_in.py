@@ -6,7 +6,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.validation import validate_data
 
 from empirisk.risk.axis import Axis
-from empirisk.risk.bagged_path import BaggedPathMixin
+from empirisk.risk.bagging.path import BaggedPathMixin
 
 
 class BaggedTrees(BaggedPathMixin, BaseEstimator):

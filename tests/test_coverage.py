@@ -17,7 +17,7 @@ from numpy.testing import assert_allclose
 
 from empirisk import LinearDiscriminantAnalysis, LinearRegression, Tuned
 from empirisk.risk import cross_validate, evaluate, leave_one_out
-from empirisk.risk.coverage import Share
+from empirisk.risk.intervals.coverage import Share
 from empirisk.runtime.streams import generator, spawn
 
 SMALL = "least_squares-p5-n50"

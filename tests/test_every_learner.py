@@ -57,7 +57,7 @@ from empirisk import (
 )
 from empirisk.learners.networks.network import Network
 from empirisk.risk.axis import PathMixin
-from empirisk.risk.bagged_path import BaggedPathMixin
+from empirisk.risk.bagging.path import BaggedPathMixin
 from empirisk.runtime.errors import RankWarning
 from learner_settings import (
     INSTANCES,

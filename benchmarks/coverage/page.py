@@ -10,7 +10,7 @@ from rich.table import Table
 from benchmarks.coverage.sets import AUTO, LEVEL, NAIVE, NESTED
 from benchmarks.coverage.tally import WANTED, Line, Result
 from benchmarks.report import markdown, seconds
-from empirisk.risk.coverage import Share
+from empirisk.risk.intervals.coverage import Share
 
 PACKAGES = ("empirisk", "numpy", "scipy", "scikit-learn")
 TITLES = ("covers the procedure", "covers the model", "flagged", "none", "width", "relative", "CPU")

@@ -18,9 +18,10 @@ from benchmarks.coverage.sources import Exact, Sample
 from empirisk.risk.cross_validation import evaluate
 from empirisk.risk.estimate import RiskEstimate
 from empirisk.risk.foreign import at_value, fit_foreign
+from empirisk.risk.learner import declared_axis
 from empirisk.risk.out_of_fold import OutOfFold, out_of_fold
-from empirisk.risk.plans import Plan
-from empirisk.risk.problem import Problem, declared_axis
+from empirisk.risk.plans.plan import Plan
+from empirisk.risk.problem import Problem
 from empirisk.runtime.streams import generator, spawn
 from empirisk.selection.after_selection import BunchedLosses, after_choice
 from empirisk.selection.tuned import Tuned, values_of

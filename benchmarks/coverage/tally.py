@@ -16,17 +16,17 @@ from scipy import stats
 from benchmarks.coverage import few_features, one_feature, sets, sources
 from benchmarks.coverage.sets import AUTO, LEVEL, NAIVE, PER_ROW, Judged, Locked, Setting
 from benchmarks.record import plain
-from empirisk.risk import (
+from empirisk.risk import estimate
+from empirisk.risk.intervals import (
     cautions,
     coverage,
     degrees_of_freedom,
-    estimate,
-    intervals,
+    interval,
     loss_table,
     no_information,
     refits,
 )
-from empirisk.risk.coverage import Coverage, Share
+from empirisk.risk.intervals.coverage import Coverage, Share
 from empirisk.selection import after_selection
 
 WANTED = 0.88
@@ -34,7 +34,7 @@ SURE = 0.95
 # What decides the numbers; results of other versions of these files are not taken up again.
 DECISIVE = (
     few_features, one_feature, sets, sources,
-    cautions, coverage, degrees_of_freedom, estimate, intervals, loss_table, no_information, refits,
+    cautions, coverage, degrees_of_freedom, estimate, interval, loss_table, no_information, refits,
     after_selection,
 )  # fmt: skip
 

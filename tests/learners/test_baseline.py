@@ -24,7 +24,7 @@ from empirisk.losses import (
     ZeroOne,
     as_loss,
 )
-from empirisk.risk.plans import Plan
+from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.errors import ParameterError
 
 COSTS = Costs([[0, 2, 3, 9], [1, 0, 1, 2], [1, 1, 0, 1], [1, 5, 1, 0]])

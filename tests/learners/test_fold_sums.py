@@ -9,7 +9,7 @@ from sklearn.linear_model import Ridge as Peer
 from empirisk import LinearDiscriminantAnalysis, Plan, Ridge
 from empirisk.learners.generative import held_out as discriminants
 from empirisk.learners.linear import held_out as linear
-from empirisk.risk.refits import paired
+from empirisk.risk.intervals.refits import paired
 
 rng = np.random.default_rng(0)
 n, p = 64, 4

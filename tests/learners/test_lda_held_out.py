@@ -17,7 +17,7 @@ from sklearn.model_selection import (
 
 from empirisk.learners.generative.lda import LinearDiscriminantAnalysis
 from empirisk.risk.axis import CannotSubtractError
-from empirisk.risk.plans import Plan
+from empirisk.risk.plans.plan import Plan
 
 VALUES = [0.0, 0.001, 0.2, 1.0]
 

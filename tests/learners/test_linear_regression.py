@@ -308,7 +308,7 @@ def test_the_fast_rung_declines_where_it_would_lose_digits():
 
 def test_folds_that_do_not_fit_into_memory_are_declined(monkeypatch):
     monkeypatch.setattr("empirisk.learners.linear.held_out.MOST_NUMBERS", 10)
-    monkeypatch.setattr("empirisk.risk.parts.MOST_NUMBERS", 10)
+    monkeypatch.setattr("empirisk.risk.plans.parts.MOST_NUMBERS", 10)
     X, y, _ = sample()
     assert "memory" in refusal(X, y, KFold(4))
 

@@ -35,8 +35,8 @@ from empirisk.learners.networks.network import Network
 from empirisk.model_file.load import read_model_file
 from empirisk.model_file.registry import HOMES, NOT_KEPT, ROW_BY_ROW, registered
 from empirisk.model_file.save import save, summary
-from empirisk.risk.bagged_path import BaggedPathMixin
-from empirisk.risk.splitters import KINDS
+from empirisk.risk.bagging.path import BaggedPathMixin
+from empirisk.risk.plans.splitters import KINDS
 from empirisk.runtime.errors import ParameterError
 from empirisk.selection.average import FoldAverageClassifier, FoldAverageRegressor
 from model_file.exactness import assert_same

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from empirisk.risk.bootstrap import bootstrap
 from empirisk.risk.resampling import intervals
+from empirisk.risk.resampling.bootstrap import bootstrap
 
 BOOT = json.loads((Path(__file__).parent / "boot_intervals.json").read_text())
 ROUNDING = 1e-12  # of a few operations and of two implementations of the normal quantiles

@@ -9,7 +9,7 @@ from empirisk import LinearRegression, NaiveBayes, Ridge, select
 from empirisk.data.table import Table
 from empirisk.report.findings import findings, verdict, why_not_the_least
 from empirisk.report.standings import standings
-from empirisk.risk.cautions import HEAVY_TAIL
+from empirisk.risk.intervals.cautions import HEAVY_TAIL
 
 
 def selection_of(signal, n=200, **options):

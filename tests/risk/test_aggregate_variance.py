@@ -8,7 +8,7 @@ from sklearn.linear_model import LinearRegression
 
 from bagged_twins import BaggedMean
 from empirisk.risk import aggregate_variance, bootstrap_aggregate_variance, populations
-from empirisk.risk.staged_members import Stages, numbers_of_members
+from empirisk.risk.bagging.staged_members import Stages, numbers_of_members
 from empirisk.runtime.errors import ParameterError
 
 NOISE = populations.LinearModel([0.0])  # y is standard normal, whatever x

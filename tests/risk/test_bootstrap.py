@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from empirisk.data.table import Table
-from empirisk.risk.bootstrap import bootstrap
-from empirisk.risk.loss_table import standard_errors
+from empirisk.risk.intervals.loss_table import standard_errors
+from empirisk.risk.resampling.bootstrap import bootstrap
 from empirisk.runtime.errors import DataError, ParameterError
 
 ERROR_PROBABILITY = 1e-6  # of each statistical test here; the seeds are fixed, so once for all

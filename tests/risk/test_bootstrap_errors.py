@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
-from empirisk.risk.bootstrap import bootstrap
+from empirisk.risk.resampling.bootstrap import bootstrap
 from empirisk.risk.resampling.sample import distinct_resamples
 from empirisk.runtime.errors import DataError, EmpiriskWarning, ParameterError
 

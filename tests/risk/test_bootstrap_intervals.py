@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from empirisk.risk.bootstrap import bootstrap
+from empirisk.risk.resampling.bootstrap import bootstrap
 from empirisk.risk.resampling.intervals import mean_and_spread, order_quantile
 
 METHODS = ("percentile", "basic", "bca", "studentised")

@@ -19,10 +19,10 @@ from sklearn.utils.validation import has_fit_parameter
 
 import empirisk
 from empirisk.losses import Absolute, Costs, Log, Squared, ZeroOne
-from empirisk.risk.bootstrap_risk import Mixture, bootstrap_632, bootstrap_632plus
-from empirisk.risk.leave_one_out_bootstrap import Moments
-from empirisk.risk.no_information import no_information_rate
+from empirisk.risk.intervals.no_information import no_information_rate
 from empirisk.risk.problem import Problem
+from empirisk.risk.resampling.bootstrap_risk import Mixture, bootstrap_632, bootstrap_632plus
+from empirisk.risk.resampling.leave_one_out_bootstrap import Moments
 from empirisk.risk.resampling.sample import Resamples
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.streams import spawn
@@ -323,10 +323,10 @@ def test_no_information_rates_from_a_sample_of_pairs_are_close(monkeypatch):
     prediction = LinearRegression().fit(X, y).predict(X)
     exact = no_information_rate(problem, prediction, 0)
     assert_allclose(exact, np.abs(y[:, None] - prediction).mean(), rtol=1e-12)
-    monkeypatch.setattr("empirisk.risk.no_information.PAIRS", 300 * 100)
+    monkeypatch.setattr("empirisk.risk.intervals.no_information.PAIRS", 300 * 100)
     # Losses spread by 0.75 of their mean: five standard errors of 30,000 pairs, then of 300.
     assert_allclose(no_information_rate(problem, prediction, 0), exact, rtol=0.022)
-    monkeypatch.setattr("empirisk.risk.no_information.PAIRS", 1)
+    monkeypatch.setattr("empirisk.risk.intervals.no_information.PAIRS", 1)
     assert_allclose(no_information_rate(problem, prediction, 0), exact, rtol=0.22)
 
 

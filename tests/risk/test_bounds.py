@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 from empirisk import LinearDiscriminantAnalysis, Plan, Ridge, compare, select
 from empirisk.risk import bounds, cross_validate, evaluate
 from empirisk.risk.estimate import RiskEstimate
-from empirisk.risk.loss_table import LossTable
+from empirisk.risk.intervals.loss_table import LossTable
 from empirisk.runtime.errors import DataError, ParameterError
 
 TEST_SET = (bounds.hoeffding, bounds.chernoff, bounds.empirical_bernstein, bounds.clopper_pearson)

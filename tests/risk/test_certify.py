@@ -10,12 +10,12 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 
 from empirisk import Encoder, LinearDiscriminantAnalysis, LinearRegression, Table
-from empirisk.risk.certify import certify
-from empirisk.risk.coverage import Coverage, Share
-from empirisk.risk.look_alike import look_alike
-from empirisk.risk.noise_model import shrinkage
+from empirisk.risk.intervals.certify import certify
+from empirisk.risk.intervals.coverage import Coverage, Share
+from empirisk.risk.intervals.look_alike import look_alike
+from empirisk.risk.intervals.smoothed_rows import smoothed_rows
+from empirisk.risk.penalties.noise_model import shrinkage
 from empirisk.risk.problem import Problem
-from empirisk.risk.smoothed_rows import smoothed_rows
 from empirisk.runtime.errors import DataError, ParameterError
 
 rng = np.random.default_rng(0)

@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from empirisk import LinearDiscriminantAnalysis, LinearRegression, Ridge, Tuned, risk
-from empirisk.risk.intervals import interval
-from empirisk.risk.loss_table import LossTable
+from empirisk.risk.intervals.interval import interval
+from empirisk.risk.intervals.loss_table import LossTable
 
 pytestmark = pytest.mark.slow
 SETS, LEVEL = 400, 0.9

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from empirisk.risk.dealing import copies_of_rows, deal, hold_out, join_units
+from empirisk.risk.plans.dealing import copies_of_rows, deal, hold_out, join_units
 
 
 @given(

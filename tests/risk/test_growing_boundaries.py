@@ -12,7 +12,7 @@ from sklearn.linear_model import RidgeClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from empirisk.risk import draw_growing_boundaries
-from empirisk.risk import growing_boundaries as module
+from empirisk.risk.bagging import growing_boundaries as module
 from empirisk.runtime.errors import DataError, ParameterError
 
 

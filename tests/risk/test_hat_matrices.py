@@ -14,9 +14,9 @@ from sklearn.tree import DecisionTreeRegressor, ExtraTreeRegressor
 
 from empirisk import LinearRegression
 from empirisk.learners.baseline import Baseline
-from empirisk.risk.information_criteria import information_criteria
-from empirisk.risk.linear_smoothers import hat_matrix
-from empirisk.risk.optimism import optimism
+from empirisk.risk.penalties.information_criteria import information_criteria
+from empirisk.risk.penalties.linear_smoothers import hat_matrix
+from empirisk.risk.penalties.optimism import optimism
 from empirisk.runtime.errors import ParameterError
 from optimism_rows import regression, ridge_hat_matrix
 

@@ -10,7 +10,7 @@ from sklearn.linear_model import LinearRegression
 from empirisk.risk import importance
 from empirisk.risk.importances.error import of_swapped_rows
 from empirisk.risk.importances.permuting import draw_donors
-from empirisk.risk.loss_table import LossTable
+from empirisk.risk.intervals.loss_table import LossTable
 
 
 def least(samples):

@@ -16,7 +16,8 @@ from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.multioutput import MultiOutputRegressor
 
 from bagged_twins import ToldEnsemble
-from empirisk.risk import drawn_units, infinitesimal_jackknife, prediction_errors
+from empirisk.risk import prediction_errors
+from empirisk.risk.bagging import drawn_units, infinitesimal_jackknife
 from empirisk.runtime.errors import DataError, ParameterError
 
 ERROR_PROBABILITY = 1e-6  # of each statistical test here

@@ -9,8 +9,8 @@ from sklearn.neighbors import KNeighborsRegressor
 
 from empirisk import LinearRegression, Ridge
 from empirisk.learners.baseline import Baseline
-from empirisk.risk.information_criteria import information_criteria, smoother_criteria
-from empirisk.risk.side_by_side import side_by_side
+from empirisk.risk.penalties.information_criteria import information_criteria, smoother_criteria
+from empirisk.risk.penalties.side_by_side import side_by_side
 from empirisk.runtime.errors import DataError, ParameterError, RankWarning
 
 # R 4.2.2, data(mtcars): columns mpg, wt, hp, am.

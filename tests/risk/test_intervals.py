@@ -5,9 +5,9 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from empirisk.risk.cautions import hill_index
-from empirisk.risk.intervals import METHODS, interval, widening
-from empirisk.risk.loss_table import LossTable
+from empirisk.risk.intervals.cautions import hill_index
+from empirisk.risk.intervals.interval import METHODS, interval, widening
+from empirisk.risk.intervals.loss_table import LossTable
 from empirisk.runtime.errors import ParameterError
 
 rng = np.random.default_rng(0)

@@ -16,11 +16,11 @@ from sklearn.pipeline import make_pipeline
 
 from empirisk import Encoder, LinearDiscriminantAnalysis, LinearRegression, Plan, Ridge, Table
 from empirisk.risk.cross_validation import cross_validate
-from empirisk.risk.crossed_errors import errors_of_means
-from empirisk.risk.extrapolation import extrapolate
-from empirisk.risk.learning_curve import learning_curve
-from empirisk.risk.loss_table import standard_errors
-from empirisk.risk.nested_subsets import default_sizes, nested_subsets
+from empirisk.risk.intervals.loss_table import standard_errors
+from empirisk.risk.learning_curves.crossed_errors import errors_of_means
+from empirisk.risk.learning_curves.extrapolation import extrapolate
+from empirisk.risk.learning_curves.learning_curve import learning_curve
+from empirisk.risk.learning_curves.nested_subsets import default_sizes, nested_subsets
 from empirisk.runtime.errors import DataError, ParameterError, PlanError
 
 SIX_ERRORS = stats.norm.isf(5e-7)

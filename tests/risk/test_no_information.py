@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from empirisk import Baseline, LinearDiscriminantAnalysis, Ridge, losses
-from empirisk.risk.no_information import guessing_risk
+from empirisk.risk.intervals.no_information import guessing_risk
 from empirisk.risk.problem import Problem
 
 rng = np.random.default_rng(0)

@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 from empirisk import Encoder, LinearDiscriminantAnalysis
-from empirisk.risk.order_correctness import order_correctness
+from empirisk.risk.resampling.order_correctness import order_correctness
 from empirisk.runtime.errors import DataError, ParameterError
 
 

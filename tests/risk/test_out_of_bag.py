@@ -21,8 +21,8 @@ from sklearn.svm import LinearSVC
 
 from empirisk.data.table import Table
 from empirisk.losses import Log
-from empirisk.risk.out_of_bag import out_of_bag
-from empirisk.risk.out_of_bag_scores import OutOfBag
+from empirisk.risk.bagging.out_of_bag import out_of_bag
+from empirisk.risk.bagging.out_of_bag_scores import OutOfBag
 from empirisk.runtime.errors import DataError, ParameterError, PlanError
 
 IRIS = load_iris(return_X_y=True)

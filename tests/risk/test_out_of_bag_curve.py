@@ -10,10 +10,10 @@ from sklearn.svm import LinearSVC
 
 from empirisk.compiled.out_of_bag import add_scores, largest, mean_scores
 from empirisk.losses import Costs, as_loss
+from empirisk.risk.bagging.out_of_bag import out_of_bag
+from empirisk.risk.bagging.out_of_bag_curve import out_of_bag_curve
+from empirisk.risk.bagging.out_of_bag_scores import OutOfBag
 from empirisk.risk.judges import Judges, is_pessimistic
-from empirisk.risk.out_of_bag import out_of_bag
-from empirisk.risk.out_of_bag_curve import out_of_bag_curve
-from empirisk.risk.out_of_bag_scores import OutOfBag
 from empirisk.risk.problem import Problem
 from empirisk.runtime.errors import ParameterError
 

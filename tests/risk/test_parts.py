@@ -6,9 +6,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.model_selection import KFold, LeaveOneOut, RepeatedKFold, TimeSeriesSplit
 
 from empirisk import Plan
-from empirisk.risk import parts as module
-from empirisk.risk.parts import about_own_means, parts_of
-from empirisk.risk.refits import paired
+from empirisk.risk.intervals.refits import paired
+from empirisk.risk.plans import parts as module
+from empirisk.risk.plans.parts import about_own_means, parts_of
 
 rng = np.random.default_rng(0)
 X, y = rng.normal(size=(43, 3)), rng.normal(size=43)

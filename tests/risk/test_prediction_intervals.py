@@ -11,9 +11,9 @@ from sklearn.ensemble import BaggingRegressor, RandomForestClassifier, RandomFor
 from sklearn.linear_model import LinearRegression
 
 from empirisk.data import datasets
-from empirisk.risk.error_quantiles import covered_by_the_others, error_quantiles
-from empirisk.risk.loss_table import LossTable
-from empirisk.risk.prediction_intervals import prediction_intervals
+from empirisk.risk.bagging.error_quantiles import covered_by_the_others, error_quantiles
+from empirisk.risk.bagging.prediction_intervals import prediction_intervals
+from empirisk.risk.intervals.loss_table import LossTable
 from empirisk.runtime.errors import DataError, ParameterError
 
 

@@ -11,8 +11,8 @@ from sklearn.linear_model import LinearRegression as Foreign
 from sklearn.model_selection import TimeSeriesSplit
 
 from empirisk import LinearDiscriminantAnalysis, LinearRegression, Plan, risk
-from empirisk.risk import refits
-from empirisk.risk.refits import paired
+from empirisk.risk.intervals import refits
+from empirisk.risk.intervals.refits import paired
 from empirisk.runtime.errors import ParameterError, PlanError
 from empirisk.runtime.streams import spawn
 

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from empirisk.risk.simultaneous import simultaneous_level
+from empirisk.risk.intervals.simultaneous import simultaneous_level
 
 
 def independent(k, units=4000):

@@ -19,8 +19,8 @@ from bagged_stand_in import BaggedTrees, BaggedTreesClassifier, BaggedTreesRegre
 from empirisk import Ridge, Tuned, compare, select
 from empirisk.risk import Axis, Plan, cross_validate, learning_curve, out_of_bag
 from empirisk.risk.axis import CannotSubtractError
-from empirisk.risk.out_of_bag_plan import OutOfBagPlan
 from empirisk.risk.out_of_fold import out_of_fold
+from empirisk.risk.plans.out_of_bag import OutOfBagPlan
 from empirisk.risk.problem import Problem
 from empirisk.runtime.errors import DataError, ParameterError, PlanError
 

@@ -12,8 +12,8 @@ from sklearn.ensemble import BaggingRegressor, RandomForestClassifier
 from sklearn.linear_model import LinearRegression
 
 from empirisk.losses import Absolute, Log, Squared, ZeroOne
-from empirisk.risk.bootstrap import bootstrap
-from empirisk.risk.out_of_bag import out_of_bag
+from empirisk.risk.bagging.out_of_bag import out_of_bag
+from empirisk.risk.resampling.bootstrap import bootstrap
 from empirisk.risk.resampling.sample import Resamples, distinct_resamples
 
 ERROR_PROBABILITY = 1e-6  # of each statistical test here; the seeds are fixed, so once for all

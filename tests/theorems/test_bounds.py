@@ -13,8 +13,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from empirisk import LinearDiscriminantAnalysis
 from empirisk.risk import bounds
 from empirisk.risk.estimate import RiskEstimate
-from empirisk.risk.intervals import Interval
-from empirisk.risk.loss_table import LossTable
+from empirisk.risk.intervals.interval import Interval
+from empirisk.risk.intervals.loss_table import LossTable
 
 LEVEL = 0.9
 

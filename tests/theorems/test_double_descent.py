@@ -7,8 +7,8 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from empirisk import LinearRegression
-from empirisk.risk.double_descent import double_descent, linear_double_descent
-from empirisk.risk.minimum_norm import LinearModel, minimum_norm
+from empirisk.risk.learning_curves.double_descent import double_descent, linear_double_descent
+from empirisk.risk.learning_curves.minimum_norm import LinearModel, minimum_norm
 from empirisk.runtime.errors import ParameterError, RankWarning
 
 

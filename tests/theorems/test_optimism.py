@@ -7,7 +7,7 @@ from scipy import stats
 from sklearn.neighbors import KNeighborsRegressor
 
 from empirisk import LinearRegression, Ridge
-from empirisk.risk.optimism import optimism
+from empirisk.risk.penalties.optimism import optimism
 
 SIGMA = 1.5
 

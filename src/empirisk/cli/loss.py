@@ -9,7 +9,7 @@ from empirisk.cli.target import Target, label_of, spelled
 from empirisk.losses import Absolute, Asymmetric, Loss, Quantile, as_loss, default_loss
 from empirisk.losses.costs import MatrixLoss
 from empirisk.losses.names import NAMED, spelled_losses
-from empirisk.risk.problem import refuse_measure
+from empirisk.risk.suitable_loss import refuse_measure
 from empirisk.runtime.errors import ParameterError
 
 DEAREST = 3  # mistakes whose costs are told

@@ -19,7 +19,7 @@ from empirisk.losses import (
     class_frequencies,
 )
 from empirisk.risk.axis import Block, Freedom, HeldOut, Output, PathMixin
-from empirisk.risk.plans import Plan
+from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import slices

@@ -12,7 +12,7 @@ import numpy as np
 
 from empirisk.losses import Absolute, Quantile, RegressionLoss, Squared, class_frequencies
 from empirisk.losses.weighted import TIED, midpoint, weighted_quantile
-from empirisk.risk.plans import Plan
+from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.parallel import slices

@@ -11,7 +11,7 @@ from inspect import Parameter, signature
 from typing import Any
 
 SPLITTERS = "sklearn.model_selection"
-PLANS = "empirisk.risk.plans"
+PLANS = "empirisk.risk.plans.plan"
 
 HOMES = {
     "Absolute": "empirisk.losses",
@@ -102,7 +102,7 @@ HOMES = {
     "NetworkRegressor": "empirisk.learners.networks.network_regressor",
     "Number": "empirisk.data.features",
     "OneClass": "empirisk.learners.ensembles.members",
-    "OutOfBagCurve": "empirisk.risk.out_of_bag_curve",
+    "OutOfBagCurve": "empirisk.risk.bagging.out_of_bag_curve",
     "PCA": "empirisk.learners.unsupervised.pca",
     "ParametricDensity": "empirisk.learners.density.parametric_density",
     "Perceptron": "empirisk.losses",

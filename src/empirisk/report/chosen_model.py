@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from empirisk.data.encode import Encoder
-from empirisk.risk.problem import learner_of
+from empirisk.risk.learner import learner_of
 from empirisk.runtime.arrays import Floats
 
 

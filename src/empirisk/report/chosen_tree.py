@@ -7,7 +7,7 @@ from empirisk.report.chosen_model import is_standardized, names_of_columns
 from empirisk.report.pictures import as_svg
 from empirisk.report.tags import Html, element, join, table
 from empirisk.risk.curves import RiskPath
-from empirisk.risk.problem import learner_of
+from empirisk.risk.learner import learner_of
 from empirisk.selection.select import Selection
 
 MOST_DRAWN, MOST_RULES, MOST_TREES = 24, 24, 30

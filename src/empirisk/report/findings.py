@@ -11,8 +11,8 @@ from typing import Literal
 from empirisk.data.table import Table
 from empirisk.report.assumptions import independence_sentence
 from empirisk.report.standings import BASELINE, Standing, standings
-from empirisk.risk.cautions import HEAVY_TAIL
 from empirisk.risk.estimate import RiskEstimate
+from empirisk.risk.intervals.cautions import HEAVY_TAIL
 from empirisk.selection.select import Selection
 
 FEW_ROWS = 100

@@ -18,7 +18,7 @@ from empirisk.report.pictures import ranking_picture, risk_path_picture
 from empirisk.report.standings import ends, short, standings
 from empirisk.report.tags import Html, element, join, section, table
 from empirisk.risk.curves import RiskPath
-from empirisk.risk.problem import learner_of
+from empirisk.risk.learner import learner_of
 from empirisk.selection.select import Selection
 
 MOST_COEFFICIENTS, MOST_COLUMNS, MOST_OUTPUTS = 30, 100, 6

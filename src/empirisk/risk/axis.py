@@ -21,7 +21,7 @@ from empirisk.runtime.validation import numbers
 
 if TYPE_CHECKING:
     from empirisk.losses import Loss
-    from empirisk.risk.plans import Plan
+    from empirisk.risk.plans.plan import Plan
 
 Output = Literal["value", "probability", "density", "reconstruction", "entries", "score"]
 """What a loss asks of a learner. Of densities, reconstructions and held-out entries a path gives

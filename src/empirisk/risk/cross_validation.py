@@ -7,13 +7,13 @@ from sklearn.model_selection import LeaveOneGroupOut, LeaveOneOut
 
 from empirisk.losses import Loss, as_loss
 from empirisk.risk.estimate import RiskEstimate
-from empirisk.risk.fingerprints import data_key
 from empirisk.risk.foreign import foreign_prediction
-from empirisk.risk.loss_table import LossTable
+from empirisk.risk.intervals.loss_table import LossTable
 from empirisk.risk.measure_names import MEASURES, Name
 from empirisk.risk.measures.cross_validated import cross_validate as cross_validated_measure
 from empirisk.risk.measures.of_classifier import evaluate as measure_of
 from empirisk.risk.out_of_fold import out_of_fold
+from empirisk.risk.plans.fingerprints import data_key
 from empirisk.risk.predictor import as_predictor, known_classes
 from empirisk.risk.problem import Problem
 from empirisk.runtime.errors import ParameterError
@@ -138,8 +138,8 @@ def cross_validate(
         As in `evaluate`; a measure by its name is that of `measures.cross_validate`.
     method : str
         How the interval is found. "auto" takes the error of independent rows times a factor for
-        the training rows that the folds share (see `empirisk.risk.intervals`). By name also
-        "per_row_normal" and "corrected_t", and, fitting many times more, "nested" (nested
+        the training rows that the folds share (see `empirisk.risk.intervals.interval`). By name
+        also "per_row_normal" and "corrected_t", and, fitting many times more, "nested" (nested
         cross-validation, which moves the value too) and "conservative_z".
     n_jobs, random_state
 

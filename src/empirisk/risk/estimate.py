@@ -7,8 +7,8 @@ import numpy as np
 
 from empirisk.charts.intervals import draw_intervals
 from empirisk.risk.choosing import Rule
-from empirisk.risk.intervals import Interval, interval
-from empirisk.risk.loss_table import LossTable
+from empirisk.risk.intervals.interval import Interval, interval
+from empirisk.risk.intervals.loss_table import LossTable
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import DataError, PlanError
 

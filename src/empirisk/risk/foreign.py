@@ -11,8 +11,9 @@ from sklearn.utils.validation import _num_samples, has_fit_parameter
 
 from empirisk.losses import Reconstruction
 from empirisk.risk.axis import Axis, Output
+from empirisk.risk.learner import owner_of
 from empirisk.risk.predictor import name_of
-from empirisk.risk.problem import Problem, owner_of
+from empirisk.risk.problem import Problem
 from empirisk.runtime.arrays import Array, Ints
 from empirisk.runtime.deadlines import call_with_timeout, time_left
 from empirisk.runtime.errors import DataError, ParameterError

@@ -13,15 +13,16 @@ import numpy as np
 
 from empirisk.risk.axis import Axis, Path
 from empirisk.risk.choosing import Rule, check_rule, simplest_within
-from empirisk.risk.degrees_of_freedom import freedom_by_name, freedom_of, smoother_freedom
 from empirisk.risk.estimate import Estimand, RiskEstimate
 from empirisk.risk.foreign import at_value
+from empirisk.risk.intervals.degrees_of_freedom import freedom_by_name, freedom_of, smoother_freedom
+from empirisk.risk.intervals.loss_table import LossTable, standard_errors
+from empirisk.risk.intervals.refits import REFITTING, Refits, refitted
 from empirisk.risk.judges import Judges
-from empirisk.risk.loss_table import LossTable, standard_errors
-from empirisk.risk.out_of_bag_plan import OutOfBagPlan
-from empirisk.risk.plans import Plan
-from empirisk.risk.problem import Problem, along_axis, declared_axis, learner_of, owner_of
-from empirisk.risk.refits import REFITTING, Refits, refitted
+from empirisk.risk.learner import along_axis, declared_axis, learner_of, owner_of
+from empirisk.risk.plans.out_of_bag import OutOfBagPlan
+from empirisk.risk.plans.plan import Plan
+from empirisk.risk.problem import Problem
 from empirisk.risk.work import Rung, Whole, Work
 from empirisk.runtime.arrays import Array, Floats, Ints, slice_if_in_a_row
 from empirisk.runtime.deadlines import check_deadline

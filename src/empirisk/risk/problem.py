@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples, check_consistent_length
@@ -15,23 +15,23 @@ from empirisk.data.encode import Encoder
 from empirisk.data.raw_columns import with_rows
 from empirisk.data.table import Table
 from empirisk.losses import Loss, as_loss, default_loss
-from empirisk.losses.costs import MatrixLoss
-from empirisk.risk.axis import Axis, PathMixin
-from empirisk.risk.groups import group_codes, group_labels
-from empirisk.risk.measure_names import MEASURES
-from empirisk.risk.out_of_bag_plan import OUT_OF_BAG, OutOfBagPlan
-from empirisk.risk.plans import Plan
+from empirisk.risk.axis import PathMixin
+from empirisk.risk.learner import learner_of
+from empirisk.risk.plans.groups import group_codes, group_labels
+from empirisk.risk.plans.out_of_bag import OUT_OF_BAG, OutOfBagPlan
+from empirisk.risk.plans.plan import Plan
 from empirisk.risk.predictor import name_of
+from empirisk.risk.suitable_loss import (
+    common_loss,
+    refuse_measure,
+    refuse_no_target,
+    refuse_wrong_task,
+)
 from empirisk.risk.target import codes_of, numbers_of
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.column_names import column_names, name_columns
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.validation import check_weights
-
-WITHOUT_LABELS = {
-    "reconstruction": "an encoder and decoder, such as PCA",
-    "density": "a density, such as KernelDensity",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +84,8 @@ class Problem:
         classifier = is_classifier(estimator)
         loss = common_loss([estimator]) if loss is None else loss
         given = default_loss(classifier) if loss is None else as_loss(loss)
-        _refuse_wrong_task(given, estimator, classifier)
-        _refuse_no_target(y, estimator, given)
+        refuse_wrong_task(given, estimator, classifier)
+        refuse_no_target(y, estimator, given)
         X, y, groups = _indexable(with_rows(X)), _indexable(y), _indexable(groups)
         check_consistent_length(X, y, groups)
         y = y if given.output in ("value", "probability") else None  # rows are judged themselves
@@ -254,93 +254,4 @@ def _refuse_no_estimator(estimator: Any) -> None:
             f"{name_of(estimator)} is no estimator that can be fitted: derive it from "
             "sklearn.base.BaseEstimator; a predictor that is fitted already, be it a function of "
             "X, is judged by risk.evaluate"
-        )
-
-
-def refuse_measure(loss: Any) -> None:
-    """What is no mean of losses has no loss row by row to choose or to compare by."""
-    if loss == "accuracy":
-        raise ParameterError("the accuracy is 1 minus the risk of a loss: give that, 'zero_one'")
-    if isinstance(loss, str) and loss in MEASURES:
-        raise ParameterError(
-            f"{loss!r} is a measure of many rows together, not the mean of a loss of each, so it "
-            "cannot steer a choice or a comparison row by row: give a loss, such as 'log', and "
-            "measure the result with risk.measures.evaluate or risk.measures.cross_validate"
-        )
-
-
-def _refuse_no_target(y: Any, estimator: Any, loss: Loss) -> None:
-    name, kind = name_of(estimator), get_tags(estimator)
-    if y is None and kind.target_tags.required:
-        raise DataError(f"{name} requires y to be passed, but the target y is None")
-    if loss.output not in ("value", "probability"):
-        return
-    if y is None or kind.estimator_type in ("clusterer", "density_estimator"):
-        raise DataError(
-            f"the loss {loss.name!r} compares predictions with a target y, and "
-            f"{'y is None' if y is None else f'{name} predicts none'}: give a classifier or a "
-            "regressor, and y"
-        )
-
-
-def learner_of(estimator: Any) -> Any:
-    """The estimator itself, or the last step of a pipeline."""
-    return estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
-
-
-def common_loss(estimators: Iterable[Any], y: Any = None) -> Loss | None:
-    """The loss at which some of these aim by their parameters; None where none has its own.
-
-    Costs are the same if they are so in the order of the classes of y, however they are written.
-    """
-    found = [getattr(learner_of(estimator), "own_loss", None) for estimator in estimators]
-    own = [loss for loss in found if isinstance(loss, Loss)]
-    if any(loss != own[0] for loss in own) and not _same_costs(own, y):
-        raise ParameterError("the candidates aim at different costs: say by which loss to judge")
-    return own[0] if own else None
-
-
-def _same_costs(losses: list[Loss], y: Any) -> bool:
-    if y is None or not all(isinstance(loss, MatrixLoss) for loss in losses):
-        return False
-    _, classes = codes_of(y, None, None)
-    costs = [loss.for_classes(classes).costs() for loss in losses if isinstance(loss, MatrixLoss)]
-    return all(np.array_equal(each, costs[0]) for each in costs)
-
-
-def declared_axis(estimator: Any) -> Axis | None:
-    """The axis that a learner of this library declares, also behind the steps of a pipeline."""
-    learner = learner_of(estimator)
-    return learner.axis if isinstance(learner, PathMixin) else None
-
-
-def along_axis(estimator: Any, axis: Axis | None) -> Any:
-    """An estimator as it is fitted where several values of its learner's own axis are tried."""
-    learner = learner_of(estimator)
-    if axis is None or not isinstance(learner, PathMixin) or not learner.settings_along_axis:
-        return estimator
-    own = None if learner.axis is None else learner.axis.params
-    if tuple(name.rpartition("__")[2] for name in axis.params) != own:
-        return estimator
-    model = clone(estimator)
-    learner_of(model).set_params(**learner.settings_along_axis)
-    return model
-
-
-def owner_of(estimator: Any, axis: Axis) -> Any:
-    """What has the parameters of an axis: of a pipeline all of it, if they name its steps."""
-    named = all(name in estimator.get_params() for name in axis.params)
-    return estimator if named else learner_of(estimator)
-
-
-def _refuse_wrong_task(loss: Loss, estimator: Any, classifier: bool) -> None:
-    if loss.task in WITHOUT_LABELS and get_tags(estimator).target_tags.required:
-        raise ParameterError(
-            f"the loss {loss.name!r} is for {WITHOUT_LABELS[loss.task]}, and "
-            f"{name_of(estimator)} predicts y: give a loss of predictions"
-        )
-    task = "classification" if classifier else "regression"
-    if loss.task in ("classification", "regression") and loss.task != task:
-        raise ParameterError(
-            f"the loss {loss.name!r} is for {loss.task}, and {name_of(estimator)} is for {task}"
         )

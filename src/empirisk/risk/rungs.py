@@ -27,8 +27,9 @@ from empirisk.risk.foreign import (
     share_out,
     takes_weights,
 )
-from empirisk.risk.plans import Plan
-from empirisk.risk.problem import Problem, learner_of
+from empirisk.risk.learner import learner_of
+from empirisk.risk.plans.plan import Plan
+from empirisk.risk.problem import Problem
 from empirisk.runtime.arrays import Array, Ints
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import PlanError

@@ -11,11 +11,12 @@ from sklearn.utils import _safe_indexing
 
 from empirisk.data.encode import Encoder, FoldDesign
 from empirisk.risk.axis import Axis, CannotSubtractError, HeldOut, Output, Path, PathMixin
-from empirisk.risk.bagged_rung import bagged_rung, own_plan
+from empirisk.risk.bagging.rung import bagged_rung, own_plan
 from empirisk.risk.foreign import foreign_training_risk, seeded, under_deadline
-from empirisk.risk.out_of_bag_plan import OUT_OF_BAG
-from empirisk.risk.plans import Plan
-from empirisk.risk.problem import Problem, declared_axis, learner_of
+from empirisk.risk.learner import declared_axis, learner_of
+from empirisk.risk.plans.out_of_bag import OUT_OF_BAG
+from empirisk.risk.plans.plan import Plan
+from empirisk.risk.problem import Problem
 from empirisk.risk.rungs import (
     fit_all_values,
     generic_rung,

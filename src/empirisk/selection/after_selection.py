@@ -30,7 +30,7 @@ from scipy.sparse import csc_array
 
 from empirisk.risk.choosing import Rule, first_least, simplest_within
 from empirisk.risk.estimate import COST_OF_FEW, RiskEstimate
-from empirisk.risk.no_information import guessing_risk
+from empirisk.risk.intervals.no_information import guessing_risk
 from empirisk.risk.out_of_fold import OutOfFold
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.parallel import parallel, slices

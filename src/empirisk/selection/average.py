@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from empirisk.risk.axis import Axis
 from empirisk.risk.foreign import at_value, fit_foreign
-from empirisk.risk.plans import Plan
+from empirisk.risk.plans.plan import Plan
 from empirisk.risk.problem import Problem
 from empirisk.runtime.arrays import Array
 from empirisk.runtime.errors import ParameterError

@@ -5,8 +5,8 @@ from typing import Any
 from sklearn.utils.validation import validate_data
 
 from empirisk.risk.foreign import at_value, fit_foreign
+from empirisk.risk.learner import learner_of
 from empirisk.risk.out_of_fold import OutOfFold
-from empirisk.risk.problem import learner_of
 
 
 def fit_best(losses: OutOfFold, j: int, X: Any, seed: int | None) -> Any:

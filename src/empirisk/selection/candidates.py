@@ -10,7 +10,8 @@ from sklearn.utils import get_tags
 from empirisk.data.encode import Encoder
 from empirisk.learners.baseline import Baseline
 from empirisk.losses import Loss
-from empirisk.risk.problem import WITHOUT_LABELS, learner_of
+from empirisk.risk.learner import learner_of
+from empirisk.risk.suitable_loss import WITHOUT_LABELS
 from empirisk.runtime.errors import ParameterError
 
 Candidates = Mapping[str, Any] | Sequence[Any]

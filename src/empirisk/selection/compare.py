@@ -9,10 +9,11 @@ import numpy as np
 from empirisk.charts.intervals import draw_intervals
 from empirisk.losses import Loss
 from empirisk.risk.estimate import RiskEstimate
+from empirisk.risk.intervals.simultaneous import deviations, simultaneous_level
 from empirisk.risk.out_of_fold import out_of_fold
-from empirisk.risk.plans import Plan
-from empirisk.risk.problem import Problem, common_loss
-from empirisk.risk.simultaneous import deviations, simultaneous_level
+from empirisk.risk.plans.plan import Plan
+from empirisk.risk.problem import Problem
+from empirisk.risk.suitable_loss import common_loss
 from empirisk.runtime.deadlines import deadline
 from empirisk.runtime.errors import DeadlineError, ParameterError
 from empirisk.runtime.progress import track

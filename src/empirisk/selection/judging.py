@@ -9,9 +9,10 @@ import numpy as np
 
 from empirisk.risk.axis import Axis
 from empirisk.risk.choosing import Rule, first_least
+from empirisk.risk.learner import declared_axis
 from empirisk.risk.out_of_fold import OutOfFold, out_of_fold
-from empirisk.risk.plans import Plan
-from empirisk.risk.problem import Problem, declared_axis
+from empirisk.risk.plans.plan import Plan
+from empirisk.risk.problem import Problem
 from empirisk.runtime.deadlines import deadline
 from empirisk.runtime.errors import DeadlineError, EmpiriskError
 from empirisk.runtime.progress import track

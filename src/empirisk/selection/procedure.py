@@ -13,8 +13,9 @@ from empirisk.losses import Loss
 from empirisk.risk.axis import Output
 from empirisk.risk.choosing import Rule
 from empirisk.risk.foreign import at_value, fit_foreign, losses_of_rows
-from empirisk.risk.plans import Plan
-from empirisk.risk.problem import Problem, along_axis
+from empirisk.risk.learner import along_axis
+from empirisk.risk.plans.plan import Plan
+from empirisk.risk.problem import Problem
 from empirisk.runtime.arrays import Array
 from empirisk.runtime.streams import spawn
 from empirisk.selection.judging import choice_by, judge, winner_of

@@ -9,9 +9,11 @@ from empirisk.risk.choosing import Rule, check_rule
 from empirisk.risk.curves import RiskPath
 from empirisk.risk.estimate import RiskEstimate
 from empirisk.risk.foreign import at_value, fit_foreign, mean_loss
+from empirisk.risk.learner import along_axis
 from empirisk.risk.out_of_fold import OutOfFold, out_of_fold
-from empirisk.risk.plans import Plan
-from empirisk.risk.problem import Problem, along_axis, common_loss
+from empirisk.risk.plans.plan import Plan
+from empirisk.risk.problem import Problem
+from empirisk.risk.suitable_loss import common_loss
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.streams import spawn

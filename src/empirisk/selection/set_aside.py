@@ -7,11 +7,11 @@ import numpy as np
 
 from empirisk.losses import Loss
 from empirisk.risk.cross_validation import evaluate
-from empirisk.risk.dealing import copies_of_rows
 from empirisk.risk.estimate import RiskEstimate
-from empirisk.risk.plans import Plan
+from empirisk.risk.plans.dealing import copies_of_rows
+from empirisk.risk.plans.plan import Plan
+from empirisk.risk.plans.splitters import kind_of
 from empirisk.risk.problem import Problem
-from empirisk.risk.splitters import kind_of
 from empirisk.runtime.arrays import Ints
 
 FOLDS = 10

@@ -11,13 +11,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from empirisk.losses import Loss
 from empirisk.risk.axis import Axis, Output, PathMixin
-from empirisk.risk.bagged_rung import own_plan
+from empirisk.risk.bagging.rung import own_plan
 from empirisk.risk.choosing import Rule
 from empirisk.risk.curves import RiskPath
 from empirisk.risk.foreign import losses_of_rows
+from empirisk.risk.learner import declared_axis, learner_of
 from empirisk.risk.out_of_fold import OutOfFold, out_of_fold
-from empirisk.risk.problem import Problem, common_loss, declared_axis, learner_of
+from empirisk.risk.problem import Problem
 from empirisk.risk.rungs import default_values
+from empirisk.risk.suitable_loss import common_loss
 from empirisk.runtime.arrays import Array
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import one_blas_thread, side_by_side

@@ -11,7 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from empirisk import BaggingClassifier, BaggingRegressor, Ridge, Tuned, risk
 from empirisk.risk import RiskEstimate
-from empirisk.risk.out_of_bag_scores import OutOfBag
+from empirisk.risk.bagging.out_of_bag_scores import OutOfBag
 from empirisk.runtime.errors import DataError, ParameterError
 
 

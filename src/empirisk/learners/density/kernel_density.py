@@ -33,7 +33,7 @@ from empirisk.learners.density.support import (
     widest_bandwidth,
 )
 from empirisk.risk.axis import Axis, HeldOut, Output
-from empirisk.risk.plans import Plan
+from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.column_names import shown_names
 from empirisk.runtime.errors import ParameterError

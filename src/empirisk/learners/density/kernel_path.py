@@ -13,7 +13,7 @@ from empirisk.learners.density.bandwidth_rules import LARGE
 from empirisk.learners.density.pair_sums import pair_logs
 from empirisk.learners.density.support import checked_support, inside
 from empirisk.risk.axis import Block, CannotSubtractError, HeldOut, Output, Path
-from empirisk.risk.plans import Plan
+from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.parallel import slices
 

@@ -8,7 +8,7 @@ from sklearn.utils.validation import _check_feature_names, _num_samples, check_a
 
 from empirisk.data.raw_columns import column_names, is_frame, with_rows
 from empirisk.data.table import Table
-from empirisk.risk.groups import group_labels
+from empirisk.risk.plans.groups import group_labels
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.column_names import check_names
 from empirisk.runtime.errors import DataError

@@ -24,10 +24,11 @@ from empirisk.learners.ensembles.one_estimator import OneEstimator
 from empirisk.learners.ensembles.warm_start import refuse_other_classes, refuse_other_training
 from empirisk.losses import Loss
 from empirisk.risk.axis import Axis, Freedom, Output
-from empirisk.risk.bagged_path import BaggedPathMixin
-from empirisk.risk.groups import group_codes
-from empirisk.risk.out_of_bag_scores import OutOfBag
-from empirisk.risk.problem import Problem, common_loss
+from empirisk.risk.bagging.out_of_bag_scores import OutOfBag
+from empirisk.risk.bagging.path import BaggedPathMixin
+from empirisk.risk.plans.groups import group_codes
+from empirisk.risk.problem import Problem
+from empirisk.risk.suitable_loss import common_loss
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.parallel import parallel
 from empirisk.runtime.progress import track

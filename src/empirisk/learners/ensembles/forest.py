@@ -18,10 +18,10 @@ from empirisk.learners.ensembles.forest_trees import ForestTrees
 from empirisk.learners.ensembles.judged import asked_loss, forget_judgement, note_judgement, tell
 from empirisk.learners.ensembles.single_trees import MembersOf, SingleTrees
 from empirisk.risk.axis import Axis, Output
-from empirisk.risk.bagged_path import BaggedPathMixin
-from empirisk.risk.groups import group_codes
-from empirisk.risk.out_of_bag import bagged_problem
-from empirisk.risk.out_of_bag_scores import OutOfBag
+from empirisk.risk.bagging.out_of_bag import bagged_problem
+from empirisk.risk.bagging.out_of_bag_scores import OutOfBag
+from empirisk.risk.bagging.path import BaggedPathMixin
+from empirisk.risk.plans.groups import group_codes
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.scalars import is_flag, whole

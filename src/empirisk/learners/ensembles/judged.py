@@ -9,9 +9,9 @@ from sklearn.metrics import accuracy_score, r2_score
 
 from empirisk.learners.ensembles.draws import Draws
 from empirisk.losses import Loss
+from empirisk.risk.bagging.out_of_bag_curve import OutOfBagCurve
+from empirisk.risk.bagging.out_of_bag_scores import OutOfBag
 from empirisk.risk.cross_validation import is_measure
-from empirisk.risk.out_of_bag_curve import OutOfBagCurve
-from empirisk.risk.out_of_bag_scores import OutOfBag
 from empirisk.risk.problem import Problem
 from empirisk.runtime.arrays import Array, Ints
 from empirisk.runtime.errors import DataError, ParameterError

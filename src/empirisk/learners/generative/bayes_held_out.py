@@ -15,7 +15,7 @@ from empirisk.learners.generative.bayes_rule import ClassStatistics
 from empirisk.learners.generative.column_distributions import Smoothing
 from empirisk.learners.generative.mixed_rows import MixedRows
 from empirisk.risk.axis import Block, CannotSubtractError, Output
-from empirisk.risk.plans import Plan
+from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.arrays import Floats, Ints, slice_if_in_a_row
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.parallel import slices

@@ -14,7 +14,7 @@ from empirisk.data.blocks import Rows
 from empirisk.data.class_moments import ClassMoments
 from empirisk.learners.generative.covariance import LARGEST_CONDITION, least_variance
 from empirisk.learners.generative.tied_covariance import ClassMeans, divisor
-from empirisk.risk.parts import Parts, about_own_means
+from empirisk.risk.plans.parts import Parts, about_own_means
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.solvers.many_systems import solve_each
 

@@ -19,7 +19,7 @@ from empirisk.learners.generative.density_soundness import check_arrays
 from empirisk.learners.generative.discriminants import largest, log_posterior, posterior
 from empirisk.learners.generative.settings import checked_priors
 from empirisk.risk.axis import CannotSubtractError, HeldOut, Output, Path, PathMixin
-from empirisk.risk.plans import Plan
+from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.column_names import column_names
 from empirisk.runtime.errors import DataError, ParameterError

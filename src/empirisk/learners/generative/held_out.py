@@ -16,7 +16,7 @@ from empirisk.data.encode import FoldMap
 from empirisk.learners.generative.covariance import LARGEST_CONDITION
 from empirisk.learners.generative.discriminants import among_all, decide
 from empirisk.risk.axis import Block, CannotSubtractError, Output
-from empirisk.risk.plans import Plan
+from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.parallel import one_blas_thread, slices

@@ -24,7 +24,7 @@ from empirisk.learners.generative.settings import (
 )
 from empirisk.learners.generative.tied_held_out import TiedParts, predict_folds
 from empirisk.risk.axis import Axis, CannotSubtractError, Freedom, HeldOut, Output
-from empirisk.risk.plans import Plan
+from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.validation import check_predict

@@ -23,7 +23,7 @@ from empirisk.learners.generative.more_levels import with_new_levels
 from empirisk.learners.generative.readable_bayes import NAME_CATEGORIES, ReadableBayes, codes_of
 from empirisk.learners.generative.settings import checked_priors
 from empirisk.risk.axis import Axis, CannotSubtractError, HeldOut, Output, PathMixin
-from empirisk.risk.plans import Plan
+from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread

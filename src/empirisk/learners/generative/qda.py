@@ -20,7 +20,7 @@ from empirisk.learners.generative.settings import (
     checked_unbiased,
 )
 from empirisk.risk.axis import CannotSubtractError, HeldOut, Output
-from empirisk.risk.plans import Plan
+from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.arrays import Array
 from empirisk.runtime.errors import ParameterError
 

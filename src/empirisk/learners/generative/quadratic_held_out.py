@@ -21,7 +21,7 @@ from empirisk.learners.generative.quadratic import QuadraticDiscriminants
 from empirisk.learners.generative.quadratic_leave_one_out import predict_left_out
 from empirisk.learners.generative.tied_covariance import shares
 from empirisk.risk.axis import Block, Output
-from empirisk.risk.plans import Plan
+from empirisk.risk.plans.plan import Plan
 
 
 @dataclass(frozen=True, eq=False)

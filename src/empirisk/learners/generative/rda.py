@@ -21,7 +21,7 @@ from empirisk.learners.generative.settings import (
     checked_unbiased,
 )
 from empirisk.risk.axis import Axis, HeldOut, Output
-from empirisk.risk.plans import Plan
+from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.arrays import Array, Floats
 
 ALPHAS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.55, 0.7, 0.85, 1.0)

@@ -22,8 +22,8 @@ from empirisk.learners.generative.tied_covariance import (
     tied_discriminants,
 )
 from empirisk.risk.axis import Block, Output
-from empirisk.risk.parts import parts_of
-from empirisk.risk.plans import Plan
+from empirisk.risk.plans.parts import parts_of
+from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.parallel import one_blas_thread
 

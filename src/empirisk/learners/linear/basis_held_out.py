@@ -21,7 +21,7 @@ from empirisk.learners.linear.basis_path import BasisLearner, BasisPath, rules_o
 from empirisk.learners.linear.linear_rule import as_columns
 from empirisk.learners.linear.nested_columns import Factors, beginnings, factorise
 from empirisk.risk.axis import Block, CannotSubtractError, HeldOut
-from empirisk.risk.plans import Plan
+from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.column_names import column_names
 from empirisk.runtime.deadlines import check_deadline

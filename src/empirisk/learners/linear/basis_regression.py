@@ -17,7 +17,7 @@ from empirisk.learners.linear.basis_path import BasisPath, fit_degrees
 from empirisk.learners.linear.linear_rule import as_columns
 from empirisk.learners.linear.polynomial_terms import number_of_terms
 from empirisk.risk.axis import Axis, Freedom, HeldOut, Output, PathMixin
-from empirisk.risk.plans import Plan
+from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.column_names import column_names
 from empirisk.runtime.errors import DataError

@@ -11,7 +11,7 @@ import numpy as np
 
 from empirisk.compiled.centring import centre_rows
 from empirisk.data.blocks import Rows, compilable
-from empirisk.risk.parts import Parts, about_own_means
+from empirisk.risk.plans.parts import Parts, about_own_means
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.solvers.many_systems import solve_each
 

@@ -23,8 +23,8 @@ from empirisk.data.scaling import ordinary_rows, scaled_penalty
 from empirisk.learners.linear.fold_sums import trained_rules
 from empirisk.learners.linear.linear_rule import LinearPath, LinearRule, as_columns, predict_all
 from empirisk.risk.axis import Block, CannotSubtractError, HeldOut
-from empirisk.risk.parts import parts_of
-from empirisk.risk.plans import Plan
+from empirisk.risk.plans.parts import parts_of
+from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.parallel import one_blas_thread

@@ -22,7 +22,7 @@ from empirisk.learners.linear.lasso_problem import MANY_COLUMNS, Task, fit_all
 from empirisk.learners.linear.linear_rule import as_columns
 from empirisk.learners.linear.sparse_lines import SparseLines
 from empirisk.risk.axis import Block, CannotSubtractError, HeldOut
-from empirisk.risk.plans import Plan
+from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints, slice_if_in_a_row
 from empirisk.runtime.parallel import one_blas_thread, parallel, slices
 

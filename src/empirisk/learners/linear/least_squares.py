@@ -19,7 +19,7 @@ from empirisk.learners.linear.linear_rule import (
 )
 from empirisk.learners.linear.nonnegative import nonnegative_least_squares, refuse_to_subtract
 from empirisk.risk.axis import Freedom, HeldOut, Output
-from empirisk.risk.plans import Plan
+from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.column_names import column_names
 from empirisk.runtime.parallel import one_blas_thread

@@ -26,7 +26,7 @@ from empirisk.learners.linear.nonnegative import (
     refuse_to_subtract,
 )
 from empirisk.risk.axis import Axis, CannotSubtractError, HeldOut, Output
-from empirisk.risk.plans import Plan
+from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import one_blas_thread

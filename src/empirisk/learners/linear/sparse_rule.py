@@ -25,7 +25,7 @@ from empirisk.learners.linear.lasso_problem import Fits, Task, Terms, fit_all
 from empirisk.learners.linear.linear_rule import LinearRule, Names, as_columns
 from empirisk.learners.linear.ridge import check_alpha
 from empirisk.risk.axis import Axis, HeldOut, Output
-from empirisk.risk.plans import Plan
+from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ConvergenceWarning, DataError, ParameterError
 from empirisk.runtime.scalars import is_number, is_whole

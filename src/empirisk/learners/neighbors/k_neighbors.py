@@ -26,7 +26,7 @@ from empirisk.learners.neighbors.k_neighbors_soundness import check_fitted
 from empirisk.learners.neighbors.metrics import Metric, named_norm
 from empirisk.learners.neighbors.searching import Nearest
 from empirisk.risk.axis import Axis, HeldOut, Output, PathMixin
-from empirisk.risk.plans import Plan
+from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints, make_writable
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.validation import check_fit, check_predict, check_target

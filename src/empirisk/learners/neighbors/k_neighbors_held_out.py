@@ -14,7 +14,7 @@ from empirisk.learners.neighbors.k_neighbors_path import KNeighborsPath, cells_o
 from empirisk.learners.neighbors.k_neighbors_settings import metric_is_given
 from empirisk.learners.neighbors.searching import Folds
 from empirisk.risk.axis import Block, CannotSubtractError, HeldOut, Output
-from empirisk.risk.plans import Plan
+from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints, slice_if_in_a_row
 from empirisk.runtime.parallel import slices
 

@@ -18,7 +18,7 @@ from empirisk.learners.density.kernels import Kernel, kernel_of
 from empirisk.learners.neighbors.kernel_fits import LocalFits, PlacedRows, fits_of, weights_of
 from empirisk.learners.neighbors.kernel_spreads import spreads_of, training_spreads
 from empirisk.risk.axis import Axis, Block, CannotSubtractError, HeldOut, Output, Path, PathMixin
-from empirisk.risk.plans import Plan
+from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import slices

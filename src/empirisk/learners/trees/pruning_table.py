@@ -13,8 +13,8 @@ from empirisk.learners.trees.pruning import LARGEST, TINY, refuse_lost, threshol
 from empirisk.learners.trees.wording import one_line
 from empirisk.risk.curves import RiskPath
 from empirisk.risk.foreign import at_value, fit_foreign
+from empirisk.risk.learner import learner_of
 from empirisk.risk.out_of_fold import OutOfFold
-from empirisk.risk.problem import learner_of
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import ParameterError
 

@@ -10,7 +10,7 @@ from empirisk.charts.biplot import draw_biplot
 from empirisk.charts.loadings import draw_loadings
 from empirisk.charts.scree import draw_scree
 from empirisk.learners.unsupervised.ways_to_axes import scaled_axes
-from empirisk.risk.bootstrap import bootstrap
+from empirisk.risk.resampling.bootstrap import bootstrap
 from empirisk.risk.resampling.replicates import Bootstrap
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.column_names import shown_names

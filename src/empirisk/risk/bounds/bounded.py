@@ -6,7 +6,7 @@ from typing import Any, Literal, NoReturn
 import numpy as np
 
 from empirisk.risk.estimate import RiskEstimate
-from empirisk.risk.loss_table import LossTable
+from empirisk.risk.intervals.loss_table import LossTable
 from empirisk.risk.measures.measure import Measure
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError

@@ -8,7 +8,7 @@ from empirisk.risk.bounds.rademacher import rademacher
 from empirisk.risk.bounds.union import BOUNDS
 from empirisk.risk.bounds.vc import vc
 from empirisk.risk.estimate import RiskEstimate
-from empirisk.risk.side_by_side import SideBySide
+from empirisk.risk.penalties.side_by_side import SideBySide
 from empirisk.runtime.errors import EmpiriskError, ParameterError
 
 

@@ -30,7 +30,7 @@ from empirisk.risk.bounds.bounded import (
     refuse_not_independent,
 )
 from empirisk.risk.estimate import RiskEstimate
-from empirisk.risk.loss_table import LossTable
+from empirisk.risk.intervals.loss_table import LossTable
 from empirisk.runtime.errors import ParameterError
 
 

@@ -25,8 +25,8 @@ from empirisk.risk.bounds.bounded import Bound, Sides, bounded, error_probabilit
 from empirisk.risk.bounds.linear_columns import Parts
 from empirisk.risk.estimate import RiskEstimate
 from empirisk.risk.foreign import foreign_prediction
+from empirisk.risk.penalties.training_error import TrainingFit
 from empirisk.risk.problem import Problem
-from empirisk.risk.training_error import TrainingFit
 from empirisk.runtime.errors import ParameterError
 
 

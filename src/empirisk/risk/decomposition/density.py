@@ -19,7 +19,7 @@ from empirisk.risk.decomposition.path import DecompositionPath
 from empirisk.risk.decomposition.points import JudgedAt
 from empirisk.risk.decomposition.squared import SquaredAccounts, SquaredDecomposition
 from empirisk.risk.foreign import at_value, seeded
-from empirisk.risk.problem import declared_axis
+from empirisk.risk.learner import declared_axis
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.streams import generator, spawn

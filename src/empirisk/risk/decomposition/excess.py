@@ -20,12 +20,13 @@ from empirisk.risk.decomposition.group_sums import (
 from empirisk.risk.decomposition.points import JudgedAt
 from empirisk.risk.decomposition.training_sets import TrainingSets
 from empirisk.risk.foreign import fit_foreign, takes_weights
+from empirisk.risk.learner import learner_of
 from empirisk.risk.populations.classes import ClassPopulation
 from empirisk.risk.populations.features import Points
 from empirisk.risk.populations.population import Population
 from empirisk.risk.populations.regression import RegressionPopulation
 from empirisk.risk.populations.true_risk import prediction_of
-from empirisk.risk.problem import Problem, learner_of
+from empirisk.risk.problem import Problem
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import DataError
 from empirisk.runtime.parallel import one_blas_thread

@@ -14,15 +14,16 @@ import numpy as np
 
 from empirisk.losses import Loss, Squared, ZeroOne
 from empirisk.risk.axis import PathMixin
+from empirisk.risk.bagging.resample_counts import resample_counts
 from empirisk.risk.decomposition.group_sums import check_number_of_sets, in_time, sum_in_groups
 from empirisk.risk.decomposition.parts import Parts
 from empirisk.risk.decomposition.points import JudgedAt
 from empirisk.risk.decomposition.squared import SquaredAccounts, SquaredDecomposition
 from empirisk.risk.decomposition.zero_one import ZeroOneAccounts, ZeroOneDecomposition
 from empirisk.risk.foreign import fit_foreign, foreign_prediction
-from empirisk.risk.leave_one_out_bootstrap import predict_left_out
-from empirisk.risk.problem import Problem, learner_of
-from empirisk.risk.resample_counts import resample_counts
+from empirisk.risk.learner import learner_of
+from empirisk.risk.problem import Problem
+from empirisk.risk.resampling.leave_one_out_bootstrap import predict_left_out
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread

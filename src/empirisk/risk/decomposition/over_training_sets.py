@@ -13,11 +13,11 @@ from empirisk.risk.decomposition.points import JudgedAt
 from empirisk.risk.decomposition.squared import SquaredAccounts, SquaredDecomposition
 from empirisk.risk.decomposition.training_sets import TrainingSets
 from empirisk.risk.decomposition.zero_one import ZeroOneAccounts, ZeroOneDecomposition
+from empirisk.risk.learner import declared_axis, learner_of
 from empirisk.risk.populations.classes import ClassPopulation
 from empirisk.risk.populations.features import as_rows
 from empirisk.risk.populations.population import Population
 from empirisk.risk.populations.regression import RegressionPopulation
-from empirisk.risk.problem import declared_axis, learner_of
 from empirisk.runtime.arrays import Array
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import one_blas_thread

@@ -11,8 +11,9 @@ from sklearn.utils.validation import _num_samples
 from empirisk.losses import Loss
 from empirisk.risk.axis import Axis, PathMixin
 from empirisk.risk.foreign import at_value, fit_foreign, foreign_prediction
+from empirisk.risk.learner import declared_axis, learner_of
 from empirisk.risk.populations.population import Population
-from empirisk.risk.problem import Problem, declared_axis, learner_of
+from empirisk.risk.problem import Problem
 from empirisk.risk.rungs import default_values, fit_all_values
 from empirisk.runtime.arrays import Array
 from empirisk.runtime.errors import ParameterError

@@ -14,9 +14,9 @@ from empirisk.risk.dependence.cautions import cautions_of
 from empirisk.risk.dependence.grid import Grid, given_grid, grid_of
 from empirisk.risk.dependence.result import PartialDependence
 from empirisk.risk.foreign import share_out
-from empirisk.risk.groups import group_codes
 from empirisk.risk.importances.features import Features
 from empirisk.risk.importances.permuting import with_columns
+from empirisk.risk.plans.groups import group_codes
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.progress import track

@@ -16,7 +16,8 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from empirisk.risk.bagged_members import BaggedMembers
+from empirisk.risk.bagging.members import BaggedMembers
+from empirisk.risk.bagging.out_of_bag_scores import OutOfBag
 from empirisk.risk.estimate import RiskEstimate
 from empirisk.risk.importances.asked import Asked, Permutations
 from empirisk.risk.importances.error import Rise, of_swapped_rows
@@ -24,7 +25,6 @@ from empirisk.risk.importances.features import Features
 from empirisk.risk.importances.judging import Judge, refuse_infinite
 from empirisk.risk.importances.permuting import draw_donors, take_from
 from empirisk.risk.importances.result import Importance
-from empirisk.risk.out_of_bag_scores import OutOfBag
 from empirisk.risk.problem import Problem
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.deadlines import check_deadline

@@ -20,8 +20,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import stats
 
-from empirisk.risk.intervals import NO_INTERVAL, SKEW, WIDEST, shared_training
-from empirisk.risk.loss_table import LossTable
+from empirisk.risk.intervals.interval import NO_INTERVAL, SKEW, WIDEST, shared_training
+from empirisk.risk.intervals.loss_table import LossTable
 from empirisk.runtime.arrays import Floats, Ints
 
 STRAIGHT = 1e-6  # a skewness that bends nothing

@@ -10,8 +10,8 @@ from empirisk.data.frames import default_names
 from empirisk.risk.importances.features import Features
 from empirisk.risk.importances.result import Importance
 from empirisk.risk.importances.words import of_impurity
+from empirisk.risk.learner import learner_of
 from empirisk.risk.predictor import name_of
-from empirisk.risk.problem import learner_of
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
 

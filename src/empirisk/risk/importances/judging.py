@@ -8,8 +8,8 @@ import numpy as np
 
 from empirisk.risk.axis import Output
 from empirisk.risk.estimate import Estimand, RiskEstimate
-from empirisk.risk.intervals import NO_INTERVAL, none
-from empirisk.risk.loss_table import LossTable
+from empirisk.risk.intervals.interval import NO_INTERVAL, none
+from empirisk.risk.intervals.loss_table import LossTable
 from empirisk.risk.measures.judged import JudgedRows
 from empirisk.risk.measures.measure import measured
 from empirisk.risk.measures.of_classifier import Kind, rows_of

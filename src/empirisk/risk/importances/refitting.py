@@ -16,9 +16,10 @@ from empirisk.risk.importances.judging import Judge
 from empirisk.risk.importances.permuting import draw_donors, take_from
 from empirisk.risk.importances.result import Importance
 from empirisk.risk.importances.swapping import JudgedModels, by_swapping
+from empirisk.risk.learner import declared_axis
 from empirisk.risk.out_of_fold import OutOfFold, current_value
-from empirisk.risk.plans import Plan
-from empirisk.risk.problem import Problem, declared_axis
+from empirisk.risk.plans.plan import Plan
+from empirisk.risk.problem import Problem
 from empirisk.risk.rungs import refuse_one_class
 from empirisk.risk.work import Work
 from empirisk.runtime.arrays import Array, Floats, Ints

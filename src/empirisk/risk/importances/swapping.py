@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 
 from empirisk.losses import as_loss
-from empirisk.risk.fingerprints import data_key
 from empirisk.risk.foreign import foreign_prediction, share_out
 from empirisk.risk.importances.asked import Asked, Permutations
 from empirisk.risk.importances.error import Rise, of_swapped_rows
@@ -17,8 +16,9 @@ from empirisk.risk.importances.features import Features
 from empirisk.risk.importances.judging import Judge
 from empirisk.risk.importances.permuting import draw_donors, take_from
 from empirisk.risk.importances.result import Importance
-from empirisk.risk.loss_table import LossTable
+from empirisk.risk.intervals.loss_table import LossTable
 from empirisk.risk.measures.of_classifier import kind_of
+from empirisk.risk.plans.fingerprints import data_key
 from empirisk.risk.predictor import as_predictor, known_classes
 from empirisk.runtime.arrays import Array, Ints
 from empirisk.runtime.deadlines import check_deadline

@@ -3,8 +3,8 @@
 from empirisk.risk.estimate import RiskEstimate
 from empirisk.risk.importances.error import shared_when_refitted
 from empirisk.risk.importances.result import How
-from empirisk.risk.intervals import NO_INTERVAL, shared_training
-from empirisk.risk.loss_table import LossTable
+from empirisk.risk.intervals.interval import NO_INTERVAL, shared_training
+from empirisk.risk.intervals.loss_table import LossTable
 
 SWAP = {
     "test": "when the test rows swap their values of a feature",

@@ -5,7 +5,7 @@ from typing import Any, Literal, TypedDict
 
 import numpy as np
 
-from empirisk.risk.intervals import Interval, none
+from empirisk.risk.intervals.interval import Interval, none
 from empirisk.risk.measures.judged import JudgedRows
 from empirisk.risk.measures.measure import Linearised, Part, few_of_a_class
 from empirisk.risk.resampling.intervals import bca, mean_and_spread

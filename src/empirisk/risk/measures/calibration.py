@@ -7,8 +7,8 @@ import numpy as np
 
 from empirisk.charts.calibration import draw_calibration
 from empirisk.losses.weighted import TIED
-from empirisk.risk.intervals import Interval
-from empirisk.risk.intervals import interval as interval_of
+from empirisk.risk.intervals.interval import Interval
+from empirisk.risk.intervals.interval import interval as interval_of
 from empirisk.risk.measures.judged import JudgedRows
 from empirisk.risk.measures.measure import Linearised, Measure, Part, measured
 from empirisk.risk.measures.probabilities import checked_shares

@@ -5,18 +5,19 @@ from typing import Any
 
 import numpy as np
 
-from empirisk.risk.bagged_rung import fit_and_judge, refuse_no_bagging
-from empirisk.risk.intervals import NO_INTERVAL, none
+from empirisk.risk.bagging.rung import fit_and_judge, refuse_no_bagging
+from empirisk.risk.intervals.interval import NO_INTERVAL, none
+from empirisk.risk.learner import declared_axis
 from empirisk.risk.measure_names import Name
 from empirisk.risk.measures.bootstrapped import interval_by
 from empirisk.risk.measures.judged import JudgedRows
 from empirisk.risk.measures.measure import Measure, measured
 from empirisk.risk.measures.of_classifier import Kind, kind_of, refuse_no_classifier, rows_of
 from empirisk.risk.measures.out_of_bag import OutOfBagMeasure
-from empirisk.risk.out_of_bag_plan import OUT_OF_BAG
 from empirisk.risk.out_of_fold import OutOfFold, current_value
-from empirisk.risk.plans import Plan
-from empirisk.risk.problem import Problem, declared_axis
+from empirisk.risk.plans.out_of_bag import OUT_OF_BAG
+from empirisk.risk.plans.plan import Plan
+from empirisk.risk.problem import Problem
 from empirisk.risk.work import Rung, Work
 from empirisk.runtime.arrays import Array, Ints
 from empirisk.runtime.deadlines import check_deadline

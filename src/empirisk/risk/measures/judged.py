@@ -8,9 +8,9 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
-from empirisk.risk.fingerprints import data_key
-from empirisk.risk.groups import group_codes
-from empirisk.risk.loss_table import LossTable
+from empirisk.risk.intervals.loss_table import LossTable
+from empirisk.risk.plans.fingerprints import data_key
+from empirisk.risk.plans.groups import group_codes
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.complaints import refuse_missing_labels
 from empirisk.runtime.errors import DataError, ParameterError

@@ -14,10 +14,10 @@ from scipy import stats
 from scipy.special import expit, logit
 
 from empirisk.charts.intervals import draw_intervals
-from empirisk.risk.cautions import cautions
 from empirisk.risk.estimate import Estimand, RiskEstimate
-from empirisk.risk.intervals import Interval, none, shared_reason, shared_training, unseen
-from empirisk.risk.loss_table import LossTable
+from empirisk.risk.intervals.cautions import cautions
+from empirisk.risk.intervals.interval import Interval, none, shared_reason, shared_training, unseen
+from empirisk.risk.intervals.loss_table import LossTable
 from empirisk.risk.measures.judged import JudgedRows
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import DataError, PlanError

@@ -9,7 +9,6 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.base import is_classifier
 
-from empirisk.risk.fingerprints import data_key
 from empirisk.risk.foreign import foreign_prediction
 from empirisk.risk.measure_names import Name
 from empirisk.risk.measures.average_precision import mean_precision
@@ -19,6 +18,7 @@ from empirisk.risk.measures.measure import Measure, Part, measured
 from empirisk.risk.measures.ranking import area
 from empirisk.risk.measures.rates import rate
 from empirisk.risk.measures.shares import share_right
+from empirisk.risk.plans.fingerprints import data_key
 from empirisk.risk.predictor import as_predictor, known_classes, name_of
 from empirisk.risk.problem import Problem
 from empirisk.runtime.arrays import Array, Ints

@@ -8,13 +8,13 @@ from typing import Any, Self
 import numpy as np
 
 from empirisk.risk.axis import Output
-from empirisk.risk.degrees_of_freedom import smoother_freedom
+from empirisk.risk.bagging.out_of_bag_scores import OutOfBag
+from empirisk.risk.intervals.degrees_of_freedom import smoother_freedom
 from empirisk.risk.measure_names import Name
 from empirisk.risk.measures.bootstrapped import Way, interval_by
 from empirisk.risk.measures.judged import JudgedRows
 from empirisk.risk.measures.measure import Measure, measured
 from empirisk.risk.measures.of_classifier import Kind, kind_of, refuse_no_classifier, rows_of
-from empirisk.risk.out_of_bag_scores import OutOfBag
 from empirisk.risk.problem import Problem
 from empirisk.runtime.errors import DataError
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from empirisk.risk.intervals import Interval, shared_training
+from empirisk.risk.intervals.interval import Interval, shared_training
 from empirisk.risk.measures.bootstrapped import Method, interval_by
 from empirisk.risk.measures.judged import JudgedRows, count_units
 from empirisk.risk.measures.measure import (

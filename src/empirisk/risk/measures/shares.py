@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from empirisk.risk.intervals import Interval, shared_training
-from empirisk.risk.intervals import interval as interval_of
+from empirisk.risk.intervals.interval import Interval, shared_training
+from empirisk.risk.intervals.interval import interval as interval_of
 from empirisk.risk.measures.judged import JudgedRows
 from empirisk.risk.measures.measure import Linearised, Part, logit_interval, mean_of, ratio
 from empirisk.runtime.arrays import Bools, Floats

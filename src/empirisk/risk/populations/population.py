@@ -8,7 +8,7 @@ from sklearn.utils import _safe_indexing
 
 from empirisk.losses import Loss, as_loss, default_loss
 from empirisk.risk.estimate import RiskEstimate
-from empirisk.risk.fingerprints import digest
+from empirisk.risk.plans.fingerprints import digest
 from empirisk.risk.populations.features import Features, Points
 from empirisk.risk.populations.true_risk import (
     Known,

@@ -8,9 +8,9 @@ from sklearn.utils.validation import _num_samples
 
 from empirisk.losses import Loss
 from empirisk.risk.estimate import RiskEstimate
-from empirisk.risk.fingerprints import digest
 from empirisk.risk.foreign import foreign_prediction
-from empirisk.risk.loss_table import LossTable
+from empirisk.risk.intervals.loss_table import LossTable
+from empirisk.risk.plans.fingerprints import digest
 from empirisk.risk.predictor import AnyPredictor, Task
 from empirisk.risk.problem import Problem
 from empirisk.runtime.arrays import Array, Floats

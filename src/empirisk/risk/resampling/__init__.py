@@ -1,0 +1,1 @@
+"""The bootstrap: of any statistic, of a risk, of a classifier's votes."""

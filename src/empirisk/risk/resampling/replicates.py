@@ -127,7 +127,7 @@ class Bootstrap:
 
         Examples
         --------
-        >>> from empirisk.risk.bootstrap import bootstrap
+        >>> from empirisk.risk.resampling.bootstrap import bootstrap
         >>> result = bootstrap(np.arange(20.0) ** 2, random_state=0)
         >>> for method in ("percentile", "basic", "bca", "studentised"):
         ...     low, high = result.interval(method)

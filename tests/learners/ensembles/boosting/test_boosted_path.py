@@ -16,7 +16,7 @@ from empirisk import (
     select,
 )
 from empirisk.learners.ensembles.boosting.number_of_rounds import rounds_grid
-from empirisk.risk.problem import along_axis
+from empirisk.risk.learner import along_axis
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(120, 3))

@@ -21,7 +21,7 @@ from empirisk.compiled.boosting.columns import trace_of_hats
 from empirisk.learners.ensembles.boosting.column_rounds import ColumnBoosting
 from empirisk.learners.linear.least_squares import LinearRegression
 from empirisk.learners.linear.ridge import Ridge
-from empirisk.risk.linear_smoothers import MOST_ROWS, hat_matrix
+from empirisk.risk.penalties.linear_smoothers import MOST_ROWS, hat_matrix
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.validation import numbers

@@ -39,7 +39,7 @@ from empirisk.learners.ensembles.boosting.stopping import (
 from empirisk.learners.ensembles.boosting.training_table import TrainingTable, bin_table
 from empirisk.learners.trees.tree_sums import TreeSums
 from empirisk.risk.axis import Axis, PathMixin
-from empirisk.risk.groups import group_codes
+from empirisk.risk.plans.groups import group_codes
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import DataError, ParameterError

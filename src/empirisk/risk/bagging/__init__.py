@@ -1,0 +1,1 @@
+"""Bagged ensembles judged by their own members: out-of-bag risk, strength, prediction errors."""
