@@ -24,6 +24,7 @@ from empirisk.runtime.parallel import one_blas_thread
 EPS = float(np.finfo(float).eps)
 CONSTANT = 16 * EPS  # what is left of a constant column about its mean, relative to its size
 ALL_AT_ONCE = 2048  # columns up to which all products are found in one go; else as they are needed
+AHEAD = 8  # columns whose products are found together: one pass over the rows serves them all
 NO_COLUMN = -1
 
 
@@ -191,7 +192,8 @@ class ColumnBoosting:
     """L2-boosting by columns, all rounds from the products of the columns.
 
     As `forward_stagewise` with `ColumnRounds` and the squared loss, but for rounding. Products of
-    up to 2,048 columns are found at once; of more, those of each column when it is first selected.
+    up to 2,048 columns are found at once; of more, those of a column when it is first selected,
+    together with those of the next best.
 
     Parameters
     ----------
@@ -225,16 +227,19 @@ class ColumnBoosting:
             )
             if ending != 1:
                 return selected[:t], steps[:t]
-            self._find_products(int(selected[t]))
+            self._find_products(np.abs(correlation))
 
-    def _find_products(self, j: int) -> None:
+    def _find_products(self, size: Floats) -> None:
+        """Of the best column, which is wanted now, and of those that are likely to be next."""
+        size[self._place >= 0] = -1.0
+        ahead = np.argpartition(size, -AHEAD)[-AHEAD:]
         used = int(self._place.max()) + 1
-        if used == len(self._gram):
-            longer = np.zeros((max(16, 2 * used), self._gram.shape[1]))
-            longer[:used] = self._gram
+        if used + AHEAD > len(self._gram):
+            longer = np.zeros((max(4 * AHEAD, 2 * used), self._gram.shape[1]))
+            longer[:used] = self._gram[:used]
             self._gram = longer
-        self._gram[used] = self.columns.Z[:, j] @ self.columns.Z
-        self._place[j] = used
+        np.dot(self.columns.Z[:, ahead].T, self.columns.Z, out=self._gram[used : used + AHEAD])
+        self._place[ahead] = np.arange(used, used + AHEAD)
 
     def additive(self) -> Additive:
         """The members and the mean squared residual after each round."""
