@@ -108,7 +108,7 @@ def compilable(array: Array) -> Array:
 
     For another layout compiled code would be compiled once more.
     """
-    return np.require(array, None, ["C", "A", "W"])
+    return array if array.flags.carray else np.require(array, None, ["C", "A", "W"])
 
 
 def _checked(source: Iterable[Any], estimator: Any) -> Iterator[Rows]:
