@@ -17,26 +17,36 @@ def has_candidates(characters, delimiter):
     """Whether a zero before a digit, or a plus, may begin a field: worth an exact search.
 
     It goes over a thousand characters at a time without branches, many of them in one instruction,
-    and looks closer only if there is a sign.
+    and looks closer only if there is a sign: a zero of 2020-09-25 or 1e-05 is none.
     """
-    for first in range(0, characters.size - 1, _STRETCH):
-        last = min(first + _STRETCH, characters.size - 1)
+    n = characters.size
+    for i in range(min(2, n - 1)):
+        if is_candidate(characters, delimiter, i):
+            return True
+    for first in range(2, n - 1, _STRETCH):
+        last = min(first + _STRETCH, n - 1)
         here, after = characters[first:last], characters[first + 1 : last + 1]
-        # What stands before the first one of the stretch is looked at with the others below.
-        before = characters[first : last - 1]
-        sign = (here[0] == _ZERO) | (here[0] == _PLUS)
-        for i in range(1, here.size):
+        before, earlier = characters[first - 1 : last - 1], characters[first - 2 : last - 2]
+        sign = False
+        for i in range(here.size):
             digit = np.uint8(after[i] - np.uint8(_ZERO)) < np.uint8(10)
-            begins = (before[i - 1] < _ZERO) & (before[i - 1] != _POINT)
-            begins |= before[i - 1] == delimiter
-            sign |= (((here[i] == _ZERO) & digit) | (here[i] == _PLUS)) & begins
+            begins = ((before[i] < _ZERO) & (before[i] != _POINT)) | (before[i] == delimiter)
+            negative = ((earlier[i] < _ZERO) & (earlier[i] != _POINT)) | (earlier[i] == delimiter)
+            zero = (here[i] == _ZERO) & digit & ((before[i] != _MINUS) | negative)
+            sign |= (zero | (here[i] == _PLUS)) & begins
         if sign:
             for i in range(first, last):
-                if characters[i] == _ZERO and may_begin(characters, delimiter, i):
-                    return True
-                if characters[i] == _PLUS and begins_after(characters, delimiter, i - 1):
+                if is_candidate(characters, delimiter, i):
                     return True
     return False
+
+
+@compiled
+def is_candidate(characters, delimiter, i):
+    """Whether the character at i, which another follows, may begin such a field."""
+    if characters[i] == _PLUS:
+        return begins_after(characters, delimiter, i - 1)
+    return characters[i] == _ZERO and may_begin(characters, delimiter, i)
 
 
 @compiled
