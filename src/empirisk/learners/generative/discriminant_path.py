@@ -12,7 +12,7 @@ from empirisk.data.class_moments import measured_moments
 from empirisk.learners.generative.class_densities import ClassDensities
 from empirisk.learners.generative.complete_rows import has_missing
 from empirisk.learners.generative.discriminants import decide
-from empirisk.learners.generative.estimated_covariance import check_alone, estimated_covariance
+from empirisk.learners.generative.estimated_covariance import check_alone, estimated_within
 from empirisk.learners.generative.fisher import fisher_coordinates
 from empirisk.learners.generative.held_out import MOST_NUMBERS, row_weight
 from empirisk.learners.generative.settings import (
@@ -82,7 +82,7 @@ class DiscriminantPath:
             grown = moments.weight.sum() / divisor(moments.weight, lost).sum()
             estimate = self.shrunken.pooled * grown
         elif self.learner.covariance_estimator is not None:
-            estimate = estimated_covariance(
+            estimate = estimated_within(
                 self.learner.covariance_estimator, moments, blocks, self.units
             )
         return TiedCovariance(
