@@ -10,7 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import _is_fitted, check_is_fitted
 
 from empirisk.data.rank_coding import CodedColumn
-from empirisk.data.table_door import table_of
+from empirisk.data.table_door import EVERY, table_of
 from empirisk.learners.generative.bayes_held_out import TrainingRows, predict_folds
 from empirisk.learners.generative.bayes_left_out import predict_left_out
 from empirisk.learners.generative.bayes_path import BayesPath
@@ -211,6 +211,8 @@ class NaiveBayes(ReadableBayes, PathMixin, ClassifierMixin, BaseEstimator):
     @property
     def categorical_features(self) -> Any:
         """The columns that are asked to be categories, for the door."""
+        if isinstance(self.distributions, str) and self.distributions == "categorical":
+            return EVERY
         if not isinstance(self.distributions, Mapping):
             return "from_dtype"
         keys = [key for key, name in self.distributions.items() if name == "categorical"]
