@@ -59,6 +59,17 @@ def test_polynomials_span_what_their_powers_span(interactions):
     assert_allclose(projection(columns), projection(twin), atol=1e-10)  # condition about 1e5
 
 
+def test_only_redundant_products_of_two_valued_features_are_left_out():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 2, (200, 3)), rng.normal(size=200)]).astype(float)
+    X[X[:, 0] == 1, 1] = 0.0  # the first two are never 1 together
+    columns = np.column_stack([np.ones(200), BasisExpansion("polynomial", 3).fit_transform(X)])
+    every = PolynomialFeatures(3).fit_transform(X)
+    assert columns.shape[1] == np.linalg.matrix_rank(columns) == np.linalg.matrix_rank(every)
+    spanned = np.linalg.lstsq(columns, every)[0]
+    assert_allclose(columns @ spanned, every, atol=1e-10)  # condition about 1e2
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_polynomials_of_one_feature_are_uncorrelated_with_mean_square_1(weighted):
     x = rows(n=300, p=1)

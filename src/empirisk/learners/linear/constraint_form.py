@@ -78,7 +78,7 @@ def penalty_for_norm(
     -------
     float
     """
-    sparse = not isinstance(learner, Ridge) and learner._l1_ratio > 0
+    sparse = not isinstance(learner, Ridge) and learner.l1_ratio > 0
     if not (t > 0 or (t == 0 and sparse)):
         raise ParameterError(
             f"t is {t!r}; give a number > 0: only a penalty on absolute values comes down to 0"

@@ -10,6 +10,7 @@ from sklearn.utils.metaestimators import available_if
 
 from empirisk.learners.class_weights import ClassWeightMixin
 from empirisk.learners.generative.discriminants import LinearDiscriminants, largest
+from empirisk.learners.linear.accepted_parameters import COUNT, FLAG, check_accepted
 from empirisk.learners.linear.margin_path import (
     MarginPath,
     checked_C,
@@ -22,12 +23,12 @@ from empirisk.losses.margin import Perceptron, as_margin_loss
 from empirisk.losses.margin_loss import MarginLoss
 from empirisk.risk.axis import Axis, Freedom, PathMixin
 from empirisk.runtime.arrays import Array, Floats, Ints
-from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.errors import DataError
 from empirisk.runtime.parallel import one_blas_thread
-from empirisk.runtime.scalars import is_whole
 from empirisk.runtime.validation import check_fit, check_predict
 from empirisk.solvers.margin_rows import MarginRows
 
+ACCEPTED = {"fit_intercept": FLAG, "max_iter": COUNT}
 STEPS = 30
 RANGE = {"l2": (10.0, 1e-5), "l1": (1.0, 1e-3)}
 """Of the default grid: the strongest and the weakest penalty, in units of the data."""
@@ -252,8 +253,4 @@ class MarginClassifier(ClassWeightMixin, PathMixin, ClassifierMixin, BaseEstimat
             return rule.values(X)
 
     def _check_parameters(self) -> None:
-        intercept = self.fit_intercept
-        if not (isinstance(intercept, int | np.bool_) and intercept in (0, 1)):
-            raise ParameterError(f"fit_intercept is {intercept!r}; it must be True or False")
-        if not is_whole(self.max_iter, 1):
-            raise ParameterError(f"max_iter is {self.max_iter!r}; it must be an integer, 1 or more")
+        check_accepted(self, ACCEPTED)
