@@ -279,7 +279,12 @@ def test_a_function_without_a_name_leaves_the_names_of_the_others():
 
 @pytest.mark.parametrize(
     ("function", "match"),
-    [(lambda X: X, "shape"), (lambda X: X[:, 0] * np.nan, "NaN"), (lambda X: 1.0, "shape")],
+    [
+        (lambda X: X, "shape"),
+        (lambda X: X[:, 0] * np.nan, "NaN"),
+        (lambda X: 1.0, "shape"),
+        (lambda X: ["a"] * len(X), "something else than numbers"),
+    ],
 )
 def test_callables_that_fail_are_named(function, match):
     with pytest.raises(DataError, match=rf"basis function 1 returned .*{match}"):
@@ -293,6 +298,7 @@ def test_callables_that_fail_are_named(function, match):
         ({"basis": []}, "not empty"),
         ({"basis": [1]}, "callables"),
         ({"degree": 0}, "degree is 0"),
+        ({"interactions": "no"}, "interactions is 'no'; it must be True or False"),
         ({"degree": 1.5}, "degree is 1.5"),
         ({"degree": True}, "degree is True"),
         ({"basis": [np.sin], "degree": 2}, "only 1 callables"),

@@ -331,3 +331,5 @@ def test_the_fitted_curve_is_drawn_with_the_data():
     assert len(model.plot().collections) == 0
     with pytest.raises(DataError, match="one feature"):
         BasisRegression().fit(*sample(p=2)).plot()
+    with pytest.raises(DataError, match="give both"):
+        model.plot(X)

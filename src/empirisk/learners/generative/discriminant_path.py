@@ -19,10 +19,10 @@ from empirisk.learners.generative.settings import (
     BY_THE_DATA,
     by_cholesky,
     checked_components,
+    checked_flag,
     checked_priors,
     checked_shrinkage,
     checked_tol,
-    checked_unbiased,
 )
 from empirisk.learners.generative.shrinkage import ShrunkenClasses, shrunken_classes
 from empirisk.learners.generative.tied_covariance import (
@@ -59,7 +59,8 @@ class DiscriminantPath:
         priors = checked_priors(learner.priors, len(classes))
         self.tol = checked_tol(learner.tol)
         self.cholesky = by_cholesky(learner.solver)
-        unbiased = checked_unbiased(learner.unbiased)
+        unbiased = checked_flag(learner.unbiased, "unbiased")
+        checked_flag(learner.store_covariance, "store_covariance")
         with one_blas_thread():
             self.moments, self.units = measured_moments(
                 blocks, len(classes), tied=not self.by_the_data

@@ -15,11 +15,11 @@ from empirisk.learners.generative.quadratic_path import QuadraticPath
 from empirisk.learners.generative.settings import (
     BY_THE_DATA,
     by_cholesky,
+    checked_flag,
     checked_priors,
     checked_share,
     checked_shrinkage,
     checked_tol,
-    checked_unbiased,
 )
 from empirisk.risk.axis import CannotSubtractError, HeldOut, Output
 from empirisk.risk.plans import Plan
@@ -204,7 +204,7 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
             priors=checked_priors(self.priors, n_classes),
             tol=checked_tol(self.tol),
             tied=False,
-            unbiased=checked_unbiased(self.unbiased),
+            unbiased=checked_flag(self.unbiased, "unbiased"),
             fold_map=fold_map,
             points=[point],
             scaled=scaled,

@@ -23,9 +23,9 @@ from empirisk.learners.generative.held_out import MOST_NUMBERS, row_weight
 from empirisk.learners.generative.quadratic import QuadraticDiscriminants
 from empirisk.learners.generative.settings import (
     by_cholesky,
+    checked_flag,
     checked_priors,
     checked_tol,
-    checked_unbiased,
 )
 from empirisk.learners.generative.shrinkage import shrunken_classes
 from empirisk.learners.generative.tied_covariance import divisor, shares
@@ -74,7 +74,8 @@ class QuadraticPath:
         self._kept: list[ClassDensities] | None = None
         priors = checked_priors(learner.priors, len(classes))
         self.tol, self.cholesky = checked_tol(learner.tol), by_cholesky(learner.solver)
-        unbiased = checked_unbiased(learner.unbiased)
+        unbiased = checked_flag(learner.unbiased, "unbiased")
+        checked_flag(learner.store_covariance, "store_covariance")
         with one_blas_thread():
             self.moments, self.units = measured_moments(blocks, len(classes), tied=False)
             self.priors = shares(priors, self.moments)

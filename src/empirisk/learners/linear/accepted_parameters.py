@@ -68,6 +68,7 @@ def check_accepted(learner: Any, wanted: Mapping[str, Wanted]) -> None:
 
 def check_alpha(alpha: Any) -> float:
     """A penalty as a float, 0 or more."""
-    if is_number(alpha) and alpha >= 0:
-        return float(alpha)
+    value = alpha[()] if isinstance(alpha, np.ndarray) and alpha.ndim == 0 else alpha
+    if is_number(value) and value >= 0:
+        return float(value)
     raise ParameterError(f"alpha is {alpha!r}; it must be a number, 0 or more")

@@ -210,6 +210,8 @@ class BasisRegression(PathMixin, MultiOutputMixin, RegressorMixin, BaseEstimator
     def plot(self, X: Any = None, y: Any = None, ax: Any = None) -> Any:
         """Draw the fitted curve of one feature over its training range, with data if given."""
         check_is_fitted(self)
+        if (X is None) != (y is None):
+            raise DataError("one of X and y was given: give both, to be drawn as points, or none")
         if self.n_features_in_ != 1:
             raise DataError(
                 f"a curve has one feature, and this model has {self.n_features_in_}: draw it for "

@@ -103,6 +103,8 @@ class SparseRule(LinearRule):
         data = check_fit(self, X, y, sample_weight, multi_output=True)
         task = self._task(data.X, data.y, data.sample_weight)
         values = self._grid(task) if values is None else values
+        if len(values) == 0:
+            raise ParameterError("values is empty; give penalties, or None for the default ones")
         return self._path(task, values, flat=data.y.ndim == 1)
 
     def axis_values(
