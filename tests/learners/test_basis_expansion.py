@@ -59,6 +59,17 @@ def test_polynomials_span_what_their_powers_span(interactions):
     assert_allclose(projection(columns), projection(twin), atol=1e-10)  # condition about 1e5
 
 
+def test_only_redundant_products_of_two_valued_features_are_left_out():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 2, (200, 3)), rng.normal(size=200)]).astype(float)
+    X[X[:, 0] == 1, 1] = 0.0  # the first two are never 1 together
+    columns = np.column_stack([np.ones(200), BasisExpansion("polynomial", 3).fit_transform(X)])
+    every = PolynomialFeatures(3).fit_transform(X)
+    assert columns.shape[1] == np.linalg.matrix_rank(columns) == np.linalg.matrix_rank(every)
+    spanned = np.linalg.lstsq(columns, every)[0]
+    assert_allclose(columns @ spanned, every, atol=1e-10)  # condition about 1e2
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_polynomials_of_one_feature_are_uncorrelated_with_mean_square_1(weighted):
     x = rows(n=300, p=1)
@@ -268,7 +279,12 @@ def test_a_function_without_a_name_leaves_the_names_of_the_others():
 
 @pytest.mark.parametrize(
     ("function", "match"),
-    [(lambda X: X, "shape"), (lambda X: X[:, 0] * np.nan, "NaN"), (lambda X: 1.0, "shape")],
+    [
+        (lambda X: X, "shape"),
+        (lambda X: X[:, 0] * np.nan, "NaN"),
+        (lambda X: 1.0, "shape"),
+        (lambda X: ["a"] * len(X), "something else than numbers"),
+    ],
 )
 def test_callables_that_fail_are_named(function, match):
     with pytest.raises(DataError, match=rf"basis function 1 returned .*{match}"):
@@ -282,6 +298,7 @@ def test_callables_that_fail_are_named(function, match):
         ({"basis": []}, "not empty"),
         ({"basis": [1]}, "callables"),
         ({"degree": 0}, "degree is 0"),
+        ({"interactions": "no"}, "interactions is 'no'; it must be True or False"),
         ({"degree": 1.5}, "degree is 1.5"),
         ({"degree": True}, "degree is True"),
         ({"basis": [np.sin], "degree": 2}, "only 1 callables"),

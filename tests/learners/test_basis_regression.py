@@ -11,7 +11,16 @@ from sklearn.model_selection import KFold, LeaveOneOut, RepeatedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from empirisk import BasisExpansion, BasisRegression, LinearRegression, Tuned, load, risk, save
+from empirisk import (
+    BasisExpansion,
+    BasisRegression,
+    Encoder,
+    LinearRegression,
+    Tuned,
+    load,
+    risk,
+    save,
+)
 from empirisk.charts.axes import axes
 from empirisk.runtime.errors import DataError, ParameterError, RankWarning
 
@@ -206,6 +215,53 @@ def test_the_degree_of_one_feature_stops_where_it_interpolates():
     assert_allclose(model.predict(X), y, atol=1e-10)
 
 
+def with_a_category(n=90):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"x": rng.normal(size=n), "level": rng.permutation(list("abc") * (n // 3))}
+    )
+    effect = frame["level"].map({"a": 0.0, "b": 1.0, "c": -2.0})
+    return frame, effect * frame["x"] + 0.1 * rng.normal(size=n)
+
+
+def test_the_columns_of_a_category_are_not_multiplied_with_one_another():
+    frame, y = with_a_category()
+    model = make_pipeline(Encoder(), BasisRegression(degree=3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RankWarning)
+        model.fit(frame, y)
+    x, c = frame["x"].to_numpy(), [frame["level"].to_numpy() == level for level in "bc"]
+    powers = [np.ones(len(x)), x, x**2]
+    design = np.column_stack([*powers, x**3, *(power * own for own in c for power in powers)])
+    assert model[-1].rank_ == design.shape[1] - 1
+    # Condition numbers below 1e2, double precision.
+    assert_allclose(model.predict(frame), design @ np.linalg.lstsq(design, y)[0], atol=1e-11)
+
+
+def test_all_degrees_of_numbers_and_a_category_come_from_one_factorisation():
+    frame, y = with_a_category()
+    X = Encoder().fit_transform(frame)
+    problem = risk.Problem.of(BasisRegression(), X, y)
+    plan = problem.plan(5, random_state=0)
+    fast = risk.out_of_fold(BasisRegression(), problem, plan, values=[1, 2, 3])
+    slow = risk.out_of_fold(BasisRegression(), problem, plan, values=[1, 2, 3], rung="generic")
+    assert fast.rung == "plan"
+    assert_allclose(fast.losses, slow.losses, rtol=1e-8, atol=1e-12)  # well conditioned
+
+
+def test_products_with_a_constant_are_left_out():
+    X, y = sample(p=2)
+    X[:, 1] = 7.0
+    with pytest.warns(RankWarning, match=r"column 'P1\(x1\)' is constant\. "):
+        model = BasisRegression(degree=3).fit(X, y)
+    assert list(model.expansion_.get_feature_names_out()) == [
+        "P1(x0)",
+        "P1(x1)",
+        "P2(x0)",
+        "P3(x0)",
+    ]
+
+
 def test_a_constant_feature_is_reported():
     X, y = sample(p=2)
     X[:, 1] = 7.0
@@ -275,3 +331,5 @@ def test_the_fitted_curve_is_drawn_with_the_data():
     assert len(model.plot().collections) == 0
     with pytest.raises(DataError, match="one feature"):
         BasisRegression().fit(*sample(p=2)).plot()
+    with pytest.raises(DataError, match="give both"):
+        model.plot(X)

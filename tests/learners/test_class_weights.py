@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from empirisk import LogisticRegression, MarginClassifier, Tuned, risk
 from empirisk.learners.class_weights import class_factors
-from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.errors import DataError, ParameterError
 
 LEARNERS = [LogisticRegression(), MarginClassifier("squared_hinge")]
 every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=lambda own: type(own).__name__)
@@ -71,3 +71,12 @@ def test_a_dict_may_name_more_classes_if_it_names_all_there_are():
         class_factors({"a": 2.0, "c": 4.0}, np.array(["a", "b"]))
     with pytest.raises(ParameterError, match="above 0"):
         class_factors({"a": 0.0}, np.array(["a", "b"]))
+
+
+@every_learner
+@pytest.mark.parametrize("factors", [{1: 1e10}, {1: 1e10, 2: 1e300, 3: 1.0}], ids=["one", "all"])
+def test_weights_beyond_float64_are_refused(learner, factors):
+    X, y = rows()
+    learner = type(learner)(**{**learner.get_params(), "class_weight": factors})
+    with pytest.raises(DataError, match="weights times class_weight are too large"):
+        learner.fit(X, y, np.full(60, 1e300))

@@ -382,3 +382,9 @@ def test_coefficients_whose_squares_vanish_keep_their_signs():
     assert not tiny.coef_.any() or np.isfinite(tiny.coef_).all()
     scaled = Lasso(alpha=0.05 * 1e-90 * 1e90).fit(X * 1e90, y * 1e-90)
     assert_allclose(scaled.coef_ * 1e90 * 1e90, ordinary.coef_, rtol=1e-10)
+
+
+def test_a_path_of_no_penalties_is_refused():
+    X, y = np.arange(6.0).reshape(3, 2), np.arange(3.0)
+    with pytest.raises(ParameterError, match="values is empty"):
+        Lasso().path(X, y, values=[])

@@ -379,6 +379,9 @@ def test_other_wrong_parameters_are_refused():
     X, y = sample()
     with pytest.raises(ParameterError, match="tol"):
         LinearDiscriminantAnalysis(tol=-1.0).fit(X, y)
+    for name in ("unbiased", "store_covariance"):
+        with pytest.raises(ParameterError, match=f"{name} is 'no'; it must be True or False"):
+            LinearDiscriminantAnalysis(**{name: "no"}).fit(X, y)
     with pytest.warns(EmpiriskWarning, match="sum to 6"):
         lda = LinearDiscriminantAnalysis(priors=[1, 2, 3]).fit(X, y)
     assert_allclose(lda.priors_, [1 / 6, 2 / 6, 3 / 6], rtol=1e-15)

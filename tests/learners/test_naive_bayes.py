@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 from sklearn import naive_bayes as peers
 from sklearn.datasets import load_iris
 
-from empirisk import AdaBoostClassifier, BaggingClassifier, NaiveBayes, Table, Tuned
+from empirisk import AdaBoostClassifier, BaggingClassifier, NaiveBayes, Table, Tuned, risk
 from empirisk.runtime.errors import DataError, ParameterError
 from naive_bayes_twin import ASKED, mixed_table, posterior
 
@@ -331,3 +331,17 @@ def test_words_in_an_array_to_predict_have_the_remedy_of_this_learner():
     model = NaiveBayes().fit(words.astype(object), [0, 1, 0, 1])
     with pytest.raises(DataError, match="name the columns of words in distributions"):
         model.predict(words)
+
+
+@pytest.mark.parametrize("form", ["words", "lists", "objects"])
+def test_words_in_an_array_of_words_are_levels_where_all_columns_are_categories(form):
+    objects = np.array([["a", "1"], ["b", "2"], ["a", "2"], ["c", "1"]], dtype=object)
+    X = {"words": objects.astype(str), "lists": objects.tolist(), "objects": objects}[form]
+    y = [0, 1, 0, 1]
+    model = NaiveBayes(distributions="categorical").fit(X, y)
+    frame = pd.DataFrame(objects, columns=["one", "other"])
+    wanted = NaiveBayes().fit(frame, y).predict_proba(frame)
+    assert_array_equal(model.predict_proba(X), wanted)
+    assert risk.cross_validate(model, X, y, cv=2).value >= 0
+    with pytest.raises(DataError, match="name the columns of words in distributions"):
+        NaiveBayes().fit(objects.astype(str), y)

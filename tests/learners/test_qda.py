@@ -10,7 +10,7 @@ import sklearn.discriminant_analysis as peers
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import softmax
 from scipy.stats import multivariate_normal
-from sklearn.covariance import oas
+from sklearn.covariance import OAS, EmpiricalCovariance, LedoitWolf, oas
 from sklearn.model_selection import KFold, LeaveOneOut
 
 import empirisk
@@ -59,10 +59,8 @@ def test_it_agrees_with_scikit_learn(n_classes, solver):
 def test_code_for_scikit_learn_works_with_the_import_switched(name):
     ours, twin = getattr(empirisk, name), getattr(peers, name)
     given, wanted = (inspect.signature(cls).parameters for cls in (ours, twin))
-    # Quadratic discriminants take no estimator of covariances.
-    lacking = set() if name == "LinearDiscriminantAnalysis" else {"covariance_estimator"}
-    assert set(wanted) - set(given) == lacking
-    for parameter in set(wanted) - {*lacking, "solver"}:
+    assert set(wanted) <= set(given)
+    for parameter in set(wanted) - {"solver"}:
         assert given[parameter].default == wanted[parameter].default
     X, y = sample()
     for solver in ("svd", "lsqr", "eigen"):
@@ -299,3 +297,77 @@ def test_a_saved_model_says_the_same(tmp_path):
     assert_array_equal(again.predict_proba(X), model.predict_proba(X))
     assert_array_equal(again.covariance_, model.covariance_)
     assert_array_equal(again.sample(5, random_state=0)[0], model.sample(5, random_state=0)[0])
+
+
+@pytest.mark.parametrize("reg_param", [0.0, 0.2])
+def test_principal_axes_and_their_variances_are_scikit_learns(reg_param):
+    X, y = sample()
+    ours = QuadraticDiscriminantAnalysis(reg_param=reg_param).fit(X, y)
+    twin = peers.QuadraticDiscriminantAnalysis(reg_param=reg_param).fit(X, y)
+    # Condition numbers below 1e3, double precision; the sign of an axis is free.
+    for variances, wanted in zip(ours.scalings_, twin.scalings_, strict=True):
+        assert_allclose(variances, wanted, rtol=1e-10)
+    for axes, wanted in zip(ours.rotations_, twin.rotations_, strict=True):
+        assert_allclose(np.abs(axes.T @ wanted), np.eye(len(axes)), atol=1e-9)
+    assert not hasattr(QuadraticDiscriminantAnalysis(), "rotations_")
+
+
+@pytest.mark.parametrize("power", [-200, 200])
+def test_principal_axes_do_not_depend_on_the_unit(power):
+    X, y = sample()
+    plain = QuadraticDiscriminantAnalysis().fit(X, y)
+    scaled = QuadraticDiscriminantAnalysis().fit(X * 10.0**power, y)
+    for axes, wanted in zip(scaled.rotations_, plain.rotations_, strict=True):
+        assert_allclose(np.abs(axes.T @ wanted), np.eye(len(axes)), atol=1e-9)  # as above
+    assert np.isfinite(scaled.scalings_).all()
+
+
+@pytest.mark.parametrize("estimator", [EmpiricalCovariance(), LedoitWolf(), OAS()], ids=str)
+def test_a_covariance_estimator_is_fitted_to_each_class_as_in_scikit_learn(estimator):
+    X, y = sample()
+    given = {"solver": "eigen", "covariance_estimator": estimator, "store_covariance": True}
+    ours = QuadraticDiscriminantAnalysis(**given).fit(X, y)
+    twin = peers.QuadraticDiscriminantAnalysis(**given).fit(X, y)
+    assert_allclose(ours.covariance_, twin.covariance_, rtol=1e-11, atol=1e-13)
+    # Condition numbers below 1e3, double precision.
+    assert_allclose(ours.predict_proba(X), twin.predict_proba(X), rtol=1e-9, atol=1e-13)
+    large = QuadraticDiscriminantAnalysis(**given).fit(X * 1e200, y)
+    assert_allclose(large.predict_proba(X * 1e200), twin.predict_proba(X), rtol=1e-9, atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"shrinkage": 0.1}, {"reg_param": 0.1}, {"solver": "svd"}, {"unbiased": True}]
+)
+def test_a_covariance_estimator_stands_alone(settings):
+    learner = QuadraticDiscriminantAnalysis(covariance_estimator=LedoitWolf(), **settings)
+    with pytest.raises(ParameterError, match="covariance_estimator"):
+        learner.fit(*sample())
+
+
+def test_a_covariance_estimator_is_judged_fold_by_fold():
+    X, y = sample()
+    learner = QuadraticDiscriminantAnalysis(covariance_estimator=LedoitWolf())
+    problem = risk.Problem.of(learner, X, y, loss="log")
+    plan = problem.plan(4, random_state=0)
+    found = risk.out_of_fold(learner, problem, plan)
+    assert "fitted to every part anew" in found.why
+    slow = risk.out_of_fold(learner, problem, plan, rung="generic")
+    assert_allclose(found.losses, slow.losses, rtol=1e-9, atol=1e-12)  # the same fits
+
+
+def test_a_singular_estimate_is_named():
+    X, y = sample()
+    X = np.column_stack([X, X[:, 0]])
+    with pytest.warns(RankWarning, match="drop columns, or give an estimator that shrinks"):
+        QuadraticDiscriminantAnalysis(covariance_estimator=EmpiricalCovariance()).fit(X, y)
+
+
+@pytest.mark.parametrize("shrinkage", [0.0, 0.5, 1.0])
+def test_a_covariance_beyond_a_double_is_infinite_and_not_nan(shrinkage):
+    X, y = sample()
+    given = {"shrinkage": shrinkage, "store_covariance": True}
+    for cls in (QuadraticDiscriminantAnalysis, empirisk.LinearDiscriminantAnalysis):
+        plain, large = cls(**given).fit(X, y), cls(**given).fit(X * 1e200, y)
+        beyond = np.abs(plain.covariance_) > 1e-60
+        assert_array_equal(np.isinf(large.covariance_), beyond)
+        assert (large.covariance_[~beyond] == 0).all()

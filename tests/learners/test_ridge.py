@@ -84,7 +84,11 @@ def test_a_penalty_for_each_target_is_that_of_scikit_learn(n, p, fit_intercept):
     peer = Peer(alpha, fit_intercept=fit_intercept).fit(X, y, w)
     assert_allclose(model.coef_, peer.coef_, rtol=RTOL)
     assert_allclose(model.intercept_, peer.intercept_, rtol=RTOL)
-    for one in ([alpha[0]], np.array([[alpha[0]]])):  # one for all, however it is wrapped
+    for one in (
+        np.array(alpha[0]),
+        [alpha[0]],
+        np.array([[alpha[0]]]),
+    ):  # one for all, however it is wrapped
         assert_array_equal(Ridge(one).fit(X, y, w).coef_, Ridge(alpha[0]).fit(X, y, w).coef_)
     flat = Ridge([2.0], fit_intercept=fit_intercept).fit(X, y[:, 0], w)
     assert_allclose(flat.coef_, Peer([2.0], fit_intercept=fit_intercept).fit(X, y[:, 0], w).coef_)

@@ -58,7 +58,7 @@ ACCEPTED = {
 }
 ACCEPTED[ElasticNet] = ACCEPTED[Lasso]
 REFUSED = {
-    LinearRegression: {"copy_X": 1, "tol": -1.0, "positive": "yes"},
+    LinearRegression: {"copy_X": 1, "tol": -1.0, "positive": "yes", "fit_intercept": "no"},
     Ridge: {
         "copy_X": None,
         "max_iter": 0,
@@ -66,8 +66,19 @@ REFUSED = {
         "solver": "newton",
         "random_state": -1,
         "positive": 1,
+        "fit_intercept": "no",
     },
-    Lasso: {"copy_X": "no", "precompute": "auto", "selection": "greedy", "random_state": "a"},
+    Lasso: {
+        "copy_X": "no",
+        "precompute": "auto",
+        "selection": "greedy",
+        "random_state": "a",
+        "fit_intercept": "no",
+        "positive": "no",
+        "warm_start": "no",
+        "max_iter": 0,
+        "tol": -1.0,
+    },
     LogisticRegression: {
         "dual": "no",
         "intercept_scaling": 0,
@@ -75,6 +86,10 @@ REFUSED = {
         "solver": "adam",
         "random_state": 1.5,
         "penalty": "l3",
+        "fit_intercept": "no",
+        "warm_start": "no",
+        "max_iter": -1,
+        "tol": -1.0,
     },
 }
 REFUSED[ElasticNet] = REFUSED[Lasso]
@@ -115,6 +130,33 @@ def test_every_parameter_has_scikit_learns_name_place_and_default(name):
         same = ours[parameter].default == about.default
         assert same != ((name, parameter) in DIFFERENT), parameter
     assert all(about.kind == about.KEYWORD_ONLY for about in list(ours.values())[len(theirs) :])
+
+
+LACKING = {  # and why
+    "solver_": "every solver of Ridge gives the same",
+    "sparsify": "X is never sparse, and a sparse coef_ would save nothing",
+    "densify": "the same",
+    "set_callbacks": "an experiment of scikit-learn 1.9",
+}
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_every_public_attribute_and_method_is_there(name):
+    ours, theirs = getattr(empirisk, name), getattr(peers, name)
+    X, y = sample(ours)
+    fitted, peer = ours().fit(X, y), theirs().fit(X, y)
+    there = {each for each in dir(fitted) if not each.startswith("_")}
+    assert {each for each in dir(peer) if not each.startswith("_")} - there <= set(LACKING)
+
+
+@pytest.mark.parametrize("cls", [Lasso, ElasticNet])
+def test_sparse_coefficients_are_the_coefficients(cls):
+    X, y = sample(cls)
+    for target in (y, np.column_stack([y, -y])):
+        model = cls(0.5).fit(X, target)
+        assert_array_equal(model.sparse_coef_.toarray(), np.atleast_2d(model.coef_))
+    assert model.l1_ratio == getattr(peers, cls.__name__)().l1_ratio
+    assert not hasattr(cls(), "sparse_coef_")
 
 
 @pytest.mark.parametrize(("cls", "name", "value"), cases(ACCEPTED))

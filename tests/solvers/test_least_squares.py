@@ -6,10 +6,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import rational
 from empirisk.data.blocks import ROWS_PER_BLOCK, Blocks, Rows
+from empirisk.data.moments import total_moments
 from empirisk.runtime.errors import DataError
 from empirisk.solvers.dual import row_spectrum
 from empirisk.solvers.least_squares import least_squares
+from empirisk.solvers.normal_equations import NormalEquations
 from empirisk.solvers.orthogonal import independent_columns, triangular_factor
+from empirisk.solvers.output_penalties import solve_penalties
 from empirisk.solvers.spectrum import spectrum_of_rows, square_range
 
 ULP = 2.0**-52  # the exact solution, rounded; a neighbour is let pass
@@ -77,6 +80,35 @@ def test_ridge_is_as_exact(name, penalty):
     coef, level = rational.least_squares(X, y, penalty=penalty)
     assert_allclose(solution.coef[0], coef, rtol=ULP)
     assert_allclose(solution.intercept[0], level, rtol=ULP)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize(
+    "name", ["random", "offsets 1e9", "scales 1e-8 to 1e8", "dependent but for 1e-6"]
+)
+def test_many_penalties_of_outputs_are_as_exact(name, intercept):
+    X, rng = HARD[name], np.random.default_rng(16)
+    penalties = 10.0 ** np.arange(-12, 12, 4)
+    Y, weight = rng.normal(size=(len(X), len(penalties))), rng.uniform(0.5, 2, len(X))
+    solution = fit(X, Y, weight, penalty=penalties, fit_intercept=intercept)
+    freedom = []
+    for k, penalty in enumerate(penalties):
+        coef, level = rational.least_squares(
+            X, Y[:, k], weight, penalty=penalty, intercept=intercept
+        )
+        assert_allclose(solution.coef[k], coef, rtol=ULP)
+        assert_allclose(solution.intercept[k], level, rtol=ULP)
+        one = fit(X, Y[:, k], weight, penalty=penalty, fit_intercept=intercept)
+        freedom.append(one.degrees_of_freedom)
+    assert solution.degrees_of_freedom == pytest.approx(np.mean(freedom), rel=1e-9)
+
+
+@pytest.mark.parametrize(("name", "well"), [("random", True), ("hilbert", False)])
+def test_one_spectrum_serves_many_penalties_where_all_are_well_conditioned(name, well):
+    X, penalties = HARD[name], 10.0 ** np.arange(-20, 1, 4)
+    blocks = Blocks.of_arrays(X, np.ones((len(X), len(penalties))), np.ones(len(X)))
+    equations = NormalEquations.of(total_moments(blocks), X.shape[1], True)
+    assert (solve_penalties(blocks, equations, penalties) is not None) == well
 
 
 @pytest.mark.parametrize("hard", [False, True])

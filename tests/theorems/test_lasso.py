@@ -137,3 +137,13 @@ def test_a_constraint_that_least_squares_keeps_has_multiplier_zero():
     X, y = sample()
     assert penalty_for_norm(Lasso(), X, y, 1e3) == 0.0
     assert norm_for_penalty(Lasso(), X, y, penalty_for_norm(Lasso(), X, y, 0)) < 1e-12
+
+
+@pytest.mark.parametrize("ratio", [1.0, 0.5, 1e-4])
+def test_at_t_zero_the_multiplier_is_the_least_penalty_that_leaves_nothing(ratio):
+    X, y = sample()
+    learner = ElasticNet(l1_ratio=ratio)
+    least = learner.penalty_for_norm(X, y, 0)
+    above, below = learner.norm_for_penalty(X, y, [least * 1.001, least * 0.999])
+    assert above == 0.0 < below
+    assert learner.penalty_for_norm(X, np.ones(len(y)), 0) == 0.0

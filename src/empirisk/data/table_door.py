@@ -21,6 +21,8 @@ from empirisk.runtime.complaints import explain, first_row, refuse_dates, refuse
 from empirisk.runtime.errors import DataError
 
 NAME_CATEGORIES = "name the columns of words in categorical_features, or give a data frame"
+EVERY = "every column"
+"""What a learner has as `categorical_features` that takes all columns for categories."""
 
 
 def table_of(X: Any, learner: Any, *, reset: bool | None, remedy: str = NAME_CATEGORIES) -> Any:
@@ -115,7 +117,7 @@ def kept_columns(coding: RankCoding, feature: Array, threshold: Floats) -> list[
 def _with_words(X: Any, learner: Any) -> Any:
     """An array of words as objects, where some columns are named categories: others are numbers."""
     asked = learner.categorical_features
-    if asked is None or isinstance(asked, str) or is_frame(X):
+    if asked is None or (isinstance(asked, str) and asked != EVERY) or is_frame(X):
         return X
     try:
         words = np.asarray(X)
@@ -124,6 +126,8 @@ def _with_words(X: Any, learner: Any) -> Any:
     if words.dtype.kind != "U" or words.ndim != 2:
         return X
     cells, p = np.array(X, dtype=object), words.shape[1]
+    if isinstance(asked, str):
+        return cells
     for j, category in enumerate(chosen_categories(asked, default_names(p), p)):
         if not category:
             with suppress(ValueError):  # words, which `as_category` refuses

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from empirisk.runtime.arrays import Array, Floats, Ints
-from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.scalars import is_number
 
 
@@ -35,10 +35,15 @@ class ClassWeightMixin(BaseEstimator):
         """
         if self.class_weight is None:
             return weight
-        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
-            total = np.bincount(y, weight, minlength=len(classes))
-            return weight * (weight.sum() / np.count_nonzero(total) / total[y])
-        return weight * class_factors(self.class_weight, classes)[y]
+        with np.errstate(over="ignore"):
+            if isinstance(self.class_weight, str) and self.class_weight == "balanced":
+                total = np.bincount(y, weight, minlength=len(classes))
+                weight = weight * (weight.sum() / np.count_nonzero(total) / total[y])
+            else:
+                weight = weight * class_factors(self.class_weight, classes)[y]
+            if np.isfinite(weight.sum()):
+                return weight
+        raise DataError("weights times class_weight are too large for float64; scale them down")
 
 
 def class_factors(class_weight: Any, classes: Array) -> Floats:

@@ -6,7 +6,7 @@ another array and has no names, unless someone notes them again.
 """
 
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -14,6 +14,7 @@ from empirisk.runtime.arrays import Array
 from empirisk.runtime.errors import DataError
 
 SHOWN = 10  # columns that a complaint lists
+NAMED = 5  # columns that a sentence names
 
 _noted: dict[int, tuple[weakref.ref[Array], tuple[str, ...]]] = {}
 
@@ -63,6 +64,21 @@ def shown_names(table: Any, p: int) -> list[str]:
     if names is None:
         names = column_names(table)
     return [f"x{j}" for j in range(p)] if names is None else [str(name) for name in names]
+
+
+def named(columns: Iterable[int], names: Sequence[Any] | None) -> str:
+    """The first few columns for a sentence, by name, or by number where they have none.
+
+    Examples
+    --------
+    >>> named([0, 2], ["height", "weight", "age"])
+    "'height', 'age'"
+    >>> named(range(7), None)
+    '0, 1, 2, 3, 4 and 2 more'
+    """
+    told = [str(j) if names is None else repr(str(names[j])) for j in columns]
+    more = f" and {len(told) - NAMED} more" if len(told) > NAMED else ""
+    return ", ".join(told[:NAMED]) + more
 
 
 def check_names(names: Iterable[Any]) -> list[str]:

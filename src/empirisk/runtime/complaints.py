@@ -76,6 +76,15 @@ def first_row(wrong: Any) -> str:
     return f"the first in row {int(np.argmax(wrong))}"
 
 
+def refuse_one_class(classes: Array, name: str) -> None:
+    """Raise a DataError where there is nothing to tell apart."""
+    if len(classes) < 2:
+        raise DataError(
+            f"y has one class only, {classes.tolist()[0]!r}; {name} needs rows of at least two "
+            "classes"
+        )
+
+
 def refuse_missing_labels(labels: Array, name: str) -> None:
     """Complain of class labels that are None, NaN or another mark of a missing value."""
     if labels.dtype.kind == "f":

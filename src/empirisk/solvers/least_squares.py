@@ -8,8 +8,9 @@ Summarise, add, solve: the moments of the columns are summed over blocks of rows
 scatter is well conditioned its Cholesky factor is the triangle that the refinement needs;
 elsewhere the triangle comes from an orthogonal factorisation of the scaled columns. Either way the
 coefficients are refined until no digit changes. Outputs may have a penalty each: they share the
-moments, and those of one penalty its factor. Columns that depend on others are found on the way,
-and of all minimisers the one of least norm |b| is returned.
+moments, and those of one penalty its factor, or where penalties are many all of them one spectrum.
+Columns that depend on others are found on the way, and of all minimisers the one of least norm |b|
+is returned.
 """
 
 from collections.abc import Callable
@@ -21,16 +22,18 @@ from scipy.linalg import qr, solve_triangular
 from scipy.linalg.lapack import dtrcon
 
 from empirisk.data.blocks import Blocks, Rows
-from empirisk.data.scaling import ordinary_moments, scaled_penalty
+from empirisk.data.scaling import Scales, ordinary_moments, scaled_penalty
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.solvers.dual import dual_least_squares
 from empirisk.solvers.normal_equations import NormalEquations, cholesky_triangle
 from empirisk.solvers.orthogonal import independent_columns, triangular_factor, upper
+from empirisk.solvers.output_penalties import solve_penalties
 from empirisk.solvers.refinement import ROUNDING, Triangle, refine
 
 NONE = np.array([], dtype=np.int64)
 NEGLIGIBLE = 1e-12  # share of a column that is rounding error
+FEW = 4  # penalties for which a Cholesky factor each costs less than one spectrum
 
 
 @dataclass(frozen=True)
@@ -119,10 +122,23 @@ def least_squares(
                 return _tall(replace(setting, penalty=penalties))
             return _tall(setting.of_outputs(own, penalties))
 
-        solution = at_each_penalty(penalty, solve)
+        solution = _by_spectrum(setting, penalty, scales) or at_each_penalty(penalty, solve)
         coef, intercept = scales.raw(solution.coef, solution.intercept)
         factor = None if solution.factor is None else solution.factor * np.sqrt(scales.weight)
         return replace(solution, coef=coef, intercept=intercept, factor=factor)
+
+
+def _by_spectrum(setting: Setting, penalty: float | Floats, scales: Scales) -> Solution | None:
+    """Many penalties from one spectrum; None where they are few, or the columns have units."""
+    if np.ndim(penalty) == 0 or len(np.unique(penalty)) <= FEW or np.ptp(scales.X) > 0:
+        return None
+    penalties = np.asarray(scaled_penalty(penalty, scales.X[0], scales.weight))
+    found = solve_penalties(setting.blocks, setting.equations, penalties, n_jobs=setting.n_jobs)
+    if found is None:
+        return None
+    coef, trace = found
+    p, freedom = len(setting.penalty), trace + setting.equations.intercept
+    return Solution(coef[:, :p], coef[:, p], p, freedom, setting.rows)
 
 
 def at_each_penalty(

@@ -7,7 +7,7 @@ from scipy.linalg.lapack import dpocon, dpotrf
 
 from empirisk.data.moments import Moments
 from empirisk.runtime.arrays import Bools, Floats, Ints
-from empirisk.solvers.refinement import ROUNDING, Pairs, Triangle
+from empirisk.solvers.refinement import ROUNDING, Pairs, Solver, Triangle
 
 DATA_NOISE = 4 * ROUNDING
 """What rounding of the data leaves of a column that is constant, or depends on others, relative to
@@ -69,12 +69,12 @@ class NormalEquations(NamedTuple):
             right=self.right[:, own], level=self.level[own], length_of_y=self.length_of_y[own]
         )
 
-    def solve(self, triangle: Triangle) -> Pairs:
+    def solve(self, solver: Solver) -> Pairs:
         """Coefficients (outputs, p + 1), to be refined."""
-        right = self.right / triangle.scale[:, np.newaxis]
+        right = self.right / solver.scale[:, np.newaxis]
         if self.intercept:
             right = np.vstack([self.level, right])
-        return Pairs.of(triangle.solve_scaled(right)[0])
+        return Pairs.of(solver.solve_scaled(right)[0])
 
 
 def cholesky_triangle(equations: NormalEquations, penalty: Floats) -> Triangle | None:

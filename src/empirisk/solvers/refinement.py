@@ -16,7 +16,7 @@ came, and the coefficients are carried with twice the usual digits too.
 """
 
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -70,16 +70,14 @@ class Triangle(NamedTuple):
     intercept: bool
     rate: float
 
+    @property
+    def natural(self) -> Floats:
+        """Sizes of coefficients, the intercept last, that make a difference of about 1."""
+        return np.append(1.0 / self.scale, 1.0 / self.R[0, 0])
+
     def solve(self, gradient: Pairs) -> tuple[Floats, Floats]:
         """The step in the coefficients (outputs, p + 1), and its length in the predictions."""
-        slope = Pairs(gradient.hi[:, :-1].copy(), gradient.lo[:, :-1].copy())
-        level = Pairs(gradient.hi[:, -1:], gradient.lo[:, -1:])
-        if self.intercept:
-            slope.add_products(-self.centre, level)
-        right = (slope.hi / self.scale).T
-        if self.intercept:
-            right = np.vstack([level.hi.T, right])
-        return self.solve_scaled(right)
+        return self.solve_scaled(right_side(gradient, self.centre, self.scale, self.intercept))
 
     def solve_scaled(self, right: Floats) -> tuple[Floats, Floats]:
         """The same from the right-hand side Z'Wy of the normal equations."""
@@ -97,10 +95,38 @@ class Triangle(NamedTuple):
         return ((inverse / self.scale[:, np.newaxis]) ** 2).sum(axis=1)
 
 
+class Solver(Protocol):
+    """What solves the normal equations: a `Triangle`, or a spectrum."""
+
+    @property
+    def rate(self) -> Any:
+        """About what one step of refinement leaves of the error, of all outputs or of each."""
+
+    @property
+    def scale(self) -> Floats: ...
+
+    @property
+    def natural(self) -> Floats: ...
+
+    def solve(self, gradient: Pairs) -> tuple[Floats, Floats]: ...
+
+    def solve_scaled(self, right: Floats) -> tuple[Floats, Floats]: ...
+
+
+def right_side(gradient: Pairs, centre: Floats, scale: Floats, intercept: bool) -> Floats:
+    """Z'Wr (1 + p, outputs) from [X, 1]'Wr, for Z = [1, (X - centre) / scale]."""
+    slope = Pairs(gradient.hi[:, :-1].copy(), gradient.lo[:, :-1].copy())
+    level = Pairs(gradient.hi[:, -1:], gradient.lo[:, -1:])
+    if not intercept:
+        return (slope.hi / scale).T
+    slope.add_products(-centre, level)
+    return np.vstack([level.hi.T, (slope.hi / scale).T])
+
+
 def refine(
     blocks: Blocks,
     coef: Pairs,
-    triangle: Triangle,
+    solver: Solver,
     penalty: Floats,
     length_of_y: Floats,
     *,
@@ -108,17 +134,17 @@ def refine(
 ) -> bool:
     """Improve the coefficients (outputs, p + 1) in place; False if they do not settle.
 
+    The penalty is that of each column (p,), or of each output and column (outputs, p).
     Each pass over the data gives one step. The passes end when the next step could not change
     the rounded coefficients, or when the steps stop shrinking. A coefficient of 0 need not have
     correct digits: it may be off by a rounding error of the rounding error of a natural one.
     """
-    natural = np.append(1.0 / triangle.scale, 1.0 / triangle.R[0, 0])
-    floor = ROUNDING * np.multiply.outer(length_of_y, natural)
+    floor = ROUNDING * np.multiply.outer(length_of_y, solver.natural)
     last = np.full(len(coef.hi), np.inf)
-    rate = np.full(len(coef.hi), triangle.rate)
+    rate = np.full(len(coef.hi), solver.rate)
     for _ in range(MOST_PASSES):
         slope = gradient(blocks, coef, penalty, n_jobs=n_jobs)
-        step, length = triangle.solve(slope)
+        step, length = solver.solve(slope)
         shrinking = length < last / 2
         if not shrinking.any():
             break
@@ -137,7 +163,9 @@ def gradient(blocks: Blocks, coef: Pairs, penalty: Floats, *, n_jobs: int | None
     for part in blocks.each(partial(_block_gradient, coef), n_jobs=n_jobs):
         total.add(part)
     if penalty.any():
-        total.add_products(-np.append(penalty, 0.0), coef)
+        pull = np.zeros(coef.hi.shape)
+        pull[:, :-1] = -penalty
+        total.add_products(pull, coef)
     return total
 
 

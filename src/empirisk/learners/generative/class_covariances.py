@@ -9,6 +9,7 @@ eigendecomposition of each A_k serves all delta > 0: they only move the eigenval
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from empirisk.learners.generative.covariance import (
     LARGEST_CONDITION,
     Covariance,
     Factor,
-    named,
+    columns_are,
     rounding_of,
 )
 from empirisk.learners.generative.quadratic import Bundle
@@ -131,7 +132,7 @@ class ClassCovariances:
         """Sigma_k in the units of the data: (K, p, p)."""
         return np.stack([covariance.in_units(delta) for covariance in self.each])
 
-    @property
+    @cached_property
     def rank(self) -> Ints:
         """Of A_k, the number of directions with variance."""
         return np.array([_rank(covariance) for covariance in self.each])
@@ -155,7 +156,7 @@ def _rank(covariance: Covariance) -> int:
 
 def _why(covariance: Covariance, freedom: int, names: Sequence[str] | None) -> list[str]:
     constant = np.flatnonzero(covariance.constant_within)
-    clauses = [f"{named(constant, names)} constant"] if len(constant) else []
+    clauses = [f"{columns_are(constant, names)} constant"] if len(constant) else []
     clauses += covariance.why_dependent(freedom, "", names)
     return clauses or ["some columns depend on others"]
 

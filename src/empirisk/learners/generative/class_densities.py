@@ -142,9 +142,18 @@ class ClassDensities:
     @cached_property
     def _regular(self) -> bool:
         """Whether no covariance is near a singular one; then no part of it is either."""
+        return self.cholesky and all(part.by_cholesky() is not None for part in self._whole)
+
+    @cached_property
+    def principal_axes(self) -> list[tuple[Floats, Floats]]:
+        """Of each covariance the variances along its principal axes, falling, and these axes."""
+        return [part.principal_axes() for part in self._whole]
+
+    @property
+    def _whole(self) -> list[Covariance]:
+        """The covariances of all features."""
         every = np.ones(len(self.unit), bool)
-        parts = (self._part(k, every) for k in range(len(self._covariances)))
-        return self.cholesky and all(part.by_cholesky() is not None for part in parts)
+        return [self._part(k, every) for k in range(len(self._covariances))]
 
     def _part(self, k: int, seen: Bools) -> Covariance:
         """The covariance of class k, of the features that are seen."""

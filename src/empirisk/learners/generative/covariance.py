@@ -21,6 +21,7 @@ from scipy.linalg import eigh, solve_triangular
 from scipy.linalg.lapack import dpocon, dpotrf, dtrtri
 
 from empirisk.runtime.arrays import Bools, Floats, Ints
+from empirisk.runtime.column_names import named
 
 LARGEST_CONDITION = 1e8
 """Of a covariance, that is 1e4 of the design. Up to it, what a subtraction leaves is as exact as
@@ -28,7 +29,6 @@ the covariance of a training part itself: both give probabilities with a relativ
 1e-15 times the condition number."""
 
 EPS = np.finfo(float).eps
-MOST_NAMES = 5
 SMALLEST_UNIT, LARGEST_UNIT = -800, 800
 """Powers of two whose inverse, times a square, is far from overflow."""
 
@@ -169,7 +169,7 @@ class Covariance:
     @cached_property
     def spherical(self) -> Factor:
         """S with all columns in the unit of the largest: what shrinkage compares them in."""
-        variances, vectors = eigh(self._in_common_unit)
+        variances, vectors = self._principal
         basis = self._to_common_unit[:, None] * vectors
         return Factor(basis, np.maximum(variances, 0.0), self._log_common_unit)
 
@@ -190,10 +190,18 @@ class Covariance:
     def in_units(self, s: float) -> Floats:
         """Sigma(s) in the units of the data; infinite where that is beyond a double."""
         with np.errstate(over="ignore"):
-            covariance = (1 - s) * np.ldexp(self.covariance, self.unit[:, None] + self.unit)
-            towards = s * np.ldexp(self.target, 2 * self.unit.max())
+            covariance = np.ldexp((1 - s) * self.covariance, self.unit[:, None] + self.unit)
+            towards = np.ldexp(s * self.target, 2 * self.unit.max())
         np.fill_diagonal(covariance, np.diagonal(covariance) + towards)
         return covariance
+
+    def principal_axes(self) -> tuple[Floats, Floats]:
+        """The variances of S along its principal axes, falling, in the units of the data, and the
+        axes as columns."""
+        variances, vectors = self._principal
+        with np.errstate(over="ignore", under="ignore"):
+            raw = np.ldexp(np.maximum(variances, 0.0), 2 * self.unit.max())
+        return np.minimum(raw, np.finfo(float).max)[::-1], vectors[:, ::-1]
 
     def largest_variance(self, covariance: Floats) -> float:
         """Of columns measured as these are, in the common unit."""
@@ -210,6 +218,11 @@ class Covariance:
     @cached_property
     def _in_common_unit(self) -> Floats:
         return self.covariance * self._to_common_unit[:, None] * self._to_common_unit
+
+    @cached_property
+    def _principal(self) -> tuple[Floats, Floats]:
+        """Eigenvalues of S in the common unit, rising, and eigenvectors."""
+        return eigh(self._in_common_unit)
 
     @cached_property
     def target(self) -> float:
@@ -257,7 +270,9 @@ class Covariance:
         if varying > freedom:
             return [f"{varying} columns vary in {freedom} dimensions{where}"]
         dependent = self.dependent()
-        return [f"{named(dependent, names)} dependent on others{where}"] if len(dependent) else []
+        if len(dependent) == 0:
+            return []
+        return [f"{columns_are(dependent, names)} dependent on others{where}"]
 
 
 def _compare(vectors: Floats, flat: Bools, instead: Floats, scale: Floats) -> float:
@@ -269,12 +284,10 @@ def _compare(vectors: Floats, flat: Bools, instead: Floats, scale: Floats) -> fl
     return 2 * float(np.log(np.abs(np.diagonal(triangle))).sum())
 
 
-def named(columns: Ints, names: Sequence[Any] | None) -> str:
+def columns_are(columns: Ints, names: Sequence[Any] | None) -> str:
     """Some columns by name, with the verb that follows."""
-    shown = [repr(names[j]) if names is not None else str(j) for j in columns[:MOST_NAMES]]
-    more = len(columns) - len(shown)
-    listed = ", ".join(shown) + (f" and {more} more" if more else "")
-    return f"column {listed} is" if len(columns) == 1 else f"columns {listed} are"
+    told = named(columns, names)
+    return f"column {told} is" if len(columns) == 1 else f"columns {told} are"
 
 
 def least_variance(tol: float, p: int) -> float:

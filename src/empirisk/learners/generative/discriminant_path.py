@@ -12,17 +12,17 @@ from empirisk.data.class_moments import measured_moments
 from empirisk.learners.generative.class_densities import ClassDensities
 from empirisk.learners.generative.complete_rows import has_missing
 from empirisk.learners.generative.discriminants import decide
-from empirisk.learners.generative.estimated_covariance import check_alone, estimated_covariance
+from empirisk.learners.generative.estimated_covariance import check_alone, estimated_within
 from empirisk.learners.generative.fisher import fisher_coordinates
 from empirisk.learners.generative.held_out import MOST_NUMBERS, row_weight
 from empirisk.learners.generative.settings import (
     BY_THE_DATA,
     by_cholesky,
     checked_components,
+    checked_flag,
     checked_priors,
     checked_shrinkage,
     checked_tol,
-    checked_unbiased,
 )
 from empirisk.learners.generative.shrinkage import ShrunkenClasses, shrunken_classes
 from empirisk.learners.generative.tied_covariance import (
@@ -59,7 +59,8 @@ class DiscriminantPath:
         priors = checked_priors(learner.priors, len(classes))
         self.tol = checked_tol(learner.tol)
         self.cholesky = by_cholesky(learner.solver)
-        unbiased = checked_unbiased(learner.unbiased)
+        unbiased = checked_flag(learner.unbiased, "unbiased")
+        checked_flag(learner.store_covariance, "store_covariance")
         with one_blas_thread():
             self.moments, self.units = measured_moments(
                 blocks, len(classes), tied=not self.by_the_data
@@ -82,7 +83,7 @@ class DiscriminantPath:
             grown = moments.weight.sum() / divisor(moments.weight, lost).sum()
             estimate = self.shrunken.pooled * grown
         elif self.learner.covariance_estimator is not None:
-            estimate = estimated_covariance(
+            estimate = estimated_within(
                 self.learner.covariance_estimator, moments, blocks, self.units
             )
         return TiedCovariance(

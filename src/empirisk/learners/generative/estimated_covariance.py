@@ -1,10 +1,10 @@
-"""The covariance within classes by an estimator that the user gives, as in scikit-learn.
+"""Covariances by an estimator that the user gives, as in scikit-learn.
 
-The estimator is fitted to the rows of each class by themselves, and the covariances C_k that it
-finds are pooled by the classes' shares of the rows: S = sum_k (n_k / n) C_k.
+The estimator is fitted to the rows of each class by themselves. Where classes share one covariance,
+those that it finds, C_k, are pooled by the classes' shares of the rows: S = sum_k (n_k / n) C_k.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from empirisk.runtime.errors import DataError, ParameterError
 
 
 def check_alone(learner: Any, values: Sequence[Any]) -> None:
-    """Refuse an estimator beside what else says how the covariance is found."""
+    """Refuse an estimator beside what else says how covariances are found, such as shrinkages."""
     estimator = learner.covariance_estimator
     if estimator is None:
         return
@@ -33,10 +33,11 @@ def check_alone(learner: Any, values: Sequence[Any]) -> None:
             "covariance_estimator is not supported with the svd solver: try another solver"
         )
     if any(value is not None and value != 0 for value in values):
+        tuned = "; Tuned and select choose the shrinkage, and risk.cross_validate judges an "
+        tuned += "estimator of covariances as it is"
         raise ParameterError(
             "covariance_estimator and shrinkage parameters are not None: only one of the two can "
-            "be set; Tuned and select choose the shrinkage, and risk.cross_validate judges an "
-            "estimator of covariances as it is"
+            f"be set{tuned if learner.axis is not None else ''}"
         )
     if learner.unbiased:
         raise ParameterError(
@@ -44,28 +45,45 @@ def check_alone(learner: Any, values: Sequence[Any]) -> None:
         )
 
 
-def estimated_covariance(
+def estimated_within(estimator: Any, moments: ClassMoments, blocks: Blocks, units: Units) -> Floats:
+    """S, of columns measured in `units`."""
+    share = moments.weight / moments.weight.sum()
+    found = np.zeros((len(units.column), len(units.column)))
+    for k, covariance in _of_each_class(estimator, moments, blocks, units):
+        found += share[k] * covariance
+    return found
+
+
+def estimated_classes(
     estimator: Any, moments: ClassMoments, blocks: Blocks, units: Units
 ) -> Floats:
-    """S of columns measured in `units`; the rows of one class at a time are in memory."""
+    """C_k (K, p, p), of columns measured in `units`; zeros for a class without rows."""
+    found = np.zeros((len(moments.rows), len(units.column), len(units.column)))
+    for k, covariance in _of_each_class(estimator, moments, blocks, units):
+        found[k] = covariance
+    return found
+
+
+def _of_each_class(
+    estimator: Any, moments: ClassMoments, blocks: Blocks, units: Units
+) -> Iterator[tuple[int, Floats]]:
+    """The classes that have rows, with C_k; the rows of one class at a time are in memory."""
     common = int(units.column.max())  # one for all columns: their ratios are as they came
-    share = moments.weight / moments.weight.sum()
-    p = len(units.column)
-    pooled = np.zeros((p, p))
-    for k in np.flatnonzero(moments.rows > 0):
+    finer = common - units.column
+    for k in np.flatnonzero(moments.rows > 0).tolist():
         check_deadline()
-        X, weight = _rows_of_class(blocks, int(k))
+        X, weight = _rows_of_class(blocks, k)
         with np.errstate(under="ignore"):
             X = np.ldexp(X, -common) if common else X
-        pooled += share[k] * _covariance(clone(estimator, safe=False), X, weight)
-    with np.errstate(over="ignore", under="ignore"):
-        measured = np.ldexp(pooled, (common - units.column)[:, None] + (common - units.column))
-    if not np.isfinite(measured).all():
-        raise DataError(
-            f"{type(estimator).__name__} found a covariance that is not finite: scale the columns, "
-            "or give another covariance_estimator"
-        )
-    return measured
+        found = _covariance(clone(estimator, safe=False), X, weight)
+        with np.errstate(over="ignore", under="ignore"):
+            measured = np.ldexp(found, finer[:, None] + finer)
+        if not np.isfinite(measured).all():
+            raise DataError(
+                f"{type(estimator).__name__} found a covariance that is not finite: scale the "
+                "columns, or give another covariance_estimator"
+            )
+        yield k, measured
 
 
 def _covariance(estimator: Any, X: Floats, weight: Floats) -> Floats:

@@ -22,6 +22,7 @@ from empirisk.risk.axis import CannotSubtractError, HeldOut, Output, Path, PathM
 from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.column_names import column_names
+from empirisk.runtime.complaints import refuse_one_class
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.scalars import is_whole
@@ -202,11 +203,7 @@ class GaussianClassifier(PathMixin, ClassifierMixin, BaseEstimator):
         return tags
 
     def _fit(self, blocks: Blocks, classes: Array, names: Sequence[str] | None) -> Self:
-        if len(classes) < 2:
-            raise DataError(
-                f"y has one class only, {classes.tolist()[0]!r}; {type(self).__name__} needs "
-                "rows of at least two classes"
-            )
+        refuse_one_class(classes, type(self).__name__)
         self._learn(blocks, classes, names)
         return self
 

@@ -17,10 +17,10 @@ from empirisk.learners.generative.gaussian_classifier import GaussianClassifier
 from empirisk.learners.generative.leave_one_out import predict_left_out
 from empirisk.learners.generative.settings import (
     BY_THE_DATA,
+    checked_flag,
     checked_priors,
     checked_shrinkage,
     checked_tol,
-    checked_unbiased,
 )
 from empirisk.learners.generative.tied_held_out import TiedParts, predict_folds
 from empirisk.risk.axis import Axis, CannotSubtractError, Freedom, HeldOut, Output
@@ -223,7 +223,7 @@ class LinearDiscriminantAnalysis(
             priors=checked_priors(self.priors, n_classes),
             tol=checked_tol(self.tol),
             tied=True,
-            unbiased=checked_unbiased(self.unbiased),
+            unbiased=checked_flag(self.unbiased, "unbiased"),
             fold_map=fold_map,
             shrinkages=[checked_shrinkage(value) for value in values],
         )

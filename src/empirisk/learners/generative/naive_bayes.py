@@ -10,7 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import _is_fitted, check_is_fitted
 
 from empirisk.data.rank_coding import CodedColumn
-from empirisk.data.table_door import table_of
+from empirisk.data.table_door import EVERY, table_of
 from empirisk.learners.generative.bayes_held_out import TrainingRows, predict_folds
 from empirisk.learners.generative.bayes_left_out import predict_left_out
 from empirisk.learners.generative.bayes_path import BayesPath
@@ -25,7 +25,8 @@ from empirisk.learners.generative.settings import checked_priors
 from empirisk.risk.axis import Axis, CannotSubtractError, HeldOut, Output, PathMixin
 from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints
-from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.complaints import refuse_one_class
+from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.scalars import is_number, is_whole
 from empirisk.runtime.validation import check_target
@@ -162,11 +163,7 @@ class NaiveBayes(ReadableBayes, PathMixin, ClassifierMixin, BaseEstimator):
         how = self._smoothing(self.alpha)
         rows, target, weight = self._training_set(X, y, sample_weight)
         classes, codes = np.unique(target, return_inverse=True)
-        if len(classes) < 2:
-            raise DataError(
-                f"y has one class only, {classes.tolist()[0]!r}; NaiveBayes needs rows of at least "
-                "two classes"
-            )
+        refuse_one_class(classes, "NaiveBayes")
         statistics = ClassStatistics.of(rows, codes.astype(np.int64), weight, len(classes))
         return self._learned(rows.columns, rows.blocks, classes, statistics, how)
 
@@ -211,6 +208,8 @@ class NaiveBayes(ReadableBayes, PathMixin, ClassifierMixin, BaseEstimator):
     @property
     def categorical_features(self) -> Any:
         """The columns that are asked to be categories, for the door."""
+        if isinstance(self.distributions, str) and self.distributions == "categorical":
+            return EVERY
         if not isinstance(self.distributions, Mapping):
             return "from_dtype"
         keys = [key for key, name in self.distributions.items() if name == "categorical"]

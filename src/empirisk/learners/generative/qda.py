@@ -1,27 +1,29 @@
 """Quadratic discriminant analysis: Gaussian classes, each with a covariance of its own."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
 
 from empirisk.data.blocks import Blocks, Rows
 from empirisk.learners.generative.class_covariances import Point
+from empirisk.learners.generative.estimated_covariance import check_alone
 from empirisk.learners.generative.gaussian_classifier import GaussianClassifier
 from empirisk.learners.generative.quadratic_held_out import UntiedParts, predict_folds
 from empirisk.learners.generative.quadratic_path import QuadraticPath
 from empirisk.learners.generative.settings import (
     BY_THE_DATA,
     by_cholesky,
+    checked_flag,
     checked_priors,
     checked_share,
     checked_shrinkage,
     checked_tol,
-    checked_unbiased,
 )
 from empirisk.risk.axis import CannotSubtractError, HeldOut, Output
 from empirisk.risk.plans.plan import Plan
-from empirisk.runtime.arrays import Array
+from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ParameterError
 
 
@@ -61,8 +63,10 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
         standard deviation is at most tol. Without shrinkage it is then given the variance
         tol^2, and a warning names the class and the columns. A column that is constant in a class
         is measured by its deviation within the other classes.
-
-    scikit-learn's `covariance_estimator` is taken by `LinearDiscriminantAnalysis` alone.
+    covariance_estimator : estimator, optional
+        Finds the covariances instead: a copy of it is fitted to the rows of each class. As in
+        `LinearDiscriminantAnalysis`; not together with `shrinkage`, `reg_param`, `unbiased` or the
+        solver "svd".
 
     Attributes
     ----------
@@ -76,6 +80,10 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
     rank_ : array of shape (n_classes,)
         In how many directions each class has variance; below n_features, the others were given
         the variance tol^2.
+    rotations_ : list of n_classes arrays of shape (n_features, n_features)
+        Of each class the principal axes, the eigenvectors of Sigma_k, as columns.
+    scalings_ : list of n_classes arrays of shape (n_features,)
+        The variances along them, falling.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -97,8 +105,6 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
     array([[0.5, 0.5]])
     """
 
-    remedy: ClassVar[str] = "set shrinkage above 0, or use RegularizedDiscriminantAnalysis"
-
     def __init__(
         self,
         *,
@@ -109,6 +115,7 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
         unbiased: bool = False,
         store_covariance: bool = False,
         tol: float = 1e-4,
+        covariance_estimator: Any = None,
     ) -> None:
         self.solver = solver
         self.shrinkage = shrinkage
@@ -117,6 +124,26 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
         self.unbiased = unbiased
         self.store_covariance = store_covariance
         self.tol = tol
+        self.covariance_estimator = covariance_estimator
+
+    @property
+    def rotations_(self) -> list[Floats]:
+        """The principal axes of each class, as columns."""
+        check_is_fitted(self)
+        return [axes for _, axes in self._densities.principal_axes]
+
+    @property
+    def scalings_(self) -> list[Floats]:
+        """The variances of each class along its principal axes, falling."""
+        check_is_fitted(self)
+        return [variances for variances, _ in self._densities.principal_axes]
+
+    @property
+    def remedy(self) -> str:
+        """What to do about a singular covariance, beside dropping columns."""
+        if self.covariance_estimator is not None:
+            return "or give an estimator that shrinks"
+        return "set shrinkage above 0, or use RegularizedDiscriminantAnalysis"
 
     def _learn(self, blocks: Blocks, classes: Array, names: Sequence[str] | None) -> None:
         self._path(blocks, (None,), classes, names).write(0, self)
@@ -126,11 +153,20 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
     ) -> QuadraticPath:
         point, scaled, how = self._target()
         return QuadraticPath(
-            self, blocks, [point], values, classes, names, scaled=scaled, by_the_data=how
+            self,
+            blocks,
+            [point],
+            values,
+            classes,
+            names,
+            scaled=scaled,
+            by_the_data=how,
+            estimator=self.covariance_estimator,
         )
 
     def _target(self) -> tuple[Point, bool, str | None]:
         """How far and towards what covariances are shrunken, and how if that is by the data."""
+        check_alone(self, [self.shrinkage, self.reg_param])
         regularised = checked_share(self.reg_param, "reg_param")
         if isinstance(self.shrinkage, str) and self.shrinkage in BY_THE_DATA:
             how, shrinkage = self.shrinkage, 0.0
@@ -158,6 +194,8 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
         """Folds from the class moments of all rows minus those of the fold; leave-one-out from
         one factorisation for each class."""
         point, scaled, how = self._target()
+        if self.covariance_estimator is not None:
+            raise CannotSubtractError("the estimator of covariances is fitted to every part anew")
         if how is not None:
             raise CannotSubtractError("every training part finds a shrinkage of its own")
         parts = UntiedParts.of(
@@ -166,7 +204,7 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
             priors=checked_priors(self.priors, n_classes),
             tol=checked_tol(self.tol),
             tied=False,
-            unbiased=checked_unbiased(self.unbiased),
+            unbiased=checked_flag(self.unbiased, "unbiased"),
             fold_map=fold_map,
             points=[point],
             scaled=scaled,

@@ -18,13 +18,14 @@ from empirisk.learners.generative.class_covariances import (
 from empirisk.learners.generative.class_densities import ClassDensities
 from empirisk.learners.generative.complete_rows import has_missing
 from empirisk.learners.generative.discriminants import decide
+from empirisk.learners.generative.estimated_covariance import estimated_classes
 from empirisk.learners.generative.held_out import MOST_NUMBERS, row_weight
 from empirisk.learners.generative.quadratic import QuadraticDiscriminants
 from empirisk.learners.generative.settings import (
     by_cholesky,
+    checked_flag,
     checked_priors,
     checked_tol,
-    checked_unbiased,
 )
 from empirisk.learners.generative.shrinkage import shrunken_classes
 from empirisk.learners.generative.tied_covariance import divisor, shares
@@ -51,6 +52,8 @@ class QuadraticPath:
         Whether shrinkage is towards a multiple of the identity, or the identity itself.
     by_the_data : str, optional
         How S_k is shrunken before, by "auto" or "oas".
+    estimator : estimator, optional
+        Of S_k, given by the user.
     """
 
     def __init__(
@@ -64,18 +67,22 @@ class QuadraticPath:
         *,
         scaled: bool,
         by_the_data: str | None = None,
+        estimator: Any = None,
     ) -> None:
         self.learner, self.points, self.values = learner, points, values
         self.classes = classes
         self._kept: list[ClassDensities] | None = None
         priors = checked_priors(learner.priors, len(classes))
         self.tol, self.cholesky = checked_tol(learner.tol), by_cholesky(learner.solver)
-        unbiased = checked_unbiased(learner.unbiased)
+        unbiased = checked_flag(learner.unbiased, "unbiased")
+        checked_flag(learner.store_covariance, "store_covariance")
         with one_blas_thread():
             self.moments, self.units = measured_moments(blocks, len(classes), tied=False)
             self.priors = shares(priors, self.moments)
             lost = row_weight(self.units) if unbiased else 0.0
             estimates = self._shrunken(blocks, by_the_data, lost)
+            if estimator is not None:
+                estimates = estimated_classes(estimator, self.moments, blocks, self.units)
             self.mixtures = {
                 alpha: ClassCovariances(
                     self.moments,

@@ -14,11 +14,11 @@ from empirisk.learners.generative.quadratic_held_out import UntiedParts, predict
 from empirisk.learners.generative.quadratic_path import QuadraticPath
 from empirisk.learners.generative.settings import (
     by_cholesky,
+    checked_flag,
     checked_priors,
     checked_share,
     checked_target,
     checked_tol,
-    checked_unbiased,
 )
 from empirisk.risk.axis import Axis, HeldOut, Output
 from empirisk.risk.plans.plan import Plan
@@ -178,7 +178,7 @@ class RegularizedDiscriminantAnalysis(GaussianClassifier):
             priors=checked_priors(self.priors, n_classes),
             tol=checked_tol(self.tol),
             tied=False,
-            unbiased=checked_unbiased(self.unbiased),
+            unbiased=checked_flag(self.unbiased, "unbiased"),
             fold_map=fold_map,
             points=[_point(value) for value in values],
             scaled=checked_target(self.target),

@@ -35,10 +35,10 @@ def checked_share(value: Any, name: str) -> float:
     return float(value)
 
 
-def checked_unbiased(value: Any) -> bool:
-    """Whether covariances are divided by the degrees of freedom, not by the number of rows."""
+def checked_flag(value: Any, name: str) -> bool:
+    """True or False."""
     if not is_flag(value):
-        raise ParameterError(f"unbiased is {value!r}; it must be True or False")
+        raise ParameterError(f"{name} is {value!r}; it must be True or False")
     return bool(value)
 
 

@@ -18,7 +18,7 @@ from empirisk.learners.generative.covariance import (
     LARGEST_CONDITION,
     Covariance,
     Factor,
-    named,
+    columns_are,
     rounding_of,
 )
 from empirisk.learners.generative.discriminants import LinearDiscriminants
@@ -106,9 +106,7 @@ class TiedCovariance(Covariance):
     @cached_property
     def rank(self) -> int:
         """The number of directions with variance at s = 0."""
-        if self.by_triangles is not None:
-            return len(self.unit)
-        return int((self.standardised.variances > self.least_variance).sum())
+        return len(self.unit) if self.by_triangles is not None else super().rank
 
     def why_singular(self, names: Sequence[Any] | None) -> str | None:
         """In words, which columns leave Sigma(0) without an inverse; None if it has one."""
@@ -116,10 +114,10 @@ class TiedCovariance(Covariance):
             return None
         clauses = []
         if self.constant.any():
-            clauses.append(f"{named(np.flatnonzero(self.constant), names)} constant")
+            clauses.append(f"{columns_are(np.flatnonzero(self.constant), names)} constant")
         within = np.flatnonzero(self.constant_within & ~self.constant)
         if len(within):
-            clauses.append(f"{named(within, names)} constant within each class")
+            clauses.append(f"{columns_are(within, names)} constant within each class")
         clauses += self.why_dependent(self.freedom, " within classes", names)
         if self._along_flat(self.standardised, self.mean - self.mean[0]).any():
             clauses.append("classes are perfectly separated on the training rows")

@@ -1,17 +1,17 @@
-"""Parameters by which scikit-learn's solvers are steered.
+"""Which values the parameters of linear rules may have: those that scikit-learn takes.
 
-Code that was written for scikit-learn gives them. They are accepted and checked; what a fit
-returns, the minimiser of its objective, does not depend on them.
+Some of them steer scikit-learn's solvers alone. Code that was written for it gives them, so they
+are accepted and checked; what a fit returns, the minimiser of its objective, does not depend on
+them.
 """
 
 from collections.abc import Callable, Mapping
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from empirisk.runtime.errors import ParameterError
-from empirisk.runtime.scalars import is_flag, is_whole
+from empirisk.runtime.scalars import is_flag, is_number, is_whole
 
 
 class Wanted(NamedTuple):
@@ -27,10 +27,9 @@ def one_of(*names: str) -> Wanted:
 
 
 FLAG = Wanted(is_flag, "True or False")
-TOLERANCE = Wanted(
-    lambda value: isinstance(value, Real) and float(value) >= 0, "a number, 0 or more"
-)
-ABOVE_ZERO = Wanted(lambda value: isinstance(value, Real) and float(value) > 0, "a number above 0")
+TOLERANCE = Wanted(lambda value: is_number(value) and value >= 0, "a number, 0 or more")
+ABOVE_ZERO = Wanted(lambda value: is_number(value) and value > 0, "a number above 0")
+COUNT = Wanted(lambda value: is_whole(value, 1), "an integer, 1 or more")
 ITERATIONS = Wanted(
     lambda value: value is None or is_whole(value, 1), "None or a whole number, 1 or more"
 )
@@ -52,7 +51,7 @@ SEED = Wanted(
 
 
 def check_accepted(learner: Any, wanted: Mapping[str, Wanted]) -> None:
-    """Refuse values that scikit-learn would refuse.
+    """Refuse what is not wanted.
 
     Examples
     --------
@@ -65,3 +64,11 @@ def check_accepted(learner: Any, wanted: Mapping[str, Wanted]) -> None:
         value = getattr(learner, name)
         if not holds(value):
             raise ParameterError(f"{name} is {value!r:.80}; it must be {words}")
+
+
+def check_alpha(alpha: Any) -> float:
+    """A penalty as a float, 0 or more."""
+    value = alpha[()] if isinstance(alpha, np.ndarray) and alpha.ndim == 0 else alpha
+    if is_number(value) and value >= 0:
+        return float(value)
+    raise ParameterError(f"alpha is {alpha!r}; it must be a number, 0 or more")

@@ -76,8 +76,11 @@ class BasisExpansion(BasisFunctions, TransformerMixin, BaseEstimator):
     the data lie. They are named P1(x0), P2(x0), P1(x0) P1(x1) and so on.
 
     A feature gets no more functions than it has distinct values less one; quantiles that fall on
-    the same value are one knot. A feature that is constant gets a column of zeros. A training row
-    of weight w counts as w copies; weight 0 is not there.
+    the same value are one knot. A feature that is constant gets a column of zeros, and is in no
+    product. Nor are two features of two values each, unless all four pairs of values occur in
+    training: their product is a combination of themselves and a constant. So the columns that an
+    `Encoder` makes of a category are not multiplied with one another. A training row of weight w
+    counts as w copies; weight 0 is not there.
 
     A model file holds named bases; models with callables are kept by pickle or joblib.
 

@@ -5,6 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from empirisk.learners.linear.accepted_parameters import FLAG, check_accepted
 from empirisk.learners.linear.bases import Extrapolation, Family, Nothing, extended, with_knots
 from empirisk.learners.linear.basis_parameters import (
     OUTSIDE,
@@ -20,6 +21,7 @@ from empirisk.learners.linear.orthogonal_polynomials import OrthogonalPolynomial
 from empirisk.learners.linear.polynomial_terms import (
     multiply_out,
     polynomial_terms,
+    redundant_products,
     refuse_too_many,
 )
 from empirisk.learners.linear.training_range import TrainingRange
@@ -51,6 +53,7 @@ class BasisFunctions:
 
     def learn(self, X: Floats, weight: Floats, spreads: Sequence[Spread] | None = None) -> Self:
         """`fit` on rows that are checked; `spreads` of the features may be known already."""
+        check_accepted(self, {"interactions": FLAG})
         check_basis(self.basis, self.extrapolation)
         degree = check_degree(self.degree, self.basis)
         refuse_knots(self.knots, self.basis, self.degree)
@@ -79,7 +82,9 @@ class BasisFunctions:
         found = [OrthogonalPolynomials.of(np.ascontiguousarray(t), weight, degree) for t in scaled]
         self.recurrences_ = [polynomials.steps for polynomials in found]
         largest = [max(1, polynomials.size) for polynomials in found]
-        self.powers_ = polynomial_terms(largest, degree, interactions)
+        products = interactions and degree > 1
+        redundant = redundant_products(X, self.low_, self.high_) if products else None
+        self.powers_ = polynomial_terms(largest, degree, interactions, redundant)
         self.n_output_features_ = len(self.powers_)
 
     def expand(self, X: Floats) -> Floats:

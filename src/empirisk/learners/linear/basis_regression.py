@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from empirisk.charts.fitted_curve import draw_fitted_curve
 from empirisk.data.blocks import Rows
+from empirisk.learners.linear.accepted_parameters import FLAG, check_accepted
 from empirisk.learners.linear.bases import Extrapolation
 from empirisk.learners.linear.basis_expansion import BasisExpansion
 from empirisk.learners.linear.basis_held_out import held_out
@@ -177,8 +178,7 @@ class BasisRegression(PathMixin, MultiOutputMixin, RegressorMixin, BaseEstimator
         self, X: Any, y: Array, sample_weight: Floats, values: Sequence[Any], *, n_classes: int = 0
     ) -> BasisPath:
         """All degrees from one factorisation; splines of several features one by one."""
-        check_basis(self.basis, self.extrapolation)
-        degrees = [check_degree(value, self.basis) for value in values]
+        degrees = self._degrees(values)
         rows, names = Rows(X, as_columns(y), sample_weight), column_names(X)
         with one_blas_thread():
             return fit_degrees(self, rows, degrees, values, flat=y.ndim == 1, names=names)
@@ -196,15 +196,22 @@ class BasisRegression(PathMixin, MultiOutputMixin, RegressorMixin, BaseEstimator
         rows_per_block: int,
     ) -> HeldOut:
         """Polynomials and callables: all held-out predictions from one factorisation."""
-        check_basis(self.basis, self.extrapolation)
-        degrees = [check_degree(value, self.basis) for value in values]
+        degrees = self._degrees(values)
         return held_out(
             self, X, y, sample_weight, plan, degrees, values, rows_per_block=rows_per_block
         )
 
+    def _degrees(self, values: Sequence[Any]) -> list[int]:
+        """The degrees, checked as all other parameters are."""
+        check_accepted(self, {"fit_intercept": FLAG})
+        check_basis(self.basis, self.extrapolation)
+        return [check_degree(value, self.basis) for value in values]
+
     def plot(self, X: Any = None, y: Any = None, ax: Any = None) -> Any:
         """Draw the fitted curve of one feature over its training range, with data if given."""
         check_is_fitted(self)
+        if (X is None) != (y is None):
+            raise DataError("one of X and y was given: give both, to be drawn as points, or none")
         if self.n_features_in_ != 1:
             raise DataError(
                 f"a curve has one feature, and this model has {self.n_features_in_}: draw it for "

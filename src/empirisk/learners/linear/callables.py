@@ -9,7 +9,11 @@ from empirisk.runtime.errors import DataError
 
 def column_of(function: Function, j: int, X: Floats) -> Floats:
     """Its value for each row; j is its number, for complaints."""
-    column = np.asarray(function(X), dtype=float)
+    found = function(X)
+    try:
+        column = np.asarray(found, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"basis function {j} returned something else than numbers") from error
     if column.size != len(X):
         raise DataError(
             f"basis function {j} returned shape {column.shape} for {len(X)} rows; it must return "

@@ -23,6 +23,7 @@ from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread
+from empirisk.runtime.scalars import check_level
 from empirisk.solvers.inverse_hessian import InverseHessian
 from empirisk.solvers.quasi_newton import Inverse, quasi_newton
 
@@ -250,8 +251,7 @@ class Level:
 def _check(learner: Any, level: float, method: str) -> None:
     if method not in ("wald", "profile"):
         raise ParameterError(f"method is {method!r}; it must be 'wald' or 'profile'")
-    if not 0 < level < 1:
-        raise ParameterError(f"level is {level!r}; it must lie between 0 and 1")
+    check_level(level)
     ratio = effective_ratio(learner)
     if ratio > 0:
         raise ParameterError(

@@ -53,8 +53,9 @@ def norm_for_penalty(
     (0.4, 0.5)
     """
     data = check_fit(learner, X, y, sample_weight)
-    norms = _norms(learner, data.X, data.y, data.sample_weight, np.atleast_1d(alpha))
-    return norms if np.ndim(alpha) else float(norms[0])
+    alphas = np.asarray(alpha, dtype=float)
+    norms = _norms(learner, data.X, data.y, data.sample_weight, alphas.ravel())
+    return norms.reshape(alphas.shape) if alphas.ndim else float(norms[0])
 
 
 def penalty_for_norm(
@@ -78,16 +79,16 @@ def penalty_for_norm(
     -------
     float
     """
-    sparse = not isinstance(learner, Ridge) and learner._l1_ratio > 0
-    if not (t > 0 or (t == 0 and sparse)):
+    comes_to_0 = not isinstance(learner, Ridge) and learner.l1_ratio > 0
+    if not (t > 0 or (t == 0 and comes_to_0)):
         raise ParameterError(
             f"t is {t!r}; give a number > 0: only a penalty on absolute values comes down to 0"
         )
     data = check_fit(learner, X, y, sample_weight)
     rows = data.X, data.y, data.sample_weight
+    if t == 0 and not isinstance(learner, Ridge):
+        return learner._task(*rows).largest_alpha()
     grid = np.asarray(learner.axis_values(*rows, n_train=len(data.X)))
-    if t == 0:
-        return float(grid[0])
     norms = _norms(learner, *rows, grid)
     low = int(np.searchsorted(norms, t))  # the norms grow as the penalties shrink
     if low == len(grid):

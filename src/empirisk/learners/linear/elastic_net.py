@@ -30,7 +30,7 @@ class ElasticNet(SparseRule):
 
     Attributes
     ----------
-    coef_, intercept_, dual_gap_, n_iter_
+    coef_, sparse_coef_, intercept_, dual_gap_, n_iter_
         As in `Lasso`.
     degrees_of_freedom_ : float
         Trace of the hat matrix on the columns whose coefficients are not zero (mean over outputs),
@@ -84,7 +84,3 @@ class ElasticNet(SparseRule):
         self.selection = selection
         self.penalty_factor = penalty_factor
         self.n_jobs = n_jobs
-
-    @property
-    def _l1_ratio(self) -> float:
-        return self.l1_ratio

@@ -51,6 +51,8 @@ class Lasso(SparseRule):
     ----------
     coef_ : array of shape (p,) or (outputs, p)
     intercept_ : float or array of shape (outputs,)
+    sparse_coef_ : scipy.sparse.csr_matrix of shape (1, p) or (outputs, p)
+        The same coefficients.
     dual_gap_ : float or array of shape (outputs,)
         By how much at most the objective misses its minimum.
     n_iter_ : int
@@ -88,6 +90,7 @@ class Lasso(SparseRule):
     """
 
     feature_scaling: ClassVar[Literal["each", "common"] | None] = "common"
+    l1_ratio = 1.0
 
     def __init__(
         self,
@@ -117,7 +120,3 @@ class Lasso(SparseRule):
         self.selection = selection
         self.penalty_factor = penalty_factor
         self.n_jobs = n_jobs
-
-    @property
-    def _l1_ratio(self) -> float:
-        return 1.0

@@ -90,7 +90,7 @@ class SparsePath(LinearPath):
     @property
     def norm(self) -> Floats:
         """What the penalty is on: sum_j f_j (r |b_j| + (1 - r) b_j^2 / 2), (values, outputs)."""
-        ratio, size = self.learner._l1_ratio, np.abs(self.coef)
+        ratio, size = self.learner.l1_ratio, np.abs(self.coef)
         return (ratio * size + (1 - ratio) / 2 * size**2) @ self.learner._factors(size.shape[2])
 
     def predict_path(self, X: Array, output: Output = "value") -> Floats:

@@ -25,7 +25,7 @@ from empirisk.runtime.column_names import column_names
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.solvers.least_squares import Solution, least_squares
 
-ACCEPTED = {"copy_X": FLAG, "tol": TOLERANCE, "positive": FLAG}
+ACCEPTED = {"fit_intercept": FLAG, "copy_X": FLAG, "tol": TOLERANCE, "positive": FLAG}
 
 
 class LinearRegression(LinearRule):

@@ -11,14 +11,14 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, clone
 from empirisk.data.blocks import Blocks, Rows
 from empirisk.risk.axis import Freedom, Output, PathMixin
 from empirisk.runtime.arrays import Array, Floats
-from empirisk.runtime.column_names import column_names
+from empirisk.runtime.column_names import column_names, named
 from empirisk.runtime.errors import ConvergenceWarning, RankWarning
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.validation import check_fit, check_predict
 from empirisk.solvers.least_squares import Solution
 
 Names = Sequence[str] | None
-NAMED = 5  # dependent columns, and columns that one depends on, that a warning names
+NAMED = 5  # dependent columns that a warning tells of
 
 
 class LinearRule(PathMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -168,17 +168,11 @@ def warn_of(solution: Solution, learner: LinearRule, names: Names) -> None:
 
 
 def _dependence(solution: Solution, learner: LinearRule, names: Names) -> str:
-    def name(j: int) -> str:
-        return str(j) if names is None else repr(str(names[j]))
-
     clauses = []
     for j, parts in list(solution.dependent.items())[:NAMED]:
-        if len(parts) == 0:
-            clauses.append(f"column {name(j)} is {'constant' if learner.fit_intercept else 'zero'}")
-            continue
-        shown = ", ".join(name(k) for k in parts[:NAMED])
-        more = f" and {len(parts) - NAMED} more" if len(parts) > NAMED else ""
-        clauses.append(f"column {name(j)} is a combination of {shown}{more}")
+        nothing = "constant" if learner.fit_intercept else "zero"
+        what = f"a combination of {named(parts, names)}" if len(parts) else nothing
+        clauses.append(f"column {named([j], names)} is {what}")
     left = len(solution.dependent) - NAMED
     if left > 0:
         clauses.append(f"and so for {left} more columns")

@@ -4,21 +4,17 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 
 from empirisk.data.blocks import Rows
 from empirisk.learners.class_weights import ClassWeightMixin
-from empirisk.learners.generative.discriminants import (
-    LinearDiscriminants,
-    largest,
-    log_posterior,
-    posterior,
-)
+from empirisk.learners.generative.discriminants import log_posterior, posterior
 from empirisk.learners.linear.accepted_parameters import check_accepted
 from empirisk.learners.linear.coefficient_intervals import (
     CoefficientIntervals,
     coefficient_intervals,
 )
+from empirisk.learners.linear.linear_classifier import LinearClassifier
 from empirisk.learners.linear.logistic_grid import grid_of_C
 from empirisk.learners.linear.logistic_parameters import ACCEPTED, SAME
 from empirisk.learners.linear.logistic_path import LogisticPath
@@ -26,12 +22,12 @@ from empirisk.learners.linear.logistic_penalty import checked_C, effective_ratio
 from empirisk.risk.axis import Axis, PathMixin
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.column_names import column_names
+from empirisk.runtime.complaints import refuse_one_class
 from empirisk.runtime.errors import DataError
-from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.validation import TrainingSet, check_fit, check_predict
 
 
-class LogisticRegression(ClassWeightMixin, PathMixin, ClassifierMixin, BaseEstimator):
+class LogisticRegression(ClassWeightMixin, PathMixin, LinearClassifier):
     """Classes with log-odds that are linear in x: minimise over coefficients b and intercepts
 
         sum_i w_i log-loss_i + (1/C) ((1 - l1_ratio) |b|^2 / 2 + l1_ratio |b|_1).
@@ -195,16 +191,6 @@ class LogisticRegression(ClassWeightMixin, PathMixin, ClassifierMixin, BaseEstim
         rows = _kept(Rows(X, y, weight))
         return LogisticPath(self, rows, values, n_classes, column_names(X))
 
-    def decision_function(self, X: Any) -> Floats:
-        """The score of each class; with two classes that of the second, of shape (n_rows,)."""
-        values = self._values(X)[:, :, 0]
-        return values[:, 0] if values.shape[1] == 1 else values
-
-    def predict(self, X: Any) -> Array:
-        """The most probable class of each row."""
-        codes = largest(self._values(X))[:, 0]
-        return self.classes_[codes]
-
     def predict_proba(self, X: Any) -> Floats:
         """The probabilities of the classes, in the order of `classes_`."""
         return posterior(self._values(X))[:, 0]
@@ -263,11 +249,7 @@ class LogisticRegression(ClassWeightMixin, PathMixin, ClassifierMixin, BaseEstim
         door = clone(self) if again else self  # the door notes the columns it sees
         data = check_fit(door, X, y, sample_weight, classifier=True)
         assert data.classes is not None
-        if len(data.classes) < 2:
-            raise DataError(
-                f"y has one class only, {data.classes.tolist()[0]!r}; LogisticRegression needs "
-                "rows of at least two classes"
-            )
+        refuse_one_class(data.classes, "LogisticRegression")
         if again and not np.array_equal(data.classes, self.classes_):
             raise DataError("y has other classes than the rows that the model was fitted to")
         weight = self._class_weighted(data.y, data.sample_weight, data.classes)
@@ -280,12 +262,6 @@ class LogisticRegression(ClassWeightMixin, PathMixin, ClassifierMixin, BaseEstim
             return None
         coef, intercept = self.coef_, self.intercept_
         return lambda problem: problem.theta(coef, intercept + coef @ problem.raw_centre)
-
-    def _values(self, X: Any) -> Floats:
-        X = check_predict(self, X)
-        rule = LinearDiscriminants(self.coef_[:, None], self._offset[:, None], self._centre)
-        with one_blas_thread():
-            return rule.values(X)
 
 
 def _kept(rows: Rows) -> Rows:

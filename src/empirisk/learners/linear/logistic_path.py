@@ -11,7 +11,6 @@ from empirisk.data.blocks import Rows
 from empirisk.learners.generative.discriminants import LinearDiscriminants
 from empirisk.learners.linear.logistic_descent import fit_by_gradient
 from empirisk.learners.linear.logistic_fit import Fit
-from empirisk.learners.linear.logistic_parameters import checked_count, checked_tol
 from empirisk.learners.linear.logistic_penalty import (
     effective_C,
     effective_ratio,
@@ -21,11 +20,11 @@ from empirisk.learners.linear.logistic_problem import Last, LogisticProblem
 from empirisk.learners.linear.separation import FAR, Separation, SeparationWarning, separation_of
 from empirisk.risk.axis import Output
 from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.column_names import named
 from empirisk.runtime.errors import ConvergenceWarning, RankWarning
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.solvers.descent import Descent
 
-NAMED = 5  # columns that a warning names
 ATTAINABLE = 1e-10
 """The accuracy that rounding errors allow, as a rule."""
 NOTICEABLE = 1e-6
@@ -80,10 +79,7 @@ class LogisticPath:
 
     def _fit(self, j: int, C: float, start: Floats | None) -> Fit:
         learner = self.learner
-        limits: Any = {
-            "tol": checked_tol(learner.tol),
-            "max_iter": checked_count(learner.max_iter),
-        }
+        limits: Any = {"tol": float(learner.tol), "max_iter": int(learner.max_iter)}
         if learner.solver not in ("gradient", "stochastic"):
             return self.problem.fit(C, start, **limits)
         fit, self.solutions[j] = fit_by_gradient(
@@ -106,10 +102,8 @@ class LogisticPath:
         dependent = np.flatnonzero(np.abs(null).max(axis=(0, 2), initial=0.0) > NOTICEABLE)
         dependent = dependent[dependent < len(self.problem.centre)]
         if len(dependent):
-            shown = [str(j) if names is None else repr(str(names[j])) for j in dependent[:NAMED]]
-            more = f" and {len(dependent) - NAMED} more" if len(dependent) > NAMED else ""
             warnings.warn(
-                f"column(s) {', '.join(shown)}{more} are constant or depend on one another: of "
+                f"column(s) {named(dependent, names)} are constant or depend on one another: of "
                 "the coefficients that fit equally well those of least norm are returned",
                 RankWarning,
                 stacklevel=4,

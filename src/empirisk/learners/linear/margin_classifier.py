@@ -5,11 +5,11 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
 from empirisk.learners.class_weights import ClassWeightMixin
-from empirisk.learners.generative.discriminants import LinearDiscriminants, largest
+from empirisk.learners.linear.accepted_parameters import COUNT, FLAG, check_accepted
+from empirisk.learners.linear.linear_classifier import LinearClassifier
 from empirisk.learners.linear.margin_path import (
     MarginPath,
     checked_C,
@@ -21,13 +21,13 @@ from empirisk.learners.linear.margin_stream import learn_more
 from empirisk.losses.margin import Perceptron, as_margin_loss
 from empirisk.losses.margin_loss import MarginLoss
 from empirisk.risk.axis import Axis, Freedom, PathMixin
-from empirisk.runtime.arrays import Array, Floats, Ints
-from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.arrays import Floats, Ints
+from empirisk.runtime.complaints import refuse_one_class
 from empirisk.runtime.parallel import one_blas_thread
-from empirisk.runtime.scalars import is_whole
-from empirisk.runtime.validation import check_fit, check_predict
+from empirisk.runtime.validation import check_fit
 from empirisk.solvers.margin_rows import MarginRows
 
+ACCEPTED = {"fit_intercept": FLAG, "max_iter": COUNT}
 STEPS = 30
 RANGE = {"l2": (10.0, 1e-5), "l1": (1.0, 1e-3)}
 """Of the default grid: the strongest and the weakest penalty, in units of the data."""
@@ -37,7 +37,7 @@ def _gives_probabilities(learner: Any) -> bool:
     return as_margin_loss(learner.loss).has_probability
 
 
-class MarginClassifier(ClassWeightMixin, PathMixin, ClassifierMixin, BaseEstimator):
+class MarginClassifier(ClassWeightMixin, PathMixin, LinearClassifier):
     """The linear rule f(x) = b0 + x'b with the least penalised margin risk: minimise
 
         C sum_i w_i phi(y_i f(x_i)) + |b|^2 / 2    (or + |b|_1),    y_i in {-1, +1}.
@@ -159,11 +159,7 @@ class MarginClassifier(ClassWeightMixin, PathMixin, ClassifierMixin, BaseEstimat
         data = check_fit(self, X, y, sample_weight, classifier=True)
         classes = data.classes
         assert classes is not None
-        if len(classes) < 2:
-            raise DataError(
-                f"y has one class only, {classes.tolist()[0]!r}; MarginClassifier needs rows of "
-                "at least two classes"
-            )
+        refuse_one_class(classes, "MarginClassifier")
         self._check_parameters()
         weight = self._class_weighted(data.y, data.sample_weight, classes)
         path = MarginPath(self, data.X, data.y, weight, [self.C], len(classes))
@@ -224,16 +220,6 @@ class MarginClassifier(ClassWeightMixin, PathMixin, ClassifierMixin, BaseEstimat
         weight = self._class_weighted(y, sample_weight, np.arange(n_classes))
         return MarginPath(self, X, y, weight, values, n_classes)
 
-    def decision_function(self, X: Any) -> Floats:
-        """f_k(x) for each class; with two classes f(x), of shape (n_rows,)."""
-        scores = self._scores(X)[:, :, 0]
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def predict(self, X: Any) -> Array:
-        """The class of the largest f_k(x), the first of equals; of two, the second if f(x) > 0."""
-        codes = largest(self._scores(X))[:, 0]
-        return self.classes_[codes]
-
     @available_if(_gives_probabilities)
     def predict_proba(self, X: Any) -> Floats:
         """The probabilities of the classes, where the loss tells them.
@@ -243,17 +229,7 @@ class MarginClassifier(ClassWeightMixin, PathMixin, ClassifierMixin, BaseEstimat
         classes the probabilities of each against the rest are divided by their sum. The
         perceptron and the hinge loss tell only the likelier class and have no `predict_proba`.
         """
-        return probabilities(as_margin_loss(self.loss), self._scores(X))[:, 0]
-
-    def _scores(self, X: Any) -> Floats:
-        X = check_predict(self, X)
-        rule = LinearDiscriminants(self.coef_[:, None], self._offset[:, None], self._centre)
-        with one_blas_thread():
-            return rule.values(X)
+        return probabilities(as_margin_loss(self.loss), self._values(X))[:, 0]
 
     def _check_parameters(self) -> None:
-        intercept = self.fit_intercept
-        if not (isinstance(intercept, int | np.bool_) and intercept in (0, 1)):
-            raise ParameterError(f"fit_intercept is {intercept!r}; it must be True or False")
-        if not is_whole(self.max_iter, 1):
-            raise ParameterError(f"max_iter is {self.max_iter!r}; it must be an integer, 1 or more")
+        check_accepted(self, ACCEPTED)

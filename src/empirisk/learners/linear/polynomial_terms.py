@@ -6,7 +6,7 @@ from math import comb
 
 import numpy as np
 
-from empirisk.runtime.arrays import Floats, Ints
+from empirisk.runtime.arrays import Bools, Floats, Ints
 from empirisk.runtime.errors import ParameterError
 
 MOST_COLUMNS = 1_000_000
@@ -33,11 +33,14 @@ def refuse_too_many(features: int, degree: int, interactions: bool) -> None:
         )
 
 
-def polynomial_terms(largest: Sequence[int], degree: int, interactions: bool) -> Ints:
+def polynomial_terms(
+    largest: Sequence[int], degree: int, interactions: bool, redundant: Bools | None = None
+) -> Ints:
     """The powers (terms, features) of each term, by total degree.
 
     The terms of a lower degree come first, so they are the first columns of every higher one.
-    `largest` is the highest power that each feature may have.
+    `largest` is the highest power that each feature may have; those that are `redundant` together,
+    (features, features), are in no product.
 
     Examples
     --------
@@ -51,7 +54,33 @@ def polynomial_terms(largest: Sequence[int], degree: int, interactions: bool) ->
         for term in _of_degree(features, d, interactions)
     ]
     powers = np.array(terms, dtype=np.int64)
-    return powers[(powers <= np.asarray(largest)).all(axis=1)]
+    powers = powers[(powers <= np.asarray(largest)).all(axis=1)]
+    if redundant is None or not redundant.any():
+        return powers
+    inside = (powers > 0).astype(float)
+    return powers[np.einsum("rj,rj->r", inside @ redundant, inside) == 0]
+
+
+def redundant_products(X: Floats, low: Floats, high: Floats) -> Bools:
+    """Which pairs of features have a product that is a combination of lower terms on these rows.
+
+    A constant and any other; and two features of two values each, unless all four pairs of values
+    occur. Of the columns that stand for the levels of one category they never do.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]])  # with [1, 1] the product would be new
+    >>> redundant_products(X, X.min(axis=0), X.max(axis=0)).tolist()
+    [[False, True], [True, False]]
+    """
+    constant = low == high
+    redundant = constant[:, np.newaxis] | constant
+    two = np.flatnonzero(((low == X) | (high == X)).all(axis=0) & ~constant)
+    ends = [(X[:, two] == end[two]).astype(float) for end in (low, high)]
+    rows = [one.T @ other for one in ends for other in ends]  # with each pair of values
+    redundant[np.ix_(two, two)] = np.min(rows, axis=0) == 0
+    np.fill_diagonal(redundant, False)
+    return redundant
 
 
 def _of_degree(features: int, degree: int, interactions: bool) -> Iterator[tuple[int, ...]]:

@@ -1,7 +1,6 @@
 """Ridge regression: least squares with a penalty on the squared norm of the coefficients."""
 
 from collections.abc import Sequence
-from numbers import Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -16,6 +15,7 @@ from empirisk.learners.linear.accepted_parameters import (
     SEED,
     TOLERANCE,
     check_accepted,
+    check_alpha,
     one_of,
 )
 from empirisk.learners.linear.held_out import held_out
@@ -40,6 +40,7 @@ TOO_CLOSE = 1e10
 """Condition number from which on each penalty is solved by itself, with refinement."""
 
 ACCEPTED = {
+    "fit_intercept": FLAG,
     "copy_X": FLAG,
     "max_iter": ITERATIONS,
     "tol": TOLERANCE,
@@ -127,6 +128,7 @@ class Ridge(LinearRule):
         self, X: Any, y: Array, sample_weight: Floats, *, n_train: int
     ) -> Sequence[float]:
         """100 log steps, from coefficients all but zero to all but those of least squares."""
+        check_accepted(self, ACCEPTED)
         if not is_one(self.alpha):
             raise ParameterError(
                 f"alpha is {self.alpha!r:.60}, a penalty for each target, and along the axis all "
@@ -235,12 +237,3 @@ class Ridge(LinearRule):
 def is_one(alpha: Any) -> bool:
     """Whether alpha is one penalty, and not one for each target."""
     return np.ndim(alpha) == 0
-
-
-def check_alpha(alpha: Any) -> float:
-    """One alpha as a float, 0 or more."""
-    if isinstance(alpha, Real) and 0 <= float(alpha) < np.inf:
-        return float(alpha)
-    raise ParameterError(
-        f"alpha is {alpha!r}; it must be a number, 0 or more, or one such for each target"
-    )

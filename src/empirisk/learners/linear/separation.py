@@ -15,6 +15,7 @@ from scipy.optimize import linprog
 
 from empirisk.learners.linear.logistic_loss import LogisticLoss
 from empirisk.runtime.arrays import Bools, Floats, Ints
+from empirisk.runtime.column_names import named
 from empirisk.runtime.deadlines import check_deadline, time_left
 from empirisk.runtime.errors import EmpiriskWarning
 
@@ -25,7 +26,7 @@ LEVEL = 1e-6
 AT_ONCE = 1000
 """Constraints that join a linear programme at once, or ten for each coordinate."""
 ROUNDS = 100  # of joining
-NAMED = 5
+NAMED = 5  # classes, or clauses, that a sentence has
 
 
 class SeparationWarning(EmpiriskWarning):
@@ -57,9 +58,7 @@ class Separation:
     def involved(self, names: Any) -> str:
         """The columns that the direction uses, in words."""
         used = np.flatnonzero((self.coef != 0).any(axis=0))
-        shown = [str(j) if names is None else repr(str(names[j])) for j in used[:NAMED]]
-        more = f" and {len(used) - NAMED} more" if len(used) > NAMED else ""
-        return f"column{'s' if len(used) > 1 else ''} {', '.join(shown)}{more}"
+        return f"column{'s' if len(used) > 1 else ''} {named(used, names)}"
 
     def message(self, names: Any, classes: Any) -> str:
         if self.kind == "complete":

@@ -15,20 +15,29 @@ from typing import Any, ClassVar, Self
 from warnings import warn
 
 import numpy as np
+from scipy.sparse import csr_matrix
+from sklearn.utils.validation import check_is_fitted
 
 from empirisk.data.blocks import Blocks
-from empirisk.learners.linear.accepted_parameters import FLAG, GRAM, SEED, check_accepted, one_of
+from empirisk.learners.linear.accepted_parameters import (
+    COUNT,
+    FLAG,
+    GRAM,
+    SEED,
+    TOLERANCE,
+    check_accepted,
+    check_alpha,
+    one_of,
+)
 from empirisk.learners.linear.constraint_form import norm_for_penalty, penalty_for_norm
 from empirisk.learners.linear.lasso_held_out import lasso_held_out
 from empirisk.learners.linear.lasso_path import SparsePath
 from empirisk.learners.linear.lasso_problem import Fits, Task, Terms, fit_all
 from empirisk.learners.linear.linear_rule import LinearRule, Names, as_columns
-from empirisk.learners.linear.ridge import check_alpha
 from empirisk.risk.axis import Axis, HeldOut, Output
 from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ConvergenceWarning, DataError, ParameterError
-from empirisk.runtime.scalars import is_number, is_whole
 from empirisk.runtime.validation import check_fit
 from empirisk.solvers.lasso import Stopping
 
@@ -38,6 +47,11 @@ RIDGE_LIKE = 1e-3  # with a smaller l1_ratio no penalty of ordinary size makes a
 RANGE = (1e-300, 1e300)
 
 ACCEPTED = {
+    "fit_intercept": FLAG,
+    "max_iter": COUNT,
+    "tol": TOLERANCE,
+    "warm_start": FLAG,
+    "positive": FLAG,
     "precompute": GRAM,
     "copy_X": FLAG,
     "random_state": SEED,
@@ -51,6 +65,7 @@ class SparseRule(LinearRule):
     axis: ClassVar[Axis | None] = Axis(("alpha",), larger="simpler", scale="log")
 
     alpha: Any
+    l1_ratio: Any
     fit_intercept: bool
     max_iter: Any
     tol: Any
@@ -60,6 +75,12 @@ class SparseRule(LinearRule):
     n_jobs: int | None
     dual_gap_: Any
     n_iter_: int
+
+    @property
+    def sparse_coef_(self) -> csr_matrix:
+        """`coef_` as a sparse matrix of shape (outputs, p), as in scikit-learn."""
+        check_is_fitted(self)
+        return csr_matrix(np.atleast_2d(self.coef_))
 
     def path(
         self, X: Any, y: Any, sample_weight: Any = None, *, values: Sequence[float] | None = None
@@ -82,6 +103,8 @@ class SparseRule(LinearRule):
         data = check_fit(self, X, y, sample_weight, multi_output=True)
         task = self._task(data.X, data.y, data.sample_weight)
         values = self._grid(task) if values is None else values
+        if len(values) == 0:
+            raise ParameterError("values is empty; give penalties, or None for the default ones")
         return self._path(task, values, flat=data.y.ndim == 1)
 
     def axis_values(
@@ -156,10 +179,6 @@ class SparseRule(LinearRule):
         alphas = np.array([check_alpha(alpha) for alpha in values])
         return lasso_held_out(self, X, y, sample_weight, plan, values, alphas, rows_per_block)
 
-    @property
-    def _l1_ratio(self) -> Any:
-        raise NotImplementedError
-
     def _fit(self, blocks: Blocks, *, flat: bool, names: Names) -> Self:
         task = Task.of(self._terms(blocks.n_columns), blocks, n_jobs=self.n_jobs)
         alphas = np.array([check_alpha(self.alpha)])
@@ -189,11 +208,7 @@ class SparseRule(LinearRule):
     def _terms(self, p: int) -> Terms:
         """What is minimised, with checked parameters."""
         check_accepted(self, ACCEPTED)
-        if not (is_number(self.tol) and self.tol >= 0):
-            raise ParameterError(f"tol is {self.tol!r}; it must be a number, 0 or more")
-        if not is_whole(self.max_iter, 1):
-            raise ParameterError(f"max_iter is {self.max_iter!r}; it must be a whole number, >= 1")
-        ratio = self._l1_ratio
+        ratio = self.l1_ratio
         if not (isinstance(ratio, Real) and 0 <= float(ratio) <= 1):
             raise ParameterError(f"l1_ratio is {ratio!r}; it must be a number from 0 to 1")
         stopping = Stopping(float(self.tol), int(self.max_iter))

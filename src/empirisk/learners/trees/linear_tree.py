@@ -10,7 +10,7 @@ from sklearn.utils.validation import _is_fitted
 
 from empirisk.data.rank_coding import RankCoding
 from empirisk.data.table_door import check_places
-from empirisk.learners.linear.ridge import check_alpha
+from empirisk.learners.linear.accepted_parameters import check_alpha
 from empirisk.learners.trees.decision_tree import DecisionTree
 from empirisk.learners.trees.limits import counts_rows, limits_of
 from empirisk.learners.trees.linear_columns import ModelColumns

@@ -1,0 +1,38 @@
+"""What logistic regression and margin classifiers share: scores, and the class of the largest."""
+
+from typing import Any
+
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from empirisk.learners.generative.discriminants import LinearDiscriminants, largest
+from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.parallel import one_blas_thread
+from empirisk.runtime.validation import check_predict
+
+
+class LinearClassifier(ClassifierMixin, BaseEstimator):
+    """A linear score f_k(x) of each class, or of the second of two."""
+
+    classes_: Array
+    coef_: Floats
+    intercept_: Floats
+    # Kept beside the intercept, which for columns with a large mean has fewer digits.
+    _offset: Floats
+    _centre: Floats
+
+    def decision_function(self, X: Any) -> Floats:
+        """f_k(x) of each class; with two classes that of the second, of shape (n_rows,)."""
+        values = self._values(X)[:, :, 0]
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    def predict(self, X: Any) -> Array:
+        """The class of the largest f_k(x), the first of equals; of two, the second if f(x) > 0."""
+        codes = largest(self._values(X))[:, 0]
+        return self.classes_[codes]
+
+    def _values(self, X: Any) -> Floats:
+        """(rows, classes or 1, 1)."""
+        X = check_predict(self, X)
+        rule = LinearDiscriminants(self.coef_[:, None], self._offset[:, None], self._centre)
+        with one_blas_thread():
+            return rule.values(X)
