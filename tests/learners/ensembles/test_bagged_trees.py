@@ -160,5 +160,5 @@ def test_a_level_that_was_never_seen_and_rows_of_another_kind():
 def test_going_on_needs_the_same_levels():
     X, y = mixed()
     bag = BaggingRegressor(n_estimators=2, warm_start=True, random_state=0).fit(X, y)
-    with pytest.raises(DataError, match="'word' has other values"):
+    with pytest.raises(DataError, match="'word' has another type, or other levels"):
         bag.set_params(n_estimators=4).fit(X.assign(word="violet"), y)

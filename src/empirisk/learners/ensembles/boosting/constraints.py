@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from empirisk.data.rank_coding import CodedColumn
+from empirisk.learners.trees.monotone import signs_of
 from empirisk.runtime.arrays import Array
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.scalars import whole
@@ -14,36 +15,15 @@ from empirisk.runtime.scalars import whole
 
 def monotone_signs(monotonic_cst: Any, columns: Sequence[CodedColumn], n_trees: int) -> Array:
     """-1, 0 or 1 for each feature: how the raw score may depend on it."""
-    p = len(columns)
     if monotonic_cst is None:
-        return np.zeros(p, np.int8)
-    signs = _signs_by_name(monotonic_cst, columns)
-    if signs.shape != (p,) or not np.isin(signs, (-1, 0, 1)).all():
-        raise ParameterError(
-            f"monotonic_cst has shape {signs.shape} and values {np.unique(signs)[:5]}; give {p} "
-            "values -1, 0 or 1, one for each feature"
-        )
+        return np.zeros(len(columns), np.int8)
+    signs = signs_of(monotonic_cst, columns)
     if n_trees > 1 and signs.any():
         raise ParameterError(
             f"monotonic_cst is for one output, and for two classes; here are {n_trees}: leave it "
             "out"
         )
-    for column, sign in zip(columns, signs, strict=True):
-        if sign and column.kind == "category":
-            raise ParameterError(
-                f"monotonic_cst constrains {column.name!r}, a category without an order"
-            )
-    return signs.astype(np.int8)
-
-
-def _signs_by_name(monotonic_cst: Any, columns: Sequence[CodedColumn]) -> Array:
-    if not isinstance(monotonic_cst, dict):
-        return np.asarray(monotonic_cst)
-    names = [column.name for column in columns]
-    strange = [name for name in monotonic_cst if name not in names]
-    if strange:
-        raise ParameterError(f"monotonic_cst names {strange[0]!r}; the columns are {names[:10]}")
-    return np.array([monotonic_cst.get(name, 0) for name in names])
+    return signs
 
 
 def interaction_groups(
