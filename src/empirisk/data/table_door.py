@@ -1,5 +1,6 @@
 """The door of learners that take tables as they are: categories and missing values, or numbers."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -17,7 +18,13 @@ from empirisk.data.raw_columns import chosen_categories, column_names, is_frame
 from empirisk.data.table import Table
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.column_names import check_names
-from empirisk.runtime.complaints import explain, first_row, refuse_dates, refuse_query
+from empirisk.runtime.complaints import (
+    explain,
+    first_row,
+    refuse_dates,
+    refuse_infinite,
+    refuse_query,
+)
 from empirisk.runtime.errors import DataError
 
 NAME_CATEGORIES = "name the columns of words in categorical_features, or give a data frame"
@@ -49,14 +56,18 @@ def table_of(X: Any, learner: Any, *, reset: bool | None, remedy: str = NAME_CAT
     if isinstance(X, np.ma.MaskedArray):
         X = np.ma.filled(X.astype(np.float64), np.nan)
     door: dict[str, Any] = {"dtype": "numeric", "ensure_all_finite": False}
-    refuse_dates(X, "X", type(learner).__name__)
+    name = type(learner).__name__
+    refuse_dates(X, "X", name)
     try:
         if reset is None:
-            return check_array(X, estimator=learner, input_name="X", **door)
-        return validate_data(learner, X, reset=reset, **door)
+            numbers = check_array(X, estimator=learner, input_name="X", **door)
+        else:
+            numbers = validate_data(learner, X, reset=reset, **door)
     except (ValueError, TypeError, OverflowError) as error:
-        explain(X, "X", type(learner).__name__, error, remedy=remedy)
+        explain(X, "X", name, error, remedy=remedy)
         raise
+    refuse_infinite(numbers, X, "X", name)
+    return numbers
 
 
 def code_table(X: Any, learner: Any, *, n_jobs: int | None = None) -> RankCoding:
@@ -86,19 +97,23 @@ def places_in(X: Any, columns: list[CodedColumn], unseen: float = np.nan) -> Flo
     """What `table_of` gave, as trees that were grown on these columns compare it."""
     plain = all(c.kind == "number" and c.calendar is None for c in columns)
     if plain and isinstance(X, np.ndarray):
-        places = np.require(X, np.float64, ["C", "A", "W"])
-    else:
-        places = places_of(X, columns, unseen)
+        return np.require(X, np.float64, ["C", "A", "W"])
+    places = places_of(X, columns, unseen)
+    refuse_infinite_cells(places, columns)
+    return places
+
+
+def refuse_infinite_cells(cells: Floats, columns: Sequence[CodedColumn]) -> None:
+    """Complain of infinities in the columns of a frame, as numbers."""
     with np.errstate(over="ignore", invalid="ignore"):
-        suspicious = not np.isfinite(places.sum())
-    if suspicious and np.isinf(places).any():
-        infinite = np.isinf(places)
+        suspicious = not np.isfinite(cells.sum())
+    if suspicious and np.isinf(cells).any():
+        infinite = np.isinf(cells)
         j = int(np.argmax(infinite.any(axis=0)))
         raise DataError(
             f"column {columns[j].name!r} has infinite values (inf), {first_row(infinite[:, j])}; "
             "leave their cells empty (NaN)"
         )
-    return places
 
 
 def kept_columns(coding: RankCoding, feature: Array, threshold: Floats) -> list[CodedColumn]:

@@ -78,7 +78,7 @@ def _table(tree: Any, path: RiskPath, n: int) -> list[Html]:
         "the root, to which all errors here are relative; xerror is on held-out rows."
     )
     shown = rows[:MOST_TREES]
-    marked = found.chosen if found.chosen is not None and found.chosen < MOST_TREES else None
+    marked = found.chosen if found.chosen < MOST_TREES else None
     header = ("CP", "nsplit", "rel error", "xerror", "xstd")
     parts = [
         element("p", how, css="soft"),

@@ -65,6 +65,14 @@ def refuse_not_finite(values: Floats, table: Any, subject: str, name: str) -> No
     )
 
 
+def refuse_infinite(values: Array, table: Any, subject: str, name: str) -> None:
+    """Complain of infinities in `values`, among which NaN may be."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        suspicious = not np.isfinite(values.sum())
+    if suspicious and np.isinf(values).any():
+        refuse_not_finite(np.where(np.isnan(values), 0.0, values), table, subject, name)
+
+
 def first_row(wrong: Any) -> str:
     """Where the first of some wrong cells is; rows count from 0.
 

@@ -25,6 +25,7 @@ from empirisk.runtime.complaints import (
     explain,
     first_row,
     refuse_dates,
+    refuse_infinite,
     refuse_missing_labels,
     refuse_not_finite,
     refuse_query,
@@ -180,6 +181,20 @@ def check_target(
     return target, check_weights(sample_weight, len(target))
 
 
+def has_columns(y: Any) -> bool:
+    """Whether a target has two columns or more; one that is no array is left to `check_target`.
+
+    Examples
+    --------
+    >>> has_columns([[1.0, 2.0]]), has_columns([[1.0], [2.0]]), has_columns([1.0, 2.0])
+    (True, False, False)
+    """
+    try:
+        return np.shape(y)[1:] > (1,)
+    except ValueError:  # rows of different lengths
+        return False
+
+
 def check_predict(
     estimator: Any, X: Any, *, allow_nan: bool = False, keep_single: bool = False
 ) -> Floats:
@@ -319,10 +334,7 @@ def _floats(
     if finite and not allow_nan:
         refuse_not_finite(values, table, subject, name)
     elif allow_nan:
-        with np.errstate(over="ignore", invalid="ignore"):
-            suspicious = not np.isfinite(values.sum())
-        if suspicious:
-            refuse_not_finite(np.where(np.isnan(values), 0.0, values), table, subject, name)
+        refuse_infinite(values, table, subject, name)
     return name_columns(values, column_names(table))
 
 

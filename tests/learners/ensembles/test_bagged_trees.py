@@ -13,11 +13,14 @@ from empirisk import (
     BaggingRegressor,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    HistGradientBoostingRegressor,
+    StagewiseRegressor,
+    Tuned,
 )
 from empirisk.data.table import Table
 from empirisk.learners.ensembles import bagged_trees
 from empirisk.learners.ensembles.columns import columns_of
-from empirisk.runtime.errors import DataError
+from empirisk.runtime.errors import DataError, ParameterError
 
 TREES = [
     {},
@@ -138,6 +141,46 @@ def test_constraints_and_categories_by_number_follow_the_columns():
             assert (sign * np.diff(bag.predict(line)) >= -1e-12).all()
 
 
+@pytest.mark.parametrize("around", [Tuned, StagewiseRegressor])
+def test_categories_by_number_follow_the_columns_of_trees_in_a_member(around):
+    X, y = load_iris(return_X_y=True)
+    members = around(DecisionTreeRegressor(categorical_features=[1], max_depth=2))
+    bag = BaggingRegressor(members, 4, max_features=2, random_state=0).fit(X, y)
+    for member, seen in zip(bag.estimators_, bag.estimators_features_, strict=True):
+        kinds = [column.kind for column in getattr(member, "best_estimator_", member).columns_]
+        assert kinds == ["category" if j == 1 else "number" for j in seen]
+    assert members.estimator.categorical_features == [1]
+
+
+@pytest.mark.parametrize("signs", [{"petal": 1}, [1, 0]])
+@pytest.mark.parametrize("columns", [1.0, 2])
+def test_constraints_of_columns_that_are_not_there_are_refused(signs, columns):
+    X, y = load_iris(return_X_y=True)
+    bag = BaggingRegressor(DecisionTreeRegressor(monotonic_cst=signs), max_features=columns)
+    with pytest.raises(ParameterError, match="monotonic_cst"):
+        bag.fit(X, y)
+
+
+@pytest.mark.parametrize("names", [None, ["a", "b", "c", "d"]])
+def test_features_that_may_not_meet_do_not_meet_in_a_bag_of_some_columns(names):
+    X = np.random.default_rng(0).uniform(-1, 1, size=(300, 4))
+    y = X[:, 0] * X[:, 2] + X[:, 1] * X[:, 3] + X[:, 0] * X[:, 1]
+    together = [[0, 1], [2, 3]] if names is None else [["a", "b"], ["c", "d"]]
+    boosted = HistGradientBoostingRegressor(max_iter=5, interaction_cst=together)
+    table = X if names is None else pd.DataFrame(X, columns=names)
+    bag = BaggingRegressor(boosted, 5, max_features=3, random_state=0).fit(table, y)
+
+    def interaction(j, k):
+        corners = np.repeat(X[:40], 4, axis=0)
+        corners[:, j], corners[:, k] = np.tile([-0.7, -0.7, 0.7, 0.7], 40), [-0.7, 0.7] * 80
+        rows = corners if names is None else pd.DataFrame(corners, columns=names)
+        return np.abs(bag.predict(rows).reshape(40, 4) @ [1, -1, -1, 1]).max()
+
+    assert interaction(0, 1) > 0.01
+    for j, k in ((0, 2), (1, 3), (0, 3)):
+        assert interaction(j, k) < 1e-12  # sums of the same numbers, in another order
+
+
 def test_predictions_by_blocks_of_rows_are_those_of_all_rows(monkeypatch):
     X, y = mixed()
     bag = BaggingRegressor(random_state=0).fit(X, y)
@@ -160,5 +203,5 @@ def test_a_level_that_was_never_seen_and_rows_of_another_kind():
 def test_going_on_needs_the_same_levels():
     X, y = mixed()
     bag = BaggingRegressor(n_estimators=2, warm_start=True, random_state=0).fit(X, y)
-    with pytest.raises(DataError, match="'word' has other values"):
+    with pytest.raises(DataError, match="'word' has another type, or other levels"):
         bag.set_params(n_estimators=4).fit(X.assign(word="violet"), y)

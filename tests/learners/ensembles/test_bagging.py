@@ -317,6 +317,17 @@ def test_more_members_with_warm_start_are_those_of_one_fit():
             clone_fitted(bag).set_params(**change).fit(X[:rows], y[:rows])
 
 
+def test_members_are_added_for_the_same_columns_alone():
+    X, y = sample(False)
+    bag = bag_of(None, False, warm_start=True, n_estimators=2).fit(X, y)
+    with pytest.raises(ValueError, match="X has 2 features"):
+        clone_fitted(bag).set_params(n_estimators=3).fit(X[:, :2], y)
+    named = pd.DataFrame(X, columns=list("abcd"))
+    bag = bag_of(None, False, warm_start=True, n_estimators=2).fit(named, y)
+    with pytest.raises(ValueError, match="feature names"):
+        bag.set_params(n_estimators=3).fit(named.rename(columns={"a": "z"}), y)
+
+
 def clone_fitted(model):
     return pickle.loads(pickle.dumps(model))
 

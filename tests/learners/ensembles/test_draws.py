@@ -174,7 +174,7 @@ def test_how_many_are_drawn():
     assert draws_of(0.5, 4, unit=np.array([0, 0, 1, 2])) == 1
 
 
-@pytest.mark.parametrize("max_samples", [0, -1, 0.0, 1.5, "all", np.nan])
+@pytest.mark.parametrize("max_samples", [0, -1, 0.0, 1.5, "all", np.nan, True])
 def test_a_wrong_number_is_refused(max_samples):
     with pytest.raises(ParameterError, match="max_samples is"):
         draws_of(max_samples, 10)

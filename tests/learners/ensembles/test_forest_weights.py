@@ -88,3 +88,27 @@ def test_a_class_of_nearly_no_weight_has_nearly_no_entropy():
     assert np.isfinite(forest.feature_importances_).all()
     assert np.isfinite(forest.predict_proba(X)).all()
     assert_array_equal(forest.predict(X)[y != "a"], y[y != "a"])
+
+
+def test_classes_of_groups_are_balanced_by_the_weights_that_their_rows_keep():
+    X, y = classes(K=3)
+    weight = np.where(y == "a", 0.25, 1.5)
+    group = np.arange(len(y)) // 3
+    forest = RandomForestClassifier(4, class_weight="balanced_subsample", random_state=0)
+    forest.fit(X, y, sample_weight=weight, groups=group)
+    roots = [tree.tree_.value[0, 0] for tree in forest.estimators_]
+    assert_allclose(roots, 1 / 3, rtol=1e-12)  # sums in another order
+
+
+@pytest.mark.parametrize(
+    ("settings", "target"), [({"criterion": "poisson"}, -1.0), ({}, 1e300), ({}, -1e300)]
+)
+@pytest.mark.parametrize("bootstrap", [True, False])
+def test_rows_of_weight_zero_may_have_any_target(settings, target, bootstrap):
+    X, y = regression()
+    y = np.abs(y)
+    weight = np.where(np.arange(len(y)) % 5 == 0, 0.0, 1.0)
+    forest = RandomForestRegressor(3, bootstrap=bootstrap, random_state=0, **settings)
+    usual = forest.fit(X, y, sample_weight=weight).predict(X)
+    strange = forest.fit(X, np.where(weight > 0, y, target), sample_weight=weight).predict(X)
+    assert_array_equal(strange, usual)

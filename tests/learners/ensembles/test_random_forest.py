@@ -143,6 +143,33 @@ def test_growth_goes_on_for_the_same_levels_alone():
         forest.set_params(n_estimators=3).fit(fewer, y)
 
 
+@pytest.mark.parametrize(
+    ("error", "change", "rows", "weight"),
+    [
+        (DataError, {}, 200, None),
+        (ParameterError, {"max_samples": 0.5}, 300, None),
+        (ParameterError, {"bootstrap": False}, 300, None),
+        (ParameterError, {}, 300, np.arange(300.0)),
+    ],
+)
+def test_growth_goes_on_from_the_same_draws_alone(error, change, rows, weight):
+    """Else the rows out of bag, which are found by drawing again, would be rows that trees saw."""
+    X, y = frame()
+    forest = RandomForestRegressor(2, random_state=0, warm_start=True).fit(X, y)
+    with pytest.raises(error, match="warm_start=True"):
+        forest.set_params(n_estimators=3, **change).fit(X[:rows], y[:rows], sample_weight=weight)
+
+
+def test_a_forest_is_the_sequence_of_its_trees():
+    X, y = frame()
+    forest = RandomForestRegressor(3, max_depth=2, random_state=0).fit(X, y)
+    assert len(forest) == 3
+    for b, tree in enumerate(forest):
+        assert_array_equal(tree.predict(X), forest[b].predict(X))
+    assert_array_equal(forest[-1].predict(X), forest.estimators_[2].predict(X))
+    assert forest.estimator_.get_params() == forest[0].get_params()
+
+
 def test_leaves_and_paths_are_those_of_the_single_trees():
     X, y = frame()
     forest = RandomForestRegressor(4, max_depth=5, random_state=0).fit(X, y)

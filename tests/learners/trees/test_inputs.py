@@ -224,6 +224,16 @@ def test_infinite_values_are_refused_by_name():
     assert_array_equal(DecisionTreeRegressor().fit(huge, y).predict(huge), model.predict(frame))
 
 
+def test_infinite_values_of_an_array_are_refused_by_number():
+    X, y, _ = sample(9)
+    model = DecisionTreeRegressor().fit(X, y)
+    wrong = X.copy()
+    wrong[3, 1] = np.inf
+    for refuse in (lambda: DecisionTreeRegressor().fit(wrong, y), lambda: model.predict(wrong)):
+        with pytest.raises(DataError, match=r"^column 1 has 1 infinite .* the first in row 3; "):
+            refuse()
+
+
 def test_infinite_identifiers_are_refused_by_name():
     model = DecisionTreeRegressor().fit(pd.DataFrame({"id": [2**60, 2**61]}), [0.0, 1.0])
     with pytest.raises(DataError, match=r"'id' has infinite values .* in row 1; "):

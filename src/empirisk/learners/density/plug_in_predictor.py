@@ -10,13 +10,13 @@ from sklearn.utils import ClassifierTags, RegressorTags, Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _is_fitted, check_is_fitted
 
+from empirisk.learners.class_codes import for_codes
 from empirisk.learners.density.action_path import ActionPath, ModelsPath, classifies
 from empirisk.learners.density.axis_of_part import AxisOfPart
 from empirisk.learners.density.best_actions import best_classes, checked_actions
 from empirisk.learners.density.conditional import Conditional, deviations, has_weights
 from empirisk.learners.density.plug_in_soundness import check_plug_in
 from empirisk.learners.ensembles.bag_door import checked_table, kept_rows
-from empirisk.learners.ensembles.class_codes import for_codes
 from empirisk.learners.ensembles.members import rows_of, rows_to_fit
 from empirisk.learners.linear.least_squares import LinearRegression
 from empirisk.learners.linear.logistic import LogisticRegression

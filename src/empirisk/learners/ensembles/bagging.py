@@ -33,7 +33,7 @@ from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.parallel import parallel
 from empirisk.runtime.progress import track
 from empirisk.runtime.streams import spawn
-from empirisk.runtime.validation import check_target
+from empirisk.runtime.validation import check_target, has_columns
 
 N_VALUES = 8
 
@@ -78,8 +78,8 @@ class Bagging(OneEstimator, BaggedPathMixin):
         self._refuse_other_tasks(prototype)
         checked_settings(self)
         classifier = is_classifier(self)
-        X = checked_table(self, X, prototype, reset=True)
-        many = get_tags(prototype).target_tags.multi_output and np.asarray(y).shape[1:] > (1,)
+        X = checked_table(self, X, prototype, reset=not self._goes_on())
+        many = get_tags(prototype).target_tags.multi_output and has_columns(y)
         target, weight = check_target(
             self, y, X, sample_weight, classifier=classifier, multi_output=many
         )
@@ -223,7 +223,7 @@ class Bagging(OneEstimator, BaggedPathMixin):
     def _add_members(self, training: Training, n: int, rows: Ints | None) -> None:
         """Fit the members, or those that are new: an earlier fit may go on."""
         before = 0
-        if self.warm_start and hasattr(self, "estimators_"):
+        if self._goes_on():
             before = len(self.estimators_)
             refuse_other_training(self, training, n)
         seeds = spawn(self.random_state, self.n_estimators)[before:]
@@ -236,6 +236,10 @@ class Bagging(OneEstimator, BaggedPathMixin):
         self.estimator_, self.estimators_ = training.estimator, members
         self._columns, self._seeds = columns, np.array(seeds, dtype=np.int64)
         self._draws, self._rows, self._n_samples = training.draws, rows, n
+
+    def _goes_on(self) -> bool:
+        """Whether fitting adds to the members that there are."""
+        return bool(self.warm_start) and hasattr(self, "estimators_")
 
     def _fit_members(
         self, training: Training, seeds: Sequence[int]

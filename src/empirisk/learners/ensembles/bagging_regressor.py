@@ -38,8 +38,9 @@ class BaggingRegressor(RegressorMixin, Bagging):
         Whether rows are drawn with replacement.
     bootstrap_features : bool
         Whether columns are.
-    oob_score : bool
-        Whether to judge each row by the members that did not draw it (`risk_`).
+    oob_score : bool, Loss, str or callable
+        Whether to judge each row by the members that did not draw it (`risk_`, `oob_score_`), with
+        the usual loss or another one. A function of y and predictions gives `oob_score_`.
     warm_start : bool
         Whether `fit` goes on from the members there are, with the same rows.
     n_jobs : int, optional

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from sklearn.utils import _safe_indexing
 
 from empirisk.data.column import Column
 from empirisk.data.frames import default_names
 from empirisk.data.raw_columns import chosen_categories, column_names, is_frame
 from empirisk.data.table import Table
+from empirisk.learners.ensembles.boosting.constraints import interaction_groups
+from empirisk.learners.trees.monotone import signs_of
 from empirisk.runtime.arrays import Array, Ints
 
 
@@ -20,6 +21,7 @@ def columns_of(X: Any, columns: Ints | None) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"a": [1, 2], "b": [3, 4], "c": [5, 6]})
     >>> list(columns_of(frame, np.array([0, 2, 2])).columns)
@@ -62,24 +64,30 @@ def numbered(names: Sequence[str]) -> list[str]:
 def for_columns(member: Any, columns: Ints, names: Array | None, p: int) -> Any:
     """The estimator with parameters that speak of these columns: categories, constraints.
 
+    So has the one that it hands all its columns on to, as `Tuned` does. Both are changed in place.
+
     Examples
     --------
+    >>> import numpy as np
     >>> from empirisk import DecisionTreeRegressor
     >>> tree = DecisionTreeRegressor(categorical_features=[0, 3], monotonic_cst=[0, 1, -1, 0])
     >>> print(for_columns(tree, np.array([2, 3]), None, 4))
     DecisionTreeRegressor(categorical_features=[1], monotonic_cst=[-1, 0])
     """
-    categories = getattr(member, "categorical_features", None)
-    signs = getattr(member, "monotonic_cst", None)
-    if signs is None and (categories is None or isinstance(categories, str)):
-        return member
+    if hasattr(inner := getattr(member, "estimator", None), "get_params"):
+        for_columns(inner, columns, names, p)
+    asked = member.get_params(deep=False).get  # others speak of the columns of their `estimator`
+    categories, signs = asked("categorical_features"), asked("monotonic_cst")
+    together = asked("interaction_cst")
     named = default_names(p) if names is None else list(names)
     changes: dict[str, Any] = {}
     if categories is not None and not isinstance(categories, str):
         chosen = chosen_categories(categories, named, p)
         changes["categorical_features"] = [i for i, j in enumerate(columns) if chosen[j]]
-    if isinstance(signs, dict):
-        changes["monotonic_cst"] = [signs.get(named[j], 0) for j in columns]
-    elif signs is not None and np.shape(signs) == (p,):
-        changes["monotonic_cst"] = [signs[j] for j in columns]
-    return member.set_params(**changes)
+    if signs is not None:
+        changes["monotonic_cst"] = signs_of(signs, named)[columns].tolist()
+    if together is not None and not isinstance(together, str):
+        groups = interaction_groups(together, named) or []
+        kept = [[i for i, j in enumerate(columns) if j in group] for group in groups]
+        changes["interaction_cst"] = [group for group in kept if group]
+    return member.set_params(**changes) if changes else member

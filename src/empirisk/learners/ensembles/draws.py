@@ -7,7 +7,6 @@ draws is never stored: the same seed draws it again.
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
-from operator import index
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from empirisk.compiled.resampling import even_counts, resample_rows, subset_counts, uneven_counts
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.scalars import real, whole
 from empirisk.runtime.streams import generator
 
 MANY = 16  # draws for each row, from which on a binomial number for each row is less work
@@ -228,36 +228,35 @@ def draws_of(
     (5, 3)
     """
     if max_samples is None:
-        return int(_population(n, weight, unit, whole=True))
-    if isinstance(max_samples, float | np.floating):
-        if 0 < max_samples <= 1:
-            whole = unit is None and replace
-            population = _population(n, weight, unit, whole=not whole)
-            if population > MOST_DRAWS:
-                raise DataError(
-                    f"max_samples is {max_samples!r}, a share of the weights, which sum to "
-                    f"{population:.3g}: divide them by a constant, or give a number of rows"
-                )
-            return max(1, int(max_samples * population))
-    else:
-        try:
-            if index(max_samples) >= 1:
-                return index(max_samples)
-        except TypeError:
-            pass
+        return int(_population(n, weight, unit, in_rows=True))
+    number, share = whole(max_samples), real(max_samples)
+    if number is not None and number >= 1:
+        return number
+    if number is None and share is not None and 0 < share <= 1:
+        by_weight = unit is None and replace
+        population = _population(n, weight, unit, in_rows=not by_weight)
+        if population > MOST_DRAWS:
+            raise DataError(
+                f"max_samples is {max_samples!r}, a share of the weights, which sum to "
+                f"{population:.3g}: divide them by a constant, or give a number of rows"
+            )
+        return max(1, int(share * population))
     raise ParameterError(
         f"max_samples is {max_samples!r}; give None for all, a whole number >= 1, or a share in "
         "(0, 1]"
     )
 
 
-def _population(n: int, weight: Floats | None, unit: Ints | None, *, whole: bool) -> float:
-    """How much there is to draw from; with `whole`, in rows where weights are not whole numbers."""
+def _population(n: int, weight: Floats | None, unit: Ints | None, *, in_rows: bool) -> float:
+    """How much there is to draw from: groups, or the sum of the weights.
+
+    With `in_rows` weights that are not whole numbers are no copies, and each row counts once.
+    """
     if unit is not None:
         return len(np.unique(unit if weight is None else unit[weight > 0]))
     if weight is None:
         return n
-    if whole and not _is_whole(weight):
+    if in_rows and not _is_whole(weight):
         return int((weight > 0).sum())
     return float(weight.sum())
 

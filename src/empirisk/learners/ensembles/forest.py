@@ -11,12 +11,14 @@ from sklearn.utils import Tags
 
 from empirisk.data.rank_coding import CodedColumn, RankCoding
 from empirisk.data.table_door import code_table, table_of
+from empirisk.learners.class_codes import codes_among
 from empirisk.learners.ensembles.draws import Draws, draws_of
 from empirisk.learners.ensembles.forest_growing import ForestGrowing
 from empirisk.learners.ensembles.forest_soundness import check_forest
 from empirisk.learners.ensembles.forest_trees import ForestTrees
 from empirisk.learners.ensembles.judged import asked_loss, forget_judgement, note_judgement, tell
 from empirisk.learners.ensembles.single_trees import MembersOf, SingleTrees
+from empirisk.learners.ensembles.warm_start import refuse_other_columns, refuse_other_rows
 from empirisk.risk.axis import Axis, Output
 from empirisk.risk.bagging.out_of_bag import bagged_problem
 from empirisk.risk.bagging.out_of_bag_scores import OutOfBag
@@ -26,7 +28,7 @@ from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.scalars import is_flag, whole
 from empirisk.runtime.streams import spawn
-from empirisk.runtime.validation import check_target
+from empirisk.runtime.validation import check_target, has_columns
 
 MOST_VALUES = 6  # of max_features, by default
 SUBSAMPLE = "balanced_subsample"
@@ -68,14 +70,13 @@ class Forest(SingleTrees, BaggedPathMixin, BaseEstimator):
         """
         classifier = is_classifier(self)
         table = table_of(X, self, reset=not self._goes_on())
-        several = np.asarray(y).shape[1:] > (1,)
         target, weight = check_target(
-            self, y, table, sample_weight, classifier=classifier, multi_output=several
+            self, y, table, sample_weight, classifier=classifier, multi_output=has_columns(y)
         )
         classes = None
         if classifier:
             classes = np.unique(target[weight > 0])
-            target = np.minimum(np.searchsorted(classes, target), len(classes) - 1)
+            target, _ = codes_among(target, classes)  # those of weight 0 may be none of them
         coding = code_table(table, self, n_jobs=self.n_jobs)
         unit = group_codes(groups, len(target))
         learner = self if classes is None else self.for_classes(classes)
@@ -212,14 +213,9 @@ class Forest(SingleTrees, BaggedPathMixin, BaseEstimator):
         """Which rows are in the leaves, if it is to be kept."""
 
     def _refuse_other(self, growing: ForestGrowing, classes: Array | None) -> None:
-        """Trees of other columns, levels, classes or outputs do not go into one forest."""
-        for column, now in zip(self.columns_, growing.coding.columns, strict=True):
-            new = now.for_flat_trees()
-            if column.kind != new.kind or list(column.values) != list(new.values):
-                raise DataError(
-                    f"column {column.name!r} has another type, or other levels, than before: with "
-                    "warm_start=True give the same rows again, or fit anew with warm_start=False"
-                )
+        """Trees of other rows, columns, levels, classes or outputs do not go into one forest."""
+        refuse_other_rows(self, len(growing.y), growing.draws)
+        refuse_other_columns(self.columns_, growing.coding.columns)
         if classes is None:
             same = growing.y.reshape(len(growing.y), -1).shape[1] == self.trees_.value.shape[1]
         else:

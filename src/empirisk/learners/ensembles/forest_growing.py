@@ -14,7 +14,6 @@ from empirisk.data.rank_coding import RankCoding
 from empirisk.learners.ensembles.draws import Draws
 from empirisk.learners.ensembles.forest_trees import ForestTrees
 from empirisk.learners.trees.decision_tree import DecisionTree
-from empirisk.learners.trees.finishing import PackedTree
 from empirisk.learners.trees.growth import Grower
 from empirisk.learners.trees.limits import limits_of
 from empirisk.learners.trees.monotone import checked_signs
@@ -81,8 +80,9 @@ class ForestGrowing:
     def _grow(self, seed: int) -> ForestTrees:
         counts = None if self.draws is None else self.draws.counts(seed)
         factors = None
-        if self.balanced and counts is not None:
-            factors = balancing(np.bincount(self.y, counts, minlength=self.n_classes))
+        if self.balanced and self.draws is not None and counts is not None:
+            weight = self.draws.member_weight(counts)
+            factors = balancing(np.bincount(self.y, weight, minlength=self.n_classes))
         single_use = self._has_shares or self._keeps_all_nodes
         grower = self._grower(counts, factors) if single_use else self._idle_grower()
         grower.grow(seed, counts, factors)  # rows are drawn by another key of it
@@ -91,7 +91,7 @@ class ForestGrowing:
         packed = grower.packed()
         if not single_use:
             self._idle.append(grower)
-        return self._of_packed(packed)
+        return ForestTrees.of_packed(self.problem.packed_in_units(packed), classes=self.n_classes)
 
     def _idle_grower(self) -> Grower:
         """One that no thread is using; a new one if there is none."""
@@ -125,12 +125,20 @@ class ForestGrowing:
 
     @cached_property
     def problem(self) -> Problem:
-        """The target of all rows, with the weights that they have before they are drawn."""
+        """The target of all rows, with the weights that they have before they are drawn.
+
+        Rows of weight 0 stand there as copies of the first other one: no tree has them, and what
+        they hold shall not count as extreme, or as no target of the criterion.
+        """
         drawn = self.draws is not None and not self.draws.rows_keep_weights
-        weight = np.where(self.weight > 0, 1.0 if drawn else self.weight, 1.0)
+        y, weight = self.y, np.ones(len(self.weight)) if drawn else self.weight
+        kept = self.weight > 0
+        if not kept.all():
+            y, weight = y.copy(), weight.copy()
+            y[~kept], weight[~kept] = y[kept][0], weight[kept][0]
         if self.factors is not None:
-            weight = weight * self.factors[self.y]
-        return self.tree._problem(self.coding, self.y, weight, self.n_classes)
+            weight = weight * self.factors[y]
+        return self.tree._problem(self.coding, y, weight, self.n_classes)
 
     @cached_property
     def limits(self) -> Limits:
@@ -169,18 +177,6 @@ class ForestGrowing:
             tree = tree.cut_back(self.tree._pruning(tree, self.n_classes).leaves(alpha))
         medians = self.tree.criterion == "absolute_error"
         return ForestTrees.of_tree(tree, classes=self.n_classes, medians=medians)
-
-    def _of_packed(self, tree: PackedTree) -> ForestTrees:
-        """In the units of the target."""
-        problem = self.problem
-        if self.n_classes == 0:
-            np.multiply(tree.value, problem.unit, out=tree.value)
-        with np.errstate(over="ignore", under="ignore"):
-            np.multiply(tree.impurity, problem.unit, out=tree.impurity)
-            if problem.squared:
-                np.multiply(tree.impurity, problem.unit, out=tree.impurity)
-            np.multiply(tree.weight, problem.weight_unit, out=tree.weight)
-        return ForestTrees.of_packed(tree, classes=self.n_classes)
 
 
 def balancing(total: Array) -> Floats:

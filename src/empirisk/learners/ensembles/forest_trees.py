@@ -128,13 +128,8 @@ class ForestTrees:
         """A single tree, as it is kept; `classes` is 0 for a regression."""
         leaf = tree.is_leaf
         value = tree.value[leaf].reshape(int(leaf.sum()), -1)
-        bits = np.where(tree.subset >= 0, tree.subset, tree.cut).view(np.int64)
-        number = np.cumsum(leaf) - 1
-        kind = 4 * tree.feature + 2 * (tree.subset >= 0) + tree.missing_go_to_left
-        right = np.where(leaf, np.arange(tree.node_count), tree.children_right)
-        nodes = np.empty((tree.node_count, 2), np.int64)
-        nodes[:, 0] = np.where(leaf, NOT_A_NUMBER | number, bits)
-        nodes[:, 1] = np.where(leaf, 0, kind) | right.astype(np.int64) << 32
+        nodes = tree.pack().view(np.int64).reshape(-1, 2)
+        nodes[leaf, 0] = NOT_A_NUMBER | np.arange(len(value))
         return cls(
             nodes=nodes,
             value=value[:, 1:] if classes == 2 else value,
@@ -145,7 +140,7 @@ class ForestTrees:
             first_node=np.array([0, tree.node_count]),
             first_leaf=np.array([0, len(value)]),
             first_subset=np.array([0, len(tree.subsets)]),
-            gains=_gains(tree)[None],
+            gains=tree.gains_by_feature()[None],
             medians=np.column_stack([tree.value[~leaf, 0, 0], tree.impurity[~leaf]])
             if medians
             else np.empty((0, 2)),
@@ -286,9 +281,7 @@ class ForestTrees:
         """Of every node."""
         return (self.nodes[:, 0] & ~LOW_HALF) == NOT_A_NUMBER
 
-
-def _gains(tree: Tree) -> Floats:
-    """The parts of the root's impurity that splits by each feature take away."""
-    inner = ~tree.is_leaf
-    gains = np.bincount(tree.feature[inner], tree.gain[inner], minlength=tree.n_features)
-    return gains.astype(np.float64)
+    def importances(self) -> Floats:
+        """(B, p): the gains of splits by each feature as parts of their sum, in each tree."""
+        total = self.gains.sum(axis=1, keepdims=True)
+        return np.divide(self.gains, total, out=np.zeros_like(self.gains), where=total > 0)

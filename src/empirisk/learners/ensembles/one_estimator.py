@@ -1,24 +1,23 @@
 """What ensembles of one estimator share, that is fitted again and again: a bag, AdaBoost."""
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
 from typing import Any, Literal, Self
 
 from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.utils import Tags, get_tags
 
+from empirisk.learners.class_codes import for_codes
 from empirisk.learners.ensembles.bag_door import checked_table
-from empirisk.learners.ensembles.class_codes import for_codes
+from empirisk.learners.ensembles.member_sequence import MemberSequence
 from empirisk.risk.axis import PathMixin
 from empirisk.runtime.arrays import Array
 from empirisk.runtime.errors import ParameterError
 
 
-class OneEstimator(PathMixin, BaseEstimator):
+class OneEstimator(MemberSequence, PathMixin, BaseEstimator):
     """Members that are clones of `estimator`, each fitted in its own way to the same table."""
 
     estimator: Any
-    estimators_: Sequence[Any]
 
     @abstractmethod
     def _default_estimator(self) -> Any:
@@ -43,15 +42,6 @@ class OneEstimator(PathMixin, BaseEstimator):
                 f"estimator is {prototype!r:.60}, which is not for the task of "
                 f"{type(self).__name__}: give a {wanted}"
             )
-
-    def __len__(self) -> int:
-        return len(self.estimators_)
-
-    def __getitem__(self, b: int) -> Any:
-        return self.estimators_[b]
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.estimators_)
 
     def design(self, X: Any) -> Any:
         """X as members take it: codes that all trees share, otherwise as it came in."""

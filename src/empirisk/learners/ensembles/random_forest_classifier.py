@@ -37,9 +37,10 @@ max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, splitter, categ
         Features drawn at each split; more, until one of them is not constant.
     bootstrap, n_jobs, random_state, verbose, warm_start, max_samples
         As in `RandomForestRegressor`.
-    oob_score : bool, Loss or str
+    oob_score : bool, Loss, str or callable
         Whether to judge the forest by the rows out of bag (`risk_`, `oob_score_`), with the 0-1
-        loss or another one.
+        loss or another one. A function of labels and predictions gives `oob_score_`, as in
+        scikit-learn.
     class_weight : dict, "balanced", "balanced_subsample" or None
         Factors of the weights of the rows of each class; "balanced" gives the classes equal totals
         of weight, "balanced_subsample" in the draw of each tree.
@@ -52,6 +53,7 @@ max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, splitter, categ
         All trees in flat arrays.
     estimators_ : sequence of DecisionTreeClassifier
         Made when asked for; they know the classes by their codes, 0 to n_classes - 1.
+    estimator_ : the tree, not fitted, that all of them are like
     estimators_samples_ : sequence of arrays
         The rows that each tree drew.
     feature_importances_ : array of shape (p,)

@@ -44,16 +44,18 @@ max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, splitter, categ
         it is bagging. A third of them is a common choice.
     bootstrap : bool
         Whether each tree has its own draw of rows, with replacement; else each has all.
-    oob_score : bool, Loss or str
+    oob_score : bool, Loss, str or callable
         Whether to judge the forest by the rows out of bag (`risk_`, `oob_score_`), with the squared
-        error or another loss.
+        error or another loss. A function of y and predictions gives `oob_score_`, as in
+        scikit-learn.
     n_jobs : int, optional
         Threads for growing and predicting; the result does not depend on it.
     random_state : int, RandomState, Generator or None
     verbose
         Has no effect: progress shows by itself.
     warm_start : bool
-        Whether `fit` keeps the trees that there are, and adds those that `n_estimators` lacks.
+        Whether `fit` keeps the trees that there are, and adds those that `n_estimators` lacks,
+        from the same rows: which of them judge a tree is found by drawing again.
     max_samples : int, float or None
         Rows that each tree draws: all by default, a number, or a share of them.
     keep_members : bool
@@ -65,6 +67,7 @@ max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, splitter, categ
         All trees in flat arrays.
     estimators_ : sequence of DecisionTreeRegressor
         Made when asked for.
+    estimator_ : the tree, not fitted, that all of them are like
     estimators_samples_ : sequence of arrays
         The rows that each tree drew.
     feature_importances_ : array of shape (p,)

@@ -12,6 +12,7 @@ from empirisk.data.table_door import check_places
 from empirisk.learners.ensembles.draws import Draws
 from empirisk.learners.ensembles.forest_members import DrawnRows, ForestMembers
 from empirisk.learners.ensembles.forest_trees import ForestTrees
+from empirisk.learners.ensembles.member_sequence import MemberSequence
 from empirisk.learners.trees.decision_tree import DecisionTree
 from empirisk.learners.trees.tree_sums import TreeSums
 from empirisk.runtime.arrays import Floats, Ints
@@ -30,7 +31,7 @@ class MembersOf:
         return self._forest._scores(self._forest.trees_.values(b, self._places, rows))
 
 
-class SingleTrees:
+class SingleTrees(MemberSequence):
     """The parts of a forest, for a forest with `trees_`, `_draws` and `_seed`."""
 
     trees_: ForestTrees
@@ -48,7 +49,13 @@ class SingleTrees:
         return self._scores(self.trees_.mean_value(places, n_jobs=self.n_jobs))  # type: ignore[attr-defined]  # of classifier or regressor
 
     @property
-    def estimators_(self) -> Sequence[Any]:
+    def estimator_(self) -> DecisionTree:
+        """The tree, not fitted, that all trees of the forest are like."""
+        check_is_fitted(self)
+        return self._tree()
+
+    @property
+    def estimators_(self) -> Sequence[Any]:  # type: ignore[override]  # found where others say it
         """The trees as learners, made when they are asked for."""
         check_is_fitted(self)
         classes = np.arange(self.n_classes_) if hasattr(self, "n_classes_") else None
@@ -92,10 +99,7 @@ class SingleTrees:
         `risk.importance` for measures that do not.
         """
         check_is_fitted(self)
-        gains = self.trees_.gains
-        total = gains.sum(axis=1, keepdims=True)
-        shares = np.divide(gains, total, out=np.zeros_like(gains), where=total > 0)
-        mean: Floats = shares.mean(axis=0)
+        mean: Floats = self.trees_.importances().mean(axis=0)
         return mean / mean.sum() if mean.sum() > 0 else mean
 
     def _tree_sums(self) -> TreeSums:

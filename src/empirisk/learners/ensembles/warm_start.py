@@ -1,14 +1,23 @@
 """Going on from the members of an earlier fit: to the same rows, drawn in the same way."""
 
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from empirisk.data.rank_coding import CodedColumn
 from empirisk.learners.ensembles.bagged_trees import are_trees, shared_columns
+from empirisk.learners.ensembles.draws import Draws
 from empirisk.learners.ensembles.members import Training
 from empirisk.runtime.arrays import Array
 from empirisk.runtime.errors import DataError, ParameterError
+
+OTHER_DRAWS = (
+    "with warm_start=True members are added that draw as those there are: leave max_samples, "
+    "max_features, bootstrap, block_size, the weights and the groups as they were, or set "
+    "warm_start=False"
+)
 
 
 def refuse_other_training(bag: Any, training: Training, n: int) -> None:
@@ -25,43 +34,49 @@ def refuse_other_training(bag: Any, training: Training, n: int) -> None:
             UserWarning,
             stacklevel=4,
         )
-    if n != bag._n_samples:
-        raise DataError(
-            f"{n} rows came, and with warm_start=True there are members that drew from "
-            f"{bag._n_samples}: give the same rows, or set warm_start=False"
-        )
+    refuse_other_rows(bag, n, training.draws)
     width = training.n_features if training.columns is None else training.columns.size
     wide = training.n_features if bag._columns is None else bag._columns.shape[1]
-    other = width != wide or (bag._columns is None) != (training.columns is None)
-    if other or not training.draws.same_as(getattr(bag, "_draws", training.draws)):
-        raise ParameterError(
-            "with warm_start=True members are added that draw as those there are: leave "
-            "max_samples, max_features, bootstrap, block_size, the weights and the groups as they "
-            "were, or set warm_start=False"
-        )
+    if width != wide or (bag._columns is None) != (training.columns is None):
+        raise ParameterError(OTHER_DRAWS)
     if are_trees(training.estimator):
-        _refuse_other_levels(bag, training)
+        known, used = shared_columns(bag.estimators_, bag._columns)
+        columns = training.X.columns
+        refuse_other_columns(known, columns if used is None else [columns[j] for j in used])
+
+
+def refuse_other_rows(ensemble: Any, n: int, draws: Draws | None) -> None:
+    """Raise an error unless members there are drew in this way, from as many rows.
+
+    The rows that a member did not draw, which judge it, are found by drawing again.
+    """
+    if n != ensemble._n_samples:
+        raise DataError(
+            f"{n} rows came, and with warm_start=True there are members that drew from "
+            f"{ensemble._n_samples}: give the same rows, or set warm_start=False"
+        )
+    known = getattr(ensemble, "_draws", draws)  # a file does not keep them
+    if (known is None) != (draws is None) or (
+        known is not None and draws is not None and not draws.same_as(known)
+    ):
+        raise ParameterError(OTHER_DRAWS)
 
 
 def refuse_other_classes(bag: Any, classes: Array) -> None:
     """Raise a DataError where members there are know other classes."""
-    if bag.warm_start and hasattr(bag, "estimators_") and not np.array_equal(bag.classes_, classes):
+    if bag._goes_on() and not np.array_equal(bag.classes_, classes):
         raise DataError(
             f"y has the classes {classes.tolist()[:10]}, and with warm_start=True there are "
             f"members that know {bag.classes_.tolist()[:10]}: give the same rows"
         )
 
 
-def _refuse_other_levels(bag: Any, training: Training) -> None:
-    """Trees share the codes of their columns."""
-    known, used = shared_columns(bag.estimators_, bag._columns)
-    places = range(training.n_features) if used is None else used
-    for column, j in zip(known, places, strict=True):
-        new = training.X.columns[j]
-        if column.kind != new.kind or (
-            column.kind != "number" and list(column.values) != list(new.values)
-        ):
+def refuse_other_columns(before: Iterable[CodedColumn], now: Iterable[CodedColumn]) -> None:
+    """Raise a DataError where a column has another type or other levels: trees know their codes."""
+    for column, new in zip(before, now, strict=True):
+        levels = column.kind != "number"
+        if column.kind != new.kind or (levels and list(column.values) != list(new.values)):
             raise DataError(
-                f"column {new.name!r} has other values than when the members there are were "
-                "fitted: with warm_start=True give the same rows"
+                f"column {new.name!r} has another type, or other levels, than before: with "
+                "warm_start=True give the same rows again, or fit anew with warm_start=False"
             )

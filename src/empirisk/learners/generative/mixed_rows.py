@@ -16,6 +16,7 @@ from empirisk.data.frames import default_names
 from empirisk.data.rank_coding import CodedColumn
 from empirisk.data.raw_columns import RawColumn, as_category, is_frame, raw_columns
 from empirisk.data.table import Table
+from empirisk.data.table_door import refuse_infinite_cells
 from empirisk.learners.generative.column_distributions import (
     ColumnDistribution,
     GaussianColumns,
@@ -26,7 +27,6 @@ from empirisk.learners.generative.column_distributions import (
 )
 from empirisk.learners.generative.kernel_columns import KernelColumns
 from empirisk.runtime.arrays import Floats, Ints
-from empirisk.runtime.complaints import first_row
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.scalars import is_whole
 
@@ -122,7 +122,7 @@ class MixedRows:
             coded = [_coded(raw, wanted[j]) for j, raw in enumerate(raws)]
             columns = [column for column, _ in coded]
             numbers = np.column_stack([cells for _, cells in coded])
-        _refuse_infinite(numbers, columns)
+        refuse_infinite_cells(numbers, columns)
         check_cells(numbers, columns, groups)
         return cls(numbers, tuple(columns), blocks_of(groups, columns))
 
@@ -248,18 +248,6 @@ def check_cells(X: Floats, columns: Sequence[CodedColumn], groups: Groups) -> No
                 f"column {columns[own[j]].name!r} has the value {cells[i, j]:g}, and the "
                 f"distribution {name!r} is of {what}: choose another one in distributions"
             )
-
-
-def _refuse_infinite(X: Floats, columns: Sequence[CodedColumn]) -> None:
-    with np.errstate(over="ignore", invalid="ignore"):
-        suspicious = not np.isfinite(X.sum())
-    if suspicious and np.isinf(X).any():
-        infinite = np.isinf(X)
-        j = int(np.argmax(infinite.any(axis=0)))
-        raise DataError(
-            f"column {columns[j].name!r} has infinite values (inf), {first_row(infinite[:, j])}; "
-            "leave their cells empty (NaN)"
-        )
 
 
 def blocks_of(groups: Groups, columns: Sequence[CodedColumn]) -> tuple[ColumnBlock, ...]:

@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from empirisk.data.rank_coding import CodedColumn
 from empirisk.data.table_door import check_places
+from empirisk.learners.class_codes import codes_among
 from empirisk.learners.generative.bayes_rule import BayesRule, ClassStatistics
 from empirisk.learners.generative.column_distributions import Smoothing
 from empirisk.learners.generative.independence import IndependenceTest, independence_of
@@ -182,9 +183,8 @@ class ReadableBayes:
 
 def codes_of(labels: Array, classes: Array) -> Ints:
     """The places of labels among the classes."""
-    codes = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
-    strange = np.flatnonzero(classes[codes] != labels)
-    if len(strange):
+    codes, strange = codes_among(labels, classes)
+    if strange.any():
         raise DataError(
             f"y has the label {labels[strange].tolist()[0]!r}; the classes are "
             f"{classes.tolist()[:10]}"

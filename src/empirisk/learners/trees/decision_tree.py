@@ -29,7 +29,7 @@ from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.scalars import is_flag
 from empirisk.runtime.streams import spawn
-from empirisk.runtime.validation import check_target
+from empirisk.runtime.validation import check_target, has_columns
 
 
 class DecisionTree(ReadableTree, PathMixin, BaseEstimator):
@@ -180,8 +180,7 @@ class DecisionTree(ReadableTree, PathMixin, BaseEstimator):
 
     def _many_outputs(self, y: Any) -> bool:
         """Whether y may have two dimensions."""
-        several = np.asarray(y).shape[1:] > (1,)
-        return self.criterion == "squared_error" or several
+        return self.criterion == "squared_error" or has_columns(y)
 
     def _grown(
         self,

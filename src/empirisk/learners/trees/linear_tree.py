@@ -21,7 +21,7 @@ from empirisk.learners.trees.pruning import impurity_risks
 from empirisk.learners.trees.soundness import check_models
 from empirisk.learners.trees.targets import Problem
 from empirisk.learners.trees.tree import Tree
-from empirisk.learners.trees.tree_path import TreePath, checked_alpha
+from empirisk.learners.trees.tree_path import TreePath
 from empirisk.risk.axis import Output
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
@@ -72,11 +72,6 @@ class LinearTree(DecisionTree):
 
     def _problem(self, coding: RankCoding, y: Array, weight: Floats, n_classes: int) -> Problem:
         raise NotImplementedError("linear trees have a grower of their own")
-
-    def _grown(
-        self, coding: RankCoding, y: Array, weight: Floats, n_classes: int, **changes: Any
-    ) -> Tree:
-        return Grown(self, coding, y, weight, n_classes).tree
 
     def _node_risks(self, tree: Tree, n_classes: int) -> Floats:
         return impurity_risks(tree)
@@ -164,22 +159,9 @@ class Grown:
 class LinearTreePath(TreePath):
     """The nested trees of one training set, with their models; the path along `ccp_alpha`."""
 
-    def __init__(
-        self,
-        learner: Any,
-        coding: RankCoding,
-        y: Array,
-        weight: Floats,
-        values: Sequence[Any],
-        n_classes: int,
-    ) -> None:
-        self.learner, self.values = learner, [checked_alpha(value) for value in values]
-        self.coding, self.n_classes, self.flat = coding, n_classes, True
-        self.grown = Grown(learner, coding, y, weight, n_classes)
-        self.tree = self.grown.tree
-        self.sequence = None
-        if any(value > 0 for value in self.values):
-            self.sequence = learner._pruning(self.tree, n_classes)
+    def _grown(self, y: Array, weight: Floats) -> Tree:
+        self.grown = Grown(self.learner, self.coding, y, weight, self.n_classes)
+        return self.grown.tree
 
     def predict_path(self, X: Any, output: Output) -> Array:
         places = X.places()

@@ -61,9 +61,9 @@ min_impurity_decrease, ccp_alpha, max_bins, max_model_columns, categorical_featu
     Notes
     -----
     See `LinearTreeRegressor` for missing values, categories and cuts. A leaf with no more rows than
-    p + 1, or with one class, has the shares of its classes; a class that a leaf does not have has
-    probability 0 in it, the limit of maximum likelihood. Of classes with equal probabilities the
-    first is predicted.
+    q + 1, q being the columns of the models, or with one class, has the shares of its classes; a
+    class that a leaf does not have has probability 0 in it, the limit of maximum likelihood. Of
+    classes with equal probabilities the first is predicted.
 
     References
     ----------

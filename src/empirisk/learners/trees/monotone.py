@@ -1,11 +1,12 @@
 """Monotone constraints: checked signs, one for each feature."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from empirisk.compiled.trees import criteria
-from empirisk.data.rank_coding import RankCoding
+from empirisk.data.rank_coding import CodedColumn, RankCoding
 from empirisk.learners.trees.terms import Target
 from empirisk.runtime.arrays import Array
 from empirisk.runtime.errors import ParameterError
@@ -20,13 +21,16 @@ ALLOWED = (
 )
 
 
-def checked_signs(monotonic_cst: Any, coding: RankCoding, target: Target) -> Array | None:
-    """-1, 0 or 1 for each feature: how the value, or the second class, may depend on it."""
-    if monotonic_cst is None:
-        return None
-    p = len(coding.columns)
+def signs_of(monotonic_cst: Any, names: Sequence[str]) -> Array:
+    """-1, 0 or 1 for each feature; given in their order, or as a dict of names.
+
+    Examples
+    --------
+    >>> signs_of({"age": -1}, ["height", "age"])
+    array([ 0, -1], dtype=int8)
+    """
+    names = list(names)
     if isinstance(monotonic_cst, dict):
-        names = [column.name for column in coding.columns]
         strange = [name for name in monotonic_cst if name not in names]
         if strange:
             raise ParameterError(
@@ -34,11 +38,30 @@ def checked_signs(monotonic_cst: Any, coding: RankCoding, target: Target) -> Arr
             )
         monotonic_cst = [monotonic_cst.get(name, 0) for name in names]
     signs = np.asarray(monotonic_cst)
-    if signs.shape != (p,) or not np.isin(signs, (-1, 0, 1)).all():
+    if signs.shape != (len(names),) or not np.isin(signs, (-1, 0, 1)).all():
         raise ParameterError(
-            f"monotonic_cst has shape {signs.shape} and values {np.unique(signs)[:5]}; give {p} "
-            "values -1, 0 or 1, one for each feature"
+            f"monotonic_cst has shape {signs.shape} and values {np.unique(signs)[:5]}; give "
+            f"{len(names)} values -1, 0 or 1, one for each feature"
         )
+    return signs.astype(np.int8)
+
+
+def signs_of_columns(monotonic_cst: Any, columns: Sequence[CodedColumn]) -> Array:
+    """The same, of columns: a category has no order that a sign could speak of."""
+    signs = signs_of(monotonic_cst, [column.name for column in columns])
+    for column, sign in zip(columns, signs, strict=True):
+        if sign and column.kind == "category":
+            raise ParameterError(
+                f"monotonic_cst constrains {column.name!r}, a category without an order"
+            )
+    return signs
+
+
+def checked_signs(monotonic_cst: Any, coding: RankCoding, target: Target) -> Array | None:
+    """How the value, or the probability of the second class, may depend on each feature."""
+    if monotonic_cst is None:
+        return None
+    signs = signs_of_columns(monotonic_cst, coding.columns)
     if not signs.any():
         return None
     if target.kind == criteria.GINI_COST and target.n_sums == 2:
@@ -51,8 +74,4 @@ def checked_signs(monotonic_cst: Any, coding: RankCoding, target: Target) -> Arr
             f"monotonic_cst is for one output, and for two classes; here are {target.n_sums}: "
             "leave it out"
         )
-    constrained = (coding.features["category"] != 0) & (signs != 0)
-    if constrained.any():
-        name = coding.columns[int(np.flatnonzero(constrained)[0])].name
-        raise ParameterError(f"monotonic_cst constrains {name!r}, a category without an order")
-    return signs.astype(np.int8)
+    return signs

@@ -18,6 +18,7 @@ from empirisk.charts.partition import (
     value_colours,
 )
 from empirisk.data.table_door import check_places
+from empirisk.learners.class_codes import codes_among
 from empirisk.learners.trees.partition import Partition, chosen_features, fixed_places
 from empirisk.learners.trees.wording import Wording, spelled
 from empirisk.risk.populations.population import Population
@@ -178,11 +179,10 @@ def _target(model: Any, y: Any, n: int) -> Array:
         raise DataError(f"y has {len(target)} values for the {n} rows of X; give one a row")
     if not is_classifier(model):
         return target.astype(np.float64)
-    codes = np.searchsorted(model.classes_, target)
-    known = model.classes_[np.minimum(codes, len(model.classes_) - 1)] == target
-    if not known.all():
+    codes, strange = codes_among(target, model.classes_)
+    if strange.any():
         raise DataError(
-            f"y has the label {target[~known][0]!r}, which the tree does not know; its labels are "
-            f"{model.classes_.tolist()[:10]}"
+            f"y has the label {target[strange].tolist()[0]!r}, which the tree does not know; its "
+            f"labels are {model.classes_.tolist()[:10]}"
         )
     return codes

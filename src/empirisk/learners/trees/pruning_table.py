@@ -46,7 +46,7 @@ class PruningTable:
     kind : {"Classification", "Regression"}
     features : list of str
         Those that the chosen tree splits by.
-    chosen : int or None
+    chosen : int
         The row of the chosen tree.
     """
 
@@ -61,7 +61,7 @@ class PruningTable:
     total_weight: float
     kind: str
     features: list[str]
-    chosen: int | None
+    chosen: int
 
     @classmethod
     def of(cls, path: RiskPath, model: Any) -> "PruningTable":

@@ -12,6 +12,7 @@ import numpy as np
 from empirisk.compiled.trees import criteria
 from empirisk.data.rank_coding import RankCoding, rank_numbers
 from empirisk.data.scaling import power_of_two
+from empirisk.learners.trees.finishing import PackedTree
 from empirisk.learners.trees.terms import Target
 from empirisk.learners.trees.tree import Tree
 from empirisk.losses import class_frequencies
@@ -57,6 +58,17 @@ class Problem:
                 value = value[:, None, :]
             np.multiply(weight, self.weight_unit, out=weight)
         return replace(tree, value=value)
+
+    def packed_in_units(self, tree: PackedTree) -> PackedTree:
+        """The same of a packed tree, in place; shares of classes have no units."""
+        with np.errstate(over="ignore", under="ignore"):
+            if self.n_classes == 0:
+                np.multiply(tree.value, self.unit, out=tree.value)
+            np.multiply(tree.impurity, self.unit, out=tree.impurity)
+            if self.squared:
+                np.multiply(tree.impurity, self.unit, out=tree.impurity)
+            np.multiply(tree.weight, self.weight_unit, out=tree.weight)
+        return tree
 
     def with_copies(self, y: Ints, given: Floats) -> Target:
         """The target that knows what weights were given, before classes had factors."""

@@ -140,7 +140,7 @@ class Tree:
     def max_depth(self) -> int:
         return int(self.depth.max())
 
-    def apply(self, places: Floats, *, n_jobs: int | None = None) -> Array:
+    def apply(self, places: Floats) -> Array:
         """The leaf of each row; X as `CodedColumn.places` gives it."""
         thresholds, links = self.packed()
         leaves = np.empty(len(places), np.int32)
@@ -151,7 +151,7 @@ class Tree:
             else:
                 find_leaves(thresholds, links, places[part], None, leaves[part])
 
-        parallel(walk, slices(len(places), ROWS_AT_ONCE), n_jobs=n_jobs)
+        parallel(walk, slices(len(places), ROWS_AT_ONCE))
         return leaves
 
     def apply_pruned(self, places: Floats, alpha: Floats, values: Floats) -> Array:
@@ -174,24 +174,31 @@ class Tree:
         shape = (len(leaves), self.node_count)
         return csr_array((np.ones(len(nodes), np.int64), nodes, ends), shape=shape)
 
-    def compute_feature_importances(self, normalize: bool = True) -> Floats:
-        """The gains of the splits by each feature, as parts of their sum."""
+    def gains_by_feature(self) -> Floats:
+        """The part of the root's impurity that splits by each feature take away."""
         inner = ~self.is_leaf
-        total: Floats = np.bincount(
-            self.feature[inner], self.gain[inner], minlength=self.n_features
-        ).astype(np.float64)
-        if normalize and total.sum() > 0:
-            total = total / total.sum()
-        return total if normalize else total * self.impurity[0]
+        gains = np.bincount(self.feature[inner], self.gain[inner], minlength=self.n_features)
+        return gains.astype(np.float64)
+
+    def compute_feature_importances(self, normalize: bool = True) -> Floats:
+        """The gains of the splits by each feature, as parts of their sum.
+
+        Without `normalize`, in the units of the impurity, as in scikit-learn.
+        """
+        gains = self.gains_by_feature()
+        if not normalize:
+            return gains * self.impurity[0]
+        return gains / gains.sum() if gains.sum() > 0 else gains
 
     def packed(self) -> tuple[Floats, Array]:
         """Thresholds and links as `compiled.trees.walking` reads them, two views of one array."""
         packed = _packed.get(self)
         if packed is None:
-            packed = _packed[self] = self._pack()
+            packed = _packed[self] = self.pack()
         return packed.view(np.float64).reshape(-1, 2), packed.view(np.int32).reshape(-1, 4)
 
-    def _pack(self) -> Array:
+    def pack(self) -> Array:
+        """Nodes of the kind `PACKED`; a walk that has come to a leaf stays there."""
         leaf, category = self.is_leaf, self.subset >= 0
         packed = np.empty(self.node_count, PACKED)
         packed["threshold"] = np.where(leaf, -np.inf, np.where(category, self.subset, self.cut))

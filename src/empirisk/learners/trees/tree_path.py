@@ -38,10 +38,14 @@ class TreePath(Path):
     ) -> None:
         self.learner, self.values = learner, [checked_alpha(value) for value in values]
         self.n_classes, self.coding, self.flat = n_classes, coding, y.ndim == 1
-        self.tree = learner._grown(coding, y, weight, n_classes)
+        self.tree = self._grown(y, weight)
         self.sequence: PruningSequence | None = None
         if any(value > 0 for value in self.values):
             self.sequence = learner._pruning(self.tree, n_classes)
+
+    def _grown(self, y: Array, weight: Floats) -> Tree:
+        """The tree before pruning."""
+        return self.learner._grown(self.coding, y, weight, self.n_classes)
 
     def predict_path(self, X: Any, output: Output) -> Array:
         leaves = self._leaves(X.places())

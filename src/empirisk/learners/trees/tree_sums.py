@@ -117,7 +117,7 @@ class TreeSums:
 class SumOfTrees(Protocol):
     """A fitted learner whose predictions, on some scale, are sums over trees.
 
-    Its door is that of the trees (`door.check_places`).
+    Its door is that of the trees (`data.table_door.check_places`).
     """
 
     columns_: list[CodedColumn]

@@ -244,6 +244,12 @@ def test_margins_are_those_of_a_fitted_vote():
             ask([[0.0], [1.0]], [0, 1])
 
 
+def test_stages_are_those_of_a_fitted_ensemble():
+    for model in (AdaBoostClassifier(), AdaBoostRegressor()):
+        with pytest.raises(NotFittedError):
+            next(model.staged_predict([[0.0], [1.0]]))
+
+
 def test_margins_of_three_classes_by_hand():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(150, 2))

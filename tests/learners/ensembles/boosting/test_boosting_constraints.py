@@ -97,15 +97,10 @@ def mixed_differences(model, i, j):
 
 
 def test_groups_are_completed_by_what_they_do_not_name():
-    class Column:
-        def __init__(self, name):
-            self.name, self.kind = name, "number"
-
-    columns = [Column(name) for name in "abcd"]
-    assert interaction_groups([["a", 1]], columns) == [{0, 1}, {2, 3}]
-    assert interaction_groups([[0, 1], [1, 2, 3]], columns) == [{0, 1}, {1, 2, 3}]
-    assert len(interaction_groups("pairwise", columns)) == 6
-    assert interaction_groups(None, columns) is None
+    assert interaction_groups([["a", 1]], "abcd") == [{0, 1}, {2, 3}]
+    assert interaction_groups([[0, 1], [1, 2, 3]], "abcd") == [{0, 1}, {1, 2, 3}]
+    assert len(interaction_groups("pairwise", "abcd")) == 6
+    assert interaction_groups(None, "abcd") is None
 
 
 @pytest.mark.parametrize(

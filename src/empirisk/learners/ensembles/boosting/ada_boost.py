@@ -90,9 +90,7 @@ class AdaBoost(OneEstimator):
         if not weights.any():
             weights = np.ones(len(weights))
         if hasattr(self, "trees_"):
-            gains = self.trees_.gains
-            total = gains.sum(axis=1, keepdims=True)
-            each = np.divide(gains, total, out=np.zeros_like(gains), where=total > 0)
+            each = self.trees_.importances()
         elif all(hasattr(member, "feature_importances_") for member in self._members):
             each = np.array([member.feature_importances_ for member in self._members])
         else:

@@ -9,6 +9,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from empirisk.charts.margins import draw_margin_distributions
+from empirisk.learners.class_codes import codes_among
 from empirisk.learners.ensembles.boosting.ada_boost import AdaBoost
 from empirisk.learners.ensembles.boosting.ada_boost_members import Asked
 from empirisk.learners.ensembles.boosting.number_of_rounds import checked_rounds
@@ -207,8 +208,7 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
 
     def _codes(self, y: Any, votes: Floats) -> Ints:
         labels, _ = check_target(self, y, votes, classifier=True)
-        codes = np.minimum(np.searchsorted(self.classes_, labels), len(self.classes_) - 1)
-        strange = self.classes_[codes] != labels
+        codes, strange = codes_among(labels, self.classes_)
         if strange.any():
             raise DataError(
                 f"y has the label {labels[strange].tolist()[0]!r}, which training did not have"

@@ -9,6 +9,7 @@ import numpy as np
 from empirisk.compiled.boosting.voting import add_votes, weighted_medians
 from empirisk.data.rank_coding import CodedColumn, RankCoding
 from empirisk.data.table_door import places_in, table_of
+from empirisk.learners.class_codes import codes_among
 from empirisk.learners.ensembles.forest_trees import ForestTrees
 from empirisk.learners.ensembles.members import predicted_numbers, predictions
 from empirisk.runtime.arrays import Array, Floats, Ints
@@ -180,8 +181,7 @@ def codes_or_numbers(member: Any, X: Any, labels: Array | None) -> Array:
     if labels is None:
         return predicted_numbers(member, X)
     found = predictions(member, X)
-    codes = np.minimum(np.searchsorted(labels, found), len(labels) - 1)
-    strange = labels[codes] != found
+    codes, strange = codes_among(found, labels)
     if strange.any():
         raise DataError(
             f"{type(member).__name__} predicts the label {found[strange].tolist()[0]!r}, which y "

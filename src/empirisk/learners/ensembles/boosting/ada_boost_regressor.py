@@ -105,8 +105,8 @@ feature_importances_, n_features_in_, feature_names_in_
 
     def staged_predict(self, X: Any) -> Iterator[Floats]:
         """`predict` after each round."""
-        T = len(self.estimator_weights_)
-        yield from self._asked(X).medians(np.arange(1, T + 1)).T
+        members = self._asked(X)
+        yield from members.medians(np.arange(1, len(self.estimator_weights_) + 1)).T
 
     def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
         """R squared after each round."""

@@ -1,7 +1,7 @@
 """The trees of a gradient boosting, round by round, and what they add to the scores of rows."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cached_property, partial
 
 import numpy as np
@@ -36,11 +36,6 @@ class BoostedTrees:
     trees: ForestTrees
     per_round: int = 1
 
-    @classmethod
-    def of(cls, parts: Sequence["BoostedTrees"]) -> "BoostedTrees":
-        """The rounds of several, one after the other."""
-        return cls(ForestTrees.of([part.trees for part in parts]), parts[0].per_round)
-
     def __len__(self) -> int:
         """How many rounds."""
         return len(self.trees) // self.per_round
@@ -54,10 +49,6 @@ class BoostedTrees:
     def first(self, rounds: int) -> "BoostedTrees":
         """The first rounds, in arrays of their own."""
         return BoostedTrees(self.trees.first(rounds * self.per_round), self.per_round)
-
-    def times(self, factor: float) -> "BoostedTrees":
-        """The same trees, with values so many times as large."""
-        return replace(self, trees=replace(self.trees, value=self.trees.value * factor))
 
     def add_to(
         self,

@@ -37,7 +37,7 @@ def growth_limits(learner: Any, bins: BinnedTable, n_trees: int) -> Limits:
         max_features=_share(learner, "max_features"),
         learning_rate=checked_rate(learner.learning_rate),
         monotone=monotone_signs(learner.monotonic_cst, bins.columns, n_trees),
-        interactions=interaction_groups(learner.interaction_cst, bins.columns),
+        interactions=interaction_groups(learner.interaction_cst, [c.name for c in bins.columns]),
     )
 
 

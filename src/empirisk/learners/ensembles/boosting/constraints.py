@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from empirisk.data.rank_coding import CodedColumn
+from empirisk.learners.trees.monotone import signs_of_columns
 from empirisk.runtime.arrays import Array
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.scalars import whole
@@ -14,52 +15,29 @@ from empirisk.runtime.scalars import whole
 
 def monotone_signs(monotonic_cst: Any, columns: Sequence[CodedColumn], n_trees: int) -> Array:
     """-1, 0 or 1 for each feature: how the raw score may depend on it."""
-    p = len(columns)
     if monotonic_cst is None:
-        return np.zeros(p, np.int8)
-    signs = _signs_by_name(monotonic_cst, columns)
-    if signs.shape != (p,) or not np.isin(signs, (-1, 0, 1)).all():
-        raise ParameterError(
-            f"monotonic_cst has shape {signs.shape} and values {np.unique(signs)[:5]}; give {p} "
-            "values -1, 0 or 1, one for each feature"
-        )
+        return np.zeros(len(columns), np.int8)
+    signs = signs_of_columns(monotonic_cst, columns)
     if n_trees > 1 and signs.any():
         raise ParameterError(
             f"monotonic_cst is for one output, and for two classes; here are {n_trees}: leave it "
             "out"
         )
-    for column, sign in zip(columns, signs, strict=True):
-        if sign and column.kind == "category":
-            raise ParameterError(
-                f"monotonic_cst constrains {column.name!r}, a category without an order"
-            )
-    return signs.astype(np.int8)
+    return signs
 
 
-def _signs_by_name(monotonic_cst: Any, columns: Sequence[CodedColumn]) -> Array:
-    if not isinstance(monotonic_cst, dict):
-        return np.asarray(monotonic_cst)
-    names = [column.name for column in columns]
-    strange = [name for name in monotonic_cst if name not in names]
-    if strange:
-        raise ParameterError(f"monotonic_cst names {strange[0]!r}; the columns are {names[:10]}")
-    return np.array([monotonic_cst.get(name, 0) for name in names])
-
-
-def interaction_groups(
-    interaction_cst: Any, columns: Sequence[CodedColumn]
-) -> list[set[int]] | None:
+def interaction_groups(interaction_cst: Any, names: Sequence[str]) -> list[set[int]] | None:
     """The sets of features that may meet on a way down a tree; None lets all meet.
 
     Features that no set names are one set more, as in scikit-learn.
     """
-    p = len(columns)
+    p = len(names)
     if interaction_cst is None:
         return None
     if isinstance(interaction_cst, str):
         groups = _named_groups(interaction_cst, p)
     else:
-        groups = [_group(group, columns) for group in _listed(interaction_cst)]
+        groups = [_group(group, names) for group in _listed(interaction_cst)]
     rest = set(range(p)).difference(*groups)
     return [*groups, rest] if rest else groups
 
@@ -87,16 +65,16 @@ def _listed(interaction_cst: Any) -> list[list[Any]]:
         ) from None
 
 
-def _group(group: list[Any], columns: Sequence[CodedColumn]) -> set[int]:
+def _group(group: list[Any], names: Sequence[str]) -> set[int]:
     """Features by number or name as numbers."""
-    names = {column.name: j for j, column in enumerate(columns)}
+    places = {name: j for j, name in enumerate(names)}
     found = set()
     for feature in group:
-        j = names.get(feature) if isinstance(feature, str) else whole(feature)
-        if j is None or not 0 <= j < len(columns):
+        j = places.get(feature) if isinstance(feature, str) else whole(feature)
+        if j is None or not 0 <= j < len(names):
             raise ParameterError(
                 f"interaction_cst has the feature {feature!r}; the columns are 0 to "
-                f"{len(columns) - 1}, by name {list(names)[:10]}"
+                f"{len(names) - 1}, by name {list(names)[:10]}"
             )
         found.add(j)
     return found

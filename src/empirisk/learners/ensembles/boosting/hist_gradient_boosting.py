@@ -37,6 +37,7 @@ from empirisk.learners.ensembles.boosting.stopping import (
     split_rows,
 )
 from empirisk.learners.ensembles.boosting.training_table import TrainingTable, bin_table
+from empirisk.learners.ensembles.warm_start import refuse_other_columns
 from empirisk.learners.trees.tree_sums import TreeSums
 from empirisk.risk.axis import Axis, PathMixin
 from empirisk.risk.plans.groups import group_codes
@@ -270,15 +271,7 @@ class HistGradientBoosting(PathMixin, BaseEstimator):
                 f"max_iter is {most} and there are {self.n_iter_} rounds: with warm_start=True "
                 "give as many at least"
             )
-        for column, now in zip(self.columns_, table.bins.columns, strict=True):
-            new = column.kind != now.kind or (
-                column.kind != "number" and list(column.values) != list(now.values)
-            )
-            if new:
-                raise DataError(
-                    f"column {column.name!r} has another type, or other levels, than before: with "
-                    "warm_start=True give the same rows again, or fit anew with warm_start=False"
-                )
+        refuse_other_columns(self.columns_, table.bins.columns)
         if table.classes is not None and not np.array_equal(table.classes, self.classes_):
             raise DataError(
                 f"y has the classes {table.classes.tolist()[:10]}, and before it had "

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from empirisk.data.rank_coding import RankCoding
+from empirisk.learners.class_codes import for_codes
 from empirisk.learners.ensembles.boosting.ada_boost_members import Members
 from empirisk.learners.ensembles.boosting.stumps import (
     NoSplitError,
@@ -18,7 +19,6 @@ from empirisk.learners.ensembles.boosting.weak_learners import (
     WeakTrees,
     are_flat_trees,
 )
-from empirisk.learners.ensembles.class_codes import for_codes
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import DataError

@@ -10,6 +10,7 @@ from sklearn.utils import _safe_indexing
 from empirisk.data.frames import default_names
 from empirisk.data.raw_columns import chosen_categories, column_names, is_frame
 from empirisk.data.table_door import places_in, table_of
+from empirisk.learners.class_codes import codes_among
 from empirisk.learners.ensembles.boosting.bins import BinnedTable
 from empirisk.learners.ensembles.boosting.boosting_settings import checked_bins
 from empirisk.learners.ensembles.boosting.rounds import TrainingRows
@@ -69,7 +70,7 @@ class TrainingTable:
         if classifier:
             classes = np.unique(labels[given > 0])
             _refuse_one_class(classes, learner)
-            target = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+            target, _ = codes_among(labels, classes)  # those of weight 0 may be none of them
             coded = learner.for_classes(classes)
             weight = coded._class_weighted(target, given, np.arange(len(classes)))
         bins = bin_table(table, learner, given if weighted else None)
@@ -108,10 +109,11 @@ class TrainingTable:
         )
         target = labels
         if self.classes is not None:
-            target = np.minimum(np.searchsorted(self.classes, labels), self.n_classes - 1)
-            strange = labels[self.classes[target] != labels]
-            if len(strange):
-                raise DataError(f"y_val has a class {strange.tolist()[0]!r} that y does not have")
+            target, strange = codes_among(labels, self.classes)
+            if strange.any():
+                raise DataError(
+                    f"y_val has a class {labels[strange].tolist()[0]!r} that y does not have"
+                )
         given = None if sample_weight is None else weight
         places = places_in(table, list(self.bins.columns))
         return JudgedRows(X, labels, given, target, weight, places)

@@ -74,12 +74,7 @@ class TreeRounds:
         grower.grow(spawn(_random_state(seed), 1)[0] if self._draws else 0)
         tree = grower.packed()
         self._idle.append(grower)
-        with np.errstate(over="ignore", under="ignore"):
-            tree.value[:] *= problem.unit
-            tree.impurity[:] *= problem.unit
-            tree.impurity[:] *= problem.unit
-            tree.weight[:] *= problem.weight_unit
-        return ForestTrees.of_packed(tree)
+        return ForestTrees.of_packed(problem.packed_in_units(tree))
 
     def _grower(self, problem: Problem, weight: Floats) -> Grower:
         p = len(self.coding.columns)

@@ -1,11 +1,12 @@
-"""An estimator for class codes: what its parameters say by label, said by code."""
+"""Class codes: those of labels, and an estimator for them instead of labels."""
 
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 
 from empirisk.risk.axis import PathMixin
-from empirisk.runtime.arrays import Array
+from empirisk.runtime.arrays import Array, Bools, Ints
 
 
 def for_codes(estimator: Any, labels: Array) -> Any:
@@ -32,3 +33,16 @@ def for_codes(estimator: Any, labels: Array) -> Any:
         and (value.keys() <= set(known) or set(known) <= value.keys())
     }
     return clone(estimator).set_params(**changes) if changes else estimator
+
+
+def codes_among(labels: Array, classes: Array) -> tuple[Ints, Bools]:
+    """The places of labels among sorted classes, and which labels are none of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> codes_among(np.array(["b", "a", "z"]), np.array(["a", "b"]))
+    (array([1, 0, 1]), array([False, False,  True]))
+    """
+    codes = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+    return codes, classes[codes] != labels
