@@ -12,6 +12,7 @@ from empirisk.compiled.clustering import (
     single_rows,
     stochastic,
     summing,
+    tiles,
 )
 from empirisk.compiled.clustering.tiles import LANES, STEP
 from empirisk.compiled.team import SYNC_SIZE
@@ -120,19 +121,22 @@ def test_a_row_with_slack_is_not_looked_at():
 @pytest.mark.parametrize("way", [0, 1])
 def test_passes_over_rows(way):
     X, weight = rng.normal(size=(90, 3)), rng.uniform(size=90)
+    X[0, 0], X[89, 2] = 9.0, -8.0  # the largest of a block may be its first entry, and its last
     first, unit, shift = np.array([0, 40, 90], np.int64), 0.5, np.array([0.1, 0.2, 0.3])
     z, labels = X * unit - shift, rng.integers(0, 4, size=90).astype(np.int32)
     centres = rng.normal(size=(4, 3))
-    tiles, scatter = np.zeros((2, 4, LANES), np.float32), np.empty((2, 3))
-    ways(summing.place_rows)[way](sync(), first, X, unit, shift, weight, tiles, scatter)
-    assert_array_equal(tiles, tiled(z))
+    placed, scatter = np.zeros((2, 4, LANES), np.float32), np.empty((2, 3))
+    ways(summing.place_rows)[way](sync(), first, X, unit, shift, weight, placed, scatter)
+    assert_array_equal(placed, tiled(z))
     assert_allclose(scatter.sum(axis=0), weight @ z**2, rtol=1e-12)
     largest = np.empty(2)
     ways(summing.largest_entries)[way](sync(), first, X, unit, shift, largest)
-    assert largest.max() == np.abs(z).max()
+    assert_array_equal(largest, [np.abs(z[:40]).max(), np.abs(z[40:]).max()])
     sums, mass = np.empty((2, 3)), np.empty(2)
     ways(summing.sum_columns)[way](sync(), first, X, unit, weight, sums, mass)
-    assert_allclose(sums.sum(axis=0), weight @ X * unit, rtol=1e-12, atol=1e-13)
+    for b, block in enumerate((slice(40), slice(40, 90))):
+        assert_allclose(sums[b], weight[block] @ X[block] * unit, rtol=1e-12, atol=1e-13)
+        assert mass[b] == pytest.approx(weight[block].sum(), rel=1e-12)
     sums, mass = np.empty((2, 4, 3)), np.empty((2, 4))
     ways(summing.sum_clusters)[way](sync(), first, X, unit, shift, weight, labels, sums, mass)
     by_hand = [weight[labels == k] @ z[labels == k] for k in range(4)]
@@ -195,14 +199,15 @@ def test_two_nearest_centres_as_centres_come_and_go(way):
     assert_array_equal(apart, ahead)
 
 
+@pytest.mark.parametrize("n", [100, LANES + 1])
 @pytest.mark.parametrize("way", [0, 1])
-def test_the_centre_missed_least_is_the_one_whose_exchange_leaves_least(way):
-    rows, weight = rng.uniform(-1, 1, size=(100, 3)).astype(np.float32), rng.uniform(1, 2, 100)
+def test_the_centre_missed_least_is_the_one_whose_exchange_leaves_least(way, n):
+    rows, weight = rng.uniform(-1, 1, size=(n, 3)).astype(np.float32), rng.uniform(1, 2, n)
     centres, points = rng.uniform(-1, 1, size=(5, 3)), rng.uniform(-1, 1, size=(4, 3))
     square = ((rows[:, None] - centres) ** 2).sum(axis=2)
     near = np.ascontiguousarray(square.argsort(axis=1)[:, :2].T.astype(np.int32))
     apart = np.ascontiguousarray(np.sort(square, axis=1)[:, :2].T.astype(np.float32))
-    first, extra = np.array([0, LANES, 100], np.int64), np.empty((4, 5))
+    first, extra = np.array([0, LANES, n], np.int64), np.empty((4, 5))
     ways(seeding.miss_centres)[way](
         sync(), first, tiled(rows), weight, points.astype(np.float32), near, apart, extra
     )
@@ -236,6 +241,22 @@ def test_greedy_spreading_takes_the_candidate_that_leaves_least(way):
         left = [weight @ square[[*expected, i]].min(axis=0) for i in drawn]
         expected.append(drawn[np.argmin(left)])
     assert_array_equal(chosen, expected)
+
+
+@pytest.mark.parametrize("way", [0, 1])
+def test_squared_distances_of_a_tile_and_their_rounding(way):
+    rows, centre = rng.normal(size=(LANES, 3)).astype(np.float32), np.float32([0.5, -1.0, 2.0])
+    tile, (lane, square, room) = tiled(rows)[0], np.full((3, LANES), np.nan, np.float32)
+    ways(seeding.square_to_tile)[way](tile, centre, lane)
+    exact = ((rows.astype(float) - centre) ** 2).sum(axis=1)
+    assert_allclose(lane, exact, rtol=1e-6)  # single precision
+    minus, half, radius = scored_centres(centre[None].astype(float))
+    score = np.empty((STEP, LANES), np.float32)
+    ways(tiles.score_tile)[way](tile, minus, half, score)
+    tiles.square_tile(tile, 3, square)
+    single_rows.room_of_tile(square, radius[0], STEP, room)
+    assert (np.abs(square + 2 * score[0] - exact) <= room).all()
+    assert (room < 1e-4).all()
 
 
 @pytest.mark.parametrize("way", [0, 1])

@@ -18,7 +18,7 @@ from empirisk.learners.linear.lasso_problem import Columns
 from empirisk.learners.linear.sparse_lines import SparseLines
 from empirisk.runtime.errors import ConvergenceWarning, DataError, ParameterError
 from empirisk.solvers import lasso_columns as solver
-from empirisk.solvers.lasso import Penalty, Stopping, gram_path
+from empirisk.solvers.lasso import GramProblem, Penalty, Stopping, gram_path
 from empirisk.solvers.lasso_columns import columns_path
 
 
@@ -82,6 +82,15 @@ def test_where_the_gram_matrix_does_not_fit_residuals_serve(monkeypatch):
     assert rows.reached.all()
     # The objective is strongly convex with modulus >= 0.3 alpha: a gap of 1e-12 |y|^2 bounds this.
     assert_allclose(rows.coef, exact.coef, atol=1e-5)
+
+
+def test_orthogonal_columns_take_one_sweep_and_one_more_to_see_it():
+    size, right = np.linspace(3.0, 0.5, 80), np.tile([7.0, -5.0], 40)
+    problem = GramProblem(np.diag(size), right, 80 * 7.0**2 / 0.5)
+    sweeps, gap, reached = problem.solve(np.ones(80), np.zeros(80), False, Stopping(1e-4, 100))
+    assert_allclose(problem.coef, np.tile([6.0, -4.0], 40) / size, rtol=1e-14)
+    assert (sweeps, reached) == (2, True)
+    assert gap <= 1e-14 * problem.square
 
 
 def degenerate_design(seed):

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 import network_twins as twins
+from empirisk.compiled.networks import activations, convolution, dropout
+from empirisk.compiled.streams import uniform
 from empirisk.learners.networks.architecture import Architecture
 from empirisk.learners.networks.layers import Activation, Bottleneck, Dense, Dropout, Flatten
 from empirisk.learners.networks.picture_layers import AveragePool, Conv1d, Conv2d, MaxPool
@@ -192,6 +194,18 @@ def test_of_equal_numbers_in_a_window_the_first_counts(compiled):
     assert_array_equal(by_input, [[0, 1, 0, 2, 0, 0, 0, 0], [3, 0, 4, 0, 0, 0, 0, 0]])
 
 
+def test_products_of_two_rows_at_a_time_give_what_one_of_all_gives(monkeypatch):
+    layers = [Activation("identity"), Conv2d(3, 3, padding=1, activation="tanh")]
+    architecture, rng = Architecture((2, 9, 6), layers), np.random.default_rng(0)
+    params, X = drawn(architecture, rng, 4)
+    aim, passes = rng.normal(size=(4, 3 * 9 * 6)), Passes(architecture, compiled=False)
+    one = passes.forth(params, X), *passes.back(aim)
+    monkeypatch.setattr(convolution, "PATCHES", 2 * (6 * 4 * 18))  # four times two rows, then one
+    many = passes.forth(params, X), *passes.back(aim)
+    for a, b in zip(one, many, strict=True):
+        assert_allclose(a, b, rtol=1e-12, atol=1e-13)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_dropout_leaves_out_its_share_and_keeps_the_mean(dtype):
     rate, n, p = 0.3, 200, 50
@@ -209,6 +223,20 @@ def test_dropout_leaves_out_its_share_and_keeps_the_mean(dtype):
     assert (z != passes.forth([], X, 11, n * 2 * p)).mean() > 0.3  # another batch
     assert_array_equal(passes.forth([], X), X)
     assert_array_equal(passes.back(X.astype(dtype))[1], X)
+
+
+def test_each_factor_of_dropout_has_its_own_draw():
+    factors = np.empty(200)
+    dropout.draw_factors(factors, 0.3, 7, 1000)
+    left_out = [uniform(7, 1000 + i) < 0.3 for i in range(200)]
+    assert_allclose(factors, np.where(left_out, 0, 1 / 0.7), rtol=1e-15)
+
+
+def test_the_softmax_of_large_scores_is_that_of_their_differences():
+    scores = np.array([[0.0, 1e4, -1e4], [1.0, 1e4 - 1, -1e4 - 2], [2.0, 1e4, -1e4 - 50]])
+    exact = np.exp(scores - scores.max(axis=0))
+    activations.softmax_columns(scores)
+    assert_allclose(scores, exact / exact.sum(axis=0), rtol=1e-14)
 
 
 def test_two_layers_of_dropout_draw_for_themselves():

@@ -89,6 +89,22 @@ def test_penalties_and_falling_step_lengths(solver, compiled):
         assert_allclose(ours[t], b, rtol=1e-11, atol=1e-13)
 
 
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("solver", [updating.SGD, updating.ADAM])
+def test_gradients_that_are_too_long_are_cut_and_the_others_are_not(solver, compiled):
+    whole = SLOPES.sum(axis=1)
+    length = np.linalg.norm(whole, axis=1)
+    longest = np.median(length)
+    ours = walked(solver, made(LONGEST=longest), compiled=compiled)
+    b, m, s = START.copy(), np.zeros(SIZE), np.zeros(SIZE)
+    for t in range(STEPS):
+        g = whole[t] * min(1, longest / length[t])
+        m, s = 0.9 * m + 0.1 * g, 0.999 * s + 0.001 * g**2
+        root = np.sqrt(1 - 0.999 ** (t + 1)) / (1 - 0.9 ** (t + 1))
+        b = b - 0.01 * (g if solver == updating.SGD else root * m / (np.sqrt(s) + 1e-8))
+        assert_allclose(ours[t], b, rtol=1e-11, atol=1e-13)
+
+
 def test_a_penalty_counts_for_a_range_only_and_the_square_is_of_that_range():
     settings = made(RIDGE=1.0, LONGEST=5.0)
     gradients, params = SLOPES[0].copy(), START.copy()
