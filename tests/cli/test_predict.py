@@ -2,6 +2,7 @@
 
 import csv
 import io
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -108,6 +109,12 @@ def test_a_missing_column_is_named(fitted, tmp_path):
     other = tmp_path / "other.csv"
     read_table(datasets.path("auto_mpg")).drop(["weight"]).to_pandas().to_csv(other, index=False)
     assert "lacks 'weight'" in refused("predict", fitted / "auto_mpg.empirisk", other)
+
+
+def test_a_table_without_rows_is_refused_by_name(fitted, tmp_path):
+    names = tmp_path / "names.csv"
+    names.write_text(Path(datasets.path("auto_mpg")).read_text().split("\n")[0] + "\n")
+    assert "no rows to predict" in refused("predict", fitted / "auto_mpg.empirisk", names)
 
 
 def test_what_is_no_model_of_ours_is_refused(fitted, tmp_path):

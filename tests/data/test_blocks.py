@@ -11,7 +11,8 @@ from numpy.testing import assert_array_equal
 from sklearn.base import BaseEstimator
 
 from empirisk.data.blocks import ROWS_PER_BLOCK, Blocks
-from empirisk.runtime.errors import DataError
+from empirisk.data.table import Table
+from empirisk.runtime.errors import DataError, DataTypeError
 
 
 def data(n, p=2):
@@ -110,6 +111,9 @@ def test_what_cannot_be_used_is_refused():
     X, y, w = data(4)
     with pytest.raises(DataError, match="only once"):
         Blocks.of_pieces(iter([(X, y)]), BaseEstimator())
+    for piece in (X, Table.of(X), (X,)):
+        with pytest.raises(DataTypeError, match=r"piece 0 is a \w+; give \(X, y\) or"):
+            list(Blocks.of_pieces([piece], BaseEstimator()))
     with pytest.raises(DataError, match="4 rows in X and 3 in y"):
         list(Blocks.of_pieces([(X, y[:3])], BaseEstimator()))
     with pytest.raises(DataError, match="no rows"):

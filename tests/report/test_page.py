@@ -6,12 +6,14 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from empirisk import Baseline, LinearDiscriminantAnalysis, LinearRegression, Ridge, select
 from empirisk.data.encode import Encoder
 from empirisk.data.table import Table
 from empirisk.report.page import report_page, write_report
 from empirisk.report.sections import table_section
+from empirisk.runtime.errors import EmpiriskError
 
 ATTACK = "<script>alert(1)</script>"
 VOID = {"meta", "br", "img", "link", "input"}
@@ -136,6 +138,31 @@ def test_a_constant_is_shown_as_the_model_it_is():
 def test_a_report_in_the_way_of_a_folder_is_refused(tmp_path, hostile):
     with pytest.raises(ValueError, match="is not a file"):
         write_report(hostile[0], tmp_path)
+
+
+def test_a_frame_will_do_for_the_table_and_nothing_else_for_a_selection(tmp_path, hostile):
+    selection, table = hostile
+    path = tmp_path / "r.html"
+    write_report(selection, path, table=table.to_pandas(), target="y")
+    of_frame = path.read_text()
+    write_report(selection, path, table=table, target="y")
+    assert path.read_text() == of_frame
+    path.unlink()
+    for wrong, said in (
+        ({"selection": selection.model}, "not of a Pipeline"),
+        ({"table": 3}, "is no table"),
+        ({"notes": "one"}, "give a list of texts"),
+    ):
+        with pytest.raises(EmpiriskError, match=said):
+            write_report(**{"selection": selection, "path": path, **wrong})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_columns_behind_a_step_that_does_not_tell_their_names_are_numbered():
+    step = FunctionTransformer(np.exp)
+    X = Table.of({"u": np.arange(40.0) / 40, "v": np.arange(40.0) % 7}).to_pandas()
+    selection = select([make_pipeline(step, Ridge())], X, np.arange(40.0), random_state=0)
+    assert "x1" in report_page(selection)
 
 
 def test_a_few_missing_cells_are_not_told_to_be_none():

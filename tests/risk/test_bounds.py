@@ -361,6 +361,10 @@ def test_levels_and_sides_that_make_no_sense_are_refused():
             bound(mistakes(1, 10), level=1.0)
         with pytest.raises(ParameterError, match="sides"):
             bound(mistakes(1, 10), sides="sideways")
+        with pytest.raises(ParameterError, match=r"an estimate is wanted, .* this is 0\.1"):
+            bound(0.1)
+    with pytest.raises(ParameterError, match="level is '95 %'; it must lie between 0 and 1"):
+        bounds.hoeffding(mistakes(1, 10), level="95 %")
     with pytest.raises(ParameterError, match="two rows"):
         bounds.empirical_bernstein(mistakes(0, 1))
     with pytest.raises(DataError, match="not finite"):

@@ -1,7 +1,9 @@
 import numpy as np
+import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
 
+from empirisk import Table
 from empirisk.risk.plans.dealing import copies_of_rows, deal, hold_out, join_units
 
 
@@ -43,6 +45,16 @@ def test_rows_are_copies_exactly_when_they_are_equal():
     codes = copies_of_rows(X)
     equal = (X[:, None] == X[None]).all(axis=2)
     np.testing.assert_array_equal(codes[:, None] == codes[None], equal)
+
+
+def test_rows_of_a_frame_are_copies_whatever_its_columns_are_called():
+    words, lists = ["a", "b", "a", None], [[1], [2], [1], [1]]
+    frame = pd.DataFrame({"u": words, "v": lists, "w": words}).set_axis(["u", "v", "u"], axis=1)
+    table = Table.of({"u": words, "v": [1.0, 2.0, 1.0, 1.0]}, {"u": "category"})
+    for X in (frame, table):
+        codes = copies_of_rows(X)
+        assert codes[0] == codes[2]
+        assert len(set(codes.tolist())) == 3
 
 
 def test_joined_units_are_the_connected_components():

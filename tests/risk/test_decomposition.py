@@ -329,6 +329,7 @@ def test_pictures_say_what_their_axes_are():
 @pytest.mark.parametrize(
     ("ask", "said"),
     [
+        (lambda: bias_variance(Least(), np.ones((5, 1)), 5), "give one of risk.populations"),
         (lambda: bias_variance(Least(), populations.sine()), "either n"),
         (lambda: bias_variance(Least(), populations.sine(), 5, X=[[0.0]]), "either n"),
         (lambda: bias_variance(Least(), populations.sine(), 0), "1 row or more"),

@@ -51,6 +51,8 @@ def test_risks_from_different_plans_or_losses_refuse_to_be_compared():
     ):
         with pytest.raises(PlanError):
             a - other
+    with pytest.raises(PlanError, match="a risk is wanted to subtract, and this is 3"):
+        a - 3
 
 
 def test_a_chosen_risk_has_no_interval():

@@ -14,7 +14,7 @@ from sklearn.model_selection import (
 )
 
 from empirisk import Plan
-from empirisk.runtime.errors import PlanError
+from empirisk.runtime.errors import ParameterError, PlanError
 
 X = np.random.default_rng(0).normal(size=(30, 2))
 y = X[:, 0] + 1.0
@@ -97,6 +97,14 @@ def test_a_row_on_both_sides_of_a_split_is_refused():
         Plan.of([(np.arange(20), [30])], X, y)
     with pytest.raises(PlanError, match="no splits"):
         Plan.of([], X, y)
+    with pytest.raises(PlanError, match=r"split 0 is \(1, 2, 3\); give a pair \(train, test\)"):
+        Plan.of([(1, 2, 3)], X, y)
+
+
+@pytest.mark.parametrize("share", [0, 1.5, np.nan, "a quarter", None])
+def test_a_share_that_makes_no_sense_is_refused(share):
+    with pytest.raises(ParameterError, match=r"test_size is .*; it must lie between 0 and 1"):
+        Plan.holdout(X, y, test_size=share)
 
 
 def test_given_splits_may_be_masks_and_keep_their_training_rows():

@@ -47,7 +47,7 @@ def test_a_deadline_holds_in_its_own_thread_only():
     assert seen == [np.inf]
 
 
-@pytest.mark.parametrize("seconds", [-1, float("nan")])
+@pytest.mark.parametrize("seconds", [-1, float("nan"), "1 min"])
 def test_a_limit_that_makes_no_sense_is_refused(seconds):
     with pytest.raises(ParameterError, match="seconds"), deadline(seconds):
         pass

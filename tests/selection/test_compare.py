@@ -6,16 +6,21 @@ from numpy.testing import assert_allclose
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import TimeSeriesSplit
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
 from empirisk import (
+    PCA,
     Baseline,
+    Encoder,
     LinearDiscriminantAnalysis,
     LinearRegression,
     Ridge,
     Tuned,
     compare,
     risk,
+    select,
 )
 from empirisk.losses import Asymmetric
 from empirisk.runtime.errors import DataError, EmpiriskError, ParameterError
@@ -172,6 +177,24 @@ def test_classifiers_and_regressors_do_not_compete():
     for wrong in ("ridge", Ridge, [Ridge], {"ridge": "Ridge"}):
         with pytest.raises(ParameterError, match="wanted an estimator"):
             compare(wrong, X, y)
+
+
+def test_a_complaint_of_a_cell_counts_the_rows_of_the_user():
+    strange = X.copy()
+    strange[41, 3] = np.nan  # behind rows of other folds, and of the test part of a selection
+    for model in (Ridge(), make_pipeline(StandardScaler(), Ridge()), Tuned(Ridge())):
+        for judge in (compare, select):
+            with pytest.raises(DataError, match=r"column 3 .* first in row 41; Ridge needs"):
+                judge([model], strange, y, random_state=0)
+        with pytest.raises(DataError, match=r"column 3 .* first in row 41; Ridge needs"):
+            risk.cross_validate(model, strange, y, random_state=0)
+
+
+def test_predictors_do_not_compete_with_what_has_no_target():
+    with pytest.raises(ParameterError, match="'Ridge' predicts y, and the loss 'entries'"):
+        compare([PCA(), Ridge()], X, y)
+    with pytest.raises(ParameterError, match="Encoder has no predict"):
+        compare([Encoder()], X, y)
 
 
 def test_a_rival_that_hangs_is_ended_and_reported():

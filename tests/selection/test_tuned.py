@@ -163,6 +163,21 @@ def test_weights_are_copies_in_grid_folds_and_fit():
 
 
 @pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"params": "alpha"}, r"params is 'alpha'; give names in a tuple: \('alpha',\)"),
+        ({"params": ()}, r"params is \(\); give names"),
+        ({"larger": "bigger"}, "larger is 'bigger'; give 'simpler' or 'richer'"),
+        ({"larger": ("simpler", "richer")}, "a tuple with one of them for each parameter"),
+        ({"scale": "ln"}, "scale is 'ln'; choose 'log', 'linear' or 'integer'"),
+    ],
+)
+def test_an_axis_says_which_parameter_and_which_way_is_simpler(wrong, says):
+    with pytest.raises(ParameterError, match=says):
+        Axis(**{"params": ("alpha",), "larger": "simpler", "scale": "log", **wrong})
+
+
+@pytest.mark.parametrize(
     ("values", "says"),
     [
         (0.1, "values is 0.1: give a list with a number for each value of alpha"),

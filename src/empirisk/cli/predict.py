@@ -70,6 +70,8 @@ def _read(file: str, columns: dict[str, Kind], reading: Reading, meta: dict[str,
     extra = [name for name in table.names if name not in columns and name != meta["target"]]
     if extra:
         typer.echo(plain(f"not used: {_listed(extra)}"), err=True)
+    if not len(table):
+        raise DataError(f"{file} has a line of names and no rows to predict")
     if any(table.kinds[name] != kind for name, kind in columns.items()):
         table = recalled.table(file, columns)
     return table.select(columns)

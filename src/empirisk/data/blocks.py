@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.complaints import refuse_missing_labels, refuse_not_finite
-from empirisk.runtime.errors import DataError
+from empirisk.runtime.errors import DataError, DataTypeError
 from empirisk.runtime.parallel import AHEAD, stream
 from empirisk.runtime.validation import check_weights, numbers
 
@@ -115,6 +115,10 @@ def _checked(source: Iterable[Any], estimator: Any) -> Iterator[Rows]:
     """Pieces as arrays of our own (the source may reuse its memory), without rows of weight 0."""
     first = True
     for number, piece in enumerate(source):
+        if not isinstance(piece, tuple | list) or len(piece) not in (2, 3):
+            raise DataTypeError(
+                f"piece {number} is a {type(piece).__name__}; give (X, y) or (X, y, sample_weight)"
+            )
         X, y, *rest = piece
         weight = rest[0] if rest else None
         if np.shape(X)[0] == 0 or (weight is not None and not np.any(weight)):

@@ -1,5 +1,6 @@
 """A column: a name, a kind, and values some of which may be missing."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -111,7 +112,9 @@ class Column:
 
 def check_kinds(kinds: Any, names: list[str]) -> dict[str, Kind]:
     """The kinds that a user gave for some of the columns."""
-    kinds = {} if kinds is None else dict(kinds)
+    kinds = {} if kinds is None else kinds
+    if not isinstance(kinds, Mapping):
+        raise ParameterError(f'kinds is {kinds!r:.60}; give a dict such as {{"zip": "text"}}')
     for name, kind in kinds.items():
         if name not in names:
             raise DataError(f"{name!r} is to be read as {kind}, and {no_column(name, names)}")
@@ -119,7 +122,7 @@ def check_kinds(kinds: Any, names: list[str]) -> dict[str, Kind]:
             raise ParameterError(
                 f"the kind of column {name!r} is given as {kind!r}; give one of {', '.join(KINDS)}"
             )
-    return kinds
+    return dict(kinds)
 
 
 def hash_column(whole: Any, column: Column) -> None:

@@ -78,9 +78,7 @@ class Given:
     names: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
-        if self.delimiter is not None and (
-            len(self.delimiter) != 1 or not self.delimiter.isascii() or self.delimiter in '"\r\n'
-        ):
+        if self.delimiter is not None and not _may_separate(self.delimiter):
             raise ParameterError(f"delimiter is {self.delimiter!r}; give one ASCII character")
         if self.decimal not in (None, ".", ","):
             raise ParameterError(f"decimal is {self.decimal!r}; give '.' or ','")
@@ -90,6 +88,13 @@ class Given:
             raise ParameterError(
                 f"header is {self.header!r}; give True or False, and the names as names=[...]"
             )
+        if isinstance(self.names, str):
+            raise ParameterError(f"names is {self.names!r:.60}; give a list with a name each")
+
+
+def _may_separate(delimiter: Any) -> bool:
+    one = isinstance(delimiter, str) and len(delimiter) == 1
+    return one and delimiter.isascii() and delimiter not in '"\r\n'
 
 
 def find_dialect(sample: str, path: str, given: Given, *, whole: bool) -> Dialect:

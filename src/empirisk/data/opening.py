@@ -15,7 +15,8 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from empirisk.runtime.errors import DataError
+from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.scalars import is_whole
 
 BLOCK = 1 << 22
 """Bytes that are read at a time."""
@@ -116,6 +117,8 @@ class Text:
     """
 
     def __init__(self, path: str, encoding: str | None, max_bytes: int | None) -> None:
+        if not (max_bytes is None or is_whole(max_bytes, 1)):
+            raise ParameterError(f"max_bytes is {max_bytes!r}; give a whole number from 1")
         self.path, self.max_bytes, self.given = path, max_bytes, encoding
         self.packed, self.block = _packing(path) is not None, BLOCK
         self.encoding = "utf-8"
@@ -193,8 +196,9 @@ def _encoding_of(head: bytes, encoding: str | None) -> str:
     """The encoding that is given or that the first bytes show; UTF-8 if they show nothing."""
     if encoding is not None:
         try:
+            "a".encode(encoding, "ignore")  # some codecs, such as base64, are none of text
             name = codecs.lookup(encoding).name
-        except LookupError:
+        except (LookupError, TypeError, ValueError):
             raise DataError(f"no encoding is called {encoding!r}; try utf-8 or cp1252") from None
         return "utf-8" if name == "utf-8-sig" else name
     for mark, name in _MARKS.items():

@@ -90,7 +90,7 @@ class Query:
     def _relation(self) -> Iterator[Any]:
         with self.connect() as connection:
             try:
-                statements = connection.extract_statements(self.sql)
+                statements = connection.extract_statements(str(self.sql))
                 if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
                     raise DataError(f"sql has to be one SELECT statement, not {self.sql!r:.80}")
                 yield connection.sql(statements[0])

@@ -99,6 +99,7 @@ def read_table(
     array([25.33])
     """
     files, form = find_alike(path)
+    missing = _words(missing)
     if form == "text":
         given = Given(delimiter, decimal, header, names)
         table = read_delimited(
@@ -127,6 +128,15 @@ def read_table(
     if sql is not None:
         return _of_query(Query.of_parquet(files, sql), files, kinds)
     return _read_parquet(files, kinds)
+
+
+def _words(missing: Any) -> tuple[str, ...] | None:
+    if missing is None:
+        return None
+    words = () if isinstance(missing, str) else tuple(missing)
+    if not all(isinstance(word, str) for word in words) or isinstance(missing, str):
+        raise ParameterError(f"missing is {missing!r:.60}; give a list of words, as in the file")
+    return words
 
 
 def _of_query(query: Query, files: Sequence[str], kinds: Mapping[str, Kind] | None) -> Table:

@@ -73,12 +73,12 @@ class TableBlocks:
 
     def select(self, names: Iterable[str]) -> "TableBlocks":
         """The same blocks with only the columns of these names, in this order."""
-        names = list(names)
+        names = [names] if isinstance(names, str) else list(names)
         return self._map(lambda table: table.select(names))
 
     def drop(self, names: Iterable[str]) -> "TableBlocks":
         """The same blocks without these columns."""
-        names = list(names)
+        names = [names] if isinstance(names, str) else list(names)
         return self._map(lambda table: table.drop(names))
 
     def to_table(self) -> Table:

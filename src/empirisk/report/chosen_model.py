@@ -8,6 +8,7 @@ from sklearn.pipeline import Pipeline
 
 from empirisk.data.encode import Encoder
 from empirisk.risk.learner import learner_of
+from empirisk.risk.predictor import columns_behind
 from empirisk.runtime.arrays import Floats
 
 
@@ -38,7 +39,7 @@ class Coefficients:
         if not hasattr(learner, "coef_"):
             return None
         values = np.atleast_2d(np.asarray(learner.coef_, dtype=float)).T
-        names = names_of_columns(model, len(values))
+        names = columns_behind(model, len(values))
         order = np.argsort(-np.abs(values).max(axis=1), kind="stable")
         return cls(
             names=[names[j] for j in order],
@@ -52,17 +53,6 @@ def is_standardized(model: Any) -> bool:
     """Whether the learner meets numbers in standard deviations from their mean."""
     steps = model.steps if isinstance(model, Pipeline) else []
     return any(step.standardize for _, step in steps if isinstance(step, Encoder))
-
-
-def names_of_columns(model: Any, p: int) -> list[str]:
-    """Of the p columns that the learner sees, behind the steps before it."""
-    names: Any = getattr(model, "feature_names_in_", None)
-    if isinstance(model, Pipeline) and len(model.steps) > 1:
-        before = model[:-1]
-        names = before.get_feature_names_out() if hasattr(before, "get_feature_names_out") else None
-    if names is None or len(names) != p:
-        return [f"x{j}" for j in range(p)]
-    return [str(name) for name in names]
 
 
 def _outputs(learner: Any, k: int) -> list[str]:

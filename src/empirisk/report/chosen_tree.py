@@ -3,11 +3,12 @@
 from typing import Any
 
 from empirisk.learners.trees.pruning_table import PruningTable
-from empirisk.report.chosen_model import is_standardized, names_of_columns
+from empirisk.report.chosen_model import is_standardized
 from empirisk.report.pictures import as_svg
 from empirisk.report.tags import Html, element, join, table
 from empirisk.risk.curves import RiskPath
 from empirisk.risk.learner import learner_of
+from empirisk.risk.predictor import columns_behind
 from empirisk.selection.select import Selection
 
 MOST_DRAWN, MOST_RULES, MOST_TREES = 24, 24, 30
@@ -21,7 +22,7 @@ def tree_parts(selection: Selection) -> list[Html]:
     tree = learner_of(model)
     if not (hasattr(tree, "tree_") and hasattr(tree, "rules")):
         return []
-    names = names_of_columns(model, tree.n_features_in_)
+    names = columns_behind(model, tree.n_features_in_)
     unit = "Numbers count in standard deviations from their mean."
     return [
         *([element("p", unit, css="soft")] if is_standardized(model) else []),

@@ -16,6 +16,7 @@ from empirisk.report.sections import (
     verdict_section,
 )
 from empirisk.report.tags import element, join
+from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.whole_file import whole_file
 from empirisk.selection.select import Selection
 
@@ -56,7 +57,7 @@ def write_report(
     selection: Selection,
     path: str | os.PathLike[str],
     *,
-    table: Table | None = None,
+    table: Any = None,
     target: str | None = None,
     source: str | None = None,
     notes: Sequence[str] = (),
@@ -71,7 +72,7 @@ def write_report(
     ----------
     selection : Selection
     path : str or path
-    table : Table, optional
+    table : Table or data frame, optional
         The table that was learned from, to be described.
     target : str, optional
         The column that is predicted.
@@ -93,8 +94,15 @@ def write_report(
     >>> page.read_text().startswith("<!DOCTYPE html>")
     True
     """
+    if not isinstance(selection, Selection):
+        raise ParameterError(
+            f"a report is written of what `select` returns, not of a {type(selection).__name__}"
+        )
+    if isinstance(notes, str):
+        raise ParameterError(f"notes is {notes!r:.60}; give a list of texts")
+    seen = None if table is None else Table.of(table)
     text = report_page(
-        selection, table=table, target=target, source=source, notes=notes, settings=settings
+        selection, table=seen, target=target, source=source, notes=notes, settings=settings
     )
     with whole_file(path) as draft:
         draft.write(text.encode())

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 
 from empirisk.risk.judges import Judges
 from empirisk.runtime.arrays import Array, Floats, Ints
-from empirisk.runtime.errors import EmpiriskError
+from empirisk.runtime.errors import EmpiriskError, ParameterError
 from empirisk.runtime.parallel import stream
 from empirisk.runtime.validation import numbers
 
@@ -68,6 +68,18 @@ class Axis:
     params: tuple[str, ...]
     larger: Literal["simpler", "richer"] | tuple[Literal["simpler", "richer"], ...]
     scale: Literal["log", "linear", "integer"]
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.params, tuple) and self.params):
+            raise ParameterError(f"params is {self.params!r}; give names in a tuple: ('alpha',)")
+        each = (self.larger,) if isinstance(self.larger, str) else self.larger
+        if not (set(each) <= {"simpler", "richer"} and len(each) in (1, len(self.params))):
+            raise ParameterError(
+                f"larger is {self.larger!r}; give 'simpler' or 'richer', what a larger value makes "
+                "of the learner, or a tuple with one of them for each parameter"
+            )
+        if self.scale not in ("log", "linear", "integer"):
+            raise ParameterError(f"scale is {self.scale!r}; choose 'log', 'linear' or 'integer'")
 
     def complexity(self, values: Sequence[Any]) -> Floats:
         """Rank of each value from simplest (0) to richest; equal values share a rank.

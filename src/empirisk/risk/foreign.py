@@ -51,6 +51,11 @@ def foreign_prediction(model: Any, X: Any, problem: Problem, output: Output) -> 
     if output in ("reconstruction", "entries"):
         return _checked(_for_each_row(losses_of_rows(model, X, output), X, model), model)
     if output == "value":
+        if not hasattr(model, "predict"):
+            raise ParameterError(
+                f"{name_of(model)} has no predict: give a classifier or a regressor, or put one "
+                "behind it, as in make_pipeline(Encoder(), Ridge())"
+            )
         prediction = _for_each_row(model.predict(X), X, model)
         if problem.classes is None:
             return _shaped(_checked(prediction, model), model, problem)
@@ -223,6 +228,10 @@ def _codes(labels: Any, classes: Array, model: Any) -> Ints:
 
 
 def _checked(prediction: Array, model: Any) -> Array:
+    if prediction.dtype.kind not in "biuf":
+        raise DataError(
+            f"{name_of(model)} predicts {prediction.reshape(-1)[0]!r:.60} where numbers are wanted"
+        )
     if not np.isfinite(prediction).all():
         row = int(np.flatnonzero(~np.isfinite(prediction).reshape(len(prediction), -1).all(1))[0])
         raise DataError(f"{name_of(model)} predicted NaN or infinity, first for held-out row {row}")

@@ -6,11 +6,15 @@ from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
+from sklearn.pipeline import Pipeline
 from sklearn.utils import ClassifierTags, RegressorTags, Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 
+from empirisk.data.frames import default_names
+from empirisk.data.table import Table
 from empirisk.losses.loss import LossOutput, LossTask
 from empirisk.runtime.arrays import Array
+from empirisk.runtime.column_names import column_names
 from empirisk.runtime.errors import ParameterError
 
 Task = Literal["classification", "regression"]
@@ -146,3 +150,21 @@ def name_of(model: Any) -> str:
     if hasattr(model, "predict") or not hasattr(model, "__name__"):
         return type(model).__name__
     return "the function" if model.__name__ == "<lambda>" else str(model.__name__)
+
+
+def columns_behind(model: Any, p: int, X: Any = None) -> list[str]:
+    """The names of the p columns that a fitted learner sees, behind the steps of a pipeline.
+
+    Without steps, those of X where the learner was told none; "x0", "x1", ... where nobody knows.
+    """
+    names = getattr(model, "feature_names_in_", None)
+    if isinstance(model, Pipeline) and len(model.steps) > 1:
+        try:
+            names = model[:-1].get_feature_names_out()
+        except (AttributeError, ValueError):  # a step that does not tell
+            names = None
+    elif names is None:
+        names = X.names if isinstance(X, Table) else column_names(X)
+    if names is None or len(names) != p:
+        return default_names(p)
+    return [str(name) for name in names]

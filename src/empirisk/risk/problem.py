@@ -1,6 +1,7 @@
 """A learning problem as the engine sees it: rows, targets as numbers or codes, weights, a loss."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
@@ -134,13 +135,18 @@ class Problem:
             return replace(self, X=Table.of(self.X))
         if self.design is not None or not isinstance(estimator, PathMixin):
             return self
+        with self.counting_rows():
+            return replace(self, design=estimator.design(self.X))
+
+    @contextmanager
+    def counting_rows(self) -> Iterator[None]:
+        """Complaints of rows inside say so where they do not count all rows of the user."""
         try:
-            design = estimator.design(self.X)
+            yield
         except DataError as error:
             if self.kept is None:
                 raise
             raise type(error)(f"{error} (rows of weight 0 are not counted)") from error
-        return replace(self, design=design)
 
     def coded(self, learner: PathMixin) -> Any:
         """The learner as it is to be fitted to class codes instead of labels."""

@@ -8,7 +8,8 @@ Each yields (repeat, rows, predictions) in blocks of rows, so that no array of a
 values by all classes is ever built.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -32,7 +33,7 @@ from empirisk.risk.plans.plan import Plan
 from empirisk.risk.problem import Problem
 from empirisk.runtime.arrays import Array, Ints
 from empirisk.runtime.deadlines import check_deadline
-from empirisk.runtime.errors import PlanError
+from empirisk.runtime.errors import DataError, PlanError
 from empirisk.runtime.parallel import slices, stream
 from empirisk.runtime.progress import track
 
@@ -118,25 +119,25 @@ class SplitPath:
         part = problem.rows(train)
         self.problem = problem
         self.learner = problem.coded(seeded(clone(learner_of(estimator)), seed))
-        self.steps, X = fit_steps(estimator, part)
+        self.complaints = partial(design_of, estimator, problem)
         self.present, y = np.arange(0), part.target
         if part.target is not None and problem.classes is not None:
             self.present, y = np.unique(part.target, return_inverse=True)
             refuse_one_class(self.present, problem)
             self.learner = self.learner.for_classes(self.present)
+        with of_all_rows(self.complaints):
+            self.steps, X = fit_steps(estimator, part)
+            design = self.learner.design(X) if part.design is None else part.design
         self.path: Path = self.learner.fit_path(
-            self.learner.design(X) if part.design is None else part.design,
-            y,
-            part.weight,
-            values,
-            n_classes=len(self.present),
+            design, y, part.weight, values, n_classes=len(self.present)
         )
 
     def predict(self, rows: Ints, output: Output) -> Array:
         """Of rows of the problem, by their numbers."""
         if self.problem.design is not None:
             return self._of_design(_safe_indexing(self.problem.design, rows), output)
-        return self.predict_at(_safe_indexing(self.problem.X, rows), output)
+        with of_all_rows(self.complaints):
+            return self.predict_at(_safe_indexing(self.problem.X, rows), output)
 
     def predict_at(self, X: Any, output: Output) -> Array:
         """Of any rows, which the steps before the learner have not seen."""
@@ -149,6 +150,25 @@ class SplitPath:
         if self.problem.classes is None:
             return prediction
         return align(prediction, self.present, self.problem.n_classes, output)
+
+
+@contextmanager
+def of_all_rows(look: Callable[[], Any]) -> Iterator[None]:
+    """Where some rows are refused, `look` at all of them: its complaint counts the user's rows."""
+    try:
+        yield
+    except DataError as refusal:
+        fault = refusal
+    else:
+        return
+    look()
+    raise fault
+
+
+def design_of(estimator: Any, problem: Problem) -> Any:
+    """X as the learner meets it behind the steps before it, fitted on all rows of the problem."""
+    with problem.counting_rows():
+        return learner_of(estimator).design(fit_steps(estimator, problem)[1])
 
 
 def fit_steps(estimator: Any, problem: Problem) -> tuple[list[Any], Any]:
@@ -166,11 +186,8 @@ def fit_steps(estimator: Any, problem: Problem) -> tuple[list[Any], Any]:
 
 def default_values(estimator: Any, problem: Problem, n_train: int) -> Sequence[Any]:
     """The learner's own grid, for X as it meets it when all rows of the problem train."""
-    learner = learner_of(estimator)
-    design = problem.design
-    if design is None:
-        design = learner.design(fit_steps(estimator, problem)[1])
-    return problem.coded(learner).axis_values(
+    design = design_of(estimator, problem) if problem.design is None else problem.design
+    return problem.coded(learner_of(estimator)).axis_values(
         design, problem.target, problem.weight, n_train=n_train
     )
 
@@ -215,7 +232,8 @@ def _split_predictions(
     columns = []
     for value in values:
         check_deadline()
-        model = at_value(estimator, axis, value)
-        model = fit_foreign(model, train, None if seeds is None else seeds[s])
-        columns.append(foreign_prediction(model, test, problem, output))
+        model, seed = at_value(estimator, axis, value), None if seeds is None else seeds[s]
+        with of_all_rows(partial(fit_foreign, model, problem, seed)):
+            model = fit_foreign(model, train, seed)
+            columns.append(foreign_prediction(model, test, problem, output))
     return np.stack(columns, axis=1)

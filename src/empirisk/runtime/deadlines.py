@@ -16,6 +16,7 @@ from typing import Any
 
 from empirisk.runtime.child import Answer, Child, Children, request_for, unpack
 from empirisk.runtime.errors import DeadlineError, EmpiriskError, ParameterError
+from empirisk.runtime.scalars import real
 from empirisk.runtime.workers import nested, one_blas_thread, quiet, repeat_warnings
 
 
@@ -39,7 +40,8 @@ def deadline(seconds: float | None) -> Iterator[Deadline]:
     >>> with deadline(60):
     ...     check_deadline()
     """
-    if seconds is not None and not seconds >= 0:
+    given = 0.0 if seconds is None else real(seconds)
+    if given is None or not given >= 0:
         raise ParameterError(f"a deadline of {seconds!r} seconds; give a number >= 0 or None")
     with until(inf if seconds is None else time.monotonic() + seconds) as limit:
         yield limit
@@ -103,7 +105,7 @@ def call_with_timeout(
     >>> call_with_timeout(divmod, 7, 2, seconds=60)
     (3, 1)
     """
-    if seconds is not None and not seconds > 0:
+    if seconds is not None and not (real(seconds) or 0.0) > 0:
         raise ParameterError(f"a time limit of {seconds!r} seconds; give a number > 0 or None")
     check_deadline()
     limit = min(inf if seconds is None else seconds, time_left())

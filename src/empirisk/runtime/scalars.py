@@ -35,8 +35,8 @@ def is_number(value: Any) -> TypeGuard[float]:
 
 def check_level(level: float) -> None:
     """Raise a ParameterError unless an interval can have this level."""
-    if not 0 < level < 1:
-        raise ParameterError(f"level is {level}; it must lie between 0 and 1, such as 0.95")
+    if not (is_number(level) and 0 < level < 1):
+        raise ParameterError(f"level is {level!r}; it must lie between 0 and 1, such as 0.95")
 
 
 def whole(value: Any) -> int | None:

@@ -255,6 +255,8 @@ def check_weights(sample_weight: Any, n: int) -> Floats:
     """
     if sample_weight is None:
         return np.ones(n)
+    if isinstance(sample_weight, str):
+        raise DataError(f"sample_weight is {sample_weight!r:.60}; give each row a number >= 0")
     if isinstance(sample_weight, Number):
         sample_weight = np.full(n, sample_weight)
     weight = _floats(

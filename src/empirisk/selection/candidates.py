@@ -65,6 +65,7 @@ def with_baseline(rivals: dict[str, Any], loss: Loss) -> dict[str, Any]:
     Without labels there is none, and all rivals must have the same rows to reconstruct.
     """
     if loss.task in WITHOUT_LABELS:
+        _refuse_predictors(rivals, loss)
         _refuse_other_rows(rivals)
         return rivals
     if any(isinstance(learner_of(estimator), Baseline) for estimator in rivals.values()):
@@ -78,6 +79,15 @@ def with_baseline(rivals: dict[str, Any], loss: Loss) -> dict[str, Any]:
         encoders = [Encoder()]
     constant = make_pipeline(clone(encoders[0]), Baseline(loss)) if encoders else Baseline(loss)
     return {_new_name("Baseline", rivals): constant, **rivals}
+
+
+def _refuse_predictors(rivals: dict[str, Any], loss: Loss) -> None:
+    for name, estimator in rivals.items():
+        if get_tags(estimator).target_tags.required:
+            raise ParameterError(
+                f"{name!r} predicts y, and the loss {loss.name!r} judges rows without a target: "
+                "compare learners of one task"
+            )
 
 
 def _refuse_other_rows(rivals: dict[str, Any]) -> None:

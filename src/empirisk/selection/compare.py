@@ -1,6 +1,7 @@
 """Rivals on one plan: the honest risk of each, and their paired differences."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -13,13 +14,14 @@ from empirisk.risk.intervals.simultaneous import deviations, simultaneous_level
 from empirisk.risk.out_of_fold import out_of_fold
 from empirisk.risk.plans.plan import Plan
 from empirisk.risk.problem import Problem
+from empirisk.risk.rungs import of_all_rows
 from empirisk.risk.suitable_loss import common_loss
 from empirisk.runtime.deadlines import deadline
 from empirisk.runtime.errors import DeadlineError, ParameterError
 from empirisk.runtime.progress import track
 from empirisk.runtime.streams import settled
 from empirisk.selection.candidates import Candidates, named, with_baseline
-from empirisk.selection.judging import refuse_none_finished, too_late
+from empirisk.selection.judging import look_at_rows, refuse_none_finished, too_late
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,6 +159,7 @@ def compare(
     first = next(iter(rivals.values()))
     loss = common_loss(rivals.values(), y) if loss is None else loss
     problem = Problem.of(first, X, y, loss=loss, sample_weight=sample_weight, groups=groups)
+    look = partial(look_at_rows, rivals, problem)
     rivals = with_baseline(rivals, problem.loss)
     random_state = settled(random_state)
     plan = problem.plan(cv, random_state=random_state)
@@ -164,7 +167,7 @@ def compare(
     failures: dict[str, str] = {}
     for name in track(list(rivals), "rivals"):
         try:
-            with deadline(time_limit):
+            with deadline(time_limit), of_all_rows(look):
                 losses = out_of_fold(
                     rivals[name], problem, plan, n_jobs=n_jobs, random_state=random_state
                 )

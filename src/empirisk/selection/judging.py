@@ -7,16 +7,17 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from empirisk.risk.axis import Axis
+from empirisk.risk.axis import Axis, PathMixin
 from empirisk.risk.choosing import Rule, first_least
-from empirisk.risk.learner import declared_axis
+from empirisk.risk.learner import declared_axis, learner_of
 from empirisk.risk.out_of_fold import OutOfFold, out_of_fold
 from empirisk.risk.plans.plan import Plan
 from empirisk.risk.problem import Problem
+from empirisk.risk.rungs import design_of
 from empirisk.runtime.deadlines import deadline
 from empirisk.runtime.errors import DeadlineError, EmpiriskError
 from empirisk.runtime.progress import track
-from empirisk.selection.tuned import values_of
+from empirisk.selection.tuned import Tuned, values_of
 
 T = TypeVar("T")
 
@@ -68,6 +69,15 @@ def judge(
             gc.collect()  # what was begun may be gigabytes, and refer to itself
     refuse_none_finished(seen, failures)
     return seen, failures
+
+
+def look_at_rows(rivals: Mapping[str, Any], problem: Problem) -> None:
+    """Have each candidate look at all rows of the user, as they are counted there."""
+    for estimator in rivals.values():
+        while isinstance(estimator, Tuned):
+            estimator = estimator.estimator
+        if isinstance(learner_of(estimator), PathMixin):
+            design_of(estimator, problem)
 
 
 def too_late(late: DeadlineError, time_limit: float | None) -> str:

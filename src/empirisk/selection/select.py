@@ -13,6 +13,7 @@ from empirisk.risk.learner import along_axis
 from empirisk.risk.out_of_fold import OutOfFold, out_of_fold
 from empirisk.risk.plans.plan import Plan
 from empirisk.risk.problem import Problem
+from empirisk.risk.rungs import of_all_rows
 from empirisk.risk.suitable_loss import common_loss
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import one_blas_thread
@@ -20,7 +21,7 @@ from empirisk.runtime.streams import spawn
 from empirisk.selection.after_selection import BunchedLosses, after_choice
 from empirisk.selection.average import average_folds
 from empirisk.selection.candidates import Candidates, named, settled, with_baseline
-from empirisk.selection.judging import Choice, judge, winner_of
+from empirisk.selection.judging import Choice, judge, look_at_rows, winner_of
 from empirisk.selection.procedure import SelectionProcedure, inner_folds
 from empirisk.selection.set_aside import certify, set_aside
 
@@ -159,11 +160,12 @@ def select(
             "refit='average' averages predictions or densities, and encoders and decoders give "
             "neither: choose 'train' or 'all'"
         )
+    look_again = partial(look_at_rows, rivals, problem)
     rivals = with_baseline(rivals, problem.loss)
     split_seed, fold_seed, fit_seed, choice_seed = spawn(
         0 if random_state is None else random_state, 4
     )
-    with one_blas_thread():
+    with one_blas_thread(), of_all_rows(look_again):
         parts = set_aside(problem, cv, test_size, split_seed=split_seed, fold_seed=fold_seed)
         train, plan = parts.train, parts.plan
         look = partial(_look, rule, level, choice_seed)

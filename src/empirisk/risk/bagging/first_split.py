@@ -6,17 +6,14 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 
 from empirisk.charts.first_split import draw_shares, draw_thresholds
-from empirisk.data.table import Table
 from empirisk.risk.bagging.resample_counts import resample_counts
 from empirisk.risk.foreign import fit_foreign, share_out
 from empirisk.risk.learner import learner_of
-from empirisk.risk.predictor import name_of
+from empirisk.risk.predictor import columns_behind, name_of
 from empirisk.risk.problem import Problem
 from empirisk.runtime.arrays import Floats, Ints
-from empirisk.runtime.column_names import column_names
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.progress import track
@@ -170,7 +167,8 @@ def first_split(
     name = name_of(learner_of(learner))
     if hasattr(learner, "estimators_"):
         roots = _roots_of_ensemble(learner)
-        return _result(roots, None, _names(learner, X), name, f"trees of {name}")
+        names = columns_behind(learner, learner.n_features_in_, X)
+        return _result(roots, None, names, name, f"trees of {name}")
     if n_resamples < 1:
         raise ParameterError(f"n_resamples is {n_resamples}; give 1 or more, such as 200")
     problem = Problem.of(learner, X, y, sample_weight=sample_weight, groups=groups)
@@ -179,7 +177,8 @@ def first_split(
     on_all = _root(model)  # refuses what is no tree at once
     work = partial(_root_of_resample, learner, problem)
     roots = share_out(work, track(seeds, "resamples"), n_jobs=n_jobs)
-    return _result(roots, on_all, _names(model, X), name, "trees of resamples")
+    names = columns_behind(model, learner_of(model).n_features_in_, X)
+    return _result(roots, on_all, names, name, "trees of resamples")
 
 
 def _root_of_resample(learner: Any, problem: Problem, seed: int) -> Root:
@@ -211,26 +210,11 @@ def _root(model: Any) -> Root:
     return (feature, float(tree.threshold[0])) if feature >= 0 else (-1, np.nan)
 
 
-def _names(model: Any, X: Any) -> list[str] | None:
-    """Of the columns that the trees saw."""
-    if isinstance(model, Pipeline):
-        try:
-            return [str(name) for name in model[:-1].get_feature_names_out()]
-        except AttributeError:  # a step that does not tell
-            return None
-    names = getattr(model, "feature_names_in_", None)
-    if names is None:
-        names = X.names if isinstance(X, Table) else column_names(X)
-    return None if names is None else [str(name) for name in names]
-
-
 def _result(
-    roots: list[Root], on_all: Root | None, names: list[str] | None, learner: str, setting: str
+    roots: list[Root], on_all: Root | None, names: list[str], learner: str, setting: str
 ) -> FirstSplit:
     def named(feature: int) -> str:
-        if feature < 0:
-            return NONE
-        return f"x{feature}" if names is None else names[feature]
+        return NONE if feature < 0 else names[feature]
 
     B = len(roots)
     feature = np.array([root[0] for root in roots])

@@ -201,6 +201,10 @@ def larger_is_better(estimate: RiskEstimate) -> bool:
 
 def checked_table(estimate: RiskEstimate) -> LossTable:
     """The losses of an estimate that is their mean, and was not chosen for being the best."""
+    if not isinstance(estimate, RiskEstimate):
+        raise ParameterError(
+            f"an estimate is wanted, such as risk.evaluate gives, and this is {estimate!r:.60}"
+        )
     if estimate.chosen_among > 1:
         raise ParameterError(
             f"this estimate is the best of {estimate.chosen_among} on the same losses: take "

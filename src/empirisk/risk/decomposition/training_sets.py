@@ -48,6 +48,11 @@ class TrainingSets:
         values: Sequence[Any] | None = None,
     ) -> Self:
         """Check what goes together."""
+        if not isinstance(population, Population):
+            raise ParameterError(
+                f"the population is a {type(population).__name__}; give one of risk.populations, "
+                "such as populations.sine(): of data alone, noise and bias are not known"
+            )
         if is_classifier(learner) != (population.classes is not None):
             raise ParameterError(
                 f"{type(learner).__name__} is {'' if is_classifier(learner) else 'not '}a "

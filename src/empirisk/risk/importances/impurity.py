@@ -6,12 +6,11 @@ import numpy as np
 from scipy import stats
 from sklearn.utils.validation import check_is_fitted
 
-from empirisk.data.frames import default_names
 from empirisk.risk.importances.features import Features
 from empirisk.risk.importances.result import Importance
 from empirisk.risk.importances.words import of_impurity
 from empirisk.risk.learner import learner_of
-from empirisk.risk.predictor import name_of
+from empirisk.risk.predictor import columns_behind, name_of
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
 
@@ -47,19 +46,6 @@ def _in_place(ensemble: Any, b: int, member: Any) -> Floats:
     full = np.zeros(ensemble.n_features_in_)
     np.add.at(full, np.asarray(columns[b]), found)
     return full
-
-
-def columns_behind(model: Any, p: int) -> list[str]:
-    """The names of the columns that the learner itself sees, behind the steps of a pipeline."""
-    learner = learner_of(model)
-    names = getattr(learner, "feature_names_in_", None)
-    if names is None and learner is not model:
-        before = model[:-1]
-        names = before.get_feature_names_out() if hasattr(before, "get_feature_names_out") else None
-    found = default_names(p) if names is None else [str(name) for name in names]
-    if len(found) != p:
-        raise DataError(f"{name_of(learner)} tells {p} importances for {len(found)} columns")
-    return found
 
 
 def summed(shares: Floats, columns: list[Ints]) -> Floats:

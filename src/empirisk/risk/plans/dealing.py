@@ -7,6 +7,7 @@ import pyarrow as pa
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from empirisk.data.column import Column
 from empirisk.data.table import Table
 from empirisk.runtime.arrays import Array, Bools, Floats, Int32s, Ints
 from empirisk.runtime.errors import PlanError
@@ -173,13 +174,23 @@ def _level(count: Ints, total: Ints, m: int) -> Ints:
 
 def _columns(X: Any) -> list[Any]:
     if isinstance(X, Table | pa.Table):
-        return [np.asarray(column.values()) for column in Table.of(X).columns]
+        return [_entries(column) for column in Table.of(X).columns]
     if hasattr(X, "columns") and hasattr(X, "shape"):
-        return [np.asarray(X[name]) for name in X.columns]
+        take = X.iloc if hasattr(X, "iloc") else X  # by place: names may stand twice
+        return [np.asarray(take[:, j]) for j in range(X.shape[1])]
     if hasattr(X, "toarray"):
         X = X.toarray()
     X = np.asarray(X)
     return list(X.reshape(len(X), -1).T)
+
+
+def _entries(column: Column) -> Array:
+    """The entries of a column; words that repeat are ranked once each, not in every row."""
+    if column.kind != "category" or column.levels.dtype != object:
+        return np.asarray(column.values())
+    words = np.append(column.levels.astype(str), "None")  # the last is for missing, -1
+    present, place = np.unique(column.codes(), return_inverse=True)
+    return np.unique(words[present], return_inverse=True)[1][place.reshape(-1)]
 
 
 def _bits(column: Array) -> Any:
@@ -189,7 +200,8 @@ def _bits(column: Array) -> Any:
     if column.dtype.kind == "f":
         column = np.where(np.isnan(column), np.nan, column.astype(float) + 0.0)  # -0.0 is 0.0
         return column.view(np.uint64)
-    return np.unique(column.astype(str), return_inverse=True)[1].reshape(-1).astype(np.uint64)
+    words = np.array([str(entry) for entry in column]) if column.dtype == object else column
+    return np.unique(words.astype(str), return_inverse=True)[1].reshape(-1).astype(np.uint64)
 
 
 def _mix(h: Any) -> Any:

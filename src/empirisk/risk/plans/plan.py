@@ -21,6 +21,7 @@ from empirisk.risk.plans.splits import folds_of_splits
 from empirisk.risk.plans.splitters import kind_of, split_by
 from empirisk.runtime.arrays import Array, Floats, Int32s, Ints
 from empirisk.runtime.errors import ParameterError, PlanError
+from empirisk.runtime.scalars import is_number
 from empirisk.runtime.streams import generator, spawn
 
 DEFAULT_FOLDS = 10
@@ -238,8 +239,8 @@ class Plan:
 
         In time order these are the last rows, and nothing is drawn: the plan is of kind "time".
         """
-        if not 0 < test_size < 1:
-            raise ParameterError(f"test_size is {test_size}; it must lie between 0 and 1")
+        if not (is_number(test_size) and 0 < test_size < 1):
+            raise ParameterError(f"test_size is {test_size!r}; it must lie between 0 and 1")
         truth = X if y is None else y
         n = _num_samples(truth)
         codes = group_codes(groups, n)

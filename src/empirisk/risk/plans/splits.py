@@ -19,8 +19,8 @@ def folds_of_splits(
     folds: list[Int32s] = []
     trains: list[Ints] = []
     complement = True
-    for s, (train, test) in enumerate(splits):
-        train, test = checked_split(train, test, n, s)
+    for s, split in enumerate(splits):
+        train, test = checked_split(*_two_parts(split, s), n, s)
         if groups is not None:
             _refuse_shared_group(train, test, groups, s)
         if not folds or (folds[-1][test] >= 0).any():
@@ -31,6 +31,16 @@ def folds_of_splits(
     if not folds:
         raise PlanError("cv gave no splits")
     return np.stack(folds), None if complement else tuple(trains)
+
+
+def _two_parts(split: Any, s: int) -> tuple[Any, Any]:
+    try:
+        train, test = split
+    except (TypeError, ValueError):
+        raise PlanError(
+            f"split {s} is {split!r:.60}; give a pair (train, test) of row numbers, or of masks"
+        ) from None
+    return train, test
 
 
 def checked_split(train: Any, test: Any, n: int, s: int) -> tuple[Ints, Ints]:
