@@ -169,11 +169,19 @@ class KNeighbors(PathMixin, BaseEstimator):
 
     @property
     def effective_metric_(self) -> str:
-        """The metric, by the name of its norm where it has one."""
+        """The metric; "minkowski" without weights of columns by the name of its norm."""
         check_is_fitted(self)
-        if self.metric in ("gower", "learned", "mahalanobis"):
+        if self.metric != "minkowski" or self.metric_params:
             return self.metric
         return named_norm(self.metric, self.p)[0]
+
+    @property
+    def effective_metric_params_(self) -> dict[str, Any]:
+        """The parameters of `effective_metric_`."""
+        given = self.metric_params or {}
+        if self.effective_metric_ == "minkowski":
+            return {"p": self.p, "w": given.get("w")}
+        return dict(given)
 
     def design(self, X: Any) -> Any:
         """X in numbers; for Gower's distance with what its columns are."""
@@ -285,8 +293,7 @@ class KNeighbors(PathMixin, BaseEstimator):
         self, X: Floats, y: Array, weight: Floats, metric: Metric, n_classes: int
     ) -> Copies:
         search = metric.search(X, ALGORITHMS[self.algorithm], self.leaf_size)
-        uniform = isinstance(self.weights, str) and self.weights == "uniform"
-        weighting = None if uniform else self.weights
+        weighting = None if self.weights == "uniform" else self.weights
         return Copies(search, weight, y, n_classes, weighting, metric.scale)
 
     def _training_set(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Floats, Any]:
