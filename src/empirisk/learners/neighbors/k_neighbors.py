@@ -44,21 +44,34 @@ class KNeighbors(PathMixin, BaseEstimator):
     feature_scaling: ClassVar[Literal["each", "common"] | None] = "common"
     settings_as_candidate: ClassVar[Mapping[str, Any]] = {"standardize": True}
 
-    n_neighbors: int
-    weights: Any
-    algorithm: str
-    leaf_size: int
-    p: float
-    metric: str
-    metric_params: dict[str, Any] | None
-    standardize: bool | None
-    n_jobs: int | None
-
     n_features_in_: int
     X_train_: Floats
     y_train_: Array
     weight_train_: Floats
     metric_: Metric
+
+    def __init__(
+        self,
+        n_neighbors: int = 5,
+        *,
+        weights: Any = "uniform",
+        algorithm: str = "auto",
+        leaf_size: int = 30,
+        p: float = 2,
+        metric: str = "minkowski",
+        metric_params: dict[str, Any] | None = None,
+        standardize: bool | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
+        self.p = p
+        self.metric = metric
+        self.metric_params = metric_params
+        self.standardize = standardize
+        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Keep the training rows, and learn the metric where it is to be learned.

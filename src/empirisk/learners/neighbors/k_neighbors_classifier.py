@@ -87,29 +87,6 @@ feature_names_in_
     array([[0.667, 0.333]])
     """
 
-    def __init__(
-        self,
-        n_neighbors: int = 5,
-        *,
-        weights: Any = "uniform",
-        algorithm: str = "auto",
-        leaf_size: int = 30,
-        p: float = 2,
-        metric: str = "minkowski",
-        metric_params: dict[str, Any] | None = None,
-        standardize: bool | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.algorithm = algorithm
-        self.leaf_size = leaf_size
-        self.p = p
-        self.metric = metric
-        self.metric_params = metric_params
-        self.standardize = standardize
-        self.n_jobs = n_jobs
-
     classes_: Array
 
     def predict(self, X: Any) -> Array:
