@@ -385,8 +385,10 @@ def test_a_loss_that_there_is_not_is_refused(loss):
         MLPRegressor(loss, max_iter=1).fit(X, Y)
 
 
-def test_verbose_prints_the_loss_of_each_epoch(capsys):
-    net = MLPRegressor(hidden_layer_sizes=3, max_iter=2, verbose=True, **ALL).fit(X, Y)
+@pytest.mark.parametrize("solver", ["adam", "lbfgs"])
+def test_verbose_prints_the_loss_of_each_epoch(solver, capsys):
+    net = MLPRegressor(hidden_layer_sizes=3, max_iter=2, solver=solver, verbose=True, **ALL)
+    net.fit(X, Y)
     lines = capsys.readouterr().out.splitlines()
     assert [line.split(",")[0] for line in lines] == ["epoch 1", "epoch 2"]
     assert net.n_iter_ == 2

@@ -60,7 +60,8 @@ class KernelSmoother(KeptRowsMixin, PathMixin, BaseEstimator):
     def axis_values(
         self, X: Floats, y: Any, sample_weight: Floats, *, n_train: int
     ) -> Sequence[float]:
-        """50 bandwidths in equal ratios, from a twentieth of Scott's to beyond all rows."""
+        """50 bandwidths in equal ratios, from a twentieth of Scott's to twice the spread of the
+        rows; of a kernel of bounded support as far as all rows reach."""
         scaled = X / spreads_of(X, sample_weight) if self.scale == "columns" else X
         return bandwidth_grid(kernel_of(self.kernel), scaled, sample_weight, n_train)
 
