@@ -19,7 +19,10 @@ from empirisk import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     Encoder,
+    GaussianMixture,
     HistGradientBoostingRegressor,
+    KernelDensity,
+    KMeans,
     LinearRegression,
     RandomForestRegressor,
     Table,
@@ -294,3 +297,16 @@ def test_text_and_levels_that_no_row_has_are_refused():
         partial_dependence(model, data, "id")
     with pytest.raises(ParameterError, match="which no row has"):
         partial_dependence(model, data, "town", grid={"town": ["z"]})
+
+
+def test_what_predicts_no_y_is_refused_and_its_density_is_a_function():
+    density = KernelDensity().fit(X)
+    for model in (density, KMeans(2, random_state=0).fit(X), GaussianMixture().fit(X)):
+        with pytest.raises(ParameterError, match="predicts no y"):
+            partial_dependence(model, X, 0)
+    found = partial_dependence(density.score_samples, X, 0, grid={0: [0.0]})
+    rows = X.copy()
+    rows[:, 0] = 0.0
+    assert_allclose(
+        found.mean, [density.score(rows) / len(X)], rtol=1e-12
+    )  # a sum in another order

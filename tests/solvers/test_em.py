@@ -9,6 +9,7 @@ from scipy.stats import binom
 
 from empirisk.runtime.errors import ConvergenceWarning, ParameterError
 from empirisk.solvers import em, em_from
+from empirisk.solvers.em import em_ends
 
 HEADS, THROWS = np.array([5.0, 9.0, 8.0, 4.0, 7.0]), 10
 
@@ -112,6 +113,15 @@ def test_a_start_that_is_not_to_be_believed_goes_behind():
     starts = [np.array([0.5, 0.5]), np.array([0.6, 0.5])]
     found = em_from(TwoCoins(), starts, sound=lambda chances: chances[0] == chances[1])
     assert found.parameters[0] == found.parameters[1]
+
+
+def test_only_where_no_start_is_sound_are_others_carried_on():
+    starts = [np.array([0.5, 0.5]), np.array([0.6, 0.5]), np.array([0.55, 0.5])]
+    for believed, carried_on in ((lambda coins: coins[0] != coins[1], 2), (lambda coins: False, 3)):
+        ends = em_ends(TwoCoins(), starts, tol=1e-10, sound=believed)
+        assert len(ends) == carried_on
+        assert len(ends[0].starts) == 3
+        assert_allclose(np.sort(ends[0].parameters), [0.52, 0.80], atol=0.005)  # two digits
 
 
 class Delays:

@@ -47,3 +47,10 @@ def whole(value: Any) -> int | None:
 def real(value: Any) -> float | None:
     """A number, also an infinite one or NaN, as a float; None if it is none."""
     return float(value) if isinstance(value, Real) and not is_flag(value) else None
+
+
+def check_parameters(estimator: Any, **checks: tuple[bool, str]) -> None:
+    """Raise a ParameterError for the first parameter that is not sound, saying what is wanted."""
+    for name, (sound, wanted) in checks.items():
+        if not sound:
+            raise ParameterError(f"{name} is {getattr(estimator, name)!r}; give {wanted}")

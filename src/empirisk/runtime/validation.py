@@ -129,12 +129,14 @@ def check_rows(
     reset: bool = True,
     finite: bool = True,
     allow_nan: bool = False,
+    keep_single: bool = False,
 ) -> tuple[Floats, Floats]:
     """The door of `fit` without labels: rows of positive weight, and their weights.
 
     Without `reset` the columns must be those that the estimator has seen before. Without `finite`
     it is left to the caller to look for NaN and infinities, where sums over the rows show them.
-    With `allow_nan` NaN stays in X; infinite values are refused all the same.
+    With `allow_nan` NaN stays in X; infinite values are refused all the same. With `keep_single`
+    float32 stays float32.
 
     Examples
     --------
@@ -147,7 +149,7 @@ def check_rows(
         X,
         "X",
         _name(estimator),
-        lambda X: _as_seen(estimator, X, reset, _DOOR),
+        lambda X: _as_seen(estimator, X, reset, _door(keep_single)),
         finite=finite,
         allow_nan=allow_nan,
     )

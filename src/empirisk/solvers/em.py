@@ -187,8 +187,9 @@ def em_from(
 
     Each start is followed until a step gains less than 0.0001 for each row; then the best five of
     them until it gains less than `tol` (after Biernacki, Celeux & Govaert 2003), and the next best
-    for each of these that does not end soundly. A start without a likelihood leads nowhere, and is
-    an error only if all are such.
+    for each of these that does not end soundly. What is not sound by then hardly becomes so: it is
+    followed further only where nothing is sound. A start without a likelihood leads nowhere, and
+    is an error only if all are such.
 
     Parameters
     ----------
@@ -271,23 +272,29 @@ def em_ends(
     order = ranked(ways, sound)
     if tol == short:
         return [replace(ways[i], starts=reached) for i in order]
+    hopeful = [i for i in order if is_sound(ways[i], sound)] or order[:finalists]
     ends: list[Ascent[P]] = []
     wanted = finalists
-    while wanted and len(ends) < len(order):
+    while wanted and len(ends) < len(hopeful):
         more = parallel(
             lambda i: carried_on(model, ways[i], tol, max_iter, keep_steps),
-            order[len(ends) : len(ends) + wanted],
+            hopeful[len(ends) : len(ends) + wanted],
             n_jobs=n_jobs,
         )
         ends += more
-        wanted -= sum(sound is None or bool(sound(end.parameters)) for end in more)
+        wanted -= sum(is_sound(end, sound) for end in more)
     return [replace(ends[i], starts=reached) for i in ranked(ends, sound)]
 
 
 def ranked(ways: Sequence[Ascent[P]], sound: Callable[[P], bool] | None) -> list[int]:
     """The best first: sound ones before others, then by likelihood; of equals the first."""
-    believed = [sound is None or bool(sound(way.parameters)) for way in ways]
+    believed = [is_sound(way, sound) for way in ways]
     return sorted(range(len(ways)), key=lambda i: (not believed[i], -ways[i].log_likelihood, i))
+
+
+def is_sound(way: Ascent[P], sound: Callable[[P], bool] | None) -> bool:
+    """Whether its likelihood is to be believed."""
+    return sound is None or bool(sound(way.parameters))
 
 
 def carried_on(

@@ -5,8 +5,10 @@ import warnings
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.linalg import eigh
 
 from empirisk import GaussianMixture
+from empirisk.learners.density.covariance_structures import CovarianceFloor
 from empirisk.runtime.errors import ConvergenceWarning, DataError, ParameterError, RankWarning
 from mixture_rows import ALL, X, matrices
 
@@ -130,3 +132,23 @@ def test_a_feature_that_vanishes_beside_another_is_no_trouble(covariance_type):
     zero = X * [0.0, 1e170]  # which is what is left of it beside the other
     assert_allclose(mixture.score_samples(rows), mixture.score_samples(zero), rtol=1e-12)
     assert len(np.unique(mixture.predict(rows))) == 3
+
+
+def test_matrices_below_the_floor_are_raised_as_one_by_one():
+    """Eigenvalues relative to T, in its own coordinates, are raised to the share; others stay."""
+    rng = np.random.default_rng(0)
+    roots = rng.normal(size=(6, 3, 3)) * np.array([1, 1e-3, 1, 1, 1, 1e-5])[:, None, None]
+    roots[2, :, 0] = 0.0  # of rank two
+    matrices = roots @ roots.swapaxes(1, 2)
+    total = np.cov(rng.normal(size=(3, 20)))
+    floor = CovarianceFloor(1e-4, total)
+    raised = floor.raised(matrices)
+    for S, found in zip(matrices, raised, strict=True):
+        values, vectors = eigh(S, total)
+        sides = total @ vectors
+        expected = (sides * np.maximum(values, 1e-4)) @ sides.T
+        assert_allclose(found, expected, rtol=1e-9, atol=1e-12)  # condition of T about 10
+        assert floor.holds_up(found[np.newaxis]) == (values[0] < 1e-4)
+    assert_array_equal(raised[0], matrices[0])
+    assert floor.holds_up(raised)
+    assert not floor.above(matrices)

@@ -308,3 +308,14 @@ def test_a_constant_column_is_told_of_and_of_nothing_else():
         with pytest.warns(RankWarning), np.errstate(all="raise"):
             density = ParametricDensity().fit(np.full((n, 1), 0.1))
         assert density.scale_ > 0
+
+
+@pytest.mark.parametrize("copies", [1, 4])
+def test_one_value_is_enough_where_it_has_a_most_likely_scale(copies):
+    """With a beginning at 0 it tells the scale: of "norm" or "gamma" it would be 0."""
+    rows = np.full((copies, 1), 0.5)
+    for family, scale in (("expon", 0.5), ("halfnorm", 0.5), ("rayleigh", np.sqrt(0.125))):
+        assert_allclose(ParametricDensity(family).fit(rows).parameters_[0]["scale"], scale)
+    for family in ("norm", "gamma", "lognorm", "uniform", "cauchy"):
+        with pytest.raises(DataError, match=rf"one value only, 0.5 \(n_samples={copies}\)"):
+            ParametricDensity(family).fit(rows)

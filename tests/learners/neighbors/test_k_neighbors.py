@@ -5,7 +5,7 @@ from copy import deepcopy
 import numpy as np
 import pytest
 import sklearn.neighbors as peers
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal, assert_equal
 from sklearn.model_selection import GridSearchCV, KFold, LeaveOneOut
 
 from empirisk import (
@@ -305,3 +305,25 @@ def test_seen_from_infinitely_far_away_the_first_rows_are_taken(how, far):
     assert_allclose(model.predict(points), y[:3].mean(), rtol=1e-15)
     if how.get("metric") == "manhattan":
         assert_allclose(distances, np.abs(points).sum(axis=1)[:, None] * np.ones(3), rtol=1e-15)
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {},
+        {"p": 1},
+        {"p": np.inf},
+        {"p": 3},
+        {"metric": "l2"},
+        {"metric": "cityblock", "algorithm": "brute"},
+        {"p": 2, "metric_params": {"w": [1.0, 0.2, 3.0]}},
+        {"metric": "mahalanobis", "metric_params": {"VI": np.eye(3)}, "algorithm": "brute"},
+    ],
+)
+def test_the_metric_is_told_as_in_scikit_learn(how):
+    X, y, _ = data()
+    ours = KNeighborsRegressor(weights=None, **deepcopy(how)).fit(X, y)
+    theirs = peers.KNeighborsRegressor(weights=None, **deepcopy(how)).fit(X, y)
+    assert ours.effective_metric_ == theirs.effective_metric_
+    assert_equal(ours.effective_metric_params_, theirs.effective_metric_params_)
+    assert_allclose(ours.predict(X[:9]), theirs.predict(X[:9]), rtol=1e-12)  # sums of five

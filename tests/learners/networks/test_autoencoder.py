@@ -123,3 +123,14 @@ def test_codes_of_another_width_are_refused():
     net = Autoencoder(2, max_iter=1, **ALL).fit(X)
     with pytest.raises(DataError, match="codes have 3"):
         net.decode(np.zeros((1, 3)))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_are_computed_with_in_the_precision_they_come_in(dtype):
+    settings = Autoencoder(1, max_iter=3, **ALL)
+    rows = X.astype(dtype)
+    alone = settings.fit(rows)
+    path = settings.fit_path(settings.design(rows), None, np.ones(len(X)), [3])
+    assert alone.params_.dtype == dtype
+    assert_array_equal(alone.params_, path.at(0).params_)
+    assert_array_equal(alone.encode(rows), path.at(0).encode(rows))

@@ -19,7 +19,12 @@ from empirisk import (
 from empirisk.learners.networks.initialising import random_start
 from empirisk.learners.networks.settings import checked_settings
 from empirisk.learners.networks.stopping import set_aside
-from empirisk.runtime.errors import ConvergenceWarning, DataError, ParameterError
+from empirisk.runtime.errors import (
+    ConvergenceWarning,
+    DataError,
+    DivergenceError,
+    ParameterError,
+)
 from empirisk.runtime.streams import spawn
 
 RNG = np.random.default_rng(0)
@@ -174,12 +179,24 @@ def test_partial_fit_of_parts_learns():
     assert_allclose(net._centre, centre, rtol=1e-12)  # of the first call
 
 
+def test_partial_fit_learns_from_the_rows_after_a_single_one():
+    """A y that does not change yet is no reason to take it for a constant."""
+    net = MLPRegressor(hidden_layer_sizes=30, learning_rate_init=0.01, random_state=0)
+    net.partial_fit(X[:1], Y[:1])
+    for _ in range(80):
+        net.partial_fit(X, Y)
+    assert net.score(X, Y) > 0.8
+
+
 def test_partial_fit_says_what_it_needs():
     with pytest.raises(DataError, match="classes"):
         MLPClassifier().partial_fit(X, LABELS)
     net = MLPClassifier(3, random_state=0).partial_fit(X[:50], LABELS[:50], classes=["a", "b", "c"])
     with pytest.raises(DataError, match="'z'"):
         net.partial_fit(X, np.where(LABELS == "a", "z", LABELS))
+    with pytest.raises(DataError, match="they stay the same"):
+        net.partial_fit(X, LABELS, classes=["a", "b", "c", "d"])
+    net.partial_fit(X, LABELS, classes=["c", "b", "a"])
     with pytest.raises(ValueError, match="features"):
         net.partial_fit(X[:, :3], LABELS)
     assert not hasattr(MLPClassifier(solver="lbfgs"), "partial_fit")
@@ -368,8 +385,17 @@ def test_a_loss_that_there_is_not_is_refused(loss):
         MLPRegressor(loss, max_iter=1).fit(X, Y)
 
 
-def test_verbose_prints_the_loss_of_each_epoch(capsys):
-    net = MLPRegressor(hidden_layer_sizes=3, max_iter=2, verbose=True, **ALL).fit(X, Y)
+@pytest.mark.parametrize("solver", ["adam", "lbfgs"])
+def test_verbose_prints_the_loss_of_each_epoch(solver, capsys):
+    net = MLPRegressor(hidden_layer_sizes=3, max_iter=2, solver=solver, verbose=True, **ALL)
+    net.fit(X, Y)
     lines = capsys.readouterr().out.splitlines()
     assert [line.split(",")[0] for line in lines] == ["epoch 1", "epoch 2"]
     assert net.n_iter_ == 2
+
+
+def test_a_loss_that_is_never_finite_is_named_by_every_solver():
+    for solver in ("adam", "sgd", "lbfgs"):
+        net = MLPRegressor(hidden_layer_sizes=3, solver=solver, standardize=False, random_state=0)
+        with pytest.raises(DivergenceError, match="finite"):
+            net.fit(X * 1e200, Y)

@@ -1,5 +1,6 @@
 """What a bandwidth is: a number, a number for each column, or a matrix."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,6 +8,7 @@ import numpy as np
 
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.scalars import real
 
 LEAST_SPREAD = 1e-8  # of the narrowest direction, relative to the widest
 HUGE = 2.0**330
@@ -59,8 +61,8 @@ class Bandwidth:
 
 def checked_bandwidth(bandwidth: Any, d: int) -> float | Floats:
     """A positive number, positive numbers for the columns, or a positive definite matrix."""
-    if type(bandwidth) is not bool and isinstance(bandwidth, int | float | np.number):
-        number = float(bandwidth)
+    number = real(bandwidth)
+    if number is not None:
         if not 0 < number < np.inf:
             raise ParameterError(f"bandwidth is {bandwidth!r}; give a positive, finite number")
         return number
@@ -79,6 +81,13 @@ def checked_bandwidth(bandwidth: Any, d: int) -> float | Floats:
     if not (values > 0).all() or (matrix.ndim == 2 and not np.allclose(matrix, matrix.T)):
         raise ParameterError("bandwidth must be symmetric and positive definite, or positive")
     return matrix
+
+
+def numbers_of(values: Sequence[Any]) -> Floats | None:
+    """Bandwidths that are numbers, all of them; else None."""
+    if any(real(value) is None for value in values):
+        return None
+    return np.array([checked_bandwidth(value, 1) for value in values])
 
 
 def spread_matrix(rows: Floats, weight: Floats, *, unbiased: bool = True) -> Floats:

@@ -78,6 +78,8 @@ def log_normal(x: Floats, w: Floats, fixed: Fixed) -> Parameters | None:
     log = np.log(x - fixed["loc"])
     mean = float(np.log(fixed["scale"])) if "scale" in fixed else _mean(log, w)
     s = fixed.get("s", float(np.sqrt(w @ (log - mean) ** 2)))
+    if not s > 0:
+        return None
     return {"s": s, "loc": fixed["loc"], "scale": fixed.get("scale", float(np.exp(mean)))}
 
 

@@ -7,11 +7,11 @@ is the exact maximum, under the constraint, so that the likelihood never falls.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 from warnings import warn
 
 import numpy as np
-from scipy.linalg import eigh
 from scipy.linalg.lapack import dtrtri
 
 from empirisk.runtime.arrays import Floats
@@ -54,28 +54,40 @@ class CovarianceFloor:
         )
         return cls(share, np.diag(np.diagonal(total)), in_a_plane=True)
 
-    def matrix(self, S: Floats) -> Floats:
-        """The matrix, raised where it is below the floor."""
-        if self.above(S):
-            return S
-        values, vectors = self._spectrum(S)
-        sides = self.total @ vectors  # vectors' total vectors = I
-        return (sides * np.maximum(values, self.share)) @ sides.T
+    def raised(self, matrices: Floats) -> Floats:
+        """The matrices (K, p, p), raised where they are below the floor."""
+        if self.above(matrices):
+            return matrices
+        values, vectors = self._spectra(matrices)
+        sides = self._root @ vectors
+        lifted = (sides * np.maximum(values, self.share)[:, np.newaxis]) @ sides.swapaxes(1, 2)
+        below = values[:, 0] < self.share
+        return np.where(below[:, np.newaxis, np.newaxis], lifted, matrices)
 
-    def above(self, S: Floats) -> bool:
-        """Whether a matrix, or all of several, are above the floor, as a factorisation tells."""
+    def above(self, matrices: Floats) -> bool:
+        """Whether all of them are above the floor, as a factorisation tells."""
         try:
-            np.linalg.cholesky(S - self.share * self.total)
+            np.linalg.cholesky(matrices - self.share * self.total)
         except np.linalg.LinAlgError:
             return False
         return True
 
-    def matrix_at(self, S: Floats) -> bool:
-        """Whether the floor holds it up."""
-        return bool(self._spectrum(S)[0][0] < self.share * AT_FLOOR)
+    def holds_up(self, matrices: Floats) -> bool:
+        """Whether one of them would be below without it."""
+        return bool((self._spectra(matrices)[0][:, 0] < self.share * AT_FLOOR).any())
 
-    def _spectrum(self, S: Floats) -> tuple[Floats, Floats]:
-        values, vectors = eigh(S, self.total, check_finite=False)
+    @cached_property
+    def _root(self) -> Floats:
+        """Lower triangular L with L L' = T."""
+        return np.linalg.cholesky(self.total)
+
+    @cached_property
+    def _inverse_root(self) -> Floats:
+        return inverse_roots(self.total[np.newaxis])[0]
+
+    def _spectra(self, matrices: Floats) -> tuple[Floats, Floats]:
+        """Eigenvalues, from the least on, and eigenvectors where T is the identity."""
+        values, vectors = np.linalg.eigh(self._inverse_root @ matrices @ self._inverse_root.T)
         return values, vectors
 
 
@@ -88,12 +100,11 @@ class Full:
 
     def fitted(self, mass: Floats, scatter: Floats, floor: CovarianceFloor) -> Floats:
         """The M-step."""
-        matrices = scatter / mass[:, np.newaxis, np.newaxis]
-        return matrices if floor.above(matrices) else np.array([floor.matrix(S) for S in matrices])
+        return floor.raised(scatter / mass[:, np.newaxis, np.newaxis])
 
     def at_floor(self, covariances: Floats, floor: CovarianceFloor) -> bool:
         """Whether the floor holds up a component."""
-        return any(floor.matrix_at(S) for S in covariances)
+        return floor.holds_up(covariances)
 
     def matrices(self, covariances: Floats, K: int, p: int) -> Floats:
         """The covariance matrix of each component, (K, p, p)."""
@@ -130,10 +141,10 @@ class Tied(Full):
     """One covariance matrix for all components: (p, p)."""
 
     def fitted(self, mass: Floats, scatter: Floats, floor: CovarianceFloor) -> Floats:
-        return floor.matrix(scatter.sum(axis=0) / mass.sum())
+        return floor.raised((scatter.sum(axis=0) / mass.sum())[np.newaxis])[0]
 
     def at_floor(self, covariances: Floats, floor: CovarianceFloor) -> bool:
-        return floor.matrix_at(covariances)
+        return floor.holds_up(covariances[np.newaxis])
 
     def matrices(self, covariances: Floats, K: int, p: int) -> Floats:
         return np.broadcast_to(covariances, (K, p, p))

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from empirisk.learners.density.kernels import KERNELS
@@ -37,8 +38,6 @@ def _kept(density: "KernelDensity", drawn: Floats, generator: np.random.Generato
     (b - u^2/2) is at most b, and (1 - b u^2) at most 1: the sum of kernels of order 4 is at most
     that often the one of order 2.
     """
-    from sklearn.base import clone
-
     lower = clone(density).set_params(kernel=density.kernel[:-1], bandwidth=density.bandwidth_)
     lower._keep(density.rows_, density.weights_)
     d = density.n_features_in_

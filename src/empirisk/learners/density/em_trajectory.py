@@ -9,6 +9,7 @@ from empirisk.charts.em_steps import draw_em_steps, draw_likelihood
 from empirisk.learners.density.covariance_structures import Full
 from empirisk.learners.density.gaussian_model import GaussianParameters
 from empirisk.learners.density.tiled_rows import Place
+from empirisk.learners.soundness import is_floats
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.column_names import shown_names
 from empirisk.runtime.errors import DataError
@@ -72,19 +73,19 @@ class EMTrajectory:
     def check_loaded(self) -> None:
         """Raise a DataError unless what was read from a file is a way of EM."""
         for name in ("log_likelihoods", "starts"):
-            values = getattr(self, name)
-            if not isinstance(values, np.ndarray) or values.dtype != float or values.ndim != 1:
+            if not is_floats(getattr(self, name), (None,)):
                 raise DataError(f"{name} of a trajectory is not a list of numbers")
-        kept = (self.weights, self.means, self.roots)
+        kept: tuple[Any, ...] = (self.weights, self.means, self.roots)
         if all(each is None for each in kept):
             return
         steps = len(self.log_likelihoods) + 1
         for dimensions, each in zip((2, 3, 4), kept, strict=True):
-            if not isinstance(each, np.ndarray) or each.dtype != float or each.ndim != dimensions:
+            if not is_floats(each, (None,) * dimensions):
                 raise DataError("the steps of a trajectory are not arrays of numbers")
-            if len(each) != steps or each.shape[1] != kept[0].shape[1]:  # type: ignore[union-attr]  # arrays by now
+            if len(each) != steps or each.shape[1] != kept[0].shape[1]:
                 raise DataError("the steps of a trajectory do not belong together")
-        if self.roots.shape[1:] != (*self.means.shape[1:], self.means.shape[2]):  # type: ignore[union-attr]  # arrays by now
+        _, means, roots = kept
+        if roots.shape[1:] != (*means.shape[1:], means.shape[2]):
             raise DataError("means and roots of a trajectory do not belong together")
 
     def plot(self, ax: Any = None) -> Any:

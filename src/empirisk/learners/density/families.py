@@ -13,6 +13,7 @@ from scipy import stats
 
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.scalars import is_number
 
 Parameters = dict[str, float]
 
@@ -121,8 +122,7 @@ class Family:
                     f"fixed has {name!r:.50}; the parameters of {self.name!r} are "
                     f"{', '.join(self.names)}"
                 )
-            number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-            if not number or not np.isfinite(value) or (name == "scale" and value <= 0):
+            if not is_number(value) or (name == "scale" and value <= 0):
                 raise ParameterError(
                     f"fixed has {value!r:.50} for {name}; give a finite number"
                     + (" above 0" if name == "scale" else "")

@@ -38,6 +38,7 @@ from empirisk.runtime.arrays import Floats
 from empirisk.runtime.column_names import shown_names
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import one_blas_thread
+from empirisk.runtime.scalars import is_number
 from empirisk.runtime.streams import generator, spawn
 from empirisk.runtime.validation import check_predict, check_rows, check_weights
 
@@ -259,7 +260,7 @@ class KernelDensity(KeptRowsMixin, DensityMixin, BaseEstimator):
             raise ParameterError(f"metric is {self.metric!r}; only 'euclidean' is known here")
         for name in ("atol", "rtol"):
             value = getattr(self, name)
-            if not (isinstance(value, int | float | np.number) and 0 <= value < np.inf):
+            if not (is_number(value) and value >= 0):
                 raise ParameterError(f"{name} is {value!r}; give a number >= 0")
         if isinstance(self.bandwidth, str) and self.bandwidth not in RULES:
             raise ParameterError(

@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
 
-from empirisk.learners.density.bandwidth_matrix import HUGE, checked_bandwidth, power_of_two
+from empirisk.learners.density.bandwidth_matrix import HUGE, numbers_of, power_of_two
 from empirisk.learners.density.bandwidth_rules import LARGE
 from empirisk.learners.density.pair_sums import pair_logs
 from empirisk.learners.density.support import checked_support, inside
@@ -43,7 +42,7 @@ class KernelDensityPath(Path):
 
     @cached_property
     def _numbers(self) -> Floats | None:
-        return numbers_of(self.values, self.rows.shape[1])
+        return numbers_of(self.values)
 
     @cached_property
     def _models(self) -> dict[int, "KernelDensity"]:
@@ -107,7 +106,7 @@ def held_out_densities(
 ) -> HeldOut:
     """Losses of held-out rows: each pair of rows of different folds counts for both."""
     learner._check_parameters(rows.shape[1])
-    numbers = numbers_of(values, rows.shape[1])
+    numbers = numbers_of(values)
     if not plan.is_partition:
         raise CannotSubtractError("the training parts are not the rest of a partition")
     if numbers is None:
@@ -133,10 +132,3 @@ def held_out_densities(
 def alone_is_faster(learner: "KernelDensity", rows: Floats) -> bool:
     """Whether boxes on a line beat a pass over all pairs."""
     return rows.shape[1] == 1 and learner.kernel == "gaussian" and len(rows) > LARGE
-
-
-def numbers_of(values: Sequence[Any], d: int) -> Floats | None:
-    """The bandwidths, if all are numbers."""
-    if not all(isinstance(value, Real) for value in values):
-        return None
-    return np.array([checked_bandwidth(value, d) for value in values], dtype=np.float64)

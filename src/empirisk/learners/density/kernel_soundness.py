@@ -6,7 +6,7 @@ import numpy as np
 
 from empirisk.learners.density.bandwidth_matrix import checked_bandwidth
 from empirisk.learners.density.support import checked_support, inside
-from empirisk.runtime.errors import DataError
+from empirisk.learners.soundness import is_floats, require
 
 
 def check_loaded_density(density: Any) -> None:
@@ -18,35 +18,27 @@ def check_loaded_density(density: Any) -> None:
         density._check_parameters(density.n_features_in_)
         ends = checked_support(density.support, density.n_features_in_)
     except (ValueError, TypeError):
-        _require(density, False, "a parameter")
-    _require(density, ends is None or inside(density.rows_, ends).all(), "support")
-    _require(density, ends is None or np.ndim(density.bandwidth_) < 2, "bandwidth_")
+        require(False, density, "a parameter")
+    require(ends is None or inside(density.rows_, ends).all(), density, "support")
+    require(ends is None or np.ndim(density.bandwidth_) < 2, density, "bandwidth_")
 
 
 def check_rows_of(learner: Any) -> None:
     """Rows, weights and bandwidth, which every kernel learner has."""
     rows: Any = learner.rows_
-    _require(learner, _is_floats(rows, 2) and rows.size > 0 and np.isfinite(rows).all(), "rows_")
-    _require(learner, rows.shape[1] == getattr(learner, "n_features_in_", None), "n_features_in_")
+    require(
+        is_floats(rows, (None, None)) and rows.size > 0 and np.isfinite(rows).all(),
+        learner,
+        "rows_",
+    )
+    require(rows.shape[1] == getattr(learner, "n_features_in_", None), learner, "n_features_in_")
     weight: Any = getattr(learner, "weights_", None)
-    sound = _is_floats(weight, 1) and len(weight) == len(rows) and np.isfinite(weight).all()
-    _require(learner, sound and (weight > 0).all(), "weights_")
+    sound = is_floats(weight, (len(rows),)) and np.isfinite(weight).all()
+    require(sound and (weight > 0).all(), learner, "weights_")
     bandwidth: Any = getattr(learner, "bandwidth_", None)
     number = isinstance(bandwidth, float)
-    _require(learner, number or _is_floats(bandwidth, np.ndim(bandwidth)), "bandwidth_")
+    require(number or is_floats(bandwidth, (None,) * np.ndim(bandwidth)), learner, "bandwidth_")
     try:
         checked_bandwidth(bandwidth, rows.shape[1])
     except ValueError:
-        _require(learner, False, "bandwidth_")
-
-
-def _is_floats(value: Any, dimensions: int) -> bool:
-    return isinstance(value, np.ndarray) and value.dtype == np.float64 and value.ndim == dimensions
-
-
-def _require(learner: Any, sound: Any, what: str) -> None:
-    if not sound:
-        raise DataError(
-            f"{what} of this {type(learner).__name__} is not what a fit leaves: the file is "
-            "damaged or was changed; save the model again"
-        )
+        require(False, learner, "bandwidth_")

@@ -23,6 +23,7 @@ from empirisk.compiled.densities.line_boxes import (
     interpolated_sums,
     targets_of_boxes,
 )
+from empirisk.learners.density.pair_sums import rates_of
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.parallel import number_of_workers, parallel, slices
 
@@ -281,7 +282,7 @@ class KernelSums:
 
     def _by_leaves(self, targets: Floats) -> Floats:
         if self._leaves is None:
-            rate = min(max(self.bandwidth**-2.0, 1e-290), 1e290)
+            rate = float(rates_of(self.bandwidth))
             weight = np.ones(len(self.rows)) if self.weight is None else self.weight
             self._leaves = LeafSums(self.rows, weight, self.kind, self.shape, rate, self.tolerance)
         return self._leaves.logs(targets, self.n_jobs)

@@ -39,9 +39,9 @@ def fit_family(family: Family, x: Floats, weight: Floats, column: Any) -> Parame
     unit = float(np.ldexp(1.0, int(np.frexp(np.abs(x).max())[1]))) if x.any() else 1.0
     fixed = {name: value / unit if name in UNITS else value for name, value in family.fixed}
     _refuse_impossible(family, x, column)
-    _refuse_constant(family, x, column)
     formula = FORMULAS.get(family.name)
     found = None if formula is None else formula(x / unit, share, fixed)
+    _refuse_constant(family, x, column, found)
     if found is None:
         found = _Search(family, fixed, x / unit, share, column).maximum()
     if not all(np.isfinite(value) for value in found.values()) or not found["scale"] > 0:
@@ -284,11 +284,12 @@ def _refuse_outside(family: Family, x: Floats, column: Any, found: Parameters, u
         )
 
 
-def _refuse_constant(family: Family, x: Floats, column: Any) -> None:
-    if family.free and "scale" in family.free and x.min() == x.max():
+def _refuse_constant(family: Family, x: Floats, column: Any, found: Parameters | None) -> None:
+    """Raise a DataError where there is one value, and no formula has found a scale for it."""
+    if "scale" in family.free and x.min() == x.max() and not (found and found["scale"] > 0):
         raise DataError(
-            f"{_named(column)} has one value only, {x[0]:g}: the likelihood has no maximum; leave "
-            "the column out, or fix the scale"
+            f"{_named(column)} has one value only, {x[0]:g} (n_samples={len(x)}): the likelihood "
+            f"of {family.name!r} has no maximum; leave the column out, or fix the scale"
         )
 
 

@@ -10,12 +10,11 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from empirisk.learners.density.density_estimator import DensityMixin
-from empirisk.learners.unsupervised.clusters import check_parameters
 from empirisk.risk.axis import Axis
 from empirisk.risk.without_labels import FittedPath
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import ConvergenceWarning, DataError, ParameterError
-from empirisk.runtime.scalars import is_number, is_whole
+from empirisk.runtime.scalars import check_parameters, is_number, is_whole
 from empirisk.runtime.streams import generator, spawn
 from empirisk.runtime.validation import check_rows, check_weights, numbers
 

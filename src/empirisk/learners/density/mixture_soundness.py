@@ -6,7 +6,7 @@ import numpy as np
 
 from empirisk.learners.density.covariance_structures import STRUCTURES
 from empirisk.learners.density.em_trajectory import EMTrajectory
-from empirisk.learners.unsupervised.clusters import check_numbers
+from empirisk.learners.soundness import check_numbers, is_floats
 from empirisk.runtime.errors import DataError
 from empirisk.runtime.scalars import is_whole
 
@@ -57,7 +57,7 @@ def check_positive(matrices: Any) -> None:
 
 def check_shape(name: str, array: Any, shape: tuple[int, ...]) -> None:
     """An array of numbers, which may be infinite in the units of X."""
-    if not isinstance(array, np.ndarray) or array.dtype != np.float64 or array.shape != shape:
+    if not is_floats(array, shape):
         raise DataError(f"{name} is not an array of numbers of shape {shape}")
 
 
@@ -71,7 +71,7 @@ def check_way(mixture: Any) -> None:
 def check_bounds(mixture: Any) -> None:
     """The likelihood at each step."""
     bounds = getattr(mixture, "lower_bounds_", None)
-    if not isinstance(bounds, np.ndarray) or bounds.dtype != np.float64 or bounds.ndim != 1:
+    if not is_floats(bounds, (None,)):
         raise DataError("lower_bounds_ is not a list of numbers")
 
 

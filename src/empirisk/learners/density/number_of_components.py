@@ -94,18 +94,7 @@ def number_of_components(
     >>> print(number_of_components(GaussianMixture(random_state=0), X, range(1, 5)))
     2 component(s), by bic: the least BIC
     """
-    if by not in get_args(Criterion):
-        raise ParameterError(f"by is {by!r}; give one of {get_args(Criterion)}")
-    if not isinstance(estimator, Mixture):
-        raise ParameterError(
-            f"estimator is {estimator!r:.60}; give a GaussianMixture or PoissonMixture: "
-            "number_of_clusters is for clusters"
-        )
-    wanted = list(values) if isinstance(values, Iterable) else []
-    if not wanted or not all(is_whole(K, 1) for K in wanted) or sorted(set(wanted)) != wanted:
-        raise ParameterError(
-            f"values are {values!r}; give whole numbers >= 1, increasing, such as range(1, 10)"
-        )
+    wanted = _checked(estimator, values, by)
     random_state = settled(random_state)
     model = clone(estimator)
     if model.get_params()["random_state"] is None:
@@ -127,3 +116,20 @@ def number_of_components(
     best = int(np.argmin(score))
     fitted = clone(densities[best]).fit(X, sample_weight=sample_weight)
     return NumberOfComponents(by, tuple(wanted), score, None, wanted[best], fitted)
+
+
+def _checked(estimator: Any, values: Any, by: Any) -> list[int]:
+    """The values, where these arguments are what they should."""
+    if by not in get_args(Criterion):
+        raise ParameterError(f"by is {by!r}; give one of {get_args(Criterion)}")
+    if not isinstance(estimator, Mixture):
+        raise ParameterError(
+            f"estimator is {estimator!r:.60}; give a GaussianMixture or PoissonMixture: "
+            "number_of_clusters is for clusters"
+        )
+    wanted = list(values) if isinstance(values, Iterable) else []
+    if not wanted or not all(is_whole(K, 1) for K in wanted) or sorted(set(wanted)) != wanted:
+        raise ParameterError(
+            f"values are {values!r}; give whole numbers >= 1, increasing, such as range(1, 10)"
+        )
+    return wanted

@@ -1,5 +1,7 @@
 """Sums of kernels over pairs of rows, at many bandwidths from one pass over the distances."""
 
+from typing import Any
+
 import numpy as np
 
 from empirisk.compiled.densities.kernels import EXPONENTIAL, GAUSSIAN
@@ -10,7 +12,21 @@ from empirisk.runtime.parallel import parallel, slices
 
 TARGETS_AT_ONCE = 64
 LARGEST_RATE = 1e290
-REACH = 40.0  # exp(-40) of the nearest row's kernel is below rounding
+ROUNDED_AWAY = 40.0  # exp(-40) of the nearest row's kernel is below rounding
+
+
+def rates_of(bandwidths: Any) -> Floats:
+    """1 / h^2, what squared distances are multiplied by; products of it do not overflow."""
+    with np.errstate(over="ignore"):
+        return np.clip(
+            np.asarray(bandwidths, dtype=np.float64) ** -2.0, 1 / LARGEST_RATE, LARGEST_RATE
+        )
+
+
+def negligible(weight: Floats) -> float:
+    """By how much the exponent of a kernel is below that of the nearest row's where it no longer
+    counts, however heavy its row is."""
+    return ROUNDED_AWAY + float(np.log(weight.sum() / weight.min()))
 
 
 def pair_logs(
@@ -29,10 +45,9 @@ def pair_logs(
     as -1, counts all rows.
     """
     order = np.argsort(-values, kind="stable")
-    with np.errstate(over="ignore"):
-        rates = np.clip(values[order] ** -2.0, 1 / LARGEST_RATE, LARGEST_RATE)
+    rates = rates_of(values[order])
     sums, nearest = np.empty((len(targets), len(values))), np.empty(len(targets))
-    reach = REACH + float(np.log(weight.sum() / weight.min()))
+    reach = negligible(weight)
 
     def find(part: slice) -> None:
         pair_sums(

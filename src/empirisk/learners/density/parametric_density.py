@@ -16,8 +16,8 @@ from empirisk.risk.axis import Axis, Output, Path
 from empirisk.risk.without_labels import FittedPath
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.column_names import column_names
-from empirisk.runtime.errors import DataError, ParameterError
-from empirisk.runtime.scalars import is_whole
+from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.scalars import is_number, is_whole
 from empirisk.runtime.streams import generator, spawn
 from empirisk.runtime.validation import check_predict, check_rows
 
@@ -211,17 +211,12 @@ class ParametricDensity(DensityMixin, BaseEstimator):
 
     def _found(self, rows: Floats, weight: Floats) -> Gaussian | list[Parameters]:
         names = column_names(rows)
-        family = None if self.family == GAUSSIAN else self._family()
-        if len(rows) == 1 and family is not None and "scale" in family.free:
-            raise DataError(
-                f"{self.family!r} cannot be found from n_samples=1: give rows of two values or more"
-            )
-        if family is None:
+        if self.family == GAUSSIAN:
             return Gaussian.fit(rows, weight, self._floor(), names)
-        columns = range(rows.shape[1])
+        family = self._family()
         return [
-            fit_family(family, rows[:, j], weight, j if names is None else names[j])
-            for j in columns
+            fit_family(family, column, weight, j if names is None else names[j])
+            for j, column in enumerate(rows.T)
         ]
 
     def _learned(self, found: Gaussian | list[Parameters], p: int) -> Self:
@@ -248,15 +243,13 @@ class ParametricDensity(DensityMixin, BaseEstimator):
 
     def _floor(self) -> float:
         floor = self.variance_floor
-        number = isinstance(floor, int | float | np.number) and not isinstance(floor, bool)
-        if not number or not 0 <= floor <= 1:
+        if not (is_number(floor) and 0 <= floor <= 1):
             raise ParameterError(f"variance_floor is {floor!r}; it must lie between 0 and 1")
         return float(floor)
 
     def _shrinkages(self, values: Sequence[Any]) -> Floats:
         for value in values:
-            number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-            if not number or not 0 <= value <= 1:
+            if not (is_number(value) and 0 <= value <= 1):
                 raise ParameterError(f"shrinkage is {value!r}; it must lie between 0 and 1")
         return np.array(values, dtype=float)
 

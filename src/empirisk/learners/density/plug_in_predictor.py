@@ -26,6 +26,7 @@ from empirisk.risk.axis import PathMixin
 from empirisk.risk.cross_validation import cross_validate
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.scalars import is_number
 from empirisk.runtime.validation import check_target
 
 HELD_OUT = "held_out"
@@ -346,8 +347,7 @@ class PlugInPredictor(PathMixin, BaseEstimator):
 def _check_noise(variance: Any) -> None:
     if variance is None or (isinstance(variance, str) and variance == HELD_OUT):
         return
-    number = isinstance(variance, int | float | np.number) and not isinstance(variance, bool)
-    if not number or not 0 <= variance < np.inf:
+    if not (is_number(variance) and variance >= 0):
         raise ParameterError(
             f"noise_variance is {variance!r:.60}; give None, {HELD_OUT!r} or a number >= 0"
         )

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import stats
 from scipy.sparse import csr_array
+from sklearn.base import clone
 
 from empirisk.compiled.densities.local_fits import local_weights
 from empirisk.learners.density.bandwidth_matrix import spread_matrix
 from empirisk.learners.density.kernel_sums import KernelSums
-from empirisk.learners.density.pair_sums import LARGEST_RATE, REACH
+from empirisk.learners.density.pair_sums import negligible, rates_of
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import slices
@@ -95,8 +96,7 @@ def _reflected_squares(density: "KernelDensity", targets: Floats, found: Floats)
     rows, weight = placing.place(images.rows), density.weights_
     pairs = np.arange(len(rows)), images.origin
     owner = csr_array((np.ones(len(rows)), pairs), shape=(len(rows), len(weight)))
-    rate = min(max(placing.size**-2.0, 1 / LARGEST_RATE), LARGEST_RATE)
-    reach = REACH + float(np.log(weight.sum() / weight.min()))
+    rate, reach = float(rates_of(placing.size)), negligible(weight)
     ratio = np.empty(len(targets))
     for part in slices(len(targets), max(1, CELLS // len(rows))):
         shares = np.empty((part.stop - part.start, len(rows)))
@@ -128,8 +128,6 @@ def _bias(density: "KernelDensity", targets: Floats) -> Floats:
 
 
 def _density_at(density: "KernelDensity", matrix: Any, targets: Floats) -> Floats:
-    from sklearn.base import clone
-
     wide = np.diag(matrix) if density.support is not None else matrix
     model = clone(density).set_params(kernel="gaussian", bandwidth=wide)
     return np.exp(model._keep(density.rows_, density.weights_)._log_density(targets))

@@ -28,12 +28,11 @@ from empirisk.learners.density.poisson_model import (
     row_constants,
 )
 from empirisk.learners.team import Team
-from empirisk.learners.unsupervised.clusters import check_parameters
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.column_names import column_names
 from empirisk.runtime.errors import DataError
 from empirisk.runtime.parallel import one_blas_thread
-from empirisk.runtime.scalars import is_number
+from empirisk.runtime.scalars import check_parameters, is_number
 from empirisk.runtime.streams import spawn
 from empirisk.runtime.validation import check_predict
 from empirisk.solvers.em import Ascent, em_from

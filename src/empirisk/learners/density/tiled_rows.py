@@ -7,6 +7,7 @@ unit of 1e200 is felt.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -207,8 +208,15 @@ class TiledRows:
 
 def symmetric(lower: Any) -> Floats:
     """The symmetric matrix, or matrices, with this lower triangle."""
-    lower = np.tril(lower)
-    return lower + np.swapaxes(np.tril(lower, -1), -1, -2)
+    found = np.array(lower)
+    i, j = _below_diagonal(found.shape[-1])
+    found[..., j, i] = found[..., i, j]
+    return found
+
+
+@cache
+def _below_diagonal(p: int) -> tuple[Ints, Ints]:
+    return np.tril_indices(p, -1)
 
 
 def share(team: Team, kernel: Callable[..., Any], first: Ints, *arguments: Any) -> None:

@@ -44,21 +44,34 @@ class KNeighbors(PathMixin, BaseEstimator):
     feature_scaling: ClassVar[Literal["each", "common"] | None] = "common"
     settings_as_candidate: ClassVar[Mapping[str, Any]] = {"standardize": True}
 
-    n_neighbors: int
-    weights: Any
-    algorithm: str
-    leaf_size: int
-    p: float
-    metric: str
-    metric_params: dict[str, Any] | None
-    standardize: bool | None
-    n_jobs: int | None
-
     n_features_in_: int
     X_train_: Floats
     y_train_: Array
     weight_train_: Floats
     metric_: Metric
+
+    def __init__(
+        self,
+        n_neighbors: int = 5,
+        *,
+        weights: Any = "uniform",
+        algorithm: str = "auto",
+        leaf_size: int = 30,
+        p: float = 2,
+        metric: str = "minkowski",
+        metric_params: dict[str, Any] | None = None,
+        standardize: bool | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
+        self.p = p
+        self.metric = metric
+        self.metric_params = metric_params
+        self.standardize = standardize
+        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Keep the training rows, and learn the metric where it is to be learned.
@@ -169,11 +182,19 @@ class KNeighbors(PathMixin, BaseEstimator):
 
     @property
     def effective_metric_(self) -> str:
-        """The metric, by the name of its norm where it has one."""
+        """The metric; "minkowski" without weights of columns by the name of its norm."""
         check_is_fitted(self)
-        if self.metric in ("gower", "learned", "mahalanobis"):
+        if self.metric != "minkowski" or self.metric_params:
             return self.metric
         return named_norm(self.metric, self.p)[0]
+
+    @property
+    def effective_metric_params_(self) -> dict[str, Any]:
+        """The parameters of `effective_metric_`."""
+        given = self.metric_params or {}
+        if self.effective_metric_ == "minkowski":
+            return {"p": self.p, "w": given.get("w")}
+        return dict(given)
 
     def design(self, X: Any) -> Any:
         """X in numbers; for Gower's distance with what its columns are."""
@@ -285,8 +306,7 @@ class KNeighbors(PathMixin, BaseEstimator):
         self, X: Floats, y: Array, weight: Floats, metric: Metric, n_classes: int
     ) -> Copies:
         search = metric.search(X, ALGORITHMS[self.algorithm], self.leaf_size)
-        uniform = isinstance(self.weights, str) and self.weights == "uniform"
-        weighting = None if uniform else self.weights
+        weighting = None if self.weights == "uniform" else self.weights
         return Copies(search, weight, y, n_classes, weighting, metric.scale)
 
     def _training_set(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Floats, Any]:

@@ -22,9 +22,9 @@ class KNeighborsClassifier(ClassifierMixin, KNeighbors):
     ----------
     n_neighbors : int
         k. Beyond the number of training rows all of them count: the majority.
-    weights : {"uniform", "distance"} or function
-        What a neighbour counts for: the same; 1 / distance, where rows at distance 0 alone count
-        if there are some; or what a function makes of an array of distances.
+    weights : {"uniform", "distance"}, function or None
+        What a neighbour counts for: the same, as for None; 1 / distance, where rows at distance 0
+        alone count if there are some; or what a function makes of an array of distances.
     algorithm : {"auto", "kd_tree", "ball_tree", "brute"}
         How to search. All ways find the same neighbours; "auto" goes by size and dimension, and by
         how much of a tree the first points look at. "ball_tree" is the kd-tree.
@@ -60,7 +60,8 @@ class KNeighborsClassifier(ClassifierMixin, KNeighbors):
         What was learned of the distance.
     columns_ : list of CodedColumn
         Of Gower's distance: what the columns are, numbers or categories with their levels.
-    n_samples_fit_, effective_metric_, n_features_in_, feature_names_in_
+    n_samples_fit_, effective_metric_, effective_metric_params_, n_features_in_, \
+feature_names_in_
         As in scikit-learn.
 
     Notes
@@ -85,29 +86,6 @@ class KNeighborsClassifier(ClassifierMixin, KNeighbors):
     >>> model.predict_proba([[0.4]]).round(3)
     array([[0.667, 0.333]])
     """
-
-    def __init__(
-        self,
-        n_neighbors: int = 5,
-        *,
-        weights: Any = "uniform",
-        algorithm: str = "auto",
-        leaf_size: int = 30,
-        p: float = 2,
-        metric: str = "minkowski",
-        metric_params: dict[str, Any] | None = None,
-        standardize: bool | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.algorithm = algorithm
-        self.leaf_size = leaf_size
-        self.p = p
-        self.metric = metric
-        self.metric_params = metric_params
-        self.standardize = standardize
-        self.n_jobs = n_jobs
 
     classes_: Array
 

@@ -28,9 +28,9 @@ class KNeighborsRegressor(RegressorMixin, KNeighbors):
     ----------
     n_neighbors : int
         k. Beyond the number of training rows all of them count: the mean.
-    weights : {"uniform", "distance"} or function
-        What a neighbour counts for: the same; 1 / distance, where rows at distance 0 alone count
-        if there are some; or what a function makes of an array of distances.
+    weights : {"uniform", "distance"}, function or None
+        What a neighbour counts for: the same, as for None; 1 / distance, where rows at distance 0
+        alone count if there are some; or what a function makes of an array of distances.
     algorithm : {"auto", "kd_tree", "ball_tree", "brute"}
         How to search. All ways find the same neighbours; "auto" goes by size and dimension, and by
         how much of a tree the first points look at. "ball_tree" is the kd-tree.
@@ -62,7 +62,8 @@ class KNeighborsRegressor(RegressorMixin, KNeighbors):
         What was learned of the distance.
     columns_ : list of CodedColumn
         Of Gower's distance: what the columns are, numbers or categories with their levels.
-    n_samples_fit_, effective_metric_, n_features_in_, feature_names_in_
+    n_samples_fit_, effective_metric_, effective_metric_params_, n_features_in_, \
+feature_names_in_
         As in scikit-learn.
 
     Notes
@@ -87,29 +88,6 @@ class KNeighborsRegressor(RegressorMixin, KNeighbors):
     >>> model.predict_cdf([[0.4]], 1.2), model.predict_quantile([[0.4]], 0.9)
     (array([0.5]), array([2.]))
     """
-
-    def __init__(
-        self,
-        n_neighbors: int = 5,
-        *,
-        weights: Any = "uniform",
-        algorithm: str = "auto",
-        leaf_size: int = 30,
-        p: float = 2,
-        metric: str = "minkowski",
-        metric_params: dict[str, Any] | None = None,
-        standardize: bool | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.algorithm = algorithm
-        self.leaf_size = leaf_size
-        self.p = p
-        self.metric = metric
-        self.metric_params = metric_params
-        self.standardize = standardize
-        self.n_jobs = n_jobs
 
     def predict(self, X: Any) -> Floats:
         """The mean target of the neighbours of each row of X."""

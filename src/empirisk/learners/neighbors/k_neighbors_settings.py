@@ -52,7 +52,7 @@ def check_settings(learner: Any) -> None:
     if not is_whole(learner.leaf_size, 1):
         raise ParameterError(f"leaf_size is {learner.leaf_size!r}; it must be 1, 2, 3, ...")
     named = isinstance(learner.weights, str) and learner.weights in ("uniform", "distance")
-    if not named and not callable(learner.weights):
+    if not named and learner.weights is not None and not callable(learner.weights):
         raise ParameterError(
             f"weights is {learner.weights!r:.40}; give 'uniform', 'distance' or a function of "
             "distances"

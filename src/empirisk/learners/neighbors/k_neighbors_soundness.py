@@ -6,21 +6,21 @@ import numpy as np
 
 from empirisk.data.rank_coding import check_column
 from empirisk.learners.neighbors.metrics import MixedMetric, PointMetric
+from empirisk.learners.soundness import is_floats
 from empirisk.runtime.errors import DataError
 
 
 def check_fitted(learner: Any) -> None:
     """Raise a DataError unless rows, targets, weights and metric fit together."""
     X, metric = learner.X_train_, learner.metric_
-    if not isinstance(X, np.ndarray) or X.dtype != np.float64 or X.ndim != 2 or X.size == 0:
+    if not is_floats(X, (None, None)) or X.size == 0:
         raise DataError("X_train_ is not an array of rows of numbers")
     n, p = X.shape
     if learner.n_features_in_ != p:
         raise DataError(f"X_train_ has {p} columns, and n_features_in_ is not that")
     _check_targets(learner, n)
     weight = learner.weight_train_
-    sound = isinstance(weight, np.ndarray) and weight.dtype == np.float64 and weight.shape == (n,)
-    if not sound or not (weight > 0).all() or not np.isfinite(weight.sum()):
+    if not is_floats(weight, (n,)) or not (weight > 0).all() or not np.isfinite(weight.sum()):
         raise DataError(f"weight_train_ is not an array of {n} positive numbers")
     if learner.metric == "gower":
         _check_mixed(learner, metric, p)

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from empirisk.learners.neighbors.kernel_smoother import KernelSmoother
+from empirisk.learners.soundness import require
 from empirisk.risk.axis import Output
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import DataError
@@ -133,10 +134,6 @@ class KernelClassifier(ClassifierMixin, KernelSmoother):
         y: Any = getattr(self, "y_train_", None)
         classes: Any = getattr(self, "classes_", None)
         sound = isinstance(classes, np.ndarray) and classes.ndim == 1 and len(classes) >= 2
-        sound = sound and len(np.unique(classes)) == len(classes)
+        require(sound and len(np.unique(classes)) == len(classes), self, "classes_")
         codes = isinstance(y, np.ndarray) and y.dtype == np.int64 and y.shape == (len(self.rows_),)
-        if not (sound and codes and y.min() >= 0 and y.max() < len(classes)):
-            raise DataError(
-                "y_train_ and classes_ of this KernelClassifier are not what a fit leaves: the "
-                "file is damaged or was changed; save the model again"
-            )
+        require(codes and y.min() >= 0 and y.max() < len(classes), self, "y_train_")

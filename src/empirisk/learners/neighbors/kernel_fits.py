@@ -8,12 +8,11 @@ import numpy as np
 from empirisk.compiled.densities.local_fits import local_fits, local_weights
 from empirisk.learners.density.bandwidth_matrix import Bandwidth, power_of_two
 from empirisk.learners.density.kernels import Kernel
+from empirisk.learners.density.pair_sums import negligible, rates_of
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.parallel import parallel, slices
 
 TARGETS_AT_ONCE = 32
-LARGEST_RATE = 1e290
-REACH = 40.0  # exp(-40) of the nearest row's kernel is below rounding
 
 
 class LocalFits(NamedTuple):
@@ -73,13 +72,13 @@ def fits_of(
     Norms and leverages, for standard errors, are found where they are asked for.
     """
     order = np.argsort(-values, kind="stable")
-    rates = np.clip(values[order] ** -2.0, 1 / LARGEST_RATE, LARGEST_RATE)
+    rates = rates_of(values[order])
     m, V, K = len(targets), len(values), Y.shape[1]
     shape = (m, V) if with_norms else (0, V)
     found = LocalFits(np.empty((m, V, K)), np.empty(shape), np.empty(shape))
     groups = np.full(len(placed.rows), -1) if groups is None else groups
     group = np.zeros(m, np.int64) if group is None else group
-    reach = REACH + float(np.log(placed.weight.sum() / placed.weight.min()))
+    reach = negligible(placed.weight)
 
     def find(part: slice) -> None:
         local_fits(
@@ -94,12 +93,11 @@ def fits_of(
     return LocalFits(*(each[:, back] for each in found))
 
 
-def weights_of(kernel: Kernel, placed: PlacedRows, targets: Floats, value: float) -> Floats:
-    """The weights of the local mean at each target, (targets, rows)."""
-    rate = min(max(value**-2.0, 1 / LARGEST_RATE), LARGEST_RATE)
-    reach = REACH + float(np.log(placed.weight.sum() / placed.weight.min()))
+def weights_of(kernel: Kernel, placed: PlacedRows, targets: Floats) -> Floats:
+    """The weights of the local mean at each target, (targets, rows), at bandwidth 1."""
     found = np.empty((len(targets), len(placed.rows)))
     local_weights(
-        targets, placed.rows, placed.factors[0], placed.weight, rate, kernel.kind, reach, found
-    )
+        targets, placed.rows, placed.factors[0], placed.weight, 1.0, kernel.kind,
+        negligible(placed.weight), found,
+    )  # fmt: skip
     return found

@@ -7,9 +7,10 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from empirisk.learners.neighbors.kernel_smoother import KernelSmoother
+from empirisk.learners.soundness import is_floats, require
 from empirisk.risk.axis import Output
 from empirisk.runtime.arrays import Array, Floats
-from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.validation import check_fit, check_predict
 
 
@@ -160,9 +161,4 @@ class KernelRegressor(RegressorMixin, KernelSmoother):
 
     def _check_loaded_targets(self) -> None:
         y: Any = getattr(self, "y_train_", None)
-        sound = isinstance(y, np.ndarray) and y.dtype == np.float64
-        if not (sound and y.shape == (len(self.rows_),) and np.isfinite(y).all()):
-            raise DataError(
-                "y_train_ of this KernelRegressor is not what a fit leaves: the file is damaged or "
-                "was changed; save the model again"
-            )
+        require(is_floats(y, (len(self.rows_),)) and np.isfinite(y).all(), self, "y_train_")

@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
-from numbers import Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
 from sklearn.base import BaseEstimator, clone
 
-from empirisk.learners.density.bandwidth_matrix import Bandwidth, checked_bandwidth
+from empirisk.learners.density.bandwidth_matrix import Bandwidth, checked_bandwidth, numbers_of
 from empirisk.learners.density.bandwidth_of_rule import bandwidth_grid
 from empirisk.learners.density.bandwidth_rules import scott, silverman
 from empirisk.learners.density.kept_rows import KeptRowsMixin
@@ -53,7 +52,7 @@ class KernelSmoother(KeptRowsMixin, PathMixin, BaseEstimator):
         targets = self._placing(check_predict(self, X))
         size = max(1, DENSE // len(self.rows_))
         blocks = [
-            csr_array(weights_of(self._kernel, self._placed, targets[part], self._value))
+            csr_array(weights_of(self._kernel, self._placed, targets[part]))
             for part in slices(len(targets), size)
         ]
         return vstack(blocks, format="csr")
@@ -61,7 +60,8 @@ class KernelSmoother(KeptRowsMixin, PathMixin, BaseEstimator):
     def axis_values(
         self, X: Floats, y: Any, sample_weight: Floats, *, n_train: int
     ) -> Sequence[float]:
-        """50 bandwidths in equal ratios, from a twentieth of Scott's to beyond all rows."""
+        """50 bandwidths in equal ratios, from a twentieth of Scott's to twice the spread of the
+        rows; of a kernel of bounded support as far as all rows reach."""
         scaled = X / spreads_of(X, sample_weight) if self.scale == "columns" else X
         return bandwidth_grid(kernel_of(self.kernel), scaled, sample_weight, n_train)
 
@@ -220,13 +220,9 @@ class KernelSmoother(KeptRowsMixin, PathMixin, BaseEstimator):
     def _kernel(self) -> Kernel:
         return kernel_of(self.kernel)
 
-    @property
-    def _value(self) -> float:
-        """The bandwidth in the unit of the placed rows."""
-        return 1.0
-
     @cached_property
     def _placed(self) -> PlacedRows:
+        """The training rows, in a unit of which the bandwidth is 1."""
         if np.ndim(self.bandwidth_) == 2:
             placing = Bandwidth.of(self.bandwidth_, self.rows_)
             return PlacedRows.by_matrix(self.rows_, self.weights_, placing)
@@ -260,7 +256,7 @@ class KernelSmoother(KeptRowsMixin, PathMixin, BaseEstimator):
             None,
             self._placing(targets),
             None,
-            np.array([self._value]),
+            np.ones(1),
             self.n_jobs,
             with_norms=with_norms,
         )
@@ -310,10 +306,3 @@ class KernelSmootherPath(Path):
             self._numbers if scaled else self._numbers / placed.unit, learner.n_jobs,
         )  # fmt: skip
         return learner._answer(found.fits, output)
-
-
-def numbers_of(values: Sequence[Any]) -> Floats | None:
-    """The bandwidths, if all are numbers."""
-    if not all(isinstance(value, Real) for value in values):
-        return None
-    return np.array([checked_bandwidth(value, 1) for value in values], dtype=np.float64)

@@ -78,7 +78,8 @@ class _Learning:
     def cost(self, flat: Floats) -> tuple[float, Floats]:
         check_deadline()
         A = flat.reshape(self.Z.shape[1], -1)
-        p = self._chances(self.Z @ A)
+        ZA = self.Z @ A
+        p = self._chances(ZA)
         if self.classes:
             right = (p * self.same).sum(axis=1)
             costs, slope = -right, -self.same
@@ -90,7 +91,6 @@ class _Learning:
             mean_slope = -2.0 * off * (self.y - off)
         pull = -self.share[:, np.newaxis] * p * (slope - mean_slope[:, np.newaxis])
         both = pull + pull.T
-        ZA = self.Z @ A
         gradient = 2.0 * self.Z.T @ (both.sum(axis=1)[:, np.newaxis] * ZA - both @ ZA)
         return float(self.share @ costs), gradient.reshape(-1)
 

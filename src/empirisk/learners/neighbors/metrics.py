@@ -26,7 +26,8 @@ from empirisk.learners.neighbors.searching import (
     PointSearch,
     Search,
 )
-from empirisk.runtime.arrays import Array, Bools, Floats
+from empirisk.learners.soundness import check_numbers
+from empirisk.runtime.arrays import Bools, Floats
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.scalars import real
@@ -127,13 +128,13 @@ class PointMetric:
             raise DataError(f"the scale of a metric is {self.scale!r:.30}")
         if self.norm not in (*ALIASES.values(), "minkowski") or not self.power >= 1:
             raise DataError(f"a metric has the norm {self.norm!r:.30} of power {self.power!r:.30}")
-        _check_floats("unit", self.unit, (p,))
+        check_numbers("unit of a metric", self.unit, (p,))
         if p == 0 or not (self.unit > 0).all():
             raise DataError("the units of a metric are not positive")
         if self.mean is not None:
-            _check_floats("mean", self.mean, (p,))
+            check_numbers("mean of a metric", self.mean, (p,))
         if self.matrix is not None:
-            _check_floats("matrix", self.matrix, (p, *np.shape(self.matrix)[1:2]))
+            check_numbers("matrix of a metric", self.matrix, (p, *np.shape(self.matrix)[1:2]))
             if self.matrix.size == 0:
                 raise DataError("the matrix of a metric is empty")
         elif not (self.unit == self.unit[0]).all():
@@ -176,7 +177,7 @@ class MixedMetric:
         category = self.category
         if not isinstance(category, np.ndarray) or category.dtype != np.bool_ or category.ndim != 1:
             raise DataError("category of a metric is not an array of truth values")
-        _check_floats("span", self.span, category.shape)
+        check_numbers("span of a metric", self.span, category.shape)
         if (self.span < 0).any():
             raise DataError("a range of a metric is negative")
 
@@ -324,14 +325,3 @@ def _short(numbers: Floats, size: Floats, digits: int = DIGITS) -> Floats:
     """
     step = np.ldexp(power_of_two(size), -digits)
     return np.where(size > 0, np.rint(numbers / step) * step, numbers)
-
-
-def _check_floats(name: str, array: Any, shape: tuple[int, ...]) -> None:
-    sound = isinstance(array, np.ndarray) and array.dtype == np.float64 and array.shape == shape
-    if not sound or not np.isfinite(array).all():
-        raise DataError(f"{name} of a metric is not an array {shape} of finite numbers")
-
-
-def check_numbers(name: str, array: Array, shape: tuple[int, ...]) -> None:
-    """Raise a DataError unless an array of a file is of finite numbers of this shape."""
-    _check_floats(name, array, shape)

@@ -27,7 +27,7 @@ from empirisk.learners.networks.stopping import warn_if_cut_short
 from empirisk.learners.unsupervised.encoder_decoder import EncoderDecoderMixin
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import DataError
-from empirisk.runtime.validation import check_predict, check_rows, numbers
+from empirisk.runtime.validation import check_rows, numbers
 
 
 class Autoencoder(EncoderDecoderMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Network):
@@ -163,7 +163,7 @@ n_features_in_, feature_names_in_
         y : ignored
         sample_weight : array-like of shape (n,), optional
         """
-        rows, weight = check_rows(self, X, sample_weight)
+        rows, weight = check_rows(self, X, sample_weight, keep_single=True)
         path = self.fit_path(rows, None, weight, [self.max_iter])
         path.write(0, self)
         warn_if_cut_short(self, path.records[0].ending)
@@ -177,7 +177,7 @@ n_features_in_, feature_names_in_
 
     def encode(self, X: Any) -> Floats:
         """The code of each row, (m, n_components)."""
-        rows = check_predict(self, X)
+        rows = self._rows(X)
         encoder, _ = self._halves
         return network_outputs(
             encoder, self.params_[: encoder.n_parameters], rows,

@@ -1,7 +1,6 @@
 """Pictures of a network and of its training."""
 
 from dataclasses import replace
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -149,7 +148,7 @@ def graph_part(part: Part) -> GraphPart:
     return GraphPart(
         type(layer).__name__,
         part.shape_out,
-        n_parameters=sum(prod(shape) for _, shape in part.parameters),
+        n_parameters=part.n_parameters,
         activation=active,
         kind=kind,
         bias=isinstance(layer, Activated) and layer.has_bias,

@@ -108,10 +108,7 @@ class Fit:
                 best, record.best = cost, params.copy()
             if epoch in wanted:
                 record.kept[epoch] = params.copy()
-            words = f"loss {record.losses[-1]:.4g}"
-            bar.say(words)
-            if self.verbose:
-                print(f"epoch {epoch}, {words}")
+            bar.say(self._tell(record))
             if patience.is_out(cost):
                 if training.shorten():
                     patience.start_again()
@@ -129,6 +126,13 @@ class Fit:
         record.scores.append(-cost)
         return cost
 
+    def _tell(self, record: Record) -> str:
+        """The loss of the last epoch, in words, which are printed if they are wanted."""
+        words = f"loss {record.losses[-1]:.4g}"
+        if self.verbose:
+            print(f"epoch {record.n_iter}, {words}")
+        return words
+
     def loss_of(self, params: Array, rows: NetworkRows) -> float:
         """The mean loss of rows, without a penalty."""
         f = network_outputs(self.architecture, params, rows.X, rows.standard, n_jobs=self.n_jobs)
@@ -142,6 +146,7 @@ class Fit:
 
         def look(point: Floats, value: float) -> bool:
             record.losses.append(value)
+            self._tell(record)
             cost = self._judge(point, record)
             if self.judged is not None and cost < best[0]:
                 best[0], record.best = cost, point.copy()

@@ -14,7 +14,7 @@ from empirisk.learners.networks.training import penalty
 from empirisk.learners.team import Team
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.deadlines import check_deadline
-from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.errors import DivergenceError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread
 
 BLOCK = 256  # rows that go through the network together
@@ -74,16 +74,18 @@ def descend(
 
     Returns why it ended: "converged", "max_iter" or "max_fun".
     """
-    last: list[float] = [np.nan]
 
     def stepped(intermediate_result: OptimizeResult) -> None:
-        point = np.asarray(intermediate_result.x)
-        last[0] = float(intermediate_result.fun)
-        if look(point, last[0]):
+        if look(np.asarray(intermediate_result.x), float(intermediate_result.fun)):
             raise StopIteration
 
     options = {"maxiter": most, "maxfun": loss.settings.max_fun, "gtol": loss.settings.tol}
     found = minimize(loss, start, jac=True, method="L-BFGS-B", callback=stepped, options=options)
+    if not np.isfinite(found.fun):
+        raise DivergenceError(
+            f"solver 'lbfgs' met no finite loss (it is {found.fun}): standardise X and y, or take "
+            "smaller numbers"
+        )
     if found.nit == 0:
         look(found.x, float(found.fun))
     if found.status != LIMIT:

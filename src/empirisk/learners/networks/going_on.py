@@ -20,10 +20,8 @@ def learn_more(learner: Any, data: Prepared) -> Any:
     Momenta and the learning rate go on from the last call; after `fit` they begin anew.
     """
     settings = checked_settings(learner)
-    if settings.solver == "lbfgs" or settings.early_stopping:
-        raise ParameterError(
-            "partial_fit takes the solvers 'adam' and 'sgd', without early_stopping"
-        )
+    if settings.early_stopping:
+        raise ParameterError("partial_fit sets no rows aside: give early_stopping=False")
     before = getattr(learner, "_optimizer", None)
     if before is None:
         start, seed = spawn(spawn(learner.random_state, 1)[0], 2)

@@ -25,6 +25,7 @@ from empirisk.losses import (
     Square,
     Squared,
     SquaredHinge,
+    as_loss,
     as_margin_loss,
 )
 from empirisk.losses.regression import RegressionLoss
@@ -67,13 +68,6 @@ class Head:
     number: float = 0.0
     loss: Loss | None = None
     margin: MarginLoss | None = None
-
-    @property
-    def activation(self) -> str:
-        """What makes predictions of outputs."""
-        if self.kind == heads.POISSON:
-            return "exp"
-        return "softmax or sigmoid" if self.kind == heads.LOG else "identity"
 
     def losses(self, y: Array, f: Floats) -> Floats:
         """The loss of each row: y (n, outputs) values, or (n, 1) class codes; f (n, outputs)."""
@@ -125,8 +119,6 @@ def regression_head(loss: Any) -> Head:
         return Head(heads.POISSON)
     known = REGRESSION.get(loss) if isinstance(loss, str) else loss
     if isinstance(loss, str) and loss.startswith("quantile:"):
-        from empirisk.losses import as_loss
-
         known = as_loss(loss)
     if isinstance(known, Squared):
         return Head(heads.SQUARED)

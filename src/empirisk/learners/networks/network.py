@@ -26,7 +26,7 @@ from empirisk.risk.axis import Axis, PathMixin
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.streams import spawn
-from empirisk.runtime.validation import numbers
+from empirisk.runtime.validation import check_predict, numbers
 
 MOST_KEPT = 2**26
 """Numbers in the parameters that a path keeps, about: of a large network there are fewer values."""
@@ -179,8 +179,14 @@ class Network(NetworkPictures, PathMixin, BaseEstimator):
     def _architecture(self) -> Architecture:
         return Architecture(self.input_shape_, self.layers_)
 
-    def _outputs(self, X: Array) -> Floats:
+    def _rows(self, X: Any) -> Array:
+        """X, checked, in single precision only where the network is so too."""
+        rows = check_predict(self, X, keep_single=True)
+        return rows if self.params_.dtype == np.float32 else rows.astype(np.float64, copy=False)
+
+    def _outputs(self, X: Any) -> Floats:
         """What the last layer gives out, (rows, outputs), in standard units."""
+        X = self._rows(X)
         standard = Standard(self._centre, self._unit)
         return network_outputs(self._architecture, self.params_, X, standard, n_jobs=self.n_jobs)
 

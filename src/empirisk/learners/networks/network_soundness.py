@@ -7,6 +7,7 @@ import numpy as np
 
 from empirisk.learners.networks.architecture import Architecture
 from empirisk.learners.networks.layers import Layer
+from empirisk.learners.soundness import check_numbers, is_floats
 from empirisk.runtime.errors import DataError, ParameterError
 
 MOST_NUMBERS = 2**32  # in a layer: no model has more, and their product would overflow
@@ -39,7 +40,7 @@ def check_network(model: Any) -> None:
     n_targets = outputs if regressor else 1
     for name, size in (("_centre", architecture.n_inputs), ("_unit", architecture.n_inputs),
                        ("_target_centre", n_targets), ("_target_unit", n_targets)):  # fmt: skip
-        _check_numbers(name, getattr(model, name, None), size)
+        check_numbers(name, getattr(model, name, None), (size,))
     if (model._unit <= 0).any() or (model._target_unit <= 0).any():
         raise DataError("_unit and _target_unit are not above 0")
     _check_history(model)
@@ -60,8 +61,7 @@ def _check_history(model: Any) -> None:
             raise DataError(f"{name} is not a list of numbers")
     norms: Any = getattr(model, "gradient_norms_", None)
     layers = sum(bool(part.parameters) for part in model._architecture.parts)
-    fine = isinstance(norms, np.ndarray) and norms.dtype == np.float64 and norms.ndim == 2
-    if not fine or norms.shape[1] != layers:
+    if not is_floats(norms, (None, layers)):
         raise DataError(f"gradient_norms_ is not an array of {layers} columns")
 
 
@@ -96,9 +96,3 @@ def _check_classes(model: Any, outputs: int) -> None:
     wanted = 2 if outputs == 1 else outputs
     if not isinstance(model.classes_, np.ndarray) or model.classes_.shape != (wanted,):
         raise DataError(f"classes_ are not an array of {wanted} labels")
-
-
-def _check_numbers(name: str, numbers: Any, size: int) -> None:
-    fine = isinstance(numbers, np.ndarray) and numbers.dtype == np.float64
-    if not fine or numbers.shape != (size,) or not np.isfinite(numbers).all():
-        raise DataError(f"{name} is not an array of {size} finite numbers")

@@ -53,10 +53,12 @@ def prepared(
     dtype: Any,
     *,
     before: tuple[Standard, Standard] | None = None,
+    flat_unit: float = CONSTANT,
 ) -> Prepared:
     """Rows in standard units, new ones or those of `before`, and the layers for them.
 
     y are class codes, values (n,) or (n, outputs), or None where rows are their own targets.
+    `flat_unit` is that of a target that never changes: see `standard_of`.
     """
     head = learner._head()
     if dtype == np.float64 and X.dtype != np.float64:
@@ -72,7 +74,7 @@ def prepared(
                 f"y has {targets.shape[1]} columns, and the network has {len(target.unit)} outputs"
             )
     else:
-        target = target_standard(targets, weight, head, learner.standardize)
+        target = target_standard(targets, weight, head, learner.standardize, flat_unit)
     if not n_classes and y is not None:
         if head.kind == heads.POISSON and (targets < 0).any():
             raise DataError("loss 'poisson' needs y >= 0, and y has negative values")
@@ -86,14 +88,16 @@ def prepared(
     return Prepared(architecture, rows, head, target, dtype, n_classes)
 
 
-def target_standard(y: Floats, weight: Floats, head: Head, standardize: bool) -> Standard:
+def target_standard(
+    y: Floats, weight: Floats, head: Head, standardize: bool, flat_unit: float
+) -> Standard:
     """Outputs are centred, and share one unit, so that their squared errors still add up.
 
     Counts are divided by their mean.
     """
     if not standardize:
         return standard_of(y, weight, "none")
-    found = standard_of(y, weight, "common", flat_unit=CONSTANT)
+    found = standard_of(y, weight, "common", flat_unit=flat_unit)
     if head.kind != heads.POISSON:
         return found
     mean = float(found.centre.mean())

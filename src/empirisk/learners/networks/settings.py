@@ -1,5 +1,6 @@
 """The parameters of training, checked."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,18 @@ LEARNING_RATES = ("constant", "invscaling", "adaptive")
 LAWS = ("glorot", "he")
 DTYPES = ("auto", "float32", "float64")
 DEFAULT_BATCH = 200
+RANGES: dict[str, tuple[Callable[[float], bool], str]] = {
+    "alpha": (lambda x: x >= 0, "a number >= 0"),
+    "power_t": (lambda x: x >= 0, "a number >= 0"),
+    "tol": (lambda x: x >= 0, "a number >= 0"),
+    "learning_rate_init": (lambda x: x > 0, "a number above 0"),
+    "epsilon": (lambda x: x > 0, "a number above 0"),
+    "momentum": (lambda x: 0 <= x <= 1, "a number from 0 to 1"),
+    "l1_ratio": (lambda x: 0 <= x <= 1, "a number from 0 to 1"),
+    "beta_1": (lambda x: 0 <= x < 1, "a number >= 0 and below 1"),
+    "beta_2": (lambda x: 0 <= x < 1, "a number >= 0 and below 1"),
+    "validation_fraction": (lambda x: 0 < x < 1, "a number between 0 and 1"),
+}
 
 
 @dataclass(frozen=True)
@@ -74,17 +87,9 @@ def checked_settings(learner: Any) -> Settings:
     _one_of(learner, "dtype", DTYPES)
     if not isinstance(rate, Decaying):
         _one_of(learner, "learning_rate", LEARNING_RATES, "or a solvers.Decaying(eta, t0, a)")
-    for name in ("alpha", "momentum", "l1_ratio", "beta_1", "beta_2"):
-        most = {"alpha": np.inf, "l1_ratio": 1.0 + 1e-300}.get(name, 1.0)
-        closed = name in ("l1_ratio", "momentum")
+    for name, (fine, wanted) in RANGES.items():
         value = getattr(learner, name)
-        fine = is_number(value) and value >= 0 and (value < most or (closed and value == 1))
-        _check(learner, name, fine, "a number >= 0" + ("" if name == "alpha" else " and below 1"))
-    for name in ("learning_rate_init", "epsilon"):
-        _check(learner, name, is_number(getattr(learner, name)) and getattr(learner, name) > 0,
-               "a number above 0")  # fmt: skip
-    _check(learner, "power_t", is_number(learner.power_t) and learner.power_t >= 0, "a number >= 0")
-    _check(learner, "tol", is_number(learner.tol) and learner.tol >= 0, "a number >= 0")
+        _check(learner, name, is_number(value) and fine(value), wanted)
     for name in ("max_iter", "max_fun", "n_starts"):
         _check(learner, name, is_whole(getattr(learner, name), 1), "a whole number from 1")
     _check(learner, "n_iter_no_change", patience is None or patience == np.inf
@@ -92,9 +97,7 @@ def checked_settings(learner: Any) -> Settings:
     automatic = isinstance(batch, str) and batch == "auto"
     _check(learner, "batch_size", automatic or is_whole(batch, 1),
            "'auto' or a whole number from 1")  # fmt: skip
-    share, norm = learner.validation_fraction, learner.max_grad_norm
-    _check(learner, "validation_fraction", is_number(share) and 0 < share < 1,
-           "a number between 0 and 1")  # fmt: skip
+    norm = learner.max_grad_norm
     _check(learner, "max_grad_norm", norm is None or (is_number(norm) and norm > 0),
            "a number above 0, or None")  # fmt: skip
     for name in ("shuffle", "nesterovs_momentum", "early_stopping", "warm_start", "standardize"):

@@ -18,7 +18,7 @@ from empirisk.learners.networks.stopping import warn_if_cut_short
 from empirisk.losses import Loss
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import DataError
-from empirisk.runtime.validation import TrainingSet, check_fit, check_predict
+from empirisk.runtime.validation import TrainingSet, check_fit
 
 
 class Supervised(Network):
@@ -78,14 +78,9 @@ class Supervised(Network):
                 Standard(self._centre, self._unit),
                 Standard(self._target_centre, self._target_unit),
             )
-        data = prepared(self, X, y, weight, n_classes, dtype, before=before)
+        # A y that does not change in the first rows may do so in the next ones.
+        data = prepared(self, X, y, weight, n_classes, dtype, before=before, flat_unit=1.0)
         return learn_more(self, data)
-
-    def _raw(self, X: Any) -> Floats:
-        rows = check_predict(self, X, keep_single=True)
-        if self.params_.dtype == np.float64 and rows.dtype != np.float64:
-            rows = rows.astype(np.float64)
-        return self._outputs(rows)
 
 
 def _takes_batches(learner: Any) -> bool:
@@ -108,10 +103,16 @@ class ClassifierNetwork(ClassifierMixin, Supervised):
         The first call has all `classes`, and its rows set the standard units.
         """
         labels = getattr(self, "classes_", None)
-        if labels is None:
-            if classes is None:
-                raise DataError("the first call of partial_fit needs `classes`, all the labels")
-            labels = np.unique(classes)
+        if labels is None and classes is None:
+            raise DataError("the first call of partial_fit needs `classes`, all the labels")
+        if classes is not None:
+            given = np.unique(classes)
+            if labels is not None and not np.array_equal(given, labels):
+                raise DataError(
+                    f"`classes` are {given.tolist()[:10]}, and before they were "
+                    f"{labels.tolist()[:10]}: they stay the same"
+                )
+            labels = given
         data = check_fit(
             self, X, y, sample_weight, classifier=True, keep_single=True,
             reset=not hasattr(self, "params_"),
@@ -126,14 +127,14 @@ class ClassifierNetwork(ClassifierMixin, Supervised):
 
     def decision_function(self, X: Any) -> Floats:
         """The outputs: (rows,) of two classes, for the second, else (rows, classes)."""
-        raw = self._raw(X)
+        raw = self._outputs(X)
         return raw[:, 0] if raw.shape[1] == 1 else raw
 
     @available_if(_gives_probabilities)
     def predict_proba(self, X: Any) -> Floats:
         """The probabilities of the classes."""
         check_is_fitted(self)
-        return self._head().probabilities(self._raw(X))
+        return self._head().probabilities(self._outputs(X))
 
     @available_if(_gives_probabilities)
     def predict_log_proba(self, X: Any) -> Floats:
@@ -144,13 +145,12 @@ class ClassifierNetwork(ClassifierMixin, Supervised):
     def predict(self, X: Any) -> Array:
         """The class of the largest output, the first of equals; of two, the second if f(x) > 0."""
         check_is_fitted(self)
-        return self.classes_[codes(self._raw(X))]
+        return self.classes_[codes(self._outputs(X))]
 
     @property
     def out_activation_(self) -> str:
         """What makes probabilities of outputs."""
-        head = self._head()
-        if head.kind != heads.LOG:
+        if self._head().kind != heads.LOG:
             return "identity"
         return "logistic" if len(self.classes_) == 2 else "softmax"
 
@@ -171,7 +171,7 @@ class RegressorNetwork(RegressorMixin, Supervised):
         """The predicted values."""
         check_is_fitted(self)
         target = Standard(self._target_centre, self._target_unit)
-        values = predictions(self._raw(X), self._head(), target)
+        values = predictions(self._outputs(X), self._head(), target)
         return values[:, 0] if values.shape[1] == 1 else values
 
     @property
@@ -182,11 +182,10 @@ class RegressorNetwork(RegressorMixin, Supervised):
     @property
     def out_activation_(self) -> str:
         """What makes predictions of outputs."""
-        return self._head().activation
+        return "exp" if self._head().kind == heads.POISSON else "identity"
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         tags.target_tags.positive_only = getattr(self, "loss", None) == "poisson"
-        tags.regressor_tags.poor_score = False
         return tags

@@ -61,21 +61,14 @@ class Training:
         self.memory = (np.zeros_like(params), np.zeros_like(params), self.penalised)
         self.rate, self.t, self.seen = settings.learning_rate_init, 0, 0.0
         self.squares = np.zeros(max(1, -(-architecture.n_parameters // PIECE)))
-        self.take(rows)
-
-    def take(self, rows: NetworkRows) -> None:
-        """Go on with these rows."""
-        self.rows, n = rows, len(rows)
-        self.total = float(rows.weight.sum())
-        self.batch = self.settings.batch(n)
-        chunks = number_of_chunks(self.batch, self.architecture.n_parameters)
-        if self.head.kind == OWN:
+        self.rows, self.total = rows, float(rows.weight.sum())
+        self.batch = settings.batch(len(rows))
+        chunks = number_of_chunks(self.batch, architecture.n_parameters)
+        if head.kind == OWN:
             chunks = 1
         each = -(-self.batch // chunks)
-        self.room = room_for(
-            self.architecture, chunks, each, rows.y.shape[1], self.params.dtype, back=True
-        )
-        self.losses = np.zeros((-(-n // self.batch), chunks))
+        self.room = room_for(architecture, chunks, each, rows.y.shape[1], params.dtype, back=True)
+        self.losses = np.zeros((-(-len(rows) // self.batch), chunks))
 
     def epoch(self) -> float:
         """Go through all rows once; returns the mean loss on the way, with the penalty."""

@@ -17,6 +17,7 @@ from sklearn.base import (
 from sklearn.utils import Tags
 
 from empirisk.compiled.clustering.summing import all_distances
+from empirisk.learners.soundness import check_numbers
 from empirisk.learners.team import Team
 from empirisk.learners.unsupervised.encoder_decoder import EncoderDecoderMixin
 from empirisk.learners.unsupervised.lloyd import nearest
@@ -167,15 +168,6 @@ def whitened_points(rows: Floats, centres: Floats, matrix: Floats) -> tuple[Floa
     return np.ascontiguousarray(turned), centres, power
 
 
-def check_numbers(name: str, array: Any, shape: tuple[Any, ...]) -> None:
-    """Raise a DataError unless it is an array of finite numbers; None in `shape` is any length."""
-    sound = isinstance(array, np.ndarray) and array.dtype == np.float64 and array.ndim == len(shape)
-    if not sound or not len(array) or not np.isfinite(array).all():
-        raise DataError(f"{name} is not an array of finite numbers")
-    if any(wanted not in (None, is_) for wanted, is_ in zip(shape, array.shape, strict=True)):
-        raise DataError(f"{name} has shape {array.shape}; wanted {shape}")
-
-
 def check_number_of_clusters(n_clusters: Any, n: int) -> int:
     """The number of clusters, at most one for each row."""
     if not is_whole(n_clusters, 1):
@@ -186,10 +178,3 @@ def check_number_of_clusters(n_clusters: Any, n: int) -> int:
             "weight; give more rows or fewer clusters"
         )
     return int(n_clusters)
-
-
-def check_parameters(estimator: Any, **checks: tuple[bool, str]) -> None:
-    """Raise a ParameterError for the first parameter that is not sound, saying what is wanted."""
-    for name, (sound, wanted) in checks.items():
-        if not sound:
-            raise ParameterError(f"{name} is {getattr(estimator, name)!r}; give {wanted}")

@@ -12,11 +12,7 @@ from sklearn.utils.validation import _num_samples
 from empirisk.learners.team import Team
 from empirisk.learners.unsupervised import seeding
 from empirisk.learners.unsupervised.best_of_starts import best_partition
-from empirisk.learners.unsupervised.clusters import (
-    Clusters,
-    check_number_of_clusters,
-    check_parameters,
-)
+from empirisk.learners.unsupervised.clusters import Clusters, check_number_of_clusters
 from empirisk.learners.unsupervised.encoder_decoder import EncoderDecoderMixin
 from empirisk.learners.unsupervised.lloyd import Assignment, Criterion, Partition, Stopping
 from empirisk.learners.unsupervised.mahalanobis import Whitened, given_metric, pooled_metric
@@ -28,7 +24,7 @@ from empirisk.risk.without_labels import FittedPath
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import ConvergenceWarning
 from empirisk.runtime.parallel import parallel
-from empirisk.runtime.scalars import is_number, is_whole
+from empirisk.runtime.scalars import check_parameters, is_number, is_whole
 from empirisk.runtime.streams import generator, seed32, spawn
 from empirisk.runtime.validation import check_rows
 

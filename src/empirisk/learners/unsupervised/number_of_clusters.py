@@ -127,6 +127,29 @@ def number_of_clusters(
     >>> print(number_of_clusters(KMeans(n_init=3), X, range(1, 6), by="gap", random_state=0))
     3 clusters, by gap: the first gap not more than a standard error below the next
     """
+    wanted = _checked(estimator, values, by, n_samples)
+    rows = numbers(X, "number_of_clusters")
+    weight = check_weights(sample_weight, len(rows))
+    fit_seed, draw_seed = spawn(random_state, 2)
+    unit, counted = unit_of_squares(rows), weight > 0
+    task = Task(
+        estimator, rows[counted] * unit, weight[counted], wanted, n_samples, draw_seed, n_jobs
+    )
+    fitted = [task.fitted(value, task.X, task.weight, fit_seed) for value in wanted]
+    within = np.array([model.inertia_ for model in fitted])
+    curve = CURVES[by](task, fitted, within)
+    score, error, best = curve.score, curve.standard_error, fitted[curve.chosen]
+    if unit != 1 or not counted.all():
+        best = task.fitted(wanted[curve.chosen], rows, weight, fit_seed)
+    with np.errstate(over="ignore"):
+        if by == "held_out":
+            score, error = score / unit / unit, error / unit / unit
+        within = within / unit / unit
+    return NumberOfClusters(by, tuple(wanted), score, error, within, wanted[curve.chosen], best)
+
+
+def _checked(estimator: Any, values: Any, by: Any, n_samples: Any) -> list[int]:
+    """The values, where these arguments go together."""
     if by not in get_args(Measure):
         raise ParameterError(f"by is {by!r}; give one of {get_args(Measure)}")
     if by in ("gap", "elbow") and str(getattr(estimator, "covariance", None)) == "pooled":
@@ -147,24 +170,7 @@ def number_of_clusters(
             f"values are {values!r}; give two or more whole numbers >= 1, increasing, such as "
             "range(1, 11)"
         )
-    rows = numbers(X, "number_of_clusters")
-    weight = check_weights(sample_weight, len(rows))
-    fit_seed, draw_seed = spawn(random_state, 2)
-    unit, counted = unit_of_squares(rows), weight > 0
-    task = Task(
-        estimator, rows[counted] * unit, weight[counted], wanted, n_samples, draw_seed, n_jobs
-    )
-    fitted = [task.fitted(value, task.X, task.weight, fit_seed) for value in wanted]
-    within = np.array([model.inertia_ for model in fitted])
-    curve = CURVES[by](task, fitted, within)
-    score, error, best = curve.score, curve.standard_error, fitted[curve.chosen]
-    if unit != 1 or not counted.all():
-        best = task.fitted(wanted[curve.chosen], rows, weight, fit_seed)
-    with np.errstate(over="ignore"):
-        if by == "held_out":
-            score, error = score / unit / unit, error / unit / unit
-        within = within / unit / unit
-    return NumberOfClusters(by, tuple(wanted), score, error, within, wanted[curve.chosen], best)
+    return wanted
 
 
 def unit_of_squares(rows: Floats) -> float:

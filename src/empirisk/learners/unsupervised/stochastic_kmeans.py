@@ -7,19 +7,15 @@ import numpy as np
 from sklearn.base import clone
 
 from empirisk.compiled.clustering.stochastic import CONSTANT, COUNT, DECAYING, pull_centres
+from empirisk.learners.soundness import check_numbers
 from empirisk.learners.unsupervised import seeding
-from empirisk.learners.unsupervised.clusters import (
-    Clusters,
-    check_number_of_clusters,
-    check_numbers,
-    check_parameters,
-)
+from empirisk.learners.unsupervised.clusters import Clusters, check_number_of_clusters
 from empirisk.learners.unsupervised.placed_rows import PlacedRows, inverse_power, team_for
 from empirisk.learners.unsupervised.seeding import STARTS
 from empirisk.risk.without_labels import FittedPath
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import DataError
-from empirisk.runtime.scalars import is_number, is_whole
+from empirisk.runtime.scalars import check_parameters, is_number, is_whole
 from empirisk.runtime.streams import generator, spawn
 from empirisk.runtime.validation import check_predict, check_rows, check_weights
 

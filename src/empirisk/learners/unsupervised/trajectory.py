@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from empirisk.charts.lloyd_steps import draw_lloyd_steps, draw_within
+from empirisk.learners.soundness import check_numbers, is_floats
 from empirisk.learners.team import Team
-from empirisk.learners.unsupervised.clusters import check_numbers, placed_together
+from empirisk.learners.unsupervised.clusters import placed_together
 from empirisk.learners.unsupervised.lloyd import nearest
 from empirisk.learners.unsupervised.placed_rows import PlacedRows
 from empirisk.runtime.arrays import Floats, Int32s
@@ -58,9 +59,7 @@ class Trajectory:
         """Raise a DataError unless what was read from a file has a number for each step."""
         steps = np.shape(self.assigned)
         for name in ("assigned", "updated", "moved"):
-            array = getattr(self, name)
-            sound = isinstance(array, np.ndarray) and array.dtype == np.float64
-            if not sound or array.ndim != 1 or array.shape != steps:
+            if len(steps) != 1 or not is_floats(getattr(self, name), steps):
                 raise DataError(f"{name} is not an array of numbers, one for each step")
         if self.centers is not None:
             check_numbers("centers", self.centers, (*steps, None, None))

@@ -6,6 +6,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 from sklearn.base import is_classifier
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from empirisk.risk.predictor import AnyPredictor, as_predictor, name_of
@@ -36,6 +37,7 @@ class Answers:
                 f"response_method is {response!r}; choose one of {', '.join(get_args(Response))}"
             )
         predictor = as_predictor(predictor, None)
+        _refuse_without_predictions(predictor)
         if not isinstance(predictor, AnyPredictor):
             check_is_fitted(predictor)
         classifier = is_classifier(predictor)
@@ -96,3 +98,13 @@ class Answers:
         if not np.isfinite(numbers).all():
             raise DataError(f"{name_of(self.predictor)} predicted NaN or infinity")
         return numbers
+
+
+def _refuse_without_predictions(predictor: Any) -> None:
+    """A density predicts nothing, and numbers of clusters or components have no mean."""
+    of_rows_alone = get_tags(predictor).estimator_type in ("clusterer", "density_estimator")
+    if of_rows_alone or not hasattr(predictor, "predict"):
+        raise ParameterError(
+            f"{name_of(predictor)} predicts no y: give a classifier or a regressor, or a function "
+            "of X that returns numbers, such as score_samples of a density"
+        )
