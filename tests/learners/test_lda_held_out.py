@@ -18,6 +18,7 @@ from sklearn.model_selection import (
 from empirisk.learners.generative.lda import LinearDiscriminantAnalysis
 from empirisk.risk.axis import CannotSubtractError
 from empirisk.risk.plans.plan import Plan
+from empirisk.runtime.errors import DataError
 
 VALUES = [0.0, 0.001, 0.2, 1.0]
 
@@ -234,3 +235,39 @@ def test_classes_of_prior_0_alone_cannot_be_told_apart():
     X, y = sample()
     y = np.sort(y)
     assert "prior" in refuse(X, y, Plan.of(KFold(3), X, y), priors=[1.0, 0.0, 0.0])
+
+
+def unbiased_probabilities(X, y, at, n_classes):
+    """The scatter within classes over n - K; a class without rows gets 0."""
+    present = np.unique(y)
+    mean = np.array([X[y == k].mean(axis=0) for k in present])
+    away = X - mean[np.searchsorted(present, y)]
+    S = away.T @ away / (len(y) - len(present))
+    distance = np.einsum("ikj,ikj->ik", (at[:, None] - mean) @ np.linalg.inv(S), at[:, None] - mean)
+    found = np.zeros((len(at), n_classes))
+    found[:, present] = softmax(np.log(np.bincount(y)[present] / len(y)) - distance / 2, axis=1)
+    return found
+
+
+@pytest.mark.parametrize("rows_of_last_class", [1, 2, 20])
+@pytest.mark.parametrize("cv", [LeaveOneOut(), KFold(5, shuffle=True, random_state=0)])
+def test_an_unbiased_covariance_loses_a_row_for_each_class_that_is_there(cv, rows_of_last_class):
+    X, y = sample()
+    few = np.flatnonzero(y == 2)[:rows_of_last_class]
+    kept = np.sort(np.concatenate([np.flatnonzero(y != 2), few]))
+    X, y = X[kept], y[kept]
+    fitted = LinearDiscriminantAnalysis(unbiased=True).fit(X, y).predict_proba(X)
+    # Condition numbers below 1e2, double precision.
+    assert_allclose(fitted, unbiased_probabilities(X, y, X, 3), rtol=1e-10, atol=1e-13)
+    plan = Plan.of(cv, X, y)
+    found = held_out(X, y, plan, [0.0], output="probability", unbiased=True)[0, :, 0]
+    for train, test in cv.split(X):
+        wanted = unbiased_probabilities(X[train], y[train], X[test], 3)
+        assert_allclose(found[test], wanted, rtol=1e-10, atol=1e-13)
+
+
+def test_too_few_rows_for_an_unbiased_covariance():
+    X, y = np.arange(4.0)[:, None] ** 2, np.array([0, 1, 2, 2])
+    with pytest.raises(DataError, match="rows of weight 3 for 3 classes"):
+        LinearDiscriminantAnalysis(unbiased=True).fit(X[:3], y[:3])
+    assert "too few" in refuse(X, y, Plan.of(LeaveOneOut(), X, y), unbiased=True)

@@ -303,6 +303,21 @@ def test_class_weights_multiply_the_weights(penalty):
             MarginClassifier(class_weight=wrong).fit(X, y)
 
 
+def test_classes_that_no_line_finds_have_the_same_constant_score():
+    rng = np.random.default_rng(0)
+    X, y, weight = rng.normal(size=(60, 2)), np.arange(60) % 5, rng.integers(1, 3, 60)
+    copies = np.repeat(np.arange(60), weight)
+    path = MarginClassifier().fit_path(X, y, weight.astype(float), [0.1, 1.0], n_classes=5)
+    for model in (
+        MarginClassifier().fit(X, y, weight),
+        MarginClassifier().fit(X[copies], y[copies]),
+        path.at(1),
+    ):
+        assert_array_equal(model.coef_, 0.0)
+        assert_array_equal(model.intercept_, -1.0)
+        assert_array_equal(model.predict(X), 0)  # the first of equals
+
+
 @pytest.mark.parametrize("wrong", [0.0, -1.0, np.nan, np.inf, "1", True])
 def test_wrong_parameters_are_refused(wrong):
     X, y = sample()

@@ -87,9 +87,7 @@ class MarginRisk:
         return np.zeros(self.rows.n_coefficients)
 
 
-def ridge_margin(
-    risk: MarginRisk, strength: float, start: Floats, max_iter: int, tol: float
-) -> Arrival:
+def ridge_margin(risk: MarginRisk, strength: float, start: Floats, max_iter: int) -> Arrival:
     """The minimum with the penalty strength |b|^2 / 2."""
     q = risk.q
 
@@ -107,20 +105,16 @@ def ridge_margin(
         return curvature
 
     if risk.has_hessian and q <= MOST_COLUMNS:
-        way = newton(value, gradient, hessian, start, max_iter=max_iter, tol=tol)
+        way = newton(value, gradient, hessian, start, max_iter=max_iter, tol=0.0)
         return Arrival(way.minimiser, way.n_iter, way.converged, way.reason)
-    arrival = _quasi_newton(
-        lambda point: (value(point), gradient(point)), start, max_iter, tol, None
-    )
+    arrival = _quasi_newton(lambda point: (value(point), gradient(point)), start, max_iter, None)
     return _unless_kinked(risk, arrival)
 
 
-def lasso_margin(
-    risk: MarginRisk, strength: float, start: Floats, max_iter: int, tol: float
-) -> Arrival:
+def lasso_margin(risk: MarginRisk, strength: float, start: Floats, max_iter: int) -> Arrival:
     """The minimum with the penalty strength |b|_1."""
     if not (risk.has_hessian and risk.q <= MOST_COLUMNS):
-        return _split_signs(risk, strength, start, max_iter, tol)
+        return _split_signs(risk, strength, start, max_iter)
 
     def hessian(point: Floats) -> Floats:
         curvature = risk.hessian(point)  # of the squared hinge it may vanish along some columns
@@ -133,9 +127,7 @@ def lasso_margin(
     return Arrival(found.point, found.n_iter, found.ending != "max_iter", ENDINGS[found.ending])
 
 
-def _split_signs(
-    risk: MarginRisk, strength: float, start: Floats, max_iter: int, tol: float
-) -> Arrival:
+def _split_signs(risk: MarginRisk, strength: float, start: Floats, max_iter: int) -> Arrival:
     """b = u - v with u, v >= 0, so that the penalty is linear, and L-BFGS within these bounds."""
     q = risk.q
 
@@ -149,7 +141,7 @@ def _split_signs(
 
     parts = [np.maximum(start[:q], 0), np.maximum(-start[:q], 0), start[q:]]
     bounds = [(0.0, None)] * (2 * q) + [(-np.inf, None)] * (len(start) - q)
-    arrival = _quasi_newton(both, np.concatenate(parts), max_iter, tol, bounds)
+    arrival = _quasi_newton(both, np.concatenate(parts), max_iter, bounds)
     return _unless_kinked(risk, replace(arrival, point=joined(arrival.point)))
 
 
@@ -170,7 +162,6 @@ def _quasi_newton(
     both: Callable[[Floats], tuple[float, Floats]],
     start: Floats,
     max_iter: int,
-    tol: float,
     bounds: Sequence[tuple[float, float | None]] | None,
 ) -> Arrival:
     """L-BFGS. Where it stalls it has arrived only if the gradient is small."""
@@ -191,7 +182,7 @@ def _quasi_newton(
         limits = {"maxiter": 20 * max_iter - t, "maxfun": 50 * max_iter, "maxcor": 20}
         found = minimize(
             watched, point, jac=True, method="L-BFGS-B", bounds=bounds,
-            options={**limits, "gtol": tol, "ftol": 1e-16},
+            options={**limits, "gtol": 0.0, "ftol": 1e-16},
         )  # fmt: skip
         t, point = t + int(found.nit), found.x
         if found.status == 1:

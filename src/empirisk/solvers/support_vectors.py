@@ -8,6 +8,8 @@ strength begins with the sides of the rows at the last one: as long as these sta
 linear system alone is solved again.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from empirisk.runtime.arrays import Bools, Floats
@@ -17,7 +19,7 @@ from empirisk.solvers.hinge_penalties import SquaredNorm
 from empirisk.solvers.interior_point import InteriorPoint
 from empirisk.solvers.margin_risk import Arrival
 from empirisk.solvers.margin_rows import MarginRows
-from empirisk.solvers.sides import Sided, from_sides
+from empirisk.solvers.sides import Sided, from_sides, middle_intercept
 
 OPTIMAL = "the conditions of the optimum hold"
 COLD, WARM = 1.0, 0.1  # mu to begin with: at zero, and at the optimum of another strength
@@ -27,6 +29,8 @@ ENOUGH = 1e-9  # in these units: the point is good, should the exact solution no
 MOST_COLUMNS = 1000  # with more, the systems cost more than sweeps
 STRONG = 1e-3  # of the mean square of the rows; with such a strength few sweeps are enough
 FEW_SWEEPS = 60
+ROUNDED = 1e-13  # of pulls whose sizes add up to 1
+ROUNDED_SCORE = 1e-10  # where the margin is 1
 
 
 class SupportVectors:
@@ -39,6 +43,22 @@ class SupportVectors:
 
     def at(self, strength: float) -> Arrival:
         """The optimum at a strength."""
+        arrival = self._found(strength)
+        return replace(arrival, point=self._unless_rounded(arrival.point, strength))
+
+    def _unless_rounded(self, point: Floats, strength: float) -> Floats:
+        """Without the rounding errors that are left of b where the pulls of all rows cancel, so
+        that classes which no line finds have equal scores."""
+        b = point[: self.rows.X.shape[1]]
+        nothing = np.abs(strength * b).max() <= ROUNDED
+        if not nothing or np.abs(self.rows.X @ b).max() > ROUNDED_SCORE:
+            return point
+        level = np.zeros_like(point)
+        if self.rows.fit_intercept:
+            level[-1] = middle_intercept(np.zeros(len(self.sign)), self.sign, self.rows.share)
+        return level
+
+    def _found(self, strength: float) -> Arrival:
         if self.last is not None:
             found = self._exact(strength, self.last.short.copy(), self.last.on.copy())
             if found is not None:

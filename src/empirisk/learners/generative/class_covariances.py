@@ -23,7 +23,7 @@ from empirisk.learners.generative.covariance import (
     rounding_of,
 )
 from empirisk.learners.generative.quadratic import Bundle
-from empirisk.learners.generative.tied_covariance import divisor
+from empirisk.learners.generative.tied_covariance import divisor, pooled_divisor
 from empirisk.runtime.arrays import Floats, Ints
 
 EASY_CONDITION = 1e4
@@ -71,10 +71,13 @@ class ClassCovariances:
         estimates: Floats | None = None,
     ) -> None:
         self.alpha, self.cholesky, self.rows = alpha, cholesky, moments.rows
-        below = divisor(moments.weight, lost)
-        pooled = moments.within / below.sum()
-        own = moments.scatter / below[:, None, None] if estimates is None else estimates
-        mixed = alpha * own + (1 - alpha) * pooled
+        pooled = moments.within / pooled_divisor(moments.weight, lost)
+        if alpha == 0:
+            mixed = np.broadcast_to(pooled, moments.scatter.shape)
+        else:
+            below = divisor(moments.weight, lost)[:, None, None]
+            own = moments.scatter / below if estimates is None else estimates
+            mixed = alpha * own + (1 - alpha) * pooled
         rounding = rounding_of(moments.mean)
         instead = fallback_scale(pooled, moments.mean)
         self.each = [

@@ -27,7 +27,7 @@ from empirisk.learners.generative.settings import (
 from empirisk.learners.generative.shrinkage import ShrunkenClasses, shrunken_classes
 from empirisk.learners.generative.tied_covariance import (
     TiedCovariance,
-    divisor,
+    pooled_divisor,
     shares,
     tied_discriminants,
 )
@@ -80,7 +80,7 @@ class DiscriminantPath:
         if self.by_the_data:
             measured = blocks.map(self.units.measure)
             self.shrunken = shrunken_classes(moments, measured, self.units, str(self.values[0]))
-            grown = moments.weight.sum() / divisor(moments.weight, lost).sum()
+            grown = moments.weight.sum() / pooled_divisor(moments.weight, lost)
             estimate = self.shrunken.pooled * grown
         elif self.learner.covariance_estimator is not None:
             estimate = estimated_within(

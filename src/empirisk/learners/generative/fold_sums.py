@@ -13,7 +13,7 @@ import numpy as np
 from empirisk.data.blocks import Rows
 from empirisk.data.class_moments import ClassMoments
 from empirisk.learners.generative.covariance import LARGEST_CONDITION, least_variance
-from empirisk.learners.generative.tied_covariance import ClassMeans, divisor
+from empirisk.learners.generative.tied_covariance import ClassMeans, pooled_divisor
 from empirisk.risk.plans.parts import Parts, about_own_means
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.solvers.many_systems import solve_each
@@ -47,7 +47,7 @@ def trained_discriminants(
     if not (count > 0).all():
         return None
     shift, grown = about_own_means(scatter, first, weight)
-    n = divisor(weight, lost).sum(axis=1)
+    n = pooled_divisor(weight, lost)
     covariance = _shrink(scatter / n[:, np.newaxis, np.newaxis], shrinkage)
     prior = weight if priors is None else np.broadcast_to(priors, weight.shape)
     means = ClassMeans.of(total.mean + shift, prior / prior.sum(axis=1, keepdims=True))

@@ -79,6 +79,9 @@ class Downdate:
         """Refuse if without one of the rows the covariance, or its class, is nearly gone."""
         for s in self.parts.decisive():
             refuse_condition(self.covariance.condition(s), "with all rows")
+        lost = self.parts.lost * len(self.present)
+        if lost and self.total_weight - self.parts.rows.weight.max() <= lost:
+            raise CannotSubtractError("without a row there are too few for an unbiased covariance")
         share = 1 - self.parts.rows.weight / self.moments.weight[self.code]
         for index in self.blocks(len(share)):
             i = index[np.argmin(share[index])]

@@ -55,7 +55,7 @@ class TiedCovariance(Covariance):
         estimate: Floats | None = None,
     ) -> None:
         if estimate is None:
-            estimate = moments.within / divisor(moments.weight, lost).sum()
+            estimate = moments.within / pooled_divisor(moments.weight, lost)
         self.freedom = int((moments.rows - 1).sum())
         self.mean = moments.mean
         self.cholesky = cholesky
@@ -122,6 +122,19 @@ class TiedCovariance(Covariance):
         if self._along_flat(self.standardised, self.mean - self.mean[0]).any():
             clauses.append("classes are perfectly separated on the training rows")
         return "; ".join(clauses or ["some columns depend on others within classes"])
+
+
+def pooled_divisor(weight: Floats, lost: float) -> Any:
+    """What the scatter within classes is divided by: the weight of all (..., K), less what each
+    class takes from it."""
+    below = weight.sum(axis=-1) - lost * weight.shape[-1]
+    if lost and np.min(below) <= 0:
+        K = weight.shape[-1]
+        raise DataError(
+            f"there are rows of weight {np.min(below) / lost + K:.6g} for {K} classes, and an "
+            "unbiased covariance divides by the difference: give more rows, or set unbiased=False"
+        )
+    return below
 
 
 def divisor(weight: Floats, lost: float) -> Floats:

@@ -115,7 +115,7 @@ class MarginPath:
 
         def solve(strength: float) -> Arrival:
             nonlocal last
-            arrival = minimum(risk, strength, last, max_iter, 0.0)
+            arrival = minimum(risk, strength, last, max_iter)
             last = arrival.point
             return arrival
 
