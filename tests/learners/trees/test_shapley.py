@@ -13,6 +13,7 @@ from empirisk import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     LinearRegression,
+    LinearTreeRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
     Tuned,
@@ -239,9 +240,10 @@ def test_tuned_trees_and_loaded_ones_are_explained(tmp_path):
     assert_array_equal(shap_values(again, X).values, shap_values(forest, X).values)
 
 
-def test_what_is_no_sum_of_trees_is_refused():
-    with pytest.raises(ParameterError, match="LinearRegression is no sum of trees"):
-        shap_values(LinearRegression().fit(X, Y), X)
+@pytest.mark.parametrize("learner", [LinearRegression(), LinearTreeRegressor()])
+def test_what_is_no_sum_of_trees_is_refused(learner):
+    with pytest.raises(ParameterError, match=f"{type(learner).__name__} is no sum of trees"):
+        shap_values(learner.fit(X, Y), X)
 
 
 def test_words_tables_and_pictures(tmp_path):

@@ -13,6 +13,7 @@ from empirisk.learners.trees.decision_tree import DecisionTree
 from empirisk.learners.trees.pruning import cost_risks, impurity_risks
 from empirisk.learners.trees.targets import Problem, classification_problem
 from empirisk.learners.trees.tree import Tree
+from empirisk.learners.trees.tree_sums import TreeSums
 from empirisk.losses import Costs
 from empirisk.losses.costs import checked_costs
 from empirisk.runtime.arrays import Array, Floats, Ints
@@ -196,6 +197,9 @@ categorical_features, early_stopping, validation_fraction, n_iter_no_change
         costs = self._costs(n_classes)
         costs = costs / power_of_two(costs.max())  # their sums do not overflow
         return costs[self._labels_of(tree, n_classes)[nodes], y]
+
+    def _tree_sums(self) -> TreeSums:
+        return TreeSums.of_tree(self.tree_, classes=self.n_classes_)
 
     def _costs(self, n_classes: int) -> Floats:
         costs = checked_costs(self.cost_matrix, np.arange(n_classes))

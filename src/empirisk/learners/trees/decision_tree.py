@@ -23,7 +23,6 @@ from empirisk.learners.trees.targets import Problem
 from empirisk.learners.trees.terms import Limits
 from empirisk.learners.trees.tree import Tree
 from empirisk.learners.trees.tree_path import TreePath
-from empirisk.learners.trees.tree_sums import TreeSums
 from empirisk.risk.axis import Axis, PathMixin
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
@@ -219,6 +218,3 @@ class DecisionTree(ReadableTree, PathMixin, BaseEstimator):
 
     def _features_drawn(self, p: int) -> int:
         return features_drawn(self.max_features, p)
-
-    def _tree_sums(self) -> TreeSums:
-        return TreeSums.of_tree(self.tree_, classes=getattr(self, "n_classes_", 0))

@@ -53,6 +53,7 @@ min_impurity_decrease, ccp_alpha, max_bins, max_model_columns, categorical_featu
     models_ : LeafModels
         The models of the leaves; `models_.coefficients()` are those of the columns as given.
     feature_importances_ : array of shape (p,)
+        Of the splits alone: what the models in the leaves make of a feature is not counted.
     n_classes_, max_features_, n_outputs_, n_features_in_, feature_names_in_
         As in scikit-learn.
     columns_ : list of CodedColumn

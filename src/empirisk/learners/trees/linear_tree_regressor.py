@@ -70,6 +70,7 @@ class LinearTreeRegressor(RegressorMixin, LinearTree):
     models_ : LeafModels
         The models of the leaves; `models_.coefficients()` are those of the columns as given.
     feature_importances_ : array of shape (p,)
+        Of the splits alone: what the models in the leaves make of a feature is not counted.
     max_features_, n_outputs_, n_features_in_, feature_names_in_
         As in scikit-learn.
     columns_ : list of CodedColumn

@@ -14,6 +14,7 @@ from empirisk.learners.trees.decision_tree import DecisionTree
 from empirisk.learners.trees.pruning import impurity_risks
 from empirisk.learners.trees.targets import Problem, regression_problem
 from empirisk.learners.trees.tree import Tree
+from empirisk.learners.trees.tree_sums import TreeSums
 from empirisk.runtime.arrays import Array, Floats
 
 
@@ -165,6 +166,9 @@ class DecisionTreeRegressor(RegressorMixin, DecisionTree):
         if self.criterion == "poisson":
             return kl_div(y, value).sum(axis=1)
         return ((y - value) ** 2).sum(axis=1)
+
+    def _tree_sums(self) -> TreeSums:
+        return TreeSums.of_tree(self.tree_)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

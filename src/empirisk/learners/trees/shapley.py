@@ -27,8 +27,8 @@ def shap_values(model: Any, X: Any, *, n_jobs: int | None = None) -> ShapValues:
     Parameters
     ----------
     model : fitted tree, forest or `HistGradientBoosting` of this library
-        Or a `Tuned` of one. Of a classifier, probabilities are explained; of boosted trees, the
-        raw scores, such as log-odds.
+        Or a `Tuned` of one; no linear tree, whose leaves are not constant. Of a classifier,
+        probabilities are explained; of boosted trees, the raw scores, such as log-odds.
     X : array-like or frame of shape (n, p)
         As the model takes it: categories and missing values go their way in the trees.
     n_jobs : int, optional

@@ -56,7 +56,7 @@ class TreeSums:
 
     @classmethod
     def of_tree(cls, tree: Tree, *, classes: int = 0) -> "TreeSums":
-        """A single tree, of so many classes; 0 for a regression."""
+        """A single tree with constants in its leaves, of so many classes; 0 for a regression."""
         thresholds, links = tree.packed()
         value = tree.value[tree.is_leaf].reshape(tree.n_leaves, -1)
         value = np.ascontiguousarray(value[:, 1:] if classes == 2 else value)
