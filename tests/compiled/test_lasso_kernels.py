@@ -101,6 +101,40 @@ def test_a_column_that_depends_on_another_moves_where_the_penalty_falls():
         assert lasso_support.fall(1, *args, 1) == way
 
 
+@pytest.mark.parametrize("nearest", [0, 1, 2])
+@pytest.mark.parametrize("way", [-1.0, 1.0])
+def test_what_a_dependent_column_gives_up_the_others_take(way, nearest):
+    """The third column is the sum of the others: all three move alike until one is zero."""
+    X = np.array([[2.0, 1.0, 3.0], [0.0, 3.0, 3.0], [1.0, 0.0, 1.0]])
+    gram, nothing = X.T @ X, np.zeros(3)
+    factor, order = np.empty((3, 3)), np.empty(3, np.int64)
+    for s in range(2):
+        assert lasso_support.enter(gram, nothing, s, factor, order, s)
+    assert not lasso_support.enter(gram, nothing, 2, factor, order, 2)
+    before = np.array([0.7, 0.7, -0.7]) * way
+    before[nearest] *= 0.2  # the first to come to zero
+    coef = before.copy()
+    i = lasso_support.leave_dependence(
+        2, way, np.ones(3), False, np.sign(before), coef, factor, order, 2
+    )
+    assert i == (nearest if nearest < 2 else -1)
+    assert_allclose(coef, before + 0.14 * way * np.array([-1, -1, 1]), atol=1e-15)
+    assert coef[nearest] == 0
+
+
+def test_a_walk_begins_at_the_thresholds_of_which_the_start_is_the_minimiser():
+    gram, nothing, start = np.eye(4), np.zeros(4), np.full(4, 2.0)
+    threshold, coef = np.array([1.0, 1.0, 0.0, 1.0]), np.array([0.5, -0.5, 0.0, 0.0])
+    gradient, size = np.array([1.9, 1.8, 0.0, -3.0]), np.array([2])
+    at, rate, sign = lasso_walk.begin(
+        gram, nothing, start, threshold, False, coef, gradient, np.eye(4), np.arange(4), size
+    )
+    assert_array_equal(at, [1.9, -1.8, 2.0, 3.0])
+    assert_array_equal(rate, threshold - at)
+    assert_array_equal(sign, [1.0, -1.0, 0.0, 0.0])
+    assert size[0] == 2
+
+
 def test_a_gradient_beyond_its_threshold_by_rounding_is_not_beyond_it():
     diagonal, threshold, square = np.array([4.0]), np.array([3.0]), 1e10
     for sign in (1, -1):
