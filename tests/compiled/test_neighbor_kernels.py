@@ -93,6 +93,7 @@ def test_blocks_of_products(kernel):
 @ways(screening.farthest_from)
 def test_the_largest_coordinate(kernel):
     assert kernel(X, np.ones(5)) == np.abs(X - 1).max()
+    assert kernel(X / 64, np.zeros(5)) == np.abs(X).max() / 64
 
 
 @ways(scanning.scan_rows)
@@ -269,7 +270,7 @@ def test_rows_through_a_matrix(kernel):
 
 
 ROWS = np.array([[2, 0, 1, 3], [1, 3, -1, -1]])
-SHARE = np.array([[1.0, 0.5, 0.5, 0.25], [1.0, 1.0, 0.0, 0.0]])
+SHARE = np.array([[1.0, 0.5, 0.5, 0.25], [1.0, 1.0, 9.0, 9.0]])  # the nines are of nobody
 WEIGHT, KS = np.array([1.0, 0.5, 2.0, 1.0]), np.array([1.0, 2.5, 9.0])
 # Copies up to k: of the first point 1 | 2 + .5 | 2 + 1 + .5 + 1, of the second .5 + .5 | all | all.
 COUNTED = np.array(
