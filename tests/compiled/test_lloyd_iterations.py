@@ -135,6 +135,15 @@ def test_where_all_rows_lie_on_centres_a_cluster_stays_empty():
     assert_allclose(centres, starts, rtol=1e-14)
 
 
+def test_a_row_that_rounding_has_put_off_its_centre_becomes_none():
+    rows, means, count = np.zeros((2, 4)), np.full((2, 4), 1.2e-15), np.array([2, 0])
+    args = rows, 1.0, np.zeros(4), np.zeros(2, np.int32), count, means
+    assert not iterating.reseed(*args)  # 5.8e-30 in four features
+    means[0, 0] = 1e-14
+    assert iterating.reseed(*args)
+    assert_array_equal(means[1], 0.0)
+
+
 def test_a_cluster_without_rows_has_no_weight_at_all():
     """0.1 + 0.2 - 0.3 is not 0 in floating point; what is left would be taken for a row."""
     sums, mass, count = np.full((2, 1), 0.3), np.array([0.1 + 0.2, 1.0]), np.array([2, 1])

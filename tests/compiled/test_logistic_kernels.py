@@ -1,6 +1,7 @@
 """Loops of the logistic loss beside SciPy: compiled, and as Python runs them.
 
-Scores reach 40, where a probability differs from 1 by less than rounding.
+Scores reach 40, where a probability differs from 1 by less than rounding, and 1e4, whose exp is no
+number.
 """
 
 import numpy as np
@@ -18,6 +19,7 @@ def rows(n_classes):
     rng = np.random.default_rng(n_classes)
     scores = rng.normal(size=(7, n_classes)) * 5
     scores[0], scores[1] = 0.0, 40.0 * np.cos(np.arange(n_classes))
+    scores[2] += 1e4
     return scores, rng.integers(0, n_classes, size=7), rng.uniform(0.1, 3, size=7)
 
 

@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from empirisk.compiled.neighbors import averaging, gower, kd_tree, scanning, screening, tree_search
+from empirisk.compiled.neighbors import (
+    averaging,
+    gower,
+    kd_tree,
+    nearest_list,
+    scanning,
+    screening,
+    tree_search,
+)
 from empirisk.compiled.neighbors.distances import scan_distances, to_distances
 from empirisk.compiled.neighbors.gaps import fill_buckets
 from empirisk.compiled.neighbors.mapping import map_rows
@@ -85,6 +93,7 @@ def test_blocks_of_products(kernel):
 @ways(screening.farthest_from)
 def test_the_largest_coordinate(kernel):
     assert kernel(X, np.ones(5)) == np.abs(X - 1).max()
+    assert kernel(X / 64, np.zeros(5)) == np.abs(X).max() / 64
 
 
 @ways(scanning.scan_rows)
@@ -150,6 +159,60 @@ def test_a_row_is_found_in_its_leaf(kernel):
         )
 
 
+@pytest.mark.parametrize("norm", range(4))
+def test_gaps_to_boxes_are_those_to_their_nearest_points(norm):
+    generator = np.random.default_rng(2)
+    low, near = generator.normal(size=(3, kd_tree.FAN)), np.empty(kd_tree.FAN)
+    high = low + generator.uniform(0, 2, size=low.shape)
+    for x in generator.normal(size=(20, 3)) * 2:
+        tree_search.gaps_to_boxes(low, high, x, norm, 3.0, near)
+        apart = np.abs(np.clip(x[:, None], low, high) - x[:, None])
+        known = (apart**2, apart, apart.max(axis=0, keepdims=True), apart**3)[norm].sum(axis=0)
+        assert_allclose(near, known, rtol=2e-12)  # Minkowski's has a slack of half of that
+        assert (near <= known * (1 + 1e-15)).all()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_k_nearest_come_first_and_what_is_behind_the_list_stays(seed):
+    generator = np.random.default_rng(seed)
+    count = 5 + 3 * seed
+    distance = np.r_[generator.integers(0, 9, size=count) * 1.0, np.full(count, -1.0)]
+    row = np.r_[generator.permutation(count), np.full(count, -1)]
+    known = sorted(zip(distance[:count], row[:count], strict=True))
+    for k in range(1, count, 4):
+        d, i = distance.copy(), row.copy()
+        nearest_list.keep_nearest(d, i, count, k)
+        assert sorted(zip(d[:k], i[:k], strict=True)) == known[:k]
+        assert (d[k - 1], i[k - 1]) == known[k - 1]
+        assert sorted(zip(d[k:count], i[k:count], strict=True)) == known[k:]
+        assert_array_equal([d[count:], i[count:]], -1)
+
+
+def test_a_limit_in_single_precision_is_not_below_itself():
+    for number in [*np.random.default_rng(0).normal(size=100), 0.25, -3.0]:
+        found = screening.rounded_up(number)
+        assert isinstance(found, np.float32)
+        assert found >= number > np.nextafter(found, np.float32(-np.inf))
+
+
+def test_the_farthest_of_k_may_be_anywhere_among_them():
+    for place in range(3):
+        distance = np.array([1.0, 2.0, 3.0, 99.0])
+        distance[place] = 9.0
+        assert nearest_list.distance_if_full(distance, 3, 3) == 9.0
+    assert nearest_list.distance_if_full(distance, 2, 3) == np.inf
+
+
+def test_the_nearest_of_rows_that_single_precision_cannot_tell_apart():
+    product, row, unit, size = np.full(90, np.nan), np.arange(90), 4.0, 1.5
+    count, reach = screening.drop_measured(product, row, 90, 6, POINTS[0], size, X, unit)
+    assert count == 6
+    assert_array_equal(np.sort(row[:6]), np.sort(nearest(folds=False)[1][0]))
+    known = nearest(folds=False)[0][0] * unit - size
+    assert_allclose(np.sort(product[:6]), known, rtol=1e-14)
+    assert reach == pytest.approx(known[-1], rel=1e-12)
+
+
 @ways(fill_buckets)
 def test_buckets(kernel):
     order, cells = rng.permutation(90), np.zeros((2, 5, 48))
@@ -207,7 +270,7 @@ def test_rows_through_a_matrix(kernel):
 
 
 ROWS = np.array([[2, 0, 1, 3], [1, 3, -1, -1]])
-SHARE = np.array([[1.0, 0.5, 0.5, 0.25], [1.0, 1.0, 0.0, 0.0]])
+SHARE = np.array([[1.0, 0.5, 0.5, 0.25], [1.0, 1.0, 9.0, 9.0]])  # the nines are of nobody
 WEIGHT, KS = np.array([1.0, 0.5, 2.0, 1.0]), np.array([1.0, 2.5, 9.0])
 # Copies up to k: of the first point 1 | 2 + .5 | 2 + 1 + .5 + 1, of the second .5 + .5 | all | all.
 COUNTED = np.array(

@@ -12,6 +12,7 @@ from empirisk.compiled.resampling import (
     resample_rows,
     resample_sums,
 )
+from empirisk.compiled.streams import GOLDEN, bits, scramble
 
 ERROR_PROBABILITY = 1e-6  # of each statistical test here; the seeds are fixed, so once for all
 
@@ -45,6 +46,16 @@ def test_the_compiled_draws_equal_plain_python():
     with np.errstate(over="ignore"):  # NumPy's scalars warn of the wrap-around that is meant
         draw.py_func(5, 9, 37, plain_rows)
     assert_array_equal(compiled_rows, plain_rows)
+
+
+def test_of_a_power_of_two_no_draw_is_left_over():
+    rows, words, state = np.empty(40, np.uint32), [], int(bits(5, 9))
+    draw(5, 9, 2**31, rows)
+    for _ in range(20):
+        state = (state + int(GOLDEN)) % 2**64
+        words.append(int(scramble(np.uint64(state))))
+    halves = [half for word in words for half in (word >> 32, word % 2**32)]
+    assert_array_equal(rows, [half >> 1 for half in halves])
 
 
 @pytest.mark.parametrize(

@@ -182,6 +182,17 @@ def test_a_leading_zero_is_found_wherever_in_a_long_text(field, place):
     assert has_candidates(np.frombuffer(bytes(text), np.uint8), comma)
 
 
+@pytest.mark.parametrize("delimiter", [",", ";", "|", "\t"])
+def test_columns_of_numbers_written_like_identifiers_are_marked(delimiter):
+    fields = ["5", "007", "09", "+4", "-01", " 02", "90", "0", "0.5", "-1"]
+    text, sign = delimiter.join(fields).encode(), np.uint8(ord(delimiter))
+    found = np.zeros(len(fields), bool)
+    mark_columns(np.frombuffer(text, np.uint8), sign, found)
+    assert found.tolist() == [j in range(1, 6) for j in range(len(fields))]
+    for field in fields[1:4]:
+        assert has_candidates(np.frombuffer(f"5{delimiter}{field}".encode(), np.uint8), sign)
+
+
 def test_zeros_within_and_after_numbers_are_no_signs():
     text = b"10,0.5,100.07,1e-05,0,200\n0,2020-09-05,3.007\n"
     assert not has_candidates(np.frombuffer(text, np.uint8), np.uint8(ord(",")))
