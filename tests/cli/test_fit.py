@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import empirisk.cli.fit
+import empirisk.cli.learners
 from cli.command import done, refused, run, small_table
 from empirisk.data import datasets
 from empirisk.data.read import read_table
@@ -263,15 +264,23 @@ def test_a_learner_that_needs_more_than_its_time_is_left_out_and_said(tmp_path, 
     assert outcome["failures"] == {}
 
 
-@pytest.mark.parametrize("words", [(), ("--time-limit", 60), ("--learners", "Ridge")])
-def test_of_many_rows_it_is_said_how_to_save_time(tmp_path, monkeypatch, words):
-    def stop(*_, **__):
+@pytest.mark.parametrize("words", [(), ("--time-limit", 60), ("--learners", "KNeighborsRegressor")])
+def test_of_many_rows_slow_learners_wait_to_be_asked_for(tmp_path, monkeypatch, words):
+    tried = []
+
+    def stop(rivals, *_, **__):
+        tried.extend(rivals)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(empirisk.cli.fit, "MANY_ROWS", 40)
+    monkeypatch.setattr(empirisk.cli.learners, "MANY_ROWS", 40)
     monkeypatch.setattr(empirisk.cli.fit, "select", stop)
     said = run("fit", small_table(tmp_path), "-t", "y", "-o", tmp_path, *words).stdout
-    assert ("leaves out each that needs more" in " ".join(said.split())) == (not words)
+    asked = "--learners" in words
+    assert ("KNeighborsRegressor" in tried) == asked
+    assert (
+        "LinearTreeRegressor, RandomForestRegressor take too" in " ".join(said.split())
+    ) != asked
+    assert "KNeighborsClassifier" not in said
 
 
 def test_trees_take_categories_and_missing_values_without_an_encoder(tmp_path, without_report):

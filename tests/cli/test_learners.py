@@ -62,10 +62,10 @@ def test_bags_take_part_when_they_are_asked_for():
         ("regression", Squared(), "BaggingRegressor"),
         ("classification", ZeroOne(), "BaggingClassifier"),
     ]:
-        assert name not in candidates(task, loss, None)
-        assert list(candidates(task, loss, name.lower())) == ["Baseline", name]
+        assert name not in candidates(task, loss, None, 100)
+        assert list(candidates(task, loss, name.lower(), 100)) == ["Baseline", name]
 
 
 def test_naive_bayes_takes_part_with_the_table_as_it_is():
-    rivals = candidates("classification", ZeroOne(), None)
+    rivals = candidates("classification", ZeroOne(), None, 100)
     assert type(rivals["NaiveBayes"]).__name__ == "NaiveBayes"  # no encoder before it

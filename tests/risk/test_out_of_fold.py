@@ -12,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from empirisk import Axis, DecisionTreeRegressor, Plan, risk
+from empirisk import Axis, DecisionTreeRegressor, Plan, RandomForestRegressor, risk
 from empirisk.risk.axis import PathMixin
 from empirisk.runtime.errors import DataError, ParameterError, PlanError
 
@@ -288,3 +288,25 @@ def test_few_paths_are_in_memory_at_a_time(n_jobs):
     assert len(most) == 20
     # One under way in each worker, one that waits, one that predicts.
     assert max(most) <= n_jobs + 2
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_of_ensembles_one_value_is_in_memory_at_a_time(n_jobs, monkeypatch):
+    alive, most = WeakSet(), []
+    fit = RandomForestRegressor.fit_design
+
+    def counted(self, *args, **options):
+        alive.add(self)
+        most.append(len(alive))
+        return fit(self, *args, **options)
+
+    monkeypatch.setattr(RandomForestRegressor, "fit_design", counted)
+    forest = RandomForestRegressor(3, random_state=0)
+    found = engine(forest, X, y, values=[1, 2, 3], n_jobs=n_jobs)
+    assert found.rung == "path"
+    assert len(found.training_risk()) == 3
+    assert len(most) == 18  # five folds and all rows, three values
+    assert max(most) <= n_jobs
+    slow = engine(forest, X, y, values=[1, 2, 3], rung="generic")
+    assert_array_equal(found.losses, slow.losses)
+    assert_allclose(found.training_risk(), slow.training_risk(), rtol=1e-14)  # means of 60 rows

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import typer
 
 from empirisk import __version__
-from empirisk.cli.learners import candidates
+from empirisk.cli.learners import candidates, left_out_of_many
 from empirisk.cli.loss import asked_loss, costs_in_words, limits_of
 from empirisk.cli.outcome import as_dict, show_outcome, show_table
 from empirisk.cli.places import Places
@@ -24,8 +24,6 @@ from empirisk.runtime.whole_file import whole_file
 from empirisk.selection.select import Selection, select
 
 TEST_SIZE = 0.25
-MANY_ROWS = 200_000
-"""From here on some learners take minutes, and fully grown forests gigabytes."""
 
 
 @dataclass(frozen=True)
@@ -57,13 +55,15 @@ def fit_file(request: Request, *, as_json: bool) -> None:
     target = Target.of(table, request.target, request.task).without_idle_columns(words)
     _check_folds(request.folds, len(target.y))
     loss = asked_loss(request.loss, request.costs, target)
-    rivals = candidates(target.task, loss, request.learners)
+    rivals = candidates(target.task, loss, request.learners, len(target.y))
+    too_long = left_out_of_many(target.task, request.learners, len(target.y))
     show_table(screen, table, target)
-    if len(target.y) >= MANY_ROWS and request.time_limit is None and request.learners is None:
+    if too_long:
         screen.say(
-            "with so many rows some learners take long, or much memory: --time-limit 60 leaves out "
-            "each that needs more than a minute, --learners names the few to try, and --sql "
-            "'FROM data USING SAMPLE 100000' reads a part"
+            f"with so many rows {', '.join(too_long)} take too long and are left out, unless "
+            "--learners names them; --time-limit 60 leaves out each of the others that needs more "
+            "than a minute, and --sql 'FROM data USING SAMPLE 100000 ROWS (reservoir, 1)' reads a "
+            "part, the same each time"
         )
     costs = costs_in_words(loss, target)
     if costs is not None:
@@ -82,6 +82,8 @@ def fit_file(request: Request, *, as_json: bool) -> None:
             random_state=request.seed,
         )
     notes += filter(None, [limits_of(loss)])
+    if too_long:
+        notes.append(f"with so many rows these were not tried: {', '.join(too_long)}")
     page = report_page(
         selection,
         table=table,

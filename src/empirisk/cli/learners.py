@@ -47,6 +47,19 @@ smoothers look at all pairs of rows, networks go through them hundreds of times,
 discriminants, singular where a category is missing from a class, are one end of the regularised
 ones, and plug-in rules are those of the model that is put in."""
 
+MANY_ROWS = 200_000
+WITH_FEWER_ROWS = (
+    "KNeighborsClassifier",
+    "KNeighborsRegressor",
+    "LinearTreeClassifier",
+    "LinearTreeRegressor",
+    "MarginClassifier",
+    "RandomForestClassifier",
+    "RandomForestRegressor",
+)
+"""No rivals by default of so many rows: where the others take minutes, neighbours look at all pairs
+of rows, linear trees fit a line at every split, and forests grow thousands of deep trees."""
+
 
 def show_learners(*, as_json: bool) -> None:
     """Print the learners with their tasks and axes."""
@@ -68,15 +81,16 @@ def all_learners() -> list[type[BaseEstimator]]:
     return sorted(found, key=lambda learner: (learner is not Baseline, learner.__name__))
 
 
-def candidates(task: str, loss: Loss, asked: str | None) -> dict[str, BaseEstimator]:
-    """Those that take part, by name: asked for, or suiting the task and not costly.
+def candidates(task: str, loss: Loss, asked: str | None, n: int) -> dict[str, BaseEstimator]:
+    """Those that take part, by name: asked for, or suiting the task and n rows and not costly.
 
     Each is behind an encoder, but for those that take categories and missing values as they are.
     Those that can aim at the loss do.
     """
     suits = {learner.__name__: learner for learner in all_learners() if task in _tasks(learner)}
     if asked is None:
-        chosen = [name for name in suits if name not in WHEN_ASKED]
+        too_long = left_out_of_many(task, None, n)
+        chosen = [name for name in suits if name not in (*WHEN_ASKED, *too_long)]
     else:
         chosen = [_find(word, task, suits) for word in _words(asked)]
     rivals = {
@@ -91,6 +105,13 @@ def candidates(task: str, loss: Loss, asked: str | None) -> dict[str, BaseEstima
         name: rival if takes_tables(rival) else make_pipeline(Encoder(), rival)
         for name, rival in rivals.items()
     }
+
+
+def left_out_of_many(task: str, asked: str | None, n: int) -> list[str]:
+    """The learners that take part by default where there are fewer rows."""
+    if asked is not None or n < MANY_ROWS:
+        return []
+    return [name for name in WITH_FEWER_ROWS if task in _tasks(getattr(empirisk, name))]
 
 
 def _aim(rival: BaseEstimator, loss: Loss) -> None:

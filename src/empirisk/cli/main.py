@@ -129,7 +129,8 @@ def fit(
     learners: Annotated[
         str | None,
         typer.Option(
-            metavar="A,B", help="Only these; see `empirisk learners`. All that suit by default."
+            metavar="A,B",
+            help="Only these; see `empirisk learners`. By default all that suit and are not slow.",
         ),
     ] = None,
     folds: Annotated[int, typer.Option(min=2, help="Folds of the cross-validation.")] = 10,

@@ -199,6 +199,10 @@ class PathMixin:
     has_doubts: ClassVar[bool] = False
     """Whether its paths have `doubts`."""
 
+    shares_path: ClassVar[bool] = True
+    """Whether the values of a path share work or memory. Where they do not, as with ensembles, the
+    engine has one of them in memory at a time."""
+
     @property
     def own_plan(self) -> str | None:
         """The `cv` by which `Tuned` chooses where none is given: None, folds, or "out_of_bag".

@@ -23,6 +23,7 @@ from empirisk.risk.learner import along_axis, declared_axis, learner_of, owner_o
 from empirisk.risk.plans.out_of_bag import OutOfBagPlan
 from empirisk.risk.plans.plan import Plan
 from empirisk.risk.problem import Problem
+from empirisk.risk.rungs import one_at_a_time
 from empirisk.risk.work import Rung, Whole, Work
 from empirisk.runtime.arrays import Array, Floats, Ints, slice_if_in_a_row
 from empirisk.runtime.deadlines import check_deadline
@@ -101,8 +102,10 @@ class OutOfFold:
 
     @cached_property
     def whole(self) -> Whole | None:
-        """The path on all rows; None of a foreign estimator whose models were not kept."""
-        known = self.work.has_path or self.path is not None
+        """The path on all rows; None where models are not kept, foreign or one at a time."""
+        known = self.path is not None or (
+            self.work.has_path and not one_at_a_time(self.work.estimator)
+        )
         return self.work.whole(self.values, self.path) if known else None
 
     def degrees_of_freedom(self, j: int) -> float | None:

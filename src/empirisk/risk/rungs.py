@@ -72,6 +72,9 @@ def path_rung(
     n_jobs: int | None,
 ) -> Iterator[Block]:
     """One path per split, few of them in memory at a time, blocks in order."""
+    if one_at_a_time(estimator):
+        yield from _value_by_value(estimator, problem, plan, values, output, seeds, n_jobs)
+        return
     fit = partial(_split_path, estimator, problem, plan, values, seeds)
     size = rows_per_block(len(values), problem.n_classes)
     paths = stream(fit, range(plan.n_splits), n_jobs=n_jobs, ahead=0)
@@ -79,6 +82,30 @@ def path_rung(
         test = plan.test(s)
         for block in slices(len(test), size):
             yield plan.repeat(s), test[block], fitted.predict(test[block], output)
+
+
+def one_at_a_time(estimator: Any) -> bool:
+    """Whether the models of a path share nothing, neither work nor the steps before the learner."""
+    return isinstance(estimator, PathMixin) and not estimator.shares_path
+
+
+def _value_by_value(
+    estimator: Any,
+    problem: Problem,
+    plan: Plan,
+    values: Sequence[Any],
+    output: Output,
+    seeds: Sequence[int] | None,
+    n_jobs: int | None,
+) -> Iterator[Block]:
+    def predict(s: int) -> Array:
+        fit = partial(_split_path, estimator, problem, plan, seeds=seeds, s=s)
+        each = [fit(values=[value]).predict(plan.test(s), output) for value in values]
+        return np.concatenate(each, axis=1)
+
+    found = stream(predict, range(plan.n_splits), n_jobs=n_jobs, ahead=0)
+    for s, predictions in enumerate(track(found, "folds", plan.n_splits)):
+        yield plan.repeat(s), plan.test(s), predictions
 
 
 def generic_rung(

@@ -134,6 +134,8 @@ class Work:
     def training_risk(self, values: Sequence[Any], whole: Whole | None) -> Floats:
         """The mean loss at each value on the rows that trained."""
         problem, output = self.problem, self.problem.loss.output
+        if whole is None and self.has_path:  # one model at a time
+            return np.array([self.training_risk([v], self.whole([v], None))[0] for v in values])
         if whole is None:
             fit = partial(foreign_training_risk, self.estimator, self.axis, problem, self._seed)
             return np.array([under_deadline(fit)(value) for value in values])

@@ -57,6 +57,7 @@ class BaggedPathMixin(PathMixin):
     """
 
     freedom: ClassVar[Freedom] = "smoother"
+    shares_path: ClassVar[bool] = False
 
     @property
     def own_plan(self) -> str | None:
