@@ -62,7 +62,10 @@ def summary_rows(results: Sequence[Result]) -> Iterable[tuple[str, ...]]:
     """For each method the worst and the mean coverage of the settings that are not flagged."""
     plain = [result for result in results if not result.is_flagged]
     for method in methods(plain):
-        lines = [result.lines[method] for result in plain if method in result.lines]
+        asked = [result.lines[method] for result in plain if method in result.lines]
+        lines = [line for line in asked if line.flagged < 1]
+        if not lines:
+            continue
         procedure = np.array([line.unflagged_procedure.value for line in lines])
         model = np.array([line.unflagged_model.value for line in lines])
         yield (
