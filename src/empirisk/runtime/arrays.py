@@ -35,3 +35,14 @@ def make_writable(thing: Any) -> None:
     for name, value in vars(thing).items():
         if isinstance(value, np.ndarray) and not value.flags.writeable:
             object.__setattr__(thing, name, value.copy())
+
+
+class WritableArrays:
+    """A dataclass whose arrays can be written to, also those of a file or another process."""
+
+    def __post_init__(self) -> None:
+        make_writable(self)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        make_writable(self)

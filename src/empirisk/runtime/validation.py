@@ -192,7 +192,7 @@ def has_columns(y: Any) -> bool:
     (True, False, False)
     """
     try:
-        return np.shape(y)[1:] > (1,)
+        return np.asarray(y).shape[1:] > (1,)
     except ValueError:  # rows of different lengths
         return False
 

@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
+from sklearn.datasets import load_iris
 from sklearn.linear_model import LinearRegression as ForeignLinearRegression
 from sklearn.linear_model import LogisticRegression as ForeignLogisticRegression
 from sklearn.linear_model import Ridge as ForeignRidge
@@ -27,6 +28,7 @@ from empirisk import (
     DecisionTreeRegressor,
     LinearDiscriminantAnalysis,
     LinearTreeRegressor,
+    NaiveBayes,
     Ridge,
     Tuned,
 )
@@ -315,6 +317,16 @@ def test_more_members_with_warm_start_are_those_of_one_fit():
     ]:
         with pytest.raises(error, match="warm_start"):
             clone_fitted(bag).set_params(**change).fit(X[:rows], y[:rows])
+
+
+def test_distributions_by_number_follow_the_columns():
+    X, y = load_iris(return_X_y=True)
+    X = np.floor(X)
+    bayes = NaiveBayes(distributions={0: "poisson", (2, 3): "multinomial"})
+    bag = BaggingClassifier(bayes, 5, max_features=2, random_state=0).fit(X, y)
+    wanted = ["poisson", "gaussian", "multinomial", "multinomial"]
+    for member, seen in zip(bag.estimators_, bag.estimators_features_, strict=True):
+        assert member.distributions_ == [wanted[j] for j in seen]
 
 
 def test_members_are_added_for_the_same_columns_alone():

@@ -11,7 +11,14 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
-from empirisk import DecisionTreeClassifier, DecisionTreeRegressor, Table, load, save
+from empirisk import (
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    RandomForestRegressor,
+    Table,
+    load,
+    save,
+)
 from empirisk.runtime.errors import DataError
 
 LAYOUTS = {
@@ -222,6 +229,12 @@ def test_infinite_values_are_refused_by_name():
             model.predict(wrong)
     huge = np.where(np.isnan(X), np.nan, X * 1e300)
     assert_array_equal(DecisionTreeRegressor().fit(huge, y).predict(huge), model.predict(frame))
+
+
+@pytest.mark.parametrize("learner", [DecisionTreeRegressor(), RandomForestRegressor()])
+def test_a_target_whose_rows_have_different_lengths_is_refused(learner):
+    with pytest.raises(DataError, match="rows of y have different lengths"):
+        learner.fit([[1.0], [2.0]], [[1.0, 2.0], [3.0]])
 
 
 def test_infinite_values_of_an_array_are_refused_by_number():

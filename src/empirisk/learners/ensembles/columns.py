@@ -1,6 +1,6 @@
 """Some columns of a table for one member, and an estimator that speaks of them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sklearn.utils import _safe_indexing
@@ -10,6 +10,7 @@ from empirisk.data.frames import default_names
 from empirisk.data.raw_columns import chosen_categories, column_names, is_frame
 from empirisk.data.table import Table
 from empirisk.learners.ensembles.boosting.constraints import interaction_groups
+from empirisk.learners.generative.mixed_rows import columns_of_key
 from empirisk.learners.trees.monotone import signs_of
 from empirisk.runtime.arrays import Array, Ints
 
@@ -62,7 +63,7 @@ def numbered(names: Sequence[str]) -> list[str]:
 
 
 def for_columns(member: Any, columns: Ints, names: Array | None, p: int) -> Any:
-    """The estimator with parameters that speak of these columns: categories, constraints.
+    """The estimator with parameters that speak of these columns: categories, constraints, ...
 
     So has the one that it hands all its columns on to, as `Tuned` does. Both are changed in place.
 
@@ -90,4 +91,10 @@ def for_columns(member: Any, columns: Ints, names: Array | None, p: int) -> Any:
         groups = interaction_groups(together, named) or []
         kept = [[i for i, j in enumerate(columns) if j in group] for group in groups]
         changes["interaction_cst"] = [group for group in kept if group]
+    if isinstance(distributions := asked("distributions"), Mapping):  # of `NaiveBayes`
+        changes["distributions"] = {
+            own: name
+            for key, name in distributions.items()
+            if (own := tuple(i for i, j in enumerate(columns) if j in columns_of_key(key, named)))
+        }
     return member.set_params(**changes) if changes else member

@@ -6,6 +6,7 @@ and of Poisson deviances by those within the two sides and the one between them;
 absolute deviations about them, are kept. The order of the splits is that of growth depth first.
 """
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, overload
 
@@ -20,7 +21,26 @@ from empirisk.learners.trees.tree import LEAF, NO_FEATURE, Tree
 from empirisk.runtime.arrays import Array, Floats, Ints
 
 
-class ForestMembers(Sequence[Any]):
+class OfEachTree(Sequence[Any]):
+    """What belongs to each tree of an ensemble, made when it is asked for."""
+
+    @abstractmethod
+    def _of_tree(self, b: int) -> Any:
+        """Of tree b."""
+
+    @overload
+    def __getitem__(self, b: int) -> Any: ...
+    @overload
+    def __getitem__(self, b: slice) -> list[Any]: ...
+    def __getitem__(self, b: int | slice) -> Any:
+        if isinstance(b, slice):
+            return [self[i] for i in range(*b.indices(len(self)))]
+        if not -len(self) <= b < len(self):
+            raise IndexError(f"tree {b} of {len(self)}")
+        return self._of_tree(b % len(self))
+
+
+class ForestMembers(OfEachTree):
     """The trees of an ensemble, each a fitted tree learner; what they say is bit for bit the same.
 
     Parameters
@@ -47,18 +67,7 @@ class ForestMembers(Sequence[Any]):
     def __len__(self) -> int:
         return len(self._trees)
 
-    @overload
-    def __getitem__(self, b: int) -> Any: ...
-    @overload
-    def __getitem__(self, b: slice) -> list[Any]: ...
-    def __getitem__(self, b: int | slice) -> Any:
-        if isinstance(b, slice):
-            return [self[i] for i in range(*b.indices(len(self)))]
-        if not -len(self) <= b < len(self):
-            raise IndexError(f"tree {b} of {len(self)}")
-        return self._member(b % len(self))
-
-    def _member(self, b: int) -> Any:
+    def _of_tree(self, b: int) -> Any:
         ensemble, classes, member = self._ensemble, self._classes, self._learner(b)
         n_classes = 0 if classes is None else len(classes)
         tree = unpacked(self._trees[b : b + 1], n_classes, member.criterion)
@@ -73,7 +82,7 @@ class ForestMembers(Sequence[Any]):
         return member
 
 
-class DrawnRows(Sequence[Any]):
+class DrawnRows(OfEachTree):
     """The rows that each tree of a forest drew, with repeats, drawn again when asked for."""
 
     def __init__(self, draws: Draws | None, seeds: Sequence[int], n: int) -> None:
@@ -82,15 +91,7 @@ class DrawnRows(Sequence[Any]):
     def __len__(self) -> int:
         return len(self._seeds)
 
-    @overload
-    def __getitem__(self, b: int) -> Ints: ...
-    @overload
-    def __getitem__(self, b: slice) -> list[Ints]: ...
-    def __getitem__(self, b: int | slice) -> Any:
-        if isinstance(b, slice):
-            return [self[i] for i in range(*b.indices(len(self)))]
-        if not -len(self) <= b < len(self):
-            raise IndexError(f"tree {b} of a forest of {len(self)}")
+    def _of_tree(self, b: int) -> Ints:
         rows = np.arange(self._n)
         return rows if self._draws is None else np.repeat(rows, self._draws.counts(self._seeds[b]))
 

@@ -8,7 +8,6 @@ them, added up, and are found when a single tree is asked for.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from empirisk.learners.ensembles.forest_soundness import check_trees
 from empirisk.learners.trees.finishing import PackedTree
 from empirisk.learners.trees.tree import Tree
 from empirisk.learners.trees.tree_sums import TreeSums
-from empirisk.runtime.arrays import Array, Bools, Floats, Ints, make_writable
+from empirisk.runtime.arrays import Array, Bools, Floats, Ints, WritableArrays
 from empirisk.runtime.parallel import parallel, slices
 
 SPARE = 1.125  # trees may be larger than the first
@@ -54,7 +53,7 @@ class Joining:
 
 
 @dataclass(frozen=True, eq=False)
-class ForestTrees:
+class ForestTrees(WritableArrays):
     """B trees, one after the other, each in preorder.
 
     Attributes
@@ -91,13 +90,6 @@ class ForestTrees:
     first_subset: Ints
     gains: Floats
     medians: Floats
-
-    def __post_init__(self) -> None:
-        make_writable(self)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        make_writable(self)
 
     @classmethod
     def of(cls, packed: Sequence["ForestTrees"]) -> "ForestTrees":

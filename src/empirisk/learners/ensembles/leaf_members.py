@@ -7,14 +7,13 @@ of the forest; their quantiles are those of y given x.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from empirisk.compiled.trees.leaf_quantiles import find_quantiles
 from empirisk.learners.ensembles.forest_trees import ForestTrees
 from empirisk.learners.trees.soundness import check_array
-from empirisk.runtime.arrays import Array, Floats, Ints, make_writable
+from empirisk.runtime.arrays import Array, Floats, Ints, WritableArrays
 from empirisk.runtime.errors import DataError
 from empirisk.runtime.parallel import parallel, slices
 
@@ -22,7 +21,7 @@ ROWS_AT_ONCE = 1024
 
 
 @dataclass(frozen=True, eq=False)
-class LeafMembers:
+class LeafMembers(WritableArrays):
     """The rows of each leaf.
 
     Attributes
@@ -41,13 +40,6 @@ class LeafMembers:
     first: Ints
     ranks: Array
     weight: Floats
-
-    def __post_init__(self) -> None:
-        make_writable(self)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        make_writable(self)
 
     @classmethod
     def of(

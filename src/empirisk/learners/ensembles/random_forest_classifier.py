@@ -84,6 +84,8 @@ max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, splitter, categ
     array([[1., 0., 0.]])
     """
 
+    _tree_type = DecisionTreeClassifier
+
     def __init__(
         self,
         n_estimators: int = 100,
@@ -144,22 +146,6 @@ max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, splitter, categ
         """The logarithms of the probabilities."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
-
-    def _tree(self) -> DecisionTreeClassifier:
-        return DecisionTreeClassifier(
-            criterion=self.criterion,
-            splitter=self.splitter,
-            max_depth=self.max_depth,
-            min_samples_split=self.min_samples_split,
-            min_samples_leaf=self.min_samples_leaf,
-            min_weight_fraction_leaf=self.min_weight_fraction_leaf,
-            max_features=self.max_features,
-            max_leaf_nodes=self.max_leaf_nodes,
-            min_impurity_decrease=self.min_impurity_decrease,
-            ccp_alpha=self.ccp_alpha,
-            monotonic_cst=self.monotonic_cst,
-            categorical_features=self.categorical_features,
-        )
 
     def _class_factors(self, y: Array, weight: Floats, n_classes: int) -> Floats | None:
         given = self.class_weight

@@ -102,6 +102,8 @@ max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, splitter, categ
     array([0.6, 0.3, 0. ])
     """
 
+    _tree_type = DecisionTreeRegressor
+
     def __init__(
         self,
         n_estimators: int = 100,
@@ -189,22 +191,6 @@ max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, splitter, categ
         places = growing.coding.places()
         self._members = LeafMembers.of(
             self.trees_, places, growing.y.reshape(-1), map(growing.weights, seeds)
-        )
-
-    def _tree(self) -> DecisionTreeRegressor:
-        return DecisionTreeRegressor(
-            criterion=self.criterion,
-            splitter=self.splitter,
-            max_depth=self.max_depth,
-            min_samples_split=self.min_samples_split,
-            min_samples_leaf=self.min_samples_leaf,
-            min_weight_fraction_leaf=self.min_weight_fraction_leaf,
-            max_features=self.max_features,
-            max_leaf_nodes=self.max_leaf_nodes,
-            min_impurity_decrease=self.min_impurity_decrease,
-            ccp_alpha=self.ccp_alpha,
-            monotonic_cst=self.monotonic_cst,
-            categorical_features=self.categorical_features,
         )
 
     def _shape(self, y: Array, classes: Array | None) -> None:

@@ -1,8 +1,7 @@
 """What a fitted forest says of its single trees."""
 
-from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import csr_array, hstack
@@ -19,6 +18,22 @@ from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import DataError
 from empirisk.runtime.streams import spawn
 
+OF_A_TREE = (
+    "criterion",
+    "splitter",
+    "max_depth",
+    "min_samples_split",
+    "min_samples_leaf",
+    "min_weight_fraction_leaf",
+    "max_features",
+    "max_leaf_nodes",
+    "min_impurity_decrease",
+    "ccp_alpha",
+    "monotonic_cst",
+    "categorical_features",
+)
+"""The parameters that a forest hands on to its trees."""
+
 
 class MembersOf:
     """What each tree of a forest says of the rows of a table, which was prepared once."""
@@ -34,15 +49,16 @@ class MembersOf:
 class SingleTrees(MemberSequence):
     """The parts of a forest, for a forest with `trees_`, `_draws` and `_seed`."""
 
+    _tree_type: ClassVar[type[DecisionTree]]
     trees_: ForestTrees
     n_jobs: int | None
     _draws: Draws | None
     _seed: int
     _n_samples: int
 
-    @abstractmethod
     def _tree(self) -> DecisionTree:
         """A tree with the parameters of the forest."""
+        return self._tree_type(**{name: getattr(self, name) for name in OF_A_TREE})
 
     def _mean_scores(self, places: Floats) -> Floats:
         """The mean over the trees, of rows as they compare them."""
@@ -55,7 +71,7 @@ class SingleTrees(MemberSequence):
         return self._tree()
 
     @property
-    def estimators_(self) -> Sequence[Any]:  # type: ignore[override]  # found where others say it
+    def estimators_(self) -> Sequence[Any]:
         """The trees as learners, made when they are asked for."""
         check_is_fitted(self)
         classes = np.arange(self.n_classes_) if hasattr(self, "n_classes_") else None

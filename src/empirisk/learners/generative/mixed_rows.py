@@ -154,7 +154,7 @@ def asked_groups(distributions: Any, kinds: Sequence[str], names: list[str]) -> 
             raise ParameterError(
                 f"distributions has {name!r:.50}; there are {', '.join(DISTRIBUTIONS)}"
             )
-        columns = _places(key, names)
+        columns = columns_of_key(key, names)
         if not named.isdisjoint(columns):
             twice = names[min(named.intersection(columns))]
             raise ParameterError(f"distributions names the column {twice!r} twice; name it once")
@@ -184,8 +184,8 @@ def _pairs(distributions: Any) -> list[tuple[Any, Any]]:
     return list(distributions.items())
 
 
-def _places(key: Any, names: list[str]) -> list[int]:
-    """The columns that a key names, by name or by number."""
+def columns_of_key(key: Any, names: list[str]) -> list[int]:
+    """The columns that a key of `distributions` names, by name or by number."""
     found = []
     for each in key if isinstance(key, tuple) else (key,):
         if is_whole(each, 0) and each < len(names):

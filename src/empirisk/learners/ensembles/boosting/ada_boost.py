@@ -71,7 +71,7 @@ class AdaBoost(OneEstimator):
         return self._write(found, self.n_estimators, labels)
 
     @property
-    def estimators_(self) -> Sequence[Any]:  # type: ignore[override]  # found where others say it
+    def estimators_(self) -> Sequence[Any]:
         """The members, fitted estimators; trees of this library are made when asked for."""
         check_is_fitted(self)
         if not hasattr(self, "trees_"):

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from empirisk.learners.trees.regressor import DecisionTreeRegressor
 from empirisk.learners.trees.soundness import check_array
 from empirisk.learners.trees.targets import Problem, regression_problem
 from empirisk.learners.trees.tree_path import checked_alpha
-from empirisk.runtime.arrays import Floats, make_writable
+from empirisk.runtime.arrays import Floats, WritableArrays
 from empirisk.runtime.errors import DataError
 from empirisk.runtime.parallel import parallel, slices
 from empirisk.runtime.streams import seed32, spawn
@@ -102,7 +101,7 @@ class TreeRounds:
 
 
 @dataclass(frozen=True, eq=False)
-class StagedTrees:
+class StagedTrees(WritableArrays):
     """The trees of all rounds and what each counts in the sum.
 
     Attributes
@@ -114,13 +113,6 @@ class StagedTrees:
 
     trees: ForestTrees
     weights: Floats
-
-    def __post_init__(self) -> None:
-        make_writable(self)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        make_writable(self)
 
     def check_loaded(self) -> None:
         """Raise a DataError unless each tree, from a file, has a weight and one value a leaf."""
