@@ -10,7 +10,16 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import KFold
 from sklearn.neighbors import KernelDensity as PeerKernelDensity
 
-from empirisk import Tuned, compare, risk, select
+from empirisk import (
+    KernelDensity,
+    KMeans,
+    ParametricDensity,
+    PoissonMixture,
+    Tuned,
+    compare,
+    risk,
+    select,
+)
 from empirisk.learners.density.density_estimator import DensityMixin
 from empirisk.risk.axis import Axis
 from empirisk.risk.without_labels import FittedPath
@@ -104,6 +113,27 @@ def test_densities_of_zero_are_infinite_losses_and_never_nan(rows):
     with pytest.raises(ValueError, match="infinite at every value"):
         Tuned(cut, values=[0.1, 0.2], cv=5).fit(rows)
     tuned.path_.plot()
+
+
+@pytest.mark.parametrize(
+    ("model", "values"),
+    [
+        (KernelDensity(kernel="tophat"), [1.0, 3.0]),
+        (ParametricDensity("uniform"), [1.0, 3.0]),
+        (PoissonMixture(), [0.0, 0.0]),
+        (KMeans(1), [1.0, 3.0]),
+    ],
+    ids=str,
+)
+def test_an_impossible_row_of_weight_zero_counts_nothing(model, values):
+    few = np.array(values)[:, np.newaxis]
+    fitted, more, weight = model.fit(few), np.vstack([few, [[1e200]]]), [1.0, 2.0, 0.0]
+    alone = fitted.score(few, sample_weight=[1.0, 2.0])
+    assert np.isfinite(alone)
+    assert fitted.score(more, sample_weight=weight) == alone
+    if hasattr(fitted, "icl"):
+        for criterion in (fitted.aic, fitted.bic, fitted.icl):
+            assert criterion(more, sample_weight=weight) == criterion(few, sample_weight=[1.0, 2.0])
 
 
 def test_rivals_of_infinite_risk_come_last(rows):

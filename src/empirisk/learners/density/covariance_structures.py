@@ -79,7 +79,7 @@ class CovarianceFloor:
     @cached_property
     def _root(self) -> Floats:
         """Lower triangular L with L L' = T."""
-        return np.linalg.cholesky(self.total)
+        return np.asarray(np.linalg.cholesky(self.total), dtype=np.float64)
 
     @cached_property
     def _inverse_root(self) -> Floats:

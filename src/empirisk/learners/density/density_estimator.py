@@ -11,8 +11,6 @@ compared by it on rows held out. A row of weight w counts as w rows.
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from empirisk.losses import LogDensity, Loss
 from empirisk.risk.axis import Output, PathMixin
 from empirisk.risk.cross_validation import cross_validate
@@ -38,7 +36,8 @@ class DensityMixin(PathMixin):
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The mean log density of the rows; y is ignored."""
         logs = self.score_samples(X)
-        return float(np.average(logs, weights=check_weights(sample_weight, len(logs))))
+        weight = check_weights(sample_weight, len(logs))
+        return weighted_sum(logs, weight / weight.sum())
 
     @property
     def own_loss(self) -> Loss:
@@ -119,3 +118,15 @@ class DensityMixin(PathMixin):
         tags = super().__sklearn_tags__()  # type: ignore[misc]  # of BaseEstimator, beside which this stands
         tags.estimator_type = "density_estimator"
         return tags
+
+
+def weighted_sum(logs: Floats, weight: Floats) -> float:
+    """Of log densities; a row of weight 0 counts nothing, though its density be 0.
+
+    Examples
+    --------
+    >>> weighted_sum(np.array([-np.inf, -1.0]), np.array([0.0, 2.0]))
+    -2.0
+    """
+    used = weight > 0
+    return float(weight[used] @ logs[used])

@@ -28,8 +28,12 @@ class KeptRowsMixin:
             self.__dict__.pop(name, None)
 
 
-@cache
 def _found_again(cls: Any) -> set[str]:
     """The properties of a class that are kept once they are found."""
+    return _kept_properties(cls)
+
+
+@cache
+def _kept_properties(cls: Any) -> set[str]:
     named = (item for base in cls.__mro__ for item in vars(base).items())
     return {key for key, value in named if isinstance(value, cached_property)}

@@ -16,7 +16,7 @@ from empirisk.learners.density.bandwidth_of_rule import (
     bandwidth_of_rule,
     rounding_step,
 )
-from empirisk.learners.density.density_estimator import DensityMixin
+from empirisk.learners.density.density_estimator import DensityMixin, weighted_sum
 from empirisk.learners.density.drawing_rows import draw_rows
 from empirisk.learners.density.kept_rows import KeptRowsMixin
 from empirisk.learners.density.kernel_path import KernelDensityPath, held_out_densities
@@ -169,10 +169,7 @@ class KernelDensity(KeptRowsMixin, DensityMixin, BaseEstimator):
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The log likelihood of the rows, a sum as in scikit-learn."""
         logs = self.score_samples(X)
-        if sample_weight is None:
-            return float(logs.sum())
-        weight = check_weights(sample_weight, len(logs))
-        return float(weight[weight > 0] @ logs[weight > 0])
+        return weighted_sum(logs, check_weights(sample_weight, len(logs)))
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Floats:
         """Rows drawn from the density, of shape (n_samples, d)."""

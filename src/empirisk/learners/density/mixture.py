@@ -9,7 +9,7 @@ from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from empirisk.learners.density.density_estimator import DensityMixin
+from empirisk.learners.density.density_estimator import DensityMixin, weighted_sum
 from empirisk.risk.axis import Axis
 from empirisk.risk.without_labels import FittedPath
 from empirisk.runtime.arrays import Floats, Ints
@@ -120,7 +120,7 @@ class Mixture(DensityMixin, BaseEstimator):
         """The log-likelihood of all rows, and how many they count as."""
         values = self.score_samples(X)
         weight = self._counted(X, sample_weight)
-        return float(weight @ values), float(weight.sum())
+        return weighted_sum(values, weight), float(weight.sum())
 
     def _counted(self, X: Any, sample_weight: Any) -> Floats:
         """The weights of rows, 0 of those without a value."""

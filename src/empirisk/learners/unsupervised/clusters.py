@@ -4,7 +4,7 @@ Distances are Euclidean after `whitening_`: |(x - c) A|, with A the identity unl
 a Mahalanobis distance.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -30,6 +30,7 @@ from empirisk.runtime.scalars import is_whole
 from empirisk.runtime.validation import check_predict, check_weights
 
 MOST_CLUSTERS = 20  # of the default grid
+FAR_DIGITS = 20  # binary ones, of 53, that a row may be farther away than centres are apart
 
 
 class Clusters(
@@ -52,10 +53,7 @@ class Clusters(
 
     def encode(self, X: Any) -> Int32s:
         """The number of the nearest centroid of each row, the first of equally near ones."""
-        rows = check_predict(self, X)
-        team = team_for(rows, self.n_jobs)
-        placed, centres, _ = placed_together(rows, self.cluster_centers_, self._matrix, team)
-        return nearest(placed, centres, team)
+        return self._answered(X, lambda placed, centres, _, team: nearest(placed, centres, team))
 
     def decode(self, code: Any) -> Floats:
         """The centroid of each code."""
@@ -71,15 +69,16 @@ class Clusters(
 
     def transform(self, X: Any) -> Floats:
         """The distances of each row to all centroids, (m, n_clusters)."""
-        rows = check_predict(self, X)
-        team = team_for(rows, self.n_jobs)
-        placed, centres, power = placed_together(rows, self.cluster_centers_, self._matrix, team)
-        out = np.empty((len(rows), len(centres)))
-        columns = np.ascontiguousarray(centres.T)
-        first = block_starts(len(rows), 1)
-        share(team, all_distances, first, placed.X, placed.unit, placed.shift, columns, out)
-        with np.errstate(over="ignore"):
-            return np.ldexp(np.sqrt(out, out=out) / placed.unit, power)
+
+        def distances(placed: PlacedRows, centres: Floats, power: int, team: Team) -> Floats:
+            out = np.empty((len(placed.X), len(centres)))
+            columns = np.ascontiguousarray(centres.T)
+            first = block_starts(len(out), 1)
+            share(team, all_distances, first, placed.X, placed.unit, placed.shift, columns, out)
+            with np.errstate(over="ignore"):
+                return np.ldexp(np.sqrt(out, out=out) / placed.unit, power)
+
+        return self._answered(X, distances)
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Int32s:
         """`fit`, and the labels of the training rows."""
@@ -92,8 +91,10 @@ class Clusters(
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """-W of these rows, the sum of squared distances to their centroids; y is ignored."""
         distance = self._square_distances(X)
+        weight = check_weights(sample_weight, len(distance))
+        used = weight > 0  # beyond 1e154 a distance squared is infinite
         with np.errstate(over="ignore"):
-            return -float(check_weights(sample_weight, len(distance)) @ distance)
+            return -float(weight[used] @ distance[used])
 
     def losses_of_rows(self, X: Any, output: Output = "reconstruction") -> Floats:
         """|x - g(e(x))|^2 of each row, (x - c)' M^-1 (x - c) where the learner has a matrix M."""
@@ -125,12 +126,28 @@ class Clusters(
             check_numbers("whitening_", self.whitening_, (p, p))
 
     def _square_distances(self, X: Any) -> Floats:
+        def squares(placed: PlacedRows, centres: Floats, power: int, team: Team) -> Floats:
+            square = placed.distances(nearest(placed, centres, team), centres, team)
+            with np.errstate(over="ignore"):
+                return np.ldexp(placed.in_squared_units(square), 2 * power)
+
+        return self._answered(X, squares)
+
+    def _answered(self, X: Any, answer: Callable[[PlacedRows, Floats, int, Team], Any]) -> Any:
+        """What is said of each row placed beside the centres, whatever other rows there are."""
         rows = check_predict(self, X)
-        team = team_for(rows, self.n_jobs)
-        placed, centres, power = placed_together(rows, self.cluster_centers_, self._matrix, team)
-        square = placed.distances(nearest(placed, centres, team), centres, team)
-        with np.errstate(over="ignore"):
-            return np.ldexp(placed.in_squared_units(square), 2 * power)
+        centres, matrix = self.cluster_centers_, self._matrix
+        groups, found = alike_in_size(rows, centres, matrix), []
+        for group in groups:
+            part = np.ascontiguousarray(rows[group])
+            team = team_for(part, self.n_jobs)
+            found.append(answer(*placed_together(part, centres, matrix, team), team))
+        if len(groups) == 1:
+            return found[0]
+        out = np.empty((len(rows), *found[0].shape[1:]), found[0].dtype)
+        for group, said in zip(groups, found, strict=True):
+            out[group] = said
+        return out
 
     @property
     def _matrix(self) -> Floats | None:
@@ -139,6 +156,22 @@ class Clusters(
     @property
     def _n_features_out(self) -> int:
         return len(self.cluster_centers_)
+
+
+def alike_in_size(rows: Floats, centres: Floats, matrix: Floats | None) -> list[Any]:
+    """Which rows can be placed together: in the unit of one that is far away, others would lose
+    their digits."""
+    unit = np.ones(rows.shape[1]) if matrix is None else np.abs(matrix).max(axis=1)
+    half = centres[0] / 2  # so that no difference of numbers overflows
+    with np.errstate(over="ignore"):
+        spread = (np.abs(centres / 2 - half) * unit).max() or (np.abs(half) * unit).max() or 1.0
+        ends = np.array([rows.min(axis=0), rows.max(axis=0)])
+        if (np.abs(ends / 2 - half) * unit).max() < spread * 2.0**FAR_DIGITS:
+            return [slice(None)]
+        away = (np.abs(rows / 2 - half) * unit).max(axis=1)
+    beyond = np.where(np.isfinite(away), np.frexp(away)[1] - np.frexp(spread)[1], 2000)
+    bucket = np.maximum(beyond // FAR_DIGITS, 0)
+    return [np.flatnonzero(bucket == b) for b in np.unique(bucket)]
 
 
 def placed_together(
