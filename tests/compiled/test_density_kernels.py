@@ -103,6 +103,29 @@ def test_far_from_all_rows_sums_are_those_beside_the_nearest(kind, way):
         assert_allclose(sums[:, v], known, rtol=1e-8)
 
 
+def test_no_pair_of_points_is_nearer_or_farther_than_their_boxes():
+    rng = np.random.default_rng(0)
+    lows, least = rng.normal(size=(3, 5)), rng.normal(size=3)
+    highs, most = lows + rng.uniform(0, 2, size=(3, 5)), least + rng.uniform(0, 2, size=3)
+    chosen, near, far = np.array([0, 2, 4]), np.empty(3), np.empty(3)
+    leaf_sums.leaf_distances(least, most, lows, highs, chosen, near, far)
+    for c, leaf in enumerate(chosen):
+        gap = np.maximum(np.maximum(lows[:, leaf] - most, least - highs[:, leaf]), 0)
+        span = np.maximum(highs[:, leaf] - least, most - lows[:, leaf])
+        assert near[c] == pytest.approx(gap @ gap, rel=1e-14)
+        assert far[c] == pytest.approx(span @ span, rel=1e-14)
+
+
+@pytest.mark.parametrize("kind", [kinds.GAUSSIAN, kinds.EXPONENTIAL])
+def test_what_is_beyond_the_cut_is_its_share_of_the_sum_at_most_and_not_much_less(kind):
+    near, far, masses, rate = np.array([9.0, 4.0]), np.array([16.0, 9.0]), np.array([2.0, 1.0]), 0.7
+    offset, cut = leaf_sums.cut_off(kind, near, far, masses, 3.0, rate, 1e-6)
+    assert offset == 4.0
+    profile = PROFILES[kind]
+    known = masses @ profile(np.sqrt(rate * far))  # of the sum, at least
+    assert 3.0 * profile(np.sqrt(rate * cut)) == pytest.approx(1e-6 * known, rel=1e-9)
+
+
 def cut(X, largest):
     """Rows leaf by leaf: (order, ends)."""
     order, ends = np.empty(len(X), np.int64), np.empty(len(X), np.int64)
@@ -236,6 +259,13 @@ def test_no_direction_without_spread_has_a_slope():
     ):
         local_fits.solve(np.array(C), np.array(b), slope)
         assert_allclose(slope, known, rtol=1e-12)
+
+
+def test_the_widest_column_is_not_the_one_of_the_largest_numbers():
+    X = np.array([[100.0, 0.0, -50.0], [101.0, 3.0, -52.0], [100.5, 1.0, 9.0]])
+    assert leaves.widest_column(X, np.arange(3), 0, 2) == 1
+    assert leaves.widest_column(X, np.arange(3), 0, 3) == 2
+    assert leaves.widest_column(X[:, ::-1], np.arange(3), 0, 2) == 1
 
 
 @ways
