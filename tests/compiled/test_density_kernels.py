@@ -352,3 +352,22 @@ def test_boxes_left_out_have_at_most_their_share(way):
         least = (mass * np.exp(-(((apart + 1) * step) ** 2) / 2))[nearby].max()
         needed = np.sqrt(2 * np.log(mass.sum() / (share * least))) / step
         assert found == (-1 if needed > reach else np.ceil(needed))
+
+
+@ways
+def test_sums_of_boxes_are_those_of_their_rows_one_target_box_at_a_time(way):
+    rng = np.random.default_rng(7)
+    x, weight = rng.uniform(2, 5, size=200), rng.uniform(0.5, 2, size=200)
+    t = rng.uniform(1.4, 5.6, size=40)
+    width, h, reach, moments, mass = 0.3, 0.7, 12, np.zeros((10, line_boxes.TERMS)), np.empty(10)
+    line_boxes.add_moments(x, weight, 2.0, width, h, moments)
+    line_boxes.finish_moments(moments, mass)
+    first, order = np.empty(10 + 2 * reach + 3, np.int64), np.empty(40, np.int64)
+    line_boxes.targets_of_boxes(t, 2.0, width, reach, first, order)
+    reaches, out = np.full(10 + 2 * reach, 10 + reach), np.full(40, np.nan)
+    for box in range(len(reaches)):
+        taken(line_boxes.box_sums, way)(
+            t, order, first, 2.0, width, h, moments, mass, reaches, box, box + 1, out
+        )
+    known = np.exp(-(((t[:, None] - x) / h) ** 2) / 2) @ weight
+    assert_allclose(out, known, rtol=1e-9)  # what twelve terms leave of exp(d e), |e| < 0.22
