@@ -32,7 +32,11 @@ enter_compiled, least_loss_compiled = door(absolute.enter), door(absolute.least_
 
 
 def room(m):
-    return np.zeros(2 * m + 70, np.uint64), np.zeros(2048, np.uint32), np.zeros((2, 32), np.int32)
+    """Full of what must not be read."""
+    return [
+        np.full(shape, 77, kind)
+        for shape, kind in [(2 * m + 70, np.uint64), (2048, np.uint32), ((2, 32), np.int32)]
+    ]
 
 
 @pytest.mark.parametrize("m", [1, 2, 7, 8, 31, 32, 33, 64, 257, 3000])
