@@ -103,6 +103,29 @@ def test_far_from_all_rows_sums_are_those_beside_the_nearest(kind, way):
         assert_allclose(sums[:, v], known, rtol=1e-8)
 
 
+def test_no_pair_of_points_is_nearer_or_farther_than_their_boxes():
+    rng = np.random.default_rng(0)
+    lows, least = rng.normal(size=(3, 5)), rng.normal(size=3)
+    highs, most = lows + rng.uniform(0, 2, size=(3, 5)), least + rng.uniform(0, 2, size=3)
+    chosen, near, far = np.array([0, 2, 4]), np.empty(3), np.empty(3)
+    leaf_sums.leaf_distances(least, most, lows, highs, chosen, near, far)
+    for c, leaf in enumerate(chosen):
+        gap = np.maximum(np.maximum(lows[:, leaf] - most, least - highs[:, leaf]), 0)
+        span = np.maximum(highs[:, leaf] - least, most - lows[:, leaf])
+        assert near[c] == pytest.approx(gap @ gap, rel=1e-14)
+        assert far[c] == pytest.approx(span @ span, rel=1e-14)
+
+
+@pytest.mark.parametrize("kind", [kinds.GAUSSIAN, kinds.EXPONENTIAL])
+def test_what_is_beyond_the_cut_is_its_share_of_the_sum_at_most_and_not_much_less(kind):
+    near, far, masses, rate = np.array([9.0, 4.0]), np.array([16.0, 9.0]), np.array([2.0, 1.0]), 0.7
+    offset, cut = leaf_sums.cut_off(kind, near, far, masses, 3.0, rate, 1e-6)
+    assert offset == 4.0
+    profile = PROFILES[kind]
+    known = masses @ profile(np.sqrt(rate * far))  # of the sum, at least
+    assert 3.0 * profile(np.sqrt(rate * cut)) == pytest.approx(1e-6 * known, rel=1e-9)
+
+
 def cut(X, largest):
     """Rows leaf by leaf: (order, ends)."""
     order, ends = np.empty(len(X), np.int64), np.empty(len(X), np.int64)
@@ -238,6 +261,13 @@ def test_no_direction_without_spread_has_a_slope():
         assert_allclose(slope, known, rtol=1e-12)
 
 
+def test_the_widest_column_is_not_the_one_of_the_largest_numbers():
+    X = np.array([[100.0, 0.0, -50.0], [101.0, 3.0, -52.0], [100.5, 1.0, 9.0]])
+    assert leaves.widest_column(X, np.arange(3), 0, 2) == 1
+    assert leaves.widest_column(X, np.arange(3), 0, 3) == 2
+    assert leaves.widest_column(X[:, ::-1], np.arange(3), 0, 2) == 1
+
+
 @ways
 def test_leaves_are_halves_of_halves_across_the_widest_column(way):
     rng = np.random.default_rng(5)
@@ -322,3 +352,22 @@ def test_boxes_left_out_have_at_most_their_share(way):
         least = (mass * np.exp(-(((apart + 1) * step) ** 2) / 2))[nearby].max()
         needed = np.sqrt(2 * np.log(mass.sum() / (share * least))) / step
         assert found == (-1 if needed > reach else np.ceil(needed))
+
+
+@ways
+def test_sums_of_boxes_are_those_of_their_rows_one_target_box_at_a_time(way):
+    rng = np.random.default_rng(7)
+    x, weight = rng.uniform(2, 5, size=200), rng.uniform(0.5, 2, size=200)
+    t = rng.uniform(1.4, 5.6, size=40)
+    width, h, reach, moments, mass = 0.3, 0.7, 12, np.zeros((10, line_boxes.TERMS)), np.empty(10)
+    line_boxes.add_moments(x, weight, 2.0, width, h, moments)
+    line_boxes.finish_moments(moments, mass)
+    first, order = np.empty(10 + 2 * reach + 3, np.int64), np.empty(40, np.int64)
+    line_boxes.targets_of_boxes(t, 2.0, width, reach, first, order)
+    reaches, out = np.full(10 + 2 * reach, 10 + reach), np.full(40, np.nan)
+    for box in range(len(reaches)):
+        taken(line_boxes.box_sums, way)(
+            t, order, first, 2.0, width, h, moments, mass, reaches, box, box + 1, out
+        )
+    known = np.exp(-(((t[:, None] - x) / h) ** 2) / 2) @ weight
+    assert_allclose(out, known, rtol=1e-9)  # what twelve terms leave of exp(d e), |e| < 0.22

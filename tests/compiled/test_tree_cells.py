@@ -134,12 +134,14 @@ def test_what_cells_do_not_know_is_searched_otherwise(why):
     assert few_compiled(features, rules, 3, 2 if why == "many" else 50) == (why is None)
 
 
-def test_a_side_has_the_least_weight_that_is_asked_for():
-    codes = np.repeat([0, 1, 2, 3], [2, 20, 20, 18])
-    weight, label, given = node_of(codes, 2, 3)
-    least = weight[codes == 0].sum() + 1e-9
+@pytest.mark.parametrize("light", [0, 3], ids=["left", "right"])
+def test_a_side_has_the_least_weight_that_is_asked_for(light):
+    codes = np.abs(light - np.repeat([0, 1, 2, 3], [2, 20, 20, 18]))
+    weight, label, given = node_of(codes, 0, 3)
+    least = weight[codes == light].sum() + 1e-9
     expected = worths(codes, weight, label, 3)
     sides = {c: min(weight[codes <= c].sum(), weight[codes > c].sum()) for c in expected}
     allowed = [c for c in expected if sides[c] >= least]
-    assert_array_equal(allowed, [1, 2])
+    assert_array_equal(allowed, [1, 2] if light == 0 else [0, 1])
+    assert max(expected, key=expected.get) not in allowed
     assert search_compiled(*given[:-1], least, -np.inf)[1] == max(allowed, key=expected.get)
