@@ -11,7 +11,7 @@ from empirisk.cli.target import Target
 from empirisk.data.description import describe
 from empirisk.data.table import Table
 from empirisk.report.findings import in_words, verdict, why_not_the_least
-from empirisk.report.standings import Standing, at_value, ends, standings
+from empirisk.report.standings import Standing, ends, short, standings
 from empirisk.risk.estimate import RiskEstimate
 from empirisk.selection.select import Selection
 
@@ -54,7 +54,7 @@ def show_outcome(screen: Screen, selection: Selection, places: Places, notes: li
             f"{each.risk:.4g}",
             ends(each.interval),
             f"{each.training_risk:.4g}",
-            at_value(selection.paths[each.name], digits=3, equals="="),
+            _at(each.value),
         )
         for each in standings(selection)
     ]
@@ -75,6 +75,12 @@ def show_outcome(screen: Screen, selection: Selection, places: Places, notes: li
     screen.heading("Written")
     screen.say(f"model:  {places.model}", indent="  ")
     screen.say(f"report: {places.report}", indent="  ")
+
+
+def _at(value: Any) -> str:
+    """The chosen value; the names of parameters would not fit into the line."""
+    values = value if isinstance(value, tuple) else (value,)
+    return "" if value is None else ", ".join(short(each, 3) for each in values)
 
 
 def as_dict(

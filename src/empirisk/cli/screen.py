@@ -52,7 +52,7 @@ class Screen:
     def line(self, text: str) -> None:
         """One line, cut where the terminal ends."""
         text = plain(text)
-        shown = text if len(text) <= self.width else text[: self.width - 3] + "..."
+        shown = text if len(text) <= self.width else text[: self.width - 3].rstrip(". ") + "..."
         typer.echo(shown, err=self.err)
 
     def table(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

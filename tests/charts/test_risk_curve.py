@@ -1,0 +1,24 @@
+"""Risk paths drawn along one parameter, and along the rank of several."""
+
+import numpy as np
+
+from empirisk import Axis
+from empirisk.risk.curves import RiskPath
+
+
+def drawn(values, axis):
+    risk = np.array([3.0, 2.0, 2.5])
+    path = RiskPath(values, axis.complexity(values), risk, risk / 9, risk - 1, 1, axis, "path", "")
+    ax = path.plot()
+    return ax.get_xlabel(), [text.get_text() for text in ax.get_legend().get_texts()][-1]
+
+
+def test_the_choice_is_called_by_its_value_also_where_several_parameters_make_it():
+    both = Axis(("alpha", "delta"), ("richer", "simpler"), "linear")
+    values = [(0.0, 0.5), (0.25, np.float64(0.125)), (1.0, 0.5)]
+    assert drawn(values, both) == (
+        "rank of alpha, delta (richer to the right)",
+        "chosen: 0.25, 0.125",
+    )
+    one = Axis(("alpha",), "richer", "linear")
+    assert drawn([0.0, 0.25, 1.0], one) == ("alpha (richer to the right)", "chosen: 0.25")
