@@ -22,3 +22,13 @@ def test_the_choice_is_called_by_its_value_also_where_several_parameters_make_it
     )
     one = Axis(("alpha",), "richer", "linear")
     assert drawn([0.0, 0.25, 1.0], one) == ("alpha (richer to the right)", "chosen: 0.25")
+
+
+def test_a_penalty_of_zero_is_drawn_beside_others_on_their_log_scale():
+    penalty, ones = Axis(("alpha",), "simpler", "log"), np.ones(3)
+    for least, scale in ((0.0, "symlog"), (0.01, "log")):
+        values = [least, 0.1, 100.0]
+        ranks = penalty.complexity(values)
+        ax = RiskPath(values, ranks, ones, ones, ones, 1, penalty, "path", "").plot()
+        assert ax.get_xscale() == scale
+        assert min(ax.get_xlim()) >= 0

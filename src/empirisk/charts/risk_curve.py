@@ -33,9 +33,12 @@ def draw_risk_curve(
     if chosen is not None:
         name = f"{chosen:.4g}" if said is None else said
         ax.axvline(chosen, color="0.4", linestyle=":", label=f"chosen: {name}")
-    positive = bool((values > 0).all())
-    if scale == "log" and positive:
+    positive = values[values > 0]
+    if scale == "log" and len(positive) == len(values):
         ax.set_xscale("log")
+    elif scale == "log" and len(positive) and values.min() == 0:  # no penalty is a value too
+        ax.set_xscale("symlog", linthresh=positive.min())
+        ax.set_xlim(0.0, 1.5 * positive.max())
     if not richer_right:
         ax.invert_xaxis()
     ax.set_xlabel(f"{label} (richer to the right)")

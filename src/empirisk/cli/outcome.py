@@ -48,16 +48,10 @@ def show_outcome(screen: Screen, selection: Selection, places: Places, notes: li
     )
     level = f"{100 * selection.test_risk.level:g} % interval"
     header = ("  learner", "risk", level, "train", "at")
-    rows = [
-        (
-            f"> {each.name}" if each.chosen else f"  {each.name}",
-            f"{each.risk:.4g}",
-            ends(each.interval),
-            f"{each.training_risk:.4g}",
-            _at(each.value),
-        )
-        for each in standings(selection)
-    ]
+    ranked = standings(selection)
+    rows = [_row(each, each.at.replace(" = ", "=")) for each in ranked]
+    if not screen.fits(header, rows):  # without the names of the parameters
+        rows = [_row(each, _at(each.value)) for each in ranked]
     screen.table(header, rows)
     screen.say(
         "  (risk: on held-out rows, corrected for the choice of the value at which it stands; "
@@ -77,8 +71,17 @@ def show_outcome(screen: Screen, selection: Selection, places: Places, notes: li
     screen.say(f"report: {places.report}", indent="  ")
 
 
+def _row(each: Standing, at: str) -> tuple[str, ...]:
+    return (
+        f"> {each.name}" if each.chosen else f"  {each.name}",
+        f"{each.risk:.4g}",
+        ends(each.interval),
+        f"{each.training_risk:.4g}",
+        at,
+    )
+
+
 def _at(value: Any) -> str:
-    """The chosen value; the names of parameters would not fit into the line."""
     values = value if isinstance(value, tuple) else (value,)
     return "" if value is None else ", ".join(short(each, 3) for each in values)
 
