@@ -15,10 +15,14 @@ def draw_risk_curve(
     label: str,
     scale: str,
     chosen: Any = None,
+    said: str | None = None,
     richer_right: bool = True,
     ax: Any = None,
 ) -> Any:
-    """Complexity grows to the right; the band is one standard error; the line is the choice."""
+    """Complexity grows to the right; the band is one standard error; the line is the choice.
+
+    `said` is what the choice is called; None is its place.
+    """
     ax = axes(ax)
     (line,) = ax.plot(values, risk, color="C0", label="honest risk")
     if standard_error is not None:
@@ -27,10 +31,14 @@ def draw_risk_curve(
     if training_risk is not None:
         ax.plot(values, training_risk, color="C1", linestyle="--", label="training risk")
     if chosen is not None:
-        ax.axvline(chosen, color="0.4", linestyle=":", label=f"chosen: {chosen:.4g}")
-    positive = bool((values > 0).all())
-    if scale == "log" and positive:
+        name = f"{chosen:.4g}" if said is None else said
+        ax.axvline(chosen, color="0.4", linestyle=":", label=f"chosen: {name}")
+    positive = values[values > 0]
+    if scale == "log" and len(positive) == len(values):
         ax.set_xscale("log")
+    elif scale == "log" and len(positive) and values.min() == 0:  # no penalty is a value too
+        ax.set_xscale("symlog", linthresh=positive.min())
+        ax.set_xlim(0.0, 1.5 * positive.max())
     if not richer_right:
         ax.invert_xaxis()
     ax.set_xlabel(f"{label} (richer to the right)")

@@ -11,7 +11,7 @@ from empirisk.cli.target import Target
 from empirisk.data.description import describe
 from empirisk.data.table import Table
 from empirisk.report.findings import in_words, verdict, why_not_the_least
-from empirisk.report.standings import Standing, at_value, ends, standings
+from empirisk.report.standings import Standing, ends, short, standings
 from empirisk.risk.estimate import RiskEstimate
 from empirisk.selection.select import Selection
 
@@ -48,16 +48,10 @@ def show_outcome(screen: Screen, selection: Selection, places: Places, notes: li
     )
     level = f"{100 * selection.test_risk.level:g} % interval"
     header = ("  learner", "risk", level, "train", "at")
-    rows = [
-        (
-            f"> {each.name}" if each.chosen else f"  {each.name}",
-            f"{each.risk:.4g}",
-            ends(each.interval),
-            f"{each.training_risk:.4g}",
-            at_value(selection.paths[each.name], digits=3, equals="="),
-        )
-        for each in standings(selection)
-    ]
+    ranked = standings(selection)
+    rows = [_row(each, each.at.replace(" = ", "=")) for each in ranked]
+    if not screen.fits(header, rows):  # without the names of the parameters
+        rows = [_row(each, _at(each.value)) for each in ranked]
     screen.table(header, rows)
     screen.say(
         "  (risk: on held-out rows, corrected for the choice of the value at which it stands; "
@@ -75,6 +69,21 @@ def show_outcome(screen: Screen, selection: Selection, places: Places, notes: li
     screen.heading("Written")
     screen.say(f"model:  {places.model}", indent="  ")
     screen.say(f"report: {places.report}", indent="  ")
+
+
+def _row(each: Standing, at: str) -> tuple[str, ...]:
+    return (
+        f"> {each.name}" if each.chosen else f"  {each.name}",
+        f"{each.risk:.4g}",
+        ends(each.interval),
+        f"{each.training_risk:.4g}",
+        at,
+    )
+
+
+def _at(value: Any) -> str:
+    values = value if isinstance(value, tuple) else (value,)
+    return "" if value is None else ", ".join(short(each, 3) for each in values)
 
 
 def as_dict(

@@ -52,17 +52,26 @@ class Screen:
     def line(self, text: str) -> None:
         """One line, cut where the terminal ends."""
         text = plain(text)
-        shown = text if len(text) <= self.width else text[: self.width - 3] + "..."
+        shown = text if len(text) <= self.width else text[: self.width - 3].rstrip(". ") + "..."
         typer.echo(shown, err=self.err)
 
     def table(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         """Columns with a header, the first and the last of them aligned left."""
+        for line in self._lines(header, rows):
+            self.line(line)
+
+    def fits(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+        """Whether the lines of a table would not be cut."""
+        return max(map(len, self._lines(header, rows))) <= self.width
+
+    def _lines(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
         cells = [list(map(plain, header)), *(list(map(plain, row)) for row in rows)]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        last = len(widths) - 1
+        last, lines = len(widths) - 1, []
         for row in cells:
             aligned = [
                 cell.ljust(w) if j in (0, last) else cell.rjust(w)
                 for j, (cell, w) in enumerate(zip(row, widths, strict=True))
             ]
-            self.line("  " + "  ".join(aligned).rstrip())
+            lines.append("  " + "  ".join(aligned).rstrip())
+        return lines

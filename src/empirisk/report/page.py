@@ -94,7 +94,7 @@ def write_report(
     >>> page.read_text().startswith("<!DOCTYPE html>")
     True
     """
-    if not isinstance(selection, Selection):
+    if not hasattr(selection, "paths"):
         raise ParameterError(
             f"a report is written of what `select` returns, not of a {type(selection).__name__}"
         )

@@ -49,14 +49,14 @@ def _standing(name: str, path: RiskPath, selection: Selection) -> Standing:
     )
 
 
-def at_value(path: RiskPath, digits: int = 4, equals: str = " = ") -> str:
+def at_value(path: RiskPath) -> str:
     """The chosen value in words: `alpha = 0.064`."""
     value = path.values[path.chosen]
     if path.axis is None or value is None:
         return ""
     values = value if isinstance(value, tuple) else (value,)
     pairs = zip(path.axis.params, values, strict=True)
-    return ", ".join(f"{name}{equals}{short(each, digits)}" for name, each in pairs)
+    return ", ".join(f"{name} = {short(each)}" for name, each in pairs)
 
 
 def ends(interval: tuple[float, float] | None) -> str:

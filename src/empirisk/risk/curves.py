@@ -81,9 +81,22 @@ class RiskPath:
             self.risk[order],
             self.standard_error[order],
             self.training_risk[order],
-            label=", ".join(self.axis.params) if self.axis else "complexity",
+            label=self._label(number),
             scale=self.axis.scale if number and self.axis else "linear",
             chosen=place[self.chosen],
+            said=None if number or self.axis is None else self._chosen_in_words(),
             richer_right=not (number and self.axis and self.axis.larger == "simpler"),
             ax=ax,
         )
+
+    def _chosen_in_words(self) -> str:
+        value = self.values[self.chosen]
+        parts = value if isinstance(value, tuple) else (value,)
+        return ", ".join(f"{p:.4g}" if isinstance(p, float) else str(p) for p in parts)
+
+    def _label(self, number: bool) -> str:
+        """What stands below the picture: where values are no numbers, their rank."""
+        if self.axis is None:
+            return "complexity"
+        params = ", ".join(self.axis.params)
+        return params if number else f"rank of {params}"

@@ -221,7 +221,7 @@ class RiskEstimate:
         Where a value is not the mean of its losses but corrected, as by nested cross-validation,
         the difference is that of the values, and the interval is moved there.
         """
-        if not isinstance(other, RiskEstimate):
+        if not hasattr(other, "fingerprint"):
             raise PlanError(f"a risk is wanted to subtract, and this is {other!r:.60}")
         if self.fingerprint != other.fingerprint:
             raise PlanError(

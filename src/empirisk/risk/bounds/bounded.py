@@ -201,7 +201,7 @@ def larger_is_better(estimate: RiskEstimate) -> bool:
 
 def checked_table(estimate: RiskEstimate) -> LossTable:
     """The losses of an estimate that is their mean, and was not chosen for being the best."""
-    if not isinstance(estimate, RiskEstimate):
+    if not hasattr(estimate, "chosen_among"):
         raise ParameterError(
             f"an estimate is wanted, such as risk.evaluate gives, and this is {estimate!r:.60}"
         )

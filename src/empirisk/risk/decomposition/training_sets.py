@@ -48,7 +48,7 @@ class TrainingSets:
         values: Sequence[Any] | None = None,
     ) -> Self:
         """Check what goes together."""
-        if not isinstance(population, Population):
+        if not hasattr(population, "classes"):
             raise ParameterError(
                 f"the population is a {type(population).__name__}; give one of risk.populations, "
                 "such as populations.sine(): of data alone, noise and bias are not known"

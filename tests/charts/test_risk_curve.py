@@ -1,0 +1,34 @@
+"""Risk paths drawn along one parameter, and along the rank of several."""
+
+import numpy as np
+
+from empirisk import Axis
+from empirisk.risk.curves import RiskPath
+
+
+def drawn(values, axis):
+    risk = np.array([3.0, 2.0, 2.5])
+    path = RiskPath(values, axis.complexity(values), risk, risk / 9, risk - 1, 1, axis, "path", "")
+    ax = path.plot()
+    return ax.get_xlabel(), [text.get_text() for text in ax.get_legend().get_texts()][-1]
+
+
+def test_the_choice_is_called_by_its_value_also_where_several_parameters_make_it():
+    both = Axis(("alpha", "delta"), ("richer", "simpler"), "linear")
+    values = [(0.0, 0.5), (0.25, np.float64(0.125)), (1.0, 0.5)]
+    assert drawn(values, both) == (
+        "rank of alpha, delta (richer to the right)",
+        "chosen: 0.25, 0.125",
+    )
+    one = Axis(("alpha",), "richer", "linear")
+    assert drawn([0.0, 0.25, 1.0], one) == ("alpha (richer to the right)", "chosen: 0.25")
+
+
+def test_a_penalty_of_zero_is_drawn_beside_others_on_their_log_scale():
+    penalty, ones = Axis(("alpha",), "simpler", "log"), np.ones(3)
+    for least, scale in ((0.0, "symlog"), (0.01, "log")):
+        values = [least, 0.1, 100.0]
+        ranks = penalty.complexity(values)
+        ax = RiskPath(values, ranks, ones, ones, ones, 1, penalty, "path", "").plot()
+        assert ax.get_xscale() == scale
+        assert min(ax.get_xlim()) >= 0
