@@ -125,6 +125,7 @@ def weighted_sum(logs: Floats, weight: Floats) -> float:
 
     Examples
     --------
+    >>> import numpy as np
     >>> weighted_sum(np.array([-np.inf, -1.0]), np.array([0.0, 2.0]))
     -2.0
     """

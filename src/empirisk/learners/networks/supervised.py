@@ -102,17 +102,7 @@ class ClassifierNetwork(ClassifierMixin, Supervised):
 
         The first call has all `classes`, and its rows set the standard units.
         """
-        labels = getattr(self, "classes_", None)
-        if labels is None and classes is None:
-            raise DataError("the first call of partial_fit needs `classes`, all the labels")
-        if classes is not None:
-            given = np.unique(classes)
-            if labels is not None and not np.array_equal(given, labels):
-                raise DataError(
-                    f"`classes` are {given.tolist()[:10]}, and before they were "
-                    f"{labels.tolist()[:10]}: they stay the same"
-                )
-            labels = given
+        labels = self._all_labels(classes)
         data = check_fit(
             self, X, y, sample_weight, classifier=True, keep_single=True,
             reset=not hasattr(self, "params_"),
@@ -124,6 +114,21 @@ class ClassifierNetwork(ClassifierMixin, Supervised):
         self.classes_ = labels
         code = np.searchsorted(labels, data.classes)[data.y]
         return self._more(data.X, code, data.sample_weight, len(labels))
+
+    def _all_labels(self, classes: Any) -> Array:
+        """Those of the first call of `partial_fit`, which later ones may repeat."""
+        before: Array | None = getattr(self, "classes_", None)
+        if classes is None:
+            if before is None:
+                raise DataError("the first call of partial_fit needs `classes`, all the labels")
+            return before
+        labels = np.unique(classes)
+        if before is not None and not np.array_equal(labels, before):
+            raise DataError(
+                f"`classes` are {labels.tolist()[:10]}, and before they were "
+                f"{before.tolist()[:10]}: they stay the same"
+            )
+        return labels
 
     def decision_function(self, X: Any) -> Floats:
         """The outputs: (rows,) of two classes, for the second, else (rows, classes)."""
