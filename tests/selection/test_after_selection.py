@@ -27,7 +27,7 @@ from empirisk.selection.after_selection import (
     MOST_UNITS,
     BunchedLosses,
     costs_of_choosing,
-    resample_counts,
+    counts_of_units,
     towards_guessing,
 )
 
@@ -92,7 +92,7 @@ def slow_cost(rivals, chosen, rule, seed, resamples):
     costs = []
     n = rivals[0].unit.max() + 1
     for part in spawn(seed, -(-resamples // AT_ONCE)):
-        for times in resample_counts(n, part, min(AT_ONCE, resamples)):
+        for times in counts_of_units(n, part, min(AT_ONCE, resamples)):
             if times.all():
                 continue
             choices = [slow_choice(rival, times, rule) for rival in rivals]

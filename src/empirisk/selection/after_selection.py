@@ -205,7 +205,7 @@ def _resampled_costs(
 
     Summed over the resamples that leave some out; and how many these are.
     """
-    counts = resample_counts(len(rivals[0].weight), *piece)
+    counts = counts_of_units(len(rivals[0].weight), *piece)
     counts = counts[(counts == 0).any(axis=1)]
     left_out = (counts == 0).astype(float)
     share = left_out / (left_out @ rivals[0].weight)[:, None]
@@ -221,7 +221,7 @@ def _resampled_costs(
     return costs, len(counts)
 
 
-def resample_counts(n: int, seed: int, resamples: int) -> Floats:
+def counts_of_units(n: int, seed: int, resamples: int) -> Floats:
     """How often each of n units is drawn when n are drawn with replacement: (resamples, n)."""
     drawn = generator(seed).integers(0, n, size=(resamples, n))
     return np.array([np.bincount(units, minlength=n) for units in drawn], dtype=float)

@@ -20,7 +20,6 @@ import numpy as np
 
 from empirisk.charts.aggregate_variance import draw_aggregate_variance
 from empirisk.risk.axis import PathMixin
-from empirisk.risk.bagging.resample_counts import resample_counts
 from empirisk.risk.bagging.staged_members import Stages
 from empirisk.risk.decomposition.group_sums import (
     GroupSums,
@@ -34,6 +33,7 @@ from empirisk.risk.learner import learner_of
 from empirisk.risk.populations.features import as_rows
 from empirisk.risk.populations.population import Population
 from empirisk.risk.problem import Problem
+from empirisk.risk.resampling.row_counts import row_counts
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread
@@ -262,7 +262,7 @@ def _of_set(sets: TrainingSets, stages: Stages, points: Any, seed: int) -> Float
 
 def _of_resample(ensemble: Any, problem: Problem, stages: Stages, seed: int) -> Floats:
     """What a resample adds, at the rows that it lacks."""
-    count = resample_counts(problem, seed)
+    count = row_counts(problem, seed)
     out = count == 0
     if not out.any():
         return stages.nothing()

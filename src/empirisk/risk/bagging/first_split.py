@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from empirisk.charts.first_split import draw_shares, draw_thresholds
-from empirisk.risk.bagging.resample_counts import resample_counts
 from empirisk.risk.foreign import fit_foreign, share_out
 from empirisk.risk.learner import learner_of
 from empirisk.risk.predictor import columns_behind, name_of
 from empirisk.risk.problem import Problem
+from empirisk.risk.resampling.row_counts import row_counts
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import ParameterError
@@ -183,7 +183,7 @@ def first_split(
 
 def _root_of_resample(learner: Any, problem: Problem, seed: int) -> Root:
     check_deadline()
-    drawn = problem.rows(np.repeat(np.arange(problem.n), resample_counts(problem, seed)))
+    drawn = problem.rows(np.repeat(np.arange(problem.n), row_counts(problem, seed)))
     return _root(fit_foreign(learner, drawn, spawn(seed, 1)[0]))
 
 

@@ -14,7 +14,6 @@ import numpy as np
 
 from empirisk.losses import Loss, Squared, ZeroOne
 from empirisk.risk.axis import PathMixin
-from empirisk.risk.bagging.resample_counts import resample_counts
 from empirisk.risk.decomposition.group_sums import check_number_of_sets, in_time, sum_in_groups
 from empirisk.risk.decomposition.parts import Parts
 from empirisk.risk.decomposition.points import JudgedAt
@@ -24,6 +23,7 @@ from empirisk.risk.foreign import fit_foreign, foreign_prediction
 from empirisk.risk.learner import learner_of
 from empirisk.risk.problem import Problem
 from empirisk.risk.resampling.leave_one_out_bootstrap import predict_left_out
+from empirisk.risk.resampling.row_counts import row_counts
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread
@@ -171,7 +171,7 @@ def _accounts(learner: Any, problem: Problem) -> Any:
 
 def _resampled(learner: Any, problem: Problem, accounts: Any, seed: int) -> Array:
     """What one resample adds: predictions of the rows that it does not hold."""
-    count = resample_counts(problem, seed)
+    count = row_counts(problem, seed)
     out = np.flatnonzero(count == 0)
     prediction = np.zeros((problem.n, 1), dtype=float if problem.classes is None else np.int64)
     if len(out):

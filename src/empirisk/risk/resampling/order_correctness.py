@@ -14,7 +14,6 @@ import numpy as np
 
 from empirisk.charts.intervals import draw_intervals
 from empirisk.losses.probabilities import checked_probabilities
-from empirisk.risk.bagging.resample_counts import resample_counts
 from empirisk.risk.estimate import RiskEstimate
 from empirisk.risk.foreign import share_out
 from empirisk.risk.intervals.interval import Interval, interval
@@ -23,6 +22,7 @@ from empirisk.risk.measures.measure import Measure
 from empirisk.risk.plans.fingerprints import data_key
 from empirisk.risk.problem import Problem
 from empirisk.risk.resampling.leave_one_out_bootstrap import predict_left_out
+from empirisk.risk.resampling.row_counts import row_counts
 from empirisk.runtime.arrays import Array, Bools, Floats, Ints
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import DataError, ParameterError
@@ -256,7 +256,7 @@ def _votes(estimator: Any, problem: Problem, seeds: Sequence[int], n_jobs: int |
 def _one_vote(estimator: Any, problem: Problem, seed: int) -> tuple[Ints, Ints]:
     """The rows left out of a resample, and their predicted classes."""
     check_deadline()
-    copies = resample_counts(problem, seed)
+    copies = row_counts(problem, seed)
     out = np.flatnonzero(copies == 0)
     if len(out) == 0:
         return out, out

@@ -7,7 +7,7 @@ from empirisk.runtime.arrays import Ints
 from empirisk.runtime.streams import generator
 
 
-def resample_counts(problem: Problem, seed: int) -> Ints:
+def row_counts(problem: Problem, seed: int) -> Ints:
     """Of a resample of as many rows as there are; where there are groups, of whole groups."""
     unit = problem.unit
     units = int(unit.max()) + 1
