@@ -25,7 +25,8 @@ from empirisk.losses import Costs
 from empirisk.losses.costs import checked_costs
 from empirisk.risk.axis import Axis, PathMixin
 from empirisk.runtime.arrays import Array, Floats, Ints
-from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.complaints import refuse_one_class
+from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.validation import check_fit, check_predict
 
 
@@ -126,11 +127,7 @@ class DensityClassifier(PathMixin, ClassifierMixin, BaseEstimator):
         train = check_fit(self, X, y, sample_weight, classifier=True)
         assert train.classes is not None
         labels = train.classes
-        if len(labels) < 2:
-            raise DataError(
-                f"y has one class only, {labels.tolist()[0]!r}; DensityClassifier needs rows of at "
-                "least two classes"
-            )
+        refuse_one_class(labels, "DensityClassifier")
         checked_costs(self.cost_matrix, labels)
         densities = [
             fit_density(density, *_rows_of_class(train.X, train.y, train.sample_weight, k), label)

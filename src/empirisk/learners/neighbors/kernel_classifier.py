@@ -9,7 +9,7 @@ from empirisk.learners.neighbors.kernel_smoother import KernelSmoother
 from empirisk.learners.soundness import require
 from empirisk.risk.axis import Output
 from empirisk.runtime.arrays import Array, Floats
-from empirisk.runtime.errors import DataError
+from empirisk.runtime.complaints import refuse_one_class
 from empirisk.runtime.validation import check_fit, check_predict
 
 
@@ -88,11 +88,7 @@ class KernelClassifier(ClassifierMixin, KernelSmoother):
         """
         train = check_fit(self, X, y, sample_weight, classifier=True)
         assert train.classes is not None
-        if len(train.classes) < 2:
-            raise DataError(
-                f"y has one class only ({train.classes.tolist()[0]!r}): KernelClassifier needs at "
-                "least two"
-            )
+        refuse_one_class(train.classes, "KernelClassifier")
         self._keep(train.X, train.y, train.sample_weight, len(train.classes))
         self.classes_ = train.classes
         return self

@@ -17,6 +17,7 @@ from empirisk.learners.networks.standardising import Standard
 from empirisk.learners.networks.stopping import warn_if_cut_short
 from empirisk.losses import Loss
 from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.complaints import refuse_one_class
 from empirisk.runtime.errors import DataError
 from empirisk.runtime.validation import TrainingSet, check_fit
 
@@ -63,11 +64,8 @@ class Supervised(Network):
             self, X, y, sample_weight,
             classifier=self._is_classifier(), multi_output=True, keep_single=True, reset=reset,
         )  # fmt: skip
-        if data.classes is not None and len(data.classes) < 2:
-            raise DataError(
-                f"y has one class only, {data.classes.tolist()[0]!r}; {type(self).__name__} needs "
-                "rows of at least two classes"
-            )
+        if data.classes is not None:
+            refuse_one_class(data.classes, type(self).__name__)
         return data
 
     def _more(self, X: Array, y: Array, weight: Floats, n_classes: int) -> Self:

@@ -30,6 +30,7 @@ from empirisk.learners.ensembles.boosting.tree_rounds import (
 from empirisk.learners.ensembles.forest_members import ForestMembers
 from empirisk.risk.axis import Axis, PathMixin
 from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.complaints import refuse_one_class
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import number_of_workers
 from empirisk.runtime.validation import check_fit, check_predict, check_target, numbers
@@ -71,11 +72,8 @@ class AdditiveLearner(PathMixin, BaseEstimator):
         checked_rounds(self.n_estimators)
         number_of_workers(self.n_jobs)
         design, y, weight, classes = self._training_set(X, y, sample_weight)
-        if classes is not None and len(classes) < 2:
-            raise DataError(
-                f"y has one class only, {classes.tolist()[0]!r}; {type(self).__name__} needs rows "
-                "of two classes or more"
-            )
+        if classes is not None:
+            refuse_one_class(classes, type(self).__name__)
         n_classes = 0 if classes is None else len(classes)
         path = self._path(design, y, weight, [self.n_estimators], n_classes)
         return path.write(0, self, classes)

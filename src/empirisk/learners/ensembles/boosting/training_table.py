@@ -16,6 +16,7 @@ from empirisk.learners.ensembles.boosting.boosting_settings import checked_bins
 from empirisk.learners.ensembles.boosting.rounds import TrainingRows
 from empirisk.learners.ensembles.boosting.stopping import JudgedRows
 from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.complaints import refuse_one_class
 from empirisk.runtime.errors import DataError
 from empirisk.runtime.validation import check_target
 
@@ -69,7 +70,7 @@ class TrainingTable:
         weighted, weight, target, classes = sample_weight is not None, given, labels, None
         if classifier:
             classes = np.unique(labels[given > 0])
-            _refuse_one_class(classes, learner)
+            refuse_one_class(classes, type(learner).__name__)
             target, _ = codes_among(labels, classes)  # those of weight 0 may be none of them
             coded = learner.for_classes(classes)
             weight = coded._class_weighted(target, given, np.arange(len(classes)))
@@ -117,11 +118,3 @@ class TrainingTable:
         given = None if sample_weight is None else weight
         places = places_in(table, list(self.bins.columns))
         return JudgedRows(X, labels, given, target, weight, places)
-
-
-def _refuse_one_class(classes: Array, learner: Any) -> None:
-    if len(classes) < 2:
-        raise DataError(
-            f"y has one class only ({classes.tolist()[0]!r}); {type(learner).__name__} needs rows "
-            "of two classes or more"
-        )
