@@ -1,5 +1,7 @@
 """The loops of the trees beside plain NumPy, compiled and as Python runs them."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from numba import njit
@@ -241,6 +243,26 @@ def test_lists_of_levels_hold_those_that_do_not_go_as_missing_values(
             for level in range(n_levels)
         ]
         assert_array_equal(np.flatnonzero(listed), np.sort(apart))
+
+
+def test_a_threshold_is_half_way_or_the_lower_value_where_rounding_leaves_nothing_between():
+    feature, one = SimpleNamespace(n_codes=4, points=1), 1.0 + 2.0**-52
+    for low, high, middle in [
+        (1.0, 3.0, 2.0),
+        (1.0, one, 1.0),
+        (one, 1.0 + 2.0**-51, one),  # whose mean is rounded to the upper one
+        (-1e308, 1.5e308, 0.25e308),
+    ]:
+        points = np.array([-9.0, low, high, 9.0])
+        assert finishing.half_way(feature, np.uint32(0), np.uint32(1), points) == middle
+    assert finishing.half_way(feature, np.uint32(1), np.uint32(4), points) == np.inf
+
+
+def test_a_side_is_heavier_by_more_than_rounding():
+    assert finishing.is_heavier(2.0, 1.0)
+    assert not finishing.is_heavier(1.0, 2.0)
+    assert not finishing.is_heavier(3.0, 3.0)
+    assert not finishing.is_heavier(0.1 + 0.2, 0.3)  # larger in the last bit alone
 
 
 @pytest.mark.parametrize("n_splits", [0, 1, 2, 30])

@@ -1,5 +1,7 @@
 """Trees whose thresholds are drawn: what is drawn is uniform, what is made of it is a tree."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -7,6 +9,7 @@ from scipy.stats import chisquare, kstest
 from sklearn.tree import ExtraTreeRegressor
 
 from empirisk import DecisionTreeClassifier, DecisionTreeRegressor
+from empirisk.compiled.streams import bits, uniform
 from empirisk.compiled.trees import random_splits
 from empirisk.learners.trees.conditions import levels_to_left
 from tree_twins import IMPURITIES, class_impurity, rows_of_nodes, split_cost
@@ -63,6 +66,20 @@ def test_all_subsets_of_levels_are_equally_likely_but_the_empty_and_the_whole_on
     counts = np.bincount(left @ 2 ** np.arange(4), minlength=16)
     assert counts[0] == counts[15] == 0
     assert chisquare(counts[1:15]).pvalue > 0.001  # one test at this level
+
+
+def test_each_draw_of_a_node_has_its_own_place_in_a_stream():
+    p, seed, points = 5, 987_654_321, np.array([0.0, 1.0, 2.0])
+    feature = SimpleNamespace(n_codes=3, points=0, category=0)
+    for f in range(p):
+        codes = np.array([0, 1, 2, 3], np.uint32)  # the last one is missing
+        _, threshold, missing_left, _ = random_splits.draw_sides(
+            feature, f, p, np.uint64(2 * seed), codes[0], codes[3], points, 4, codes, None
+        )
+        assert threshold == 2 * uniform(seed, p + f)
+        assert missing_left == int(bits(seed, 2 * p + f)) % 2
+        left = [*(points <= threshold), missing_left]
+        assert_array_equal(codes == random_splits.LEFT, left)
 
 
 def test_a_fair_coin_sends_missing_values_to_a_side():
