@@ -87,7 +87,7 @@ def entries_of(form, g, h):
 )
 def test_histograms_are_those_of_bincount(form, spans, whole):
     rng = np.random.default_rng(0)
-    n, sizes = 2 * CHUNK + 77, np.array([3, 256, 17, 200, 5, 256, 2, 90, 256])
+    n, sizes = 2 * CHUNK + 77, np.array([3, 256, 17, 200, 5, 256, 2, 256, 256])
     first_code = np.concatenate([[0], np.cumsum(sizes)])
     codes = np.array([rng.integers(size, size=n) for size in sizes], np.uint8)
     g, h = rng.integers(-8191, 8192, size=n), rng.integers(8192, size=n)
@@ -244,6 +244,25 @@ def test_heavy_values_have_bins_nearly_alone_and_the_others_weigh_about_the_same
     assert spread_bins(np.arange(255.0), full, 255, last) == 255
     assert spread_bins(np.arange(510.0), np.ones(510), 255, last) == 255
     np.testing.assert_array_equal(last, np.arange(1, 510, 2))  # two equal ones in each
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_there_are_never_more_bins_than_asked_for(seed):
+    rng = np.random.default_rng(seed)
+    n, most = 24, int(rng.integers(2, 10))
+    last = np.full(n, -1)
+    bins = spread_bins(np.arange(n, dtype=float), rng.exponential(size=n) ** 2, most, last)
+    assert 1 <= bins <= most
+    assert (np.diff(last[:bins]) > 0).all()
+    assert last[bins - 1] == n - 1
+    assert (last[bins:] == -1).all()
+
+
+def test_of_two_bins_the_first_ends_where_it_weighs_half():
+    total = np.array([3.0, 1, 4, 1, 5, 9, 2, 6])
+    last = np.full(8, -1)
+    assert spread_bins(np.arange(8.0), total, 2, last) == 2
+    assert last[0] == np.argmax(np.cumsum(total) >= total.sum() / 2)
 
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
