@@ -145,6 +145,7 @@ def test_columns_are_selected_and_dropped_in_every_pass(sources):
         few = blocks.select(name for name in ("sold", "size"))
         assert few.names == ("sold", "size")
         assert few.drop(["sold"]).shape == (10_000, 1)
+        assert few.drop("sold").names == few.select("size").names == ("size",)
         for _ in range(2):
             assert {block.names for block in few} == {("sold", "size")}
         with pytest.raises(DataError, match="no column 'colour'; there are 'sold', 'size'"):

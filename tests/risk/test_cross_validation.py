@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import log_loss, mean_absolute_error, mean_squared_error
 from sklearn.model_selection import GroupKFold, GroupShuffleSplit, KFold, LeaveOneOut
@@ -155,6 +156,23 @@ def test_holdout_judges_this_model():
     assert found.estimates == "this model"
     assert len(found.losses) == 60
     assert found.method == "log-scale t"
+
+
+def test_a_regressor_that_predicts_words_is_named():
+    class Wordy(RegressorMixin, BaseEstimator):
+        def fit(self, X, y):
+            return self
+
+        def predict(self, X):
+            return np.full(len(X), "many")
+
+    with pytest.raises(DataError, match="Wordy predicts 'many' where numbers are wanted"):
+        risk.cross_validate(Wordy(), X, y)
+
+
+def test_weights_by_a_word_are_refused():
+    with pytest.raises(DataError, match="sample_weight is 'balanced'"):
+        risk.cross_validate(LinearRegression(), X, y, sample_weight="balanced")
 
 
 def test_bad_targets_are_named():

@@ -57,6 +57,15 @@ def test_rows_of_a_frame_are_copies_whatever_its_columns_are_called():
         assert len(set(codes.tolist())) == 3
 
 
+def test_rows_are_copies_alike_whether_words_are_levels_or_texts():
+    rng = np.random.default_rng(1)
+    words = rng.choice(["b", "a", "c d", None], size=(200, 2))
+    frame = pd.DataFrame(words, columns=["u", "v"])
+    levels = Table.of(frame, {"u": "category", "v": "category"})
+    codes, wanted = copies_of_rows(levels), copies_of_rows(frame)
+    np.testing.assert_array_equal(codes[:, None] == codes, wanted[:, None] == wanted)
+
+
 def test_joined_units_are_the_connected_components():
     a = np.array([0, 0, 1, 2, 3])
     b = np.array([0, 1, 1, 2, 3])
