@@ -229,9 +229,8 @@ def _codes(labels: Any, classes: Array, model: Any) -> Ints:
 
 def _checked(prediction: Array, model: Any) -> Array:
     if prediction.dtype.kind not in "biuf":
-        raise DataError(
-            f"{name_of(model)} predicts {prediction.reshape(-1).tolist()[0]!r:.60} where numbers are wanted"
-        )
+        first = prediction.reshape(-1).tolist()[0]
+        raise DataError(f"{name_of(model)} predicts {first!r:.60} where numbers are wanted")
     if not np.isfinite(prediction).all():
         row = int(np.flatnonzero(~np.isfinite(prediction).reshape(len(prediction), -1).all(1))[0])
         raise DataError(f"{name_of(model)} predicted NaN or infinity, first for held-out row {row}")
