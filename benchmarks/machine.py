@@ -3,6 +3,7 @@
 import os
 import platform
 import resource
+import subprocess
 import time
 from contextlib import suppress
 from dataclasses import dataclass
@@ -110,7 +111,18 @@ def describe() -> dict[str, Any]:
         "blas": sorted({_library(pool) for pool in threadpool_info()}),
         "load": os.getloadavg(),
         "installed": {name: installed_sizes(name) for name in ("empirisk", "scikit-learn")},
+        "commit": commit(),
     }
+
+
+def commit(folder: Path = Path(__file__).resolve().parent) -> str | None:
+    """The commit of our code that was measured; None where it is not in a checkout of git's."""
+    command = ["git", "rev-parse", "--short=10", "HEAD"]
+    try:
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return done.stdout.strip()
 
 
 def _version(name: str) -> str | None:

@@ -65,7 +65,8 @@ def provenance(entries: dict[str, Entry]) -> str:
     """When and where, and with what."""
     days = sorted({entry["date"][:10] for entry in entries.values()})
     when = " to ".join(dict.fromkeys((days[0], days[-1]))) if days else "never"
-    lines = [f"{len(entries)} benchmarks, run {when}."]
+    commits = sorted({str(entry["machine"].get("commit")) for entry in entries.values()})
+    lines = [f"{len(entries)} benchmarks, run {when}, of the code at {', '.join(commits)}."]
     machines: dict[str, None] = {}
     for entry in entries.values():
         machine = entry["machine"]
