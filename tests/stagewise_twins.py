@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from tolerances import SOLVED
+
 
 def l2_boost_columns(X, y, rounds, rate, weight=None):
     """Componentwise L2-boosting with its hat matrices (Buehlmann & Hothorn 2007, section 5.3).
@@ -25,7 +27,7 @@ def l2_boost_columns(X, y, rounds, rate, weight=None):
         coef[j] += rate * (x @ residual) / (x @ x)
         fit = fit + rate * hats[j] @ residual
         B = B + rate * hats[j] @ (np.eye(n) - B)
-        np.testing.assert_allclose(B @ y, fit, rtol=1e-9)
+        np.testing.assert_allclose(B @ y, fit, rtol=SOLVED)
         selected.append(j)
         path.append(coef.copy())
         traces.append(np.trace(B))

@@ -32,6 +32,7 @@ from rich.console import Console
 from threadpoolctl import threadpool_info
 
 from fake_benchmarks import ABSOLUTE, fake
+from tolerances import SUMMED
 
 NEED_TORCH = ("mlp_torch", "lenet_torch", "network_memory")
 
@@ -127,7 +128,7 @@ def test_share_of_the_machine_used_by_others(wall, busy, cpu, cores, share):
     before = Clock(10.0, 20.0, None if busy is None else 30.0)
     after = Clock(10.0 + wall, 20.0 + cpu, None if busy is None else 30.0 + busy)
     found = share_of_others(before, after, cores)
-    assert found == (None if share is None else pytest.approx(share, abs=1e-9))
+    assert found == (None if share is None else pytest.approx(share, abs=SUMMED))
 
 
 def test_a_busy_machine_makes_a_run_invalid():
@@ -176,7 +177,7 @@ def test_busy_time_of_the_machine_leaves_out_idle_waiting_and_guests(tmp_path):
     stat = tmp_path / "stat"
     # user nice system idle iowait irq softirq steal guest guest_nice, in ticks of 10 ms
     stat.write_text("cpu  100 200 300 9999 8888 1 2 3 100 200\ncpu0 1 1 1 1 1 1 1 1 1 1\n")
-    assert machine_seconds(stat) == pytest.approx(6.06, rel=1e-12)
+    assert machine_seconds(stat) == pytest.approx(6.06, rel=SUMMED)
     assert machine_seconds(tmp_path / "absent") is None
 
 

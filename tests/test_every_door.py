@@ -22,6 +22,7 @@ from empirisk import (
 )
 from empirisk.runtime.errors import EmpiriskWarning, RankWarning
 from learner_settings import every_estimator, every_learner, outputs, sample
+from tolerances import SUMMED
 
 
 @every_estimator
@@ -32,7 +33,7 @@ def test_data_frames_go_in_and_their_names_are_kept(learner, frame):
     table = frame(dict(zip(names, X.T, strict=True)))
     model = clone(learner).fit(table, y)
     assert list(model.feature_names_in_) == names
-    assert_allclose(outputs(model, table), outputs(clone(learner).fit(X, y), X), rtol=1e-12)
+    assert_allclose(outputs(model, table), outputs(clone(learner).fit(X, y), X), rtol=SUMMED)
     with pytest.raises(ValueError, match="feature names"):
         outputs(model, table[names[::-1]])
 

@@ -69,6 +69,7 @@ from learner_settings import (
     sample,
 )
 from same_bits import assert_same_bits
+from tolerances import SOLVED, SUMMED
 
 MORE_TUNED = [
     Tuned(LinearRegression(), cv=3),
@@ -175,7 +176,7 @@ def test_weights_of_another_scale_change_nothing_unless_penalised(learner):
     if isinstance(learner, KNeighborsClassifier | KNeighborsRegressor):
         thousand.set_params(n_neighbors=1000 * learner.n_neighbors)  # it counts copies
     thousand.fit(X, y, sample_weight=1000 * weight)
-    assert_allclose(outputs(one, X), outputs(thousand, X), rtol=1e-9, atol=1e-12)
+    assert_allclose(outputs(one, X), outputs(thousand, X), rtol=SOLVED, atol=SUMMED)
 
 
 @every_estimator
@@ -327,7 +328,7 @@ def test_declared_equivariance_holds(learner):
     shift = each if hasattr(learner, "density_risk") else 0.0  # densities are per unit
     # Condition numbers below 1e2 once the columns have one scale, double precision.
     found = outputs(other, X * units) / back + shift
-    assert_allclose(found, outputs(one, X), rtol=1e-8, atol=1e-10)
+    assert_allclose(found, outputs(one, X), rtol=SOLVED, atol=SOLVED)
 
 
 @every_estimator

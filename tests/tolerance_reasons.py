@@ -49,7 +49,9 @@ def own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
     while waiting:
         node = waiting.pop()
         yield node
-        waiting += [child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.stmt)]
+        waiting += [
+            child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.stmt)
+        ]
 
 
 def has_tolerance(node: ast.AST) -> bool:

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 
 from empirisk.charts.network_graph import draw_network_graph
 from empirisk.charts.network_layout import MOST_NODES, MOST_SHEETS, GraphPart
+from tolerances import SUMMED
 
 MLP = [
     GraphPart("input", (4,), kind="input"),
@@ -50,7 +51,7 @@ def test_a_small_network_has_all_its_nodes_and_edges(tmp_path):
     assert [one.get_gid() for one in named(ax, "one")] == ["one 0", "one 3"]  # the biased layers
     assert [len(lines) for lines in edges(ax)] == [4 * 5, 5, 5, 5 * 2, 2 * 3, 3]
     across = edges(ax)[2]
-    assert_allclose([start[1] for start, _ in across], [end[1] for _, end in across])
+    assert_allclose([start[1] for start, _ in across], [end[1] for _, end in across], rtol=SUMMED)
     assert {"$x_{4}$", "$z_{5}$", "$p_{3}$", "1"} <= set(words(ax))
 
 
@@ -58,7 +59,7 @@ def test_edges_run_from_node_to_node():
     ax = draw_network_graph(MLP[:2])
     places = {node.get_gid(): node.center for node in named(ax, "node")}
     wanted = [(places[f"node 0 {i}"], places[f"node 1 {k}"]) for i in range(4) for k in range(5)]
-    assert_allclose(edges(ax)[0], wanted)
+    assert_allclose(edges(ax)[0], wanted, rtol=SUMMED)
 
 
 def test_words_are_the_shapes_activations_and_counts():
@@ -85,10 +86,10 @@ def test_pictures_are_sheets_in_proportion_and_windows_lie_on_them():
     counts = [sum(s.get_gid().startswith(f"sheet {j} ") for s in sheets) for j in range(5)]
     assert counts == [1, 6, 6, MOST_SHEETS, MOST_SHEETS]
     sides = [next(s for s in sheets if s.get_gid() == f"sheet {j} 0").get_width() for j in range(5)]
-    assert_allclose(np.array(sides) / sides[0], np.array([28, 28, 14, 10, 5]) / 28)
+    assert_allclose(np.array(sides) / sides[0], np.array([28, 28, 14, 10, 5]) / 28, rtol=SUMMED)
     windows = [patch for patch in ax.patches if patch.get_alpha() == 0.8]
     pixel = sides[0] / 28
-    assert_allclose([w.get_width() for w in windows], np.array([5, 2, 5, 2]) * pixel)
+    assert_allclose([w.get_width() for w in windows], np.array([5, 2, 5, 2]) * pixel, rtol=SUMMED)
 
 
 def test_signals_are_one_pixel_high_and_go_to_nodes():

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from empirisk.charts.feature_maps import draw_feature_maps
 from empirisk.charts.gradient_norms import draw_gradient_norms
 from empirisk.charts.training_curve import draw_training_curve
+from tolerances import SUMMED
 
 rng = np.random.default_rng(0)
 LOSS, LATER = np.array([3.0, 2.0, 1.5, 1.2]), np.array([3.1, 2.2, 2.0, 2.4])
@@ -73,8 +74,8 @@ def test_feature_maps_stand_side_by_side_with_one_scale(names, tmp_path):
         assert_array_equal(image.get_array(), picture)
         assert image.get_clim() == (maps.min(), maps.max())
     left, right, bottom, top = np.transpose([image.get_extent() for image in ax.images])
-    assert_allclose(right - left, 6)
-    assert_allclose(bottom - top, 4)
+    assert_allclose(right - left, 6, rtol=SUMMED)
+    assert_allclose(bottom - top, 4, rtol=SUMMED)
     assert len(np.unique(left)) == 3
     assert_array_equal(np.unique(top, return_counts=True)[1], [3, 3, 1])
     assert (np.diff(np.unique(left)) > 6).all()  # none covers another

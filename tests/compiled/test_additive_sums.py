@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from empirisk import LogitBoostClassifier
 from empirisk.compiled.boosting.additive_sums import add_stages
 from empirisk.compiled.boosting.columns import boost_columns, trace_of_hats
+from tolerances import LAST_BITS, SUMMED
 
 
 def unit_columns(n=12, p=5, seed=0):
@@ -27,7 +28,7 @@ def test_rounds_stop_where_products_are_not_known():
         ending, selected, steps, correlation, Z, y = boosted(kernel, range(5))
         assert tuple(ending) == (9, 2)
         left = y - Z @ np.bincount(selected, steps, minlength=5)
-        assert_allclose(correlation, left @ Z, rtol=1e-12, atol=1e-15)
+        assert_allclose(correlation, left @ Z, rtol=SUMMED, atol=LAST_BITS)
         rare = selected[-1]
         first = int(np.flatnonzero(selected == rare)[0])
         ending, again, *_ = boosted(kernel, [j for j in range(5) if j != rare])
@@ -55,7 +56,7 @@ def test_traces_are_those_of_products_of_matrices():
         trace = np.zeros(10)
         gram = np.ascontiguousarray((Z.T @ Z)[:4, :4])
         kernel(gram, selected, 0.4, np.zeros((4, 4)), trace)
-        assert_allclose(trace, expected, rtol=1e-12, atol=1e-14)
+        assert_allclose(trace, expected, rtol=SUMMED, atol=LAST_BITS)
 
 
 def test_stages_are_added_column_by_column():
@@ -70,4 +71,4 @@ def test_stages_are_added_column_by_column():
         total = np.zeros((30, 3))
         arrays = (*trees._walks(), trees.first_node, trees.first_subset, trees.first_leaf)
         kernel(*arrays, trees.value, weights, X, np.empty(30, np.int32), 0, 6, total)
-        assert_allclose(total, expected, rtol=1e-14)
+        assert_allclose(total, expected, rtol=LAST_BITS)

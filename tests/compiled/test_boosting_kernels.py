@@ -35,6 +35,7 @@ from empirisk.compiled.boosting.quantiles import (
 )
 from empirisk.compiled.decorator import compiled
 from empirisk.compiled.exponential import exponential
+from tolerances import LAST_BITS
 
 COUNT_BITS = 20
 
@@ -191,7 +192,7 @@ def test_gradients_of_classes_are_those_of_the_softmax(weighted, size):
     factor = weight if weighted else 1.0
     np.testing.assert_array_equal(g, gradients[2] * factor)
     expected = (2 * share[2] * (1 - share[2]) * factor)[here]
-    np.testing.assert_allclose(h[here], expected, rtol=1e-14, atol=1e-15)
+    np.testing.assert_allclose(h[here], expected, rtol=0, atol=LAST_BITS)
     np.testing.assert_array_equal(most[2], [np.abs(g[here]).max(), h[here].max()])
 
 

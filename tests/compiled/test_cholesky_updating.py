@@ -9,6 +9,7 @@ from numba import njit
 from numpy.testing import assert_allclose
 
 from empirisk.compiled import cholesky_updating as kernel
+from tolerances import SUMMED
 
 LEAST = 1e-10
 
@@ -39,7 +40,7 @@ def test_the_factor_of_a_matrix_is_that_of_numpy(way, k):
     G = matrix_of(k)
     factor = np.zeros((k, k))
     assert WAYS[way]["factorise"](G.copy(), factor, LEAST)
-    assert_allclose(factor, np.linalg.cholesky(G).T, rtol=1e-12, atol=1e-12)
+    assert_allclose(factor, np.linalg.cholesky(G).T, rtol=0, atol=SUMMED)
 
 
 @pytest.mark.parametrize("place", [1, 40, 64, 70, 79])
@@ -66,7 +67,9 @@ def test_columns_come_and_go_in_any_order(way):
             delete(factor, k, i)
             del inside[i]
         U = np.triu(factor[: len(inside), : len(inside)])
-        assert_allclose(U, np.linalg.cholesky(G[np.ix_(inside, inside)]).T, rtol=1e-12, atol=1e-12)
+        assert_allclose(
+            U, np.linalg.cholesky(G[np.ix_(inside, inside)]).T, rtol=SUMMED, atol=SUMMED
+        )
 
 
 @both_ways
@@ -86,7 +89,7 @@ def test_systems_are_solved(way, k):
     factor = np.linalg.cholesky(G).T.copy()
     x = b.copy()
     WAYS[way]["solve_factored"](factor, k, x)
-    assert_allclose(x, np.linalg.solve(G, b), rtol=1e-12)
+    assert_allclose(x, np.linalg.solve(G, b), rtol=SUMMED)
 
 
 @pytest.mark.parametrize("new", range(6))
@@ -97,4 +100,4 @@ def test_what_is_known_of_a_solution_is_not_found_again(way, new):
     solution = np.linalg.solve(factor.T, b)
     x = np.concatenate([solution[: 5 - new], b[5 - new :]])
     WAYS[way]["solve_lower"](factor, 5, new, x)
-    assert_allclose(x, solution, rtol=1e-12)
+    assert_allclose(x, solution, rtol=SUMMED)

@@ -17,6 +17,7 @@ from empirisk.compiled.clustering import (
 from empirisk.compiled.clustering.tiles import LANES, STEP
 from empirisk.compiled.team import SYNC_SIZE
 from empirisk.learners.unsupervised.lloyd import scored_centres
+from tolerances import LAST_BITS, SUMMED
 
 rng = np.random.default_rng(0)
 
@@ -65,10 +66,10 @@ def test_rows_go_to_their_nearest_centres_and_sums_follow(way, n, p, K):
     distance = np.sqrt(((X[:, None] - centres) ** 2).sum(axis=2))
     assert_array_equal(labels, distance.argmin(axis=1))
     for k in range(K):
-        assert_allclose(sums[k], weight[labels == k] @ X[labels == k], rtol=1e-12, atol=1e-14)
-    assert_allclose(mass, np.bincount(labels, weight, K), rtol=1e-12)
+        assert_allclose(sums[k], weight[labels == k] @ X[labels == k], rtol=SUMMED, atol=LAST_BITS)
+    assert_allclose(mass, np.bincount(labels, weight, K), rtol=SUMMED)
     assert_array_equal(count, np.bincount(labels, minlength=K))
-    assert moved == pytest.approx(weight.sum(), rel=1e-12)
+    assert moved == pytest.approx(weight.sum(), rel=SUMMED)
     if K > 1:  # a bound: the second centre is beyond the first by more than the slack
         nearest = np.sort(distance, axis=1)
         gap = nearest[:, 1] - nearest[:, 0]
@@ -128,26 +129,26 @@ def test_passes_over_rows(way):
     placed, scatter = np.zeros((2, 4, LANES), np.float32), np.empty((2, 3))
     ways(summing.place_rows)[way](sync(), first, X, unit, shift, weight, placed, scatter)
     assert_array_equal(placed, tiled(z))
-    assert_allclose(scatter.sum(axis=0), weight @ z**2, rtol=1e-12)
+    assert_allclose(scatter.sum(axis=0), weight @ z**2, rtol=SUMMED)
     largest = np.empty(2)
     ways(summing.largest_entries)[way](sync(), first, X, unit, shift, largest)
     assert_array_equal(largest, [np.abs(z[:40]).max(), np.abs(z[40:]).max()])
     sums, mass = np.empty((2, 3)), np.empty(2)
     ways(summing.sum_columns)[way](sync(), first, X, unit, weight, sums, mass)
     for b, block in enumerate((slice(40), slice(40, 90))):
-        assert_allclose(sums[b], weight[block] @ X[block] * unit, rtol=1e-12, atol=1e-13)
-        assert mass[b] == pytest.approx(weight[block].sum(), rel=1e-12)
+        assert_allclose(sums[b], weight[block] @ X[block] * unit, rtol=SUMMED, atol=SUMMED)
+        assert mass[b] == pytest.approx(weight[block].sum(), rel=SUMMED)
     sums, mass = np.empty((2, 4, 3)), np.empty((2, 4))
     ways(summing.sum_clusters)[way](sync(), first, X, unit, shift, weight, labels, sums, mass)
     by_hand = [weight[labels == k] @ z[labels == k] for k in range(4)]
-    assert_allclose(sums.sum(axis=0), by_hand, rtol=1e-10, atol=1e-13)
+    assert_allclose(sums.sum(axis=0), by_hand, rtol=SUMMED, atol=SUMMED)
     distance, every = np.empty(90), np.empty((90, 4))
     ways(summing.square_distances)[way](sync(), first, X, unit, shift, labels, centres, distance)
     columns = np.ascontiguousarray(centres.T)
     ways(summing.all_distances)[way](sync(), first, X, unit, shift, columns, every)
     square = ((z[:, None] - centres) ** 2).sum(axis=2)
-    assert_allclose(every, square, rtol=1e-12)
-    assert_allclose(distance, square[np.arange(90), labels], rtol=1e-12)
+    assert_allclose(every, square, rtol=SUMMED)
+    assert_allclose(distance, square[np.arange(90), labels], rtol=SUMMED)
 
 
 @pytest.mark.parametrize("way", [0, 1])
@@ -169,14 +170,16 @@ def test_two_nearest_centres_as_centres_come_and_go(way):
     def check():
         square = ((rows[:, None].astype(float) - rows[chosen].astype(float)) ** 2).sum(axis=2)
         order = np.sort(square, axis=1)
-        assert_allclose(apart.T, order[:, :2], atol=1e-6)  # single precision, sizes up to 8
+        assert_allclose(
+            apart.T, order[:, :2], rtol=0, atol=1e-06
+        )  # single precision, sizes up to 8
         assert_array_equal(near[0], square.argmin(axis=1))
         assert potential.sum() == pytest.approx(weight @ order[:, 0], rel=1e-6)  # single precision
 
     for k, row in enumerate(chosen):
         distance, left = distances([row])
         ways(seeding.enter_centre)[way](sync(), first, distance[0], np.int32(k), near, apart)
-        assert weight @ apart[0].astype(float) == pytest.approx(left[0], rel=1e-12)
+        assert weight @ apart[0].astype(float) == pytest.approx(left[0], rel=SUMMED)
         potential[:] = left[0] / 2
     check()
     distance, _ = distances([40])
@@ -189,7 +192,7 @@ def test_two_nearest_centres_as_centres_come_and_go(way):
         potential,
     )  # fmt: skip
     check()
-    assert potential.sum() == pytest.approx(foretold[2], rel=1e-12)
+    assert potential.sum() == pytest.approx(foretold[2], rel=SUMMED)
     found, ahead = near.copy(), apart.copy()
     ways(seeding.find_two_nearest)[way](
         sync(), first, tiled(rows), weight, rows[chosen], near, apart, potential
@@ -215,7 +218,7 @@ def test_the_centre_missed_least_is_the_one_whose_exchange_leaves_least(way, n):
         joined = ((rows - points[c]) ** 2).sum(axis=1)
         left = [weight @ np.c_[np.delete(square, k, axis=1), joined].min(axis=1) for k in range(5)]
         with_all = weight @ np.c_[square, joined].min(axis=1)
-        assert_allclose(extra[c], np.array(left) - with_all, atol=1e-5)  # single precision
+        assert_allclose(extra[c], np.array(left) - with_all, rtol=0, atol=1e-05)  # single precision
 
 
 @pytest.mark.parametrize("way", [0, 1])
@@ -280,11 +283,11 @@ def test_sums_over_pairs(way):
     ways(pairs.mean_distances)[way](sync(), first, rows, weight, labels, begin, mass, own, other)
     same = labels[:, None] == np.arange(4)
     mean = np.sqrt(square) * weight @ same / mass
-    assert_allclose(own, mean[same], rtol=1e-12)
-    assert_allclose(other, np.where(same, np.inf, mean).min(axis=1), rtol=1e-12)
+    assert_allclose(own, mean[same], rtol=SUMMED)
+    assert_allclose(other, np.where(same, np.inf, mean).min(axis=1), rtol=SUMMED)
     ways(pairs.sum_squares_within)[way](sync(), first, rows, weight, labels, begin, within)
     own = labels[:, None] == labels
-    assert_allclose(within, (square * own) @ weight, rtol=1e-12)
+    assert_allclose(within, (square * own) @ weight, rtol=SUMMED)
 
 
 @pytest.mark.parametrize("way", [0, 1])
@@ -312,7 +315,7 @@ def test_each_row_pulls_its_nearest_centre_once_for_each_copy(way, kind, alpha):
             by_hand[k] += 1
             centres[k] += alpha(t, by_hand[k]) * (X[i] - centres[k])
         t += copies[i]
-    assert_allclose(columns.T, centres, rtol=1e-12, atol=1e-14)
+    assert_allclose(columns.T, centres, rtol=SUMMED, atol=LAST_BITS)
     assert_array_equal(count, by_hand)
     assert steps[0] == copies.sum()
 
@@ -354,7 +357,9 @@ def test_single_rows_go_where_they_lower_the_sum_of_squares(way, size):
     assert (labels != original).any()
     assert_array_equal(count, np.bincount(labels, minlength=3))
     assert_allclose(
-        centres, (labels[:, None] == np.arange(3)).T @ (weight[:, None] * X) / mass[:, None]
+        centres,
+        (labels[:, None] == np.arange(3)).T @ (weight[:, None] * X) / mass[:, None],
+        rtol=SUMMED,
     )
     assert_array_equal(scored[0], scored_centres(centres)[0])
     assert_array_equal(scored[1], scored_centres(centres)[1])
@@ -380,11 +385,11 @@ def test_ways_down_end_where_no_single_row_can_lower_the_sum_of_squares(way):
         )  # fmt: skip
         square = ((X[:, None] - centres[t]) ** 2).sum(axis=2)
         labels = square.argmin(axis=1)
-        assert within[t] == pytest.approx(weight @ square.min(axis=1), rel=1e-12)
+        assert within[t] == pytest.approx(weight @ square.min(axis=1), rel=SUMMED)
         mass = np.bincount(labels, weight)
         for k in range(4):
             own = labels == k
-            assert_allclose(centres[t, k], np.average(X[own], 0, weight[own]), atol=1e-12)
+            assert_allclose(centres[t, k], np.average(X[own], 0, weight[own]), rtol=0, atol=SUMMED)
         out = (square * mass / (mass - weight[:, None]))[np.arange(70), labels]
         into = square * mass / (mass + weight[:, None])
         into[np.arange(70), labels] = np.inf

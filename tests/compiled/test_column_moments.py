@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from empirisk.compiled import column_moments as moments
 from empirisk.compiled import column_scores as scores
+from tolerances import LAST_BITS, SUMMED
 
 FORMS = [lambda kernel: kernel, lambda kernel: kernel.py_func]
 both = pytest.mark.parametrize("form", FORMS, ids=["compiled", "python"])
@@ -48,7 +49,7 @@ def test_many_rows_are_taken_in_parts_that_do_not_show():
     total, mean, scatter = (np.zeros((3, 3)) for _ in range(3))
     moments.add_column_moments(X, y, w, total, mean, scatter)
     for k in range(3):
-        assert_allclose([total[k], mean[k], scatter[k]], by_definition(X, y, w, k), rtol=1e-11)
+        assert_allclose([total[k], mean[k], scatter[k]], by_definition(X, y, w, k), rtol=SUMMED)
 
 
 @both
@@ -71,7 +72,7 @@ def test_without_each_row(form, holes):
     for i in range(25):
         others = np.arange(25) != i
         known = by_definition(X[others], y[others], w[others], y[i])
-        assert_allclose([total[i], mean[i], scatter[i]], known, rtol=1e-11, atol=1e-11)
+        assert_allclose([total[i], mean[i], scatter[i]], known, rtol=SUMMED, atol=SUMMED)
 
 
 @both
@@ -88,7 +89,7 @@ def test_gaussian_scores(form, holes):
         there = ~np.isnan(X[i])
         z = (X[i] - mean) * inverse
         known = 1 - np.sum((z**2 / 2 + log_scale)[:, there], axis=1)
-        assert_allclose(out[i], known, rtol=1e-12)
+        assert_allclose(out[i], known, rtol=SUMMED)
 
 
 @both
@@ -113,11 +114,11 @@ def test_levels_are_counted_and_scored(form):
     for k in range(2):
         for j in range(4):
             known = [w[(y == k) & (X[:, j] == c)].sum() for c in range(3)]
-            assert_allclose(counts[k, 3 * j : 3 * j + 3], known, rtol=1e-13)
+            assert_allclose(counts[k, 3 * j : 3 * j + 3], known, rtol=LAST_BITS)
     table, out = rng.normal(size=(12, 2)), np.zeros((30, 2))
     form(scores.add_level_scores)(X, first, table, out)
     known = [
         sum((table[3 * j + int(X[i, j])] for j in range(4) if X[i, j] == X[i, j]), np.zeros(2))
         for i in range(30)
     ]
-    assert_allclose(out, known, rtol=1e-12, atol=1e-14)
+    assert_allclose(out, known, rtol=SUMMED, atol=LAST_BITS)

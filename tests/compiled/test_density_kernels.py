@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from empirisk.compiled.densities import kernels as kinds
 from empirisk.compiled.densities import leaf_sums, leaves, line_boxes, local_fits, pair_sums
+from tolerances import LAST_BITS, SOLVED, SUMMED
 
 REACH = 45.0  # an exponent whose exp is nothing beside 1
 SHAPE = 1.7
@@ -64,13 +65,13 @@ def test_sums_over_pairs_at_many_bandwidths(kind, way):
     distance = np.linalg.norm(T[:, None] - X, axis=2)
     other = groups != group[:, None]
     near = np.where(other, distance, np.inf).min(axis=1)
-    assert_allclose(nearest, near**2, rtol=1e-14)
+    assert_allclose(nearest, near**2, rtol=LAST_BITS)
     profile = PROFILES[kind]
     for v, rate in enumerate(rates):
         known = (other * profile(distance * np.sqrt(rate))) @ weight
         if kind in (kinds.GAUSSIAN, kinds.EXPONENTIAL):
             known /= profile(near * np.sqrt(rate))
-        assert_allclose(sums[:, v], known, rtol=1e-11, atol=1e-13)
+        assert_allclose(sums[:, v], known, rtol=SUMMED, atol=SUMMED)
 
 
 @ways
@@ -100,7 +101,7 @@ def test_far_from_all_rows_sums_are_those_beside_the_nearest(kind, way):
     for v, rate in enumerate(rates):
         # exponents of 1e6 are rounded to 1e-10
         known = np.exp(-beyond * rate ** (power / 2)) @ weight
-        assert_allclose(sums[:, v], known, rtol=1e-8)
+        assert_allclose(sums[:, v], known, rtol=SUMMED)
 
 
 def test_no_pair_of_points_is_nearer_or_farther_than_their_boxes():
@@ -112,8 +113,8 @@ def test_no_pair_of_points_is_nearer_or_farther_than_their_boxes():
     for c, leaf in enumerate(chosen):
         gap = np.maximum(np.maximum(lows[:, leaf] - most, least - highs[:, leaf]), 0)
         span = np.maximum(highs[:, leaf] - least, most - lows[:, leaf])
-        assert near[c] == pytest.approx(gap @ gap, rel=1e-14)
-        assert far[c] == pytest.approx(span @ span, rel=1e-14)
+        assert near[c] == pytest.approx(gap @ gap, rel=LAST_BITS)
+        assert far[c] == pytest.approx(span @ span, rel=LAST_BITS)
 
 
 @pytest.mark.parametrize("kind", [kinds.GAUSSIAN, kinds.EXPONENTIAL])
@@ -123,7 +124,7 @@ def test_what_is_beyond_the_cut_is_its_share_of_the_sum_at_most_and_not_much_les
     assert offset == 4.0
     profile = PROFILES[kind]
     known = masses @ profile(np.sqrt(rate * far))  # of the sum, at least
-    assert 3.0 * profile(np.sqrt(rate * cut)) == pytest.approx(1e-6 * known, rel=1e-9)
+    assert 3.0 * profile(np.sqrt(rate * cut)) == pytest.approx(1e-6 * known, rel=SUMMED)
 
 
 def cut(X, largest):
@@ -215,11 +216,11 @@ def test_local_fits_are_weighted_least_squares(kind, degree, way):
             hat, leverage = naive_line(
                 kind, (X * scale)[other], Y, weight[other], rate, t * scale, degree
             )
-            assert_allclose(fits[q, v], hat @ Y[other], rtol=1e-9, atol=1e-11)
-            assert_allclose(norms[q, v], (hat**2 / weight[other]).sum(), rtol=1e-9)
+            assert_allclose(fits[q, v], hat @ Y[other], rtol=SOLVED, atol=SOLVED)
+            assert_allclose(norms[q, v], (hat**2 / weight[other]).sum(), rtol=SUMMED)
             # Norming to the kernel of the nearest row, not to k(0), is the kernel's own business.
             if kind not in (kinds.GAUSSIAN, kinds.EXPONENTIAL):
-                assert_allclose(leverages[q, v], leverage, rtol=1e-9)
+                assert_allclose(leverages[q, v], leverage, rtol=SUMMED)
 
 
 @ways
@@ -233,8 +234,8 @@ def test_out_of_reach_the_nearest_rows_are_averaged(way):
         T, np.array([1]), X, groups, np.ones((2, 1)), weight, Y, np.array([0.1, 25.0]),
         kinds.EPANECHNIKOV, REACH, 1, fits, norms, leverages,
     )  # fmt: skip
-    assert_allclose(fits[0, 1], (3 * 1 + 4 + 2 * 7) / 6, rtol=1e-14)
-    assert_allclose(norms[0, 1], 1 / 6, rtol=1e-14)
+    assert_allclose(fits[0, 1], (3 * 1 + 4 + 2 * 7) / 6, rtol=LAST_BITS)
+    assert_allclose(norms[0, 1], 1 / 6, rtol=LAST_BITS)
     out = np.empty((1, 4))
     taken(local_fits.local_weights, way)(
         T - 0.4, X[:4], np.ones(1), weight[:4], 25.0, kinds.TOPHAT, REACH, out
@@ -243,7 +244,7 @@ def test_out_of_reach_the_nearest_rows_are_averaged(way):
     taken(local_fits.local_weights, way)(
         T, X[:4], np.ones(1), weight[:4], 25.0, kinds.TOPHAT, REACH, out
     )
-    assert_allclose(out[0], np.array([3, 1, 2, 0]) / 6, rtol=1e-14)
+    assert_allclose(out[0], np.array([3, 1, 2, 0]) / 6, rtol=LAST_BITS)
 
 
 def test_no_direction_without_spread_has_a_slope():
@@ -258,7 +259,7 @@ def test_no_direction_without_spread_has_a_slope():
         ([[1e-9, 0.0], [0.0, 2.0]], [1e-5, 1.0], [1e4, 0.5]),
     ):
         local_fits.solve(np.array(C), np.array(b), slope)
-        assert_allclose(slope, known, rtol=1e-12)
+        assert_allclose(slope, known, rtol=SUMMED)
 
 
 def test_the_widest_column_is_not_the_one_of_the_largest_numbers():
@@ -309,14 +310,16 @@ def test_moments_of_boxes_and_bins(way):
     for k in range(line_boxes.TERMS):
         # exp(-e^2 / 2) is a polynomial with a remainder below 1e-13 here
         known = np.bincount(box, weight * np.exp(-(e**2) / 2) * e**k, 10)
-        assert_allclose(moments[:, k], known, rtol=1e-11, atol=1e-13)
+        assert_allclose(moments[:, k], known, rtol=SOLVED, atol=SUMMED)
         if k < 4:
-            assert_allclose(bins[:, k], np.bincount(box, weight * e**k, 10), rtol=1e-11, atol=1e-13)
+            assert_allclose(
+                bins[:, k], np.bincount(box, weight * e**k, 10), rtol=SUMMED, atol=SUMMED
+            )
     whole, mass = moments.copy(), np.empty(10)
     taken(line_boxes.finish_moments, way)(moments, mass)
     assert_array_equal(mass, whole[:, 0])
     factorials = np.cumprod([1.0, *range(1, line_boxes.TERMS)])
-    assert_allclose(moments, whole / factorials, rtol=1e-14)
+    assert_allclose(moments, whole / factorials, rtol=LAST_BITS)
 
 
 @ways

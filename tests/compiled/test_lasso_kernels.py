@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from empirisk.compiled import lasso, lasso_support, lasso_walk
 from empirisk.solvers import lasso as solver
 from empirisk.solvers.lasso import GramProblem, Stopping
+from tolerances import LAST_BITS, SUMMED
 
 
 class Poisoned:
@@ -48,7 +49,7 @@ def test_python_originals_find_the_same_and_read_nothing_too_soon(m, ridge, posi
     assert found.reached.all()
     b = known.coef[-1]  # the optimality conditions at the last penalty
     slope, at = X.T @ (y - X @ b) - ridge * b, np.where(np.arange(m) > 0, alphas[-1], 0.0)
-    assert_allclose(slope[b != 0], (at * np.sign(b))[b != 0], atol=1e-9 * (y @ y))
+    assert_allclose(slope[b != 0], (at * np.sign(b))[b != 0], rtol=0, atol=1e-09 * (y @ y))
     assert ((slope if positive else np.abs(slope)) <= at + 1e-9 * (y @ y)).all()
 
 
@@ -69,19 +70,21 @@ def test_a_step_for_a_support_ends_at_its_minimiser_or_at_the_first_change_of_si
     def objective(b):
         return b @ gram @ b / 2 - right @ b + threshold @ np.abs(b)
 
-    assert_allclose(gradient, right - gram @ coef, atol=1e-10)
+    assert_allclose(gradient, right - gram @ coef, rtol=0, atol=SUMMED)
     assert objective(coef) < objective(before)
     best = np.linalg.solve(gram, right - threshold * np.sign(before))
     crossed = (best * before <= 0) & (threshold > 0)
     assert settled == (not crossed.any())
     if settled:
-        assert_allclose(coef, best, atol=1e-10)
+        assert_allclose(coef, best, rtol=0, atol=SUMMED)
         return
     assert (coef == 0).any()
     clipped = np.where(crossed, 0.0, best)
     first = (before / (before - best))[crossed].min()
     lower = objective(clipped) < objective(before)
-    assert_allclose(coef, clipped if lower else before + first * (best - before), atol=1e-10)
+    assert_allclose(
+        coef, clipped if lower else before + first * (best - before), rtol=0, atol=SUMMED
+    )
 
 
 def test_a_column_that_depends_on_another_moves_where_the_penalty_falls():
@@ -118,7 +121,7 @@ def test_what_a_dependent_column_gives_up_the_others_take(way, nearest):
         2, way, np.ones(3), False, np.sign(before), coef, factor, order, 2
     )
     assert i == (nearest if nearest < 2 else -1)
-    assert_allclose(coef, before + 0.14 * way * np.array([-1, -1, 1]), atol=1e-15)
+    assert_allclose(coef, before + 0.14 * way * np.array([-1, -1, 1]), rtol=0, atol=LAST_BITS)
     assert coef[nearest] == 0
 
 

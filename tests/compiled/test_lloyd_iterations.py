@@ -11,6 +11,7 @@ from empirisk.compiled.clustering.iterating import GAIN, MOVEMENT, STABILITY, UN
 from empirisk.compiled.clustering.tiles import LANES, STEP
 from empirisk.compiled.team import SYNC_SIZE
 from empirisk.learners.unsupervised.lloyd import scored_centres
+from tolerances import LAST_BITS, SOLVED, SUMMED
 
 UNIT, SHIFT = 0.5, np.array([0.25, -0.125])
 GOING_ON, CONVERGED, HOPELESS = range(3)
@@ -70,7 +71,7 @@ def iterations(kernel, X, weight, centres, criterion, tol, bar, most, room):
         *scored_centres(centres), np.zeros(K), labels, slack, np.empty((2, K, p)), np.empty((2, K)),
         np.empty((2, K), np.int64), np.empty(2), sums, mass, count, steps, kept, progress,
     )  # fmt: skip
-    assert_allclose(mass, np.bincount(labels, weight, K), rtol=1e-12, atol=1e-15)
+    assert_allclose(mass, np.bincount(labels, weight, K), rtol=SUMMED, atol=LAST_BITS)
     assert_array_equal(count, np.bincount(labels, minlength=K))
     t, standing = progress
     return steps[:t], kept[: min(t, room)], centres, labels, standing
@@ -101,9 +102,9 @@ def test_each_iteration_is_that_of_naive_lines(way, stop, bar, most):
     )
     known = naive_iterations(Z, weight, starts, stops, bar, most)
     assert len(steps) == len(known[0])
-    assert_allclose(steps, known[0], rtol=1e-11)
-    assert_allclose(kept, known[1][:4], rtol=1e-11, atol=1e-14)
-    assert_allclose(centres, known[2], rtol=1e-11, atol=1e-14)
+    assert_allclose(steps, known[0], rtol=SUMMED)
+    assert_allclose(kept, known[1][:4], rtol=SUMMED, atol=LAST_BITS)
+    assert_allclose(centres, known[2], rtol=SUMMED, atol=LAST_BITS)
     assert_array_equal(labels, known[3])
     assert standing == known[4]
 
@@ -132,7 +133,7 @@ def test_where_all_rows_lie_on_centres_a_cluster_stays_empty():
     )
     assert (len(steps), standing) == (2, CONVERGED)
     assert_array_equal(labels, np.repeat([0, 1], 40))
-    assert_allclose(centres, starts, rtol=1e-14)
+    assert_allclose(centres, starts, rtol=LAST_BITS)
 
 
 def test_a_row_that_rounding_has_put_off_its_centre_becomes_none():
@@ -160,10 +161,10 @@ def test_what_centres_use_up_is_their_own_move_and_the_largest_of_others(order):
     angle = rng.uniform(0, 6, size=4)
     new = old + move[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
     total = iterating.move_centres(old, new.copy(), spent)
-    assert total == pytest.approx(move @ move)
+    assert total == pytest.approx(move @ move, rel=SUMMED)
     assert_array_equal(old, new)
     others = [np.delete(move, k).max() for k in range(4)]
-    assert_allclose(spent, 1 + move + others, rtol=1e-11)
+    assert_allclose(spent, 1 + move + others, rtol=SOLVED)
     assert (spent >= (1 + move + others) * (1 - 1e-15)).all()
 
 

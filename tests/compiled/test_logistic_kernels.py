@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit, log_softmax, softmax
 
 from empirisk.compiled import logistic
+from tolerances import LAST_BITS, SUMMED
 
 SAME = {"rtol": 1e-12, "atol": 1e-15}  # sums of seven terms of either sign
 both_ways = pytest.mark.parametrize("run", [lambda f: f, lambda f: f.py_func], ids=["c", "python"])
@@ -29,9 +30,9 @@ def test_two_classes(run):
     f, residual, root = scores[:, 0].copy(), np.empty((7, 1)), np.empty(7)
     total = run(logistic.logistic_rows)(f, y, weight, residual[:, 0])
     assert_allclose(total, weight @ np.logaddexp(0, np.where(y == 1, -f, f)), **SAME)
-    assert_allclose(residual[:, 0], weight * (expit(f) - y), rtol=1e-12, atol=1e-15)
+    assert_allclose(residual[:, 0], weight * (expit(f) - y), rtol=SUMMED, atol=LAST_BITS)
     run(logistic.logistic_curvature)(f, weight, root)
-    assert_allclose(root, np.sqrt(weight * expit(f) * expit(-f)), rtol=1e-12)
+    assert_allclose(root, np.sqrt(weight * expit(f) * expit(-f)), rtol=SUMMED)
 
 
 @pytest.mark.parametrize("n_classes", [3, 5])
@@ -43,7 +44,7 @@ def test_many_classes(run, n_classes):
     assert_allclose(total, -weight @ log_softmax(scores, axis=1)[np.arange(7), y], **SAME)
     assert_allclose(residual, weight[:, None] * (softmax(scores, axis=1) - own), **SAME)
     run(logistic.softmax_probabilities)(share)
-    assert_allclose(share, softmax(scores, axis=1), rtol=1e-12)
+    assert_allclose(share, softmax(scores, axis=1), rtol=SUMMED)
 
 
 @pytest.mark.parametrize("intercept", [False, True])

@@ -12,6 +12,7 @@ from empirisk.compiled.mixtures.ward import ward_merges
 from empirisk.compiled.team import SYNC_SIZE
 from empirisk.learners.density.covariance_structures import inverse_roots
 from empirisk.learners.density.mixture_starts import numbered, ward_cut
+from tolerances import LAST_BITS, SUMMED
 
 LANES, WIDTH = tiles.LANES, tiles.WIDTH
 NEAR = {"rtol": 1e-11, "atol": 1e-12}  # sums of a hundred terms of size 1 in another order
@@ -119,8 +120,8 @@ def test_components_may_be_far_apart(way):
         sync(), case.first, filled, weight, case.means, *case.factors(), sums, products, found,
     )  # fmt: skip
     expected = case.moments()
-    assert_allclose(sums.sum(axis=(0, 3))[:, -1], expected[0], rtol=1e-9, atol=1e-12)
-    assert_allclose(found.sum(), expected[3], rtol=1e-12)
+    assert_allclose(sums.sum(axis=(0, 3))[:, -1], expected[0], rtol=SUMMED, atol=SUMMED)
+    assert_allclose(found.sum(), expected[3], rtol=SUMMED)
 
 
 def test_a_matrix_that_rounding_made_singular_has_a_root():
@@ -210,7 +211,7 @@ def test_missing_values_have_their_conditional_moments(way):
 
 def test_posteriors_of_components_that_are_far_apart_are_numbers():
     joint = np.array([-3000.0, -1000.0, -1000.0 - np.log(3), -5000.0])
-    assert missing.posterior_row(joint) == pytest.approx(-1000 + np.log(4 / 3), rel=1e-15)
+    assert missing.posterior_row(joint) == pytest.approx(-1000 + np.log(4 / 3), rel=LAST_BITS)
     assert_allclose(joint, [0, 0.75, 0.25, 0], **NEAR)
 
 

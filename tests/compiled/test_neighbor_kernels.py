@@ -17,6 +17,7 @@ from empirisk.compiled.neighbors.distances import scan_distances, to_distances
 from empirisk.compiled.neighbors.gaps import fill_buckets
 from empirisk.compiled.neighbors.mapping import map_rows
 from empirisk.learners.neighbors.searching import NO_FOLDS, Blocks, Buckets, Tree
+from tolerances import LAST_BITS, SUMMED
 
 rng = np.random.default_rng(0)
 X, POINTS = np.round(rng.normal(size=(90, 5)), 1), np.round(rng.normal(size=(7, 5)), 1)
@@ -121,7 +122,7 @@ def test_mixed_rows(kernel):
     )
     expected = np.nanmean(np.where(np.isnan(z), np.nan, apart), axis=2)
     order = np.argsort(expected.round(12), axis=1, kind="stable")[:, :6]
-    assert_allclose(gaps, np.take_along_axis(expected, order, axis=1), rtol=1e-14)
+    assert_allclose(gaps, np.take_along_axis(expected, order, axis=1), rtol=LAST_BITS)
 
 
 @ways(kd_tree.halve_rows)
@@ -209,8 +210,8 @@ def test_the_nearest_of_rows_that_single_precision_cannot_tell_apart():
     assert count == 6
     assert_array_equal(np.sort(row[:6]), np.sort(nearest(folds=False)[1][0]))
     known = nearest(folds=False)[0][0] * unit - size
-    assert_allclose(np.sort(product[:6]), known, rtol=1e-14)
-    assert reach == pytest.approx(known[-1], rel=1e-12)
+    assert_allclose(np.sort(product[:6]), known, rtol=LAST_BITS)
+    assert reach == pytest.approx(known[-1], rel=SUMMED)
 
 
 @ways(fill_buckets)
@@ -226,7 +227,7 @@ def test_distances(kernel):
         gaps, lost = np.array([[0.0, 2.0], [3.0, np.inf]]), np.empty(2, bool)
         expected = gaps**root
         kernel(gaps, np.array([[4, 2], [1, -1]]), X[[4, 9]], X, norm, power, lost)
-        assert_allclose(gaps, expected, rtol=1e-15)
+        assert_allclose(gaps, expected, rtol=LAST_BITS)
         assert not lost.any()
 
 
@@ -252,14 +253,14 @@ def test_distances_of_any_size(kernel, unit):
     kernel(X * unit, FOLD, POINTS * unit, OWN, 0, 2.0, distances, rows)
     gaps, expected = nearest()
     assert_array_equal(rows, expected)
-    assert_allclose(distances, np.sqrt(gaps) * unit, rtol=1e-14)
+    assert_allclose(distances, np.sqrt(gaps) * unit, rtol=LAST_BITS)
     far = POINTS.copy()
     far[0, 0] = np.inf
     kernel(X * unit, NO_FOLDS, far, NO_FOLDS, 0, 2.0, distances, rows)
     assert_array_equal(distances[0], np.inf)
     kernel(X * unit, NO_FOLDS, POINTS * unit, NO_FOLDS, 3, 3.0, distances, rows)
     cubes = np.sort((np.abs(POINTS[:, None] - X) ** 3).sum(axis=2), axis=1)
-    assert_allclose(distances, np.cbrt(cubes[:, :6]) * unit, rtol=1e-14)
+    assert_allclose(distances, np.cbrt(cubes[:, :6]) * unit, rtol=LAST_BITS)
 
 
 @ways(map_rows)
@@ -286,7 +287,7 @@ def test_averages_count_copies(kernel):
     y, out = np.array([3.0, -1.0, 2.0, 10.0]), np.empty((2, 3))
     kernel(ROWS, SHARE, WEIGHT, y, KS, out)
     mass = COUNTED * SHARE[:, None]
-    assert_allclose(out, (mass * y[ROWS][:, None]).sum(axis=2) / mass.sum(axis=2), rtol=1e-14)
+    assert_allclose(out, (mass * y[ROWS][:, None]).sum(axis=2) / mass.sum(axis=2), rtol=LAST_BITS)
 
 
 @ways(averaging.class_shares)
@@ -295,7 +296,7 @@ def test_shares_of_classes_count_copies(kernel):
     kernel(ROWS, SHARE, WEIGHT, y, KS, out)
     mass = COUNTED * SHARE[:, None]
     expected = [(mass * (y[ROWS] == c)[:, None]).sum(axis=2) / mass.sum(axis=2) for c in range(3)]
-    assert_allclose(out, np.stack(expected, axis=2), rtol=1e-14)
+    assert_allclose(out, np.stack(expected, axis=2), rtol=LAST_BITS)
 
 
 @ways(averaging.class_votes)
@@ -310,4 +311,4 @@ def test_shares_of_neighbours_sum_to_one(kernel):
     out = np.empty((2, 4))
     kernel(ROWS, SHARE, WEIGHT, 2.5, out)
     mass = COUNTED[:, 1] * SHARE
-    assert_allclose(out, mass / mass.sum(axis=1, keepdims=True), rtol=1e-14)
+    assert_allclose(out, mass / mass.sum(axis=1, keepdims=True), rtol=LAST_BITS)

@@ -11,6 +11,7 @@ from empirisk.compiled.weighted_statistics import (
     weighted_deviations,
     weighted_quantiles,
 )
+from tolerances import LAST_BITS, SUMMED
 
 
 @pytest.fixture
@@ -39,7 +40,7 @@ def test_quantiles_are_those_of_repeated_rows(rows, q):
     weighted_quantiles(values, order, counts, q, 1e-12, found)
     for each, count in zip(found, counts, strict=True):
         twin = np.quantile(repeated(values, count), q, axis=0, method="averaged_inverted_cdf")
-        assert_allclose(each, twin, rtol=1e-15)
+        assert_allclose(each, twin, rtol=LAST_BITS)
 
 
 def test_deviations_and_correlations_are_those_of_repeated_rows(rows):
@@ -64,8 +65,8 @@ def test_rows_close_to_one_another_beside_one_that_is_not_drawn(scale):
     weighted_deviations(values, weights, *means_of(values, weights), deviation)
     weighted_correlations(values, weights, *means_of(values, weights), correlation)
     twin = np.array([[0.0, 0.0], [1.0, 3.0], [3.0, 1.0], [3.0, 1.0]])
-    assert_allclose(deviation[0] / scale, twin.std(axis=0), rtol=1e-12)
-    assert_allclose(correlation, np.corrcoef(twin.T)[0, 1], rtol=1e-12)
+    assert_allclose(deviation[0] / scale, twin.std(axis=0), rtol=SUMMED)
+    assert_allclose(correlation, np.corrcoef(twin.T)[0, 1], rtol=SUMMED)
 
 
 def test_equal_rows_have_no_spread_and_no_correlation():

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from empirisk.data.column_moments import ColumnMoments, LevelCounts
+from tolerances import LAST_BITS, SUMMED
 
 
 def sample(n=60, p=4, holes=0.3, seed=0):
@@ -51,7 +52,7 @@ def test_they_are_those_of_the_definition_at_any_scale():
                 mean = np.average(X[own, j], weights=weight[own])
                 variance = np.average((X[own, j] - mean) ** 2, weights=weight[own])
                 known = weight[own].sum(), mean * scale, np.sqrt(variance) * scale
-                assert_allclose([each[k, j] for each in found], known, rtol=1e-12)
+                assert_allclose([each[k, j] for each in found], known, rtol=SUMMED)
 
 
 def test_pooled_over_classes():
@@ -59,7 +60,7 @@ def test_pooled_over_classes():
     pooled = ColumnMoments.of(X, y, weight, 3).pooled()
     alone = ColumnMoments.of(X, np.zeros(60, np.int64), weight, 1)
     for found, known in zip(pooled, (alone.weight, alone.mean, alone.variance), strict=True):
-        assert_allclose(found, known[0], rtol=1e-12)
+        assert_allclose(found, known[0], rtol=SUMMED)
     constant = ColumnMoments.of(np.full((9, 1), 0.1), np.arange(9) % 3, np.ones(9), 3)
     assert_array_equal(constant.pooled()[2], 0.0)
 
@@ -68,8 +69,8 @@ def test_pooled_over_classes():
 def test_extreme_weights(scale):
     X, y, weight = sample()
     one, other = ColumnMoments.of(X, y, weight, 3), ColumnMoments.of(X, y, weight * scale, 3)
-    assert_allclose(other.weight, one.weight * scale, rtol=1e-14)
-    assert_allclose(other.variance, one.variance, rtol=1e-12)
+    assert_allclose(other.weight, one.weight * scale, rtol=LAST_BITS)
+    assert_allclose(other.variance, one.variance, rtol=SUMMED)
 
 
 def test_parts_of_different_scale():

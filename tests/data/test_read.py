@@ -15,6 +15,7 @@ from data.csv_cases import BAD, GOOD, assert_same_contents, contents, write
 from empirisk.data import opening
 from empirisk.data.read import read_table
 from empirisk.runtime.errors import DataError, EmpiriskError
+from tolerances import SUMMED
 
 
 @pytest.mark.parametrize("case", GOOD, ids=str)
@@ -49,7 +50,7 @@ def test_what_comes_late_counts_as_much_as_what_comes_first(late, column, tmp_pa
     assert repr((table["a"].kind, found[0], found[-1])) == repr(column) or (
         table["a"].kind,
         *map(float, (found[0], found[-1])),
-    ) == pytest.approx(column, nan_ok=True)
+    ) == pytest.approx(column, nan_ok=True, rel=SUMMED)
     if column[0] == "category":
         assert f"{late!r} in line 2002" in "\n".join(table.source.notes)
 

@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from empirisk.data.blocks import Blocks
 from empirisk.data.shifted_sums import shifted_sums
 from empirisk.learners.unsupervised.ways_to_axes import shifted_moments
+from tolerances import SUMMED
 
 
 def blocks_of(X, weight):
@@ -47,13 +48,13 @@ def test_a_first_block_unlike_the_others_gives_way_to_another_shift():
     X[4096:, 0] += 2e8
     found = shifted_moments(blocks_of(X, np.ones(len(X))))
     Z = X - X.mean(axis=0)
-    assert_allclose(found.moments.scatter[1, 1], Z[:, 1] @ Z[:, 1], rtol=1e-12)
-    assert_allclose(found.moments.scatter[0, 0], Z[:, 0] @ Z[:, 0], rtol=1e-12)
+    assert_allclose(found.moments.scatter[1, 1], Z[:, 1] @ Z[:, 1], rtol=SUMMED)
+    assert_allclose(found.moments.scatter[0, 0], Z[:, 0] @ Z[:, 0], rtol=SUMMED)
     late = rng.normal(size=(20_000, 1))
     late[4096:] += 1e9
     late[:4096] += 1e9 - 1e5
     scatter = shifted_moments(blocks_of(late, np.ones(len(late)))).moments.scatter
-    assert_allclose(scatter, np.square(late - late.mean()).sum(), rtol=1e-9)
+    assert_allclose(scatter, np.square(late - late.mean()).sum(), rtol=SUMMED)
 
 
 def test_a_constant_column_has_no_scatter_at_all():

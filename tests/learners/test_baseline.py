@@ -26,6 +26,7 @@ from empirisk.losses import (
 )
 from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.errors import ParameterError
+from tolerances import LAST_BITS
 
 COSTS = Costs([[0, 2, 3, 9], [1, 0, 1, 2], [1, 1, 0, 1], [1, 5, 1, 0]])
 NUMBERS = [Squared(), Absolute(), Quantile(0.3)]
@@ -85,7 +86,7 @@ def test_no_other_class_has_a_smaller_mean_loss(loss):
     risks = [np.average(loss(y, np.full(len(y), k)), weights=weight) for k in range(4)]
     assert model.constant_ == labels[np.argmin(risks)]
     assert_array_equal(model.predict(X), model.constant_)
-    assert_allclose(model.class_prior_, np.bincount(y, weight) / weight.sum(), rtol=1e-13)
+    assert_allclose(model.class_prior_, np.bincount(y, weight) / weight.sum(), rtol=LAST_BITS)
     assert_array_equal(model.predict_proba(X), np.tile(model.class_prior_, (50, 1)))
 
 
@@ -93,24 +94,24 @@ def test_no_other_class_has_a_smaller_mean_loss(loss):
 def test_losses_of_probabilities_get_frequencies_and_the_most_frequent_is_predicted(loss):
     X, y, weight = sample(as_loss(loss))
     model = Baseline(loss).fit(X, y, weight)
-    assert_allclose(model.constant_, np.bincount(y, weight) / weight.sum(), rtol=1e-13)
+    assert_allclose(model.constant_, np.bincount(y, weight) / weight.sum(), rtol=LAST_BITS)
     assert_array_equal(model.predict(X), model.constant_.argmax())
-    assert_allclose(np.exp(model.predict_log_proba(X)), model.predict_proba(X), rtol=1e-14)
+    assert_allclose(np.exp(model.predict_log_proba(X)), model.predict_proba(X), rtol=LAST_BITS)
 
 
 def test_it_agrees_with_scikit_learns_dummies():
     X, y, weight = sample(Squared())
     mean = DummyRegressor().fit(X, y, weight)
     ours = Baseline().fit(X, y, weight)
-    assert_allclose(ours.predict(X), mean.predict(X), rtol=1e-14)
-    assert ours.score(X, y) == pytest.approx(mean.score(X, y), abs=1e-14)
+    assert_allclose(ours.predict(X), mean.predict(X), rtol=LAST_BITS)
+    assert ours.score(X, y) == pytest.approx(mean.score(X, y), abs=LAST_BITS)
     median = DummyRegressor(strategy="median").fit(X, y)
     assert_array_equal(Baseline("absolute").fit(X, y).predict(X), median.predict(X))
     X, y, weight = sample(ZeroOne())
     prior = DummyClassifier(strategy="prior").fit(X, y, weight)
     ours = Baseline("zero_one").fit(X, y, weight)
     assert_array_equal(ours.predict(X), prior.predict(X))
-    assert_allclose(ours.predict_proba(X), prior.predict_proba(X), rtol=1e-13)
+    assert_allclose(ours.predict_proba(X), prior.predict_proba(X), rtol=LAST_BITS)
     assert ours.score(X, y) == prior.score(X, y)
 
 
@@ -131,7 +132,7 @@ def test_a_row_of_weight_w_is_w_rows(loss):
     copies = np.repeat(np.arange(50), weight)
     weighted = Baseline(loss).fit(X, y, weight).constant_
     repeated = Baseline(loss).fit(X[copies], y[copies]).constant_
-    assert_allclose(weighted, repeated, rtol=1e-14)
+    assert_allclose(weighted, repeated, rtol=LAST_BITS)
 
 
 def test_costs_by_label_find_their_classes():
@@ -210,7 +211,7 @@ def test_one_huge_value_costs_the_other_folds_no_digits():
     )
     (_, rows, prediction), *rest = blocks
     assert not rest
-    assert_allclose(prediction[rows.argsort()][4:, 0], 2.5, rtol=1e-15)
+    assert_allclose(prediction[rows.argsort()][4:, 0], 2.5, rtol=LAST_BITS)
     classes = np.array([0, 0, 0, 1, 2, 1])
     (_, rows, prediction), *_ = (
         Baseline("log")
@@ -219,7 +220,7 @@ def test_one_huge_value_costs_the_other_folds_no_digits():
         )
         .blocks
     )
-    assert_allclose(prediction[rows.argsort()][4, 0], [0.75, 0.25, 0.0], rtol=1e-15)
+    assert_allclose(prediction[rows.argsort()][4, 0], [0.75, 0.25, 0.0], rtol=LAST_BITS)
 
 
 @pytest.mark.parametrize("q", [0.1, 0.25, 0.5, 0.9])

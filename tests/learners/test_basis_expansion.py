@@ -14,6 +14,7 @@ from empirisk import BasisExpansion
 from empirisk.charts.axes import axes
 from empirisk.learners.linear.knots import Spread
 from empirisk.runtime.errors import DataError, ParameterError
+from tolerances import LAST_BITS, SUMMED
 
 BASES = ["polynomial", "spline", "natural_spline", "steps"]
 every_basis = pytest.mark.parametrize("basis", BASES)
@@ -56,7 +57,9 @@ def test_polynomials_span_what_their_powers_span(interactions):
     chosen = (powers.powers_ > 0).sum(1) == 1 if not interactions else slice(None)
     twin = powers.transform(Z)[:, chosen]
     assert columns.shape == twin.shape
-    assert_allclose(projection(columns), projection(twin), atol=1e-10)  # condition about 1e5
+    assert_allclose(
+        projection(columns), projection(twin), rtol=0, atol=1e-10
+    )  # condition about 1e5
 
 
 def test_only_redundant_products_of_two_valued_features_are_left_out():
@@ -67,7 +70,7 @@ def test_only_redundant_products_of_two_valued_features_are_left_out():
     every = PolynomialFeatures(3).fit_transform(X)
     assert columns.shape[1] == np.linalg.matrix_rank(columns) == np.linalg.matrix_rank(every)
     spanned = np.linalg.lstsq(columns, every)[0]
-    assert_allclose(columns @ spanned, every, atol=1e-10)  # condition about 1e2
+    assert_allclose(columns @ spanned, every, rtol=0, atol=1e-10)  # condition about 1e2
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -77,7 +80,9 @@ def test_polynomials_of_one_feature_are_uncorrelated_with_mean_square_1(weighted
     columns = BasisExpansion("polynomial", 8).fit(x, sample_weight=weight).transform(x)
     columns = np.column_stack([np.ones(300), columns])
     moments = columns.T @ (columns * weight[:, None]) / weight.sum()
-    assert_allclose(moments, np.eye(9), atol=1e-12)  # rounding, which each step makes larger
+    assert_allclose(
+        moments, np.eye(9), rtol=0, atol=1e-12
+    )  # rounding, which each step makes larger
 
 
 def test_lower_degrees_are_the_first_columns_of_higher_ones():
@@ -94,7 +99,7 @@ def test_splines_are_piecewise_polynomials_with_knots_at_quantiles(degree):
     order = min(degree, 3)
     levels = np.arange(1, degree - order + 1) / (degree - order + 1)
     knots = np.quantile(x, levels, method="averaged_inverted_cdf")
-    assert_allclose(expansion.knots_[0], knots, rtol=1e-15)
+    assert_allclose(expansion.knots_[0], knots, rtol=LAST_BITS)
     # The twin: truncated powers, of which the B-splines are combinations.
     z = (x - x.min()) / np.ptp(x)
     cut = (knots - x.min()) / np.ptp(x)
@@ -103,7 +108,9 @@ def test_splines_are_piecewise_polynomials_with_knots_at_quantiles(degree):
     )
     columns = expansion.transform(x[:, None])
     assert columns.shape[1] == degree
-    assert_allclose(projection(columns), projection(twin), atol=1e-9)  # the twin's condition: 1e5
+    assert_allclose(
+        projection(columns), projection(twin), rtol=0, atol=1e-09
+    )  # the twin's condition: 1e5
 
 
 def test_b_splines_are_those_of_scipy():
@@ -111,7 +118,7 @@ def test_b_splines_are_those_of_scipy():
     expansion = BasisExpansion("spline", 7).fit(x[:, None])
     t = np.r_[[x.min()] * 4, expansion.knots_[0], [x.max()] * 4]
     twin = BSpline.design_matrix(x, t, 3).toarray()[:, 1:]
-    assert_allclose(expansion.transform(x[:, None]), twin, atol=1e-12)
+    assert_allclose(expansion.transform(x[:, None]), twin, rtol=0, atol=SUMMED)
 
 
 @pytest.mark.parametrize("degree", [1, 2, 5])
@@ -123,7 +130,7 @@ def test_natural_splines_have_no_curvature_at_the_ends_and_go_on_as_lines(degree
     for end, sign in ((low, 1), (high, -1)):
         at = expansion.transform(end + sign * step * np.arange(-2.0, 3)[:, None])
         outside, across = at[0] - 2 * at[1] + at[2], at[1] - 2 * at[2] + at[3]
-        assert_allclose(outside, 0, atol=1e-12)
+        assert_allclose(outside, 0, rtol=0, atol=SUMMED)
         # Third derivatives alone remain: of the order of step^3, where curvature gave step^2.
         assert np.abs(across).max() < 1e-6
     assert expansion.n_output_features_ == degree
@@ -147,9 +154,9 @@ def test_a_weighted_row_is_so_many_copies(basis):
     X, weight = rows(), np.random.default_rng(2).integers(0, 4, 80)
     weighted = BasisExpansion(basis, 5).fit(X, sample_weight=weight)
     copied = BasisExpansion(basis, 5).fit(np.repeat(X, weight, axis=0))
-    assert_allclose(weighted.transform(X), copied.transform(X), atol=1e-13)
+    assert_allclose(weighted.transform(X), copied.transform(X), rtol=0, atol=SUMMED)
     scaled = BasisExpansion(basis, 5).fit(X, sample_weight=1e-3 * weight)
-    assert_allclose(weighted.transform(X), scaled.transform(X), atol=1e-13)
+    assert_allclose(weighted.transform(X), scaled.transform(X), rtol=0, atol=LAST_BITS)
 
 
 def test_quantiles_are_those_of_the_library():
@@ -198,7 +205,7 @@ def test_what_happens_outside_of_the_training_range(basis, beyond):
     linear = BasisExpansion(basis, 5, extrapolation="linear").fit(x)
     middle = (far + edge) / 2
     line = (linear.transform(far) + linear.transform(edge)) / 2
-    assert_allclose(linear.transform(middle), line, rtol=1e-12, atol=1e-12)
+    assert_allclose(linear.transform(middle), line, rtol=SUMMED, atol=SUMMED)
     with pytest.raises(DataError, match=r"row 0 has .* in feature 0, outside"):
         BasisExpansion(basis, 5, extrapolation="error").fit(x).transform(far)
 
@@ -211,7 +218,7 @@ def test_lines_outside_have_the_slope_at_the_edge(basis):
         step = sign * 1e-6 * np.ptp(x)
         inside, at, outside = expansion.transform([[edge - step], [edge], [edge + step]])
         # A second difference of step 1e-6 in units of the range; second derivatives are up to 600.
-        assert_allclose(outside - at, at - inside, atol=1e-9)
+        assert_allclose(outside - at, at - inside, rtol=0, atol=1e-09)
         assert np.abs(outside - at).max() > 1e-7
 
 
@@ -324,7 +331,7 @@ def test_a_feature_may_have_no_knots():
     assert_array_equal(steps.transform(X)[:, 0], X[:, 1] > 105)
     cubic = BasisExpansion("spline", knots=[]).fit(X[:, :1])
     powers = BasisExpansion("polynomial", 3).fit_transform(X[:, :1])
-    assert_allclose(projection(cubic.transform(X[:, :1])), projection(powers), atol=1e-12)
+    assert_allclose(projection(cubic.transform(X[:, :1])), projection(powers), rtol=0, atol=SUMMED)
 
 
 @pytest.mark.parametrize(

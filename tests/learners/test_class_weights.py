@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose
 from empirisk import LogisticRegression, MarginClassifier, Tuned, risk
 from empirisk.learners.class_weights import class_factors
 from empirisk.runtime.errors import DataError, ParameterError
+from tolerances import SUMMED
 
 LEARNERS = [LogisticRegression(), MarginClassifier("squared_hinge")]
 every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=lambda own: type(own).__name__)
@@ -31,7 +32,7 @@ def test_the_path_weighs_labels_as_single_fits_do(learner, factors):
     plan = problem.plan(splits)
     path = risk.out_of_fold(learner, problem, plan, values=[0.1, 1.0], rung="path")
     slow = risk.out_of_fold(learner, problem, plan, values=[0.1, 1.0], rung="generic")
-    assert_allclose(path.losses, slow.losses)
+    assert_allclose(path.losses, slow.losses, rtol=SUMMED)
 
 
 @every_learner
@@ -43,7 +44,7 @@ def test_a_training_part_may_lack_a_class_that_has_a_weight(learner):
     path = risk.out_of_fold(learner, problem, problem.plan(split), values=[1.0], rung="path")
     twin = type(learner)(**{**learner.get_params(), "class_weight": {1: 2.0}})
     missed = twin.fit(X[:52], y[:52]).predict(X[52:]) != 3
-    assert_allclose(path.losses[:, 0], missed)
+    assert_allclose(path.losses[:, 0], missed, rtol=SUMMED)
 
 
 def test_balanced_weights_are_those_of_the_classes_that_have_rows():
@@ -51,7 +52,7 @@ def test_balanced_weights_are_those_of_the_classes_that_have_rows():
     learner = LogisticRegression(class_weight="balanced")
     for classes in (2, 3, 4):  # 2 and 3 have none
         found = learner._class_weighted(y, weight, np.arange(classes))
-        assert_allclose(np.bincount(y, found), [4.0, 4.0])
+        assert_allclose(np.bincount(y, found), [4.0, 4.0], rtol=SUMMED)
 
 
 @every_learner

@@ -22,6 +22,7 @@ from empirisk import (
 )
 from empirisk.risk.axis import Axis
 from empirisk.runtime.errors import ParameterError
+from tolerances import SUMMED
 
 BASES = ["polynomial", "spline", "natural_spline", "steps"]
 CLASSIFIERS = [LogisticRegression(), MarginClassifier(), LinearDiscriminantAnalysis()]
@@ -73,7 +74,7 @@ def test_the_degree_of_a_feature_map_is_tuned_before_a_classifier(classifier):
         ).value
         for d in (1, 2, 3)
     ]
-    assert_allclose(tuned.path_.risk, twin, rtol=1e-12)
+    assert_allclose(tuned.path_.risk, twin, rtol=SUMMED)
 
 
 def test_another_parameter_of_a_learner_is_tuned_too():
@@ -95,7 +96,7 @@ def test_each_fold_has_a_feature_map_of_its_own():
         expansion = BasisExpansion("natural_spline", 3).fit(X[train])
         model = LinearDiscriminantAnalysis().fit(expansion.transform(X[train]), y[train])
         wrong[test] = model.predict(expansion.transform(X[test])) != y[test]
-    assert_allclose(found.value, wrong.mean(), rtol=1e-12)
+    assert_allclose(found.value, wrong.mean(), rtol=SUMMED)
 
 
 def test_an_encoder_may_stand_before_it():

@@ -18,6 +18,7 @@ from empirisk import (
     risk,
 )
 from empirisk.runtime.errors import DataError, ParameterError, RankWarning
+from tolerances import SOLVED, SUMMED
 
 
 def sample(n=120, p=5, n_classes=4, seed=0):
@@ -73,7 +74,7 @@ def test_the_last_class_lies_on_the_positive_side(shrinkage):
     lda = LinearDiscriminantAnalysis(shrinkage=shrinkage).fit(X, y)
     eigen = LinearDiscriminantAnalysis(shrinkage=shrinkage, solver="eigen").fit(X, y)
     assert (lda.transform(lda.means_[-1:]) >= 0).all()
-    assert_allclose(lda.scalings_, eigen.scalings_, rtol=1e-8, atol=1e-10)
+    assert_allclose(lda.scalings_, eigen.scalings_, rtol=SUMMED, atol=SUMMED)
 
 
 def test_class_means_on_a_line_have_one_coordinate():
@@ -111,7 +112,7 @@ def test_coordinates_do_not_depend_on_the_unit(power):
     X, y = sample()
     one = LinearDiscriminantAnalysis().fit(X, y)
     other = LinearDiscriminantAnalysis().fit(X * 10.0**power, y)
-    assert_allclose(other.transform(X * 10.0**power), one.transform(X), rtol=1e-9, atol=1e-10)
+    assert_allclose(other.transform(X * 10.0**power), one.transform(X), rtol=SOLVED, atol=SOLVED)
 
 
 def test_tuned_transforms_by_its_choice():
@@ -130,7 +131,7 @@ def test_ledoit_and_wolf_as_in_scikit_learn(n_classes, p):
     X *= np.linspace(1, 100, p)
     ours = LinearDiscriminantAnalysis(shrinkage="auto", store_covariance=True).fit(X, y)
     twin = peers.LinearDiscriminantAnalysis("lsqr", "auto").fit(X, y)
-    assert_allclose(ours.covariance_, twin.covariance_, rtol=1e-11, atol=1e-12)
+    assert_allclose(ours.covariance_, twin.covariance_, rtol=SOLVED, atol=SUMMED)
     # Condition numbers up to 1e4 by the units of the columns, and log odds up to 1e2.
     assert_allclose(ours.predict_proba(X), twin.predict_proba(X), rtol=1e-7, atol=1e-9)
 
@@ -147,9 +148,9 @@ def test_shrinkage_of_each_class_is_that_of_its_standardised_columns(how, p):
         covariance, share = (ledoit_wolf if how == "auto" else oas)(own / scale)
         # For one column scikit-learn's oas divides 0 by 0 on purpose; there is nothing to shrink.
         if p > 1:
-            assert_allclose(lda.shrinkage_[k], share, rtol=1e-10)
+            assert_allclose(lda.shrinkage_[k], share, rtol=SUMMED)
         pooled += np.outer(scale, scale) * covariance / 3
-    assert_allclose(lda.covariance_, pooled, rtol=1e-10)
+    assert_allclose(lda.covariance_, pooled, rtol=SOLVED)
 
 
 @pytest.mark.parametrize("how", ["auto", "oas"])
@@ -159,10 +160,10 @@ def test_shrinkage_by_the_data_counts_a_weighted_row_as_copies(how):
     copies = np.repeat(np.arange(len(y)), weight)
     one = LinearDiscriminantAnalysis(shrinkage=how).fit(X, y, weight)
     other = LinearDiscriminantAnalysis(shrinkage=how).fit(X[copies], y[copies])
-    assert_allclose(one.shrinkage_, other.shrinkage_, rtol=1e-10)
-    assert_allclose(one.predict_proba(X), other.predict_proba(X), rtol=1e-9, atol=1e-12)
+    assert_allclose(one.shrinkage_, other.shrinkage_, rtol=SUMMED)
+    assert_allclose(one.predict_proba(X), other.predict_proba(X), rtol=SUMMED, atol=SUMMED)
     tiny = LinearDiscriminantAnalysis(shrinkage=how).fit(X * 1e-200, y, weight)
-    assert_allclose(tiny.shrinkage_, one.shrinkage_, rtol=1e-9)
+    assert_allclose(tiny.shrinkage_, one.shrinkage_, rtol=SUMMED)
 
 
 @pytest.mark.parametrize("how", ["auto", "oas"])
@@ -192,7 +193,7 @@ def test_shrinkage_by_the_data_is_cross_validated_and_no_grid():
     assert fast.rung == "path"
     assert "shrinkage of its own" in fast.why
     slow = risk.out_of_fold(lda, problem, plan, rung="generic")
-    assert_allclose(fast.losses, slow.losses, rtol=1e-9)
+    assert_allclose(fast.losses, slow.losses, rtol=SUMMED)
     with pytest.raises(ParameterError, match="number"):
         Tuned(lda, values=["auto", 0.1]).fit(X, y)
 
@@ -242,7 +243,7 @@ def test_coordinates_are_drawn_beside_principal_components(n_classes):
     fisher, principal = figure.axes
     shown = np.concatenate([points.get_offsets() for points in fisher.collections])
     order = np.argsort(y, kind="stable")
-    assert_allclose(shown[:, 0], lda.transform(X)[order, 0], rtol=1e-12)
+    assert_allclose(shown[:, 0], lda.transform(X)[order, 0], rtol=SUMMED)
     # Of what is shown: no two directions separate the classes better.
     of = [float(ax.get_title().split("= ")[1]) for ax in figure.axes]
     assert_allclose(of[0], lda.separability_[:2].sum(), rtol=1e-2)  # three digits are printed

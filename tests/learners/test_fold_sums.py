@@ -10,6 +10,7 @@ from empirisk import LinearDiscriminantAnalysis, Plan, Ridge
 from empirisk.learners.generative import held_out as discriminants
 from empirisk.learners.linear import held_out as linear
 from empirisk.risk.intervals.refits import paired
+from tolerances import LAST_BITS, SOLVED, SUMMED
 
 rng = np.random.default_rng(0)
 n, p = 64, 4
@@ -101,7 +102,7 @@ def test_a_row_with_nearly_all_the_weight_of_its_class_can_be_left_out():
     train, test = plan.train(0), plan.test(0)
     assert 3 in test
     expected = posterior(X[train], y[train], heavy[train], X[test], 0.0, None)
-    assert_allclose(found[0, test], expected, rtol=1e-9)
+    assert_allclose(found[0, test], expected, rtol=SUMMED)
 
 
 @pytest.mark.parametrize("shrinkage", [0.0, 0.3])
@@ -121,4 +122,4 @@ def test_a_class_that_a_training_part_lacks_is_never_predicted_there(shrinkage):
             assert (some[:, 2] == 0).all()
             some = some[:, :2]
         expected = posterior(X[train], y[train], w[train], X[test], shrinkage, None)
-        assert_allclose(some, expected, rtol=1e-9, atol=1e-14)
+        assert_allclose(some, expected, rtol=SOLVED, atol=LAST_BITS)

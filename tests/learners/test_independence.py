@@ -9,6 +9,7 @@ from scipy import stats
 from empirisk import NaiveBayes
 from empirisk.learners.generative.independence import holm
 from empirisk.runtime.errors import DataError
+from tolerances import SUMMED
 
 
 def independent(n, rng):
@@ -49,9 +50,11 @@ def test_the_statistics_are_those_of_scipy():
         assert_allclose(found[label, "skew", "word"].p_value, stats.f_oneway(*groups).pvalue, 1e-9)
         cells = pd.crosstab(own["word"], own["other"])
         chi = stats.chi2_contingency(cells, correction=False)
-        assert_allclose(found[label, "word", "other"].p_value, chi.pvalue, rtol=1e-9)
+        assert_allclose(found[label, "word", "other"].p_value, chi.pvalue, rtol=SUMMED)
         assert_allclose(
-            found[label, "word", "other"].strength, stats.contingency.association(cells), rtol=1e-9
+            found[label, "word", "other"].strength,
+            stats.contingency.association(cells),
+            rtol=SUMMED,
         )
 
 
@@ -189,10 +192,10 @@ def test_weights_count_as_copies_and_extreme_units_do_not_matter():
     copies = np.repeat(np.arange(80), weight)
     weighted, repeated = result_of(table, y, weight), result_of(table.iloc[copies], y[copies])
     for one, other in zip(weighted.pairs, repeated.pairs, strict=True):
-        assert_allclose(one.p_value, other.p_value, rtol=1e-9)
+        assert_allclose(one.p_value, other.p_value, rtol=SUMMED)
     huge = table.assign(a=table["a"] * 1e200, b=table["b"] * 1e-200 + 0.0)
     for one, other in zip(result_of(huge, y).pairs, result_of(table, y).pairs, strict=True):
-        assert_allclose(one.p_value, other.p_value, rtol=1e-8)
+        assert_allclose(one.p_value, other.p_value, rtol=SUMMED)
 
 
 def test_too_many_columns_are_refused():

@@ -11,6 +11,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from empirisk import LinearDiscriminantAnalysis, Tuned, risk, save
 from empirisk.runtime.errors import DataError, ParameterError, RankWarning
+from tolerances import SOLVED, SUMMED
 
 
 class Weighted(BaseEstimator):
@@ -58,7 +59,7 @@ def test_it_is_scikit_learns(estimator, solver, two):
         solver=solver, covariance_estimator=estimator, store_covariance=True
     ).fit(X, y)
     peer = Peer(solver=solver, covariance_estimator=estimator).fit(X, y)
-    assert_allclose(ours.covariance_, peer.covariance_, rtol=1e-12)
+    assert_allclose(ours.covariance_, peer.covariance_, rtol=SUMMED)
     # Condition numbers of about 1e2, double precision, probabilities down to 1e-40.
     assert_allclose(ours.predict_proba(X), peer.predict_proba(X), rtol=1e-8, atol=1e-12)
     assert_allclose(ours.means_, peer.means_, rtol=1e-12)
@@ -71,8 +72,10 @@ def test_the_empirical_covariance_is_the_learners_own(priors):
     X = X[:, :5]
     given = LinearDiscriminantAnalysis(priors=priors, covariance_estimator=EmpiricalCovariance())
     plain = LinearDiscriminantAnalysis(priors=priors).fit(X, y)
-    assert_allclose(given.fit(X, y).predict_proba(X), plain.predict_proba(X), rtol=1e-8, atol=1e-13)
-    assert_allclose(given.transform(X), plain.transform(X), rtol=1e-8, atol=1e-10)
+    assert_allclose(
+        given.fit(X, y).predict_proba(X), plain.predict_proba(X), rtol=SUMMED, atol=SUMMED
+    )
+    assert_allclose(given.transform(X), plain.transform(X), rtol=SOLVED, atol=SOLVED)
     assert given.shrinkage_ == 0
     assert given.rank_ == 5
 
@@ -96,10 +99,10 @@ def test_weights_are_copies_for_an_estimator_that_takes_them(share):
     weighted = learner.fit(X, y, weight).predict_proba(X)
     repeated = LinearDiscriminantAnalysis(covariance_estimator=Weighted(share))
     repeated = repeated.fit(X[copies], y[copies]).predict_proba(X)
-    assert_allclose(weighted, repeated, rtol=1e-9, atol=1e-12)
+    assert_allclose(weighted, repeated, rtol=SOLVED, atol=SUMMED)
     if share == 0:
         plain = LinearDiscriminantAnalysis().fit(X, y, weight).predict_proba(X)
-        assert_allclose(weighted, plain, rtol=1e-9, atol=1e-12)
+        assert_allclose(weighted, plain, rtol=SOLVED, atol=SUMMED)
 
 
 def test_weights_are_refused_where_the_estimator_takes_none():
@@ -172,7 +175,7 @@ def test_extreme_units_change_nothing(power):
         model = LinearDiscriminantAnalysis(covariance_estimator=estimator)
         plain = model.fit(X, y).predict_proba(X)
         scaled = model.fit(X * 10.0**power, y).predict_proba(X * 10.0**power)
-        assert_allclose(scaled, plain, rtol=1e-8, atol=1e-12)
+        assert_allclose(scaled, plain, rtol=SOLVED, atol=SUMMED)
 
 
 def test_blocks_give_the_same_bits():
@@ -194,7 +197,7 @@ def test_it_is_judged_as_it_is_fold_by_fold_and_not_tuned():
     slow = risk.out_of_fold(learner, problem, plan, rung="generic")
     assert found.rung == "path"
     assert "fitted to every part anew" in found.why
-    assert_allclose(found.losses, slow.losses, rtol=1e-9, atol=1e-12)
+    assert_allclose(found.losses, slow.losses, rtol=SUMMED, atol=SUMMED)
     with pytest.raises(ParameterError, match=r"Tuned and select choose the shrinkage"):
         Tuned(learner).fit(X, y)
 

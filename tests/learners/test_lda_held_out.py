@@ -19,6 +19,7 @@ from empirisk.learners.generative.lda import LinearDiscriminantAnalysis
 from empirisk.risk.axis import CannotSubtractError
 from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.errors import DataError
+from tolerances import LAST_BITS, SUMMED
 
 VALUES = [0.0, 0.001, 0.2, 1.0]
 
@@ -115,7 +116,7 @@ def test_weighted_rows_are_left_out_with_their_weight(cv, scale):
         test, train = plan.test(s), plan.train(s)
         for j, shrinkage in enumerate(VALUES):
             naive = naive_probabilities(X[train], y[train], X[test], weight[train], shrinkage, 3)
-            assert_allclose(got[test, j], naive, rtol=1e-10, atol=1e-14)
+            assert_allclose(got[test, j], naive, rtol=SUMMED, atol=LAST_BITS)
 
 
 def test_iris_left_out_as_in_r():
@@ -159,7 +160,7 @@ def test_a_class_that_training_lacks_has_probability_0(cv, priors):
             X[train], y[train]
         )
         got = probability[test, j, :3]
-        assert_allclose(got, refit.predict_proba(X[test]), rtol=1e-10, atol=1e-14)
+        assert_allclose(got, refit.predict_proba(X[test]), rtol=SUMMED, atol=LAST_BITS)
 
 
 @pytest.mark.parametrize("cv", [KFold(4), LeaveOneOut()], ids=str)
@@ -263,7 +264,7 @@ def test_an_unbiased_covariance_loses_a_row_for_each_class_that_is_there(cv, row
     found = held_out(X, y, plan, [0.0], output="probability", unbiased=True)[0, :, 0]
     for train, test in cv.split(X):
         wanted = unbiased_probabilities(X[train], y[train], X[test], 3)
-        assert_allclose(found[test], wanted, rtol=1e-10, atol=1e-13)
+        assert_allclose(found[test], wanted, rtol=SUMMED, atol=SUMMED)
 
 
 def test_too_few_rows_for_an_unbiased_covariance():

@@ -16,6 +16,7 @@ from empirisk.data.blocks import ROWS_PER_BLOCK
 from empirisk.risk.axis import CannotSubtractError
 from empirisk.runtime.errors import ConvergenceWarning, DataError, RankWarning
 from saved_models import there_and_back
+from tolerances import LAST_BITS, SUMMED
 
 RTOL = 1e-11  # condition numbers of a few, double precision, by another way
 
@@ -85,9 +86,9 @@ def test_singular_values_go_with_the_unit_and_the_root_of_the_weight(n, p, power
     X, y, w = sample(n, p)
     one, unit = LinearRegression().fit(X, y, w), 10.0**power
     other = LinearRegression().fit(X * unit, y, w).singular_ / unit
-    assert_allclose(other, one.singular_, rtol=1e-12)
+    assert_allclose(other, one.singular_, rtol=SUMMED)
     heavy = LinearRegression().fit(X, y, 4 * w).singular_
-    assert_allclose(heavy, 2 * one.singular_, rtol=1e-13, atol=1e-14)
+    assert_allclose(heavy, 2 * one.singular_, rtol=LAST_BITS, atol=LAST_BITS)
     copies = np.repeat(np.arange(n), np.arange(n) % 3)
     counted = LinearRegression().fit(X, y, np.arange(n) % 3).singular_
     repeated = LinearRegression().fit(X[copies], y[copies]).singular_
@@ -110,7 +111,7 @@ def test_singular_values_belong_to_the_last_fit_and_come_back_from_a_file(tmp_pa
     model = LinearRegression()
     assert not hasattr(model, "singular_")
     first = model.fit(X, y).singular_
-    assert model.fit(2 * X, y).singular_[0] == pytest.approx(2 * first[0], rel=1e-14)
+    assert model.fit(2 * X, y).singular_[0] == pytest.approx(2 * first[0], rel=LAST_BITS)
     for again in (pickle.loads(pickle.dumps(model)), there_and_back(model, tmp_path / "model")):
         assert_array_equal(again.singular_, model.singular_)
     assert not hasattr(model.set_params(positive=True).fit(X, y), "singular_")
@@ -190,7 +191,7 @@ def test_more_columns_than_rows_interpolate_with_one_warning():
     assert warning.category is RankWarning
     assert warning.filename == __file__
     assert "8 column(s) for 5 row(s): the minimum-norm solution is returned" in str(warning.message)
-    assert_allclose(model.predict(X), y, rtol=1e-12)
+    assert_allclose(model.predict(X), y, rtol=SUMMED)
     assert model.rank_ == 4
 
 
@@ -239,7 +240,7 @@ def test_held_out_predictions_equal_refitting_by_lstsq(cv, outputs):
     for s in range(plan.n_splits):
         train, test = plan.train(s), plan.test(s)
         slow = naive(X[train], y[train], w[train], X[test])
-        assert_allclose(fast[plan.repeat(s), test], slow, rtol=1e-10)
+        assert_allclose(fast[plan.repeat(s), test], slow, rtol=SUMMED)
 
 
 def test_held_out_predictions_are_exact_up_to_the_condition_number_that_is_refused():
@@ -321,4 +322,4 @@ def test_the_path_is_the_one_fit():
     assert_array_equal(fitted.coef_, model.coef_)
     assert fitted.rank_ == 3
     assert path.predict_path(X).shape == (60, 1, 2)
-    assert_allclose(path.predict_path(X)[:, 0], model.predict(X), rtol=1e-14)
+    assert_allclose(path.predict_path(X)[:, 0], model.predict(X), rtol=LAST_BITS)

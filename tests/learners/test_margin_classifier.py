@@ -22,6 +22,7 @@ from empirisk.runtime.errors import (
     ParameterError,
 )
 from empirisk.solvers import support_vectors
+from tolerances import LAST_BITS, SUMMED
 
 SMOOTH = ["squared_hinge", "logit", "exponential", "square"]
 every_kind = pytest.mark.parametrize(
@@ -171,8 +172,8 @@ def test_of_several_best_intercepts_the_middle_is_taken():
     X, y = np.array([[-1.0], [1.0], [-2.0], [2.0]]), np.array([-1, 1, -1, 1])
     # With so small a C all rows are inside the margin, and any |b0| <= 1 - 2 |b| is optimal.
     model = MarginClassifier("hinge", C=0.01).fit(X + 7, y)
-    assert_allclose(model.coef_, [[0.06]], rtol=1e-12)
-    assert_allclose(model.decision_function([[7.0]]), [0.0], atol=1e-12)
+    assert_allclose(model.coef_, [[0.06]], rtol=SUMMED)
+    assert_allclose(model.decision_function([[7.0]]), [0.0], rtol=0, atol=SUMMED)
 
 
 @every_kind
@@ -280,7 +281,7 @@ def test_probabilities_are_there_where_the_loss_tells_them():
         model = MarginClassifier(loss, max_iter=50).fit(X, y)
         assert hasattr(model, "predict_proba") == kind.has_probability
         if kind.has_probability:
-            assert_allclose(model.predict_proba(X).sum(axis=1), 1.0, rtol=1e-14)
+            assert_allclose(model.predict_proba(X).sum(axis=1), 1.0, rtol=LAST_BITS)
     codes = np.unique(y, return_inverse=True)[1]
     path = MarginClassifier().fit_path(X, codes, np.ones(len(y)), [1.0], n_classes=3)
     with pytest.raises(ParameterError, match="gives no probabilities"):
@@ -297,7 +298,7 @@ def test_class_weights_multiply_the_weights(penalty):
     counts = {label: 120 / 3 / np.sum(y == label) for label in "abc"}
     balanced = MarginClassifier(class_weight="balanced").fit(X, y)
     expected = MarginClassifier(class_weight=counts).fit(X, y)
-    assert_allclose(balanced.coef_, expected.coef_, rtol=1e-10)
+    assert_allclose(balanced.coef_, expected.coef_, rtol=SUMMED)
     for wrong in ("even", {"z": 1.0}, {"a": -1.0}, 3):
         with pytest.raises(ParameterError, match="class_weight"):
             MarginClassifier(class_weight=wrong).fit(X, y)

@@ -16,6 +16,7 @@ from empirisk import (
     risk,
 )
 from empirisk.runtime.errors import DataError, EmpiriskWarning, ParameterError, RankWarning
+from tolerances import SUMMED
 
 LEARNERS = [
     LinearDiscriminantAnalysis(),
@@ -65,7 +66,7 @@ def test_missing_features_are_left_out_by_the_marginal_densities(learner):
     assert_allclose(probability, naive_probabilities(model, incomplete), rtol=1e-9, atol=1e-12)
     assert_allclose(probability[0], model.priors_, rtol=1e-14)
     assert_array_equal(model.predict(incomplete), probability.argmax(axis=1))
-    assert_allclose(np.exp(model.predict_log_proba(incomplete)), probability, rtol=1e-9)
+    assert_allclose(np.exp(model.predict_log_proba(incomplete)), probability, rtol=SUMMED)
     assert model.decision_function(incomplete).shape == (150, 3)
     complete = ~np.isnan(incomplete).any(axis=1)
     assert_array_equal(probability[complete], model.predict_proba(X)[complete])
@@ -94,7 +95,7 @@ def test_a_class_of_prior_probability_0_is_never_predicted(learner):
     for incomplete in (holes(X), many):
         probability = model.predict_proba(incomplete)
         assert_array_equal(probability[:, 1], 0.0)
-        assert_allclose(probability.sum(axis=1), 1, rtol=1e-12)
+        assert_allclose(probability.sum(axis=1), 1, rtol=SUMMED)
 
 
 @every_learner
@@ -105,7 +106,7 @@ def test_two_classes_and_one_row(learner):
     incomplete = holes(X)
     odds = model.decision_function(incomplete)
     assert odds.shape == (150,)
-    assert_allclose(expit(odds), model.predict_proba(incomplete)[:, 1], rtol=1e-12)
+    assert_allclose(expit(odds), model.predict_proba(incomplete)[:, 1], rtol=SUMMED)
     assert_array_equal(model.predict(incomplete[3:4]), model.predict(incomplete)[3:4])
 
 
@@ -116,7 +117,7 @@ def test_eigenvectors_and_triangles_agree(learner):
     other = clone(learner).set_params(solver="eigen").fit(X, y)
     incomplete = holes(X)
     assert_allclose(
-        one.predict_proba(incomplete), other.predict_proba(incomplete), rtol=1e-9, atol=1e-13
+        one.predict_proba(incomplete), other.predict_proba(incomplete), rtol=0, atol=SUMMED
     )
 
 
@@ -186,7 +187,7 @@ def test_rows_with_holes_are_held_out_as_any_other(learner, monkeypatch):
     slow = risk.out_of_fold(learner, problem, plan, values=values, rung="generic")
     assert fast.rung == "path"
     assert "missing values" in fast.why
-    assert_allclose(fast.losses, slow.losses, rtol=1e-9, atol=1e-12)
+    assert_allclose(fast.losses, slow.losses, rtol=SUMMED, atol=SUMMED)
     tuned = Tuned(learner, values=values, cv=3).fit(incomplete, y)
     assert tuned.best_value_ in values
 

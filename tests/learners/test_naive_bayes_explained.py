@@ -10,6 +10,7 @@ from empirisk import NaiveBayes
 from empirisk.charts.log_ratios import draw_log_ratios
 from empirisk.runtime.errors import ParameterError
 from naive_bayes_twin import ASKED, mixed_table
+from tolerances import SUMMED
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 
@@ -23,7 +24,7 @@ def test_explanations_add_up_to_the_log_odds():
     one, other = ([codes[label] for label in own] for own in (told.label, told.against))
     i = np.arange(len(y))
     odds = log_probability[i, one] - log_probability[i, other]
-    assert_allclose(told.log_odds, odds, rtol=1e-9, atol=1e-9)
+    assert_allclose(told.log_odds, odds, rtol=SUMMED, atol=SUMMED)
     # A cell far from the class without variance has a ratio of 1e8.
     assert_allclose(told.prior + told.ratios.sum(axis=1), odds, rtol=1e-9, atol=1e-7)
     assert_array_equal(told.label, model.predict(table))
@@ -31,7 +32,7 @@ def test_explanations_add_up_to_the_log_odds():
     assert (told.ratios[table.isna().to_numpy()] == 0).all()
     pair = model.explain(table, label="b", against="a")
     assert set(pair.label), set(pair.against) == ({"b"}, {"a"})
-    assert_allclose(pair.ratios, -model.explain(table, label="a", against="b").ratios)
+    assert_allclose(pair.ratios, -model.explain(table, label="a", against="b").ratios, rtol=SUMMED)
     with pytest.raises(ParameterError, match="both 'a'"):
         model.explain(table, label="a", against="a")
 
@@ -51,7 +52,7 @@ def test_an_explanation_is_printed_and_drawn():
     }
     finite = np.isfinite(told.ratios[1, told.order(1)[:4]])
     widths = np.array([bar.get_width() for bar in ax.patches])[:4]
-    assert_allclose(widths[finite], told.ratios[1, told.order(1)[:4]][finite])
+    assert_allclose(widths[finite], told.ratios[1, told.order(1)[:4]][finite], rtol=SUMMED)
     with pytest.raises(ParameterError, match="rows 0 to 2"):
         told.plot(3)
 
@@ -73,15 +74,17 @@ def test_what_it_draws_has_its_distribution():
     assert X.kinds["truth"] == "boolean"
     again = NaiveBayes(distributions=ASKED).fit(X, labels)
     # Frequencies of 6000 draws: 4 standard errors, an error with probability 6e-5 each.
-    assert_allclose(again.class_prior_, model.class_prior_, atol=4 * 0.5 / np.sqrt(6000))
+    assert_allclose(again.class_prior_, model.class_prior_, rtol=0, atol=4 * 0.5 / np.sqrt(6000))
     for name, key in [("size", "mean"), ("truth", "share"), ("visits", "rate"), ("pears", "share")]:
         found, known = again.parameters(name)[key], model.parameters(name)[key]
-        assert_allclose(found, known, atol=4 * 2.0 / np.sqrt(1900))  # deviations of at most 2
+        assert_allclose(
+            found, known, rtol=0, atol=4 * 2.0 / np.sqrt(1900)
+        )  # deviations of at most 2
     words = dict(zip(again.columns_[2].values, again.parameters("word")["share"].T, strict=True))
     for level, share in zip(
         model.columns_[2].values, model.parameters("word")["share"].T, strict=True
     ):
-        assert_allclose(words[level], share, atol=4 * 0.5 / np.sqrt(1900))
+        assert_allclose(words[level], share, rtol=0, atol=4 * 0.5 / np.sqrt(1900))
     once, twice = (model.sample(5, random_state=3)[0].to_arrow() for _ in range(2))
     assert once.equals(twice)
     only = model.sample(9, label="b", random_state=0)[1]

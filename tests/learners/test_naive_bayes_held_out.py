@@ -11,6 +11,7 @@ from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, RepeatedKFol
 from empirisk import NaiveBayes, risk
 from empirisk.learners.generative import bayes_held_out
 from naive_bayes_twin import ASKED, mixed_table
+from tolerances import SUMMED
 
 VALUES = [0.0, 0.01, 1.0, 30.0]
 PLANS = [
@@ -58,7 +59,7 @@ def test_an_outlier_in_the_held_out_part_leaves_no_trace(cv):
     X, y = rng.normal(size=(30, 3)), np.arange(30) % 2
     X[7, 0], X[11, 1:] = 1e12, [-1e12, 1e50]
     fast, slow = both(NaiveBayes(), X, y, cv, values=[1.0])
-    assert_allclose(fast, slow, rtol=1e-9, atol=1e-12)
+    assert_allclose(fast, slow, rtol=SUMMED, atol=SUMMED)
 
 
 @pytest.mark.parametrize("cv", [KFold(4), LeaveOneOut()], ids=str)
@@ -78,7 +79,7 @@ def test_levels_and_values_that_only_the_held_out_rows_have(cv):
     learner = NaiveBayes(distributions={"count": "poisson"})
     for loss in ("log", "zero_one"):
         fast, slow = both(learner, table, y, cv, loss=loss)
-        assert_allclose(fast, slow, rtol=1e-9, atol=1e-12)
+        assert_allclose(fast, slow, rtol=SUMMED, atol=SUMMED)
 
 
 @pytest.mark.parametrize("cv", [KFold(6), LeaveOneOut()], ids=str)
@@ -92,7 +93,7 @@ def test_a_class_that_a_training_part_lacks(cv):
     assert_allclose(fast, slow, rtol=1e-7, atol=1e-9)  # as above
     given = NaiveBayes(distributions=ASKED, priors=[0.1, 0.2, 0.3, 0.4])
     fast, slow = both(given, table, y, cv, slow="path")
-    assert_allclose(fast, slow, rtol=1e-7, atol=1e-9)
+    assert_allclose(fast, slow, rtol=SUMMED, atol=SUMMED)
 
 
 @pytest.mark.parametrize("cv", PLANS, ids=lambda cv: type(cv).__name__)

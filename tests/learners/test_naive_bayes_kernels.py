@@ -10,6 +10,7 @@ from empirisk import NaiveBayes, Table, Tuned, load, risk, save
 from empirisk.learners.density.kernel_density import KernelDensity
 from empirisk.runtime.errors import DataError
 from model_file.altering import put, shorter
+from tolerances import SOLVED, SUMMED
 
 
 @pytest.fixture
@@ -41,9 +42,9 @@ def test_the_column_has_the_kernel_density_of_each_class(data):
     log_prior = np.log(np.bincount(y) / len(y))
     joint = by_hand(X, y, X[:, 0]) + log_prior
     wanted = np.exp(joint - np.logaddexp(*joint.T)[:, None])
-    assert_allclose(model.predict_proba(X[:, :1]), wanted, rtol=1e-10)
+    assert_allclose(model.predict_proba(X[:, :1]), wanted, rtol=SUMMED)
     twins = [KernelDensity(bandwidth="silverman").fit(X[y == k, :1]).bandwidth_ for k in (0, 1)]
-    assert_allclose(model.parameters(0)["bandwidth"], twins, rtol=1e-12)
+    assert_allclose(model.parameters(0)["bandwidth"], twins, rtol=SUMMED)
     assert model.distributions_ == ["kernel"]
 
 
@@ -72,9 +73,9 @@ def test_missing_cells_are_left_out(data):
     there = np.arange(len(y)) % 3 > 0
     alone = NaiveBayes(distributions={0: "kernel"}, priors=np.bincount(y) / len(y))
     alone.fit(X[there, :1], y[there])
-    assert_allclose(model.predict_proba(X[:, :1]), alone.predict_proba(X[:, :1]), rtol=1e-12)
+    assert_allclose(model.predict_proba(X[:, :1]), alone.predict_proba(X[:, :1]), rtol=SUMMED)
     nothing = model.predict_proba(np.full((1, 1), np.nan))
-    assert_allclose(nothing, [np.bincount(y) / len(y)], rtol=1e-12)
+    assert_allclose(nothing, [np.bincount(y) / len(y)], rtol=SUMMED)
 
 
 def test_rows_may_come_in_parts(data):
@@ -83,7 +84,7 @@ def test_rows_may_come_in_parts(data):
     parts = NaiveBayes(distributions=ASKED)
     for rows in np.array_split(np.arange(len(y)), 4):
         parts.partial_fit(X[rows], y[rows], classes=[0, 1])
-    assert_allclose(parts.predict_proba(X), whole.predict_proba(X), rtol=1e-10)
+    assert_allclose(parts.predict_proba(X), whole.predict_proba(X), rtol=SUMMED)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +117,7 @@ def test_units_do_not_matter(data, power):
     X, y = data
     one = NaiveBayes(distributions="kernel").fit(X, y)
     other = NaiveBayes(distributions="kernel").fit(X * 2.0**power, y)
-    assert_allclose(other.predict_proba(X * 2.0**power), one.predict_proba(X), rtol=1e-9)
+    assert_allclose(other.predict_proba(X * 2.0**power), one.predict_proba(X), rtol=SOLVED)
 
 
 def test_odd_columns_give_probabilities(data):
@@ -124,12 +125,12 @@ def test_odd_columns_give_probabilities(data):
     X = np.column_stack([X[:, 0], np.where(y == 1, 1.0, X[:, 2]), np.full(len(y), 3.0)])
     model = NaiveBayes(distributions="kernel").fit(X, y)
     far = np.array([[1e300, 1.0, 3.0], [0.0, 1.0, 7.0], [np.nan, np.nan, np.nan]])
-    assert_allclose(model.predict_proba(far).sum(axis=1), 1.0, rtol=1e-12)
+    assert_allclose(model.predict_proba(far).sum(axis=1), 1.0, rtol=SUMMED)
     assert model.parameters(2)["bandwidth"].tolist() == [0.0, 0.0]
     # A class without a cell has the density of all: it says nothing.
     X[y == 1, 0] = np.nan
     nothing = NaiveBayes(distributions="kernel").fit(X[:, :1], y).predict_proba([[0.0]])
-    assert_allclose(nothing, [np.bincount(y) / len(y)], rtol=1e-12)
+    assert_allclose(nothing, [np.bincount(y) / len(y)], rtol=SUMMED)
 
 
 def test_drawn_rows_have_the_density(data):

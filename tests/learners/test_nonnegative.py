@@ -19,6 +19,7 @@ from empirisk.risk.axis import CannotSubtractError
 from empirisk.runtime.errors import ParameterError
 from empirisk.solvers.active_set import settle
 from empirisk.solvers.nonnegative_ridge import nonnegative_ridge
+from tolerances import SOLVED, SUMMED
 
 SHAPES = [(60, 5), (9, 9), (12, 30), (1, 1), (1, 4), (2, 3)]
 
@@ -54,7 +55,9 @@ def test_the_minimiser_is_that_of_scipy(shape, intercept, penalty):
         assert np.linalg.norm(A @ model.coef_[k] - b[:, k]) <= length * (1 + 1e-12) + 1e-12
         if penalty > 0 or shape[0] > shape[1]:  # else there may be others
             assert_allclose(model.coef_[k], twin, rtol=1e-8, atol=1e-9)  # condition below 1e3
-        assert_allclose(model.intercept_[k], y_mean[k] - x_mean @ model.coef_[k], atol=1e-10)
+        assert_allclose(
+            model.intercept_[k], y_mean[k] - x_mean @ model.coef_[k], rtol=0, atol=SUMMED
+        )
 
 
 @pytest.mark.parametrize("outputs", [1, 3])
@@ -63,8 +66,8 @@ def test_the_minimiser_is_that_of_scikit_learn(outputs):
     y = y[:, 0] if outputs == 1 else y
     ours = LinearRegression(positive=True).fit(X, y, weight)
     peer = peers.LinearRegression(positive=True).fit(X, y, weight)
-    assert_allclose(ours.coef_, peer.coef_, rtol=1e-8, atol=1e-10)
-    assert_allclose(ours.intercept_, peer.intercept_, rtol=1e-8)
+    assert_allclose(ours.coef_, peer.coef_, rtol=SUMMED, atol=SUMMED)
+    assert_allclose(ours.intercept_, peer.intercept_, rtol=SUMMED)
     assert ours.coef_.shape == peer.coef_.shape
     ours = Ridge(2.0, positive=True).fit(X, y, weight)
     peer = peers.Ridge(2.0, positive=True, tol=1e-14, max_iter=10**6).fit(X, y, weight)
@@ -80,7 +83,7 @@ def test_without_a_binding_constraint_nothing_changes():
     ]:
         one, two = free.fit(X, y), bound.fit(X, y)
         assert_array_equal(one.coef_, two.coef_)  # the last step is the same least squares
-        assert_allclose(one.degrees_of_freedom_, two.degrees_of_freedom_, rtol=1e-12)
+        assert_allclose(one.degrees_of_freedom_, two.degrees_of_freedom_, rtol=SUMMED)
 
 
 def test_nothing_is_left_where_all_slopes_are_negative():
@@ -89,7 +92,7 @@ def test_nothing_is_left_where_all_slopes_are_negative():
         model = learner.fit(X, -X.sum(axis=1))
         assert_array_equal(model.coef_, 0.0)
         assert model.degrees_of_freedom_ == 1.0
-        assert_allclose(model.predict(X), -X.sum(axis=1).mean())
+        assert_allclose(model.predict(X), -X.sum(axis=1).mean(), rtol=SUMMED)
 
 
 def paired(n, p, noise, seed):
@@ -157,7 +160,7 @@ def test_degrees_of_freedom_are_the_trace_on_positive_coefficients(shape, penalt
         Z = (X - X.mean(axis=0))[:, coef > 0]
         hat = Z @ np.linalg.pinv(Z.T @ Z + penalty * np.eye(Z.shape[1])) @ Z.T
         traces.append(np.trace(hat))
-    assert_allclose(model.degrees_of_freedom_, np.mean(traces) + 1, rtol=1e-9)
+    assert_allclose(model.degrees_of_freedom_, np.mean(traces) + 1, rtol=SUMMED)
     if penalty == 0:
         assert model.degrees_of_freedom_ == (model.coef_ > 0).sum(axis=1).mean() + 1
 
@@ -252,10 +255,10 @@ def test_units_do_not_matter(shape, x_size, y_size):
             if scaled.get_params().get("alpha", 0) != 2.0 * x_size:
                 # The sizes are no powers of two: sums of rounded numbers.
                 found = other.predict(X * x_size) / y_size
-                assert_allclose(found, plain.predict(X), rtol=1e-9)
+                assert_allclose(found, plain.predict(X), rtol=SUMMED)
     weight = np.full(len(X), x_size)
     heavy = Ridge(2.0 * x_size, positive=True).fit(X, y[:, 0], weight)
-    assert_allclose(heavy.coef_, Ridge(2.0, positive=True).fit(X, y[:, 0]).coef_, rtol=1e-9)
+    assert_allclose(heavy.coef_, Ridge(2.0, positive=True).fit(X, y[:, 0]).coef_, rtol=SUMMED)
 
 
 def test_columns_of_all_sizes_and_constant_ones():
@@ -264,7 +267,7 @@ def test_columns_of_all_sizes_and_constant_ones():
     scale = np.array([1e-180, 1.0, 1e180, 1e-5])
     wide = np.column_stack([X * scale, np.full(50, 7.0), np.zeros(50)])
     model = LinearRegression(positive=True).fit(wide, y[:, 0])
-    assert_allclose(model.coef_[:4] * scale, wanted, rtol=1e-9)
+    assert_allclose(model.coef_[:4] * scale, wanted, rtol=SUMMED)
     assert_array_equal(model.coef_[4:], 0.0)
 
 
@@ -301,7 +304,7 @@ def test_many_columns_come_in_as_needed(monkeypatch, penalty):
     twin, length = nnls(A, b[:, 0], maxiter=10_000)
     assert np.linalg.norm(A @ model.coef_ - b[:, 0]) <= length + 1e-9  # of a length of 30
     if penalty == 5.0:
-        assert_allclose(model.coef_, twin, rtol=1e-8, atol=1e-10)
+        assert_allclose(model.coef_, twin, rtol=SOLVED, atol=SOLVED)
 
 
 def test_the_dual_is_exact_or_says_that_it_is_not():
@@ -328,7 +331,7 @@ def test_active_sets_reach_the_minimum_from_anywhere():
         start = np.maximum(rng.normal(size=8), 0.0)
         coef, settled = settle(A.T @ A, A.T @ b, start)
         assert settled
-        assert_allclose(coef, nnls(A, b)[0], atol=1e-12)  # condition below 1e2
+        assert_allclose(coef, nnls(A, b)[0], rtol=0, atol=1e-12)  # condition below 1e2
 
 
 @parametrize_with_checks([LinearRegression(positive=True), Ridge(positive=True)])

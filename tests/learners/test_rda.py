@@ -21,6 +21,7 @@ from empirisk import (
 from empirisk.data.class_moments import ClassMoments
 from empirisk.learners.generative.rda import ALPHAS, DELTAS
 from empirisk.runtime.errors import ParameterError, RankWarning
+from tolerances import LAST_BITS, SOLVED, SUMMED
 
 
 def sample(n=120, p=4, n_classes=3, seed=0):
@@ -52,7 +53,7 @@ def test_it_follows_the_formulas(point, target):
     model = RegularizedDiscriminantAnalysis(*point, target=target, store_covariance=True)
     model.fit(X, y, weight)
     naive = naive_covariances(X, y, weight, *point, target == "scaled")
-    assert_allclose(model.covariance_, naive, rtol=1e-12, atol=1e-14)
+    assert_allclose(model.covariance_, naive, rtol=0, atol=LAST_BITS)
     values = np.column_stack(
         [
             np.log(model.priors_[k]) + multivariate_normal(model.means_[k], naive[k]).logpdf(X)
@@ -93,7 +94,7 @@ def test_the_whole_grid_from_class_statistics_equals_refitting(weighted, target)
     fast = risk.out_of_fold(learner, problem, plan, values=values)
     assert fast.rung == "plan"
     assert fast.losses.shape == (90, 100)
-    assert_allclose(fast.losses[:, ::7], slow.losses, rtol=1e-9, atol=1e-12)
+    assert_allclose(fast.losses[:, ::7], slow.losses, rtol=SOLVED, atol=SUMMED)
 
 
 def test_rows_of_a_training_part_are_not_looked_at_again(monkeypatch):
@@ -135,7 +136,7 @@ def test_behind_an_encoder_the_grid_comes_from_class_statistics_too():
     fast = risk.out_of_fold(model, problem, plan, values=GRID)
     slow = risk.out_of_fold(model, problem, plan, values=GRID, rung="generic")
     assert fast.rung == "plan", fast.why
-    assert_allclose(fast.losses, slow.losses, rtol=1e-8, atol=1e-11)
+    assert_allclose(fast.losses, slow.losses, rtol=SOLVED, atol=SOLVED)
 
 
 def test_the_default_grid_has_100_points_and_leaves_out_what_cannot_be_inverted():
@@ -198,7 +199,7 @@ def test_numbers_of_any_size(power, target):
     assert np.isfinite(found).all()
     if target == "scaled":
         same = learner.fit_path(X, y, np.ones(120), GRID, n_classes=3)
-        assert_allclose(found, same.predict_path(X, "probability"), rtol=1e-8, atol=1e-12)
+        assert_allclose(found, same.predict_path(X, "probability"), rtol=0, atol=SUMMED)
 
 
 def test_at_the_ends_it_is_the_other_learners_on_the_same_plan():
@@ -210,7 +211,7 @@ def test_at_the_ends_it_is_the_other_learners_on_the_same_plan():
     both = risk.out_of_fold(learner, problem, plan, values=values).losses
     for j, end in enumerate([LinearDiscriminantAnalysis(), QuadraticDiscriminantAnalysis()]):
         alone = risk.out_of_fold(end, problem, plan).losses[:, 0]
-        assert_allclose(both[:, j], alone, rtol=1e-8, atol=1e-11)
+        assert_allclose(both[:, j], alone, rtol=SUMMED, atol=SUMMED)
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from empirisk.losses import (
     as_margin_loss,
 )
 from empirisk.runtime.errors import DataError, ParameterError
+from tolerances import LAST_BITS, SUMMED
 
 LOSSES = [Square(), Perceptron(), Hinge(), SquaredHinge(), Logit(), Exponential()]
 KINKS = {"perceptron": 0.0, "hinge": 1.0}
@@ -56,7 +57,7 @@ def test_derivative_is_the_numeric_one(loss):
     z = z[away_from([0.0, 1.0], z, h)]
     numeric = (loss.value(z + h) - loss.value(z - h)) / (2 * h)
     # Truncation h² phi''' / 6 < 2e-9 and rounding 1e-14 / h.
-    assert_allclose(loss.derivative(z), numeric, atol=1e-8)
+    assert_allclose(loss.derivative(z), numeric, rtol=0, atol=1e-08)
 
 
 @losses
@@ -64,7 +65,7 @@ def test_second_derivative_is_the_numeric_one(loss):
     z, h = np.linspace(-4, 4, 401), 1e-5
     z = z[away_from([0.0, 1.0], z, h)]
     numeric = (loss.derivative(z + h) - loss.derivative(z - h)) / (2 * h)
-    assert_allclose(loss.second_derivative(z), numeric, atol=1e-8)  # as above
+    assert_allclose(loss.second_derivative(z), numeric, rtol=0, atol=1e-08)  # as above
 
 
 @losses
@@ -116,12 +117,12 @@ def test_losses_agree_with_scikit_learn():
     rng = np.random.default_rng(0)
     f, y = rng.normal(size=100) * 2, rng.choice([-1, 1], size=100)
     p = 1 / (1 + np.exp(-f))
-    assert_allclose(Hinge().risk(y, f), hinge_loss(y, f), rtol=1e-13)
+    assert_allclose(Hinge().risk(y, f), hinge_loss(y, f), rtol=LAST_BITS)
     assert_allclose(
-        np.log(2) * Logit().risk(y, f), log_loss(y, np.column_stack([1 - p, p])), rtol=1e-12
+        np.log(2) * Logit().risk(y, f), log_loss(y, np.column_stack([1 - p, p])), rtol=SUMMED
     )
-    assert_allclose(Square()(y, f), (y - f) ** 2, rtol=1e-12, atol=1e-15)
-    assert_allclose(Exponential()(y, f), np.exp(-y * f), rtol=1e-14)
+    assert_allclose(Square()(y, f), (y - f) ** 2, rtol=SUMMED, atol=LAST_BITS)
+    assert_allclose(Exponential()(y, f), np.exp(-y * f), rtol=LAST_BITS)
     assert_array_equal(SquaredHinge()(y, f), Hinge()(y, f) ** 2)
     assert_array_equal(Perceptron()(y, f), np.where(y * f < 0, -y * f, 0))
 
@@ -145,7 +146,7 @@ def test_phi_risk_is_the_expected_loss_over_both_classes(loss):
     # a sample that holds each x as often with each class as its probabilities say
     x, y = np.repeat(np.arange(5), 2), np.tile([1, -1], 5)
     weight = p[x] * np.where(y == 1, eta[x], 1 - eta[x])
-    assert_allclose(loss.risk(y, f[x], weight), joint, rtol=1e-13)
+    assert_allclose(loss.risk(y, f[x], weight), joint, rtol=LAST_BITS)
 
 
 def test_what_cannot_happen_costs_nothing():
@@ -174,7 +175,10 @@ def test_minimiser_by_search_is_as_good_as_by_formula(loss):
     formula = loss.minimiser(eta)
     assert searched.shape == formula.shape == (2, 2)
     assert_allclose(
-        loss.conditional_risk(searched, eta), loss.conditional_risk(formula, eta), atol=1e-12
+        loss.conditional_risk(searched, eta),
+        loss.conditional_risk(formula, eta),
+        rtol=0,
+        atol=SUMMED,
     )
     assert np.shape(loss.minimiser(0.3)) == np.shape(MarginLoss.minimiser(loss, 0.3)) == ()
 
@@ -182,7 +186,7 @@ def test_minimiser_by_search_is_as_good_as_by_formula(loss):
 def test_a_loss_of_ones_own_finds_its_minimiser_by_search():
     eta = np.array([0.1, 0.5, 0.9])
     # The minimum of a smooth function is found to the root of the rounding error of its value.
-    assert_allclose(Steep().minimiser(eta), np.log(eta / (1 - eta)) / 6, atol=1e-7)
+    assert_allclose(Steep().minimiser(eta), np.log(eta / (1 - eta)) / 6, rtol=0, atol=1e-07)
     with pytest.raises(NotImplementedError, match="Steep"):
         Steep().second_derivative(0.0)
     assert as_margin_loss(Steep()) == Steep()
@@ -192,7 +196,7 @@ def test_a_loss_of_ones_own_finds_its_minimiser_by_search():
 def test_probability_is_the_inverse_of_the_minimiser(loss):
     eta = np.linspace(0, 1, 101)
     assert loss.has_probability
-    assert_allclose(loss.probability(loss.minimiser(eta)), eta, atol=1e-15)
+    assert_allclose(loss.probability(loss.minimiser(eta)), eta, rtol=0, atol=LAST_BITS)
     p = loss.probability(HUGE)
     assert ((p >= 0) & (p <= 1)).all()
     assert (np.diff(p) >= 0).all()

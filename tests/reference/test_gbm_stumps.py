@@ -8,6 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from empirisk import DecisionTreeRegressor, StagewiseRegressor
+from tolerances import SUMMED
 
 R = json.loads((Path(__file__).parent / "gbm_stumps.json").read_text())
 X = np.column_stack([R["rows"][name] for name in "abc"])
@@ -25,4 +26,4 @@ def test_stumps_are_boosted_as_in_gbm(name):
     assert_allclose(model._start[0], found["start"], rtol=1e-12)
     assert_allclose(model.train_score_, found["error"], rtol=1e-10)
     stages = np.array(list(model.staged_predict(X)))[np.array(R["rounds"]) - 1]
-    assert_allclose(stages.T, found["prediction"], rtol=1e-10, atol=1e-12)
+    assert_allclose(stages.T, found["prediction"], rtol=SUMMED, atol=SUMMED)

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import gaussian_kde
 
 from empirisk import KernelDensity, KernelRegressor
+from tolerances import SUMMED
 
 R = json.loads((Path(__file__).parent / "kernel_densities.json").read_text())
 FAITHFUL = np.column_stack([R["faithful"]["x"], R["waiting"]])
@@ -44,7 +45,7 @@ def test_a_full_matrix_as_in_ks():
     values, vectors = np.linalg.eigh(np.array(known["H"]))
     root = (vectors * np.sqrt(values)) @ vectors.T
     density = KernelDensity(bandwidth=root).fit(FAITHFUL)
-    assert_allclose(np.exp(density.score_samples(known["at"])), known["f"], rtol=1e-10)
+    assert_allclose(np.exp(density.score_samples(known["at"])), known["f"], rtol=SUMMED)
 
 
 @pytest.mark.parametrize(("degree", "name"), [(0, "mean"), (1, "line")])
@@ -52,7 +53,7 @@ def test_local_means_and_lines_as_by_lm(degree, name):
     known = R["regression"]
     model = KernelRegressor(known["bandwidth"], degree=degree, scale=None)
     found = model.fit(FAITHFUL[:, :1], FAITHFUL[:, 1]).predict(np.array(known["at"])[:, None])
-    assert_allclose(found, known[name], rtol=1e-10)
+    assert_allclose(found, known[name], rtol=SUMMED)
 
 
 @pytest.mark.parametrize("rule", ["scott", "silverman"])
@@ -61,4 +62,4 @@ def test_rules_of_thumb_are_those_of_scipy(rule, columns):
     rows = FAITHFUL[:, columns]
     peer = gaussian_kde(rows.T, bw_method=rule)
     found = KernelDensity(bandwidth=rule).fit(rows).score_samples(rows)
-    assert_allclose(found, peer.logpdf(rows.T), rtol=1e-10)
+    assert_allclose(found, peer.logpdf(rows.T), rtol=SUMMED)

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris
 
 from empirisk import DecisionTreeClassifier, DecisionTreeRegressor, datasets
+from tolerances import SUMMED
 
 R = json.loads((Path(__file__).parent / "rpart_trees.json").read_text())
 IRIS = ["Sepal.Length", "Sepal.Width", "Petal.Length", "Petal.Width"]
@@ -48,7 +49,7 @@ def same_splits(tree, names, reference):
         assert names[tree.feature[node]] == reference["var"][i]
         threshold = reference["threshold"][position[1]]
         position[1] += 1
-        assert tree.threshold[node] == pytest.approx(threshold, rel=1e-12)
+        assert tree.threshold[node] == pytest.approx(threshold, rel=SUMMED)
         sides = [node + 1, tree.children_right[node]]
         if tree.n_node_samples[sides[0]] != reference["n"][i + 1]:
             sides.reverse()
@@ -64,8 +65,8 @@ def test_classification_trees_and_their_table(name):
     learner, X, y = iris(name)
     path = learner.cost_complexity_pruning_path(X, y)
     full = PathTable.of(path)
-    assert_allclose(full.cp, R[name]["cp"][:-1], rtol=1e-12)
-    assert_allclose(full.error, R[name]["rel_error"], rtol=1e-12)
+    assert_allclose(full.cp, R[name]["cp"][:-1], rtol=SUMMED)
+    assert_allclose(full.error, R[name]["rel_error"], rtol=SUMMED)
     # cp = 0 prunes in rpart what saves nothing.
     tree = learner.set_params(ccp_alpha=1e-10).fit(X, y).tree_
     same_splits(tree, IRIS, R[name])
@@ -76,10 +77,10 @@ def test_a_regression_tree_and_its_table():
     model = learner.fit(X, y)
     same_splits(model.tree_, MPG, R["mpg_anova"])
     deviance = model.tree_.impurity * model.tree_.weighted_n_node_samples
-    assert_allclose(np.sort(deviance), np.sort(R["mpg_anova"]["dev"]), rtol=1e-10)
+    assert_allclose(np.sort(deviance), np.sort(R["mpg_anova"]["dev"]), rtol=SUMMED)
     table = PathTable.of(learner.cost_complexity_pruning_path(X, y))
-    assert_allclose(table.cp, R["mpg_anova"]["cp"][:-1], rtol=1e-9)
-    assert_allclose(table.error, R["mpg_anova"]["rel_error"], rtol=1e-10)
+    assert_allclose(table.cp, R["mpg_anova"]["cp"][:-1], rtol=SUMMED)
+    assert_allclose(table.error, R["mpg_anova"]["rel_error"], rtol=SUMMED)
 
 
 def test_a_regression_tree_pruned_at_a_complexity():

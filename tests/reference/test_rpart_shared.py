@@ -15,6 +15,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from empirisk import DecisionTreeClassifier, DecisionTreeRegressor
+from tolerances import SUMMED
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 DEFAULTS = {"min_samples_split": 20, "min_samples_leaf": 7}
@@ -122,7 +123,7 @@ def test_the_pruning_sequence_is_that_of_rpart(name):
     for line in references()[name]["cp"]:
         k = np.searchsorted(path.ccp_alphas, line["CP"] * root * (1 + 1e-9), side="right") - 1
         if (name, line["nsplit"]) not in APPROXIMATE:
-            assert_allclose(path.impurities[k] / root, line["rel error"], rtol=1e-10)
+            assert_allclose(path.impurities[k] / root, line["rel error"], rtol=SUMMED)
 
 
 @pytest.mark.skipif(not DATA.exists(), reason="needs the folder ../shared/data, which CI has")

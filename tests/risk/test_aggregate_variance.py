@@ -10,6 +10,7 @@ from bagged_twins import BaggedMean
 from empirisk.risk import aggregate_variance, bootstrap_aggregate_variance, populations
 from empirisk.risk.bagging.staged_members import Stages, numbers_of_members
 from empirisk.runtime.errors import ParameterError
+from tolerances import SUMMED
 
 NOISE = populations.LinearModel([0.0])  # y is standard normal, whatever x
 
@@ -32,7 +33,9 @@ def test_bagged_means_have_the_variance_that_theory_gives_them():
     for b, formula, observed, e in zip(
         found.numbers, found.formula, found.observed, found.observed_error, strict=True
     ):
-        assert_allclose(formula, found.floor + (found.member_variance - found.floor) / b)
+        assert_allclose(
+            formula, found.floor + (found.member_variance - found.floor) / b, rtol=SUMMED
+        )
         assert in_errors(observed, common + own / b, e)
         assert in_errors(observed, formula, np.hypot(e, found.formula_error[-1]))
 
@@ -55,10 +58,10 @@ def test_one_half_of_the_sets_is_estimated_from_and_the_other_observed():
     first, second = tables[group % 2 == 0], tables[group % 2 == 1]
     within = first.var(axis=1, ddof=1).mean()
     common = first.mean(axis=1).var(axis=0, ddof=1).mean() - within / 6
-    assert_allclose(found.member_variance, common + within, rtol=1e-9)
-    assert_allclose(found.correlation, common / (common + within), rtol=1e-9)
+    assert_allclose(found.member_variance, common + within, rtol=SUMMED)
+    assert_allclose(found.correlation, common / (common + within), rtol=SUMMED)
     means = [second[:, :b].mean(axis=1).var(axis=0, ddof=1).mean() for b in (1, 2, 5, 6)]
-    assert_allclose(found.observed, means, rtol=1e-9)
+    assert_allclose(found.observed, means, rtol=SUMMED)
 
 
 def test_one_data_set_by_resampling():

@@ -13,6 +13,7 @@ from empirisk.data.table import Table
 from empirisk.risk.intervals.loss_table import standard_errors
 from empirisk.risk.resampling.bootstrap import bootstrap
 from empirisk.runtime.errors import DataError, ParameterError
+from tolerances import LAST_BITS, SUMMED
 
 ERROR_PROBABILITY = 1e-6  # of each statistical test here; the seeds are fixed, so once for all
 FUNCTIONS = {
@@ -50,7 +51,7 @@ def test_the_replicates_follow_the_law_of_all_resamples(name, path, m):
     replicates = found.replicates[:, 0] if path == "two columns" else found.replicates
     atoms, probability = exact_law(values, FUNCTIONS[name], m)
     places = np.searchsorted(atoms, np.round(replicates, 12))
-    assert_allclose(atoms[places], replicates, atol=1e-11)  # of rounding
+    assert_allclose(atoms[places], replicates, rtol=0, atol=1e-11)  # of rounding
     counts = np.bincount(places, minlength=len(atoms))
     assert stats.chisquare(counts, probability * number).pvalue > ERROR_PROBABILITY
 
@@ -105,7 +106,7 @@ def test_named_statistics_are_those_of_the_rows_drawn(name, kind):
 
     fast = bootstrap(X, name, n_resamples=60, random_state=0, **options)
     slow = bootstrap(X, by_hand, n_resamples=60, random_state=0, **options)
-    assert_allclose(fast.value, slow.value, rtol=1e-12)
+    assert_allclose(fast.value, slow.value, rtol=SUMMED)
     assert_allclose(fast.replicates, slow.replicates, rtol=1e-10)  # a few roundings
     assert_allclose(fast.jackknife, slow.jackknife, rtol=1e-10)
 
@@ -117,7 +118,7 @@ def test_the_correlation_is_that_of_the_rows_drawn(groups):
     fast = bootstrap((x, x + noise), "correlation", **options)
     slow = bootstrap((x, x + noise), lambda a, b: np.corrcoef(a, b)[0, 1], **options)
     for what in ("value", "replicates", "jackknife", "standard_error"):
-        assert_allclose(getattr(fast, what), getattr(slow, what), rtol=1e-10)
+        assert_allclose(getattr(fast, what), getattr(slow, what), rtol=SUMMED)
 
 
 @pytest.mark.parametrize("name", ["mean", "median", "quantile:0.25", "max", "std", "correlation"])
@@ -129,15 +130,15 @@ def test_the_jackknife_leaves_out_each_row_in_turn(name):
         function = lambda rows: np.corrcoef(rows.T)[0, 1]  # noqa: E731
     found = bootstrap(data, name, n_resamples=10, random_state=0)
     twin = np.array([function(np.delete(data, i, axis=0)) for i in range(21)])
-    assert_allclose(found.jackknife, twin, rtol=1e-12, atol=1e-14)
+    assert_allclose(found.jackknife, twin, rtol=SUMMED, atol=LAST_BITS)
     error = np.sqrt(20 / 21 * np.sum((twin - twin.mean()) ** 2))
-    assert_allclose(found.jackknife_standard_error, error, rtol=1e-12)
+    assert_allclose(found.jackknife_standard_error, error, rtol=SUMMED)
 
 
 def test_the_jackknife_error_of_a_mean_is_the_textbook_formula():
     x = np.random.default_rng(5).normal(size=30)
     found = bootstrap(x, n_resamples=10, random_state=0).jackknife_standard_error
-    assert_allclose(found, x.std(ddof=1) / np.sqrt(30), rtol=1e-12)
+    assert_allclose(found, x.std(ddof=1) / np.sqrt(30), rtol=SUMMED)
 
 
 def test_the_error_of_a_mean_of_groups_and_weights_is_the_one_of_every_risk():
@@ -191,7 +192,7 @@ def test_functions_that_take_an_axis_are_called_once_for_many_resamples():
     many = bootstrap(x, trimmed, n_resamples=500, random_state=0)
     assert len(calls) < 10
     one = bootstrap(x, lambda x: stats.trim_mean(x, 0.1), n_resamples=500, random_state=0)
-    assert_allclose(many.replicates, one.replicates, rtol=1e-12)
+    assert_allclose(many.replicates, one.replicates, rtol=SUMMED)
     with pytest.raises(ParameterError, match="vectorized=False"):
         bootstrap(x, lambda x, axis: x.mean(), n_resamples=10)
 
@@ -203,7 +204,7 @@ def test_functions_of_numpy_are_recognised():
         assert recognised.statistic.name == name
         asked = bootstrap(X, function, n_resamples=20, random_state=0, vectorized=True)
         assert asked.statistic.name == function.__name__
-        assert_allclose(recognised.replicates, asked.replicates, rtol=1e-12)
+        assert_allclose(recognised.replicates, asked.replicates, rtol=SUMMED)
 
 
 def test_statistics_may_be_vectors_and_matrices():
@@ -216,7 +217,7 @@ def test_statistics_may_be_vectors_and_matrices():
         assert low.shape == (3, 3)
         assert (low < high).all()
     alone = bootstrap(X[:, :2], lambda rows: np.cov(rows.T)[0, 1], n_resamples=200, random_state=0)
-    assert_allclose(alone.interval("bca", 0.9)[0], found.interval("bca", 0.9)[0][0, 1], rtol=1e-10)
+    assert_allclose(alone.interval("bca", 0.9)[0], found.interval("bca", 0.9)[0][0, 1], rtol=SUMMED)
     assert "2,2 is" in str(found)
 
 
@@ -240,7 +241,7 @@ def test_frames_and_tables_are_drawn_by_rows(make):
     by_function = bootstrap(frame, of_frame, n_resamples=50, random_state=0)
     assert set(seen) == {type(frame)}
     mean = bootstrap(X[:, 0], n_resamples=50, random_state=0)
-    assert_allclose(by_function.replicates, mean.replicates, rtol=1e-12)
+    assert_allclose(by_function.replicates, mean.replicates, rtol=SUMMED)
 
 
 def test_a_series_that_is_returned_gives_names():
@@ -262,7 +263,7 @@ def test_integer_weights_are_copies_in_the_value_and_zero_weights_are_gone():
     x, weight = np.array([1.0, 2.0, 4.0, 9.0]), np.array([2, 0, 1, 3])
     for name in ("mean", "median", "std", "max"):
         weighted = bootstrap(x, name, sample_weight=weight, n_resamples=20, random_state=0)
-        assert_allclose(weighted.value, FUNCTIONS[name](x.repeat(weight)), rtol=1e-14)
+        assert_allclose(weighted.value, FUNCTIONS[name](x.repeat(weight)), rtol=LAST_BITS)
         assert weighted.n == 3  # of which a resample draws: a weighted row is one observation
         assert 2.0 not in weighted.replicates or name != "max"
     with pytest.raises(ParameterError, match="sample_weight"):
@@ -281,7 +282,7 @@ def test_powers_of_two_change_nothing_but_the_unit(name, scale):
     assert other.standard_error == one.standard_error * unit
     for method in ("percentile", "basic", "bca"):
         expected = np.multiply(one.interval(method, 0.8), unit)
-        assert_allclose(other.interval(method, 0.8), expected, rtol=1e-12)
+        assert_allclose(other.interval(method, 0.8), expected, rtol=SUMMED)
 
 
 def test_huge_values_of_both_signs_and_constant_columns():

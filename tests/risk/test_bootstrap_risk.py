@@ -26,6 +26,7 @@ from empirisk.risk.resampling.leave_one_out_bootstrap import Moments
 from empirisk.risk.resampling.sample import Resamples
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.streams import spawn
+from tolerances import SUMMED
 
 
 def regression(n=30, seed=0):
@@ -134,7 +135,7 @@ def test_weights_and_groups():
             sample_weight=options.get("weight"),
             groups=options.get("groups"),
         )
-        assert_allclose(found.value, mixed(*parts)[1], rtol=1e-9)
+        assert_allclose(found.value, mixed(*parts)[1], rtol=SUMMED)
         assert found.standard_error > 0
 
 
@@ -144,8 +145,8 @@ def test_rows_of_weight_zero_are_not_there():
     options = {"n_resamples": 50, "random_state": 0}
     found = bootstrap_632plus(LinearRegression(), X, y, sample_weight=weight, **options)
     alone = bootstrap_632plus(LinearRegression(), X[:15], y[:15], **options)
-    assert_allclose(found.value, alone.value, rtol=1e-12)
-    assert_allclose(found.standard_error, alone.standard_error, rtol=1e-9)
+    assert_allclose(found.value, alone.value, rtol=SUMMED)
+    assert_allclose(found.standard_error, alone.standard_error, rtol=SUMMED)
 
 
 class Recorder(RegressorMixin, BaseEstimator):
@@ -193,7 +194,7 @@ def test_a_resample_of_one_class_predicts_that_class():
     # The one row of class 1 is left out only by resamples of class 0 alone: always wrong.
     parts = bootstrap_632plus(TwoClasses(), X, y, n_resamples=100, random_state=0, plus=False)
     training = float(TwoClasses().fit(X, y).predict(X)[-1] != 1)
-    assert_allclose(parts.losses[-1], 0.368 * training + 0.632)
+    assert_allclose(parts.losses[-1], 0.368 * training + 0.632, rtol=SUMMED)
 
 
 def test_pipelines_strings_and_our_own_learners():
@@ -211,7 +212,7 @@ def test_pipelines_strings_and_our_own_learners():
         empirisk.LinearRegression(), *regression(), n_resamples=50, random_state=0
     )
     peer = bootstrap_632plus(LinearRegression(), *regression(), n_resamples=50, random_state=0)
-    assert_allclose(ours.losses, peer.losses, rtol=1e-8)
+    assert_allclose(ours.losses, peer.losses, rtol=SUMMED)
     table = empirisk.Table.of({"a": ["x", "y"] * 15, "b": np.arange(30.0)})
     encoded = bootstrap_632plus(
         make_pipeline(empirisk.Encoder(), empirisk.Ridge()), table, regression()[1], n_resamples=50
@@ -243,7 +244,7 @@ def test_estimates_subtract_on_the_same_resamples():
     options = {"n_resamples": 60, "random_state": 0}
     linear = bootstrap_632plus(LinearRegression(), X, y, **options)
     neighbour = bootstrap_632plus(KNeighborsRegressor(1), X, y, **options)
-    assert_allclose((linear - neighbour).value, linear.value - neighbour.value, rtol=1e-9)
+    assert_allclose((linear - neighbour).value, linear.value - neighbour.value, rtol=SUMMED)
     other = bootstrap_632plus(LinearRegression(), X, y, n_resamples=60, random_state=1)
     with pytest.raises(empirisk.runtime.errors.PlanError):
         _ = linear - other
@@ -322,7 +323,7 @@ def test_no_information_rates_from_a_sample_of_pairs_are_close(monkeypatch):
     problem = Problem.of(LinearRegression(), X, y, loss="absolute")
     prediction = LinearRegression().fit(X, y).predict(X)
     exact = no_information_rate(problem, prediction, 0)
-    assert_allclose(exact, np.abs(y[:, None] - prediction).mean(), rtol=1e-12)
+    assert_allclose(exact, np.abs(y[:, None] - prediction).mean(), rtol=SUMMED)
     monkeypatch.setattr("empirisk.risk.intervals.no_information.PAIRS", 300 * 100)
     # Losses spread by 0.75 of their mean: five standard errors of 30,000 pairs, then of 300.
     assert_allclose(no_information_rate(problem, prediction, 0), exact, rtol=0.022)
@@ -335,7 +336,7 @@ def test_the_unit_of_the_target_does_not_matter(scale):
     X, y = regression()
     one = bootstrap_632plus(LinearRegression(), X, y, n_resamples=50, random_state=0)
     other = bootstrap_632plus(LinearRegression(), X, y * scale, n_resamples=50, random_state=0)
-    assert_allclose(other.interval, np.multiply(one.interval, scale**2), rtol=1e-9)
+    assert_allclose(other.interval, np.multiply(one.interval, scale**2), rtol=SUMMED)
 
 
 def test_losses_that_overflow_give_no_interval_and_no_nan():

@@ -12,6 +12,7 @@ from empirisk import risk
 from empirisk.losses import Asymmetric
 from empirisk.risk import measures
 from empirisk.runtime.errors import DataError, ParameterError
+from tolerances import LAST_BITS, SOLVED, SUMMED
 
 
 def calibrated(n, seed=0):
@@ -34,11 +35,11 @@ def test_log_loss_and_brier_are_those_of_scikit_learn(weighted):
     ):
         peer = theirs(y, p, sample_weight=weight)
         columns = np.column_stack([1 - p, p])
-        assert_allclose(ours(y, p, sample_weight=weight).value, peer, rtol=1e-12)
-        assert_allclose(ours(y, columns, sample_weight=weight).value, peer, rtol=1e-12)
-        assert_allclose(ours(y, 1 - p, positive=0, sample_weight=weight).value, peer, rtol=1e-12)
+        assert_allclose(ours(y, p, sample_weight=weight).value, peer, rtol=SUMMED)
+        assert_allclose(ours(y, columns, sample_weight=weight).value, peer, rtol=SUMMED)
+        assert_allclose(ours(y, 1 - p, positive=0, sample_weight=weight).value, peer, rtol=SUMMED)
         peer = theirs(labels, matrix, sample_weight=weight)
-        assert_allclose(ours(labels, matrix, sample_weight=weight).value, peer, rtol=1e-12)
+        assert_allclose(ours(labels, matrix, sample_weight=weight).value, peer, rtol=SUMMED)
 
 
 def test_log_loss_is_the_log_risk_of_the_classifier():
@@ -48,8 +49,8 @@ def test_log_loss_is_the_log_risk_of_the_classifier():
     model = LogisticRegression().fit(X[:150], y[:150])
     found = measures.log_loss(y[150:], model.predict_proba(X[150:]))
     whole = risk.evaluate(model, X[150:], y[150:], loss="log")
-    assert_allclose(found.interval, whole.interval, rtol=1e-12)
-    assert (found - whole).value == pytest.approx(0, abs=1e-15)
+    assert_allclose(found.interval, whole.interval, rtol=SUMMED)
+    assert (found - whole).value == pytest.approx(0, abs=LAST_BITS)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -62,18 +63,18 @@ def test_the_brier_measure_is_the_risk_under_the_loss_brier(n_classes):
     loss = risk.evaluate(model, X[150:], y[150:], loss="brier")
     measure = measures.brier(y[150:], model.predict_proba(X[150:]))
     peer = metrics.brier_score_loss(y[150:], model.predict_proba(X[150:]), labels=np.unique(y))
-    assert loss.value == measure.value == pytest.approx(peer, rel=1e-13)
+    assert loss.value == measure.value == pytest.approx(peer, rel=LAST_BITS)
     assert (loss.interval, loss.loss) == (measure.interval, measure.loss)
     assert loss.bounds == measure.bounds == (0, n_classes - 1)
     # Bounded: Hoeffding's inequality holds for it, and scales with the range.
     bound = risk.bounds.hoeffding(loss)
     width = (n_classes - 1) * np.sqrt(np.log(20) / 2 / len(y[150:]))
-    assert bound.interval[1] - loss.value == pytest.approx(width, rel=1e-9)
+    assert bound.interval[1] - loss.value == pytest.approx(width, rel=SUMMED)
 
 
 def test_certain_and_wrong_is_finite():
     found = measures.log_loss([0, 1, 0, 1], [0.0, 1.0, 1.0, 0.0])
-    assert found.value == pytest.approx(-np.log(np.finfo(float).eps) / 2)
+    assert found.value == pytest.approx(-np.log(np.finfo(float).eps) / 2, rel=SUMMED)
     assert measures.brier([0, 1], [1.0, 0.0]).value == 1
     assert measures.brier([0, 1, 2], np.eye(3)[[1, 2, 0]]).value == 2
 
@@ -101,12 +102,12 @@ def test_the_calibration_curve_is_that_of_scikit_learn(strategy, n_bins):
     y, p = calibrated(500)
     curve = measures.calibration_curve(y, p**2, n_bins=n_bins, strategy=strategy)
     observed, predicted = peer_curve(y, p**2, n_bins=n_bins, strategy=strategy)
-    assert_allclose(curve.observed, observed, rtol=1e-12)
-    assert_allclose(curve.predicted, predicted, rtol=1e-12)
-    assert_allclose(curve.share.sum(), 1)
+    assert_allclose(curve.observed, observed, rtol=SUMMED)
+    assert_allclose(curve.predicted, predicted, rtol=SUMMED)
+    assert_allclose(curve.share.sum(), 1, rtol=SUMMED)
     expected = np.abs(observed - predicted) @ curve.share
-    assert_allclose(curve.error.value, expected, rtol=1e-12)
-    assert_allclose(curve.error.losses.mean(), expected, rtol=1e-12)
+    assert_allclose(curve.error.value, expected, rtol=SUMMED)
+    assert_allclose(curve.error.losses.mean(), expected, rtol=SUMMED)
 
 
 @pytest.mark.parametrize("strategy", ["uniform", "quantile"])
@@ -118,8 +119,8 @@ def test_weights_are_copies_in_bins_too(strategy):
     one = measures.calibration_curve(y, p, n_bins=7, strategy=strategy, sample_weight=weight)
     two = measures.calibration_curve(y[row], p[row], n_bins=7, strategy=strategy)
     for name in ("observed", "predicted", "share"):
-        assert_allclose(getattr(one, name), getattr(two, name), rtol=1e-12)
-    assert_allclose(one.error.value, two.error.value, rtol=1e-12)
+        assert_allclose(getattr(one, name), getattr(two, name), rtol=SUMMED)
+    assert_allclose(one.error.value, two.error.value, rtol=SUMMED)
 
 
 def test_each_bin_has_the_exact_interval_of_its_share():
@@ -129,7 +130,7 @@ def test_each_bin_has_the_exact_interval_of_its_share():
     for b, ends in enumerate(curve.intervals):
         own = y[place == b]
         expected = stats.binomtest(int(own.sum()), len(own)).proportion_ci(0.9, "exact")
-        assert_allclose(ends, expected, rtol=1e-10)
+        assert_allclose(ends, expected, rtol=SOLVED)
 
 
 def test_the_calibration_error_is_compared_with_that_of_calibrated_probabilities():
@@ -172,8 +173,10 @@ def test_no_threshold_costs_less(a, b, weighted):
     found = measures.best_threshold(y, score, a=a, b=b, sample_weight=weight if weighted else None)
     everywhere = [-np.inf, *np.unique(score), *(np.unique(score) - 0.05), np.inf]
     least = min(cost_of(y, score, t, a, b, weight) for t in everywhere)
-    assert_allclose(found.risk.value, least, rtol=1e-12, atol=1e-15)
-    assert_allclose(cost_of(y, score, found.value, a, b, weight), least, rtol=1e-12, atol=1e-15)
+    assert_allclose(found.risk.value, least, rtol=SUMMED, atol=LAST_BITS)
+    assert_allclose(
+        cost_of(y, score, found.value, a, b, weight), least, rtol=SUMMED, atol=LAST_BITS
+    )
     for threshold, cost in zip(found.thresholds, found.costs, strict=True):
         expected = cost_of(y, score, threshold, a, b, weight)
         assert_allclose(cost, expected, rtol=1e-12, atol=1e-12)  # sums minus sums
@@ -191,7 +194,9 @@ def test_the_chosen_risk_has_no_interval_and_new_rows_give_an_honest_one():
     assert found.risk.value <= found.bayes_risk.value
     new_y, new_p = calibrated(300, seed=1)
     honest = found.evaluate(new_y, new_p)
-    assert honest.value == pytest.approx(cost_of(new_y, new_p, found.value, 1, 4, np.ones(300)))
+    assert honest.value == pytest.approx(
+        cost_of(new_y, new_p, found.value, 1, 4, np.ones(300)), rel=SUMMED
+    )
     assert honest.interval is not None
     assert "0.2, the best for calibrated probabilities" in str(found)
 

@@ -16,6 +16,7 @@ from sklearn.svm import LinearSVC
 from empirisk import LinearDiscriminantAnalysis
 from empirisk.risk import cross_validate, measures
 from empirisk.runtime.errors import ParameterError, PlanError
+from tolerances import SUMMED
 
 
 def test_cross_validated_measures_are_pooled_or_averaged_over_the_splits():
@@ -34,7 +35,7 @@ def test_cross_validated_measures_are_pooled_or_averaged_over_the_splits():
         assert_allclose(found.value, np.mean(areas), rtol=1e-10)  # equal parts; two rungs
         assert found.interval is None  # the splits were given
         pooled = measures.cross_validate(estimator, X, y, "f_score", cv=splits)
-        assert_allclose(pooled.value, metrics.f1_score(y, prediction), rtol=1e-12)
+        assert_allclose(pooled.value, metrics.f1_score(y, prediction), rtol=SUMMED)
     found = measures.cross_validate(ours, X, y, "auc", random_state=0)
     assert found.estimates == "the procedure at this n"
     assert found.interval[0] < found.value < found.interval[1] < 1
@@ -98,13 +99,13 @@ def test_cross_validated_shares_have_the_interval_of_the_zero_one_risk(measure):
     assert "the folds share training rows" in found.reason
     risk = cross_validate(LinearDiscriminantAnalysis(), X, y, loss="zero_one")
     if measure == "accuracy":
-        assert_allclose((low, high), [1 - end for end in risk.interval[::-1]], rtol=1e-12)
+        assert_allclose((low, high), [1 - end for end in risk.interval[::-1]], rtol=SUMMED)
     rows = {"accuracy": 60, "specificity": 40}.get(measure, 20)
     whole = measures.cross_validate(LinearDiscriminantAnalysis(), X, y, "accuracy").interval[0]
     assert (low == whole) == (rows == 60)
     # Wilson's bound is 1/(1 + z^2 lam^2/n), and lam depends on the degrees of freedom per row only.
     if measure != "f_score":
-        assert_allclose((1 / low - 1) * rows, (1 / whole - 1) * 60, rtol=1e-10)
+        assert_allclose((1 / low - 1) * rows, (1 / whole - 1) * 60, rtol=SUMMED)
 
 
 def test_a_share_of_mistakes_has_the_same_interval_by_both_names():
@@ -117,9 +118,9 @@ def test_a_share_of_mistakes_has_the_same_interval_by_both_names():
         right = measures.cross_validate(
             LinearDiscriminantAnalysis(), X, y, "accuracy", random_state=0, **options
         )
-        assert_allclose(right.value, 1 - risk.value, rtol=1e-12)
-        assert_allclose(right.interval, [1 - end for end in risk.interval[::-1]], rtol=1e-10)
-        assert_allclose(right.standard_error, risk.standard_error, rtol=1e-10)
+        assert_allclose(right.value, 1 - risk.value, rtol=SUMMED)
+        assert_allclose(right.interval, [1 - end for end in risk.interval[::-1]], rtol=SUMMED)
+        assert_allclose(right.standard_error, risk.standard_error, rtol=SUMMED)
 
 
 def test_a_perfect_cross_validated_auc_is_bounded_by_pairs_within_the_splits():

@@ -11,6 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from empirisk import LinearDiscriminantAnalysis, risk
 from empirisk.losses import Costs
 from empirisk.runtime.errors import DataError, PlanError
+from tolerances import SUMMED
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(120, 3))
@@ -25,13 +26,17 @@ def test_the_risk_is_the_mean_loss():
     weight = rng.uniform(0.5, 2, 60)
     found = risk.evaluate(regressor, X[test], y[test], sample_weight=weight)
     expected = mean_squared_error(y[test], regressor.predict(X[test]), sample_weight=weight)
-    assert_allclose(found.value, expected, rtol=1e-12)
+    assert_allclose(found.value, expected, rtol=SUMMED)
     found = risk.evaluate(regressor, X[test], y[test], loss="absolute")
-    assert_allclose(found.value, mean_absolute_error(y[test], regressor.predict(X[test])))
+    assert_allclose(
+        found.value, mean_absolute_error(y[test], regressor.predict(X[test])), rtol=SUMMED
+    )
     found = risk.evaluate(classifier, X[test], labels[test])
-    assert_allclose(found.value, 1 - classifier.score(X[test], labels[test]))
+    assert_allclose(found.value, 1 - classifier.score(X[test], labels[test]), rtol=SUMMED)
     found = risk.evaluate(classifier, X[test], labels[test], loss="log")
-    assert_allclose(found.value, log_loss(labels[test], classifier.predict_proba(X[test])))
+    assert_allclose(
+        found.value, log_loss(labels[test], classifier.predict_proba(X[test])), rtol=SUMMED
+    )
 
 
 def test_costs_are_those_of_prediction_given_truth():
@@ -40,7 +45,7 @@ def test_costs_are_those_of_prediction_given_truth():
     said = classifier.predict(X[test])
     missed = np.mean((said == "no") & (labels[test] == "yes"))
     alarm = np.mean((said == "yes") & (labels[test] == "no"))
-    assert_allclose(found.value, 5 * missed + alarm, rtol=1e-12)
+    assert_allclose(found.value, 5 * missed + alarm, rtol=SUMMED)
 
 
 def test_test_rows_need_not_show_every_class_nor_only_known_ones():
@@ -67,7 +72,7 @@ def test_leave_one_out_holds_each_row_out_once():
     for i in range(20):
         rest = np.delete(np.arange(20), i)
         expected.append((y[i] - LinearRegression().fit(X[rest], y[rest]).predict(X[[i]])[0]) ** 2)
-    assert_allclose(found.losses, expected, rtol=1e-10)
+    assert_allclose(found.losses, expected, rtol=SUMMED)
 
 
 def test_groups_do_not_leak_whatever_the_way():
@@ -101,7 +106,7 @@ def test_leaving_one_group_out_is_refitting_without_it():
         out = groups == g
         model = LinearRegression().fit(X[:24][~out], y[:24][~out])
         expected[out] = (y[:24][out] - model.predict(X[:24][out])) ** 2
-    assert_allclose(found.value, expected.mean(), rtol=1e-10)
+    assert_allclose(found.value, expected.mean(), rtol=SUMMED)
     assert len(set(found.unit)) == 6
 
 
@@ -142,7 +147,7 @@ def test_a_training_part_of_one_class_names_it_plainly(kind):
 def test_holdout_in_time_order_judges_this_model_on_the_last_rows():
     found = risk.holdout(LinearRegression(), X, y, test_size=0.25, time_order=True)
     model = LinearRegression().fit(X[:90], y[:90])
-    assert_allclose(found.losses, (y[90:] - model.predict(X[90:])) ** 2, rtol=1e-10)
+    assert_allclose(found.losses, (y[90:] - model.predict(X[90:])) ** 2, rtol=SUMMED)
     assert found.estimates == "this model"
     assert found.interval is None
     assert "ordered in time" in str(found)

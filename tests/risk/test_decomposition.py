@@ -25,6 +25,7 @@ from empirisk.risk.populations import Bernoulli, GaussianClasses, LinearModel, P
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.streams import generator, spawn
 from five_sigmas import SIGMAS
+from tolerances import LAST_BITS, SUMMED
 
 
 class Nearest(ClassifierMixin, BaseEstimator):
@@ -54,16 +55,16 @@ def test_the_squared_parts_are_those_of_the_textbook():
     variance = prediction.var(axis=0, ddof=1)
     noise = (0.2 + X[:, 0]) ** 2
     total = noise + ((prediction - truth) ** 2).mean(axis=0)
-    assert_allclose(found.pointwise["variance"], variance, rtol=1e-10)
-    assert_allclose(found.pointwise["mean_prediction"], prediction.mean(axis=0), rtol=1e-12)
+    assert_allclose(found.pointwise["variance"], variance, rtol=SUMMED)
+    assert_allclose(found.pointwise["mean_prediction"], prediction.mean(axis=0), rtol=SUMMED)
     assert_allclose(
         found.pointwise["bias_squared"],
         (prediction.mean(axis=0) - truth) ** 2 - variance / 30,
-        rtol=1e-9,
-        atol=1e-12,
+        rtol=SUMMED,
+        atol=SUMMED,
     )
-    assert_allclose(found.pointwise["total"], total, rtol=1e-12)
-    assert_allclose(found.noise, noise.mean(), rtol=1e-13)
+    assert_allclose(found.pointwise["total"], total, rtol=SUMMED)
+    assert_allclose(found.noise, noise.mean(), rtol=LAST_BITS)
     error = found.pointwise_error["variance"]
     # Of a normal variance sqrt(2/29) = 26 %; its estimates scatter, by 14 % and for heavier tails.
     assert_allclose(error / variance, 0.26, rtol=0.7)
@@ -91,14 +92,14 @@ def test_the_zero_one_parts_are_those_of_domingos():
         unbiased += gain * (1 - wrong) / 50
         biased -= gain * wrong / 50
         net_noise += (risk - (1 - q[best])) / 50
-    assert_allclose(found.total, total, rtol=1e-12)
-    assert_allclose(found.bias, bias, rtol=1e-12)
-    assert_allclose(found.variance, variance, rtol=1e-12)
-    assert_allclose(found.unbiased_variance, unbiased, rtol=1e-12)
-    assert_allclose(found.biased_variance, biased, rtol=1e-12)
-    assert_allclose(found.net_noise, net_noise, rtol=1e-12)
-    assert_allclose(found.noise, (1 - p.max(axis=1)).mean(), rtol=1e-12)
-    assert_allclose(found.net_noise + found.bias + found.net_variance, found.total, rtol=1e-14)
+    assert_allclose(found.total, total, rtol=SUMMED)
+    assert_allclose(found.bias, bias, rtol=SUMMED)
+    assert_allclose(found.variance, variance, rtol=SUMMED)
+    assert_allclose(found.unbiased_variance, unbiased, rtol=SUMMED)
+    assert_allclose(found.biased_variance, biased, rtol=SUMMED)
+    assert_allclose(found.net_noise, net_noise, rtol=SUMMED)
+    assert_allclose(found.noise, (1 - p.max(axis=1)).mean(), rtol=SUMMED)
+    assert_allclose(found.net_noise + found.bias + found.net_variance, found.total, rtol=LAST_BITS)
     assert biased > 0
 
 
@@ -113,7 +114,7 @@ def test_the_zero_one_parts_always_add_up(K, sure):
     accounts = ZeroOneAccounts(p, np.arange(K))
     parts = accounts.parts(votes)
     risk = 1 - (p.T * votes[:, :, 0] / 7).sum(axis=0)
-    assert_allclose(parts["total"][:, 0], risk, atol=1e-15)
+    assert_allclose(parts["total"][:, 0], risk, rtol=0, atol=LAST_BITS)
     table = accounts._table(votes)
     c1, c2 = table["c1"][:, 0], table["c2"][:, 0]
     right = table["bias"][:, 0] == 0
@@ -122,7 +123,7 @@ def test_the_zero_one_parts_always_add_up(K, sure):
     if K == 2:
         agree = votes[p.argmax(axis=1), np.arange(200), 0] / 7
         assert_allclose(c1, 2 * agree - 1, atol=1e-14)
-        assert_allclose(c2, np.where(right, 1, -1), atol=1e-14)
+        assert_allclose(c2, np.where(right, 1, -1), rtol=0, atol=LAST_BITS)
 
 
 def test_the_usual_bias_and_variance_of_votes_do_not_add_up():
@@ -137,9 +138,9 @@ def test_the_usual_bias_and_variance_of_votes_do_not_add_up():
     assert abs(bias + variance - loss) > 0.1
     assert abs(bias - variance - loss) > 0.1
     found = bias_variance(Nearest(), population, 15, n_sets=40, n_points=400, random_state=0)
-    assert_allclose(found.net_noise + found.bias + found.net_variance, found.total, rtol=1e-14)
+    assert_allclose(found.net_noise + found.bias + found.net_variance, found.total, rtol=LAST_BITS)
     p = population.class_probabilities(X)
-    assert_allclose(found.total, np.where(prediction == 1, p[:, 0], p[:, 1]).mean(), rtol=1e-12)
+    assert_allclose(found.total, np.where(prediction == 1, p[:, 0], p[:, 1]).mean(), rtol=SUMMED)
 
 
 @pytest.mark.parametrize(
@@ -218,7 +219,7 @@ def test_huge_and_tiny_targets(scale):
     same = bias_variance(Least(), plain, 10, n_sets=20, n_points=15, random_state=0)
     for name, part in found.parts.items():
         with np.errstate(over="ignore"):
-            assert_allclose(part, same.parts[name] * scale * scale, rtol=1e-9)
+            assert_allclose(part, same.parts[name] * scale * scale, rtol=SUMMED)
     assert not any(np.isnan(error) for error in found.standard_error.values())
 
 
@@ -255,7 +256,7 @@ def test_tables_of_any_layout_and_training_sets_of_one_row():
         same = bias_variance(
             learner, population, X=X.tolist(), points=X[::2].tolist(), n_sets=5, random_state=0
         )
-        assert_allclose(found.total, same.total, rtol=1e-12)
+        assert_allclose(found.total, same.total, rtol=SUMMED)
     one = bias_variance(DummyRegressor(), population, 1, n_sets=200, n_points=50, random_state=0)
     assert abs(one.variance - 3) < SIGMAS * one.standard_error["variance"]  # Var(Y)
 
@@ -273,7 +274,7 @@ def test_all_points_of_a_discrete_population_are_used():
 def test_the_bayes_rule_has_neither_bias_nor_variance():
     for population in (populations.sine(), GaussianClasses([[0.0], [1.0], [4.0]])):
         found = bias_variance(population.bayes_rule(), population, 5, n_sets=5, random_state=0)
-        assert_allclose(found.total, found.noise, rtol=1e-14)
+        assert_allclose(found.total, found.noise, rtol=LAST_BITS)
         assert found.variance == 0
 
 
@@ -301,7 +302,7 @@ def test_samplers_without_a_known_variance_use_the_drawn_targets():
     population = populations.SampledRegression(joint, lambda X: np.exp(X[:, 0]))
     found = bias_variance(Least(), population, 20, random_state=0)
     assert abs(found.noise - (np.e - 1)) < SIGMAS * found.standard_error["noise"]
-    assert_allclose(found.noise + found.bias_squared + found.variance, found.total, rtol=1e-14)
+    assert_allclose(found.noise + found.bias_squared + found.variance, found.total, rtol=LAST_BITS)
     with pytest.raises(ParameterError, match="noise_variance"):
         bias_variance(Least(), population, 20, points=[[0.5]])
 
@@ -320,7 +321,7 @@ def test_pictures_say_what_their_axes_are():
     assert "richer to the right" in axes[3].get_xlabel()
     assert axes[3].xaxis_inverted()  # a larger penalty is simpler
     heights = [bar.get_width() for bar in axes[0].patches]
-    assert_allclose(sum(heights[:3]), heights[3])
+    assert_allclose(sum(heights[:3]), heights[3], rtol=SUMMED)
     wide = bias_variance(Least(), LinearModel([1.0, 1.0]), 10, n_sets=5, random_state=0)
     with pytest.raises(DataError, match="one feature"):
         wide.plot_pointwise()

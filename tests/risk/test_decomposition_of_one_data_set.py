@@ -19,6 +19,7 @@ from empirisk.risk.decomposition import (
 )
 from empirisk.runtime.errors import DataError
 from empirisk.runtime.streams import generator, spawn
+from tolerances import LAST_BITS, SUMMED
 
 
 def out_of_bag(learner, X, y, n_resamples, seed):
@@ -48,9 +49,9 @@ def test_from_one_data_set_the_parts_add_up_to_the_out_of_bag_error(learner):
     prediction = out_of_bag(learner, X, y, 60, 0)
     variance = np.nanvar(prediction, axis=0, ddof=1)
     loss = np.nanmean((prediction - y) ** 2, axis=0)
-    assert_allclose(found.variance, variance.mean(), rtol=1e-9)
-    assert_allclose(found.total, loss.mean(), rtol=1e-9)
-    assert_allclose(found.bias_squared + found.variance, found.total, rtol=1e-14)
+    assert_allclose(found.variance, variance.mean(), rtol=SUMMED)
+    assert_allclose(found.total, loss.mean(), rtol=SUMMED)
+    assert_allclose(found.bias_squared + found.variance, found.total, rtol=LAST_BITS)
     assert "the noise is part of the bias" in found.sentence
     assert not hasattr(found, "noise")
     assert 0 < found.standard_error["variance"] < found.variance
@@ -64,9 +65,9 @@ def test_classes_from_one_data_set():
     codes = out_of_bag(learner, X, (y > 0).astype(int), 50, 0)
     share = np.nanmean(codes == 1, axis=0, where=~np.isnan(codes))
     wrong = np.where(y > 0, 1 - share, share)
-    assert_allclose(found.total, wrong.mean(), rtol=1e-12)
-    assert_allclose(found.bias, ((share > 0.5) != (y > 0)).mean(), rtol=1e-12)
-    assert_allclose(found.bias + found.net_variance, found.total, rtol=1e-14)
+    assert_allclose(found.total, wrong.mean(), rtol=SUMMED)
+    assert_allclose(found.bias, ((share > 0.5) != (y > 0)).mean(), rtol=SUMMED)
+    assert_allclose(found.bias + found.net_variance, found.total, rtol=LAST_BITS)
     assert "bias with noise" in found.sentence
     assert not hasattr(found, "net_noise")
 
@@ -81,13 +82,13 @@ def test_rows_of_weight_zero_are_not_there_and_tables_are_taken():
     with_zeros = bootstrap_bias_variance(
         empirisk.LinearRegression(), X, y, sample_weight=weight, **options
     )
-    assert_allclose(with_zeros.total, few.total, rtol=1e-12)
+    assert_allclose(with_zeros.total, few.total, rtol=SUMMED)
     frame = pd.DataFrame(X, columns=["a", "b"])
     plain = bootstrap_bias_variance(make_pipeline(Encoder(), Ridge()), frame, y, **options)
     table = bootstrap_bias_variance(
         make_pipeline(Encoder(), Ridge()), Table.of(frame), y, **options
     )
-    assert_allclose(plain.total, table.total, rtol=1e-12)
+    assert_allclose(plain.total, table.total, rtol=SUMMED)
     heavy = bootstrap_bias_variance(
         empirisk.LinearRegression(), X, y, sample_weight=1 + 9 * (y > 0), **options
     )

@@ -16,6 +16,7 @@ from empirisk.risk.decomposition import (
 )
 from empirisk.risk.populations import GaussianClasses, LinearModel
 from empirisk.runtime.errors import ParameterError
+from tolerances import SUMMED
 
 
 @pytest.mark.parametrize(
@@ -43,7 +44,7 @@ def test_a_path_gives_what_a_loop_over_its_values_gives(learner, population):
     alone = clone(learner)
     (alone[-1] if hasattr(alone, "steps") else alone).set_params(**{own.params[0]: 0.3})
     once = bias_variance(alone, population, 40, **options)
-    assert_allclose(path[1].total, once.total, rtol=1e-9)
+    assert_allclose(path[1].total, once.total, rtol=SUMMED)
 
 
 def test_the_default_grid_and_foreign_learners_on_a_path():

@@ -13,6 +13,7 @@ from empirisk.risk.decomposition import decompose_density_path, density_bias_var
 from empirisk.risk.decomposition.density_grid import grid_around, grid_of
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.streams import generator, spawn
+from tolerances import LAST_BITS, SUMMED
 
 
 class Histogram(BaseEstimator):
@@ -37,7 +38,7 @@ def test_a_histogram_has_the_variance_of_its_counts():
     for part, truth in (("variance", 3 / 30 * width), ("bias_squared", 0.0)):
         # five errors: probability 6e-7
         assert abs(found.parts[part] - truth) < 5 * found.standard_error[part]
-    assert_allclose(found.bias_squared + found.variance, found.total, rtol=1e-14)
+    assert_allclose(found.bias_squared + found.variance, found.total, rtol=LAST_BITS)
     assert "97.5 % of the mass" in found.sentence
 
 
@@ -52,9 +53,9 @@ def test_the_parts_are_integrals_of_the_textbook_formulas():
         curves.append(stats.norm.pdf(grid[:, None], x, 0.5).mean(axis=1))
     variance = np.var(curves, axis=0, ddof=1)
     bias_squared = (np.mean(curves, axis=0) - stats.norm.pdf(grid)) ** 2 - variance / 15
-    assert_allclose(found.variance, np.trapezoid(variance, grid), rtol=1e-9)
-    assert_allclose(found.bias_squared, np.trapezoid(bias_squared, grid), rtol=1e-9)
-    assert_allclose(found.pointwise["mean_prediction"], np.mean(curves, axis=0), rtol=1e-9)
+    assert_allclose(found.variance, np.trapezoid(variance, grid), rtol=SUMMED)
+    assert_allclose(found.bias_squared, np.trapezoid(bias_squared, grid), rtol=SUMMED)
+    assert_allclose(found.pointwise["mean_prediction"], np.mean(curves, axis=0), rtol=SUMMED)
     assert found.plot().get_xlabel()
     assert found.plot_predictions().get_ylabel()
     assert not hasattr(found, "noise")
@@ -83,8 +84,10 @@ def test_along_the_bandwidth():
 
 def test_grids():
     grid = grid_of([np.array([0.0, 1.0, 3.0]), np.array([0.0, 2.0])])
-    assert_allclose(grid.volume.sum(), 6)
-    assert_allclose(grid.volume @ grid.points[:, 0], 9)  # the integral of x over [0, 3] x [0, 2]
+    assert_allclose(grid.volume.sum(), 6, rtol=SUMMED)
+    assert_allclose(
+        grid.volume @ grid.points[:, 0], 9, rtol=SUMMED
+    )  # the integral of x over [0, 3] x [0, 2]
     draws = np.random.default_rng(0).normal(size=(5000, 3))
     assert grid_around(draws).points.shape == (15**3, 3)
     with pytest.raises(ParameterError, match="too many"):

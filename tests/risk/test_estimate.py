@@ -9,6 +9,7 @@ from empirisk import LinearRegression as Ours
 from empirisk import Ridge as OurRidge
 from empirisk import risk
 from empirisk.runtime.errors import DataError, PlanError
+from tolerances import SUMMED
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(80, 3))
@@ -19,9 +20,9 @@ def test_a_difference_is_paired():
     a = risk.cross_validate(LinearRegression(), X, y)
     b = risk.cross_validate(Ridge(alpha=50.0), X, y)
     gap = b - a
-    assert_allclose(gap.value, b.value - a.value, rtol=1e-12)
-    assert_allclose(gap.losses, b.losses - a.losses)
-    assert_allclose((a - b).value, -gap.value)
+    assert_allclose(gap.value, b.value - a.value, rtol=SUMMED)
+    assert_allclose(gap.losses, b.losses - a.losses, rtol=SUMMED)
+    assert_allclose((a - b).value, -gap.value, rtol=SUMMED)
     unpaired = np.hypot(a.standard_error, b.standard_error)
     assert gap.standard_error < unpaired
     assert gap.interval[0] < gap.value < gap.interval[1]
@@ -34,8 +35,8 @@ def test_a_difference_of_corrected_values_is_the_difference_of_the_values():
     )
     assert b.value != b.losses.mean()
     gap, plain = b - a, b.losses.mean() - a.losses.mean()
-    assert_allclose(gap.value, b.value - a.value, rtol=1e-12)
-    assert_allclose(np.mean(gap.interval), gap.value, rtol=1e-9)
+    assert_allclose(gap.value, b.value - a.value, rtol=SUMMED)
+    assert_allclose(np.mean(gap.interval), gap.value, rtol=SUMMED)
     assert abs(gap.value - plain) > 1e-6
     assert "nested cross-validation corrects" in gap.sentence
 
@@ -71,7 +72,7 @@ def test_what_to_expect_after_a_choice_is_said_with_what_it_looked_like():
     assert (expected.chosen_among, expected.corrected) == (40, True)
     assert expected.uncorrected == a.value
     low, high = np.log(expected.interval) - np.log(1.2 * a.value)
-    assert_allclose(low, -high, rtol=1e-10)
+    assert_allclose(low, -high, rtol=SUMMED)
     assert high > np.log(a.interval[1] / a.value)  # the correction has an error of its own
     assert f"the best of 40 looked like {a.value:.4g}; expect {1.2 * a.value:.4g}" in str(expected)
     assert (expected - a).interval is None

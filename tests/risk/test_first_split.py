@@ -13,6 +13,7 @@ from empirisk import DecisionTreeClassifier, DecisionTreeRegressor
 from empirisk.data.table import Table
 from empirisk.risk import first_split
 from empirisk.runtime.errors import ParameterError
+from tolerances import SUMMED
 
 
 def test_our_trees_and_those_of_scikit_learn_split_alike():
@@ -37,14 +38,14 @@ def test_shares_thresholds_and_errors_are_those_of_the_trees_of_an_ensemble():
     ]
     assert found.n_trees == 40
     assert found.on_all is None
-    assert_allclose(found.shares.sum(), 1)
+    assert_allclose(found.shares.sum(), 1, rtol=SUMMED)
     assert (np.diff(found.shares) <= 0).all()
     for name, share, error in zip(found.features, found.shares, found.standard_errors, strict=True):
         cuts = [at for feature, at in roots if feature == name]
         assert share == len(cuts) / 40
-        assert_allclose(error, np.sqrt(share * (1 - share) / 40))
+        assert_allclose(error, np.sqrt(share * (1 - share) / 40), rtol=SUMMED)
         assert_array_equal(found.thresholds[name], np.sort(cuts))
-        assert_allclose(found.spread[name], np.quantile(cuts, [0.05, 0.5, 0.95]))
+        assert_allclose(found.spread[name], np.quantile(cuts, [0.05, 0.5, 0.95]), rtol=SUMMED)
 
 
 def test_a_clear_split_is_stable_and_a_tie_is_not():

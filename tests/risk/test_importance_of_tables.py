@@ -21,6 +21,7 @@ from empirisk.losses import Costs
 from empirisk.risk import Plan, evaluate, importance
 from empirisk.runtime.deadlines import deadline
 from empirisk.runtime.errors import DataError, DeadlineError, ParameterError, PlanError
+from tolerances import SUMMED
 
 rng = np.random.default_rng(0)
 N = 150
@@ -51,7 +52,7 @@ def test_categories_and_missing_values_are_permuted_as_they_are(make, how):
     assert found["city"] > 0.1
     assert abs(found["noise"]) < 0.1
     same = importance(tree, rows, label, how=how, n_repeats=2, random_state=0, **options)
-    assert_allclose(found.values, same.values, atol=1e-12)
+    assert_allclose(found.values, same.values, rtol=0, atol=SUMMED)
 
 
 @pytest.mark.parametrize("how", ["out_of_fold", "retrain"])
@@ -94,8 +95,12 @@ def test_numbers_without_names_sparse_matrices_and_lists():
     y = X[:, 0] + 0.1 * rng.normal(size=60)
     model = LinearRegression().fit(X, y)
     dense = importance(model, X, y, random_state=0)
-    assert_allclose(importance(model, sp.csr_array(X), y, random_state=0).values, dense.values)
-    assert_allclose(importance(model, X.tolist(), y, random_state=0).values, dense.values)
+    assert_allclose(
+        importance(model, sp.csr_array(X), y, random_state=0).values, dense.values, rtol=SUMMED
+    )
+    assert_allclose(
+        importance(model, X.tolist(), y, random_state=0).values, dense.values, rtol=SUMMED
+    )
     frame = pd.DataFrame(X, columns=[10, 20])
     with_numbers = importance(LinearRegression().fit(frame, y), frame, y, random_state=0)
     assert with_numbers.names == ("10", "20")
@@ -187,7 +192,7 @@ def test_the_picture_has_a_bar_and_an_interval_for_each_feature(tmp_path):
     found = importance(model, np.column_stack([AGE, rng.normal(size=N)]), AGE, random_state=0)
     ax = found.plot()
     ax.figure.savefig(tmp_path / "importance.svg")
-    assert_allclose([bar.get_width() for bar in ax.patches], found.values[found.order])
+    assert_allclose([bar.get_width() for bar in ax.patches], found.values[found.order], rtol=SUMMED)
     segments = np.array([line[:, 0] for line in ax.collections[0].get_segments()])
     assert_array_equal(segments, found.interval[found.order])
     assert ax.get_xlabel() == "rise in squared risk"

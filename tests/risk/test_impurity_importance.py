@@ -18,6 +18,7 @@ from sklearn.preprocessing import PolynomialFeatures
 from empirisk import DecisionTreeRegressor
 from empirisk.risk import importance
 from empirisk.runtime.errors import DataError
+from tolerances import SUMMED
 
 rng = np.random.default_rng(0)
 FRAME = pd.DataFrame(rng.normal(size=(200, 3)), columns=["a", "b", "c"])
@@ -32,8 +33,8 @@ def test_a_forest_has_the_mean_of_its_trees_and_their_standard_error(forest):
     found = importance(forest, how="impurity")
     trees = np.array([tree.feature_importances_ for tree in forest.estimators_])
     assert found.names == ("a", "b", "c")
-    assert_allclose(found.values, forest.feature_importances_, rtol=1e-12)
-    assert_allclose(found.standard_error, trees.std(axis=0, ddof=1) / np.sqrt(20))
+    assert_allclose(found.values, forest.feature_importances_, rtol=SUMMED)
+    assert_allclose(found.standard_error, trees.std(axis=0, ddof=1) / np.sqrt(20), rtol=SUMMED)
     assert_array_equal(found.repeats, trees)
     assert (found.interval[:, 0] < found.values).all()
     assert (found.values < found.interval[:, 1]).all()
@@ -62,14 +63,14 @@ def test_members_that_see_some_columns_are_put_in_place():
     ):
         expected[b, columns] = member.feature_importances_
     found = importance(bag, how="impurity")
-    assert_allclose(found.values, expected.mean(axis=0))
+    assert_allclose(found.values, expected.mean(axis=0), rtol=SUMMED)
 
 
 def test_groups_add_up():
     forest = RandomForestRegressor(10, random_state=0).fit(FRAME, Y)
     alone = importance(forest, how="impurity")
     groups = importance(forest, how="impurity", features={"ab": ["a", "b"], "c": "c"})
-    assert_allclose(groups["ab"], alone["a"] + alone["b"])
+    assert_allclose(groups["ab"], alone["a"] + alone["b"], rtol=SUMMED)
     assert groups["c"] == alone["c"]
     together = FRAME.assign(b=FRAME["a"] ** 3)
     forest.fit(together, Y)
@@ -82,7 +83,7 @@ def test_groups_add_up():
 def test_boosting_and_a_single_tree_have_no_interval():
     for model in (GradientBoostingRegressor(n_estimators=5), DecisionTreeRegressor(max_depth=3)):
         found = importance(model.fit(FRAME, Y), how="impurity")
-        assert_allclose(found.values, model.feature_importances_)
+        assert_allclose(found.values, model.feature_importances_, rtol=SUMMED)
         assert np.isnan(found.interval).all()
         assert "There are no intervals" in str(found)
         assert "no row changed" not in str(found)

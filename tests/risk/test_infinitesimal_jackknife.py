@@ -19,6 +19,7 @@ from bagged_twins import ToldEnsemble
 from empirisk.risk import prediction_errors
 from empirisk.risk.bagging import drawn_units, infinitesimal_jackknife
 from empirisk.runtime.errors import DataError, ParameterError
+from tolerances import SUMMED
 
 ERROR_PROBABILITY = 1e-6  # of each statistical test here
 Z = stats.norm.isf(ERROR_PROBABILITY / 2)
@@ -65,8 +66,8 @@ def test_variances_are_those_of_the_formulas(monkeypatch, B):
     each = np.array([tree.predict(X[100:140]) for tree in forest.estimators_])
     slow = [twin(counts, column) for column in each.T]
     assert_allclose(found.variance, slow, rtol=1e-9, atol=1e-9 * np.abs(slow).max())
-    assert_allclose(found.prediction, forest.predict(X[100:140]), rtol=1e-12)
-    assert_allclose(found.resampling_error, each.std(axis=0, ddof=1) / np.sqrt(B), rtol=1e-12)
+    assert_allclose(found.prediction, forest.predict(X[100:140]), rtol=SUMMED)
+    assert_allclose(found.resampling_error, each.std(axis=0, ddof=1) / np.sqrt(B), rtol=SUMMED)
 
 
 @pytest.mark.parametrize("size", [20, 8])
@@ -138,8 +139,8 @@ def test_members_that_agree_have_no_error():
 def test_errors_go_with_the_scale_of_y(factor):
     y = np.random.default_rng(4).normal(size=50)
     small, other = (prediction_errors(bagged_means(c * y, 300, 0), [[0]]) for c in (1, factor))
-    assert_allclose(other.standard_error, factor * small.standard_error, rtol=1e-10)
-    assert_allclose(other.correlation, small.correlation, rtol=1e-10)
+    assert_allclose(other.standard_error, factor * small.standard_error, rtol=SUMMED)
+    assert_allclose(other.correlation, small.correlation, rtol=SUMMED)
     assert not np.isnan(other.variance).any()
 
 
@@ -153,8 +154,8 @@ def test_whole_groups_count_once_however_many_rows_they_have():
     order = rng.permutation(len(groups))
     ensemble = ToldEnsemble(drawn[:, groups[order]], each)
     by_row = prediction_errors(ensemble, np.arange(4)[:, None], groups=groups[order])
-    assert_allclose(by_row.variance, by_group.variance, rtol=1e-12)
-    assert_allclose(by_row.monte_carlo_error, by_group.monte_carlo_error, rtol=1e-12)
+    assert_allclose(by_row.variance, by_group.variance, rtol=SUMMED)
+    assert_allclose(by_row.monte_carlo_error, by_group.monte_carlo_error, rtol=SUMMED)
 
 
 def test_rows_drawn_one_by_one_are_added_up_by_group():
@@ -185,9 +186,9 @@ def test_class_probabilities_have_errors_too(ensemble):
     found = prediction_errors(ensemble, X.to_numpy()[::10])
     assert found.standard_error.shape == (15, 3)
     assert np.isfinite(found.standard_error).all()
-    assert_allclose(found.prediction.sum(axis=1), 1, rtol=1e-12)
+    assert_allclose(found.prediction.sum(axis=1), 1, rtol=SUMMED)
     if hasattr(ensemble, "max_features") and ensemble.max_features != 1.0:
-        assert_allclose(found.prediction, ensemble.predict_proba(X.to_numpy()[::10]), rtol=1e-12)
+        assert_allclose(found.prediction, ensemble.predict_proba(X.to_numpy()[::10]), rtol=SUMMED)
     assert found.plot("setosa").get_ylabel() == "probability of setosa"
     with pytest.raises(ParameterError, match="'rose'; give one of the classes"):
         found.plot("rose")
@@ -198,7 +199,7 @@ def test_frames_and_several_outputs():
     both = np.column_stack([y, -2 * y])
     forest = RandomForestRegressor(50, random_state=0).fit(X, both)
     found = prediction_errors(forest, X.iloc[:7, ::-1])
-    assert_allclose(found.standard_error[:, 1], 2 * found.standard_error[:, 0], rtol=1e-9)
+    assert_allclose(found.standard_error[:, 1], 2 * found.standard_error[:, 0], rtol=SUMMED)
     assert_array_equal(found.prediction.shape, (7, 2))
     ensemble = BaggingRegressor(MultiOutputRegressor(Ridge()), 30, random_state=0)
     one = prediction_errors(ensemble.fit(X.to_numpy(), both), X.to_numpy()[:3])
@@ -234,7 +235,7 @@ def test_intervals_and_words():
     found = prediction_errors(forest, X)
     low, high = found.interval(0.9)
     half = 1.6448536269514722 * np.hypot(found.standard_error, found.resampling_error)
-    assert_allclose(high - low, 2 * half, rtol=1e-12)
+    assert_allclose(high - low, 2 * half, rtol=SUMMED)
     assert "300 members, 442 predictions" in str(found)
     assert ((found.correlation > 0) & (found.correlation < 1)).all()
     assert found.plot().get_ylabel() == "prediction"

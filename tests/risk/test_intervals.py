@@ -9,6 +9,7 @@ from empirisk.risk.intervals.cautions import hill_index
 from empirisk.risk.intervals.interval import METHODS, interval, widening
 from empirisk.risk.intervals.loss_table import LossTable
 from empirisk.runtime.errors import ParameterError
+from tolerances import LAST_BITS, SUMMED
 
 rng = np.random.default_rng(0)
 SHARE = (0.0, 1.0)
@@ -36,7 +37,7 @@ def test_per_row_normal_is_the_textbook_interval():
     losses = rng.exponential(size=50)
     found = interval(table(losses, kind="test"), 0.9, "per_row_normal")
     half = stats.norm.ppf(0.95) * losses.std(ddof=1) / np.sqrt(50)
-    assert_allclose(found.ends, (losses.mean() - half, losses.mean() + half), rtol=1e-13)
+    assert_allclose(found.ends, (losses.mean() - half, losses.mean() + half), rtol=LAST_BITS)
     assert found.method == "per-row normal"
 
 
@@ -47,8 +48,8 @@ def test_corrected_t_is_nadeau_and_bengios_formula():
     means = losses.reshape(10, 10).mean(axis=1)
     error = np.sqrt(means.var(ddof=1) * (1 / 10 + 10 / 90))
     half = stats.t.ppf(0.975, 9) * error
-    assert_allclose(found.ends, (means.mean() - half, means.mean() + half), rtol=1e-13)
-    assert_allclose(found.standard_error, error, rtol=1e-13)
+    assert_allclose(found.ends, (means.mean() - half, means.mean() + half), rtol=LAST_BITS)
+    assert_allclose(found.standard_error, error, rtol=LAST_BITS)
 
 
 @pytest.mark.parametrize(("wrong", "n"), [(0, 1), (1, 1), (0, 30), (3, 30), (15, 30), (30, 30)])
@@ -74,7 +75,7 @@ def test_cross_validated_mistakes_have_wilsons_interval_of_fewer_rows(wrong, n):
 def test_without_widening_wilson_is_that_of_scipy():
     found = interval(table(errors(7, 50), kind="test", bounds=SHARE), 0.9, "wilson")
     expected = stats.binomtest(7, 50).proportion_ci(0.9, method="wilson")
-    assert_allclose(found.ends, (expected.low, expected.high), rtol=1e-12)
+    assert_allclose(found.ends, (expected.low, expected.high), rtol=SUMMED)
 
 
 def test_squared_losses_have_an_interval_on_the_log_scale():
@@ -83,8 +84,8 @@ def test_squared_losses_have_an_interval_on_the_log_scale():
     lam = np.sqrt(1.25 + 2.5 * 6 / 74 + 3 * stats.skew(losses) ** 2 / 80)
     T, s = losses.mean(), losses.std(ddof=1)
     half = stats.t.ppf(0.95, 79) * lam * s / (T * np.sqrt(80))
-    assert_allclose(found.ends, (T * np.exp(-half), T * np.exp(half)), rtol=1e-12)
-    assert_allclose(found.standard_error, lam * s / np.sqrt(80), rtol=1e-12)
+    assert_allclose(found.ends, (T * np.exp(-half), T * np.exp(half)), rtol=SUMMED)
+    assert_allclose(found.standard_error, lam * s / np.sqrt(80), rtol=SUMMED)
 
 
 def test_differences_have_a_symmetric_interval():
@@ -92,19 +93,21 @@ def test_differences_have_a_symmetric_interval():
     found = interval(table(losses, degrees_of_freedom=6.0), 0.9)
     lam = np.sqrt(1.25 + 2.5 * 6 / 74)
     half = stats.t.ppf(0.95, 79) * lam * losses.std(ddof=1) / np.sqrt(80)
-    assert_allclose(found.ends, (losses.mean() - half, losses.mean() + half), rtol=1e-12)
+    assert_allclose(found.ends, (losses.mean() - half, losses.mean() + half), rtol=SUMMED)
 
 
 def test_the_widening_grows_with_the_degrees_of_freedom_up_to_two():
     def lam(df, **rest):
         return widening(table(np.ones(100), degrees_of_freedom=df, **rest))
 
-    assert_allclose(lam(1.0), np.sqrt(1.25 + 2.5 / 99))
-    assert_allclose(lam(1.0, bounds=SHARE), np.sqrt(1.25 + 1.5 / 99))
-    assert_allclose(lam(None), lam(25.0))  # unknown: df / (n - df) = 1/3
-    assert_allclose(lam(1.0, is_best=True), np.sqrt(1.45 + 2.5 / 99))
-    assert_allclose(lam(None, is_best=True), lam(25.0, is_best=True))
-    assert_allclose(lam(None, is_best=True, bounds=SHARE), np.sqrt(1.45 + 0.3 + 1.5 / 3))
+    assert_allclose(lam(1.0), np.sqrt(1.25 + 2.5 / 99), rtol=SUMMED)
+    assert_allclose(lam(1.0, bounds=SHARE), np.sqrt(1.25 + 1.5 / 99), rtol=SUMMED)
+    assert_allclose(lam(None), lam(25.0), rtol=SUMMED)  # unknown: df / (n - df) = 1/3
+    assert_allclose(lam(1.0, is_best=True), np.sqrt(1.45 + 2.5 / 99), rtol=SUMMED)
+    assert_allclose(lam(None, is_best=True), lam(25.0, is_best=True), rtol=SUMMED)
+    assert_allclose(
+        lam(None, is_best=True, bounds=SHARE), np.sqrt(1.45 + 0.3 + 1.5 / 3), rtol=SUMMED
+    )
     assert lam(90.0) == lam(100.0) == lam(500.0) == 2.0
     assert lam(50.0, kind="test") == lam(None, kind="holdout") == 1.0
     freedoms = [1.0, 5.0, 30.0, 60.0]
@@ -115,14 +118,14 @@ def test_skew_losses_widen_the_interval_of_their_mean():
     losses = rng.exponential(size=60)
     g = stats.skew(losses) / np.sqrt(60)
     once = table(losses, kind="test", bounds=POSITIVE)
-    assert_allclose(widening(once), np.sqrt(1 + 3 * g**2), rtol=1e-10)
+    assert_allclose(widening(once), np.sqrt(1 + 3 * g**2), rtol=SUMMED)
     for scale in (1e-200, 1e200):
         scaled = table(scale * losses, kind="test", bounds=POSITIVE)
-        assert_allclose(widening(scaled), widening(once), rtol=1e-10)
+        assert_allclose(widening(scaled), widening(once), rtol=SUMMED)
     # Copies in a group are one unit; as a weight they are that unit, too.
     units = np.repeat(np.arange(60), 3)
     grouped = table(np.repeat(losses, 3), kind="test", bounds=POSITIVE, unit=units)
-    assert_allclose(widening(grouped), widening(once), rtol=1e-10)
+    assert_allclose(widening(grouped), widening(once), rtol=SUMMED)
     assert widening(table(errors(2, 60), kind="test", bounds=SHARE)) == 1.0
     assert widening(table(np.append(np.zeros(199), 1.0), bounds=POSITIVE)) == 2.0
 
@@ -132,17 +135,17 @@ def test_a_corrected_centre_keeps_the_relative_width():
     positive = table(losses, bounds=POSITIVE)
     low, high = interval(positive, 0.9).ends
     moved = interval(positive, 0.9, centre=1.5 * losses.mean()).ends
-    assert_allclose(moved, (1.5 * low, 1.5 * high), rtol=1e-12)
+    assert_allclose(moved, (1.5 * low, 1.5 * high), rtol=SUMMED)
     share = table(errors(8, 40), bounds=SHARE)
     other = table(errors(12, 40), bounds=SHARE)
-    assert_allclose(interval(share, 0.9, centre=0.3).ends, interval(other, 0.9).ends, rtol=1e-12)
+    assert_allclose(interval(share, 0.9, centre=0.3).ends, interval(other, 0.9).ends, rtol=SUMMED)
 
 
 def test_a_group_is_one_observation():
     means = rng.normal(size=20)
     losses = np.repeat(means, 5)
     grouped = table(losses, unit=np.repeat(np.arange(20), 5), kind="test")
-    assert_allclose(grouped.standard_error(), means.std(ddof=1) / np.sqrt(20), rtol=1e-12)
+    assert_allclose(grouped.standard_error(), means.std(ddof=1) / np.sqrt(20), rtol=SUMMED)
 
 
 def test_groups_of_equal_mistakes_count_as_so_many_rows():
@@ -171,7 +174,7 @@ def test_repeats_of_a_row_are_one_observation():
     losses = rng.normal(size=30)
     once = table(losses).standard_error()
     twice = table(np.tile(losses, 2), unit=np.tile(np.arange(30), 2)).standard_error()
-    assert_allclose(once, twice, rtol=1e-12)
+    assert_allclose(once, twice, rtol=SUMMED)
 
 
 @pytest.mark.parametrize("bounds", [SHARE, POSITIVE, (-np.inf, np.inf)])
@@ -182,10 +185,10 @@ def test_what_does_not_matter(bounds, kind):
     ends = interval(table(losses, weight=weight, kind=kind, bounds=bounds), 0.9).ends
     order = rng.permutation(60)
     permuted = table(losses[order], weight=weight[order], unit=order, kind=kind, bounds=bounds)
-    assert_allclose(interval(permuted, 0.9).ends, ends, rtol=1e-12)
+    assert_allclose(interval(permuted, 0.9).ends, ends, rtol=SUMMED)
     for factor in (1e-200, 1e200):
         scaled = table(losses, weight=factor * weight, kind=kind, bounds=bounds)
-        assert_allclose(interval(scaled, 0.9).ends, ends, rtol=1e-12)
+        assert_allclose(interval(scaled, 0.9).ends, ends, rtol=SUMMED)
 
 
 @pytest.mark.parametrize("scale", [1e-150, 1e-3, 1e150])
@@ -196,13 +199,13 @@ def test_intervals_scale_with_the_losses(scale, method):
         interval(table(factor * losses, bounds=POSITIVE), 0.9, method).ends
         for factor in (1.0, scale)
     )
-    assert_allclose(scaled, scale * np.array(ends), rtol=1e-11)
+    assert_allclose(scaled, scale * np.array(ends), rtol=SUMMED)
 
 
 def test_a_single_cost_is_a_share_of_it():
     ends = interval(table(errors(3, 40), kind="test", bounds=SHARE), 0.9).ends
     costly = interval(table(7.0 * errors(3, 40), kind="test", bounds=(0.0, 7.0)), 0.9).ends
-    assert_allclose(costly, 7 * np.array(ends), rtol=1e-12)
+    assert_allclose(costly, 7 * np.array(ends), rtol=SUMMED)
     free = interval(table(np.zeros(40), bounds=(0.0, 7.0)), 0.9)
     assert free.ends[0] == 0.0 < free.ends[1] < 7.0
 

@@ -22,6 +22,7 @@ from empirisk.risk.learning_curves.extrapolation import extrapolate
 from empirisk.risk.learning_curves.learning_curve import learning_curve
 from empirisk.risk.learning_curves.nested_subsets import default_sizes, nested_subsets
 from empirisk.runtime.errors import DataError, ParameterError, PlanError
+from tolerances import SOLVED, SUMMED
 
 SIX_ERRORS = stats.norm.isf(5e-7)
 
@@ -37,15 +38,15 @@ def test_with_all_training_rows_it_is_cross_validation():
     plan = Plan.of(5, X, y, random_state=0)
     curve = learning_curve(LinearRegression(), X, y, cv=plan, sizes=[0.5, 1.0], repeats=1)
     expected = cross_validate(LinearRegression(), X, y, cv=plan)
-    assert_allclose(curve.sizes, [40, 80])
-    assert_allclose(curve.estimates[-1].value, expected.value, rtol=1e-10)
-    assert_allclose(curve.estimates[-1].losses, expected.losses, rtol=1e-8)
+    assert_allclose(curve.sizes, [40, 80], rtol=SUMMED)
+    assert_allclose(curve.estimates[-1].value, expected.value, rtol=SUMMED)
+    assert_allclose(curve.estimates[-1].losses, expected.losses, rtol=SOLVED)
     assert curve.estimates[-1].estimates == "the procedure at this n"
     training = [
         np.mean((y[t] - PeerLinearRegression().fit(X[t], y[t]).predict(X[t])) ** 2)
         for t in (plan.train(s) for s in range(5))
     ]
-    assert_allclose(curve.training_risk[-1], np.mean(training), rtol=1e-10)
+    assert_allclose(curve.training_risk[-1], np.mean(training), rtol=SUMMED)
 
 
 def test_in_time_order_the_latest_rows_train():
@@ -57,7 +58,7 @@ def test_in_time_order_the_latest_rows_train():
         for train, test in splitter.split(X):
             model = PeerLinearRegression().fit(X[train[-m:]], y[train[-m:]])
             losses.append((y[test] - model.predict(X[test])) ** 2)
-        assert_allclose(curve.estimates[j].losses, np.concatenate(losses), rtol=1e-8)
+        assert_allclose(curve.estimates[j].losses, np.concatenate(losses), rtol=SOLVED)
         assert curve.estimates[j].interval is None
 
 
@@ -85,12 +86,12 @@ def test_smaller_training_sets_lie_inside_larger_ones(grouped):
     found = nested_subsets(train, sizes, strata=strata, groups=groups, in_order=False, rng=rng)
     for small, large in pairwise(found):
         assert set(small) < set(large)
-    assert_allclose(found[-1], train)
+    assert_allclose(found[-1], train, rtol=SUMMED)
     for part, size in zip(found, sizes, strict=True):
         if grouped:
             assert size - 7 < len(part) <= size
             inside = np.isin(groups[train], groups[part])
-            assert_allclose(train[inside], part)  # whole groups
+            assert_allclose(train[inside], part, rtol=SUMMED)  # whole groups
         else:
             assert len(part) == size
             share = np.bincount(strata[train], minlength=3) * size / 150
@@ -150,7 +151,7 @@ def test_the_error_of_a_mean_counts_rows_and_training_sets():
         losses, np.ones(J * m), np.arange(J * m), np.zeros(J * m, int), np.ones(2), same_rows=True
     )
     expected = standard_errors(losses, np.ones(J * m), np.arange(J * m))
-    assert_allclose(one_set, expected, rtol=1e-12)
+    assert_allclose(one_set, expected, rtol=SUMMED)
 
 
 def test_weights_groups_and_frames():
@@ -167,7 +168,7 @@ def test_weights_groups_and_frames():
     plain, table = (
         learning_curve(learner, given, y, **options) for given in (frame, Table.of(frame))
     )
-    assert_allclose(plain.risk, table.risk, rtol=1e-12)
+    assert_allclose(plain.risk, table.risk, rtol=SUMMED)
 
 
 def test_the_default_sizes_have_rows_of_two_classes():
@@ -194,12 +195,12 @@ def test_the_unit_of_y_does_not_matter(scale):
         learning_curve(LinearRegression(), X, y * s, sizes=[20, 40, 60, 80], repeats=1)
         for s in (1.0, scale)
     )
-    assert_allclose(scaled.risk / scale**2, plain.risk, rtol=1e-9)
-    assert_allclose(scaled.standard_error / scale**2, plain.standard_error, rtol=1e-9)
+    assert_allclose(scaled.risk / scale**2, plain.risk, rtol=SUMMED)
+    assert_allclose(scaled.standard_error / scale**2, plain.standard_error, rtol=SUMMED)
     assert_allclose(
         scaled.extrapolate().asymptote.value / scale**2,
         plain.extrapolate().asymptote.value,
-        rtol=1e-6,
+        rtol=SUMMED,
     )
 
 

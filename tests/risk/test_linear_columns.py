@@ -26,6 +26,7 @@ from empirisk import Encoder, LinearDiscriminantAnalysis, Table
 from empirisk.risk import bounds
 from empirisk.risk.bounds.linear_columns import Parts
 from empirisk.runtime.errors import ParameterError
+from tolerances import SUMMED
 
 AFFINE = [
     (StandardScaler(),),
@@ -53,7 +54,7 @@ def test_behind_affine_steps_the_score_is_linear_in_the_columns_that_went_in(ste
     coef, intercept = parts.rule(parts.columns(X))
     new = X[::-1] + 0.3
     # The intercept is a difference of numbers of size 1e4, of which 12 digits are left.
-    assert_allclose(new @ coef[0] + intercept[0], model.decision_function(new), atol=1e-8)
+    assert_allclose(new @ coef[0] + intercept[0], model.decision_function(new), rtol=0, atol=1e-08)
 
 
 def far_apart(n=4000):
@@ -69,9 +70,9 @@ def test_the_bounds_are_those_of_the_same_rule_without_steps(steps):
     model = make_pipeline(*steps, LogisticRegression()).fit(X, y)
     same = LogisticRegression().fit(X, y)
     same.coef_, same.intercept_ = Parts.of(model).rule(X)
-    assert_allclose(bounds.vc(model, X, y).interval, bounds.vc(same, X, y).interval)
+    assert_allclose(bounds.vc(model, X, y).interval, bounds.vc(same, X, y).interval, rtol=SUMMED)
     one, two = (bounds.rademacher(each, X, y, random_state=0).interval for each in (model, same))
-    assert_allclose(one, two, rtol=1e-9)
+    assert_allclose(one, two, rtol=SUMMED)
     assert one[1] < 0.5
 
 
@@ -89,7 +90,7 @@ def test_frames_and_tables_go_through(step, learner):
             *bounds.rademacher(model, each, y, random_state=0).interval,
         )
         expected = expected or found
-        assert_allclose(found, expected, rtol=1e-9)
+        assert_allclose(found, expected, rtol=SUMMED)
     assert max(expected) < 0.5
 
 
@@ -102,7 +103,7 @@ def test_polynomials_are_columns_of_their_own():
     assert "linear rules of 14 columns" in found.reason
     wrong = np.mean(model.predict(X) != y)
     expected = np.sqrt(2 * bounds.linear_growth(2000, 14) / 2000) + np.sqrt(np.log(10) / 4000)
-    assert_allclose(found.interval[1], wrong + expected, rtol=1e-12)
+    assert_allclose(found.interval[1], wrong + expected, rtol=SUMMED)
     parts = Parts.of(model)
     columns = parts.columns(X)
     assert columns.shape == (2000, 14)

@@ -9,6 +9,7 @@ from sklearn import metrics
 from empirisk.risk import measures
 from empirisk.risk.estimate import RiskEstimate
 from empirisk.runtime.errors import DataError, ParameterError
+from tolerances import SOLVED, SUMMED
 
 OF_CLASS = [measures.precision, measures.recall, measures.specificity, measures.f_score]
 
@@ -73,7 +74,7 @@ def test_averages_are_those_of_scikit_learn(average, weighted):
     if average == "macro":
         chosen = measures.recall(y, prediction, average="macro", labels=["ash", "cedar"])
         peer = metrics.recall_score(y, prediction, average="macro", labels=["ash", "cedar"])
-        assert_allclose(chosen.value, peer, rtol=1e-12)
+        assert_allclose(chosen.value, peer, rtol=SUMMED)
 
 
 def test_specificity_averages_are_means_and_pooled_shares_of_the_classes():
@@ -89,7 +90,7 @@ def test_specificity_averages_are_means_and_pooled_shares_of_the_classes():
     }
     for average, value in expected.items():
         found = measures.specificity(y, prediction, average=average, sample_weight=weight)
-        assert_allclose(found.value, value, rtol=1e-12)
+        assert_allclose(found.value, value, rtol=SUMMED)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -98,14 +99,14 @@ def test_accuracy_and_the_confusion_matrix_are_those_of_scikit_learn(weighted):
     weight = weight if weighted else None
     found = measures.accuracy(y, prediction, sample_weight=weight)
     peer = metrics.accuracy_score(y, prediction, sample_weight=weight)
-    assert_allclose(found.value, peer, rtol=1e-12)
+    assert_allclose(found.value, peer, rtol=SUMMED)
     matrix = measures.confusion_matrix(y, prediction, sample_weight=weight)
     peer = metrics.confusion_matrix(y, prediction, sample_weight=weight)
     assert_array_equal(matrix, peer)  # halves add without rounding
     assert matrix.counts.dtype == (float if weighted else int)
     for normalize in ("true", "pred", "all"):
         peer = metrics.confusion_matrix(y, prediction, sample_weight=weight, normalize=normalize)
-        assert_allclose(matrix.shares(normalize), peer, rtol=1e-12)
+        assert_allclose(matrix.shares(normalize), peer, rtol=SUMMED)
 
 
 def test_the_confusion_matrix_lists_classes_that_do_not_occur_and_says_what_is_undefined():
@@ -148,7 +149,7 @@ def test_weights_are_copies():
     row = np.repeat(np.arange(60), weight)
     repeated = everything(y[row], prediction[row], probability[row])
     for name, measure in weighted.items():
-        assert_allclose(measure.value, repeated[name].value, rtol=1e-12, err_msg=name)
+        assert_allclose(measure.value, repeated[name].value, err_msg=name, rtol=SUMMED)
 
 
 def test_the_influence_of_a_row_is_the_derivative_in_its_weight():
@@ -167,9 +168,9 @@ def test_the_influence_of_a_row_is_the_derivative_in_its_weight():
             slope = (after[name].value - before[name].value) / (2 * h)
             influence = (measure.losses[i] - measure.value) / weight.sum()
             # The third derivative times h^2, and rounding 1e-16 over h.
-            assert_allclose(influence, slope, atol=1e-9, err_msg=name)
+            assert_allclose(influence, slope, err_msg=name, rtol=0, atol=1e-09)
     for name, measure in found.items():
-        assert_allclose(measure.table.mean(), measure.value, rtol=1e-12, err_msg=name)
+        assert_allclose(measure.table.mean(), measure.value, err_msg=name, rtol=SUMMED)
 
 
 def test_a_row_of_weight_zero_is_not_there():
@@ -190,8 +191,8 @@ def test_the_size_of_weights_does_not_matter(scale):
     plain = everything(y, prediction, probability, sample_weight=weight)
     scaled = everything(y, prediction, probability, sample_weight=scale * weight)
     for name, measure in scaled.items():
-        assert_allclose(measure.value, plain[name].value, rtol=1e-12, err_msg=name)
-        assert_allclose(measure.interval, plain[name].interval, rtol=1e-10, err_msg=name)
+        assert_allclose(measure.value, plain[name].value, err_msg=name, rtol=SUMMED)
+        assert_allclose(measure.interval, plain[name].interval, err_msg=name, rtol=SUMMED)
 
 
 def test_shares_have_the_exact_interval_on_the_rows_that_count():
@@ -208,7 +209,7 @@ def test_shares_have_the_exact_interval_on_the_rows_that_count():
         assert found.value == right / counted
         assert_allclose(found.interval, expected, rtol=1e-10)  # two routines for beta quantiles
         error = np.sqrt(found.value * (1 - found.value) / counted)
-        assert_allclose(found.standard_error, error, rtol=1e-12)
+        assert_allclose(found.standard_error, error, rtol=SUMMED)
         assert found.cautions == ()
 
 
@@ -217,11 +218,11 @@ def test_the_interval_of_f_is_exact_through_the_share_of_hits():
     prediction = np.array([1] * 33 + [0] * 7 + [1] * 12 + [0] * 48)
     found = measures.f_score(y, prediction)
     low, high = stats.binomtest(33, 52).proportion_ci(0.95, "exact")
-    assert_allclose(found.interval, [2 * j / (1 + j) for j in (low, high)], rtol=1e-10)
+    assert_allclose(found.interval, [2 * j / (1 + j) for j in (low, high)], rtol=SOLVED)
     # Delta method for F = 2J/(1+J), with the divisor n - 1 of all 100 rows.
     j = 33 / 52
     error = np.sqrt(j * (1 - j) / 52) * 2 / (1 + j) ** 2 * np.sqrt(100 / 99)
-    assert_allclose(found.standard_error, error, rtol=1e-12)
+    assert_allclose(found.standard_error, error, rtol=SUMMED)
 
 
 @pytest.mark.parametrize("beta", [1e-200, 0.3, 1.0, 3.0, 1e200])
@@ -232,7 +233,7 @@ def test_f_lies_between_precision_and_recall_and_has_an_interval_at_its_ends(bet
     found = measures.f_score(y, prediction, beta=beta)
     limits = {1e-200: precision, 1e200: recall}
     if beta in limits:
-        assert_allclose(found.value, limits[beta], rtol=1e-12)
+        assert_allclose(found.value, limits[beta], rtol=SUMMED)
     assert precision <= found.value * (1 + 1e-15)
     assert found.value <= recall * (1 + 1e-15)
     assert 0 < found.interval[0] < found.value < found.interval[1] < 1
@@ -254,7 +255,7 @@ def test_an_average_without_spread_is_bounded_class_by_class(measure):
     assert found.method == "Bonferroni"
     low = (0.05 / 3 / 2) ** (1 / (60 if measure is measures.specificity else 30))
     low = 2 * low / (1 + low) if measure is measures.f_score else low
-    assert_allclose(found.interval, (low, 1), rtol=1e-10)
+    assert_allclose(found.interval, (low, 1), rtol=SUMMED)
 
 
 def test_groups_are_the_unit():
@@ -266,7 +267,7 @@ def test_groups_are_the_unit():
     copies = everything(y[row], prediction[row], probability[row], groups=row)
     naive = everything(y[row], prediction[row], probability[row])
     for name, measure in copies.items():
-        assert_allclose(measure.value, once[name].value, rtol=1e-12, err_msg=name)
+        assert_allclose(measure.value, once[name].value, err_msg=name, rtol=SUMMED)
         width, alone, short = (np.diff(m.interval)[0] for m in (measure, once[name], naive[name]))
         # t quantiles for groups, normal ones for rows, and divisors n - 1: a few per cent.
         assert_allclose(width, alone, rtol=0.12, err_msg=name)
@@ -280,7 +281,7 @@ def test_measures_of_two_classifiers_subtract_row_by_row():
     for measure in OF_CLASS:
         a, b = (measure(y, p, average="macro") for p in (first, second))
         difference = b - a
-        assert_allclose(difference.value, b.value - a.value, rtol=1e-12)
+        assert_allclose(difference.value, b.value - a.value, rtol=SUMMED)
         assert difference.standard_error < 0.7 * np.hypot(a.standard_error, b.standard_error)
         assert f"The difference in {a.loss} of this model" in str(difference)
         assert type(difference) is measures.Measure
@@ -339,7 +340,7 @@ def test_wrong_options_are_named(options, words):
 
 
 def test_one_row_and_any_kind_of_label_will_do():
-    assert_allclose(measures.accuracy([True], [True]).interval, (0.025, 1), rtol=1e-12)
+    assert_allclose(measures.accuracy([True], [True]).interval, (0.025, 1), rtol=SUMMED)
     pandas = pytest.importorskip("pandas")
     polars = pytest.importorskip("polars")
     y, prediction = ["yes", "no", "yes"], ["yes", "yes", "yes"]

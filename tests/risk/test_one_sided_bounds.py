@@ -10,6 +10,7 @@ from empirisk import LinearDiscriminantAnalysis, Plan
 from empirisk.risk import bounds, cross_validate, evaluate, measures
 from empirisk.risk.estimate import RiskEstimate
 from empirisk.runtime.errors import ParameterError
+from tolerances import SOLVED, SUMMED
 
 TEST_SET = (bounds.hoeffding, bounds.chernoff, bounds.empirical_bernstein, bounds.clopper_pearson)
 
@@ -47,7 +48,7 @@ def test_two_sides_at_half_the_error_are_both_sides(bound):
     estimate = evaluate(*model_and_rows())
     both = bound(estimate, level=0.9, sides="both").interval
     upper, lower = (bound(estimate, level=0.95, sides=side).interval for side in ("upper", "lower"))
-    assert_allclose(both, (lower[0], upper[1]), rtol=1e-12)
+    assert_allclose(both, (lower[0], upper[1]), rtol=SUMMED)
 
 
 @pytest.mark.parametrize("bound", TEST_SET)
@@ -68,13 +69,13 @@ def test_accuracies_of_any_size_and_of_cross_validation():
         found = bounds.clopper_pearson(measures.accuracy(np.arange(n) % 3, np.zeros(n, int)))
         wrong = n - np.count_nonzero(np.arange(n) % 3 == 0)
         exact = stats.binomtest(n - wrong, n, alternative="greater").proportion_ci(0.95, "exact")
-        assert_allclose(found.interval, (exact.low, 1), rtol=1e-10)
+        assert_allclose(found.interval, (exact.low, 1), rtol=SOLVED)
     X, y = data()
     plan = Plan.of(5, X, y, classifier=True, random_state=0)
     learner = LinearDiscriminantAnalysis()
     right = bounds.hoeffding(measures.cross_validate(learner, X, y, "accuracy", cv=plan))
     wrong = bounds.hoeffding(cross_validate(learner, X, y, cv=plan))
-    assert_allclose(right.interval[0], 1 - wrong.interval[1], rtol=1e-12)
+    assert_allclose(right.interval[0], 1 - wrong.interval[1], rtol=SUMMED)
 
 
 @pytest.mark.parametrize("bound", TEST_SET)
@@ -82,7 +83,7 @@ def test_what_is_no_mean_loss_is_refused(bound):
     model, X, y = model_and_rows()
     score, prediction = model.predict_proba(X)[:, 1], model.predict(X)
     perfect = measures.auc([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9])
-    assert_allclose(perfect.losses, 1)  # which look like right and wrong
+    assert_allclose(perfect.losses, 1, rtol=SUMMED)  # which look like right and wrong
     for found in (
         measures.auc(y, score), measures.f_score(y, prediction), measures.recall(y, prediction),
         measures.average_precision(y, score), perfect,
@@ -102,7 +103,7 @@ def test_the_best_of_several_accuracies_is_the_largest():
     }
     found = bounds.union(rivals, bound="clopper_pearson")
     alone = bounds.clopper_pearson(rivals["a"], level=1 - 0.05 / 2)
-    assert_allclose(found.interval, alone.interval)
+    assert_allclose(found.interval, alone.interval, rtol=SUMMED)
     assert "union bound over 2" in str(found)
 
 
@@ -164,5 +165,5 @@ def test_bounds_do_not_subtract_but_differences_are_bounded():
         bounds.hoeffding(one) - bounds.hoeffding(two)
     found = bounds.hoeffding(one - two)
     half = 2 * np.sqrt(np.log(20) / 300)
-    assert_allclose(found.interval, (-1, found.value + half), rtol=1e-12)
+    assert_allclose(found.interval, (-1, found.value + half), rtol=SUMMED)
     assert "The difference in zero_one risk of this model is at most" in str(found)

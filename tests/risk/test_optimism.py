@@ -22,6 +22,7 @@ from empirisk.risk.penalties.noise_model import ClassNoise, GaussianNoise, shrun
 from empirisk.risk.penalties.optimism import effective_degrees_of_freedom, optimism
 from empirisk.runtime.errors import DataError, ParameterError, RankWarning
 from optimism_rows import regression, ridge_hat_matrix
+from tolerances import LAST_BITS, SUMMED
 
 FIVE_ERRORS = 5  # a normal variable is farther out with probability 6e-7
 
@@ -35,13 +36,13 @@ def test_the_closed_form_is_two_sigma_squared_trace_over_n(alpha, weighted):
     rss = w @ (y - H @ y) ** 2
     df = np.trace(H)
     found = optimism(Ridge(alpha), X, y, sample_weight=w if weighted else None)
-    assert_allclose(found.degrees_of_freedom, df, rtol=1e-12)
-    assert_allclose(found.noise_variance, rss / (w.sum() - df), rtol=1e-12)
-    assert_allclose(found.value, 2 * found.noise_variance * df / w.sum(), rtol=1e-12)
-    assert_allclose(found.in_sample.value, rss / w.sum() + found.value, rtol=1e-12)
-    assert_allclose(float(found), found.value)
+    assert_allclose(found.degrees_of_freedom, df, rtol=SUMMED)
+    assert_allclose(found.noise_variance, rss / (w.sum() - df), rtol=SUMMED)
+    assert_allclose(found.value, 2 * found.noise_variance * df / w.sum(), rtol=SUMMED)
+    assert_allclose(found.in_sample.value, rss / w.sum() + found.value, rtol=SUMMED)
+    assert_allclose(float(found), found.value, rtol=SUMMED)
     given = optimism(Ridge(alpha), X, y, sample_weight=w if weighted else None, noise_variance=2.0)
-    assert_allclose(given.value, 4 * df / w.sum(), rtol=1e-12)
+    assert_allclose(given.value, 4 * df / w.sum(), rtol=SUMMED)
 
 
 @pytest.mark.parametrize("learner", [LinearRegression(), Ridge(2.0)], ids=str)
@@ -52,7 +53,7 @@ def test_a_row_of_weight_w_is_w_copies(learner):
     weighted = optimism(learner, X, y, sample_weight=w)
     repeated = optimism(learner, X[copies], y[copies])
     for name in ("value", "degrees_of_freedom", "noise_variance"):
-        assert_allclose(getattr(weighted, name), getattr(repeated, name), rtol=1e-11)
+        assert_allclose(getattr(weighted, name), getattr(repeated, name), rtol=SUMMED)
 
 
 def test_whole_weights_of_a_classifier_are_copies_to_the_last_bit():
@@ -76,7 +77,7 @@ def test_the_bootstrap_agrees_with_the_closed_form():
         )
         assert drawn.standard_error < 0.15 * closed.value
         assert abs(drawn.value - closed.value) < FIVE_ERRORS * drawn.standard_error
-        assert_allclose(drawn.degrees_of_freedom, drawn.value * 40 / 3, rtol=1e-12)
+        assert_allclose(drawn.degrees_of_freedom, drawn.value * 40 / 3, rtol=SUMMED)
 
 
 def test_weights_agree_in_the_bootstrap_too():
@@ -113,7 +114,7 @@ def test_the_optimism_of_classes_by_enumeration_of_all_outcomes(loss):
         gap += probability * (in_sample - loss(y, prediction).mean())
         scored += probability * noise.optimism(loss, y, prediction, start, rng).mean()
     assert gap > 0
-    assert_allclose(scored, gap, rtol=1e-12)
+    assert_allclose(scored, gap, rtol=SUMMED)
 
 
 @pytest.mark.parametrize("loss", [Squared(), Absolute()], ids=str)
@@ -160,7 +161,7 @@ def test_predictions_are_shrunk_to_the_least_squared_error():
             for a in np.linspace(0, 1, 1001)
         )
         assert w @ (truth - found)[:, 0] ** 2 <= best * (1 + 1e-12)
-    assert_allclose(shrunk(-truth, truth, w), mean)
+    assert_allclose(shrunk(-truth, truth, w), mean, rtol=SUMMED)
 
 
 def test_one_nearest_neighbour_recites_and_pays_for_it():
@@ -170,7 +171,7 @@ def test_one_nearest_neighbour_recites_and_pays_for_it():
     assert found.training.value == 0
     assert found.value > 0.2
     numbers = optimism(KNeighborsRegressor(1), X, y)
-    assert_allclose(numbers.degrees_of_freedom, 60)
+    assert_allclose(numbers.degrees_of_freedom, 60, rtol=SUMMED)
 
 
 def test_maximum_likelihood_has_a_degree_of_freedom_for_each_parameter():
@@ -221,8 +222,8 @@ def test_the_unit_of_y_does_not_matter(scale):
         options = {"method": method, "n_resamples": 4, "random_state": 0}
         plain = optimism(Ridge(1.0), X, y, **options)
         scaled = optimism(Ridge(1.0), X, y * scale, **options)
-        assert_allclose(scaled.value / scale**2, plain.value, rtol=1e-9)
-        assert_allclose(scaled.degrees_of_freedom, plain.degrees_of_freedom, rtol=1e-9)
+        assert_allclose(scaled.value / scale**2, plain.value, rtol=SUMMED)
+        assert_allclose(scaled.degrees_of_freedom, plain.degrees_of_freedom, rtol=SUMMED)
 
 
 def test_squares_beyond_the_range_are_infinite_or_refused_but_never_nan():
@@ -247,8 +248,8 @@ def test_a_fit_that_leaves_no_residuals_takes_the_noise_from_held_out_rows():
     with pytest.warns(RankWarning, match="minimum-norm"):
         found = optimism(LinearRegression(), X, y)
     assert "out-of-fold" in found.reason
-    assert_allclose(found.degrees_of_freedom, 12)
-    assert_allclose(found.value, 2 * found.noise_variance)
+    assert_allclose(found.degrees_of_freedom, 12, rtol=SUMMED)
+    assert_allclose(found.value, 2 * found.noise_variance, rtol=SUMMED)
     assert found.noise_variance <= np.var(y) * (1 + 1e-12)
 
 
@@ -259,10 +260,10 @@ def test_tables_and_awkward_arrays_give_the_same():
     frozen.setflags(write=False)
     frame = pd.DataFrame(X, columns=list("abcd"))
     for given in (frozen, np.repeat(X, 2, axis=0)[::2], frame, X.tolist()):
-        assert_allclose(optimism(LinearRegression(), given, y).value, expected, rtol=1e-13)
+        assert_allclose(optimism(LinearRegression(), given, y).value, expected, rtol=LAST_BITS)
     encoded = make_pipeline(Encoder(), LinearRegression())
     for given in (frame, Table.of(frame)):
-        assert_allclose(optimism(encoded, given, y).value, expected, rtol=1e-10)
+        assert_allclose(optimism(encoded, given, y).value, expected, rtol=SUMMED)
 
 
 def test_the_sentence_and_the_picture():

@@ -11,6 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 from empirisk import Encoder, LinearDiscriminantAnalysis
 from empirisk.risk.resampling.order_correctness import order_correctness
 from empirisk.runtime.errors import DataError, ParameterError
+from tolerances import SUMMED
 
 
 def stripes(n, seed=0):
@@ -80,7 +81,7 @@ def test_the_votes_of_an_order_correct_learner_approach_the_bayes_rule():
 def test_no_model_votes_on_a_row_it_has_seen():
     X, y, _ = stripes(60)
     found = order_correctness(Remembers(), X, y, n_resamples=30, random_state=0)
-    assert_allclose(found.votes.sum(axis=1), 1)
+    assert_allclose(found.votes.sum(axis=1), 1, rtol=SUMMED)
     assert_array_equal((found.votes * found.counts[:, None]).round().sum(axis=1), found.counts)
 
 
@@ -93,12 +94,12 @@ def test_with_the_true_probabilities_rows_are_order_correct_or_not(known):
     )
     best = probability.argmax(axis=1)
     assert_array_equal(found.order_correct, found.votes.argmax(axis=1) == best)
-    assert found.share.value == pytest.approx(found.order_correct.mean(), rel=1e-12)
+    assert found.share.value == pytest.approx(found.order_correct.mean(), rel=SUMMED)
     assert found.share.interval[0] < found.share.value <= found.share.interval[1]
     # A tree grown to the end follows the noise; its votes follow the stripes.
     assert found.share.value > 0.9
     assert found.aggregate.value < found.single.value
-    assert found.gain.value == pytest.approx(found.single.value - found.aggregate.value)
+    assert found.gain.value == pytest.approx(found.single.value - found.aggregate.value, rel=SUMMED)
     assert "or more" not in str(found)
 
 
@@ -117,7 +118,9 @@ def test_without_them_the_bound_holds():
                 ).mean()
             )
             assert 1 - 2 * risk_of_vote <= known.share.value + 1e-12  # the theorem, on these rows
-            assert bound.share.value == pytest.approx(max(0, 1 - 2 * bound.aggregate.value))
+            assert bound.share.value == pytest.approx(
+                max(0, 1 - 2 * bound.aggregate.value), rel=SUMMED
+            )
             assert bound.share.interval[0] <= known.share.value
             assert bound.order_correct is None
             assert "or more" in str(bound)

@@ -24,6 +24,7 @@ from empirisk.losses import Log
 from empirisk.risk.bagging.out_of_bag import out_of_bag
 from empirisk.risk.bagging.out_of_bag_scores import OutOfBag
 from empirisk.runtime.errors import DataError, ParameterError, PlanError
+from tolerances import SUMMED
 
 IRIS = load_iris(return_X_y=True)
 LABELS = np.array(["setosa", "versicolor", "virginica"])[IRIS[1]]
@@ -44,7 +45,7 @@ LABELS = np.array(["setosa", "versicolor", "virginica"])[IRIS[1]]
 def test_the_risk_of_a_classifier_is_that_of_its_own_out_of_bag_score(ensemble):
     X = IRIS[0]
     found = out_of_bag(ensemble.fit(X, LABELS), X, LABELS)
-    assert_allclose(found.value, 1 - ensemble.oob_score_, rtol=1e-12)
+    assert_allclose(found.value, 1 - ensemble.oob_score_, rtol=SUMMED)
     assert found.estimates == "the procedure at this n"
     assert found.interval[0] < found.value < found.interval[1]
 
@@ -54,7 +55,7 @@ def test_probabilities_are_those_of_the_forest():
     forest = RandomForestClassifier(40, oob_score=True, random_state=0).fit(X, LABELS)
     found = out_of_bag(forest, X, LABELS, loss="log")
     expected = Log()(IRIS[1], forest.oob_decision_function_)
-    assert_allclose(found.losses, expected, rtol=1e-10)
+    assert_allclose(found.losses, expected, rtol=SUMMED)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +69,7 @@ def test_probabilities_are_those_of_the_forest():
 def test_the_losses_of_a_regressor_are_those_of_its_out_of_bag_predictions(ensemble):
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     found = out_of_bag(ensemble.fit(X, y), X, y)
-    assert_allclose(found.losses, (ensemble.oob_prediction_ - y) ** 2, rtol=1e-9)
+    assert_allclose(found.losses, (ensemble.oob_prediction_ - y) ** 2, rtol=SUMMED)
     # A frame whose columns come in another order is put in order, as predict would refuse it.
     again = out_of_bag(ensemble, X[X.columns[::-1]], y, n_jobs=2)
     assert_array_equal(again.losses, found.losses)
@@ -79,7 +80,7 @@ def test_several_outputs_are_averaged():
     both = np.column_stack([y, -2 * y])
     forest = RandomForestRegressor(30, oob_score=True, random_state=0).fit(X, both)
     expected = np.mean((forest.oob_prediction_ - both) ** 2, axis=1)
-    assert_allclose(out_of_bag(forest, X, both).losses, expected, rtol=1e-9)
+    assert_allclose(out_of_bag(forest, X, both).losses, expected, rtol=SUMMED)
 
 
 def test_a_class_that_a_member_has_not_seen_has_probability_zero():
@@ -96,7 +97,7 @@ def test_a_class_that_a_member_has_not_seen_has_probability_zero():
             members[i] += 1
     codes = np.searchsorted(["a", "b", "rare"], y)
     expected = Log()(codes, total / members[:, None])
-    assert_allclose(out_of_bag(bag, X, y, loss="log").losses, expected, rtol=1e-10)
+    assert_allclose(out_of_bag(bag, X, y, loss="log").losses, expected, rtol=SUMMED)
 
 
 def test_rows_that_every_member_drew_are_said_and_left_out():
@@ -114,7 +115,7 @@ def test_weights_and_rows_of_weight_zero():
     forest = RandomForestRegressor(30, random_state=0).fit(X, y)
     weight = np.random.default_rng(0).integers(0, 3, size=len(y)).astype(float)
     found, plain = out_of_bag(forest, X, y, sample_weight=weight), out_of_bag(forest, X, y)
-    assert_allclose(found.value, np.average(plain.losses, weights=weight), rtol=1e-12)
+    assert_allclose(found.value, np.average(plain.losses, weights=weight), rtol=SUMMED)
     assert len(found.losses) == (weight > 0).sum()
 
 
@@ -139,7 +140,7 @@ def test_ensembles_on_the_same_rows_subtract():
     forest = RandomForestRegressor(40, random_state=0).fit(X, y)
     bag = BaggingRegressor(LinearRegression(), n_estimators=40, random_state=0).fit(X, y)
     one, two = out_of_bag(forest, X, y), out_of_bag(bag, X, y)
-    assert_allclose((one - two).value, one.value - two.value, rtol=1e-9)
+    assert_allclose((one - two).value, one.value - two.value, rtol=SUMMED)
     with pytest.raises(PlanError):
         _ = one - out_of_bag(forest, X, y, sample_weight=np.arange(1.0, len(y) + 1))
 
@@ -155,7 +156,7 @@ def test_the_mean_of_the_members_is_added_up_from_counts():
     assert bag.n_members == 7
     assert_array_equal(bag.judged, [True] * 4 + [False])
     for i in range(4):
-        assert_allclose(bag.scores[i], prediction[counts[:, i] == 0, i].mean(axis=0), rtol=1e-12)
+        assert_allclose(bag.scores[i], prediction[counts[:, i] == 0, i].mean(axis=0), rtol=SUMMED)
     assert_array_equal(bag.scores[4], 0)
 
 

@@ -16,6 +16,7 @@ from empirisk.risk.bagging.out_of_bag_scores import OutOfBag
 from empirisk.risk.judges import Judges, is_pessimistic
 from empirisk.risk.problem import Problem
 from empirisk.runtime.errors import ParameterError
+from tolerances import LAST_BITS, SUMMED
 
 IRIS = load_iris(return_X_y=True)
 DIABETES = load_diabetes(return_X_y=True)
@@ -54,12 +55,12 @@ def test_the_curve_of_a_regressor_is_that_of_its_first_members(loss, grouped):
         judged = count > 0
         losses = as_loss(loss)(y[judged], prediction[judged])
         expected = np.average(losses, weights=weight[judged])
-        assert_allclose(curve.risk[B - 1], expected, rtol=1e-12)
+        assert_allclose(curve.risk[B - 1], expected, rtol=SUMMED)
         assert curve.rows_judged[B - 1] == judged.sum()
     whole = out_of_bag(forest, X, y, loss=loss, sample_weight=weight, groups=groups)
     assert curve.estimate.interval == whole.interval
     assert curve.standard_error == whole.standard_error
-    assert curve.risk[-1] == pytest.approx(whole.value, rel=1e-14)
+    assert curve.risk[-1] == pytest.approx(whole.value, rel=LAST_BITS)
 
 
 @pytest.mark.parametrize("loss", ["zero_one", "log", Costs([[0, 1, 4], [2, 0, 1], [1, 3, 0]])])
@@ -76,7 +77,7 @@ def test_the_curve_of_a_classifier_is_that_of_its_first_members(loss, votes):
         said = scores if loss == "log" else scores.argmax(axis=1)
         own = count > 0
         losses = as_loss(loss)(y[own], said[own])
-        assert_allclose(curve.risk[B - 1], losses.mean(), rtol=1e-10)
+        assert_allclose(curve.risk[B - 1], losses.mean(), rtol=SUMMED)
 
 
 def test_a_measure_has_a_curve_and_an_interval():
@@ -88,11 +89,11 @@ def test_a_measure_has_a_curve_and_an_interval():
         scores, count = anew(forest, X, B)
         own = count > 0
         expected = roc_auc_score(y[own] == 1, scores[own, 0])
-        assert_allclose(area.risk[B - 1], expected, rtol=1e-12)
+        assert_allclose(area.risk[B - 1], expected, rtol=SUMMED)
         said = forest.classes_[scores[own].argmax(axis=1)]
-        assert_allclose(rate.risk[B - 1], f1_score(y[own], said, pos_label=2), rtol=1e-12)
+        assert_allclose(rate.risk[B - 1], f1_score(y[own], said, pos_label=2), rtol=SUMMED)
     whole = out_of_bag(forest, X, y, loss="auc", positive=1)
-    assert whole.value == pytest.approx(area.risk[-1], rel=1e-14)
+    assert whole.value == pytest.approx(area.risk[-1], rel=LAST_BITS)
     assert whole.interval[0] < whole.value < whole.interval[1]
     assert whole.interval == area.estimate.interval
     assert "did not draw it" in whole.sentence
@@ -111,8 +112,10 @@ def test_the_accuracy_out_of_bag_is_one_less_the_risk_with_the_same_interval():
     X, y = IRIS
     forest = RandomForestClassifier(60, random_state=0).fit(X, y)
     right, wrong = out_of_bag(forest, X, y, loss="accuracy"), out_of_bag(forest, X, y)
-    assert right.value == pytest.approx(1 - wrong.value)
-    assert right.interval == pytest.approx((1 - wrong.interval[1], 1 - wrong.interval[0]))
+    assert right.value == pytest.approx(1 - wrong.value, rel=SUMMED)
+    assert right.interval == pytest.approx(
+        (1 - wrong.interval[1], 1 - wrong.interval[0]), rel=SUMMED
+    )
     assert right.reason == wrong.reason
 
 
@@ -135,9 +138,9 @@ def test_a_learner_feeds_its_members_as_they_come():
         total[rows] += scores
         own = total.sum(axis=1) > 0
         wrong = total[own].argmax(axis=1) != y[own]
-        assert_allclose(bag.curve_risk[-1], np.average(wrong, weights=weight[own]), rtol=1e-12)
+        assert_allclose(bag.curve_risk[-1], np.average(wrong, weights=weight[own]), rtol=SUMMED)
         assert bag.curve_rows[-1] == own.sum()
-    assert bag.estimate(problem).value == pytest.approx(bag.curve_risk[-1], rel=1e-12)
+    assert bag.estimate(problem).value == pytest.approx(bag.curve_risk[-1], rel=SUMMED)
 
 
 @pytest.mark.parametrize("columns", [1, 4])

@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from empirisk import Axis, DecisionTreeRegressor, Plan, RandomForestRegressor, risk
 from empirisk.risk.axis import PathMixin
 from empirisk.runtime.errors import DataError, ParameterError, PlanError
+from tolerances import LAST_BITS, SOLVED, SUMMED
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 3))
@@ -35,7 +36,7 @@ def test_the_generic_loop_gives_the_scores_of_grid_search():
     ours = engine(Ridge(), X, y, values=alphas, axis=ALPHA)
     theirs = GridSearchCV(Ridge(), {"alpha": alphas}, scoring="neg_mean_squared_error", cv=5)
     theirs.fit(X, y)
-    assert_allclose(ours.risk, -theirs.cv_results_["mean_test_score"], rtol=1e-12)
+    assert_allclose(ours.risk, -theirs.cv_results_["mean_test_score"], rtol=SUMMED)
     assert ours.rung == "generic"
     assert_array_equal(ours.complexity, [2, 1, 0])
 
@@ -48,25 +49,25 @@ def test_string_labels_and_probabilities_are_aligned(loss):
     theirs = cross_val_score(model, X, labels, cv=4, scoring=scoring)
     expected = 1 - theirs if loss == "zero_one" else -theirs
     found = [ours.losses[ours.split == s].mean() for s in range(4)]
-    assert_allclose(found, expected, rtol=1e-12)
+    assert_allclose(found, expected, rtol=SUMMED)
 
 
 def test_held_out_predictions_are_found_again():
     ours = engine(Ridge(), X, y, values=[0.1, 10.0], axis=ALPHA)
-    assert_allclose((y[ours.row] - ours.predictions(1)) ** 2, ours.losses[:, 1], rtol=1e-12)
+    assert_allclose((y[ours.row] - ours.predictions(1)) ** 2, ours.losses[:, 1], rtol=SUMMED)
 
 
 def test_repeats_give_several_entries_per_row_and_pooled_means():
     ours = engine(LinearRegression(), X, y, RepeatedKFold(n_splits=3, n_repeats=4, random_state=0))
     assert_array_equal(np.bincount(ours.row), 4)
-    assert_allclose(ours.risk[0], ours.losses.mean(), rtol=1e-14)
+    assert_allclose(ours.risk[0], ours.losses.mean(), rtol=LAST_BITS)
     assert ours.estimate().interval is not None
 
 
 def test_rows_are_pooled_not_fold_means_averaged():
     unequal = [(np.arange(5, 60), np.arange(5)), (np.arange(5), np.arange(5, 60))]
     ours = engine(LinearRegression(), X, y, unequal)
-    assert_allclose(ours.risk[0], ours.losses[:, 0].mean(), rtol=1e-14)
+    assert_allclose(ours.risk[0], ours.losses[:, 0].mean(), rtol=LAST_BITS)
     means = [ours.losses[ours.split == s].mean() for s in range(2)]
     assert abs(np.mean(means) - ours.risk[0]) > 0.01
 
@@ -77,7 +78,7 @@ def test_rows_of_weight_zero_leave_before_the_plan_is_made():
     ours = engine(Ridge(), X, y, sample_weight=weight)
     without = engine(Ridge(), X[weight > 0], y[weight > 0])
     assert ours.plan.n == 45
-    assert_allclose(ours.losses, without.losses, rtol=1e-12)
+    assert_allclose(ours.losses, without.losses, rtol=SUMMED)
 
 
 def test_weights_reach_every_step_that_takes_them():
@@ -86,8 +87,8 @@ def test_weights_reach_every_step_that_takes_them():
     ours = engine(model, X, y, [(np.arange(40), np.arange(40, 60))], sample_weight=weight)
     rows = np.repeat(np.arange(40), weight[:40].astype(int))
     twin = make_pipeline(StandardScaler(), Ridge(alpha=5.0)).fit(X[rows], y[rows])
-    assert_allclose(ours.losses[:, 0], (y[40:] - twin.predict(X[40:])) ** 2, rtol=1e-10)
-    assert_allclose(ours.risk[0], np.average(ours.losses[:, 0], weights=weight[40:]), rtol=1e-12)
+    assert_allclose(ours.losses[:, 0], (y[40:] - twin.predict(X[40:])) ** 2, rtol=SUMMED)
+    assert_allclose(ours.risk[0], np.average(ours.losses[:, 0], weights=weight[40:]), rtol=SUMMED)
 
 
 def test_an_estimator_without_weights_is_named():
@@ -121,7 +122,7 @@ def test_a_dataframe_reaches_a_foreign_estimator_as_a_dataframe():
 
     frame = pd.DataFrame(X, columns=list("abc"))
     ours = engine(Named(), frame, y)
-    assert_allclose(ours.losses[:, 0], (y - X[:, 0])[ours.row] ** 2)
+    assert_allclose(ours.losses[:, 0], (y - X[:, 0])[ours.row] ** 2, rtol=SUMMED)
 
 
 def test_predictions_that_are_not_numbers_are_an_error():
@@ -141,10 +142,12 @@ def test_a_column_of_predictions_is_taken_for_what_it_is():
         def predict(self, X):
             return super().predict(X)[:, None]
 
-    assert_allclose(engine(Column(), X, y).losses, engine(LinearRegression(), X, y).losses)
+    assert_allclose(
+        engine(Column(), X, y).losses, engine(LinearRegression(), X, y).losses, rtol=SUMMED
+    )
     two = np.column_stack([y, -y])
     both = engine(LinearRegression(), X, two)
-    assert_allclose(both.losses, engine(LinearRegression(), X, y).losses, rtol=1e-10)
+    assert_allclose(both.losses, engine(LinearRegression(), X, y).losses, rtol=SOLVED)
 
     class First(LinearRegression):
         def predict(self, X):
@@ -252,7 +255,7 @@ def test_a_path_is_fitted_once_per_fold_and_equals_the_generic_loop():
     slow = engine(
         CountingMean(), X, y, values=[0.1, 1.0, 9.0], sample_weight=weight, rung="generic"
     )
-    assert_allclose(fast.losses, slow.losses, rtol=1e-12)
+    assert_allclose(fast.losses, slow.losses, rtol=SUMMED)
 
 
 def test_a_pipeline_of_ours_walks_its_steps_in_each_fold():
@@ -264,7 +267,7 @@ def test_a_pipeline_of_ours_walks_its_steps_in_each_fold():
     slow = engine(model, X, y, values=[0.1, 1.0], rung="generic")
     assert fast.rung == "path"
     assert "in each fold" in fast.why
-    assert_allclose(fast.losses, slow.losses, rtol=1e-12)
+    assert_allclose(fast.losses, slow.losses, rtol=SUMMED)
 
 
 def test_blocks_of_rows_change_nothing(monkeypatch):

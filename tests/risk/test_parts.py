@@ -9,6 +9,7 @@ from empirisk import Plan
 from empirisk.risk.intervals.refits import paired
 from empirisk.risk.plans import parts as module
 from empirisk.risk.plans.parts import about_own_means, parts_of
+from tolerances import SUMMED
 
 rng = np.random.default_rng(0)
 X, y = rng.normal(size=(43, 3)), rng.normal(size=43)
@@ -29,7 +30,7 @@ def test_training_sums_are_those_of_the_training_rows(plan, rows_at_once, monkey
     for s in range(plan.n_splits):
         train = plan.train(s)
         assert n[s] == len(train)
-        assert_allclose(total[s], X[train].T @ X[train], rtol=1e-12, atol=1e-13)
+        assert_allclose(total[s], X[train].T @ X[train], rtol=SUMMED, atol=SUMMED)
 
 
 @pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS)
@@ -44,7 +45,7 @@ def test_every_row_gets_the_values_of_the_split_that_holds_it_out(plan, rows_per
     for s in range(plan.n_splits):
         test = plan.test(s)
         expected = (X[test] - 1) @ coef[s].T + constant[s]
-        assert_allclose(values[plan.repeat(s), test], expected, rtol=1e-12, atol=1e-13)
+        assert_allclose(values[plan.repeat(s), test], expected, rtol=SUMMED, atol=SUMMED)
 
 
 def test_unrelated_repeats_other_training_rows_and_many_folds_have_no_parts():
@@ -67,8 +68,8 @@ def test_scatter_about_class_means_from_sums_about_other_centres():
     before = np.diagonal(square).copy()
     shift, lost = about_own_means(square[None], first[None], total[None])
     means = [np.average(X[codes == k], axis=0, weights=weight[codes == k]) for k in range(2)]
-    assert_allclose(centre + shift[0], means, rtol=1e-12)
+    assert_allclose(centre + shift[0], means, rtol=SUMMED)
     rest = X - np.array(means)[codes]
-    assert_allclose(square, (rest * weight[:, None]).T @ rest, rtol=1e-12, atol=1e-12)
-    assert_allclose(lost[0], before / np.diagonal(square), rtol=1e-12)
+    assert_allclose(square, (rest * weight[:, None]).T @ rest, rtol=SUMMED, atol=SUMMED)
+    assert_allclose(lost[0], before / np.diagonal(square), rtol=SUMMED)
     assert (lost > 1).all()

@@ -15,6 +15,7 @@ from empirisk.risk.bagging.error_quantiles import covered_by_the_others, error_q
 from empirisk.risk.bagging.prediction_intervals import prediction_intervals
 from empirisk.risk.intervals.loss_table import LossTable
 from empirisk.runtime.errors import DataError, ParameterError
+from tolerances import SUMMED
 
 
 def table(errors, weight=None, unit=None):
@@ -104,16 +105,16 @@ def test_intervals_lie_about_the_prediction_and_cover_new_rows():
     assert_allclose(intervals.offsets, (errors[14], errors[-15]), rtol=1e-12)
     X_new = pd.DataFrame(X_new, columns=list("abc"))
     lower, upper = intervals.predict(X_new)
-    assert_allclose(lower, forest.predict(X_new) + errors[14], rtol=1e-12)
+    assert_allclose(lower, forest.predict(X_new) + errors[14], rtol=SUMMED)
     found = intervals.evaluate(X_new, y_new)
-    assert_allclose(found.value, np.mean((lower <= y_new) & (y_new <= upper)), rtol=1e-12)
+    assert_allclose(found.value, np.mean((lower <= y_new) & (y_new <= upper)), rtol=SUMMED)
     # sd sqrt(0.09/300 + 0.09/2000) = 0.019 about 0.9 or a little more: four of them either way.
     assert 0.82 < found.value < 0.985
     assert found.method == "Clopper-Pearson"
-    assert_allclose(intervals.coverage.value, 270 / 300, rtol=1e-12)
+    assert_allclose(intervals.coverage.value, 270 / 300, rtol=SUMMED)
     assert intervals.coverage.interval[0] < 0.9 < intervals.coverage.interval[1]
     assert repr(intervals.coverage).startswith("IntervalCoverage(coverage: 0.9, [")
-    assert_allclose(np.mean(intervals.by_third), 0.9)
+    assert_allclose(np.mean(intervals.by_third), 0.9, rtol=SUMMED)
     text = str(intervals)
     assert text.startswith("The 90 % prediction intervals reach from -")
     assert "The coverage of 90 % prediction intervals is 0.9, 95 % interval" in text
@@ -138,7 +139,7 @@ def test_weights_and_groups():
     plain = prediction_intervals(bag, X, y)
     found = prediction_intervals(bag, X, y, sample_weight=weight)
     error = (plain.y - plain.prediction)[kept]
-    assert_allclose(found.y - found.prediction, error, rtol=1e-9)
+    assert_allclose(found.y - found.prediction, error, rtol=SUMMED)
     outside = (error < found.offsets[0]) | (error > found.offsets[1])
     assert 0.06 < np.average(outside, weights=weight[kept]) <= 0.1
     groups = np.arange(len(y)) // 2

@@ -16,6 +16,7 @@ from empirisk.risk import measures
 from empirisk.risk.gap import train_test_gap
 from empirisk.risk.predictor import as_predictor
 from empirisk.runtime.errors import DataError, ParameterError
+from tolerances import SUMMED
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(120, 2))
@@ -67,7 +68,7 @@ def test_probabilities_and_scores_of_a_function():
         Untagged(classifier, "predict_proba", "classes_"),
     ):
         found = risk.evaluate(predictor, X[60:], labels[60:], loss="log")
-        assert_allclose(found.value, log_loss(labels[60:], both), rtol=1e-12)
+        assert_allclose(found.value, log_loss(labels[60:], both), rtol=SUMMED)
     expected = roc_auc_score(labels[60:], both[:, 1])
     for predictor in (
         classifier.decision_function,
@@ -77,7 +78,7 @@ def test_probabilities_and_scores_of_a_function():
     ):
         for positive in ("yes", "no"):
             found = risk.evaluate(predictor, X[60:], labels[60:], loss="auc", positive=positive)
-            assert_allclose(found.value, expected, rtol=1e-12)
+            assert_allclose(found.value, expected, rtol=SUMMED)
     with pytest.raises(ParameterError, match="neither predict_proba nor decision_function"):
         risk.evaluate(Untagged(classifier), X, labels, loss="auc")
     with pytest.raises(ParameterError, match="no predict_proba"):
@@ -108,10 +109,10 @@ def test_labels_that_only_the_function_knows_are_mistakes():
     assert found.value == 1
     one = labels == "no"
     cost = risk.evaluate(sign_of_first, X[one], labels[one], loss=Asymmetric(1, 4))
-    assert_allclose(cost.value, np.mean(sign_of_first(X[one]) == "yes"), rtol=1e-12)
+    assert_allclose(cost.value, np.mean(sign_of_first(X[one]) == "yes"), rtol=SUMMED)
     weight = one * 1.0  # of weight zero, and so never seen
     weighted = risk.evaluate(sign_of_first, X, labels, sample_weight=weight)
-    assert_allclose(weighted.value, cost.value, rtol=1e-12)
+    assert_allclose(weighted.value, cost.value, rtol=SUMMED)
 
 
 def test_a_function_is_asked_once_about_each_row():
@@ -128,14 +129,14 @@ def test_a_function_is_asked_once_about_each_row():
 def test_frames_reach_the_function_as_they_came():
     frame = pd.DataFrame({"height": X[:, 0], "width": X[:, 1]})
     found = risk.evaluate(lambda frame: frame["height"], frame, y)
-    assert_allclose(found.value, np.mean((y - X[:, 0]) ** 2), rtol=1e-12)
+    assert_allclose(found.value, np.mean((y - X[:, 0]) ** 2), rtol=SUMMED)
 
 
 def test_the_gap_of_a_function():
     found = train_test_gap(first_column, X[:60], y[:60], X[60:], y[60:])
     residual = y - X[:, 0]
     expected = np.mean(residual[60:] ** 2) - np.mean(residual[:60] ** 2)
-    assert_allclose(found.gap.value, expected, rtol=1e-12)
+    assert_allclose(found.gap.value, expected, rtol=SUMMED)
 
 
 def test_measures_of_a_function():
@@ -218,10 +219,10 @@ def test_a_measure_is_a_loss_by_name_where_it_judges():
         risk.holdout(classifier, X, labels, loss=loss, random_state=1)
         for loss in ("accuracy", "zero_one")
     )
-    assert_allclose(right.interval, [1 - end for end in wrong.interval[::-1]], rtol=1e-12)
+    assert_allclose(right.interval, [1 - end for end in wrong.interval[::-1]], rtol=SUMMED)
     assert_array_equal(right.unit, wrong.unit)
     gap = train_test_gap(fitted, X[:60], labels[:60], X[60:], labels[60:], loss="auc")
-    assert_allclose(gap.gap.value, gap.test.value - gap.training.value, rtol=1e-12)
+    assert_allclose(gap.gap.value, gap.test.value - gap.training.value, rtol=SUMMED)
 
 
 @pytest.mark.parametrize(

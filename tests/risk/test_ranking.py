@@ -10,6 +10,7 @@ from sklearn.svm import LinearSVC
 
 from empirisk.risk import measures
 from empirisk.runtime.errors import DataError, ParameterError
+from tolerances import LAST_BITS, SUMMED
 
 
 def scored(n=150, seed=0, shift=1.0):
@@ -39,9 +40,9 @@ def test_auc_and_its_error_are_those_of_all_pairs(seed):
     y, score, _ = scored(seed=seed)
     found = measures.auc(y, score)
     value, variance = by_all_pairs(y, score)
-    assert_allclose(found.value, value, rtol=1e-13)
-    assert_allclose(found.standard_error, np.sqrt(variance), rtol=1e-12)
-    assert_allclose(found.table.standard_error(), np.sqrt(variance), rtol=1e-12)
+    assert_allclose(found.value, value, rtol=LAST_BITS)
+    assert_allclose(found.standard_error, np.sqrt(variance), rtol=SUMMED)
+    assert_allclose(found.table.standard_error(), np.sqrt(variance), rtol=SUMMED)
 
 
 def test_the_difference_of_two_areas_has_the_error_of_delong():
@@ -56,7 +57,7 @@ def test_the_difference_of_two_areas_has_the_error_of_delong():
             for s in (second, first)
         ]  # fmt: skip
         parts.append(np.var(placement[0] - placement[1], ddof=1) / (y == own).sum())
-    assert_allclose(found.standard_error, np.sqrt(sum(parts)), rtol=1e-12)
+    assert_allclose(found.standard_error, np.sqrt(sum(parts)), rtol=SUMMED)
 
 
 def test_the_interval_is_that_of_the_logit_with_the_degrees_of_the_scarcer_class():
@@ -66,7 +67,7 @@ def test_the_interval_is_that_of_the_logit_with_the_degrees_of_the_scarcer_class
     t = stats.t.ppf(0.95, np.bincount(y).min() - 1)
     middle, half = np.log(value / (1 - value)), t * np.sqrt(variance) / (value * (1 - value))
     expected = [1 / (1 + np.exp(-end)) for end in (middle - half, middle + half)]
-    assert_allclose(found.interval, expected, rtol=1e-12)
+    assert_allclose(found.interval, expected, rtol=SUMMED)
     assert found.method == "DeLong on the logit scale"
 
 
@@ -78,17 +79,17 @@ def test_curves_and_areas_are_those_of_scikit_learn(weighted):
     peer = metrics.roc_curve(y, score, sample_weight=weight, drop_intermediate=False)
     ours = curve.false_positive_rate, curve.true_positive_rate, curve.thresholds
     for series, other in zip(ours, peer, strict=True):
-        assert_allclose(series, other, rtol=1e-12)
+        assert_allclose(series, other, rtol=SUMMED)
     peer = metrics.roc_auc_score(y, score, sample_weight=weight)
-    assert_allclose(curve.auc.value, peer, rtol=1e-12)
+    assert_allclose(curve.auc.value, peer, rtol=SUMMED)
     curve = measures.precision_recall_curve(y, score, sample_weight=weight)
     precision, recall, thresholds = metrics.precision_recall_curve(y, score, sample_weight=weight)
     whole = len(thresholds)  # scikit-learn goes from the laxest threshold on, and adds (0, 1)
-    assert_allclose(curve.precision[::-1], precision[:whole], rtol=1e-12)
-    assert_allclose(curve.recall[::-1], recall[:whole], rtol=1e-12)
+    assert_allclose(curve.precision[::-1], precision[:whole], rtol=SUMMED)
+    assert_allclose(curve.recall[::-1], recall[:whole], rtol=SUMMED)
     assert_array_equal(curve.thresholds[::-1], thresholds)
     peer = metrics.average_precision_score(y, score, sample_weight=weight)
-    assert_allclose(curve.average_precision.value, peer, rtol=1e-12)
+    assert_allclose(curve.average_precision.value, peer, rtol=SUMMED)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -97,15 +98,15 @@ def test_many_classes_are_averaged_as_scikit_learn_does(weighted):
     weight = weight if weighted else None
     ours = measures.auc(y, probability, sample_weight=weight)
     peer = metrics.roc_auc_score(y, probability, multi_class="ovr", sample_weight=weight)
-    assert_allclose(ours.value, peer, rtol=1e-12)
+    assert_allclose(ours.value, peer, rtol=SUMMED)
     assert ours.loss == "AUC (each class against the rest)"
     if not weighted:  # scikit-learn takes no weights here
         ours = measures.auc(y, probability, multi_class="ovo")
         peer = metrics.roc_auc_score(y, probability, multi_class="ovo")
-        assert_allclose(ours.value, peer, rtol=1e-12)
+        assert_allclose(ours.value, peer, rtol=SUMMED)
     one = measures.auc(y, probability, positive="b", sample_weight=weight)
     peer = metrics.roc_auc_score(y == "b", probability[:, 1], sample_weight=weight)
-    assert_allclose(one.value, peer, rtol=1e-12)
+    assert_allclose(one.value, peer, rtol=SUMMED)
 
 
 @pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
@@ -136,10 +137,10 @@ def test_only_the_order_of_the_scores_counts():
         again = measures.auc(y, moved, sample_weight=weight)
         assert (again.value, again.interval) == (plain.value, plain.interval)
     reverse = measures.auc(y, -score, sample_weight=weight)
-    assert_allclose(reverse.value, 1 - plain.value, rtol=1e-13)
-    assert_allclose(reverse.interval, [1 - end for end in plain.interval[::-1]], rtol=1e-12)
+    assert_allclose(reverse.value, 1 - plain.value, rtol=LAST_BITS)
+    assert_allclose(reverse.interval, [1 - end for end in plain.interval[::-1]], rtol=SUMMED)
     other = measures.auc(y, -score, positive=0, sample_weight=weight)
-    assert_allclose(other.value, plain.value, rtol=1e-13)
+    assert_allclose(other.value, plain.value, rtol=LAST_BITS)
     infinite = np.where(score == score.max(), np.inf, score)
     assert measures.auc(y, infinite).value == measures.auc(y, score).value
 
@@ -150,25 +151,27 @@ def test_strided_and_read_only_scores_and_a_column_for_each_class():
     columns.setflags(write=False)
     plain = measures.auc(y, score)
     assert measures.auc(y, columns).value == plain.value
-    assert measures.auc(y[::-1], columns[::-1, 1]).value == pytest.approx(plain.value, rel=1e-14)
-    assert measures.auc(y, columns, positive=0).value == pytest.approx(plain.value, rel=1e-14)
+    assert measures.auc(y[::-1], columns[::-1, 1]).value == pytest.approx(
+        plain.value, rel=LAST_BITS
+    )
+    assert measures.auc(y, columns, positive=0).value == pytest.approx(plain.value, rel=LAST_BITS)
 
 
 def test_separated_classes_have_the_exact_bound_of_disjoint_pairs():
     y = np.repeat([0, 1], [30, 12])
     found = measures.auc(y, np.arange(42.0))
     assert found.value == 1
-    assert_allclose(found.interval, (0.025 ** (1 / 12), 1), rtol=1e-12)
+    assert_allclose(found.interval, (0.025 ** (1 / 12), 1), rtol=SUMMED)
     assert "12 pairs without a row in common are all in the right order" in str(found)
     wrong = measures.auc(y, -np.arange(42.0))
-    assert_allclose(wrong.interval, (0, 1 - 0.025 ** (1 / 12)), rtol=1e-12)
+    assert_allclose(wrong.interval, (0, 1 - 0.025 ** (1 / 12)), rtol=SUMMED)
     weight = np.random.default_rng(0).uniform(1e-3, 1e3, size=42)
     weighted = measures.auc(y, np.arange(42.0), sample_weight=weight)
     assert weighted.value == 1
     assert weighted.interval[0] < found.interval[0]
     # A group of both classes is used once.
     grouped = measures.auc(np.tile([0, 1], 12), np.tile([0.0, 1.0], 12), groups=np.arange(24) // 2)
-    assert_allclose(grouped.interval[0], 0.025 ** (1 / 6), rtol=1e-12)
+    assert_allclose(grouped.interval[0], 0.025 ** (1 / 6), rtol=SUMMED)
 
 
 def test_few_rows_of_a_class_and_ties_throughout_are_said():
@@ -221,8 +224,8 @@ def test_a_classifier_is_measured_by_name():
         ("specificity", measures.specificity(y[test], prediction)),
     ):
         by_name = measures.evaluate(model, X[test], y[test], name)
-        assert by_name.value == pytest.approx(found.value, rel=1e-14)
-        assert_allclose(by_name.interval, found.interval, rtol=1e-12)
+        assert by_name.value == pytest.approx(found.value, rel=LAST_BITS)
+        assert_allclose(by_name.interval, found.interval, rtol=SUMMED)
         assert by_name.loss == found.loss
         assert (by_name - found).value == pytest.approx(0, abs=1e-15)  # the same rows
     f2 = measures.evaluate(model, X[test], y[test], "f_score", beta=2, positive="no")
@@ -230,7 +233,7 @@ def test_a_classifier_is_measured_by_name():
     margin = LinearSVC().fit(X[train], y[train])
     by_margin = measures.evaluate(margin, X[test], y[test], positive="no")
     peer = metrics.roc_auc_score(y[test] == "no", -margin.decision_function(X[test]))
-    assert_allclose(by_margin.value, peer, rtol=1e-12)
+    assert_allclose(by_margin.value, peer, rtol=SUMMED)
     with pytest.raises(ParameterError, match="there is no measure 'kappa'"):
         measures.evaluate(model, X, y, "kappa")
 

@@ -15,6 +15,7 @@ from empirisk.risk.intervals import refits
 from empirisk.risk.intervals.refits import paired
 from empirisk.runtime.errors import ParameterError, PlanError
 from empirisk.runtime.streams import spawn
+from tolerances import SUMMED
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(63, 3))
@@ -76,13 +77,13 @@ def test_nested_cross_validation_is_its_definition(folds, heaviest):
         inside.append(np.average(inner_means, weights=total.sum() - total))
         outside.append(np.average(outer_means, weights=total))
     bias = (1 + (folds - 2) / folds) * (np.mean(inside) - np.mean(outside))
-    assert_allclose(found.value, np.mean(inside) - bias, rtol=1e-9)
+    assert_allclose(found.value, np.mean(inside) - bias, rtol=SUMMED)
     per_row = found.table.standard_error()
     error = np.sqrt(max((folds - 1) / folds * np.mean(squares), 0.0))
     error = min(max(error, per_row), np.sqrt(folds) * per_row)
-    assert_allclose(found.standard_error, error, rtol=1e-8)
+    assert_allclose(found.standard_error, error, rtol=SUMMED)
     half = stats.norm.ppf(0.95) * error
-    assert_allclose(found.interval, (found.value - half, found.value + half), rtol=1e-8)
+    assert_allclose(found.interval, (found.value - half, found.value + half), rtol=SUMMED)
     assert "nested" in found.method
 
 
@@ -102,7 +103,7 @@ def test_conservative_z_is_its_definition():
                 losses.append(losses_without(out, rows[plan.test(k)], np.ones(63)))
             means.append(np.concatenate(losses).mean())
         squares.append((means[0] - means[1]) ** 2)
-    assert_allclose(found.standard_error, np.sqrt(np.mean(squares) / 2), rtol=1e-9)
+    assert_allclose(found.standard_error, np.sqrt(np.mean(squares) / 2), rtol=SUMMED)
     assert found.value == risk.cross_validate(LinearRegression(), X, y, random_state=5).value
 
 
@@ -112,7 +113,7 @@ def test_fast_and_generic_fits_agree(method):
         risk.cross_validate(learner, X, y, cv=4, method=method, random_state=0)
         for learner in (LinearRegression(), Foreign())
     )
-    assert_allclose(a.interval, b.interval, rtol=1e-9)
+    assert_allclose(a.interval, b.interval, rtol=SUMMED)
 
 
 @pytest.mark.parametrize("method", ["nested", "conservative_z"])
@@ -121,7 +122,7 @@ def test_refits_scale_with_the_target_and_keep_groups_and_classes(method):
         risk.cross_validate(LinearRegression(), X, scale * y, method=method, random_state=0)
         for scale in (1.0, 1e75)
     )
-    assert_allclose(b.interval, 1e150 * np.array(a.interval), rtol=1e-9)
+    assert_allclose(b.interval, 1e150 * np.array(a.interval), rtol=SUMMED)
     labels = np.where(y > 0, "up", "down")
     found = risk.cross_validate(
         LinearDiscriminantAnalysis(), X, labels,

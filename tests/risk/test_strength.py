@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from bagged_twins import ToldEnsemble
 from empirisk.risk import out_of_bag, strength
 from empirisk.runtime.errors import DataError
+from tolerances import SUMMED
 
 
 def three_classes(n, seed=0):
@@ -54,9 +55,9 @@ def test_strength_and_correlation_are_those_of_the_definitions():
     forest = RandomForestClassifier(40, random_state=0).fit(X, y)
     found = strength(forest, X, y)
     s, rho = class_twin(forest, X, y)
-    assert_allclose([found.strength, found.correlation], [s, rho], rtol=1e-10)
-    assert_allclose(found.bound, rho * (1 - s**2) / s**2, rtol=1e-10)
-    assert_allclose(found.margins.mean(), s, rtol=1e-12)
+    assert_allclose([found.strength, found.correlation], [s, rho], rtol=SUMMED)
+    assert_allclose(found.bound, rho * (1 - s**2) / s**2, rtol=SUMMED)
+    assert_allclose(found.margins.mean(), s, rtol=SUMMED)
     assert found.n_members == 40
 
 
@@ -73,10 +74,10 @@ def test_errors_of_members_are_those_of_the_definitions():
     number = (~np.isnan(error)).sum(axis=0)
     aggregate = np.nanmean(error, axis=0) ** 2 - np.nanvar(error, axis=0, ddof=1) / number
     rho = aggregate.mean() / np.sqrt(members).mean() ** 2
-    assert_allclose(found.member_risk, members.mean(), rtol=1e-12)
-    assert_allclose(found.correlation, rho, rtol=1e-12)
-    assert_allclose(found.bound, rho * members.mean(), rtol=1e-12)
-    assert_allclose(found.risk, out_of_bag(forest, X, y).value, rtol=1e-12)
+    assert_allclose(found.member_risk, members.mean(), rtol=SUMMED)
+    assert_allclose(found.correlation, rho, rtol=SUMMED)
+    assert_allclose(found.bound, rho * members.mean(), rtol=SUMMED)
+    assert_allclose(found.risk, out_of_bag(forest, X, y).value, rtol=SUMMED)
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.3, 0.9])
@@ -136,7 +137,7 @@ def test_weights_count_rows_and_groups_are_judged_by_members_that_lack_them():
     forest = RandomForestClassifier(60, random_state=0).fit(X, y)
     plain = strength(forest, X, y)
     heavy = strength(forest, X, y, sample_weight=np.full(90, 3.0))
-    assert_allclose(heavy.strength, plain.strength, rtol=1e-12)
+    assert_allclose(heavy.strength, plain.strength, rtol=SUMMED)
     one = np.r_[np.ones(45), np.zeros(45)]
     assert strength(forest, X, y, sample_weight=one).margins.size == 45
     pairs = np.arange(90) // 2
@@ -164,7 +165,7 @@ def test_correlation_does_not_see_the_scale(factor):
     )
     X = np.arange(50)[:, None]
     plain, scaled = (strength(ToldEnsemble(counts, c * each), X, c * y) for c in (1.0, factor))
-    assert_allclose(scaled.correlation, plain.correlation, rtol=1e-10)
+    assert_allclose(scaled.correlation, plain.correlation, rtol=SUMMED)
     assert not np.isnan([scaled.risk, scaled.bound, *scaled.standard_error.values()]).any()
 
 

@@ -30,6 +30,7 @@ from empirisk.selection.after_selection import (
     counts_of_units,
     towards_guessing,
 )
+from tolerances import SUMMED
 
 rng = np.random.default_rng(0)
 
@@ -168,7 +169,7 @@ def test_the_best_of_forty_coins_is_no_better_than_a_coin():
     ],
 )
 def test_where_choosing_takes_back_much_only_guessing_is_left(looked, corrected, expected):
-    assert_allclose(towards_guessing(looked, corrected, 0.5), expected, rtol=1e-12)
+    assert_allclose(towards_guessing(looked, corrected, 0.5), expected, rtol=SUMMED)
 
 
 def test_an_interval_that_moved_towards_guessing_begins_where_one_that_is_slower_to_move_does(
@@ -183,7 +184,7 @@ def test_an_interval_that_moved_towards_guessing_begins_where_one_that_is_slower
     costs = np.full(100, 0.0009)
     monkeypatch.setattr(after_selection, "costs_of_choosing", lambda *_, **__: costs)
     found = after_selection.after_choice(looked, [rival], (0, 0), "best", random_state=0)
-    assert_allclose(found.value, 0.45 + 0.11 / 3, rtol=1e-12)
+    assert_allclose(found.value, 0.45 + 0.11 / 3, rtol=SUMMED)
     assert found.interval[0] == looked.expected(0.45, 2).interval[0]
     assert found.interval[1] == looked.expected(found.value, 2).interval[1]
 
@@ -211,8 +212,8 @@ def test_bunches_of_rows_cost_what_rows_cost(monkeypatch):
     monkeypatch.setattr("empirisk.selection.after_selection.MOST_UNITS", 400)
     bunches = BunchedLosses.of(losses, 0)
     assert len(bunches.weight) == 400 < len(rows.weight) == 1600 <= MOST_UNITS
-    assert_allclose(bunches.sums.sum(axis=0), rows.sums.sum(axis=0), rtol=1e-12)
-    assert_allclose(bunches.weight, 1 / 400, rtol=1e-12)
+    assert_allclose(bunches.sums.sum(axis=0), rows.sums.sum(axis=0), rtol=SUMMED)
+    assert_allclose(bunches.weight, 1 / 400, rtol=SUMMED)
     a, b = (
         cost_of_choosing([each], chosen, "best", random_state=0, n_resamples=2000)
         for each in (rows, bunches)
@@ -241,7 +242,7 @@ def test_the_cost_scales_with_the_losses(scale):
             )
             for factor in (1.0, scale)
         )
-        assert_allclose(b, scale * a, rtol=1e-10)
+        assert_allclose(b, scale * a, rtol=SUMMED)
 
 
 def test_a_single_group_cannot_correct_and_gives_no_interval():

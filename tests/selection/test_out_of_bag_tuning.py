@@ -23,6 +23,7 @@ from empirisk.risk.out_of_fold import out_of_fold
 from empirisk.risk.plans.out_of_bag import OutOfBagPlan
 from empirisk.risk.problem import Problem
 from empirisk.runtime.errors import DataError, ParameterError, PlanError
+from tolerances import SUMMED
 
 AXIS = Axis(("max_features",), "richer", "integer")
 X, Y = load_diabetes(return_X_y=True)
@@ -39,13 +40,13 @@ def test_each_value_of_a_foreign_forest_has_its_own_out_of_bag_risk():
     tuned = foreign(RandomForestRegressor(15, random_state=3), [1, 4, 10]).fit(X, Y)
     forests = [RandomForestRegressor(15, random_state=3, max_features=m) for m in (1, 4, 10)]
     alone = [out_of_bag(forest.fit(X, Y), X, Y) for forest in forests]
-    assert_allclose(tuned.path_.risk, [each.value for each in alone], rtol=1e-12)
+    assert_allclose(tuned.path_.risk, [each.value for each in alone], rtol=SUMMED)
     assert tuned.path_.rung == "generic"
     training = [np.mean((forest.predict(X) - Y) ** 2) for forest in forests]
-    assert_allclose(tuned.path_.training_risk, training, rtol=1e-12)
+    assert_allclose(tuned.path_.training_risk, training, rtol=SUMMED)
     best = tuned.best_index_
     assert_array_equal(tuned.predict(X), forests[best].predict(X))
-    assert tuned.risk_.uncorrected == pytest.approx(alone[best].value, rel=1e-12)
+    assert tuned.risk_.uncorrected == pytest.approx(alone[best].value, rel=SUMMED)
     assert tuned.risk_.corrected
     assert tuned.risk_.chosen_among == 3
     assert "each row by the members that did not draw it" in tuned.risk_.sentence
@@ -66,7 +67,7 @@ def test_values_share_their_draws_and_compare_row_by_row():
     assert never
     assert_array_equal(losses.row, np.setdiff1d(np.arange(150), never))
     difference = losses.estimate(1) - losses.estimate(0)
-    assert_allclose(difference.losses, losses.losses[:, 1] - losses.losses[:, 0])
+    assert_allclose(difference.losses, losses.losses[:, 1] - losses.losses[:, 0], rtol=SUMMED)
     assert f"without {len(never)} rows that all drew" in losses.estimate(0).sentence
     codes = losses.predictions(1)
     assert_array_equal(codes != IRIS_Y[losses.row], losses.losses[:, 1])
@@ -76,7 +77,7 @@ def test_a_forest_of_probabilities_is_chosen_by_the_log_loss():
     tuned = foreign(RandomForestClassifier(20, random_state=0), [1, 4], loss="log")
     tuned.fit(IRIS_X, LABELS)
     alone = out_of_bag(tuned.best_estimator_, IRIS_X, LABELS, loss="log")
-    assert tuned.risk_.uncorrected == pytest.approx(alone.value, rel=1e-12)
+    assert tuned.risk_.uncorrected == pytest.approx(alone.value, rel=SUMMED)
     assert_array_equal(tuned.classes_, np.unique(LABELS))
 
 
@@ -101,7 +102,7 @@ def test_draws_that_depend_on_the_value_are_judged_where_all_values_are(n_jobs):
             total[out] += tree.predict(X[out][:, columns])
             count[out] += 1
         error = (total[judged] / count[judged] - Y[judged]) ** 2
-        assert_allclose(risk, error.mean(), rtol=1e-12)
+        assert_allclose(risk, error.mean(), rtol=SUMMED)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -121,7 +122,7 @@ def test_a_learner_of_ours_answers_the_plan_as_the_generic_rung_does(weighted, g
     assert_array_equal(own.row, generic.row)
     assert_array_equal(own.losses, generic.losses)
     assert own.plan.fingerprint == generic.plan.fingerprint
-    assert_allclose(own.training_risk(), generic.training_risk(), rtol=1e-12)
+    assert_allclose(own.training_risk(), generic.training_risk(), rtol=SUMMED)
     assert own.table(0).kind == "out_of_bag"
     assert own.degrees_of_freedom(0) == generic.degrees_of_freedom(0)
     if grouped:
@@ -145,7 +146,7 @@ def test_a_learner_of_ours_is_chosen_by_out_of_bag_without_being_asked_to():
     again = clone(best).fit(frame, LABELS)
     assert_array_equal(tuned.predict(frame), again.predict(frame))
     alone = out_of_bag(again, frame, LABELS)
-    assert tuned.risk_.uncorrected == pytest.approx(alone.value, rel=1e-12)
+    assert tuned.risk_.uncorrected == pytest.approx(alone.value, rel=SUMMED)
     # Without a bootstrap, and behind steps that saw all rows, by folds.
     for other in (
         BaggedTreesClassifier(3, bootstrap=False),
@@ -159,11 +160,11 @@ def test_regression_of_ours_and_several_targets():
     tuned = Tuned(BaggedTreesRegressor(20), random_state=0).fit(X, Y)
     assert tuned.path_.rung == "plan"
     alone = out_of_bag(tuned.best_estimator_, X, Y)
-    assert tuned.risk_.uncorrected == pytest.approx(alone.value, rel=1e-12)
+    assert tuned.risk_.uncorrected == pytest.approx(alone.value, rel=SUMMED)
     forest = RandomForestRegressor(10, random_state=0)
     tuned = foreign(forest, [2, 5]).fit(X, both)
     expected = out_of_bag(clone(forest).set_params(max_features=2).fit(X, both), X, both)
-    assert tuned.path_.risk[0] == pytest.approx(expected.value, rel=1e-12)
+    assert tuned.path_.risk[0] == pytest.approx(expected.value, rel=SUMMED)
 
 
 class Declining(BaggedTreesRegressor):
@@ -177,8 +178,8 @@ def test_a_learner_that_declines_is_asked_in_the_form_of_scikit_learn():
     tuned = Tuned(Declining(6, random_state=2)).fit(X, Y)
     own = Tuned(BaggedTreesRegressor(6, random_state=2)).fit(X, Y)
     assert (tuned.path_.rung, tuned.path_.why) == ("generic", "not today")
-    assert_allclose(tuned.path_.risk, own.path_.risk, rtol=1e-12)
-    assert_allclose(tuned.predict(X), own.predict(X), rtol=1e-12)
+    assert_allclose(tuned.path_.risk, own.path_.risk, rtol=SUMMED)
+    assert_allclose(tuned.predict(X), own.predict(X), rtol=SUMMED)
 
 
 def test_the_same_bits_whatever_the_number_of_jobs_and_the_same_seed_for_all():
@@ -197,8 +198,8 @@ def test_cross_validate_takes_an_out_of_bag_plan():
     forest = RandomForestRegressor(20, max_features="sqrt", random_state=0)
     found = cross_validate(forest, X, Y, cv="out_of_bag")
     alone = out_of_bag(clone(forest).fit(X, Y), X, Y)
-    assert_allclose(found.losses, alone.losses, rtol=1e-12)
-    assert found.interval == pytest.approx(alone.interval)
+    assert_allclose(found.losses, alone.losses, rtol=SUMMED)
+    assert found.interval == pytest.approx(alone.interval, rel=SUMMED)
     assert found.sentence == alone.sentence
     votes = BaggingClassifier(n_estimators=20, random_state=0)
     area = cross_validate(votes, IRIS_X, LABELS == "virginica", cv="out_of_bag", loss="auc")

@@ -12,6 +12,7 @@ from empirisk.risk.out_of_fold import CHOSEN_ANEW
 from empirisk.runtime.errors import ParameterError, PlanError
 from empirisk.selection.candidates import with_baseline
 from empirisk.selection.procedure import SelectionProcedure
+from tolerances import SUMMED
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(160, 20))
@@ -26,11 +27,13 @@ def test_the_model_returned_is_the_one_certified(refit):
     rows = chosen.test_rows
     assert len(rows) == 40
     assert chosen.test_risk.estimates == "this model"
-    assert_allclose(chosen.test_risk.losses, (y[rows] - chosen.model.predict(X[rows])) ** 2)
+    assert_allclose(
+        chosen.test_risk.losses, (y[rows] - chosen.model.predict(X[rows])) ** 2, rtol=SUMMED
+    )
     assert chosen.test_risk.interval is not None
     train = np.setdiff1d(np.arange(160), rows)
     assert_allclose(
-        chosen.training_risk, np.mean((y[train] - chosen.model.predict(X[train])) ** 2), rtol=1e-10
+        chosen.training_risk, np.mean((y[train] - chosen.model.predict(X[train])) ** 2), rtol=SUMMED
     )
 
 
@@ -50,7 +53,7 @@ def test_refitting_on_all_rows_is_the_risk_of_the_procedure():
     assert whole.test_risk.estimates == "the procedure at this n"
     assert whole.test_risk.value == part.test_risk.value
     assert whole.test_risk.interval is None
-    assert_allclose(whole.model.coef_, Ridge(alpha=whole.value).fit(X, y).coef_, rtol=1e-10)
+    assert_allclose(whole.model.coef_, Ridge(alpha=whole.value).fit(X, y).coef_, rtol=SUMMED)
 
 
 def test_the_winner_has_the_least_cross_validated_risk():
@@ -59,7 +62,7 @@ def test_the_winner_has_the_least_cross_validated_risk():
     assert set(chosen.paths) == {"Baseline", "LinearRegression", "Ridge", "DecisionTreeRegressor"}
     path = chosen.paths[chosen.name]
     expected = chosen.cross_validated_risk
-    assert_allclose(expected.uncorrected, path.risk.min())
+    assert_allclose(expected.uncorrected, path.risk.min(), rtol=SUMMED)
     assert expected.chosen_among == 1 + 1 + 100 + 1
     assert expected.uncorrected < expected.value < chosen.paths["Baseline"].risk[0]
     assert expected.interval[0] < expected.value < expected.interval[1]
@@ -76,7 +79,7 @@ def test_every_candidate_is_corrected_for_its_own_axis_alone():
         assert risk.level == 0.9
         assert risk.interval[0] < risk.value < risk.interval[1]
         if len(path.values) == 1:
-            assert_allclose(risk.value, path.risk[0])
+            assert_allclose(risk.value, path.risk[0], rtol=SUMMED)
             assert risk.uncorrected is None
     assert chosen.risks["Ridge"].corrected
     assert chosen.ranking()[0] == ("Ridge", chosen.value, chosen.risks["Ridge"].value)
@@ -119,7 +122,7 @@ def test_averaged_fold_models_are_the_mean_of_the_folds():
         for rows in (chosen.plan.train(s) for s in range(4))
     ]
     expected = np.mean([model.predict(X) for model in models], axis=0)
-    assert_allclose(chosen.model.predict(X), expected, rtol=1e-9)
+    assert_allclose(chosen.model.predict(X), expected, rtol=SUMMED)
 
 
 @pytest.mark.parametrize("refit", ["train", "average", "all"])
@@ -131,7 +134,7 @@ def test_classes_of_any_label_are_chosen_among(refit, loss):
     )  # fmt: skip
     assert chosen.name == "LinearDiscriminantAnalysis"
     assert set(chosen.model.predict(X)) <= {"low", "mid", "high"}
-    assert_allclose(chosen.model.predict_proba(X).sum(axis=1), 1)
+    assert_allclose(chosen.model.predict_proba(X).sum(axis=1), 1, rtol=SUMMED)
 
 
 def test_copies_of_rows_do_not_leak():
@@ -174,7 +177,9 @@ def test_in_time_order_the_test_part_is_the_last_rows(honest, refit):
     for s, (train, test) in enumerate(TimeSeriesSplit(3).split(X[:128])):
         assert_array_equal(chosen.plan.train(s), train)
         assert_array_equal(chosen.plan.test(s), test)
-    assert_allclose(chosen.test_risk.losses, (y[128:] - chosen.model.predict(few[128:])) ** 2)
+    assert_allclose(
+        chosen.test_risk.losses, (y[128:] - chosen.model.predict(few[128:])) ** 2, rtol=SUMMED
+    )
     assert chosen.test_risk.estimates == "this model"
     for found in (chosen.test_risk, chosen.cross_validated_risk, *chosen.risks.values()):
         assert found.interval is None
@@ -229,6 +234,7 @@ def test_rows_of_weight_zero_keep_the_numbers_of_the_others():
     assert_allclose(
         chosen.test_risk.losses,
         (y[chosen.test_rows] - chosen.model.predict(X[chosen.test_rows])) ** 2,
+        rtol=SUMMED,
     )
 
 

@@ -31,6 +31,7 @@ from empirisk import (
 )
 from empirisk.runtime.errors import ParameterError
 from same_bits import assert_same_bits
+from tolerances import SOLVED, SUMMED
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(80, 12))
@@ -45,15 +46,15 @@ def test_the_choice_is_that_of_grid_search():
     for estimator in (ForeignRidge(), Ridge()):
         model = Tuned(estimator, axis=ALPHA, values=ALPHAS, cv=5).fit(X, y)
         assert model.best_value_ == search.best_params_["alpha"]
-        assert_allclose(model.path_.risk, -search.cv_results_["mean_test_score"], rtol=1e-10)
-        assert_allclose(model.predict(X), search.predict(X), rtol=1e-8)
+        assert_allclose(model.path_.risk, -search.cv_results_["mean_test_score"], rtol=SUMMED)
+        assert_allclose(model.predict(X), search.predict(X), rtol=SOLVED)
 
 
 def test_a_tuned_learner_keeps_its_path_and_the_winners_losses():
     model = Tuned(Ridge(), values=ALPHAS).fit(X, y)
     path = model.path_
     assert list(path.values) == ALPHAS
-    assert_allclose(path.risk[model.best_index_], model.risk_.uncorrected)
+    assert_allclose(path.risk[model.best_index_], model.risk_.uncorrected, rtol=SUMMED)
     assert_allclose(path.training_risk, [
         np.mean((y - Ridge(alpha=alpha).fit(X, y).predict(X)) ** 2) for alpha in ALPHAS
     ], rtol=1e-10)  # fmt: skip
@@ -109,7 +110,9 @@ def test_without_an_axis_there_is_nothing_to_choose():
     assert model.risk_.chosen_among == 1
     assert model.risk_.interval is not None
     assert model.path_.rung == "plan"
-    assert_allclose(model.risk_.value, risk.leave_one_out(LinearRegression(), X, y).value)
+    assert_allclose(
+        model.risk_.value, risk.leave_one_out(LinearRegression(), X, y).value, rtol=SUMMED
+    )
 
 
 def test_nested_tuning_is_one_procedure():
@@ -121,15 +124,15 @@ def test_nested_tuning_is_one_procedure():
     for fold in folds:
         train = np.setdiff1d(np.arange(80), fold)
         losses[fold] = (y[fold] - clone(inner).fit(X[train], y[train]).predict(X[fold])) ** 2
-    assert_allclose(outer.risk_.losses, losses, rtol=1e-10)
+    assert_allclose(outer.risk_.losses, losses, rtol=SUMMED)
 
 
 def test_a_foreign_learner_tuned_along_a_given_axis_is_one_procedure_too():
     foreign = Tuned(ForeignRidge(), axis=ALPHA, values=ALPHAS, cv=3)
     ours = Tuned(Ridge(), values=ALPHAS, cv=3)
     a, b = (risk.cross_validate(model, X, y, cv=4) for model in (foreign, ours))
-    assert_allclose(a.losses, b.losses, rtol=1e-9)
-    assert_allclose(Tuned(foreign, cv=4).fit(X, y).risk_.value, a.value)
+    assert_allclose(a.losses, b.losses, rtol=SUMMED)
+    assert_allclose(Tuned(foreign, cv=4).fit(X, y).risk_.value, a.value, rtol=SUMMED)
 
 
 def test_a_pipeline_is_tuned_along_the_axis_of_its_last_step():
@@ -138,7 +141,7 @@ def test_a_pipeline_is_tuned_along_the_axis_of_its_last_step():
     slow = Tuned(
         make_pipeline(StandardScaler(), ForeignRidge()), axis=ALPHA, values=ALPHAS, cv=4
     ).fit(X, y)
-    assert_allclose(model.path_.risk, slow.path_.risk, rtol=1e-10)
+    assert_allclose(model.path_.risk, slow.path_.risk, rtol=SUMMED)
     assert model.best_estimator_[-1].alpha == model.best_value_
     default_grid = Tuned(make_pipeline(StandardScaler(), Ridge())).fit(X, y)
     assert len(default_grid.path_.values) == 100
@@ -148,7 +151,7 @@ def test_groups_are_never_on_both_sides():
     groups = np.arange(80) // 8
     model = Tuned(Ridge(), values=ALPHAS).fit(X, y, groups=groups)
     again = Tuned(Ridge(), values=ALPHAS, cv=GroupKFold(10)).fit(X, y, groups=groups)
-    assert_allclose(model.path_.risk, again.path_.risk, rtol=1e-10)
+    assert_allclose(model.path_.risk, again.path_.risk, rtol=SUMMED)
     assert set(model.risk_.unit) == set(range(10))
 
 
@@ -157,9 +160,9 @@ def test_weights_are_copies_in_grid_folds_and_fit():
     model = Tuned(Ridge(), cv=LeaveOneOut()).fit(X, y, sample_weight=weight)
     rows = np.repeat(np.arange(80), weight)
     copies = Tuned(Ridge(), cv=GroupKFold(len(np.unique(rows)))).fit(X[rows], y[rows], groups=rows)
-    assert_allclose(list(model.path_.values), list(copies.path_.values), rtol=1e-10)
-    assert_allclose(model.path_.risk, copies.path_.risk, rtol=1e-8)
-    assert_allclose(model.predict(X), copies.predict(X), rtol=1e-8)
+    assert_allclose(list(model.path_.values), list(copies.path_.values), rtol=SUMMED)
+    assert_allclose(model.path_.risk, copies.path_.risk, rtol=SUMMED)
+    assert_allclose(model.predict(X), copies.predict(X), rtol=SOLVED)
 
 
 @pytest.mark.parametrize(
@@ -244,8 +247,8 @@ def test_the_path_is_drawn_richer_to_the_right():
     left, right = ax.get_xlim()
     assert left > right  # small penalties, rich models, on the right
     honest, training = ax.lines[:2]
-    assert_allclose(honest.get_ydata(), model.path_.risk)
-    assert_allclose(training.get_ydata(), model.path_.training_risk)
+    assert_allclose(honest.get_ydata(), model.path_.risk, rtol=SUMMED)
+    assert_allclose(training.get_ydata(), model.path_.training_risk, rtol=SUMMED)
     assert ax.get_xscale() == "log"
 
 

@@ -49,7 +49,7 @@ def test_gradient_descent_finds_the_bottom_of_a_bowl(step):
     way = gradient_descent(bowl, bowl_gradient, [5.0, 5.0], step=step, tol=1e-9, max_iter=5000)
     assert way.converged
     # The gradient is at most 1e-9 and the least curvature is 1.38.
-    assert_allclose(way.minimiser, TARGET, atol=1e-8)
+    assert_allclose(way.minimiser, TARGET, rtol=0, atol=1e-08)
     assert way.objective == bowl(way.minimiser)
     assert way.gradient_norm == np.abs(bowl_gradient(way.minimiser)).max() <= 1e-9
 
@@ -101,7 +101,7 @@ def test_an_objective_with_a_large_minimum_is_followed_to_its_rounding_error():
         assert way.converged
         assert "rounding" in way.reason
         # The root of the rounding of the objective, 1e-14, over curvatures above 1.
-        assert_allclose(way.minimiser, TARGET, atol=1e-6)
+        assert_allclose(way.minimiser, TARGET, rtol=0, atol=1e-06)
 
 
 def test_newton_solves_a_quadratic_in_one_step():
@@ -127,7 +127,7 @@ def test_newton_leaves_saddle_points():
         lambda b: np.diag([2.0, -2 + 6 * b[1] ** 2]),
         [1.0, 0.1],
     )
-    assert_allclose(way.minimiser, [0.0, 1.0], atol=1e-8)  # tol over curvature 4
+    assert_allclose(way.minimiser, [0.0, 1.0], rtol=0, atol=1e-08)  # tol over curvature 4
 
 
 def test_newton_does_with_a_singular_hessian():
@@ -160,7 +160,7 @@ def test_stochastic_gradient_comes_to_rest_at_least_squares(batch_size):
         max_epochs=100, random_state=0,
     )  # fmt: skip
     # With steps 6 / t the error after 20,000 steps of one row is about sqrt(6 / 20,000) = 0.017.
-    assert_allclose(way.minimiser, best, atol=0.1 if batch_size == 1 else 0.03)
+    assert_allclose(way.minimiser, best, rtol=0, atol=0.1 if batch_size == 1 else 0.03)
 
 
 def test_averaging_a_constant_step_comes_closer():

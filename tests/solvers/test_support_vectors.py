@@ -11,6 +11,7 @@ from empirisk.solvers import sparse_support_vectors
 from empirisk.solvers.margin_rows import MarginRows
 from empirisk.solvers.sparse_support_vectors import SparseSupportVectors
 from empirisk.solvers.support_vectors import OPTIMAL, SupportVectors
+from tolerances import SUMMED
 
 MACHINES = {"l1": SparseSupportVectors, "l2": SupportVectors}
 STRENGTHS = np.geomspace(1.0, 1e-4, 9)
@@ -81,7 +82,7 @@ def test_the_dual_of_the_l1_machine_has_the_same_objective(shape, fit_intercept)
         assert not fit_intercept or abs(pull.sum()) <= 1e-15
         # Weak duality: any difference is how far either is from the optimum; rounding of sums.
         primal = objective(rows, sign, strength, "l1", point)
-        assert_allclose(primal, np.sum(rows.share * a), rtol=1e-12)
+        assert_allclose(primal, np.sum(rows.share * a), rtol=SUMMED)
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
@@ -93,7 +94,7 @@ def test_the_dual_of_the_l2_machine_has_the_same_objective(fit_intercept):
         pull = rows.share * sign * a
         assert not fit_intercept or abs(pull.sum()) <= 1e-14
         dual = np.sum(rows.share * a) - np.sum((pull @ rows.X) ** 2) / 2 / strength
-        assert_allclose(objective(rows, sign, strength, "l2", point), dual, rtol=1e-11)
+        assert_allclose(objective(rows, sign, strength, "l2", point), dual, rtol=SUMMED)
 
 
 @pytest.mark.parametrize("penalty", MACHINES)

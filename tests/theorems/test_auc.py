@@ -11,6 +11,7 @@ from scipy.stats import binom, mannwhitneyu, norm, rankdata
 
 from empirisk.losses import Asymmetric
 from empirisk.risk import measures
+from tolerances import LAST_BITS, SUMMED
 
 ERROR_PROBABILITY = 1e-6  # of each statistical test here; the seeds are fixed, so once for all
 Z = norm.isf(ERROR_PROBABILITY / 2)
@@ -31,11 +32,13 @@ def test_auc_is_the_rank_statistic(seed, ties):
     found = measures.auc(y, score).value
     # The share of pairs in the right order, ties by half.
     pairs = score[y == 1][:, None] - score[y == 0]
-    assert_allclose(found, np.mean((pairs > 0) + 0.5 * (pairs == 0)), rtol=1e-13)
+    assert_allclose(found, np.mean((pairs > 0) + 0.5 * (pairs == 0)), rtol=LAST_BITS)
     # The sum of the midranks of the positives, as Wilcoxon has it, and the statistic U.
     ranks = rankdata(score)[y == 1].sum()
-    assert_allclose(found, (ranks - m * (m + 1) / 2) / (m * n), rtol=1e-13)
-    assert_allclose(found, mannwhitneyu(score[y == 1], score[y == 0]).statistic / (m * n))
+    assert_allclose(found, (ranks - m * (m + 1) / 2) / (m * n), rtol=LAST_BITS)
+    assert_allclose(
+        found, mannwhitneyu(score[y == 1], score[y == 0]).statistic / (m * n), rtol=SUMMED
+    )
 
 
 @pytest.mark.parametrize("weighted", [True, False])
@@ -45,12 +48,12 @@ def test_auc_is_the_integral_of_the_true_over_the_false_positive_rate(seed, weig
     weight = np.random.default_rng(seed).uniform(size=len(y)) if weighted else None
     curve = measures.roc_curve(y, score, sample_weight=weight)
     area = np.trapezoid(curve.true_positive_rate, curve.false_positive_rate)
-    assert_allclose(curve.auc.value, area, rtol=1e-12)
+    assert_allclose(curve.auc.value, area, rtol=SUMMED)
     # Printed the other way round it is one minus that.
     other = np.trapezoid(curve.false_positive_rate, curve.true_positive_rate)
-    assert_allclose(1 - curve.auc.value, other, rtol=1e-12)
+    assert_allclose(1 - curve.auc.value, other, rtol=SUMMED)
     for rate in (curve.false_positive_rate, curve.true_positive_rate):
-        assert (rate[0], rate[-1]) == (0, pytest.approx(1, rel=1e-15))
+        assert (rate[0], rate[-1]) == (0, pytest.approx(1, rel=LAST_BITS))
         assert (np.diff(rate) >= 0).all()
 
 
@@ -90,10 +93,10 @@ def test_f_is_the_harmonic_mean_of_precision_and_recall(seed):
     rng = np.random.default_rng(seed)
     y, prediction = rng.integers(2, size=(2, 60))
     p, r = measures.precision(y, prediction).value, measures.recall(y, prediction).value
-    assert_allclose(measures.f_score(y, prediction).value, 2 / (1 / p + 1 / r), rtol=1e-13)
+    assert_allclose(measures.f_score(y, prediction).value, 2 / (1 / p + 1 / r), rtol=LAST_BITS)
     for beta in (0.5, 2.0):
         expected = (1 + beta**2) * p * r / (beta**2 * p + r)
-        assert_allclose(measures.f_score(y, prediction, beta=beta).value, expected, rtol=1e-13)
+        assert_allclose(measures.f_score(y, prediction, beta=beta).value, expected, rtol=LAST_BITS)
 
 
 def test_the_table_of_the_notes_gives_all_measures():

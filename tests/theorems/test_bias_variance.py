@@ -17,6 +17,7 @@ from empirisk.risk.decomposition import (
     excess_risk,
 )
 from empirisk.risk.populations import Gaussian, LinearModel, Points
+from tolerances import SUMMED
 
 SIGMAS = 5  # a statistical test with a fixed seed: it fails with probability 6e-7
 
@@ -52,7 +53,7 @@ def test_the_variance_of_least_squares_over_the_training_points_is_noise_times_d
     design = np.c_[np.ones(25), X]
     hat = design @ np.linalg.pinv(design)
     agrees(found, "variance", np.trace(hat * np.exp(2 * X[:, 0]) @ hat.T) / 25)
-    assert_allclose(found.noise, np.exp(2 * X[:, 0]).mean(), rtol=1e-12)
+    assert_allclose(found.noise, np.exp(2 * X[:, 0]).mean(), rtol=SUMMED)
 
 
 def test_the_variance_of_least_squares_on_a_random_design():
@@ -116,7 +117,7 @@ def test_the_excess_risk_is_the_mean_squared_distance_to_the_bayes_rule():
     h = np.array([2.0, 1.0, 8.0])
     found = population.true_risk(lambda X: h)
     f = 1 + 0.5 * x[:, 0] ** 2
-    assert_allclose(found.value - population.bayes_risk().value, p @ (h - f) ** 2, rtol=1e-12)
+    assert_allclose(found.value - population.bayes_risk().value, p @ (h - f) ** 2, rtol=SUMMED)
 
 
 def test_larger_classes_approximate_better_and_are_harder_to_estimate():
@@ -138,7 +139,7 @@ def test_larger_classes_approximate_better_and_are_harder_to_estimate():
         margin = SIGMAS * found.standard_error["approximation"] + 1e-7  # of 20,000 rows
         assert abs(found.approximation - gap) < margin
         estimation.append(found.estimation)
-    assert_allclose(coef[1], 3 / np.pi, rtol=1e-12)
+    assert_allclose(coef[1], 3 / np.pi, rtol=SUMMED)
     assert 0 < estimation[0] < estimation[2]
 
 

@@ -11,6 +11,7 @@ from scipy.optimize import minimize_scalar
 from sklearn.dummy import DummyClassifier
 
 from empirisk import AdaBoostClassifier, DecisionTreeClassifier
+from tolerances import SUMMED
 
 T = 12
 
@@ -67,7 +68,7 @@ def test_member_and_step_minimise_the_exponential_loss_together():
         loss = np.exp(-y * f)
         e = (stumps != y) @ loss / loss.sum()
         reached = np.exp(-y * (f + 0.5 * model.estimator_weights_[t] * h[t])).sum()
-        assert_allclose(reached, (2 * np.sqrt(e * (1 - e))).min() * loss.sum(), rtol=1e-9)
+        assert_allclose(reached, (2 * np.sqrt(e * (1 - e))).min() * loss.sum(), rtol=SUMMED)
         f = f + 0.5 * model.estimator_weights_[t] * h[t]
 
 
@@ -80,10 +81,10 @@ def test_after_the_update_the_last_member_is_no_better_than_a_guess(K):
         zip(model.estimator_weights_, model.estimator_errors_, strict=True)
     ):
         wrong = h[t] != y
-        assert_allclose(w[wrong].sum(), error, rtol=1e-9)
+        assert_allclose(w[wrong].sum(), error, rtol=SUMMED)
         w = w * np.exp(weight * wrong)
         w /= w.sum()
-        assert_allclose(w[wrong].sum(), 1 - 1 / K, rtol=1e-12)
+        assert_allclose(w[wrong].sum(), 1 - 1 / K, rtol=SUMMED)
 
 
 def test_both_ways_to_write_the_factor_give_the_same_weights():
@@ -93,7 +94,7 @@ def test_both_ways_to_write_the_factor_give_the_same_weights():
     for t, a in enumerate(model.estimator_weights_):
         by_sign = by_sign * np.exp(-y * a / 2 * h[t])
         by_mistake = by_mistake * np.exp(a * (h[t] != y))
-        assert_allclose(by_sign / by_sign.sum(), by_mistake / by_mistake.sum(), rtol=1e-10)
+        assert_allclose(by_sign / by_sign.sum(), by_mistake / by_mistake.sum(), rtol=SUMMED)
 
 
 def test_the_algorithm_as_printed_overshoots():
@@ -104,7 +105,7 @@ def test_the_algorithm_as_printed_overshoots():
     assert_allclose([right, printed], [0.42365, 0.84730], atol=5e-6)
     for b, after in ((right, 0.5), (printed, 1 - e)):
         wrong, correct = e * np.exp(b), (1 - e) * np.exp(-b)
-        assert_allclose(wrong / (wrong + correct), after, rtol=1e-12)
+        assert_allclose(wrong / (wrong + correct), after, rtol=SUMMED)
 
 
 @pytest.mark.parametrize("criterion", ["gini", "misclassification"])
@@ -114,7 +115,7 @@ def test_the_training_error_is_below_the_mean_exponential_loss_which_is_a_produc
     for t, score in enumerate(model.staged_score(X, y)):
         f = f + 0.5 * model.estimator_weights_[t] * h[t]
         bound = np.prod(2 * np.sqrt(e[: t + 1] * (1 - e[: t + 1])))
-        assert_allclose(np.exp(-y * f).mean(), bound, rtol=1e-9)
+        assert_allclose(np.exp(-y * f).mean(), bound, rtol=SUMMED)
         assert 1 - score <= bound
         assert bound <= np.exp(-2 * ((0.5 - e[: t + 1]) ** 2).sum())  # by the edges 1/2 - e
 
@@ -158,6 +159,6 @@ def test_the_rounds_end_where_a_member_is_no_better_than_a_guess(K):
     X, y = np.zeros((7, 1)), np.array([0] * 4 + [1] * 2 + [K - 1])
     always = DummyClassifier(strategy="constant", constant=0)
     model = AdaBoostClassifier(always, n_estimators=T).fit(X, y)
-    assert_allclose(model.estimator_errors_, [3 / 7], rtol=1e-12)
+    assert_allclose(model.estimator_errors_, [3 / 7], rtol=SUMMED)
     with pytest.raises(ValueError, match="no better than a guess"):
         AdaBoostClassifier(always).fit(X, (y + 1) % K)

@@ -16,6 +16,7 @@ from empirisk import (
     QuadraticDiscriminantAnalysis,
     RegularizedDiscriminantAnalysis,
 )
+from tolerances import LAST_BITS, SOLVED, SUMMED
 
 
 def sample(n=80, p=3, n_classes=3, seed=0):
@@ -112,11 +113,11 @@ def test_whitening_makes_the_covariance_within_classes_the_identity(n_classes):
         lda.scalings_.T @ lda.covariance_ @ lda.scalings_,
         lda.scalings_.T @ between(lda),
     )
-    assert_allclose(inside, np.eye(m), atol=1e-12)
-    assert_allclose(across @ lda.scalings_, np.diag(lda.separability_), atol=1e-11)
+    assert_allclose(inside, np.eye(m), rtol=0, atol=SUMMED)
+    assert_allclose(across @ lda.scalings_, np.diag(lda.separability_), rtol=0, atol=SUMMED)
     rows = lda.transform(X)
     within = rows - lda.transform(lda.means_)[y]
-    assert_allclose(within.T @ within / len(y), np.eye(m), atol=1e-12)
+    assert_allclose(within.T @ within / len(y), np.eye(m), rtol=0, atol=SUMMED)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 4, 5])
@@ -131,7 +132,7 @@ def test_7_12_k_minus_1_coordinates_are_enough(n_classes, equal):
     # The nearest centroid, once 2 log pi_k is subtracted; the posterior follows too.
     score = 2 * np.log(lda.priors_) - squared
     assert_array_equal(score.argmax(axis=1), lda.predict(X))
-    assert_allclose(softmax(score / 2, axis=1), lda.predict_proba(X), rtol=1e-9, atol=1e-13)
+    assert_allclose(softmax(score / 2, axis=1), lda.predict_proba(X), rtol=SOLVED, atol=SUMMED)
     if equal:
         assert_array_equal(squared.argmin(axis=1), lda.predict(X))
     # One fewer would not do: the last separates, too.
@@ -153,7 +154,7 @@ def test_the_first_direction_has_the_largest_b_over_w(seed):
         )
 
     best, rng = lda.scalings_[:, 0], np.random.default_rng(seed)
-    assert_allclose(ratio(best), lda.separability_[0], rtol=1e-10)
+    assert_allclose(ratio(best), lda.separability_[0], rtol=SUMMED)
     assert (ratio(rng.normal(size=(5, 2000))) < ratio(best)).all()
     for size in (1e-3, 0.1):  # the loss is of second order: 1e-6 of it, far above rounding
         nearby = best[:, None] + size * np.linalg.norm(best) * rng.normal(size=(5, 200))
@@ -179,7 +180,7 @@ def test_7_4_2_the_ends_of_regularisation_are_quadratic_and_linear(priors):
     for delta in (0.2, 1.0):
         rda = RegularizedDiscriminantAnalysis(0, delta, priors=priors).fit(X, y)
         lda = LinearDiscriminantAnalysis(shrinkage=delta, priors=priors).fit(X, y)
-        assert_allclose(rda.predict_proba(X), lda.predict_proba(X), rtol=1e-10, atol=1e-13)
+        assert_allclose(rda.predict_proba(X), lda.predict_proba(X), rtol=SUMMED, atol=SUMMED)
 
 
 def test_7_4_boundaries_of_unequal_covariances_are_quadratic():
@@ -191,7 +192,7 @@ def test_7_4_boundaries_of_unequal_covariances_are_quadratic():
     odds -= np.array([qda.decision_function(start + t * step)[:, :1] for t in range(5)])
     second, third = np.diff(odds, 2, axis=0), np.diff(odds, 3, axis=0)
     assert np.abs(second).min() > 1e-6  # curved
-    assert_allclose(third, 0, atol=1e-9)  # and no more than that: differences of about 1e2
+    assert_allclose(third, 0, rtol=0, atol=1e-09)  # and no more than that: differences of about 1e2
 
 
 def test_7_9_the_divisor_is_n():
@@ -216,11 +217,11 @@ def test_example_7_7_and_remark_7_8(means, separability, bayes_risk):
     lda = LinearDiscriminantAnalysis(store_covariance=True).fit(X, y)
     within = lda.covariance_[0, 0]
     between = lda.priors_ @ (lda.means_[:, 0] - lda.xbar_[0]) ** 2
-    assert_allclose(lda.means_[:, 0], means, rtol=1e-15)
-    assert_allclose(within, 0.5, rtol=1e-15)
-    assert_allclose(between / within, separability, rtol=1e-14)
-    assert_allclose(lda.separability_, [separability], rtol=1e-13)
-    assert_allclose(-lda.intercept_[0] / lda.coef_[0, 0], 2.0, rtol=1e-14)
+    assert_allclose(lda.means_[:, 0], means, rtol=LAST_BITS)
+    assert_allclose(within, 0.5, rtol=LAST_BITS)
+    assert_allclose(between / within, separability, rtol=LAST_BITS)
+    assert_allclose(lda.separability_, [separability], rtol=LAST_BITS)
+    assert_allclose(-lda.intercept_[0] / lda.coef_[0, 0], 2.0, rtol=LAST_BITS)
     # Law of total variance.
     assert_allclose(X.var(), within + between, rtol=1e-14)
 
@@ -228,7 +229,7 @@ def test_example_7_7_and_remark_7_8(means, separability, bayes_risk):
         return min(0.5 * norm.pdf(x, m, deviation) for m in means)
 
     risk = quad(smaller_density, -10, 14, points=[2.0])[0]
-    assert_allclose(risk, bayes_risk, atol=5e-6)  # as printed, to five decimals
+    assert_allclose(risk, bayes_risk, rtol=0, atol=5e-06)  # as printed, to five decimals
     # The rule's own risk: class 0 beyond its boundary, class 1 before it.
     boundary = -lda.intercept_[0] / lda.coef_[0, 0]
     own = (norm.sf(boundary, means[0], deviation) + norm.cdf(boundary, means[1], deviation)) / 2
@@ -239,11 +240,11 @@ def test_example_7_7_and_remark_7_8(means, separability, bayes_risk):
 def test_example_7_7_by_a_variance_of_each_class(means, separability, bayes_risk):
     X = np.array([m + sign * np.sqrt(0.5) for m in means for sign in (-1, 1)])[:, None]
     qda = QuadraticDiscriminantAnalysis(store_covariance=True).fit(X, [0, 0, 1, 1])
-    assert_allclose(qda.covariance_[:, 0, 0], 0.5, rtol=1e-14)
-    assert_allclose(qda.predict_proba([[2.0]]), [[0.5, 0.5]], rtol=1e-13)
+    assert_allclose(qda.covariance_[:, 0, 0], 0.5, rtol=LAST_BITS)
+    assert_allclose(qda.predict_proba([[2.0]]), [[0.5, 0.5]], rtol=LAST_BITS)
     assert_array_equal(qda.predict([[2.0 - 1e-9], [2.0 + 1e-9]]), [0, 1])
     # Half of the mass of each class beyond the boundary.
-    assert_allclose(norm.sf(2.0, means[0], np.sqrt(0.5)), bayes_risk, atol=5e-6)
+    assert_allclose(norm.sf(2.0, means[0], np.sqrt(0.5)), bayes_risk, rtol=0, atol=5e-06)
 
 
 def test_the_between_covariance_of_the_first_example_is_1():
@@ -261,7 +262,7 @@ def test_7_4_boundaries_are_linear(n_classes):
         between = np.diff(lda.predict_log_proba(share * here + (1 - share) * there), axis=1)
         linear = share * log_odds[0] + (1 - share) * log_odds[1]
         # Log odds up to 1e2 in double precision.
-        assert_allclose(between, linear, atol=1e-10)
+        assert_allclose(between, linear, rtol=0, atol=1e-10)
     # So every class region is convex.
     same = lda.predict(here) == lda.predict(there)
     assert same.sum() > 5
@@ -282,7 +283,7 @@ def test_7_12_nearest_centroid_once_2_log_prior_is_subtracted(priors):
     assert (lda.predict(X) == nearest).all() == equal
     # Whitening makes the covariance within classes the identity, not that of all rows.
     within = whitened - centroids[y]
-    assert_allclose(within.T @ within / len(y), np.eye(3), atol=1e-12)
+    assert_allclose(within.T @ within / len(y), np.eye(3), rtol=0, atol=SUMMED)
 
 
 def test_with_shrinkage_1_and_equal_priors_it_is_the_nearest_class_mean():

@@ -10,6 +10,7 @@ from empirisk import LinearRegression
 from empirisk.risk.learning_curves.double_descent import double_descent, linear_double_descent
 from empirisk.risk.learning_curves.minimum_norm import LinearModel, minimum_norm
 from empirisk.runtime.errors import ParameterError, RankWarning
+from tolerances import LAST_BITS, SUMMED
 
 
 def test_the_coefficients_are_those_of_the_learner():
@@ -20,11 +21,11 @@ def test_the_coefficients_are_those_of_the_learner():
         if p > 12:
             with pytest.warns(RankWarning, match="minimum-norm"):
                 learner.fit(X, y)
-            assert_allclose(learner.predict(X), y, atol=1e-12)
+            assert_allclose(learner.predict(X), y, rtol=0, atol=SUMMED)
         else:
             learner.fit(X, y)
-        assert_allclose(minimum_norm(X, y), learner.coef_, rtol=1e-12)
-        assert_allclose(minimum_norm(X, y), np.linalg.pinv(X) @ y, rtol=1e-9)
+        assert_allclose(minimum_norm(X, y), learner.coef_, rtol=SUMMED)
+        assert_allclose(minimum_norm(X, y), np.linalg.pinv(X) @ y, rtol=SUMMED)
 
 
 @pytest.mark.parametrize("relevant", [None, 60])
@@ -42,7 +43,7 @@ def test_the_expected_risk_on_both_sides_of_p_equal_n(relevant):
         noise = 0.5 + 2.0 - seen
         variance = noise * (p / (n - p - 1) if p < n else n / (p - n - 1))
         bias = 0.0 if p < n else seen * (1 - n / p)
-        assert_allclose(theory, noise + variance + bias, rtol=1e-12)
+        assert_allclose(theory, noise + variance + bias, rtol=SUMMED)
         margin = stats.norm.isf(5e-7) * estimate.standard_error
         assert abs(estimate.value - theory) < margin
         if p == 120:
@@ -57,7 +58,7 @@ def test_the_risk_peaks_where_the_model_begins_to_interpolate():
     assert np.isinf(curve.theory[3])
     assert curve.estimates[3].interval is None
     assert curve.estimates[0].interval is not None
-    assert_allclose(curve.training_risk[3:], 0, atol=1e-15)
+    assert_allclose(curve.training_risk[3:], 0, rtol=0, atol=LAST_BITS)
     assert (curve.training_risk[:3] > 0.01).all()
     assert (np.diff(curve.risk[3:]) < 0).all()  # the second descent
 
@@ -98,7 +99,7 @@ def test_units_of_the_features_do_not_matter_to_random_features():
     plain = double_descent(X, y, features=[5, 60], n_draws=2, random_state=0)
     for scale in (1e-200, 1e200):
         scaled = double_descent(X * scale, y, features=[5, 60], n_draws=2, random_state=0)
-        assert_allclose(scaled.risk, plain.risk, rtol=1e-6)
+        assert_allclose(scaled.risk, plain.risk, rtol=SUMMED)
     constant = np.column_stack([X, np.full(40, 3.0)])
     assert np.isfinite(double_descent(constant, y, features=[5], n_draws=2).risk).all()
 

@@ -7,6 +7,7 @@ from scipy.stats import multivariate_normal, poisson
 from sklearn.base import clone
 
 from empirisk import GaussianMixture, PoissonMixture
+from tolerances import SUMMED
 
 rng = np.random.default_rng(0)
 X = np.concatenate([rng.normal(size=(60, 2)), rng.normal(size=(40, 2)) @ [[2, 0.5], [0, 1]] + 3])
@@ -69,7 +70,7 @@ def test_the_e_step_attains_the_bound_and_no_other_density_does(mixture, joint, 
         q = rng.dirichlet(np.ones(posterior.shape[1]), size=len(rows))
         divergence = (xlogy(q, q) - q * (values - logsumexp(values, axis=1, keepdims=True))).sum(1)
         assert (divergence > 0).all()
-        np.testing.assert_allclose(bound(values, q) + divergence, likelihood, rtol=1e-10)
+        np.testing.assert_allclose(bound(values, q) + divergence, likelihood, rtol=SUMMED)
 
 
 def moved(mixture, name, size, direction):
@@ -140,5 +141,5 @@ def test_under_a_floor_the_likelihood_never_falls_either():
 
 def test_one_component_is_the_maximum_likelihood_gaussian():
     mixture = GaussianMixture().fit(X)
-    np.testing.assert_allclose(mixture.means_[0], X.mean(axis=0), rtol=1e-12)
-    np.testing.assert_allclose(mixture.covariances_[0], np.cov(X.T, ddof=0), rtol=1e-12)
+    np.testing.assert_allclose(mixture.means_[0], X.mean(axis=0), rtol=SUMMED)
+    np.testing.assert_allclose(mixture.covariances_[0], np.cov(X.T, ddof=0), rtol=SUMMED)

@@ -12,6 +12,7 @@ from scipy import stats
 
 from empirisk import DecisionTreeRegressor, RandomForestRegressor
 from empirisk.risk import aggregate_variance, bias_variance, populations
+from tolerances import SUMMED
 
 ERROR_PROBABILITY = 1e-6  # of each statistical test here; the seeds are fixed, so once for all
 Z = stats.norm.isf(ERROR_PROBABILITY / 2)
@@ -46,7 +47,7 @@ def test_the_variance_of_a_mean_of_correlated_variables_is_an_identity():
     variance = np.trace(covariance) / B
     rho = (covariance.sum() - np.trace(covariance)) / (B * (B - 1)) / variance
     formula = (1 - rho) / B * variance + rho * variance
-    assert_allclose(T.mean(axis=1).var(ddof=1), formula, rtol=1e-12)
+    assert_allclose(T.mean(axis=1).var(ddof=1), formula, rtol=SUMMED)
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.25, 0.8])
@@ -128,7 +129,7 @@ def test_the_vote_of_order_correct_classifiers_approaches_the_bayes_rate(voters,
 def test_three_classes_and_a_plurality_far_below_one_half():
     P, Q = np.array([0.8, 0.15, 0.05]), np.array([0.4, 0.35, 0.25])
     one = float(P @ Q)
-    assert one == pytest.approx(0.385)
+    assert one == pytest.approx(0.385, rel=SUMMED)
     rates = [rate_of_vote(P, Q, voters) for voters in (1, 25, 250, 2500)]
     assert (np.diff(rates) > 0).all()
     # Approached with 2500 votes, not reached.
@@ -139,7 +140,7 @@ def test_the_vote_of_classifiers_that_are_not_order_correct_gets_worse():
     # Q = (0.4, 0.6) against P = (0.9, 0.1): from 0.42 to the worst rate there is, 0.1.
     right = {B: stats.binom.sf(B // 2, B, 0.4) for B in (1, 11, 101, 501)}
     rates = [0.9 * chance + 0.1 * (1 - chance) for chance in right.values()]
-    assert rates[0] == pytest.approx(0.42)
+    assert rates[0] == pytest.approx(0.42, rel=SUMMED)
     assert (np.diff(rates) < 0).all()
     assert rates[-1] == pytest.approx(0.1, abs=1e-5)
 
@@ -150,7 +151,7 @@ def test_bagging_converges_to_the_aggregate_at_the_rate_of_a_monte_carlo_mean():
     members = 600
     forest = RandomForestRegressor(members, max_depth=4, random_state=0).fit(X, y)
     each = np.array([tree.predict(X[:1])[0] for tree in forest.estimators_])
-    assert_allclose(each.mean(), forest.predict(X[:1])[0], rtol=1e-12)
+    assert_allclose(each.mean(), forest.predict(X[:1])[0], rtol=SUMMED)
     v = each.var(ddof=1)
     for B in (3, 12, 30):
         means = each.reshape(-1, B).mean(axis=1)

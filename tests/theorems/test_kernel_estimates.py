@@ -15,6 +15,7 @@ from scipy.optimize import minimize_scalar
 
 from empirisk import KernelClassifier, KernelDensity, KernelRegressor
 from empirisk.learners.density.kernels import KERNELS
+from tolerances import SUMMED
 
 TRUTH = stats.norm()
 KINDS = ["gaussian", "epanechnikov", "tophat"]
@@ -179,7 +180,7 @@ def test_kernel_classification_is_bayes_rule_with_a_density_for_each_class():
         axis=1,
     )
     found = KernelClassifier(0.7, scale=None).fit(X, y).predict_proba(T)
-    assert_allclose(found, joint / joint.sum(axis=1, keepdims=True), rtol=1e-10)
+    assert_allclose(found, joint / joint.sum(axis=1, keepdims=True), rtol=SUMMED)
 
 
 def test_the_curvature_of_the_density_is_what_smoothing_takes_away():

@@ -8,6 +8,7 @@ from empirisk.learners.linear.constraint_form import norm_for_penalty, penalty_f
 from empirisk.learners.linear.elastic_net import ElasticNet
 from empirisk.learners.linear.lasso import Lasso
 from empirisk.learners.linear.ridge import Ridge
+from tolerances import SUMMED
 
 
 def sample(n=40, p=8, seed=0):
@@ -32,8 +33,8 @@ def test_the_optimality_conditions_hold_at_every_value_of_the_path(shape, positi
         limit = alpha * ratio * factor
         on = coef != 0
         # Double precision: slopes are sums of numbers of size 10.
-        assert_allclose(residual.sum(), 0, atol=1e-12)
-        assert_allclose(slope[on], (limit * np.sign(coef))[on], atol=1e-12)
+        assert_allclose(residual.sum(), 0, rtol=0, atol=1e-12)
+        assert_allclose(slope[on], (limit * np.sign(coef))[on], rtol=0, atol=SUMMED)
         assert ((slope if positive else np.abs(slope)) <= limit + 1e-12).all()
         assert (coef >= 0).all() or not positive
 
@@ -57,7 +58,7 @@ def test_the_elastic_net_is_a_lasso_on_more_rows():
     target = np.append(y, np.zeros(p))
     lasso = Lasso(alpha * ratio * n / (n + p), fit_intercept=False).fit(more, target)
     net = ElasticNet(alpha, l1_ratio=ratio).fit(X, y)
-    assert_allclose(net.coef_, lasso.coef_, atol=1e-13)
+    assert_allclose(net.coef_, lasso.coef_, rtol=0, atol=SUMMED)
 
 
 def test_an_elastic_net_without_absolute_values_is_ridge():
@@ -121,7 +122,7 @@ def test_no_other_coefficients_within_the_constraint_have_a_smaller_loss():
     X, y = sample()
     learner, t = Lasso(), 1.5
     model = Lasso(learner.penalty_for_norm(X, y, t)).fit(X, y)
-    assert np.abs(model.coef_).sum() == pytest.approx(t, rel=1e-10)
+    assert np.abs(model.coef_).sum() == pytest.approx(t, rel=SUMMED)
 
     def loss(coef):
         return np.var(y - X @ coef)

@@ -7,6 +7,7 @@ from scipy import stats
 
 from empirisk import LinearRegression, Ridge
 from empirisk.runtime.errors import RankWarning
+from tolerances import LAST_BITS, SUMMED
 
 ERROR_PROBABILITY = 1e-6  # of each statistical test here; the seeds are fixed, so once for all
 
@@ -24,16 +25,16 @@ def hat_matrix(learner, X, sample_weight=None):
 def test_the_hat_matrix_is_a_projection_and_its_trace_counts_the_parameters(intercept):
     X = design()
     H = hat_matrix(LinearRegression(fit_intercept=intercept), X)
-    assert_allclose(H, H.T, atol=1e-14)
-    assert_allclose(H @ H, H, atol=1e-14)
-    assert np.trace(H) == pytest.approx(4 + intercept, rel=1e-13)
+    assert_allclose(H, H.T, rtol=0, atol=LAST_BITS)
+    assert_allclose(H @ H, H, rtol=0, atol=LAST_BITS)
+    assert np.trace(H) == pytest.approx(4 + intercept, rel=LAST_BITS)
 
 
 def test_dependent_columns_do_not_count():
     X = np.column_stack([design(), design()[:, 0] - design()[:, 1]])
     with pytest.warns(RankWarning):
         H = hat_matrix(LinearRegression(), X)
-    assert np.trace(H) == pytest.approx(5, rel=1e-12)
+    assert np.trace(H) == pytest.approx(5, rel=SUMMED)
 
 
 @pytest.mark.parametrize("alpha", [0.1, 10.0])
@@ -42,8 +43,8 @@ def test_the_trace_of_ridge_is_the_sum_of_its_shrinkage_factors(alpha):
     square = np.linalg.svd(X - X.mean(0))[1] ** 2
     learner = Ridge(alpha)
     trace = np.trace(hat_matrix(learner, X))
-    assert trace == pytest.approx(1 + (square / (square + alpha)).sum(), rel=1e-12)
-    assert learner.degrees_of_freedom_ == pytest.approx(trace, rel=1e-12)
+    assert trace == pytest.approx(1 + (square / (square + alpha)).sum(), rel=SUMMED)
+    assert learner.degrees_of_freedom_ == pytest.approx(trace, rel=SUMMED)
 
 
 def test_the_excess_risk_over_the_training_points_is_noise_times_parameters_over_n():
@@ -51,7 +52,7 @@ def test_the_excess_risk_over_the_training_points_is_noise_times_parameters_over
     n, sigma, draws = 30, 1.5, 2000
     X = design(n)
     H = hat_matrix(LinearRegression(), X)
-    assert sigma**2 * (H**2).sum() / n == pytest.approx(sigma**2 * 5 / n, rel=1e-13)
+    assert sigma**2 * (H**2).sum() / n == pytest.approx(sigma**2 * 5 / n, rel=LAST_BITS)
     truth = X @ [1.0, -2.0, 0.0, 3.0] + 4
     noise = np.random.default_rng(1).normal(size=(draws, n)) * sigma
     prediction = LinearRegression().fit(X, (truth + noise).T).predict(X)
@@ -87,7 +88,7 @@ def test_leave_one_out_by_the_hat_matrix_equals_refitting(learner, weighted):
     for i in range(12):
         rest = np.arange(12) != i
         alone = learner.fit(X[rest], y[rest], w[rest]).predict(X[i : i + 1])[0]
-        assert y[i] - alone == pytest.approx(residual[i] / (1 - H[i, i]), rel=1e-11)
+        assert y[i] - alone == pytest.approx(residual[i] / (1 - H[i, i]), rel=SUMMED)
 
 
 def test_least_squares_is_maximum_likelihood_with_gaussian_noise():
@@ -111,7 +112,7 @@ def test_least_squares_is_maximum_likelihood_with_gaussian_noise():
 def test_residuals_are_orthogonal_to_the_columns():
     X, y = design(), np.random.default_rng(5).normal(size=30)
     residual = y - LinearRegression().fit(X, y).predict(X)
-    assert_allclose(np.column_stack([np.ones(30), X]).T @ residual, 0, atol=1e-12)
+    assert_allclose(np.column_stack([np.ones(30), X]).T @ residual, 0, rtol=0, atol=SUMMED)
 
 
 @pytest.mark.parametrize("shape", [(6, 10), (30, 5)])
@@ -140,4 +141,4 @@ def test_of_the_constant_feature_the_coefficient_is_the_mean():
     rng = np.random.default_rng(7)
     y, w = rng.normal(size=20), rng.integers(1, 5, 20)
     model = LinearRegression(fit_intercept=False).fit(np.ones((20, 1)), y, w)
-    assert model.coef_[0] == pytest.approx(np.average(y, weights=w), rel=1e-14)
+    assert model.coef_[0] == pytest.approx(np.average(y, weights=w), rel=LAST_BITS)

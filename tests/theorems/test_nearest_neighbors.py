@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from empirisk import KNeighborsClassifier, KNeighborsRegressor, risk
+from tolerances import LAST_BITS, SUMMED
 
 WAYS = [
     {},
@@ -38,7 +39,7 @@ def test_with_k_equal_to_n_the_majority_decides(how):
     X, y = rng.normal(size=(90, 3)), rng.choice(3, size=90, p=[0.2, 0.5, 0.3])
     shares = np.bincount(y) / 90
     model = KNeighborsClassifier(90, **how).fit(X, y)
-    assert_allclose(model.predict_proba(X), np.tile(shares, (90, 1)), rtol=1e-14)
+    assert_allclose(model.predict_proba(X), np.tile(shares, (90, 1)), rtol=LAST_BITS)
     assert (model.predict(X) == shares.argmax()).all()
     mean = KNeighborsRegressor(90, **how).fit(X, y).predict(X)
     assert_allclose(mean, y.mean(), rtol=1e-13)  # a sum of 90 terms in another order
@@ -82,7 +83,7 @@ def test_more_neighbours_are_a_simpler_rule():
     variance = [float((h.multiply(h)).sum()) / 200 for h in H]
     truth = np.sin(8 * X[:, 0])
     bias = [float(((h @ truth - truth) ** 2).mean()) for h in H]
-    assert_allclose(variance, [1, 1 / 5, 1 / 50], rtol=1e-12)
+    assert_allclose(variance, [1, 1 / 5, 1 / 50], rtol=SUMMED)
     assert bias[0] == 0 < bias[1] < bias[2]
 
 
@@ -91,5 +92,7 @@ def test_neighbours_are_a_linear_smoother_whose_hat_matrix_has_trace_n_over_k():
     X = rng.normal(size=(40, 2))
     model = KNeighborsRegressor(4)
     H = risk.hat_matrix(model, X)
-    assert np.trace(H) == pytest.approx(40 / 4, rel=1e-12)
-    assert_allclose(H, model.fit(X, np.zeros(40)).conditional_weights(X).toarray(), atol=1e-15)
+    assert np.trace(H) == pytest.approx(40 / 4, rel=SUMMED)
+    assert_allclose(
+        H, model.fit(X, np.zeros(40)).conditional_weights(X).toarray(), rtol=0, atol=LAST_BITS
+    )

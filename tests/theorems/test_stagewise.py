@@ -20,6 +20,7 @@ from empirisk import (
     StagewiseRegressor,
 )
 from empirisk.risk import bias_variance, hat_matrix, populations
+from tolerances import LAST_BITS, SOLVED, SUMMED
 
 ERROR_PROBABILITY = 1e-6  # of each statistical test here; the seeds are fixed, so once for all
 
@@ -49,8 +50,8 @@ def test_boosting_from_the_mean_leaves_the_power_of_what_the_mean_leaves():
     left = np.linalg.matrix_power(np.eye(30) - 0.5 * hat_matrix(Ridge(20.0), X), 6)
     B = np.eye(30) - left @ (np.eye(30) - 1 / 30)
     model = StagewiseRegressor(Ridge(20.0), 6, learning_rate=0.5).fit(X, y)
-    assert_allclose(model.predict(X), B @ y, rtol=1e-9)
-    assert_allclose(model.degrees_of_freedom_[-1], np.trace(B), rtol=1e-9)
+    assert_allclose(model.predict(X), B @ y, rtol=SUMMED)
+    assert_allclose(model.degrees_of_freedom_[-1], np.trace(B), rtol=SUMMED)
 
 
 def test_componentwise_boosting_is_a_product_of_what_single_columns_leave():
@@ -60,17 +61,17 @@ def test_componentwise_boosting_is_a_product_of_what_single_columns_leave():
     for t, j in enumerate(model.selected_, start=1):
         x = centred[:, j]
         left = (np.eye(30) - 0.4 * np.outer(x, x) / (x @ x)) @ left
-        assert_allclose(model.degrees_of_freedom_[t], 30 - np.trace(left), rtol=1e-9)
-    assert_allclose(model.predict(X), y - left @ y, rtol=1e-9)
+        assert_allclose(model.degrees_of_freedom_[t], 30 - np.trace(left), rtol=SUMMED)
+    assert_allclose(model.predict(X), y - left @ y, rtol=SUMMED)
 
 
 def test_boosting_a_smoother_for_ever_gives_the_projection():
     # (I - S)^m -> 0 on the span of the columns: least squares.
     X, y = data()
     model = StagewiseRegressor(Ridge(5.0), 300, learning_rate=1.0, init="zero").fit(X, y)
-    assert_allclose(model.predict(X), LinearRegression().fit(X, y).predict(X), rtol=1e-8)
+    assert_allclose(model.predict(X), LinearRegression().fit(X, y).predict(X), rtol=SUMMED)
     columns = StagewiseRegressor("least_squares", 5000, learning_rate=0.5).fit(X, y)
-    assert_allclose(columns.coef_, LinearRegression().fit(X, y).coef_, rtol=1e-8)
+    assert_allclose(columns.coef_, LinearRegression().fit(X, y).coef_, rtol=SUMMED)
 
 
 def test_squared_loss_fits_the_residuals_of_the_rounds_before():
@@ -79,9 +80,9 @@ def test_squared_loss_fits_the_residuals_of_the_rounds_before():
     f = np.full(100, y.mean())
     for member in model.estimators_:
         tree = DecisionTreeRegressor(max_depth=3).fit(X, y - f)
-        assert_allclose(member.predict(X), tree.predict(X), rtol=1e-12, atol=1e-14)
+        assert_allclose(member.predict(X), tree.predict(X), rtol=SUMMED, atol=LAST_BITS)
         f = f + 0.7 * tree.predict(X)
-    assert_allclose(model.predict(X), f, rtol=1e-12)
+    assert_allclose(model.predict(X), f, rtol=SUMMED)
 
 
 def classes(n=60, seed=0):
@@ -126,7 +127,7 @@ def test_logit_boost_of_a_linear_rule_ends_at_the_logistic_fit():
     X, y = classes()
     model = LogitBoostClassifier(LinearRegression(), 12, z_max=1e9).fit(X, y)
     logistic = LogisticRegression(C=np.inf).fit(X, y)
-    assert_allclose(model.decision_function(X), logistic.decision_function(X), rtol=1e-6)
+    assert_allclose(model.decision_function(X), logistic.decision_function(X), rtol=SOLVED)
 
 
 def test_componentwise_logit_boost_goes_to_the_logistic_fit():

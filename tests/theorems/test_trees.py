@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from empirisk import DecisionTreeClassifier, DecisionTreeRegressor, LinearRegression
 from empirisk.learners.trees.pruning import PruningSequence, impurity_risks
+from tolerances import LAST_BITS, SUMMED
 from tree_twins import class_impurity, split_cost
 
 
@@ -19,12 +20,12 @@ def gain(criterion, left, right):
     w = np.ones(len(y))
     twin = impurity(y, w) - split_cost(y, w, mask, impurity) / len(y)
     tree = DecisionTreeClassifier(criterion=criterion).fit((~mask)[:, None].astype(float), y).tree_
-    assert tree.gain[0] * tree.impurity[0] == pytest.approx(twin, abs=1e-15)
+    assert tree.gain[0] * tree.impurity[0] == pytest.approx(twin, abs=LAST_BITS)
     return twin
 
 
 def test_the_worked_splits_of_the_notes():
-    assert gain("misclassification", (3, 1), (2, 4)) == pytest.approx(0.2)
+    assert gain("misclassification", (3, 1), (2, 4)) == pytest.approx(0.2, rel=SUMMED)
     assert gain("gini", (3, 1), (2, 4)) == pytest.approx(0.08333, abs=5e-6)
     assert np.log(2) * gain("entropy", (3, 1), (2, 4)) == pytest.approx(0.08630, abs=5e-6)  # nats
     assert gain("gini", (5, 2), (3, 0)) == pytest.approx(0.03429, abs=5e-6)
@@ -53,10 +54,10 @@ def test_a_tree_is_least_squares_on_the_indicators_of_its_leaves():
     model = DecisionTreeRegressor(max_leaf_nodes=9).fit(X, y)
     indicators = (model.apply(X)[:, None] == np.unique(model.apply(X))).astype(float)
     line = LinearRegression(fit_intercept=False).fit(indicators, y)
-    assert_allclose(line.predict(indicators), model.predict(X), rtol=1e-12)
+    assert_allclose(line.predict(indicators), model.predict(X), rtol=SUMMED)
     leaf = model.tree_.is_leaf
     rss = (model.tree_.impurity * model.tree_.weighted_n_node_samples)[leaf].sum()
-    assert rss == pytest.approx(((y - model.predict(X)) ** 2).sum())
+    assert rss == pytest.approx(((y - model.predict(X)) ** 2).sum(), rel=SUMMED)
 
 
 def test_the_majority_of_a_leaf_makes_the_fewest_mistakes_there():
@@ -134,7 +135,7 @@ def test_regions_are_those_of_the_algorithm_of_the_notes():
             frozenset(np.flatnonzero(leaves == leaf)) for leaf in set(leaves)
         }
         for rows in regions:
-            assert_allclose(model.predict(X[rows]), y[rows].mean(), rtol=1e-12)
+            assert_allclose(model.predict(X[rows]), y[rows].mean(), rtol=SUMMED)
 
 
 def test_one_pass_over_sorted_values_finds_what_every_refit_finds():
@@ -145,12 +146,12 @@ def test_one_pass_over_sorted_values_finds_what_every_refit_finds():
     A = np.cumsum(y)[:-1]
     scan = (y**2).sum() - A**2 / m - (y.sum() - A) ** 2 / (50 - m)
     refits = [((y[:k] - y[:k].mean()) ** 2).sum() + ((y[k:] - y[k:].mean()) ** 2).sum() for k in m]
-    assert_allclose(scan, refits, rtol=1e-12)
+    assert_allclose(scan, refits, rtol=SUMMED)
     tree = DecisionTreeRegressor(max_depth=1).fit(x[:, None], y).tree_
     best = int(np.argmin(refits))
     assert tree.n_node_samples[1] == m[best]
     assert tree.threshold[0] == (x[best] + x[best + 1]) / 2
-    assert 50 * (tree.impurity[0] * (1 - tree.gain[0])) == pytest.approx(min(refits), rel=1e-12)
+    assert 50 * (tree.impurity[0] * (1 - tree.gain[0])) == pytest.approx(min(refits), rel=SUMMED)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
@@ -172,7 +173,7 @@ def test_mistakes_gain_nothing_while_the_majority_stays():
     rng = np.random.default_rng(8)
     for _ in range(200):
         left, right = ((int(n + k), int(k)) for n, k in rng.integers([1, 0], [9, 9], size=(2, 2)))
-        assert gain("misclassification", left, right) == pytest.approx(0.0, abs=1e-15)
+        assert gain("misclassification", left, right) == pytest.approx(0.0, abs=LAST_BITS)
         differ = left[1] * sum(right) != right[1] * sum(left)
         assert (gain("gini", left, right) > 1e-12) == differ  # strictly concave
         assert (gain("entropy", left, right) > 1e-12) == differ

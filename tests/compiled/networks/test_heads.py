@@ -10,6 +10,7 @@ from empirisk.compiled.networks import heads
 from empirisk.losses import margin
 from empirisk.losses.regression import Absolute, Quantile, Squared
 from network_twins import slopes
+from tolerances import LAST_BITS, SUMMED
 
 MARGINS = {
     heads.HINGE: margin.Hinge(),
@@ -56,8 +57,8 @@ def test_losses_of_numbers(kind, loss, factor, K, compiled):
     y = rng.normal(size=f.shape)
     y[0, :3] = f[0, :3]  # at the kink
     value, delta = head(kind, f, y, share, 0.3, compiled=compiled)
-    assert value == pytest.approx(factor * (share * loss(y, f)).sum(), rel=1e-13)
-    assert_allclose(delta, factor * share * loss.derivative(y, f), rtol=1e-13, atol=1e-15)
+    assert value == pytest.approx(factor * (share * loss(y, f)).sum(), rel=LAST_BITS)
+    assert_allclose(delta, factor * share * loss.derivative(y, f), rtol=LAST_BITS, atol=LAST_BITS)
 
 
 @pytest.mark.parametrize("compiled", [True, False])
@@ -65,8 +66,8 @@ def test_counts(compiled):
     f, share, rng = drawn(2)
     y = rng.poisson(3.0, size=f.shape).astype(float)
     value, delta = head(heads.POISSON, f, y, share, compiled=compiled)
-    assert value == pytest.approx((share * (np.exp(f) - y * f)).sum(), rel=1e-13)
-    assert_allclose(delta, share * (np.exp(f) - y), rtol=1e-13, atol=1e-14)
+    assert value == pytest.approx((share * (np.exp(f) - y * f)).sum(), rel=LAST_BITS)
+    assert_allclose(delta, share * (np.exp(f) - y), rtol=LAST_BITS, atol=LAST_BITS)
 
 
 @pytest.mark.parametrize("compiled", [True, False])
@@ -80,8 +81,8 @@ def test_margin_losses_take_each_class_against_the_rest(kind, K, compiled):
     value, delta = head(kind, f, code[None], share, compiled=compiled)
     y = np.where(code == (np.arange(K)[:, None] if K > 1 else 1), 1.0, -1.0)
     loss = MARGINS[kind]
-    assert value == pytest.approx((share * loss.value(y * f)).sum(), rel=1e-13)
-    assert_allclose(delta, share * y * loss.derivative(y * f), rtol=1e-12, atol=1e-15)
+    assert value == pytest.approx((share * loss.value(y * f)).sum(), rel=LAST_BITS)
+    assert_allclose(delta, share * y * loss.derivative(y * f), rtol=SUMMED, atol=LAST_BITS)
 
 
 @pytest.mark.parametrize("compiled", [True, False])
@@ -93,10 +94,10 @@ def test_log_loss_of_two_classes_and_of_more(K, compiled):
     scores = np.vstack([np.zeros(f.shape[1]), f]) if K == 1 else f
     log_p = log_softmax(scores, axis=0)
     rows = np.arange(f.shape[1])
-    assert value == pytest.approx(-(share * log_p[code, rows]).sum(), rel=1e-13)
+    assert value == pytest.approx(-(share * log_p[code, rows]).sum(), rel=LAST_BITS)
     slope = np.exp(log_p)
     slope[code, rows] -= 1
-    assert_allclose(delta, share * slope[-K:], rtol=1e-12, atol=1e-15)
+    assert_allclose(delta, share * slope[-K:], rtol=SUMMED, atol=LAST_BITS)
 
 
 @pytest.mark.parametrize("K", [1, 3])
@@ -135,7 +136,7 @@ def test_the_log_of_a_probability_as_good_as_nothing(dtype):
     assert loss == pytest.approx(11130.0, rel=1e-6)  # log p = -f: float32 scores at f = 50
     assert_allclose(delta, np.tile([[1.0], [-1.0], [0.0]], 4), atol=1e-20)
     loss, delta = head(heads.LOG, f[:1], np.zeros((1, 4)), np.ones(4))
-    assert loss == pytest.approx(11130.0, rel=1e-6)
+    assert loss == pytest.approx(11130.0, rel=SUMMED)
     assert_array_equal(delta, np.ones((1, 4)))
 
 
@@ -148,5 +149,5 @@ def test_rows_of_no_weight_change_nothing(kind):
     assert_array_equal(delta[:, ::3], 0)
     kept = share > 0
     fewer, other = head(kind, f[:, kept], aim[:, kept], share[kept], 0.4)
-    assert loss == pytest.approx(fewer, rel=1e-14)
+    assert loss == pytest.approx(fewer, rel=LAST_BITS)
     assert_array_equal(delta[:, kept], other)

@@ -16,6 +16,7 @@ from empirisk.learners.networks.architecture import Architecture
 from empirisk.learners.networks.layers import Activation, Bottleneck, Dense, Dropout, Flatten
 from empirisk.learners.networks.picture_layers import AveragePool, Conv1d, Conv2d, MaxPool
 from network_twins import Passes, slopes
+from tolerances import LAST_BITS, SOLVED, SUMMED
 
 NAMES = ["identity", "logistic", "tanh", "relu", "leaky_relu", "gelu", "softmax"]
 NETWORKS = {
@@ -105,8 +106,8 @@ def test_the_way_back_gives_the_slopes_of_the_way_forth(built, compiled, seed):
         passes = Passes(architecture)
         passes.forth(params, X, seed)
         others = passes.back(aim)
-        assert_allclose(by_params, others[0], rtol=1e-12, atol=1e-13)
-        assert_allclose(by_input, others[1], rtol=1e-12, atol=1e-13)
+        assert_allclose(by_params, others[0], rtol=SUMMED, atol=SUMMED)
+        assert_allclose(by_input, others[1], rtol=SUMMED, atol=SUMMED)
         return
 
     # Central differences of order-one numbers: 1e-16 / 1e-5, and 1e-10 for the third derivative.
@@ -156,7 +157,7 @@ def test_convolutions_and_pools_of_any_shape(data):
     weights = architecture.penalised() == 1
     bias = (delta.reshape(n, architecture.output_shape[0], -1).sum(axis=(0, 2)) * 1.0).tolist()
     if isinstance(layer, Conv2d):
-        assert_allclose(by_params[~weights], bias if layer.bias else [], rtol=1e-10, atol=1e-10)
+        assert_allclose(by_params[~weights], bias if layer.bias else [], rtol=SUMMED, atol=SUMMED)
         without = np.where(weights, params, 0)
         linear = (delta * twins.network(architecture, without, X)).sum()
         assert by_params @ without == pytest.approx(linear, rel=1e-9, abs=1e-9)
@@ -173,13 +174,13 @@ def test_a_convolution_of_many_rows_at_a_time_and_of_one():
     params *= 0.2
     passes = Passes(architecture)
     f = passes.forth(params, X)
-    assert_allclose(f[:3], twins.network(architecture, params, X[:3]), rtol=1e-10, atol=1e-12)
+    assert_allclose(f[:3], twins.network(architecture, params, X[:3]), rtol=0, atol=SUMMED)
     delta = rng.normal(size=f.shape)
     whole = passes.back(delta)[0]
     parts = np.zeros_like(whole)
     for i in range(33):
         one = Passes(architecture)
-        assert_allclose(one.forth(params, X[i : i + 1]), f[i : i + 1], rtol=1e-11, atol=1e-13)
+        assert_allclose(one.forth(params, X[i : i + 1]), f[i : i + 1], rtol=SOLVED, atol=SUMMED)
         parts += one.back(delta[i : i + 1])[0]
     assert_allclose(whole, parts, rtol=1e-10, atol=1e-10)  # sums of 28,000 products
 
@@ -203,7 +204,7 @@ def test_products_of_two_rows_at_a_time_give_what_one_of_all_gives(monkeypatch):
     monkeypatch.setattr(convolution, "PATCHES", 2 * (6 * 4 * 18))  # four times two rows, then one
     many = passes.forth(params, X), *passes.back(aim)
     for a, b in zip(one, many, strict=True):
-        assert_allclose(a, b, rtol=1e-12, atol=1e-13)
+        assert_allclose(a, b, rtol=SUMMED, atol=SUMMED)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -229,14 +230,14 @@ def test_each_factor_of_dropout_has_its_own_draw():
     factors = np.empty(200)
     dropout.draw_factors(factors, 0.3, 7, 1000)
     left_out = [uniform(7, 1000 + i) < 0.3 for i in range(200)]
-    assert_allclose(factors, np.where(left_out, 0, 1 / 0.7), rtol=1e-15)
+    assert_allclose(factors, np.where(left_out, 0, 1 / 0.7), rtol=LAST_BITS)
 
 
 def test_the_softmax_of_large_scores_is_that_of_their_differences():
     scores = np.array([[0.0, 1e4, -1e4], [1.0, 1e4 - 1, -1e4 - 2], [2.0, 1e4, -1e4 - 50]])
     exact = np.exp(scores - scores.max(axis=0))
     activations.softmax_columns(scores)
-    assert_allclose(scores, exact / exact.sum(axis=0), rtol=1e-14)
+    assert_allclose(scores, exact / exact.sum(axis=0), rtol=LAST_BITS)
 
 
 def test_two_layers_of_dropout_draw_for_themselves():
@@ -254,7 +255,7 @@ def test_rows_are_centred_and_scaled_on_their_way_in():
     data = (X, centre, unit, np.zeros((30, 0)), np.ones(30))
     passes = Passes(architecture)
     passes.outputs(net, data, rows, twins.room(architecture, 17), -1, 0, f)
-    assert_allclose(f, ((X - centre) / unit)[rows], rtol=1e-15, atol=1e-15)
+    assert_allclose(f, ((X - centre) / unit)[rows], rtol=LAST_BITS, atol=LAST_BITS)
 
 
 def test_nan_and_infinity_are_not_hidden():

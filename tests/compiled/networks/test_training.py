@@ -12,6 +12,7 @@ from empirisk.learners.networks.layers import Activation, Dense, Dropout, Flatte
 from empirisk.learners.networks.picture_layers import Conv2d, MaxPool
 from empirisk.learners.team import Team
 from network_twins import slopes
+from tolerances import SUMMED
 
 SMALL = Architecture((3,), [Dense(4, "tanh"), Dense(1, "identity")])
 PICTURES = Architecture(
@@ -161,7 +162,7 @@ def test_the_gradient_is_held_to_its_length_over_all_pieces():
     settings = made(LONGEST=0.03, RATE=1.0)
     given = {"head": (LOG, 0.0), "solver": updating.SGD, "size": 37, "epochs": 1}
     params, _ = learned(WIDE, *data, settings=settings, **given)
-    assert np.linalg.norm(params - data[3]) == pytest.approx(0.03, rel=1e-9)
+    assert np.linalg.norm(params - data[3]) == pytest.approx(0.03, rel=SUMMED)
 
 
 def summed(architecture, X, y, weight, params, *, head, size, slots, jobs=1, compiled=True):
@@ -190,7 +191,7 @@ def test_gradients_of_blocks_add_up_to_that_of_the_whole_loss(size, slots, compi
         log_p = f - np.log(np.exp(f).sum(axis=1, keepdims=True))
         return -(weight @ log_p[np.arange(len(y)), y]) / weight.sum()
 
-    assert loss == pytest.approx(mean_loss(params), rel=1e-12)
+    assert loss == pytest.approx(mean_loss(params), rel=SUMMED)
     some = np.random.default_rng(0).choice(len(params), 6, replace=False)
     for j in some:
         at = np.eye(len(params))[j]

@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.neural_network._stochastic_optimizers import AdamOptimizer, SGDOptimizer
 
 from empirisk.compiled.networks import doors, updating
+from tolerances import LAST_BITS, SOLVED, SUMMED
 
 STEPS, SIZE = 7, 60
 rng = np.random.default_rng(0)
@@ -49,7 +50,7 @@ def of_scikit_learn(optimiser):
 def test_adam_goes_as_that_of_scikit_learn(compiled):
     theirs = of_scikit_learn(lambda params: AdamOptimizer(params, 0.01, 0.9, 0.999, 1e-8))
     ours = walked(updating.ADAM, made(), compiled=compiled)
-    assert_allclose(ours, theirs, rtol=1e-12, atol=1e-14)
+    assert_allclose(ours, theirs, rtol=SUMMED, atol=LAST_BITS)
     # A step has the length of the rate; single precision is 1e-7 of it and of the parameters.
     ours = walked(updating.ADAM, made(), np.float32)
     assert_allclose(ours, theirs, rtol=1e-5, atol=1e-6)
@@ -86,7 +87,7 @@ def test_penalties_and_falling_step_lengths(solver, compiled):
             # epsilon is beside the root before the correction, as in scikit-learn
             root = np.sqrt(1 - 0.999 ** (t + 1)) / (1 - 0.9 ** (t + 1))
             b = b - rate * root * m / (np.sqrt(s) + 1e-8)
-        assert_allclose(ours[t], b, rtol=1e-11, atol=1e-13)
+        assert_allclose(ours[t], b, rtol=SOLVED, atol=SUMMED)
 
 
 @pytest.mark.parametrize("compiled", [True, False])
@@ -102,7 +103,7 @@ def test_gradients_that_are_too_long_are_cut_and_the_others_are_not(solver, comp
         m, s = 0.9 * m + 0.1 * g, 0.999 * s + 0.001 * g**2
         root = np.sqrt(1 - 0.999 ** (t + 1)) / (1 - 0.9 ** (t + 1))
         b = b - 0.01 * (g if solver == updating.SGD else root * m / (np.sqrt(s) + 1e-8))
-        assert_allclose(ours[t], b, rtol=1e-11, atol=1e-13)
+        assert_allclose(ours[t], b, rtol=SUMMED, atol=SUMMED)
 
 
 def test_a_penalty_counts_for_a_range_only_and_the_square_is_of_that_range():
@@ -110,7 +111,7 @@ def test_a_penalty_counts_for_a_range_only_and_the_square_is_of_that_range():
     gradients, params = SLOPES[0].copy(), START.copy()
     square = updating.add_up.py_func(gradients, params, np.ones(SIZE), settings, 10, 30)
     whole = SLOPES[0].sum(axis=0) + START
-    assert_allclose(gradients[0, 10:30], whole[10:30], rtol=1e-14)
+    assert_allclose(gradients[0, 10:30], whole[10:30], rtol=LAST_BITS)
     assert_array_equal(gradients[0, :10], SLOPES[0, 0, :10])
     assert_array_equal(gradients[0, 30:], SLOPES[0, 0, 30:])
-    assert square == pytest.approx((whole[10:30] ** 2).sum(), rel=1e-13)
+    assert square == pytest.approx((whole[10:30] ** 2).sum(), rel=LAST_BITS)

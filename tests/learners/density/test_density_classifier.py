@@ -19,6 +19,7 @@ from empirisk import (
 from empirisk.learners.density.class_conditional import log_joint
 from empirisk.losses import Costs
 from empirisk.runtime.errors import DataError, ParameterError
+from tolerances import LAST_BITS, SUMMED
 
 
 @pytest.fixture
@@ -46,8 +47,8 @@ def test_probabilities_are_priors_times_densities(data, priors):
     peer = PeerKernels(bandwidth=0.7)
     found = DensityClassifier(peer, priors=priors).fit(X, y)
     wanted = by_hand(lambda own, at: peer.fit(own).score_samples(at), X, y, X, priors)
-    assert_allclose(found.predict_proba(X), wanted, rtol=1e-10)
-    assert_allclose(np.exp(found.predict_log_proba(X)), wanted, rtol=1e-10)
+    assert_allclose(found.predict_proba(X), wanted, rtol=SUMMED)
+    assert_allclose(np.exp(found.predict_log_proba(X)), wanted, rtol=SUMMED)
     assert_array_equal(found.predict(X), found.classes_[wanted.argmax(axis=1)])
     assert_array_equal(found.class_count_, [60, 40, 20])
 
@@ -59,7 +60,7 @@ def test_gaussian_densities_give_quadratic_discriminants(data):
     def gaussian(own, at):
         return stats.multivariate_normal(own.mean(axis=0), np.cov(own.T, ddof=0)).logpdf(at)
 
-    assert_allclose(found.predict_proba(X), by_hand(gaussian, X, y, X), rtol=1e-9)
+    assert_allclose(found.predict_proba(X), by_hand(gaussian, X, y, X), rtol=SUMMED)
     # QDA divides by n - 1: it differs by that, and on few rows.
     same = found.predict(X) == QuadraticDiscriminantAnalysis().fit(X, y).predict(X)
     assert same.mean() > 0.95
@@ -98,7 +99,7 @@ def test_where_all_densities_are_zero_the_priors_are_left(data):
     X, y = data
     found = DensityClassifier(PeerKernels(kernel="tophat", bandwidth=0.5)).fit(X, y)
     far = found.predict_proba([[1e6, -1e6]])
-    assert_allclose(far, [[1 / 2, 1 / 3, 1 / 6]], rtol=1e-15)
+    assert_allclose(far, [[1 / 2, 1 / 3, 1 / 6]], rtol=LAST_BITS)
     # Logarithms of densities, not they, are compared: 1e4 deviations away they all underflow.
     far = DensityClassifier().fit(X, y).predict_proba([[1e4, 0.0]])
     assert_allclose(far, [[0, 1, 0]], atol=1e-300)
@@ -109,9 +110,9 @@ def test_infinite_and_impossible_densities_give_probabilities():
     prior = np.array([0.2, 0.3, 0.5])
     joint = np.exp(log_joint(logs[:, :, None], prior))[:, :, 0]
     wanted = [[0.2, 0, 0.5], [0.2, 0.3, 0.5], [0.2, 0, 0], [0.2, 0.3, 0.5]]
-    assert_allclose(joint, wanted, rtol=1e-14)
+    assert_allclose(joint, wanted, rtol=LAST_BITS)
     never = np.exp(log_joint(logs[:, :, None], np.array([0.0, 0.5, 0.5])))[:, :, 0]
-    assert_allclose(never, [[0, 0, 0.5], [0, 0.5, 0.5], [0, 0, 0.5], [0, 0.5, 0.5]], rtol=1e-14)
+    assert_allclose(never, [[0, 0, 0.5], [0, 0.5, 0.5], [0, 0, 0.5], [0, 0.5, 0.5]], rtol=LAST_BITS)
 
 
 def test_the_axis_is_that_of_the_density(data):

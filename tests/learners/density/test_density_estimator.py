@@ -24,6 +24,7 @@ from empirisk.learners.density.density_estimator import DensityMixin
 from empirisk.risk.axis import Axis
 from empirisk.risk.without_labels import FittedPath
 from empirisk.runtime.validation import check_predict, check_rows
+from tolerances import SUMMED
 
 
 class Normal(DensityMixin, BaseEstimator):
@@ -75,7 +76,7 @@ def test_a_foreign_density_is_judged_alike(rows):
     assert np.isfinite(found.value)
     model = PeerKernelDensity().fit(rows[:40])
     on_new = risk.evaluate(model, rows[40:], None, loss="log_density")
-    assert_allclose(on_new.value, -model.score(rows[40:]) / 40, rtol=1e-12)
+    assert_allclose(on_new.value, -model.score(rows[40:]) / 40, rtol=SUMMED)
 
 
 def test_tuned_chooses_by_the_held_out_likelihood(rows):
@@ -84,9 +85,9 @@ def test_tuned_chooses_by_the_held_out_likelihood(rows):
     assert tuned.risk_.loss == "log_density"
     assert_array_equal(tuned.score_samples(rows), tuned.best_estimator_.score_samples(rows))
     path = Normal().density_path(rows, cv=5)
-    assert_allclose(path.risk, tuned.path_.risk, rtol=1e-12)
+    assert_allclose(path.risk, tuned.path_.risk, rtol=SUMMED)
     generic = Tuned(Normal(), axis=Axis(("spread",), "simpler", "log"), values=[0.5, 1, 2], cv=5)
-    assert_allclose(generic.fit(rows).path_.risk, path.risk, rtol=1e-12)
+    assert_allclose(generic.fit(rows).path_.risk, path.risk, rtol=SUMMED)
 
 
 def test_a_negative_risk_has_its_interval(rows):

@@ -16,6 +16,7 @@ from empirisk import GaussianMixture, PoissonMixture, Tuned, risk
 from empirisk.learners.density.gaussian_starts import sphered
 from empirisk.runtime.errors import ConvergenceWarning, DataError, ParameterError
 from mixture_rows import ALL, TYPES, X, matrices, three_groups
+from tolerances import SOLVED, SUMMED
 
 matplotlib.use("Agg")
 
@@ -54,13 +55,13 @@ def test_from_the_same_start_the_steps_of_scikit_learn(covariance_type):
     for name in ("weights_", "means_", "covariances_", "precisions_", "precisions_cholesky_"):
         # Seven steps, each a contraction of rounding errors of condition below 1e3.
         assert_allclose(getattr(ours, name), getattr(peer, name), rtol=1e-10, atol=1e-11)
-    assert ours.lower_bound_ == pytest.approx(peer.lower_bound_, rel=1e-12)
-    assert_allclose(ours.lower_bounds_, peer.lower_bounds_, rtol=1e-12)
+    assert ours.lower_bound_ == pytest.approx(peer.lower_bound_, rel=SUMMED)
+    assert_allclose(ours.lower_bounds_, peer.lower_bounds_, rtol=SUMMED)
     assert ours.n_iter_ == peer.n_iter_ == 7
     assert_array_equal(ours.predict(X), peer.predict(X))
     for method in ("predict_proba", "score_samples", "score", "bic", "aic"):
         theirs = getattr(peer, method)(X)
-        assert_allclose(getattr(ours, method)(X), theirs, rtol=1e-9, atol=1e-10)
+        assert_allclose(getattr(ours, method)(X), theirs, rtol=0, atol=SOLVED)
 
 
 @pytest.mark.parametrize("covariance_type", ALL)
@@ -70,11 +71,11 @@ def test_densities_are_those_of_the_parameters(covariance_type):
     rows[2, 0], rows[5, 1], rows[8] = np.nan, np.nan, np.nan
     joint = naive_joint(mixture, rows)
     total = logsumexp(joint, axis=1)
-    assert_allclose(mixture.score_samples(rows), total, rtol=1e-10, atol=1e-10)
+    assert_allclose(mixture.score_samples(rows), total, rtol=SUMMED, atol=SUMMED)
     posterior = np.exp(joint - total[:, None])
-    assert_allclose(mixture.predict_proba(rows), posterior, rtol=1e-8, atol=1e-12)
+    assert_allclose(mixture.predict_proba(rows), posterior, rtol=SOLVED, atol=SUMMED)
     assert_array_equal(mixture.predict(rows), posterior.argmax(axis=1))
-    assert_allclose(mixture.predict_proba(rows)[8], mixture.weights_, rtol=1e-12)
+    assert_allclose(mixture.predict_proba(rows)[8], mixture.weights_, rtol=SUMMED)
 
 
 def test_the_steps_of_the_sieve():
@@ -90,8 +91,8 @@ def test_the_steps_of_the_sieve():
     r /= r.sum(axis=1, keepdims=True)
     new = r.T @ X / r.sum(axis=0)[:, None]
     sigma = (r * ((X[:, None] - new) ** 2).sum(axis=2)).sum() / X.size
-    assert_allclose(mixture.means_, new, rtol=1e-11)
-    assert_allclose(mixture.covariances_, [sigma], rtol=1e-11)
+    assert_allclose(mixture.means_, new, rtol=SUMMED)
+    assert_allclose(mixture.covariances_, [sigma], rtol=SUMMED)
     assert_array_equal(mixture.weights_, np.full(8, 1 / 8))
 
 
@@ -102,13 +103,13 @@ def test_weights_are_copies_and_rows_without_weight_are_none(covariance_type):
     settings = {"covariance_type": covariance_type, "init_params": "hierarchical"}
     weighted = GaussianMixture(3, **settings).fit(X, sample_weight=weight)
     repeated = GaussianMixture(3, **settings).fit(X[copies])
-    assert_allclose(weighted.means_, repeated.means_, rtol=1e-9)
-    assert_allclose(weighted.covariances_, repeated.covariances_, rtol=1e-8, atol=1e-12)
+    assert_allclose(weighted.means_, repeated.means_, rtol=SUMMED)
+    assert_allclose(weighted.covariances_, repeated.covariances_, rtol=SUMMED, atol=SUMMED)
     for criterion in ("bic", "aic", "icl"):
         one = getattr(weighted, criterion)(X, weight)
-        assert one == pytest.approx(getattr(repeated, criterion)(X[copies]), rel=1e-9)
+        assert one == pytest.approx(getattr(repeated, criterion)(X[copies]), rel=SUMMED)
     score = weighted.score(X, sample_weight=weight)
-    assert score == pytest.approx(repeated.score(X[copies]), rel=1e-10)
+    assert score == pytest.approx(repeated.score(X[copies]), rel=SUMMED)
 
 
 @pytest.mark.parametrize(
@@ -174,11 +175,11 @@ def test_the_number_of_components_by_rows_held_out():
     tuned = Tuned(GaussianMixture(random_state=0), values=[1, 2, 3, 4], cv=4, random_state=0).fit(X)
     assert tuned.best_value_ == 3
     path = GaussianMixture(random_state=0).density_path(X, [1, 2, 3, 4], cv=4, random_state=0)
-    assert_allclose(path.risk, tuned.path_.risk, rtol=1e-12)
+    assert_allclose(path.risk, tuned.path_.risk, rtol=SUMMED)
     held_out = risk.cross_validate(
         GaussianMixture(3, random_state=0), X, None, cv=4, loss="log_density", random_state=0
     )
-    assert held_out.value == pytest.approx(path.risk[2], rel=1e-10)
+    assert held_out.value == pytest.approx(path.risk[2], rel=SUMMED)
 
 
 def test_pictures():
@@ -266,7 +267,7 @@ def test_sphered_rows_have_no_correlations():
     rows = sphered(np.column_stack([X, X @ [1.0, 2.0]]), weight)
     assert rows.shape == X.shape  # the third column says nothing new
     gaps = rows - np.average(rows, axis=0, weights=weight)
-    assert_allclose((gaps.T * weight) @ gaps / weight.sum(), np.eye(2), atol=1e-12)
+    assert_allclose((gaps.T * weight) @ gaps / weight.sum(), np.eye(2), rtol=0, atol=SUMMED)
 
 
 def test_without_a_step_nothing_is_known_of_the_likelihood():

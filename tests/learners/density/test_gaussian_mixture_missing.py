@@ -8,6 +8,7 @@ from scipy.stats import multivariate_normal
 
 from empirisk import GaussianMixture, Tuned
 from mixture_rows import ALL, X
+from tolerances import SOLVED, SUMMED
 
 
 def naive_missing_step(X, shares, means, covariances):
@@ -48,9 +49,9 @@ def test_missing_values_by_the_conditional_moments():
     ).fit(gaps)  # fmt: skip
     for _ in range(2):
         shares, means, covariances = naive_missing_step(gaps, shares, means, covariances)
-    assert_allclose(mixture.weights_, shares, rtol=1e-10)
-    assert_allclose(mixture.means_, means, rtol=1e-9, atol=1e-10)
-    assert_allclose(mixture.covariances_, covariances, rtol=1e-8, atol=1e-10)
+    assert_allclose(mixture.weights_, shares, rtol=SUMMED)
+    assert_allclose(mixture.means_, means, rtol=SUMMED, atol=SUMMED)
+    assert_allclose(mixture.covariances_, covariances, rtol=SOLVED, atol=SOLVED)
 
 
 @pytest.mark.parametrize("covariance_type", ALL)
@@ -111,6 +112,8 @@ def test_rows_missing_altogether_count_for_nothing():
     more = np.vstack([rows, np.full((30, 2), np.nan)])
     found = GaussianMixture(2, random_state=0).fit(rows)
     again = GaussianMixture(2, random_state=0).fit(more)
-    assert_allclose(again.means_, found.means_, rtol=1e-12)
+    assert_allclose(again.means_, found.means_, rtol=SUMMED)
     for criterion in ("bic", "aic", "icl"):
-        assert getattr(found, criterion)(more) == pytest.approx(getattr(found, criterion)(rows))
+        assert getattr(found, criterion)(more) == pytest.approx(
+            getattr(found, criterion)(rows), rel=SUMMED
+        )

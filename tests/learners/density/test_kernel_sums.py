@@ -9,6 +9,7 @@ from empirisk.compiled.densities import leaf_sums, leaves, line_boxes, local_fit
 from empirisk.compiled.densities.kernels import EXPONENTIAL, GAUSSIAN
 from empirisk.compiled.densities.line_boxes import BINS
 from empirisk.learners.density.kernel_sums import ROWS_OF_BIN, KernelSums, LeafSums, LineSums
+from tolerances import LAST_BITS, SUMMED
 
 RNG = np.random.default_rng(0)
 
@@ -58,14 +59,14 @@ def test_rows_may_be_counted_in_bins(weighted):
     moments = line._moments(len(line.mass), None)
     by_bins = line._moments_by_bins(len(line.mass))
     # The cubics are off by 1e-7 of the mass of a box.
-    assert_allclose(by_bins, moments, atol=1e-6 * line.mass.max())
+    assert_allclose(by_bins, moments, rtol=0, atol=1e-06 * line.mass.max())
 
 
 def test_targets_may_be_anywhere():
     x = RNG.normal(size=(500, 1))
     T = np.array([[-1e3], [40.0], [1e100], [-1e5]] + [[0.0]] * 100)
     found = KernelSums(x, None, GAUSSIAN, 0.0, 0.1, 1e-5).logs(T)
-    assert_allclose(found[:4], known_logs(x, np.ones(500), 0.1, T[:4]), rtol=1e-12)
+    assert_allclose(found[:4], known_logs(x, np.ones(500), 0.1, T[:4]), rtol=SUMMED)
 
 
 @pytest.mark.parametrize("d", [1, 3])
@@ -124,7 +125,7 @@ def test_compiled_boxes_are_those_of_their_originals():
             t, order, first, -3.0, 0.1, 0.5, moments, mass, reaches, 0, len(reaches), sums
         )
         found.append(sums)
-    assert_allclose(found[0], found[1], rtol=1e-13)
+    assert_allclose(found[0], found[1], rtol=LAST_BITS)
     assert_allclose(
         np.log(found[0]), known_logs(x[:, None], np.ones(50), 0.5, t[:, None]), atol=1e-6
     )
@@ -147,4 +148,4 @@ def test_compiled_pairs_are_those_of_their_originals(kind):
             leverages[k],
         )  # fmt: skip
     for pair in (sums, nearest, fits, norms, leverages):
-        assert_allclose(pair[0], pair[1], rtol=1e-9)
+        assert_allclose(pair[0], pair[1], rtol=SUMMED)

@@ -27,6 +27,7 @@ from empirisk.learners.density.best_actions import best_actions
 from empirisk.learners.density.conditional import gaussian_values
 from empirisk.losses import Absolute, Costs, Quantile, RegressionLoss, Squared
 from empirisk.runtime.errors import ParameterError
+from tolerances import SUMMED
 
 
 class Near(RegressorMixin, BaseEstimator):
@@ -85,7 +86,7 @@ def test_weights_give_mean_median_and_quantile(data):
     at = np.linspace(0, 3, 40)[:, None]
     weights = model.conditional_weights(at).toarray()
     mean = PlugInPredictor(Near(), "squared").fit(X, y).predict(at)
-    assert_allclose(mean, weights @ y, rtol=1e-12)
+    assert_allclose(mean, weights @ y, rtol=SUMMED)
     for loss, q in ((Absolute(), 0.5), (Quantile(0.1), 0.1), (Quantile(0.75), 0.75)):
         found = PlugInPredictor(Near(), loss).fit(X, y).predict(at)
         order = np.argsort(y)
@@ -104,7 +105,7 @@ def test_no_other_action_has_a_smaller_conditional_risk(data, loss):
     weights = plug_in.estimator_.conditional_weights(at).toarray()
     found = plug_in.conditional_risk(at)
     own = (weights * loss(y, plug_in.predict(at)[:, None])).sum(axis=1)
-    assert_allclose(found, own, rtol=1e-10)
+    assert_allclose(found, own, rtol=SUMMED)
     for action in np.linspace(y.min(), y.max(), 301):
         other = (weights * loss(y, np.full((7, 1), action))).sum(axis=1)
         # Hit is flat with jumps narrower than a step of the search: it may miss by a few rows.
@@ -127,15 +128,15 @@ def test_a_normal_model_adds_quantiles_of_its_noise(data):
     model = LinearRegression().fit(X, y)
     mean, variance = model.predict(X), np.mean((y - model.predict(X)) ** 2)
     plug_in = PlugInPredictor(LinearRegression(), Quantile(0.9)).fit(X, y)
-    assert_allclose(plug_in.noise_variance_, variance, rtol=1e-12)
-    assert_allclose(plug_in.predict(X), mean + norm.ppf(0.9) * np.sqrt(variance), rtol=1e-12)
+    assert_allclose(plug_in.noise_variance_, variance, rtol=SUMMED)
+    assert_allclose(plug_in.predict(X), mean + norm.ppf(0.9) * np.sqrt(variance), rtol=SUMMED)
     for loss in ("squared", "absolute"):
-        assert_allclose(PlugInPredictor(loss=loss).fit(X, y).predict(X), mean, rtol=1e-12)
+        assert_allclose(PlugInPredictor(loss=loss).fit(X, y).predict(X), mean, rtol=SUMMED)
     given = PlugInPredictor(LinearRegression(), Quantile(0.9), noise_variance=4.0).fit(X, y)
-    assert_allclose(given.predict(X), mean + 2 * norm.ppf(0.9), rtol=1e-12)
+    assert_allclose(given.predict(X), mean + 2 * norm.ppf(0.9), rtol=SUMMED)
     held_out = PlugInPredictor(LinearRegression(), noise_variance="held_out").fit(X, y)
     judged = risk.cross_validate(LinearRegression(), X, y, random_state=0).value
-    assert_allclose(held_out.noise_variance_, judged, rtol=1e-12)
+    assert_allclose(held_out.noise_variance_, judged, rtol=SUMMED)
     assert held_out.noise_variance_ > variance
 
 
@@ -145,7 +146,9 @@ def test_the_nodes_of_a_normal_model_are_fine_enough(q):
     found = best_actions(Quantile(q), values, weight)
     # Nodes are 0.04 deviations apart, and a quantile is one of them or the middle of two.
     assert_allclose(found, 3 + 2 * norm.ppf(q), atol=2 * 0.02 * 1.01)
-    assert_allclose(best_actions(Huber(), values, weight), 3.0, atol=1e-6)  # golden section
+    assert_allclose(
+        best_actions(Huber(), values, weight), 3.0, rtol=0, atol=1e-06
+    )  # golden section
 
 
 def test_the_plug_in_of_a_normal_model_knows_its_risk():
@@ -167,7 +170,7 @@ def test_classes_of_least_expected_cost(data):
     p = peer.fit(X, labels).predict_proba(X)
     assert_array_equal(plug_in.predict_proba(X), p)
     assert_array_equal(plug_in.predict(X), plug_in.classes_[(p @ costs.matrix.T).argmin(axis=1)])
-    assert_allclose(plug_in.conditional_risk(X), (p @ costs.matrix.T).min(axis=1), rtol=1e-12)
+    assert_allclose(plug_in.conditional_risk(X), (p @ costs.matrix.T).min(axis=1), rtol=SUMMED)
     judged = risk.cross_validate(plug_in, X, labels, cv=4)
     plain = risk.cross_validate(peer, X, labels, cv=4, loss=costs)
     assert judged.loss == str(costs)
@@ -181,7 +184,7 @@ def test_the_log_loss_asks_for_the_probabilities(data):
     labels = y > 1
     plug_in = PlugInPredictor(loss="log").fit(X, labels)
     entropy = -np.sum(plug_in.predict_proba(X) * np.log(plug_in.predict_proba(X)), axis=1)
-    assert_allclose(plug_in.conditional_risk(X), entropy, rtol=1e-10)
+    assert_allclose(plug_in.conditional_risk(X), entropy, rtol=SUMMED)
 
 
 def test_the_axis_is_that_of_the_model(data):
@@ -194,7 +197,7 @@ def test_the_axis_is_that_of_the_model(data):
     assert tuned.risk_.loss == "absolute"
     # The median of a normal model is its mean.
     plain = Tuned(Ridge(), cv=4, values=values, loss="absolute").fit(X, y)
-    assert_allclose(tuned.path_.risk, plain.path_.risk, rtol=1e-9)
+    assert_allclose(tuned.path_.risk, plain.path_.risk, rtol=SUMMED)
     assert tuned.best_value_ == plain.best_value_
 
 
@@ -212,7 +215,7 @@ def test_kernel_regression_gives_its_whole_distribution(data):
     kernel = KernelRegressor(bandwidth=0.3).fit(X, y)
     mean = PlugInPredictor(KernelRegressor(bandwidth=0.3)).fit(X, y)
     assert mean.noise_variance_ is None
-    assert_allclose(mean.predict(X), kernel.predict(X), rtol=1e-9)
+    assert_allclose(mean.predict(X), kernel.predict(X), rtol=SUMMED)
     low, high = (
         PlugInPredictor(KernelRegressor(bandwidth=0.3), Quantile(q)).fit(X, y) for q in (0.2, 0.8)
     )
@@ -230,7 +233,7 @@ def test_kernel_regression_gives_its_whole_distribution(data):
         risk.out_of_fold(learner, problem, plan, values=[0.1, 0.5], rung=rung)
         for rung in ("path", "generic")
     )
-    assert_allclose(fast.losses, slow.losses, rtol=1e-10, atol=1e-12)
+    assert_allclose(fast.losses, slow.losses, rtol=SUMMED, atol=SUMMED)
 
 
 def test_mixed_tables_reach_models_that_take_them():

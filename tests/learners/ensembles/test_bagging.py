@@ -36,6 +36,7 @@ from empirisk.learners.ensembles.bagged_trees import are_trees, tie_order
 from empirisk.learners.ensembles.members import kind_of_workers, weight_arguments
 from empirisk.losses import Costs
 from empirisk.runtime.errors import DataError, ParameterError
+from tolerances import LAST_BITS, SUMMED
 
 REGRESSORS = [
     None,
@@ -150,7 +151,7 @@ def test_a_bag_of_one_that_draws_every_row_once_is_the_member(member):
     if hasattr(alone, "predict_proba"):
         assert_array_equal(bag.predict_proba(X), alone.predict_proba(X))
     elif classifier:
-        assert_allclose(bag.decision_function(X), alone.decision_function(X), rtol=1e-12)
+        assert_allclose(bag.decision_function(X), alone.decision_function(X), rtol=SUMMED)
 
 
 def test_the_squared_loss_of_a_bag_is_at_most_the_mean_loss_of_its_members():
@@ -167,7 +168,7 @@ def test_votes_can_be_asked_for():
     bag = bag_of(members, True, voting="hard", n_estimators=9).fit(X, y)
     votes = np.array([member.predict(X) for member in bag.estimators_])
     shares = np.stack([(votes == k).mean(axis=0) for k in range(3)], axis=1)
-    assert_allclose(bag.predict_proba(X), shares, rtol=1e-15)
+    assert_allclose(bag.predict_proba(X), shares, rtol=LAST_BITS)
     soft = bag_of(members, True, n_estimators=9).fit(X, y)
     assert (soft.predict_proba(X) != shares).any()
     with pytest.raises(ParameterError, match="voting is 'loud'"):
@@ -198,7 +199,7 @@ def test_a_draw_that_lacks_a_class_is_no_trouble(estimator):
         assert np.mean(sparse.predict(csr_array(X)) == bag.predict(X)) > 0.9
     shares = bag.predict_proba(X)
     assert shares.shape == (40, 2)
-    assert_allclose(shares.sum(axis=1), 1, rtol=1e-12)
+    assert_allclose(shares.sum(axis=1), 1, rtol=SUMMED)
     if hasattr(bag, "decision_function"):
         assert np.isfinite(bag.decision_function(X)).all()
 
@@ -279,7 +280,7 @@ def test_sparse_rows_and_several_outputs_go_to_members_that_take_them():
     two = bag_of(None, False, oob_score=True, n_estimators=40).fit(X, np.column_stack([y, -y]))
     one = bag_of(None, False, oob_score=True, n_estimators=40).fit(X, y)
     assert two.predict(X).shape == two.oob_prediction_.shape == (90, 2)
-    assert_allclose(two.predict(X)[:, 0], -two.predict(X)[:, 1], rtol=1e-12)
+    assert_allclose(two.predict(X)[:, 0], -two.predict(X)[:, 1], rtol=SUMMED)
     assert one.predict(X).shape == (90,)
 
 
@@ -295,7 +296,7 @@ def test_members_get_frames_as_they_came_in(frame, settings):
         names = [name[0] for name in bag.estimators_[0].feature_names_in_]
         assert names == ["abcd"[j] for j in columns]
         plain = bag_of(estimator, False, **settings).fit(X, y).predict(X)
-        assert_allclose(bag.predict(table), plain, rtol=1e-12)
+        assert_allclose(bag.predict(table), plain, rtol=SUMMED)
 
 
 def test_more_members_with_warm_start_are_those_of_one_fit():
@@ -359,7 +360,7 @@ def test_bags_of_any_estimator_are_cross_validated_on_frames(frame):
     bag = bag_of(Ridge(), False, n_estimators=3)
     plain, framed = (Tuned(bag, cv=3).fit(each, y) for each in (X, table))
     assert framed.risk_.value == plain.risk_.value
-    assert_allclose(framed.predict(table), plain.predict(X), rtol=1e-12)
+    assert_allclose(framed.predict(table), plain.predict(X), rtol=SUMMED)
 
 
 @pytest.mark.parametrize(

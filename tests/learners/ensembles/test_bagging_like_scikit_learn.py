@@ -13,6 +13,7 @@ from sklearn.tree import DecisionTreeRegressor
 import empirisk
 from empirisk.learners.ensembles import draws
 from empirisk.runtime.streams import spawn
+from tolerances import SUMMED
 
 
 def same_draws(monkeypatch, theirs, random_state, n, B):
@@ -51,13 +52,13 @@ def test_classifiers(member, monkeypatch):
     theirs = ensemble.BaggingClassifier(member, **settings).fit(X, y)
     same_draws(monkeypatch, theirs, 5, len(y), 40)
     ours = empirisk.BaggingClassifier(member, **settings).fit(X, y)
-    assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-10, atol=1e-12)
+    assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=SUMMED, atol=SUMMED)
     assert_allclose(
-        ours.oob_decision_function_, theirs.oob_decision_function_, rtol=1e-10, atol=1e-12
+        ours.oob_decision_function_, theirs.oob_decision_function_, rtol=SUMMED, atol=SUMMED
     )
-    assert_allclose(ours.oob_score_, theirs.oob_score_, rtol=1e-12)
+    assert_allclose(ours.oob_score_, theirs.oob_score_, rtol=SUMMED)
     if hasattr(member, "decision_function"):
-        assert_allclose(ours.decision_function(X), theirs.decision_function(X), rtol=1e-6)
+        assert_allclose(ours.decision_function(X), theirs.decision_function(X), rtol=SUMMED)
 
 
 def test_names_and_defaults_are_the_same():

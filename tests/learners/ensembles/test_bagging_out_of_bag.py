@@ -13,6 +13,7 @@ from empirisk import BaggingClassifier, BaggingRegressor, Ridge, Tuned, risk
 from empirisk.risk import RiskEstimate
 from empirisk.risk.bagging.out_of_bag_scores import OutOfBag
 from empirisk.runtime.errors import DataError, ParameterError
+from tolerances import SUMMED
 
 
 def sample(n=80, seed=0):
@@ -45,10 +46,10 @@ def test_out_of_bag_predictions_are_those_of_the_members_that_lack_the_row(setti
     X, y = sample()
     bag = BaggingRegressor(n_estimators=30, oob_score=True, random_state=0, **settings).fit(X, y)
     assert not isinstance(bag.oob_prediction_, np.ma.MaskedArray)
-    assert_allclose(bag.oob_prediction_, obvious(bag, X), rtol=1e-10)
-    assert_allclose(bag.oob_score_, r2_score(y, bag.oob_prediction_), rtol=1e-12)
+    assert_allclose(bag.oob_prediction_, obvious(bag, X), rtol=SUMMED)
+    assert_allclose(bag.oob_score_, r2_score(y, bag.oob_prediction_), rtol=SUMMED)
     assert isinstance(bag.risk_, RiskEstimate)
-    assert_allclose(bag.risk_.value, np.mean((y - bag.oob_prediction_) ** 2), rtol=1e-12)
+    assert_allclose(bag.risk_.value, np.mean((y - bag.oob_prediction_) ** 2), rtol=SUMMED)
     assert bag.risk_.interval[0] < bag.risk_.value < bag.risk_.interval[1]
 
 
@@ -66,8 +67,8 @@ def test_the_risk_is_that_of_risk_out_of_bag(weighted):
     ]:
         bag.fit(X, target, weight)
         other = risk.out_of_bag(bag, X, target, sample_weight=weight)
-        assert_allclose(bag.risk_.value, other.value, rtol=1e-12)
-        assert_allclose(bag.risk_.interval, other.interval, rtol=1e-12)
+        assert_allclose(bag.risk_.value, other.value, rtol=SUMMED)
+        assert_allclose(bag.risk_.interval, other.interval, rtol=SUMMED)
         assert bag.risk_.fingerprint == other.fingerprint
     with pytest.raises(DataError, match="was fitted on 80"):
         risk.out_of_bag(bag, X[:70], labels[:70])
@@ -79,7 +80,9 @@ def test_scores_are_weighted():
     settings = {"n_estimators": 60, "oob_score": True, "random_state": 0}
     bag = BaggingClassifier(**settings).fit(X, labels, weight)
     votes = bag.classes_[bag.oob_decision_function_.argmax(axis=1)]
-    assert_allclose(bag.oob_score_, accuracy_score(labels, votes, sample_weight=weight))
+    assert_allclose(
+        bag.oob_score_, accuracy_score(labels, votes, sample_weight=weight), rtol=SUMMED
+    )
 
 
 def test_a_row_that_all_members_drew_has_no_prediction():
@@ -92,7 +95,7 @@ def test_a_row_that_all_members_drew_has_no_prediction():
     assert isinstance(found, np.ma.MaskedArray)
     assert_array_equal(found.mask, drawn.all(axis=0))
     assert np.isfinite(found.compressed()).all()
-    assert_allclose(bag.risk_.value, np.ma.mean((y - found) ** 2), rtol=1e-12)
+    assert_allclose(bag.risk_.value, np.ma.mean((y - found) ** 2), rtol=SUMMED)
     with pytest.raises(DataError, match="none is out of bag"):
         BaggingRegressor(bootstrap=False, oob_score=True).fit(X, y)
 
@@ -119,7 +122,7 @@ def test_groups_are_in_or_out_as_wholes():
         counts = np.bincount(rows, minlength=80).reshape(16, 5)
         assert (counts == counts[:, :1]).all()
         assert counts[:, 0].sum() == 16
-    assert_allclose(bag.oob_prediction_, obvious(bag, X), rtol=1e-12)
+    assert_allclose(bag.oob_prediction_, obvious(bag, X), rtol=SUMMED)
     assert bag.risk_.unit.max() == 15
     half = BaggingRegressor(max_samples=0.5, bootstrap=False, random_state=0)
     sizes = [len(rows) for rows in half.fit(X, y, groups=groups).estimators_samples_]
@@ -159,7 +162,7 @@ def test_blocks_are_runs_of_rows_and_judge_runs():
     for member, rows in zip(bag.estimators_, bag.estimators_samples_, strict=True):
         out = reference.left_out(np.bincount(rows, minlength=80))
         reference.add(out, member.predict(X[out]) if len(out) else np.zeros(0))
-    assert_allclose(bag.oob_prediction_, reference.scores, rtol=1e-12)
+    assert_allclose(bag.oob_prediction_, reference.scores, rtol=SUMMED)
     assert bag.risk_.unit.max() == 9
     with pytest.raises(ParameterError, match="leave out one"):
         bag.fit(X, y, groups=np.arange(80) // 8)

@@ -9,6 +9,7 @@ from empirisk import (
     RandomForestRegressor,
 )
 from forest_rows import classes, counts_of, frame, regression
+from tolerances import SUMMED
 
 
 def test_rows_of_a_class_that_weighs_twice_are_two():
@@ -16,7 +17,7 @@ def test_rows_of_a_class_that_weighs_twice_are_two():
     heavy = RandomForestClassifier(4, bootstrap=False, class_weight={"b": 2.0}, random_state=0)
     twice = RandomForestClassifier(4, bootstrap=False, random_state=0)
     twice.fit(X, y, sample_weight=np.where(y == "b", 2.0, 1.0))
-    assert_allclose(heavy.fit(X, y).predict_proba(X), twice.predict_proba(X), rtol=1e-12)
+    assert_allclose(heavy.fit(X, y).predict_proba(X), twice.predict_proba(X), rtol=SUMMED)
 
 
 @pytest.mark.parametrize("class_weight", ["balanced", "balanced_subsample"])
@@ -29,9 +30,9 @@ def test_balanced_classes_weigh_the_same(class_weight):
         drawn = [counts_of(forest, b, len(y)) for b in range(6)]
         factor = {k: len(y) / 3 / (y == k).sum() for k in "abc"}
         twin = [[factor[k] * c[y == k].sum() for k in "abc"] for c in drawn]
-        assert_allclose(shares, twin / np.sum(twin, axis=1, keepdims=True), rtol=1e-12)
+        assert_allclose(shares, twin / np.sum(twin, axis=1, keepdims=True), rtol=SUMMED)
     else:
-        assert_allclose(shares, 1 / 3, rtol=1e-12)
+        assert_allclose(shares, 1 / 3, rtol=SUMMED)
 
 
 def test_a_class_of_nearly_no_weight_is_balanced_to_finite_numbers():
@@ -39,7 +40,7 @@ def test_a_class_of_nearly_no_weight_is_balanced_to_finite_numbers():
     weight = np.where(y == "a", 1e-200, 1e200)
     forest = RandomForestClassifier(2, class_weight="balanced", bootstrap=False, random_state=0)
     shares = forest.fit(X, y, sample_weight=weight).predict_proba(X)
-    assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-12)
+    assert_allclose(shares.sum(axis=1), 1.0, rtol=SUMMED)
 
 
 def test_a_tree_draws_as_many_rows_as_asked_for():

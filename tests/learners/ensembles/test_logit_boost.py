@@ -16,6 +16,7 @@ from empirisk.learners.ensembles.boosting.forward_stagewise import forward_stage
 from empirisk.learners.ensembles.boosting.likelihood_cost import LikelihoodCost
 from empirisk.runtime.errors import DataError, ParameterError
 from stagewise_twins import logit_boost_many, logit_boost_two
+from tolerances import LAST_BITS, SOLVED, SUMMED
 
 
 def data(n=80, K=2, seed=0):
@@ -34,7 +35,7 @@ def test_two_classes_are_algorithm_3_of_the_paper(weighted, rate):
     twin = logit_boost_two(X, y, 12, 3.0, weight, rate=rate)
     # Sums of working responses in another order, 12 rounds of them.
     for ours, theirs in zip(model.staged_predict_proba(X), twin, strict=True):
-        assert_allclose(ours[:, 1], theirs, rtol=1e-9)
+        assert_allclose(ours[:, 1], theirs, rtol=SUMMED)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -44,17 +45,17 @@ def test_many_classes_are_algorithm_6_of_the_paper(weighted):
     model = LogitBoostClassifier(n_estimators=8).fit(X, y, weight)
     scores, probabilities = logit_boost_many(X, y, 8, 4.0, weight)
     for ours, theirs in zip(model.staged_decision_function(X), scores, strict=True):
-        assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12)
+        assert_allclose(ours, theirs, rtol=SOLVED, atol=SUMMED)
     for ours, theirs in zip(model.staged_predict_proba(X), probabilities, strict=True):
-        assert_allclose(ours, theirs, rtol=1e-9)
-    assert_allclose(model.decision_function(X).sum(axis=1), 0.0, atol=1e-12)
+        assert_allclose(ours, theirs, rtol=SUMMED)
+    assert_allclose(model.decision_function(X).sum(axis=1), 0.0, rtol=0, atol=SUMMED)
 
 
 def test_two_classes_by_the_algorithm_for_many_are_the_same():
     X, y = data()
     model = LogitBoostClassifier(n_estimators=10).fit(X, y)
     _, many = logit_boost_many(X, y, 10, 4.0)
-    assert_allclose(model.predict_proba(X), many[-1], rtol=1e-9)
+    assert_allclose(model.predict_proba(X), many[-1], rtol=SUMMED)
 
 
 TREES = [
@@ -94,7 +95,7 @@ def test_separable_classes_stay_finite(K, estimator):
     p = model.predict_proba(X)
     assert np.isfinite(model.decision_function(X)).all()
     assert np.isfinite(p).all()
-    assert_allclose(p.sum(axis=1), 1.0, rtol=1e-14)
+    assert_allclose(p.sum(axis=1), 1.0, rtol=LAST_BITS)
     assert np.isfinite(model.train_score_).all()
     if estimator is None or K == 2:  # lines do not part the class in the middle from both others
         assert_array_equal(model.predict(X), y)
@@ -105,7 +106,7 @@ def test_the_log_loss_falls_on_the_training_rows():
     model = LogitBoostClassifier(n_estimators=30, learning_rate=0.3).fit(X, y)
     assert (np.diff(model.train_score_) < 0).all()
     last = -np.log(model.predict_proba(X)[np.arange(150), y]).mean()
-    assert_allclose(model.train_score_[-1], last, rtol=1e-9)
+    assert_allclose(model.train_score_[-1], last, rtol=SUMMED)
 
 
 def test_stages_are_fits_with_fewer_rounds():

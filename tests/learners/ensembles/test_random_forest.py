@@ -19,6 +19,7 @@ from empirisk import (
 from empirisk.learners.ensembles.forest_growing import ForestGrowing
 from empirisk.runtime.errors import DataError, ParameterError
 from forest_rows import classes, counts_of, frame, regression
+from tolerances import LAST_BITS, SUMMED
 
 NODES = (
     "children_right",
@@ -48,7 +49,7 @@ def assert_same_tree(one, two):
     for name in NUMBERS:  # of inner nodes from those of leaves: sums in another order
         found, wanted = getattr(one, name), getattr(two, name)
         scale = max(np.abs(wanted).max(), 1e-300)
-        assert_allclose(found / scale, wanted / scale, rtol=1e-12, atol=1e-12, err_msg=name)
+        assert_allclose(found / scale, wanted / scale, err_msg=name, rtol=0, atol=SUMMED)
 
 
 @pytest.mark.parametrize("criterion", ["squared_error", "absolute_error", "poisson"])
@@ -92,7 +93,7 @@ def test_a_forest_says_what_its_trees_say_in_the_mean():
     X, y = frame()
     forest = RandomForestRegressor(20, max_features=2, random_state=0).fit(X, y)
     single = np.array([tree.predict(X) for tree in forest.estimators_])
-    assert_allclose(forest.predict(X), single.mean(axis=0), rtol=1e-14)
+    assert_allclose(forest.predict(X), single.mean(axis=0), rtol=LAST_BITS)
     X, y = classes(K=4)
     forest = RandomForestClassifier(20, random_state=0).fit(X, y)
     shares = np.mean([tree.predict_proba(X) for tree in forest.estimators_], axis=0)
@@ -105,7 +106,7 @@ def test_without_draws_each_tree_is_the_tree_of_all_rows():
     weight = np.random.default_rng(1).integers(0, 3, size=len(y))
     forest = RandomForestRegressor(3, bootstrap=False).fit(X, y, sample_weight=weight)
     tree = DecisionTreeRegressor().fit(X, y, sample_weight=weight)
-    assert_allclose(forest.predict(X), tree.predict(X), rtol=1e-14)
+    assert_allclose(forest.predict(X), tree.predict(X), rtol=LAST_BITS)
     assert_array_equal(list(forest.estimators_samples_), np.arange(300)[None].repeat(3, axis=0))
     with pytest.raises(ParameterError, match="oob_score needs rows that trees do not draw"):
         forest.set_params(oob_score=True).fit(X, y)
@@ -194,8 +195,8 @@ def test_proximity_is_the_share_of_trees_with_a_common_leaf():
     forest = RandomForestRegressor(15, min_samples_leaf=5, random_state=0).fit(X, y)
     near, leaves = forest.proximity(X), forest.apply(X)
     twin = [[np.mean(leaves[i] == leaves[j]) for j in range(60)] for i in range(60)]
-    assert_allclose(near, twin, rtol=1e-14)
-    assert_allclose(np.diag(near), 1.0)
+    assert_allclose(near, twin, rtol=LAST_BITS)
+    assert_allclose(np.diag(near), 1.0, rtol=SUMMED)
     assert_array_equal(forest.proximity(X, X[:7]), near[:, :7])
 
 
@@ -218,7 +219,7 @@ def test_several_outputs_are_predicted_together():
     X, y = regression()
     both = np.column_stack([y, -2.0 * y])
     forest = RandomForestRegressor(5, random_state=0).fit(X, both)
-    assert_allclose(forest.predict(X)[:, 1], -2.0 * forest.predict(X)[:, 0], rtol=1e-12)
+    assert_allclose(forest.predict(X)[:, 1], -2.0 * forest.predict(X)[:, 0], rtol=SUMMED)
 
 
 def test_constraints_hold_in_the_forest():
@@ -248,7 +249,7 @@ def test_the_largest_values_are_predicted():
     large = RandomForestRegressor(8, random_state=0).fit(X, y * 2.0**1023)
     assert_allclose(large.predict(X) / 2.0**1023, plain.predict(X), rtol=1e-14)  # sums of eight
     for one, other in zip(plain.estimators_, large.estimators_, strict=True):
-        assert_allclose(other.tree_.value / 2.0**1023, one.tree_.value, rtol=1e-14)
+        assert_allclose(other.tree_.value / 2.0**1023, one.tree_.value, rtol=LAST_BITS)
 
 
 def test_growers_that_serve_one_tree_are_not_kept(monkeypatch):

@@ -34,6 +34,7 @@ from empirisk.learners.ensembles.boosting.regression_costs import (
 from empirisk.runtime.errors import DataError, ParameterError
 from stagewise_rows import data
 from stagewise_twins import l2_boost_columns
+from tolerances import SOLVED, SUMMED
 
 
 def mixed(n=150, seed=0):
@@ -64,7 +65,7 @@ def test_componentwise_boosting_is_that_of_the_papers(rate, weighted):
     stopped = StagewiseRegressor("least_squares", 60, learning_rate=rate, stop="aic")
     stopped.fit(X, y, weight)
     assert stopped.n_estimators_ == np.argmin(aicc)
-    assert_allclose(stopped.coef_, path[np.argmin(aicc)], rtol=1e-11, atol=1e-13)
+    assert_allclose(stopped.coef_, path[np.argmin(aicc)], rtol=SUMMED, atol=SUMMED)
 
 
 @pytest.mark.parametrize("init", [None, "zero"])
@@ -90,8 +91,8 @@ def test_the_compiled_rounds_are_those_of_the_loop(centred):
     weak, cost = ColumnRounds(X, centred=centred), SquaredCost(y, weight)
     stages, found = forward_stagewise(weak, cost, f, rounds=80, rate=0.2)
     assert_array_equal(stages.selected, fast.selected_)
-    assert_allclose(f[:, 0], fast.predict(X), rtol=1e-10)
-    assert_allclose(found, fast.train_score_, rtol=1e-10)
+    assert_allclose(f[:, 0], fast.predict(X), rtol=SOLVED)
+    assert_allclose(found, fast.train_score_, rtol=SUMMED)
 
 
 TREES = [
@@ -138,7 +139,7 @@ def test_trees_give_what_scikit_learn_gives(depth):
     # Of equal splits another may be taken, which parts the training rows in the same way.
     for one, other in zip(ours.staged_predict(X), peer.staged_predict(X), strict=True):
         assert_allclose(one, other, rtol=1e-9)
-    assert_allclose(ours.train_score_, peer.train_score_, rtol=1e-9)
+    assert_allclose(ours.train_score_, peer.train_score_, rtol=SUMMED)
 
 
 def test_stages_are_fits_with_fewer_rounds():
@@ -157,9 +158,9 @@ def test_the_importance_of_features_is_that_of_scikit_learn():
     X = X.astype(np.float32).astype(float)
     ours = StagewiseRegressor(n_estimators=10).fit(X, y)
     peer = GradientBoostingRegressor(n_estimators=10, random_state=0).fit(X, y)
-    assert_allclose(ours.feature_importances_, peer.feature_importances_, rtol=1e-6)
+    assert_allclose(ours.feature_importances_, peer.feature_importances_, rtol=SUMMED)
     found = risk.importance(ours, X, y, how="impurity")
-    assert_allclose(found.values, ours.feature_importances_)
+    assert_allclose(found.values, ours.feature_importances_, rtol=SUMMED)
     with pytest.raises(AttributeError, match="of trees"):
         StagewiseRegressor("least_squares").fit(X, y).feature_importances_  # noqa: B018
 
@@ -175,7 +176,7 @@ def test_freedom_of_linear_rules_is_the_trace_of_the_hat_matrix(estimator, init,
     for t in (1, 7):
         fewer = StagewiseRegressor(estimator, t, learning_rate=0.3, init=init)
         trace = sum(fewer.fit(X, e, weight).predict(X)[i] for i, e in enumerate(np.eye(12)))
-        assert_allclose(model.degrees_of_freedom_[t], trace, rtol=1e-9)
+        assert_allclose(model.degrees_of_freedom_[t], trace, rtol=SUMMED)
 
 
 def test_the_aic_stops_any_smoother_of_few_rows():
@@ -185,7 +186,7 @@ def test_the_aic_stops_any_smoother_of_few_rows():
     S = risk.hat_matrix(KNeighborsRegressor(15), X)
     left = np.eye(60) - 1 / 60
     for df in model.degrees_of_freedom_:
-        assert_allclose(60 - np.trace(left), df, rtol=1e-8)
+        assert_allclose(60 - np.trace(left), df, rtol=SOLVED)
         left = (np.eye(60) - 0.1 * S) @ left
     with pytest.raises(ParameterError, match="not linear"):
         StagewiseRegressor(stop="aic").fit(X, y)
@@ -227,7 +228,7 @@ def test_nothing_left_to_fit_ends_the_rounds():
     X = np.arange(10.0)[:, None]
     model = StagewiseRegressor("least_squares", 5000, learning_rate=0.5).fit(X, 3 * X[:, 0])
     assert model.n_estimators_ < 100
-    assert_allclose(model.coef_, [3.0], rtol=1e-12)
+    assert_allclose(model.coef_, [3.0], rtol=SUMMED)
     constant = StagewiseRegressor("least_squares", 10).fit(X, np.ones(10))
     assert constant.n_estimators_ == 0
     assert_array_equal(constant.predict(X), 1.0)
@@ -249,7 +250,7 @@ def test_pipelines_and_foreign_estimators_are_weak_learners():
     w = np.random.default_rng(0).uniform(size=len(y))
     pipe = make_pipeline(StandardScaler(), ForeignLinearRegression())
     one = StagewiseRegressor(pipe, 5, learning_rate=1.0).fit(X, y, w)
-    assert_allclose(one.predict(X), LinearRegression().fit(X, y, w).predict(X), rtol=1e-8)
+    assert_allclose(one.predict(X), LinearRegression().fit(X, y, w).predict(X), rtol=SUMMED)
     tree = ForeignTree(max_depth=2, max_features=2)
     first, second = (StagewiseRegressor(tree, 5, random_state=1).fit(X, y) for _ in range(2))
     assert_array_equal(first.predict(X), second.predict(X))

@@ -20,6 +20,7 @@ from empirisk.learners.ensembles.boosting.regression_costs import (
 )
 from empirisk.runtime.errors import DataError
 from stagewise_rows import data
+from tolerances import SUMMED
 
 
 class Huber(losses.RegressionLoss):
@@ -110,7 +111,7 @@ def test_squared_errors_by_a_line_search_are_those_of_least_squares():
     cost, weight = GradientCost(losses.Squared(), y, np.ones(len(y))), np.ones(len(y))
     forward_stagewise(ColumnRounds(X, centred=True), cost, f, rounds=20, rate=0.1)
     model = StagewiseRegressor("least_squares", 20).fit(X, y, weight)
-    assert_allclose(f[:, 0], model.predict(X), rtol=1e-10)
+    assert_allclose(f[:, 0], model.predict(X), rtol=SUMMED)
 
 
 def test_a_tuned_loss_is_judged_by_itself():

@@ -17,6 +17,7 @@ from empirisk import (
 )
 from empirisk.runtime.errors import DataError, ParameterError
 from neighbor_rows import data
+from tolerances import LAST_BITS, SUMMED
 
 
 def naive_shares(X, weight, x, k, weights):
@@ -50,14 +51,15 @@ def test_neighbours_say_what_the_naive_twin_says(weights, kind):
     # Sums of seven terms or so in another order.
     assert_allclose(regressor.predict(points), shares @ y, rtol=1e-12)
     found = regressor.conditional_weights(points)
-    assert_allclose(found.toarray(), shares[:, weight > 0], atol=1e-14)
-    assert_allclose(found @ regressor.y_train_, regressor.predict(points), rtol=1e-12)
+    assert_allclose(found.toarray(), shares[:, weight > 0], rtol=0, atol=LAST_BITS)
+    assert_allclose(found @ regressor.y_train_, regressor.predict(points), rtol=SUMMED)
     one_hot = labels[:, None] == np.arange(3)
-    assert_allclose(classifier.predict_proba(points), shares @ one_hot, atol=1e-14)
+    assert_allclose(classifier.predict_proba(points), shares @ one_hot, rtol=0, atol=LAST_BITS)
     assert_allclose(
         classifier.conditional_weights(points) @ (classifier.y_train_[:, None] == np.arange(3)),
         classifier.predict_proba(points),
-        atol=1e-14,
+        rtol=0,
+        atol=LAST_BITS,
     )
 
 
@@ -89,10 +91,12 @@ def test_predictions_are_those_of_scikit_learn(how):
         for ask in ((points,), ()):
             distances, rows = one.kneighbors(*ask)
             expected, places = other.kneighbors(*ask)
-            assert_allclose(distances, expected, rtol=1e-12)
+            assert_allclose(distances, expected, rtol=SUMMED)
             assert_array_equal(rows, places)
         if target is labels:
-            assert_allclose(one.predict_proba(points), other.predict_proba(points), atol=1e-14)
+            assert_allclose(
+                one.predict_proba(points), other.predict_proba(points), rtol=0, atol=LAST_BITS
+            )
 
 
 @pytest.mark.parametrize("mode", ["connectivity", "distance"])
@@ -102,7 +106,9 @@ def test_the_graph_of_neighbours_is_that_of_scikit_learn(mode):
     for ask in [(), (X[:7],), (X[:7], 2)]:
         expected = theirs.kneighbors_graph(*ask, mode=mode).toarray()
         # distances of rows to themselves are zero here, and up to 1e-8 by dot products there
-        assert_allclose(ours.kneighbors_graph(*ask, mode=mode).toarray(), expected, atol=1e-7)
+        assert_allclose(
+            ours.kneighbors_graph(*ask, mode=mode).toarray(), expected, rtol=0, atol=1e-07
+        )
     with pytest.raises(ParameterError, match="choose 'connectivity' or 'distance'"):
         ours.kneighbors_graph(mode="graph")
 
@@ -187,7 +193,7 @@ def test_quantiles_invert_the_distribution_function():
 def test_nothing_that_a_function_gives_is_nan():
     X, y, _ = data(40)
     model = KNeighborsRegressor(4, weights=lambda distance: 0 * distance).fit(X, y)
-    assert_allclose(model.predict(X), KNeighborsRegressor(4).fit(X, y).predict(X), rtol=1e-14)
+    assert_allclose(model.predict(X), KNeighborsRegressor(4).fit(X, y).predict(X), rtol=LAST_BITS)
     bad = KNeighborsRegressor(4, weights=lambda distance: -distance).fit(X, y)
     with pytest.raises(ParameterError, match="finite numbers >= 0"):
         bad.predict(X)
@@ -202,7 +208,7 @@ def test_points_far_away_are_predicted():
             assert np.isfinite(KNeighborsRegressor(**how).fit(X, y).predict(far)).all()
             many = np.repeat(far, 20, axis=0)
             shares = KNeighborsClassifier(**how).fit(X, labels).predict_proba(many)
-            assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-14)
+            assert_allclose(shares.sum(axis=1), 1.0, rtol=LAST_BITS)
 
 
 def test_means_of_the_largest_numbers_are_finite():
@@ -211,7 +217,7 @@ def test_means_of_the_largest_numbers_are_finite():
     # Means of six terms.
     assert_allclose(model.fit(X, np.full(20, largest)).predict(X + 0.3), largest, rtol=1e-15)
     halves = model.fit(X, np.where(X[:, 0] < 10, -largest, largest)).predict([[9.5], [2.5]])
-    assert_allclose(halves, [0.0, -largest], rtol=1e-15)
+    assert_allclose(halves, [0.0, -largest], rtol=LAST_BITS)
 
 
 @pytest.mark.parametrize(
@@ -239,7 +245,7 @@ def test_settings_are_checked(how, words):
 def test_too_many_neighbours_are_all_rows_or_refused():
     X, y, _ = data(10)
     model = KNeighborsRegressor(50).fit(X, y)
-    assert_allclose(model.predict(X), y.mean(), rtol=1e-14)
+    assert_allclose(model.predict(X), y.mean(), rtol=LAST_BITS)
     with pytest.raises(ParameterError, match="n_neighbors <= n_samples_fit"):
         model.kneighbors(X)
 
@@ -302,9 +308,9 @@ def test_seen_from_infinitely_far_away_the_first_rows_are_taken(how, far):
     model = KNeighborsRegressor(3, **how).fit(X * 1e-200, y)
     distances, rows = model.kneighbors(points)
     assert_array_equal(rows, [[0, 1, 2]] * 2)
-    assert_allclose(model.predict(points), y[:3].mean(), rtol=1e-15)
+    assert_allclose(model.predict(points), y[:3].mean(), rtol=LAST_BITS)
     if how.get("metric") == "manhattan":
-        assert_allclose(distances, np.abs(points).sum(axis=1)[:, None] * np.ones(3), rtol=1e-15)
+        assert_allclose(distances, np.abs(points).sum(axis=1)[:, None] * np.ones(3), rtol=LAST_BITS)
 
 
 @pytest.mark.parametrize(

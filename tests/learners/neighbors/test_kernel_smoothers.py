@@ -7,6 +7,7 @@ from sklearn.model_selection import LeaveOneOut
 
 from empirisk import KernelClassifier, KernelRegressor, Tuned, risk
 from empirisk.runtime.errors import DataError, ParameterError
+from tolerances import LAST_BITS, SUMMED
 
 RNG = np.random.default_rng(0)
 PROFILES = {
@@ -46,8 +47,8 @@ def test_columns_are_scaled_by_their_standard_deviations(kernel):
     X, y = RNG.normal(size=(50, 2)) * [1.0, 1e4], RNG.normal(size=50)
     scaled = KernelRegressor(0.8, kernel=kernel).fit(X, y)
     by_hand = KernelRegressor(0.8, kernel=kernel, scale=None).fit(X / X.std(axis=0), y)
-    assert_allclose(scaled.predict(X), by_hand.predict(X / X.std(axis=0)), rtol=1e-10)
-    assert_allclose(scaled.bandwidth_, 0.8 * X.std(axis=0), rtol=1e-12)
+    assert_allclose(scaled.predict(X), by_hand.predict(X / X.std(axis=0)), rtol=SUMMED)
+    assert_allclose(scaled.bandwidth_, 0.8 * X.std(axis=0), rtol=SUMMED)
 
 
 def test_bandwidths_of_columns_and_matrices():
@@ -55,10 +56,10 @@ def test_bandwidths_of_columns_and_matrices():
     B = np.array([[0.9, 0.3], [0.3, 0.6]])
     matrix = KernelRegressor(B, scale=None).fit(X, y).predict(X)
     z = X @ np.linalg.inv(B)
-    assert_allclose(matrix, KernelRegressor(1.0, scale=None).fit(z, y).predict(z), rtol=1e-9)
+    assert_allclose(matrix, KernelRegressor(1.0, scale=None).fit(z, y).predict(z), rtol=SUMMED)
     columns = KernelRegressor([0.5, 2.0], scale=None).fit(X, y).predict(X)
     z = X / [0.5, 2.0]
-    assert_allclose(columns, KernelRegressor(1.0, scale=None).fit(z, y).predict(z), rtol=1e-9)
+    assert_allclose(columns, KernelRegressor(1.0, scale=None).fit(z, y).predict(z), rtol=SUMMED)
     with pytest.raises(ParameterError, match="scale=None"):
         KernelRegressor(B).fit(X, y)
 
@@ -72,14 +73,14 @@ def test_far_from_all_rows_the_nearest_ones_are_taken(kernel, degree):
     found = model.predict([[1.4], [100.0], [-1e6], [3.0]])
     # At 3 the rows at 1 and 5 are equally near: (1 + 9 + 7) / 5, or the line through 2.5 and 7.
     line = degree == 1 and kernel in ("gaussian", "exponential")
-    assert_allclose(found, [2.5, 7.0, 0.0, 4.75 if line else 3.4], rtol=1e-9)
+    assert_allclose(found, [2.5, 7.0, 0.0, 4.75 if line else 3.4], rtol=SUMMED)
     assert np.isfinite(model.standard_errors([[1.4], [100.0]])[0])
 
 
 def test_no_line_is_drawn_through_one_row():
     X, y = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0]]), np.array([1.0, 2.0, 4.0])
     found = KernelRegressor(0.5, degree=1, scale=None).fit(X, y).predict([[0.5, 0.2], [9.0, 1.0]])
-    assert_allclose(found, [1.0, 2.0], rtol=1e-9)
+    assert_allclose(found, [1.0, 2.0], rtol=SUMMED)
 
 
 @pytest.mark.parametrize("degree", [0, 1])
@@ -115,7 +116,7 @@ def test_an_outlier_does_not_spoil_the_scale_of_other_folds():
     plan = problem.plan(LeaveOneOut())
     fast = risk.out_of_fold(learner, problem, plan, values=[0.3])
     slow = risk.out_of_fold(learner, problem, plan, values=[0.3], rung="generic")
-    assert_allclose(fast.losses, slow.losses, rtol=1e-9)
+    assert_allclose(fast.losses, slow.losses, rtol=SUMMED)
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "tophat", "linear"])
@@ -126,11 +127,11 @@ def test_weights_of_training_rows_sum_to_one_and_give_the_prediction(kernel):
     found = model.conditional_weights(T)
     assert found.shape == (30, 40)
     assert (found.data >= 0).all()
-    assert_allclose(found.sum(axis=1), 1.0, rtol=1e-12)
-    assert_allclose(found @ model.y_train_, model.predict(T), rtol=1e-10)
+    assert_allclose(found.sum(axis=1), 1.0, rtol=SUMMED)
+    assert_allclose(found @ model.y_train_, model.predict(T), rtol=SUMMED)
     classifier = KernelClassifier(0.3, kernel=kernel).fit(X, y > 0, sample_weight=weight)
     share = classifier.conditional_weights(T) @ (classifier.y_train_ == 1)
-    assert_allclose(share, classifier.predict_proba(T)[:, 1], atol=1e-12)
+    assert_allclose(share, classifier.predict_proba(T)[:, 1], rtol=0, atol=SUMMED)
 
 
 @pytest.mark.parametrize("degree", [0, 1])
@@ -152,7 +153,7 @@ def test_standard_errors_by_residuals_of_rows_left_out(degree):
         known.append(np.sqrt((means @ np.square(residuals)) * (hat @ hat)))
     prediction, error = model.predict(T, return_std=True)
     assert_array_equal(prediction, model.predict(T))
-    assert_allclose(error, known, rtol=1e-7)
+    assert_allclose(error, known, rtol=SUMMED)
 
 
 def test_standard_errors_cover_the_smoothed_truth():
@@ -181,12 +182,12 @@ def test_probabilities_are_shares_of_kernels():
     kernel = weight * np.exp(-0.5 * (np.linalg.norm(T[:, None] - X, axis=2) / 0.9) ** 2)
     known = np.stack([kernel[:, y == k].sum(axis=1) for k in "abc"], axis=1)
     known /= known.sum(axis=1, keepdims=True)
-    assert_allclose(model.predict_proba(T), known, rtol=1e-10)
+    assert_allclose(model.predict_proba(T), known, rtol=SUMMED)
     assert_array_equal(model.predict(T), np.array(list("abc"))[known.argmax(axis=1)])
     copies = kernel / weight / kernel.sum(axis=1, keepdims=True)
     norm = (weight * copies**2).sum(axis=1)
     assert_allclose(
-        model.standard_errors(T), np.sqrt(known * (1 - known) * norm[:, None]), rtol=1e-9
+        model.standard_errors(T), np.sqrt(known * (1 - known) * norm[:, None]), rtol=SUMMED
     )
 
 
@@ -266,8 +267,8 @@ def test_seen_from_infinitely_far_away_all_rows_are_as_near(bandwidth, degree):
         how = {"bandwidth": (np.eye(3) + 0.3) * 1e-200, "scale": None}
     model = KernelRegressor(degree=degree, **how).fit(X, y)
     far = np.array([[1e160, -1e160, 1e160], [1e300, 0.0, 0.0]])
-    assert_allclose(model.predict(far), y.mean(), rtol=1e-13)
+    assert_allclose(model.predict(far), y.mean(), rtol=LAST_BITS)
     assert np.isfinite(model.standard_errors(far)).all()
-    assert_allclose(model.conditional_weights(far).sum(axis=1), 1.0, rtol=1e-13)
+    assert_allclose(model.conditional_weights(far).sum(axis=1), 1.0, rtol=LAST_BITS)
     shares = KernelClassifier(**how).fit(X, y > 0).predict_proba(far)
-    assert_allclose(shares[:, 1], (y > 0).mean(), rtol=1e-13)
+    assert_allclose(shares[:, 1], (y > 0).mean(), rtol=LAST_BITS)

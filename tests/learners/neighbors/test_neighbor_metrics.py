@@ -16,6 +16,7 @@ from empirisk import (
 )
 from empirisk.selection.candidates import settled
 from neighbor_rows import data
+from tolerances import LAST_BITS, SUMMED
 
 
 def test_standardize_is_a_scaler_before_it():
@@ -23,7 +24,7 @@ def test_standardize_is_a_scaler_before_it():
     points = data(seed=1)[0]
     peer = make_pipeline(StandardScaler(), peers.KNeighborsRegressor(4)).fit(X, y)
     model = KNeighborsRegressor(4, standardize=True).fit(X, y)
-    assert_allclose(model.predict(points), peer.predict(points), rtol=1e-12)
+    assert_allclose(model.predict(points), peer.predict(points), rtol=SUMMED)
     other = KNeighborsRegressor(4, standardize=True).fit(X * [1e200, 1.0, 1e-150], y)
     assert_array_equal(other.predict(points * [1e200, 1.0, 1e-150]), model.predict(points))
 
@@ -51,9 +52,9 @@ def test_estimated_mahalanobis_counts_copies_and_ignores_units():
     copies = np.repeat(np.arange(len(y)), weight)
     model = KNeighborsRegressor(4, metric="mahalanobis")
     one = model.fit(X, y, sample_weight=weight).predict(X)
-    assert_allclose(model.fit(X[copies], y[copies]).predict(X), one, rtol=1e-9)
+    assert_allclose(model.fit(X[copies], y[copies]).predict(X), one, rtol=SUMMED)
     mix = np.array([[2.0, 1.0, 0.0], [0.0, 3.0, 5.0], [1.0, 0.0, 1.0]])
-    assert_allclose(model.fit(X[copies] @ mix, y[copies]).predict(X @ mix), one, rtol=1e-9)
+    assert_allclose(model.fit(X[copies] @ mix, y[copies]).predict(X @ mix), one, rtol=SUMMED)
 
 
 def test_columns_are_standardised_among_candidates_unless_told_otherwise():
@@ -94,7 +95,7 @@ def test_given_metrics_of_extreme_or_far_rows_find_the_same_neighbours(how):
     near = KNeighborsRegressor(4, **how).fit(X, y).kneighbors(T)
     far = KNeighborsRegressor(4, **how).fit(X + 1e9, y).kneighbors(T + 1e9)
     assert (near[1] == far[1]).all()
-    np.testing.assert_allclose(far[0], near[0], rtol=1e-12)
+    np.testing.assert_allclose(far[0], near[0], rtol=SUMMED)
 
 
 @pytest.mark.parametrize("how", [{"standardize": True}, {"metric": "mahalanobis"}])
@@ -130,13 +131,13 @@ def test_distances_of_any_size_are_right(algorithm):
         expected = np.sort(all_distances, axis=1)[:, :4]
         for scale in (1e-200, 1e-40, 1.0, 1e40, 1e200):
             found, _ = model.fit(X * scale, y).kneighbors(points * scale)
-            assert_allclose(found / scale, expected, rtol=1e-12)
+            assert_allclose(found / scale, expected, rtol=SUMMED)
         for scale in (1.0, 1e-200):
             away, _ = model.fit(X * scale, y).kneighbors(np.full((40, X.shape[1]), 1e160))
-            assert_allclose(away / 1e160, X.shape[1] ** (1 / power), rtol=1e-14)
+            assert_allclose(away / 1e160, X.shape[1] ** (1 / power), rtol=LAST_BITS)
 
 
 def test_rows_that_differ_by_less_than_can_be_squared():
     X = np.column_stack([np.arange(30.0) * 1e-170, np.ones(30)])
     model = KNeighborsRegressor(2).fit(X, np.arange(30.0))
-    assert_allclose(model.predict(X[:-1] + [4e-171, 0.0]), np.arange(29) + 0.5, rtol=1e-15)
+    assert_allclose(model.predict(X[:-1] + [4e-171, 0.0]), np.arange(29) + 0.5, rtol=LAST_BITS)

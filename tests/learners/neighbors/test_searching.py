@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from empirisk.learners.neighbors.searching import Folds, MixedSearch, PointSearch
+from tolerances import LAST_BITS
 
 NORMS = ["euclidean", "manhattan", "chebyshev", "minkowski"]
 ALGORITHMS = ["kd_tree", "brute", "auto"]
@@ -96,7 +97,7 @@ def test_distances_whose_powers_are_not_within_float64(norm, algorithm, n_points
     search = PointSearch(X, norm, POWER, algorithm, 30)
     found = search.nearest(points * 1e160, 4)
     root = np.linalg.norm(points, 2 if norm == "euclidean" else POWER, axis=1)
-    assert_allclose(found.distances / 1e160, np.repeat(root[:, None], 4, axis=1), rtol=1e-14)
+    assert_allclose(found.distances / 1e160, np.repeat(root[:, None], 4, axis=1), rtol=LAST_BITS)
     assert_array_equal(found.rows, np.tile(np.arange(4), (n_points, 1)))
     X[:, 0] *= 1e-170
     X[:, 1:], points[:] = 1.0, [0.0, 1.0, 1.0]
@@ -105,7 +106,7 @@ def test_distances_whose_powers_are_not_within_float64(norm, algorithm, n_points
     found = PointSearch(X, norm, POWER, algorithm, 30).nearest(points, 4, folds=folds)
     rows = np.argsort(np.where(fold == 0, np.inf, np.abs(X[:, 0])))[:4]
     assert_array_equal(found.rows, np.tile(rows, (n_points, 1)))
-    assert_allclose(found.distances[0], np.abs(X[rows, 0]), rtol=1e-14)
+    assert_allclose(found.distances[0], np.abs(X[rows, 0]), rtol=LAST_BITS)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -152,4 +153,4 @@ def test_gowers_distance_is_that_of_its_definition():
     order = np.argsort(gaps, axis=1, kind="stable")[:, :9]
     found = MixedSearch(X, category, span).nearest(X[:40], 9)
     assert_array_equal(found.rows, order)
-    assert_allclose(found.distances, np.take_along_axis(gaps, order, axis=1), rtol=1e-15)
+    assert_allclose(found.distances, np.take_along_axis(gaps, order, axis=1), rtol=LAST_BITS)

@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import mlp_twin as twin
 from empirisk import PCA, Autoencoder, Dense, Dropout, Tuned
 from empirisk.runtime.errors import DataError, ParameterError
+from tolerances import SOLVED, SUMMED
 
 RNG = np.random.default_rng(0)
 TURN = RNG.uniform(0, 1.5 * np.pi, 200)
@@ -25,8 +26,8 @@ def test_codes_and_reconstructions_by_hand():
     b1, b2, b3, b4 = net._architecture.biases(net.params_)
     code = np.tanh(Z @ W1.T + b1) @ W2.T + b2
     back = np.tanh(code @ W3.T + b3) @ W4.T + b4
-    assert_allclose(net.encode(X), code, atol=1e-11)
-    assert_allclose(net.reconstruct(X), back * unit + X.mean(axis=0), rtol=1e-11)
+    assert_allclose(net.encode(X), code, rtol=0, atol=SUMMED)
+    assert_allclose(net.reconstruct(X), back * unit + X.mean(axis=0), rtol=SUMMED)
 
 
 @pytest.mark.parametrize("solver", ["adam", "sgd"])
@@ -39,7 +40,7 @@ def test_a_linear_pair_trains_as_the_twin(solver):
         start, draw, [3, 2, 3], "identity", twin.squared, Z, Z, np.ones(200),
         epochs=6, batch=40, solver=solver, alpha=1.0,
     )  # fmt: skip
-    assert_allclose(net.params_, params, rtol=1e-9, atol=1e-10)
+    assert_allclose(net.params_, params, rtol=SUMMED, atol=SUMMED)
     assert_allclose(net.loss_curve_, np.array(curve) * unit**2, rtol=1e-9)  # in units of X
 
 
@@ -59,7 +60,7 @@ def test_the_risk_of_rows_held_out():
     risk = net.reconstruction_risk(X, cv=4, random_state=0)
     assert 0 < risk.value < 0.2 * PCA(1).reconstruction_risk(X, cv=4, random_state=0).value
     path = net.reconstruction_path(X, [1, 10, 100], cv=4, random_state=0)
-    assert_allclose(path.risk[-1], risk.value, rtol=1e-12)
+    assert_allclose(path.risk[-1], risk.value, rtol=SUMMED)
     assert path.risk[0] > path.risk[-1]
 
 
@@ -77,7 +78,7 @@ def test_weights_are_copies_with_lbfgs():
     copies = np.repeat(np.arange(200), weight)
     net = Autoencoder(1, hidden_layer_sizes=4, solver="lbfgs", max_iter=10, **ALL)
     weighted = net.fit(X, sample_weight=weight).reconstruct(X)
-    assert_allclose(weighted, net.fit(X[copies]).reconstruct(X), rtol=1e-6, atol=1e-7)
+    assert_allclose(weighted, net.fit(X[copies]).reconstruct(X), rtol=SOLVED, atol=SOLVED)
 
 
 def test_layers_of_ones_own():

@@ -16,6 +16,7 @@ from empirisk.learners.networks.architecture import Architecture
 from empirisk.learners.networks.image_operations import AT_ONCE
 from empirisk.learners.networks.picture_layers import AveragePool, Conv1d, Conv2d, MaxPool
 from empirisk.runtime.errors import DataError, DataTypeError, ParameterError
+from tolerances import LAST_BITS, SUMMED
 
 rng = np.random.default_rng(0)
 DIGIT = np.zeros((6, 6))
@@ -83,15 +84,15 @@ def test_blur_keeps_constants_sharpen_too_and_margin_makes_them_zero():
     # Nine products are added up: a few units in the last place of 8 * 0.7.
     assert_allclose(convolve(flat, "blur"), 0.7, rtol=1e-15)
     assert_allclose(convolve(flat, "sharpen"), 0.7, rtol=1e-14)
-    assert_allclose(convolve(flat, "margin"), 0, atol=1e-14)
+    assert_allclose(convolve(flat, "margin"), 0, rtol=0, atol=LAST_BITS)
 
 
 def test_moving_means_of_a_list_begin_and_end_with_zeros():
     x = rng.integers(100, size=20)
     wide = np.concatenate([[0, 0], x, [0, 0]])
     means = [wide[i : i + 3].mean() for i in range(22)]
-    assert_allclose(convolve(x, [1 / 3] * 3, padding=2), means, rtol=1e-14)
-    assert_allclose(convolve(x, [1 / 3] * 3), means[2:-2], rtol=1e-14)
+    assert_allclose(convolve(x, [1 / 3] * 3, padding=2), means, rtol=LAST_BITS)
+    assert_allclose(convolve(x, [1 / 3] * 3), means[2:-2], rtol=LAST_BITS)
 
 
 sides, zeros, strides = st.integers(1, 7), st.integers(0, 3), st.integers(1, 4)
@@ -117,7 +118,7 @@ def test_convolution_and_pooling_equal_loops_over_all_numbers(drawn):
     if size[0] <= shape[0] and size[1] <= shape[1]:
         assert_array_equal(pool(image, size, stride=stride), slow_pool(image, size, stride, np.max))
         means = slow_pool(image, size, stride, np.mean)
-        assert_allclose(pool(image, size, stride=stride, by="mean"), means, rtol=1e-15)
+        assert_allclose(pool(image, size, stride=stride, by="mean"), means, rtol=LAST_BITS)
 
 
 @pytest.mark.parametrize("size", [(3, 3), (2, 5), (4, 1), (6, 6)])
@@ -192,7 +193,7 @@ def test_kernels_over_channels_are_a_layer_of_a_network(stride, padding):
     # 18 products each, added in another order.
     assert_allclose(found, through([layer], image, kernel.ravel()), rtol=1e-12, atol=1e-14)
     sums = sum(convolve(image[d], kernel[2, d], stride=stride, padding=padding) for d in range(3))
-    assert_allclose(found[2], sums, rtol=1e-12, atol=1e-14)
+    assert_allclose(found[2], sums, rtol=SUMMED, atol=LAST_BITS)
 
 
 def test_a_picture_without_channels_has_one():
@@ -206,7 +207,7 @@ def test_a_signal_through_a_layer_of_a_network():
     x, kernel = rng.normal(size=15), rng.normal(size=4)
     layer = Conv1d(1, 4, stride=2, padding=3, activation="identity", bias=False)
     found = convolve(x, kernel, stride=2, padding=3)
-    assert_allclose(found, through([layer], x[None], kernel)[0], rtol=1e-13, atol=1e-15)
+    assert_allclose(found, through([layer], x[None], kernel)[0], rtol=LAST_BITS, atol=LAST_BITS)
 
 
 @pytest.mark.parametrize("size, stride", [(2, None), (3, 1), ((2, 3), (3, 2))])
@@ -214,7 +215,7 @@ def test_pooling_is_a_layer_of_a_network(size, stride):
     image = rng.normal(size=(2, 9, 8))
     assert_array_equal(pool(image, size, stride=stride), through([MaxPool(size, stride)], image))
     means = through([AveragePool(size, stride)], image)
-    assert_allclose(pool(image, size, stride=stride, by="mean"), means, rtol=1e-14, atol=1e-15)
+    assert_allclose(pool(image, size, stride=stride, by="mean"), means, rtol=0, atol=LAST_BITS)
 
 
 def test_pooling_of_a_signal():
@@ -226,23 +227,23 @@ def test_the_sum_of_two_numbers_from_1_to_10_is_from_2_to_20():
     values, chances = sum_distribution([0.1] * 10, [0.1] * 10, first=(1, 1))
     assert_array_equal(values, np.arange(2, 21))
     counts = [sum(i + j == n for i in range(1, 11) for j in range(1, 11)) for n in values]
-    assert_allclose(chances, np.array(counts) / 100, rtol=1e-14)
+    assert_allclose(chances, np.array(counts) / 100, rtol=LAST_BITS)
 
 
 def test_sums_of_variables_are_convolutions_and_transforms_multiply():
     p, q = rng.dirichlet(np.ones(7)), rng.dirichlet(np.ones(4))
     values, chances = sum_distribution(p, q, first=(-3, 5))
     assert (values[0], values[-1]) == (2, 2 + 9)
-    assert_allclose(chances, convolve(p, q, flip=True, padding=3), rtol=1e-14)
+    assert_allclose(chances, convolve(p, q, flip=True, padding=3), rtol=LAST_BITS)
     product = np.fft.rfft(p, 10) * np.fft.rfft(q, 10)
-    assert_allclose(chances, np.fft.irfft(product, 10), atol=1e-15)
+    assert_allclose(chances, np.fft.irfft(product, 10), rtol=0, atol=LAST_BITS)
     means = np.arange(-3, 4) @ p + np.arange(5, 9) @ q
-    assert_allclose(values @ chances, means, rtol=1e-13)
+    assert_allclose(values @ chances, means, rtol=LAST_BITS)
 
 
 def test_tails_of_a_sum_have_all_their_digits():
     p = np.array([1 - 1e-150, 1e-150])
-    assert_allclose(sum_distribution(p, p)[1], [1, 2e-150, 1e-300], rtol=1e-15)
+    assert_allclose(sum_distribution(p, p)[1], [1, 2e-150, 1e-300], rtol=LAST_BITS)
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e200])
@@ -255,7 +256,7 @@ def test_huge_and_tiny_numbers(scale):
 
 def test_the_largest_numbers_have_means_and_no_weighted_sums():
     largest = np.full((3, 3), np.finfo(float).max)
-    assert_allclose(pool(largest, 3, by="mean"), largest[:1, :1], rtol=1e-15)
+    assert_allclose(pool(largest, 3, by="mean"), largest[:1, :1], rtol=LAST_BITS)
     with pytest.raises(DataError, match="divide one of them"):
         convolve(largest, "margin")
 

@@ -11,6 +11,7 @@ import mlp_twin as twin
 from empirisk import MLPClassifier, MLPRegressor
 from empirisk.runtime.errors import DataError, DivergenceError
 from empirisk.solvers.steps import Decaying
+from tolerances import SOLVED, SUMMED
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(90, 3))
@@ -70,11 +71,11 @@ def test_training_on_classes_equals_that_of_the_twin(activation, classes):
     net.fit(X, classes)
     k = 1 if classes.max() == 1 else 3
     params, curve = twin_of(net, [3, 6, k], activation, twin.log_loss, classes[:, np.newaxis])
-    assert_allclose(net.params_, params, rtol=1e-9, atol=1e-10)
-    assert_allclose(net.loss_curve_, curve, rtol=1e-10)
+    assert_allclose(net.params_, params, rtol=SUMMED, atol=SUMMED)
+    assert_allclose(net.loss_curve_, curve, rtol=SUMMED)
     raw = twin.outputs(params, [3, 6, k], activation, X)[0]
     probabilities = softmax(raw, axis=1) if k > 1 else np.hstack([expit(-raw), expit(raw)])
-    assert_allclose(net.predict_proba(X), probabilities, atol=1e-9)
+    assert_allclose(net.predict_proba(X), probabilities, rtol=0, atol=SUMMED)
 
 
 @pytest.mark.parametrize("loss", REGRESSION)
@@ -86,8 +87,8 @@ def test_training_with_weights_equals_that_of_the_twin(loss, outputs):
     net.fit(X, y[:, 0] if outputs == 1 else y, sample_weight=weight)
     sizes = [3, 4, outputs]
     params, curve = twin_of(net, sizes, "logistic", REGRESSION[loss], y, weight)
-    assert_allclose(net.params_, params, rtol=1e-9, atol=1e-10)
-    assert_allclose(net.loss_curve_, curve, rtol=1e-10)
+    assert_allclose(net.params_, params, rtol=SUMMED, atol=SUMMED)
+    assert_allclose(net.loss_curve_, curve, rtol=SUMMED)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -105,9 +106,9 @@ def test_lbfgs_finds_what_scikit_learn_finds_from_the_same_start(seed, kind):
     with pytest.warns(PeerWarning):
         peer.fit(X, y)
     net = ours(hidden_layer_sizes=5, **settings, **{**PLAIN, "random_state": seed}).fit(X, y)
-    assert_allclose(net.loss_, peer.loss_, rtol=1e-6)
+    assert_allclose(net.loss_, peer.loss_, rtol=SOLVED)
     for one, other in zip(net.coefs_, peer.coefs_, strict=True):
-        assert_allclose(one, other, rtol=1e-9, atol=1e-9)
+        assert_allclose(one, other, rtol=SOLVED, atol=SOLVED)
 
 
 def from_start(peer, start, sizes, y):
@@ -149,7 +150,7 @@ def test_rates_and_endings_are_those_of_scikit_learn(settings, patience):
     assert net.t_ == peer.t_
     assert_allclose(net.loss_curve_, peer.loss_curve_, rtol=1e-8)  # rounding grows with steps
     for one, other in zip(net.coefs_, peer.coefs_, strict=True):
-        assert_allclose(one, other, rtol=1e-6, atol=1e-8)
+        assert_allclose(one, other, rtol=SOLVED, atol=SOLVED)
 
 
 def by_hand(net, rows, activation):
@@ -169,7 +170,7 @@ def test_coefficients_in_units_give_the_predictions(standardize, loss):
         random_state=0,
     ).fit(rows, 7 * COUNTS)  # fmt: skip
     found = by_hand(net, rows, "tanh")[:, 0]
-    assert_allclose(net.predict(rows), np.exp(found) if loss == "poisson" else found, rtol=1e-9)
+    assert_allclose(net.predict(rows), np.exp(found) if loss == "poisson" else found, rtol=SUMMED)
     assert net.out_activation_ == ("exp" if loss == "poisson" else "identity")
 
 
@@ -178,7 +179,7 @@ def test_coefficients_in_units_give_the_scores_of_classes(classes):
     rows = X * [10.0, 0.1, 1.0] + [5.0, 0.0, -3.0]
     net = MLPClassifier(6, max_iter=10, n_iter_no_change=None, random_state=0).fit(rows, classes)
     assert_allclose(
-        net.decision_function(rows), by_hand(net, rows, "relu").squeeze(), rtol=1e-9, atol=1e-12
+        net.decision_function(rows), by_hand(net, rows, "relu").squeeze(), rtol=SUMMED, atol=SUMMED
     )
     assert net.out_activation_ == ("logistic" if classes is TWO else "softmax")
 
@@ -188,7 +189,7 @@ def test_several_outputs_are_predicted_together():
     net = MLPRegressor(hidden_layer_sizes=20, solver="lbfgs", random_state=0)
     net.set_params(n_iter_no_change=None).fit(X, both)
     assert net.predict(X).shape == (90, 2)
-    assert_allclose(net.predict(X), by_hand(net, X, "relu"), rtol=1e-9)
+    assert_allclose(net.predict(X), by_hand(net, X, "relu"), rtol=SOLVED)
     assert net.score(X, both) > 0.9
 
 
@@ -233,7 +234,7 @@ def test_single_precision_is_kept_and_close_to_double():
     assert net.set_params(dtype="float32").fit(X, THREE).params_.dtype == np.float32
     net.set_params(dtype="float64").fit(X.astype(np.float32), THREE)
     assert net.params_.dtype == np.float64
-    assert_allclose(net.predict_proba(X), double, atol=1e-5)  # X was rounded
+    assert_allclose(net.predict_proba(X), double, rtol=0, atol=1e-05)  # X was rounded
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from empirisk import (
     select,
 )
 from empirisk.runtime.errors import ParameterError
+from tolerances import SUMMED
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(150, 4))
@@ -63,9 +64,9 @@ def test_a_margin_loss_of_ones_own_is_as_good_as_the_built_in_one(layers, labels
     weight = np.linspace(0.5, 2, 150)
     weighted = net.fit(X, labels, sample_weight=weight).params_
     net.set_params(loss=OwnHinge())
-    assert_allclose(net.fit(X, labels).params_, built_in, rtol=1e-9, atol=1e-11)
+    assert_allclose(net.fit(X, labels).params_, built_in, rtol=SUMMED, atol=SUMMED)
     again = net.fit(X, labels, sample_weight=weight).params_
-    assert_allclose(again, weighted, rtol=1e-9, atol=1e-11)
+    assert_allclose(again, weighted, rtol=SUMMED, atol=SUMMED)
     assert np.abs(weighted - built_in).max() > 1e-3
     assert not hasattr(net, "predict_proba")
 
@@ -91,7 +92,7 @@ def test_margin_losses_learn(loss, labels):
     assert of_rows.mean() < 0.5 * net.loss_curve_[0]
     assert hasattr(net, "predict_proba") == losses.as_margin_loss(loss).has_probability
     if hasattr(net, "predict_proba"):
-        assert_allclose(net.predict_proba(X).sum(axis=1), 1, rtol=1e-12)
+        assert_allclose(net.predict_proba(X).sum(axis=1), 1, rtol=SUMMED)
 
 
 @pytest.mark.parametrize("loss", MARGINS[:5])
@@ -106,7 +107,7 @@ def test_a_linear_network_minimises_the_margin_loss(loss):
         return phi.value(margins).mean() + (params[:4] ** 2).sum() / 300
 
     least = objective(net.params_)
-    assert_allclose(least, net.loss_, rtol=1e-10)
+    assert_allclose(least, net.loss_, rtol=SUMMED)
     rng = np.random.default_rng(1)
     slack = 1e-3 if loss == "hinge" else 1e-7  # kinks end a line search early
     for size in (0.3, 0.03):

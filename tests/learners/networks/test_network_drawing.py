@@ -19,6 +19,7 @@ from empirisk import (
     convolve,
 )
 from empirisk.runtime.errors import DataError, ParameterError
+from tolerances import SUMMED
 
 mpl.use("agg")
 X, Y = load_digits(return_X_y=True)
@@ -53,7 +54,9 @@ def test_the_curve_of_training_has_its_losses():
     net = MLPRegressor(hidden_layer_sizes=3, max_iter=6, early_stopping=True, **ALL_EPOCHS)
     net.fit(X, X[:, 20])
     curves = [line.get_ydata() for line in net.plot_training().get_lines()]
-    assert any(len(each) == 6 and np.allclose(each, net.loss_curve_) for each in curves)
+    assert any(
+        len(each) == 6 and np.allclose(each, net.loss_curve_, rtol=SUMMED) for each in curves
+    )
     held_out = -np.array(net.validation_scores_)
     assert any(len(each) == 6 and np.allclose(each, held_out) for each in curves)
 
@@ -74,9 +77,11 @@ def test_feature_maps_are_convolutions_of_the_picture():
     kernels, bias = NET.params_[:27].reshape(3, 1, 3, 3), NET.params_[27:30]
     picture = ((X[1] - NET._centre) / NET._unit).reshape(1, 8, 8)
     by_hand = convolve(picture, kernels, padding=1) + bias[:, np.newaxis, np.newaxis]
-    assert_allclose(maps[1], np.maximum(by_hand, 0.0), rtol=1e-10, atol=1e-12)
+    assert_allclose(maps[1], np.maximum(by_hand, 0.0), rtol=SUMMED, atol=SUMMED)
     assert NET.feature_maps(X[:4], 2).shape == (4, 48)
-    assert_allclose(NET.feature_maps(X[:4], 2), NET.feature_maps(X[:4], 1).reshape(4, -1))
+    assert_allclose(
+        NET.feature_maps(X[:4], 2), NET.feature_maps(X[:4], 1).reshape(4, -1), rtol=SUMMED
+    )
 
 
 def test_kernels_and_feature_maps_are_pictures():

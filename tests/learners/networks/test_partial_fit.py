@@ -16,6 +16,7 @@ from empirisk.runtime.errors import (
     ParameterError,
 )
 from empirisk.runtime.streams import spawn
+from tolerances import SUMMED
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 4))
@@ -53,7 +54,7 @@ def test_calls_of_partial_fit_are_epochs(solver):
         first, None, sizes, "relu", twin.log_loss, Z, codes, np.ones(120),
         epochs=4, batch=16, solver=solver, alpha=1e-4,
     )  # fmt: skip
-    assert_allclose(bits.params_, params, rtol=1e-9, atol=1e-10)
+    assert_allclose(bits.params_, params, rtol=SUMMED, atol=SUMMED)
 
 
 def test_partial_fit_of_parts_learns():

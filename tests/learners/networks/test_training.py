@@ -24,6 +24,7 @@ from empirisk.runtime.errors import (
     ParameterError,
 )
 from empirisk.runtime.streams import spawn
+from tolerances import SOLVED, SUMMED
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 4))
@@ -56,7 +57,7 @@ def test_early_stopping_goes_back_to_the_best_epoch():
     train, judged = held_out_rows(net, Y[:, np.newaxis], 0)
     assert len(judged) == 12
     error = net.predict(X[judged]) - Y[judged]
-    assert_allclose(-(error**2).mean() / 2, scores.max(), rtol=1e-10)
+    assert_allclose(-(error**2).mean() / 2, scores.max(), rtol=SUMMED)
     start, draw = twin.start_of(5, [4, 40, 1], "tanh")
     params, curve = twin.trained(
         start, draw, [4, 40, 1], "tanh", twin.squared, X[train], Y[train, np.newaxis],
@@ -77,7 +78,7 @@ def test_early_stopping_ends_when_the_score_no_longer_rises():
     codes = np.searchsorted(net.classes_, LABELS)
     _, judged = held_out_rows(net, codes[:, np.newaxis], 3)
     p = net.predict_proba(X[judged])[np.arange(len(judged)), codes[judged]]
-    assert_allclose(np.log(p).mean(), max(scores), rtol=1e-9)
+    assert_allclose(np.log(p).mean(), max(scores), rtol=SUMMED)
 
 
 def test_early_stopping_of_lbfgs_goes_back_too():
@@ -87,7 +88,7 @@ def test_early_stopping_of_lbfgs_goes_back_too():
     ).fit(X, Y)  # fmt: skip
     _, judged = held_out_rows(net, Y[:, np.newaxis], 0)
     error = net.predict(X[judged]) - Y[judged]
-    assert_allclose(-(error**2).mean() / 2, net.best_validation_score_, rtol=1e-10)
+    assert_allclose(-(error**2).mean() / 2, net.best_validation_score_, rtol=SUMMED)
     assert int(np.argmax(net.validation_scores_)) + 1 < net.n_iter_
 
 
@@ -143,7 +144,7 @@ def test_dropout_trains_and_is_off_in_predictions():
     for W, b in zip(net.coefs_[:-1], net.intercepts_[:-1], strict=True):
         Z = np.maximum(Z @ W + b, 0)
     raw = Z @ net.coefs_[-1] + net.intercepts_[-1]
-    assert_allclose(net.decision_function(X), raw, rtol=1e-8, atol=1e-10)
+    assert_allclose(net.decision_function(X), raw, rtol=SUMMED, atol=SUMMED)
     without = MLPClassifier(40, learning_rate_init=0.01, max_iter=60, **ALL).fit(X, LABELS)
     assert net.loss_ > without.loss_  # units that are left out make training harder
     same = NetworkClassifier([Dense(40), Dropout(0.5)], learning_rate_init=0.01, max_iter=60, **ALL)
@@ -161,7 +162,7 @@ def test_steps_are_no_longer_than_allowed():
     start = MLPRegressor(hidden_layer_sizes=5, max_iter=1, **settings, **ALL).fit(X, 100 * Y)
     before = start.params_.copy()
     start.set_params(warm_start=True, max_grad_norm=1e-3).fit(X, 100 * Y)
-    assert_allclose(np.linalg.norm(start.params_ - before), 1e-4, rtol=1e-9)
+    assert_allclose(np.linalg.norm(start.params_ - before), 1e-4, rtol=SOLVED)
 
 
 @pytest.mark.parametrize("kind", ["values", "classes"])
@@ -176,7 +177,7 @@ def test_weights_are_copies_with_lbfgs(kind):
     weighted = net.fit(X, y, sample_weight=weight).coefs_
     copied = net.fit(X[copies], y[copies]).coefs_
     for one, other in zip(weighted, copied, strict=True):
-        assert_allclose(one, other, rtol=1e-6, atol=1e-8)
+        assert_allclose(one, other, rtol=SOLVED, atol=SOLVED)
 
 
 def test_weights_are_copies_in_the_mean_with_batches():

@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from empirisk import DecisionTreeClassifier, DecisionTreeRegressor, Table, Tuned
 from empirisk.data.table_door import check_places
+from tolerances import SUMMED
 from tree_twins import IMPURITIES, best_gain, class_impurity
 
 
@@ -27,7 +28,7 @@ def test_no_subset_of_levels_is_better_for_numbers_and_two_classes(seed):
     for criterion, y in (("squared_error", rng.normal(size=n)), ("poisson", counts)):
         model = DecisionTreeRegressor(criterion=criterion, **how).fit(X, y, w)
         best = best_gain(X, y, w, IMPURITIES[criterion], {0})
-        assert_allclose(stump_gain(model, w.sum()), best, rtol=1e-10)
+        assert_allclose(stump_gain(model, w.sum()), best, rtol=SUMMED)
     for criterion in ("gini", "entropy", "misclassification"):
         model = DecisionTreeClassifier(criterion=criterion, **how).fit(X, labels, w)
         best = best_gain(X, labels, w, class_impurity(criterion, 2), {0})
@@ -70,7 +71,7 @@ def test_absolute_errors_and_several_outputs_are_near_the_best_subset():
     assert np.mean(parts) > 0.95
     Y = np.column_stack([X[:, 0] % 2, X[:, 0] % 2 + 1])
     both = DecisionTreeRegressor(categorical_features=[0], max_depth=1).fit(X, Y)
-    assert_allclose(both.predict(X), Y, atol=1e-12)
+    assert_allclose(both.predict(X), Y, rtol=0, atol=SUMMED)
 
 
 @pytest.mark.parametrize("levels", [31, 32, 33, 64, 300])
@@ -83,7 +84,7 @@ def test_words_of_subsets_of_any_length(levels):
     assert_array_equal(model.predict(X), even)
     y = rng.normal(size=levels)[X[:, 0].astype(int)]
     deep = DecisionTreeRegressor(categorical_features=[0]).fit(X, y)
-    assert_allclose(deep.predict(X), y, rtol=1e-12)
+    assert_allclose(deep.predict(X), y, rtol=SUMMED)
     assert deep.get_n_leaves() == levels
 
 
@@ -113,17 +114,20 @@ def test_the_order_and_the_names_of_levels_change_nothing():
     a = DecisionTreeRegressor(**how).fit(np.column_stack([code, z]), y)
     b = DecisionTreeRegressor(**how).fit(np.column_stack([order[code], z]), y)
     assert_allclose(
-        a.predict(np.column_stack([code, z])), b.predict(np.column_stack([order[code], z]))
+        a.predict(np.column_stack([code, z])),
+        b.predict(np.column_stack([order[code], z])),
+        rtol=SUMMED,
     )
     words = pd.DataFrame({"level": [f"level {k}" for k in code], "z": z})
     c = DecisionTreeRegressor(min_samples_leaf=5).fit(words, y)
-    assert_allclose(c.predict(words), a.predict(np.column_stack([code, z])))
+    assert_allclose(c.predict(words), a.predict(np.column_stack([code, z])), rtol=SUMMED)
     labels = np.digitize(y, [-0.5, 0.5])
     a = DecisionTreeClassifier(**how).fit(np.column_stack([code, z]), labels)
     b = DecisionTreeClassifier(**how).fit(np.column_stack([order[code], z]), labels)
     assert_allclose(
         a.score(np.column_stack([code, z]), labels),
         b.score(np.column_stack([order[code], z]), labels),
+        rtol=SUMMED,
     )
 
 
@@ -142,8 +146,8 @@ def test_dates_truths_and_identifiers_can_be_categories():
     for name in ("day", "id"):
         model = DecisionTreeRegressor(categorical_features=[name], max_leaf_nodes=5)
         model.fit(frame[[name]], y)
-        assert_allclose(model.predict(frame[[name]])[1:], y[1:], atol=1e-12)
-        assert_allclose(model.predict(frame[[name]].iloc[1:2]), y[1], atol=1e-12)
+        assert_allclose(model.predict(frame[[name]])[1:], y[1:], rtol=0, atol=SUMMED)
+        assert_allclose(model.predict(frame[[name]].iloc[1:2]), y[1], rtol=0, atol=SUMMED)
     odd = DecisionTreeRegressor(categorical_features=["odd"]).fit(frame[["odd"]], day % 2)
     assert_array_equal(odd.predict(frame[["odd"]].iloc[:3]), day[:3] % 2)
     texts = pd.DataFrame({"note": [f"note {i}" for i in range(120)]})

@@ -11,6 +11,7 @@ from empirisk import (
     LinearTreeClassifier,
     LinearTreeRegressor,
 )
+from tolerances import SOLVED, SUMMED
 
 COSTS = [[0, 5, 1], [1, 0, 2], [3, 0.7, 0]]
 LIMITS = [
@@ -56,8 +57,8 @@ def check_copies(learner, X, y, weight, copies):
     assert_array_equal(a.threshold, b.threshold)
     assert_array_equal(a.children_right, b.children_right)
     assert_array_equal(a.missing_go_to_left, b.missing_go_to_left)
-    assert_allclose(a.weighted_n_node_samples, b.weighted_n_node_samples, rtol=1e-12)
-    assert_allclose(a.value, b.value, rtol=1e-10, atol=1e-12)
+    assert_allclose(a.weighted_n_node_samples, b.weighted_n_node_samples, rtol=SUMMED)
+    assert_allclose(a.value, b.value, rtol=SOLVED, atol=SUMMED)
     return a, b
 
 
@@ -122,7 +123,7 @@ def test_weights_that_are_not_whole_count_rows_as_in_scikit_learn(factors):
         ours = DecisionTreeClassifier(**limits, **factors).fit(X, y, weight)
         theirs = peer.DecisionTreeClassifier(**limits, **factors, random_state=0).fit(X, y, weight)
         share = ours.predict_proba(X)[:, 1]
-        assert_allclose(share, theirs.predict_proba(X)[:, 1], rtol=1e-10)
+        assert_allclose(share, theirs.predict_proba(X)[:, 1], rtol=SUMMED)
 
 
 def test_the_least_part_of_the_weight_has_the_factors_of_classes_as_in_scikit_learn():
@@ -132,4 +133,4 @@ def test_the_least_part_of_the_weight_has_the_factors_of_classes_as_in_scikit_le
         how = {"class_weight": {0: factor, 1: 1}, "min_weight_fraction_leaf": 0.07}
         ours = DecisionTreeClassifier(**how).fit(X, y)
         theirs = peer.DecisionTreeClassifier(**how, random_state=0).fit(X, y)
-        assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-10)
+        assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=SUMMED)

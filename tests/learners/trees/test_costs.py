@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from empirisk import DecisionTreeClassifier, Tuned, compare, risk, select
 from empirisk.losses import Costs
 from empirisk.runtime.errors import ParameterError
+from tolerances import SUMMED
 from tree_twins import audit, class_impurity
 
 
@@ -30,6 +31,7 @@ def test_leaves_have_the_label_of_least_expected_cost():
         assert_allclose(
             shares[leaves == leaf][0],
             np.bincount(y[leaves == leaf], minlength=3) / (leaves == leaf).sum(),
+            rtol=SUMMED,
         )
 
 
@@ -65,7 +67,7 @@ def test_equal_costs_change_nothing():
     for growth in ("priors", "gini"):
         equal = DecisionTreeClassifier(cost_matrix=1 - np.eye(3), cost_growth=growth).fit(X, y)
         assert_array_equal(equal.tree_.feature, plain.tree_.feature)
-        assert_allclose(equal.predict_proba(X), plain.predict_proba(X), atol=1e-12)
+        assert_allclose(equal.predict_proba(X), plain.predict_proba(X), rtol=0, atol=SUMMED)
 
 
 def test_altered_priors_are_weights_of_classes_by_what_their_mistakes_cost():
@@ -75,8 +77,10 @@ def test_altered_priors_are_weights_of_classes_by_what_their_mistakes_cost():
         class_weight=dict(enumerate(COSTS.sum(axis=0))), min_samples_leaf=4
     ).fit(X, y)
     assert_array_equal(altered.tree_.feature, weighted.tree_.feature)
-    assert_allclose(altered.tree_.threshold, weighted.tree_.threshold)
-    assert_allclose(altered.tree_.weighted_n_node_samples, altered.tree_.n_node_samples)
+    assert_allclose(altered.tree_.threshold, weighted.tree_.threshold, rtol=SUMMED)
+    assert_allclose(
+        altered.tree_.weighted_n_node_samples, altered.tree_.n_node_samples, rtol=SUMMED
+    )
 
 
 def test_a_class_whose_mistakes_cost_nothing_counts_like_the_cheapest_other():
@@ -175,4 +179,4 @@ def test_the_unit_of_costs_changes_nothing(unit, how, n_classes):
     assert_array_equal(a.tree_.feature, b.tree_.feature)
     assert_array_equal(a.predict(X), b.predict(X))
     in_costs = "criterion" in how or "cost_growth" in how
-    assert_allclose(a.tree_.impurity, b.tree_.impurity / (unit if in_costs else 1), rtol=1e-12)
+    assert_allclose(a.tree_.impurity, b.tree_.impurity / (unit if in_costs else 1), rtol=SUMMED)

@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose
 from empirisk import DecisionTreeClassifier, DecisionTreeRegressor, Table, datasets, draw_tree
 from empirisk.charts.tidy_layout import tidy_layout
 from empirisk.runtime.errors import ParameterError
+from tolerances import SUMMED
 
 
 def penguins(leaves, **how):
@@ -99,7 +100,7 @@ def test_bars_are_the_shares_of_the_classes():
     nodes, classes = np.nonzero(shares)
     for node in range(model.tree_.node_count):
         mine = widths[nodes == node]
-        assert_allclose(mine / mine.sum(), shares[node, classes[nodes == node]], rtol=1e-9)
+        assert_allclose(mine / mine.sum(), shares[node, classes[nodes == node]], rtol=SUMMED)
     legend = [text.get_text() for text in ax.get_legend().get_texts()]
     assert legend == ["Adelie", "Chinstrap", "Gentoo"]
 
@@ -111,7 +112,7 @@ def test_edges_are_as_wide_as_the_share_of_the_rows():
     width = np.array([line.get_linewidth() for line in ax.lines])
     slope = np.polyfit(weight[1:] / weight[0], width, 1)
     assert slope[0] > 5
-    assert_allclose(width, np.polyval(slope, weight[1:] / weight[0]), atol=1e-9)
+    assert_allclose(width, np.polyval(slope, weight[1:] / weight[0]), rtol=0, atol=SUMMED)
 
 
 def test_darker_boxes_have_larger_values():
@@ -182,8 +183,8 @@ def test_the_unit_changes_the_numbers_of_a_picture_alone(scale, tmp_path):
         assert 0 <= thing.x0 < thing.x1 <= width
         assert 0 <= thing.y0 < thing.y1 <= height
     tones = [[box.get_facecolor() for box in boxes(a).values()] for a in (ax, plain)]
-    assert_allclose(*tones, atol=1e-9)
-    assert_allclose(*([edge.get_linewidth() for edge in a.lines] for a in (ax, plain)), rtol=1e-9)
+    assert_allclose(*tones, rtol=0, atol=SUMMED)
+    assert_allclose(*([edge.get_linewidth() for edge in a.lines] for a in (ax, plain)), rtol=SUMMED)
 
 
 def test_one_leaf_several_outputs_and_many_classes(tmp_path):
@@ -225,8 +226,8 @@ def test_the_layout_is_tidy():
     for node in range(len(parent)):
         children = [i for i in range(len(parent)) if parent[i] == node]
         if children:
-            assert centre[node] == pytest.approx(centre[children].mean())
-    assert (centre - breadth / 2).min() == pytest.approx(0)
+            assert centre[node] == pytest.approx(centre[children].mean(), rel=SUMMED)
+    assert (centre - breadth / 2).min() == pytest.approx(0, rel=SUMMED)
 
 
 def _grown(parent, rng):

@@ -10,6 +10,7 @@ import empirisk.runtime.scratch as scratch
 from empirisk import DecisionTreeClassifier, DecisionTreeRegressor, Table, load, save
 from empirisk.runtime.deadlines import deadline
 from empirisk.runtime.errors import DataError, DeadlineError, ParameterError
+from tolerances import LAST_BITS, SUMMED
 from tree_twins import walk
 
 ARRAYS = ("children_right", "feature", "threshold", "impurity", "gain", "n_node_samples", "value")
@@ -94,7 +95,7 @@ def test_the_order_of_rows_and_of_features_changes_no_prediction():
     shuffled = DecisionTreeRegressor(min_samples_leaf=5).fit(X[rows], y[rows])
     same(plain.tree_, shuffled.tree_, ("feature", "threshold", "n_node_samples"))
     turned = DecisionTreeRegressor(min_samples_leaf=5).fit(X[:, columns], y)
-    assert_allclose(turned.predict(X[:, columns]), plain.predict(X), rtol=1e-12)
+    assert_allclose(turned.predict(X[:, columns]), plain.predict(X), rtol=SUMMED)
 
 
 @pytest.mark.parametrize("min_samples_leaf", [1, 4])
@@ -110,7 +111,7 @@ def test_whole_weights_are_copies_in_every_limit(criterion, min_samples_leaf):
     a = learner(**how).fit(X, y, sample_weight=weight).tree_
     b = learner(**how).fit(X[copies], y[copies]).tree_
     same(a, b, ("children_right", "feature", "threshold"))
-    assert_allclose(a.value, b.value, rtol=1e-12, atol=1e-15)
+    assert_allclose(a.value, b.value, rtol=SUMMED, atol=LAST_BITS)
 
 
 def test_draws_of_features_depend_on_the_seed_alone():
@@ -181,7 +182,7 @@ def test_units_of_the_target_change_nothing(power, criterion):
     b = DecisionTreeRegressor(criterion=criterion).fit(X, y * unit)
     same(a.tree_, b.tree_, ("feature", "threshold"))
     assert_array_equal(a.predict(X) * unit, b.predict(X))
-    assert_allclose(a.feature_importances_, b.feature_importances_)
+    assert_allclose(a.feature_importances_, b.feature_importances_, rtol=SUMMED)
 
 
 def test_frames_tables_and_arrays_give_one_tree(tmp_path):

@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import chi2_contingency
 
 from empirisk import DecisionTreeClassifier, DecisionTreeRegressor
+from tolerances import SOLVED, SUMMED
 from tree_twins import IMPURITIES, class_impurity, split_cost
 
 NAMES = ["squared_error", "absolute_error", "poisson", "gini 2", "gini 4", "entropy 2", "entropy 4"]
@@ -117,10 +118,12 @@ def test_the_same_predictions_of_fresh_rows_whatever_limits_the_tree(name, missi
                 for learner in pair
             )
             assert a.tree_.node_count == b.tree_.node_count, how
-            assert_allclose(np.sort(a.tree_.impurity), np.sort(b.tree_.impurity), atol=1e-10)
+            assert_allclose(
+                np.sort(a.tree_.impurity), np.sort(b.tree_.impurity), rtol=0, atol=SUMMED
+            )
             shares = hasattr(a, "predict_proba")
             values = [m.predict_proba(fresh) if shares else m.predict(fresh) for m in (a, b)]
-            assert_allclose(*values, rtol=1e-10, atol=1e-12, err_msg=str(how))
+            assert_allclose(*values, err_msg=str(how), rtol=SUMMED, atol=SUMMED)
 
 
 @pytest.mark.parametrize("name", ["absolute_error", "poisson", "gini 2", "gini 4", "entropy 4"])
@@ -136,8 +139,8 @@ def test_the_same_pruning_path(name, seed):
     )
     # scikit-learn's splits of nodes of one class are pruned at alphas of about 1e-17.
     real = (b.ccp_alphas == 0) | (b.ccp_alphas > 1e-14)
-    assert_allclose(a.ccp_alphas, b.ccp_alphas[real], rtol=1e-8, atol=1e-13)
-    assert_allclose(a.impurities, b.impurities[real], rtol=1e-10)
+    assert_allclose(a.ccp_alphas, b.ccp_alphas[real], rtol=SOLVED, atol=SUMMED)
+    assert_allclose(a.impurities, b.impurities[real], rtol=SUMMED)
 
 
 def test_weights_of_classes():
@@ -152,11 +155,11 @@ def test_weights_of_classes():
         a = DecisionTreeClassifier(**how).fit(X, y)
         b = peer.DecisionTreeClassifier(random_state=0, **how).fit(X, y)
         assert follow(a.tree_, b.tree_, X, y, factors[y], class_impurity("gini", 3)) > 10
-        assert_allclose(a.tree_.value[0], b.tree_.value[0], rtol=1e-12)
-        assert_allclose(a.tree_.weighted_n_node_samples[0], factors @ counts)
+        assert_allclose(a.tree_.value[0], b.tree_.value[0], rtol=SUMMED)
+        assert_allclose(a.tree_.weighted_n_node_samples[0], factors @ counts, rtol=SUMMED)
     # With weights of rows, "balanced" gives classes equal weight here, scikit-learn equal numbers.
     a = DecisionTreeClassifier(class_weight="balanced").fit(X, y, sample_weight=w)
-    assert_allclose(a.tree_.value[0, 0], 1 / 3)
+    assert_allclose(a.tree_.value[0, 0], 1 / 3, rtol=SUMMED)
 
 
 def test_features_are_drawn_as_often_as_in_scikit_learn():

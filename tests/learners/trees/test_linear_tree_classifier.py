@@ -16,6 +16,7 @@ from empirisk import (
     save,
 )
 from empirisk.runtime.errors import ConvergenceWarning, ParameterError
+from tolerances import SUMMED
 
 
 def sample(seed, n=300, n_classes=2):
@@ -34,7 +35,7 @@ def test_one_leaf_is_logistic_regression_on_all_rows(n_classes):
     tree = LinearTreeClassifier(alpha=0.4, min_samples_split=1000).fit(X, y, sample_weight=w)
     logistic = LogisticRegression(C=1 / 0.4).fit(Z, y, sample_weight=w)
     # Both end when the scores are right to about 1e-10.
-    assert_allclose(tree.predict_proba(X), logistic.predict_proba(Z), atol=1e-8)
+    assert_allclose(tree.predict_proba(X), logistic.predict_proba(Z), rtol=0, atol=1e-08)
     scores = X @ tree.models_.coefficients()[0][0].T + tree.models_.coefficients()[1][0]
     assert_array_equal(scores.argmax(axis=1), tree.predict(X))
 
@@ -48,7 +49,9 @@ def test_each_leaf_is_logistic_regression_on_its_rows():
     for leaf in np.unique(leaves):
         rows = leaves == leaf
         logistic = LogisticRegression(C=1 / 0.4).fit(Z[rows], y[rows])
-        assert_allclose(tree.predict_proba(X[rows]), logistic.predict_proba(Z[rows]), atol=1e-8)
+        assert_allclose(
+            tree.predict_proba(X[rows]), logistic.predict_proba(Z[rows]), rtol=0, atol=SUMMED
+        )
 
 
 def test_two_classes_are_split_like_the_values_0_and_1():
@@ -57,7 +60,7 @@ def test_two_classes_are_split_like_the_values_0_and_1():
     classes = LinearTreeClassifier(**how).fit(X, y).tree_
     values = LinearTreeRegressor(**how).fit(X, y).tree_
     for name in ("feature", "threshold", "gain"):
-        assert_allclose(getattr(classes, name), getattr(values, name), rtol=1e-12)
+        assert_allclose(getattr(classes, name), getattr(values, name), rtol=SUMMED)
     assert_allclose(classes.impurity, 2 * values.impurity, rtol=1e-12)  # both indicators
 
 
@@ -68,7 +71,7 @@ def test_two_of_three_classes_are_split_like_two():
     two = learner.fit_path(X, y, np.ones(300), [0.0], n_classes=2).tree
     three = learner.fit_path(X, y, np.ones(300), [0.0], n_classes=3).tree  # no row has the third
     assert_array_equal(two.feature, three.feature)
-    assert_allclose(two.impurity, three.impurity, rtol=1e-9)
+    assert_allclose(two.impurity, three.impurity, rtol=SUMMED)
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
@@ -78,8 +81,8 @@ def test_without_numbers_it_is_a_tree_of_gini(n_classes):
     y = (rng.integers(0, n_classes, 300) * (frame["a"] < "d")).to_numpy()
     linear = LinearTreeClassifier(min_samples_leaf=10, max_depth=3).fit(frame, y)
     plain = DecisionTreeClassifier(min_samples_leaf=10, max_depth=3).fit(frame, y)
-    assert_allclose(linear.tree_.impurity, plain.tree_.impurity, rtol=1e-10)
-    assert_allclose(linear.predict_proba(frame), plain.predict_proba(frame), atol=1e-12)
+    assert_allclose(linear.tree_.impurity, plain.tree_.impurity, rtol=SUMMED)
+    assert_allclose(linear.predict_proba(frame), plain.predict_proba(frame), rtol=0, atol=SUMMED)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
@@ -91,7 +94,7 @@ def test_probabilities_are_proper(n_classes):
     new = np.concatenate([X, 1e3 * X, np.full((1, 3), np.nan), np.full((1, 3), 1e308)])
     probability = tree.predict_proba(new)
     assert ((probability >= 0) & (probability <= 1)).all()
-    assert_allclose(probability.sum(axis=1), 1, rtol=1e-12)
+    assert_allclose(probability.sum(axis=1), 1, rtol=SUMMED)
     assert_array_equal(tree.predict(new), tree.classes_[probability.argmax(axis=1)])
     with np.errstate(divide="ignore"):
         assert_allclose(tree.predict_log_proba(X), np.log(tree.predict_proba(X)), rtol=1e-9)
@@ -114,9 +117,9 @@ def test_class_weights_are_weights():
     a = LinearTreeClassifier(class_weight={"yes": 3.5}, **how).fit(X, labels)
     b = LinearTreeClassifier(**how).fit(X, labels, sample_weight=np.where(y == 1, 3.5, 1.0))
     assert_array_equal(a.tree_.feature, b.tree_.feature)
-    assert_allclose(a.predict_proba(X), b.predict_proba(X), rtol=1e-9)
+    assert_allclose(a.predict_proba(X), b.predict_proba(X), rtol=SUMMED)
     balanced = LinearTreeClassifier(class_weight="balanced", **how).fit(X, labels)
-    assert_allclose(balanced.tree_.value[0, 0], [0.5, 0.5])
+    assert_allclose(balanced.tree_.value[0, 0], [0.5, 0.5], rtol=SUMMED)
 
 
 def test_where_two_lines_cross_it_beats_trees_and_lines():

@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from empirisk import DecisionTreeRegressor, Tuned
+from tolerances import SUMMED
 from tree_twins import left_sides
 
 GRID = np.linspace(-3, 3, 50)
@@ -96,7 +97,7 @@ def test_the_root_has_the_best_split_that_keeps_the_order(seed, sign):
                 best = min(best, both)
     tree = model.tree_
     found = (tree.impurity * tree.weighted_n_node_samples)[1:].sum()
-    assert_allclose(found, best, rtol=1e-12)
+    assert_allclose(found, best, rtol=SUMMED)
     assert best >= free
     leaves = model.apply(X)
     for leaf in np.unique(leaves):

@@ -11,6 +11,7 @@ from sklearn.model_selection import GridSearchCV, KFold
 
 from empirisk import DecisionTreeClassifier, DecisionTreeRegressor, Tuned, risk
 from empirisk.learners.trees.pruning import PruningSequence, impurity_risks
+from tolerances import LAST_BITS, SOLVED, SUMMED
 
 
 def sample(seed, n=150):
@@ -26,14 +27,14 @@ def test_the_path_is_that_of_scikit_learn(seed):
     how = {"min_samples_leaf": 5}
     a = DecisionTreeRegressor(**how).cost_complexity_pruning_path(X, y, w)
     b = peer.DecisionTreeRegressor(random_state=0, **how).cost_complexity_pruning_path(X, y, w)
-    assert_allclose(a.ccp_alphas, b.ccp_alphas, rtol=1e-9, atol=1e-14)
-    assert_allclose(a.impurities, b.impurities, rtol=1e-10)
+    assert_allclose(a.ccp_alphas, b.ccp_alphas, rtol=SOLVED, atol=LAST_BITS)
+    assert_allclose(a.impurities, b.impurities, rtol=SUMMED)
     for low, high in pairwise(a.ccp_alphas[::5]):
         alpha = np.sqrt(low * high)
         ours = DecisionTreeRegressor(ccp_alpha=alpha, **how).fit(X, y, w)
         theirs = peer.DecisionTreeRegressor(ccp_alpha=alpha, random_state=0, **how).fit(X, y, w)
         assert ours.get_n_leaves() == theirs.get_n_leaves()
-        assert_allclose(ours.predict(X), theirs.predict(X), rtol=1e-12)
+        assert_allclose(ours.predict(X), theirs.predict(X), rtol=SUMMED)
 
 
 def prunings(tree, node=0):

@@ -12,6 +12,7 @@ from empirisk import DecisionTreeClassifier, DecisionTreeRegressor
 from empirisk.compiled.streams import bits, uniform
 from empirisk.compiled.trees import random_splits
 from empirisk.learners.trees.conditions import levels_to_left
+from tolerances import LAST_BITS, SUMMED
 from tree_twins import IMPURITIES, class_impurity, rows_of_nodes, split_cost
 
 ARRAYS = ("children_right", "feature", "threshold", "cut", "subsets", "missing_go_to_left", "value")
@@ -123,7 +124,7 @@ def test_every_node_is_what_its_split_says(criterion, min_samples_leaf):
     whole = len(y) * impurity(y, w)
     for node, here in enumerate(rows):
         assert tree.n_node_samples[node] == len(here) >= min_samples_leaf
-        assert_allclose(tree.impurity[node], impurity(y[here], w[here]), rtol=0, atol=1e-9)
+        assert_allclose(tree.impurity[node], impurity(y[here], w[here]), rtol=0, atol=SUMMED)
         if tree.is_leaf[node]:
             continue
         left = np.isin(here, rows[node + 1])
@@ -142,7 +143,7 @@ def test_the_best_of_the_drawn_splits_is_taken():
         ]
         gains = [one.gain[0] for one in alone]
         assert tree.feature[0] == np.argmax(gains)
-        assert_allclose(tree.gain[0], max(gains), rtol=1e-12)
+        assert_allclose(tree.gain[0], max(gains), rtol=SUMMED)
 
 
 def test_whole_weights_are_copies():
@@ -153,7 +154,7 @@ def test_whole_weights_are_copies():
     a = model.fit(X, y, sample_weight=weight).tree_
     b = model.fit(X[copies], y[copies]).tree_
     same(a, b, ("children_right", "feature", "threshold"))
-    assert_allclose(a.value, b.value, rtol=1e-12, atol=1e-15)
+    assert_allclose(a.value, b.value, rtol=SUMMED, atol=LAST_BITS)
 
 
 def test_trees_are_as_large_and_as_good_as_those_of_scikit_learn():
@@ -181,7 +182,7 @@ def test_a_drawn_threshold_lies_above_the_code_that_goes_left():
     for draw in (random_splits.draw_threshold, random_splits.draw_threshold.py_func):
         for u in rng.random(50):
             cut, threshold = draw(u, np.uint32(3), np.uint32(40), points, np.int64(0))
-            assert threshold == pytest.approx((1 - u) * points[3] + u * points[40])
+            assert threshold == pytest.approx((1 - u) * points[3] + u * points[40], rel=SUMMED)
             assert points[cut] <= threshold < points[cut + 1]
         whole = np.arange(9.0)  # thresholds that are values
         for k in range(8):

@@ -20,6 +20,7 @@ from empirisk import (
 from empirisk.data.rank_coding import places_of
 from empirisk.learners.trees.wording import spelled
 from empirisk.runtime.errors import ParameterError
+from tolerances import SUMMED
 from tree_twins import walk
 
 
@@ -82,14 +83,14 @@ def test_each_row_satisfies_the_rule_of_its_leaf_and_no_other(seed, kind):
     for rule in rules:
         rows = model.apply(table) == rule.leaf
         assert rule.n_samples == rows.sum()
-        assert rule.share == pytest.approx(rows.mean(), rel=1e-12)
+        assert rule.share == pytest.approx(rows.mean(), rel=SUMMED)
         if kind == "regressor":
-            assert rule.value == pytest.approx(y[rows].mean(), rel=1e-9)
+            assert rule.value == pytest.approx(y[rows].mean(), rel=SUMMED)
             assert rule.risk == pytest.approx(y[rows].var(), rel=1e-9, abs=1e-12)
         else:
             wrong = np.digitize(y[rows], [-0.5, 0.5]) != rule.value
-            assert rule.risk == pytest.approx(wrong.mean(), abs=1e-12)
-    assert sum(rule.share for rule in rules) == pytest.approx(1, rel=1e-12)
+            assert rule.risk == pytest.approx(wrong.mean(), abs=SUMMED)
+    assert sum(rule.share for rule in rules) == pytest.approx(1, rel=SUMMED)
 
 
 def test_rules_hold_in_terms_of_places_too():
@@ -242,7 +243,7 @@ def test_costs_are_in_the_risk_of_a_rule_and_labels_in_its_value():
     model = DecisionTreeClassifier(cost_matrix=costs, min_samples_leaf=4)
     (rule,) = model.fit([[1.0], [2.0], [3.0], [4.0]], ["a", "a", "a", "b"]).rules()
     assert rule.value == "b"
-    assert rule.risk == pytest.approx(0.75)  # b costs 1 for each a
+    assert rule.risk == pytest.approx(0.75, rel=SUMMED)  # b costs 1 for each a
     assert rule.text == "always: b (100 % of the rows, risk 0.75)"
 
 

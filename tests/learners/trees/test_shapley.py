@@ -27,6 +27,7 @@ from empirisk.data.table_door import check_places
 from empirisk.learners.trees.tree_sums import gauss_rules
 from empirisk.runtime.errors import ParameterError
 from shapley_twin import shapley
+from tolerances import LAST_BITS, SOLVED, SUMMED
 
 mpl.use("agg")
 EXACT = {"rtol": 1e-11, "atol": 1e-12}  # sums of some hundred terms of size 1, in double precision
@@ -125,7 +126,7 @@ def test_base_and_values_add_up_to_the_prediction(n):
     explained = shap_values(classifier, X[:n])
     assert explained.values.shape == (n, 5, 3)
     assert_allclose(explained.predictions, classifier.predict_proba(X[:n]), **EXACT)
-    assert_allclose(explained.values.sum(axis=2), 0, atol=1e-12)  # probabilities sum to 1
+    assert_allclose(explained.values.sum(axis=2), 0, rtol=0, atol=1e-12)  # probabilities sum to 1
 
 
 def test_sums_of_trees_by_class_have_the_sums_of_their_values_and_the_constants():
@@ -146,7 +147,9 @@ def test_a_large_level_of_y_costs_no_digits():
     far = DecisionTreeRegressor(max_depth=5).fit(X, Y + 2.0**30)
     assert_array_equal(tree.tree_.feature, far.tree_.feature)
     # y itself is rounded to 2^-23; the sums are not
-    assert_allclose(shap_values(far, X).values, shap_values(tree, X).values, atol=2.0**-20)
+    assert_allclose(
+        shap_values(far, X).values, shap_values(tree, X).values, rtol=0, atol=2.0 ** (-20)
+    )
 
 
 def test_deep_paths_with_many_features_keep_all_digits():
@@ -155,7 +158,7 @@ def test_deep_paths_with_many_features_keep_all_digits():
     y = Z.sum(axis=1)
     tree = DecisionTreeRegressor(splitter="random", random_state=0).fit(Z, y)
     found = shap_values(tree, Z[:100])
-    assert_allclose(found.predictions, tree.predict(Z[:100]), rtol=1e-11, atol=1e-11)
+    assert_allclose(found.predictions, tree.predict(Z[:100]), rtol=SOLVED, atol=SOLVED)
     assert np.isfinite(found.values).all()
 
 
@@ -220,7 +223,7 @@ def test_the_loops_are_the_same_when_python_runs_them():
               sums.first_subset, value, sums.weight, sums.column, points, rates, block)  # fmt: skip
     kernel.add_shapley_values(*arrays, total)
     kernel.add_shapley_values.py_func(*arrays, slow)
-    assert_allclose(slow, total, rtol=1e-14, atol=1e-15)
+    assert_allclose(slow, total, rtol=LAST_BITS, atol=LAST_BITS)
     assert_allclose(total[0, 0].sum(axis=0) + base, tree.predict(X[:64]), **EXACT)
 
 
@@ -228,7 +231,7 @@ def test_the_loops_are_the_same_when_python_runs_them():
 def test_gauss_rules_integrate_polynomials_of_degree_2q_minus_1(q):
     points, weights = gauss_rules(q)
     for power in range(2 * q):
-        assert_allclose(points[-1] ** power @ weights[-1], 1 / (power + 1), rtol=1e-13)
+        assert_allclose(points[-1] ** power @ weights[-1], 1 / (power + 1), rtol=SUMMED)
 
 
 def test_tuned_trees_and_loaded_ones_are_explained(tmp_path):
@@ -255,7 +258,9 @@ def test_words_tables_and_pictures(tmp_path):
     assert "probability of low" in str(one)
     assert one.order[0] == np.abs(one.values).mean(axis=0).argmax()
     assert found.to_table().shape == (6, 6)
-    assert one.to_table()["mean_absolute"].numbers()[0] == pytest.approx(one.importance.max())
+    assert one.to_table()["mean_absolute"].numbers()[0] == pytest.approx(
+        one.importance.max(), rel=SUMMED
+    )
     for ax in (found.plot(), found.plot(kind="bars"), found.plot_row(3), one.plot_row(-1)):
         ax.figure.savefig(tmp_path / "picture.svg")
     ax = found.plot_row(3, output="low")
@@ -272,4 +277,4 @@ def test_words_tables_and_pictures(tmp_path):
 
 def test_a_swarm_keeps_every_point_within_its_row():
     offsets = swarm_offsets(rng.normal(size=500), 4.0)
-    assert np.abs(offsets).max() == pytest.approx(0.4)
+    assert np.abs(offsets).max() == pytest.approx(0.4, rel=SUMMED)

@@ -278,7 +278,9 @@ def test_the_model_of_a_leaf_is_stated():
         formula = re.search(r"y = (.*) \(\d+ % of", rule.text)[1]
         rows = leaves == rule.leaf
         # Three digits of each coefficient, and the constant is right at the mean.
-        assert_allclose(formula_values(formula, table[rows]), predicted[rows], atol=0.01 * y.std())
+        assert_allclose(
+            formula_values(formula, table[rows]), predicted[rows], rtol=0, atol=0.01 * y.std()
+        )
         assert f", y = {formula}\n" in texts
         assert all(reasons[i].endswith(f"; y = {formula}") for i in np.flatnonzero(rows))
         first = re.search(r"y = \S+ [+-] \S+ (\S+)", rule.text)[1]
@@ -328,6 +330,6 @@ def test_the_odds_of_a_leaf_are_stated(n_classes):
         one, other = (list(model.classes_).index(label) for label in said.groups()[:2])
         rows = leaves == rule.leaf
         odds = logs[rows, one] - logs[rows, other]
-        assert_allclose(formula_values(said[3], X[rows]), odds, atol=0.02 * odds.std())
+        assert_allclose(formula_values(said[3], X[rows]), odds, rtol=0, atol=0.02 * odds.std())
         assert rule.value == said[1]
     assert "log odds" not in str(DecisionTreeClassifier(max_depth=1).fit(X, y).rules())

@@ -18,6 +18,7 @@ from empirisk import (
 from empirisk.learners.unsupervised.agreement import adjusted_rand
 from empirisk.learners.unsupervised.number_of_clusters import Measure, curvature
 from empirisk.runtime.errors import DataError, ParameterError
+from tolerances import SUMMED
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(400, 3)) * [1.0, 2.0, 0.5]
@@ -28,11 +29,13 @@ FOUR = CORNERS + np.random.default_rng(1).normal(size=(160, 2))
 
 def test_scores_are_scikit_learns():
     quality = cluster_quality(X, LABELS)
-    assert_allclose(quality.silhouettes, peers.silhouette_samples(X, LABELS), atol=1e-12)
-    assert quality.silhouette == pytest.approx(peers.silhouette_score(X, LABELS), rel=1e-12)
+    assert_allclose(quality.silhouettes, peers.silhouette_samples(X, LABELS), rtol=0, atol=SUMMED)
+    assert quality.silhouette == pytest.approx(peers.silhouette_score(X, LABELS), rel=SUMMED)
     peer = peers.calinski_harabasz_score(X, LABELS)
-    assert quality.calinski_harabasz == pytest.approx(peer, rel=1e-12)
-    assert quality.davies_bouldin == pytest.approx(peers.davies_bouldin_score(X, LABELS), rel=1e-12)
+    assert quality.calinski_harabasz == pytest.approx(peer, rel=SUMMED)
+    assert quality.davies_bouldin == pytest.approx(
+        peers.davies_bouldin_score(X, LABELS), rel=SUMMED
+    )
 
 
 def test_a_cluster_of_one_row_has_silhouette_zero():
@@ -40,8 +43,10 @@ def test_a_cluster_of_one_row_has_silhouette_zero():
     rows = np.array([[0.0], [1.0], [2.0], [7.0], [8.0], [20.0]])
     quality = cluster_quality(rows, labels)
     assert quality.silhouettes[5] == 0
-    assert_allclose(quality.silhouettes, peers.silhouette_samples(rows, labels), atol=1e-12)
-    assert quality.silhouettes[0] == pytest.approx((7.5 - 1.5) / 7.5)  # by hand
+    assert_allclose(
+        quality.silhouettes, peers.silhouette_samples(rows, labels), rtol=0, atol=SUMMED
+    )
+    assert quality.silhouettes[0] == pytest.approx((7.5 - 1.5) / 7.5, rel=SUMMED)  # by hand
 
 
 def test_a_row_of_weight_w_is_w_copies():
@@ -52,8 +57,8 @@ def test_a_row_of_weight_w_is_w_copies():
     for name in (
         "within", "within_by_pairs", "between", "calinski_harabasz", "davies_bouldin", "silhouette"
     ):  # fmt: skip
-        assert getattr(weighted, name) == pytest.approx(getattr(repeated, name), rel=1e-11), name
-    assert_allclose(weighted.silhouettes[copies], repeated.silhouettes, atol=1e-12)
+        assert getattr(weighted, name) == pytest.approx(getattr(repeated, name), rel=SUMMED), name
+    assert_allclose(weighted.silhouettes[copies], repeated.silhouettes, rtol=0, atol=SUMMED)
     assert np.isnan(weighted.silhouettes[weight == 0]).all()
 
 
@@ -65,10 +70,12 @@ def test_units_threads_and_offsets_are_not_felt():
     assert one.within == two.within
     for factor in (1e200, 1e-200):
         other = cluster_quality(X * factor, LABELS)
-        assert_allclose(other.silhouettes, cluster_quality(X, LABELS).silhouettes, atol=1e-12)
+        assert_allclose(
+            other.silhouettes, cluster_quality(X, LABELS).silhouettes, rtol=0, atol=SUMMED
+        )
         for name in ("calinski_harabasz", "davies_bouldin"):
             here = getattr(cluster_quality(X, LABELS), name)
-            assert getattr(other, name) == pytest.approx(here, rel=1e-12)
+            assert getattr(other, name) == pytest.approx(here, rel=SUMMED)
     far = cluster_quality(X + 1e9, LABELS)  # which has 7 digits left
     assert far.silhouette == pytest.approx(cluster_quality(X, LABELS).silhouette, abs=1e-6)
 
@@ -104,7 +111,7 @@ def test_picture_of_silhouettes():
     quality = cluster_quality(X, LABELS)
     ax = quality.plot()
     assert [text.get_text() for text in ax.texts] == list("abcde")
-    assert ax.lines[0].get_xdata()[0] == pytest.approx(quality.silhouette)
+    assert ax.lines[0].get_xdata()[0] == pytest.approx(quality.silhouette, rel=SUMMED)
     ax.figure.draw_without_rendering()
     legend = ax.get_legend().get_frame().get_window_extent()
     assert legend.y0 >= ax.get_window_extent().y1  # above the bars, not on them
@@ -115,11 +122,13 @@ def test_the_adjusted_rand_index_is_scikit_learns(seed):
     rng = np.random.default_rng(seed)
     one = rng.integers(0, 4, size=60)
     other = np.where(rng.random(60) < 0.7, one, rng.integers(0, 3, size=60))
-    assert adjusted_rand(one, other) == pytest.approx(peers.adjusted_rand_score(one, other))
+    assert adjusted_rand(one, other) == pytest.approx(
+        peers.adjusted_rand_score(one, other), rel=SUMMED
+    )
     weight = rng.integers(0, 3, size=60)
     copies = np.repeat(np.arange(60), weight)
     found = adjusted_rand(one, other, sample_weight=weight)
-    assert found == pytest.approx(adjusted_rand(one[copies], other[copies]))
+    assert found == pytest.approx(adjusted_rand(one[copies], other[copies]), rel=SUMMED)
 
 
 @pytest.mark.parametrize("by", get_args(Measure))
@@ -168,7 +177,7 @@ def test_neither_rows_of_weight_zero_nor_units_choose_the_number(by):
     one = chosen(FOUR)
     more = np.vstack([FOUR, 50 * FOUR[:9]])
     other = chosen(more, sample_weight=np.r_[np.ones(160), np.zeros(9)])
-    assert_allclose(other.score, one.score, rtol=1e-12)
+    assert_allclose(other.score, one.score, rtol=SUMMED)
     assert len(other.best_estimator_.labels_) == 169
     for factor in (1e200, 1e-200):
         far = chosen(FOUR * factor)
@@ -176,7 +185,7 @@ def test_neither_rows_of_weight_zero_nor_units_choose_the_number(by):
         size = np.abs(far.best_estimator_.cluster_centers_).max()
         assert 5 * factor < size < 15 * factor
         if by != "held_out":  # which is in squared units
-            assert_allclose(far.score, one.score, rtol=1e-9, atol=1e-9)
+            assert_allclose(far.score, one.score, rtol=SUMMED, atol=SUMMED)
 
 
 @pytest.mark.parametrize("by", ["stability", "held_out", "gap"])
@@ -190,7 +199,7 @@ def test_more_clusters_than_samples_have_rows_are_passed_over(by):
 def test_a_scale_free_bend():
     W = np.array([100.0, 40.0, 10.0, 8.0, 7.0, 6.5])
     K = np.arange(1.0, 7.0)
-    assert_allclose(curvature(K, W)[1:-1], curvature(10 * K, 1e5 * W)[1:-1])
+    assert_allclose(curvature(K, W)[1:-1], curvature(10 * K, 1e5 * W)[1:-1], rtol=SUMMED)
     assert np.nanargmax(curvature(K, W)) == 2
 
 

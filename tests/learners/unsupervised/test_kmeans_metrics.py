@@ -9,6 +9,7 @@ from clumped_rows import IRIS, clumps
 from empirisk import KMeans
 from empirisk.learners.unsupervised.mahalanobis import whitening
 from empirisk.runtime.errors import DataError
+from tolerances import LAST_BITS, SUMMED
 
 
 def test_mahalanobis_distances_feel_no_unit_of_a_column():
@@ -18,9 +19,9 @@ def test_mahalanobis_distances_feel_no_unit_of_a_column():
         for X in (IRIS, IRIS * units)
     )
     assert_array_equal(one.labels_, other.labels_)
-    assert_allclose(other.cluster_centers_ / units, one.cluster_centers_, rtol=1e-9)
+    assert_allclose(other.cluster_centers_ / units, one.cluster_centers_, rtol=SUMMED)
     assert_array_equal(other.predict(IRIS * units), other.labels_)
-    assert other.inertia_ == pytest.approx(one.inertia_, rel=1e-9)
+    assert other.inertia_ == pytest.approx(one.inertia_, rel=SUMMED)
     far = one.predict([[1e300] * 4, [-1e308] * 4])  # as good as equally far from all
     assert ((far >= 0) & (far < 3)).all()
 
@@ -40,11 +41,11 @@ def test_a_given_matrix_is_the_mahalanobis_distance():
     apart = IRIS[:, None] - model.cluster_centers_
     square = np.einsum("ikj,jl,ikl->ik", apart, inv(A), apart)
     assert_array_equal(square.argmin(axis=1), model.labels_)
-    assert model.inertia_ == pytest.approx(square.min(axis=1).sum(), rel=1e-10)
-    assert_allclose(model.transform(IRIS), np.sqrt(square), rtol=1e-8)
+    assert model.inertia_ == pytest.approx(square.min(axis=1).sum(), rel=SUMMED)
+    assert_allclose(model.transform(IRIS), np.sqrt(square), rtol=SUMMED)
     for k in range(3):
         own = IRIS[model.labels_ == k].mean(axis=0)
-        assert_allclose(model.cluster_centers_[k], own, rtol=1e-10)
+        assert_allclose(model.cluster_centers_[k], own, rtol=SUMMED)
     # The identity is the Euclidean distance.
     plain = KMeans(3, init=IRIS[[0, 50, 100]], criterion="stability").fit(IRIS)
     same = KMeans(3, init=IRIS[[0, 50, 100]], criterion="stability", covariance=np.eye(4)).fit(IRIS)
@@ -55,7 +56,7 @@ def test_the_pooled_covariance_is_that_of_the_clusters_and_of_no_unit():
     model = KMeans(3, n_init=5, covariance="pooled", random_state=0).fit(IRIS)
     apart = IRIS - model.cluster_centers_[model.labels_]
     pooled = apart.T @ apart / len(IRIS)
-    assert_allclose(model.whitening_ @ model.whitening_.T, inv(pooled), rtol=1e-6)
+    assert_allclose(model.whitening_ @ model.whitening_.T, inv(pooled), rtol=SUMMED)
     assert model.inertia_ == pytest.approx(4 * 150, rel=1e-9)  # tr(S^-1 S) for each row
     # Correlated clusters that Euclidean distances cut across are found.
     B = np.array([[1.0, 0.0, 0, 0], [5.0, 0.1, 0, 0], [0, 0, 1e4, 0], [0, 0, 3.0, 1e-3]])
@@ -76,6 +77,6 @@ def test_long_clusters_side_by_side_need_the_pooled_covariance():
 def test_whitening_inverts_its_matrix_and_refuses_a_singular_one():
     M = np.array([[4.0, 1.0], [1.0, 9.0]])
     A = whitening(M)
-    assert_allclose(A @ A.T, inv(M), rtol=1e-13)
+    assert_allclose(A @ A.T, inv(M), rtol=LAST_BITS)
     with pytest.raises(DataError, match="positive definite"):
         KMeans(2, covariance="pooled").fit(np.column_stack([IRIS, IRIS[:, 0]]))

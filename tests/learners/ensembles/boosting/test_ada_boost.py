@@ -29,6 +29,7 @@ from empirisk import (
 )
 from empirisk.compiled.boosting import voting
 from empirisk.runtime.errors import DataError, ParameterError
+from tolerances import LAST_BITS, SUMMED
 
 ERROR_PROBABILITY = 1e-6  # of each statistical test here; the seeds are fixed, so once for all
 
@@ -63,7 +64,7 @@ def test_extreme_units_and_weights_stay_finite(power):
     plain = AdaBoostClassifier(n_estimators=5).fit(X, y)
     model = AdaBoostClassifier(n_estimators=5)
     model.fit(X * 10.0**power, y, sample_weight=np.full(len(y), 10.0**power))
-    assert_allclose(model.predict_proba(X * 10.0**power), plain.predict_proba(X), rtol=1e-9)
+    assert_allclose(model.predict_proba(X * 10.0**power), plain.predict_proba(X), rtol=SUMMED)
     uneven = 10.0 ** np.linspace(0, power, len(y))
     model.fit(X, y, sample_weight=uneven)
     assert np.isfinite(model.predict_proba(X)).all()
@@ -99,7 +100,7 @@ def test_any_weak_learner_that_takes_weights(weak):
     assert_array_equal(model.decision_function(X), again.decision_function(X))
     votes = np.array([2.0 * (member.predict(X) == "out") - 1.0 for member in model.estimators_])
     by_hand = model.estimator_weights_ @ votes / model.estimator_weights_.sum()
-    assert_allclose(model.decision_function(X), 2 * by_hand, rtol=1e-12, atol=1e-14)
+    assert_allclose(model.decision_function(X), 2 * by_hand, rtol=SUMMED, atol=LAST_BITS)
     assert model.score(X, y) >= model[0].score(X, y) - 0.1
 
 
@@ -199,7 +200,7 @@ def test_sparse_matrices_reach_a_weak_learner_that_takes_them():
     weak = TheirTree(max_depth=1)
     dense = AdaBoostClassifier(weak, n_estimators=5).fit(X, y)
     sparse = AdaBoostClassifier(weak, n_estimators=5).fit(csr_array(X), y)
-    assert_allclose(sparse.decision_function(csr_array(X)), dense.decision_function(X), rtol=1e-9)
+    assert_allclose(sparse.decision_function(csr_array(X)), dense.decision_function(X), rtol=SUMMED)
 
 
 def mixed(n=200, seed=0):
@@ -222,7 +223,7 @@ def test_categories_and_missing_values_as_they_are(depth):
         assert list(member.feature_names_in_) == ["colour", "size"]
     votes = [(member.predict(frame) == "yes") * 2.0 - 1 for member in model]
     by_hand = model.estimator_weights_ @ votes / model.estimator_weights_.sum()
-    assert_allclose(model.decision_function(frame), 2 * by_hand, rtol=1e-12, atol=1e-14)
+    assert_allclose(model.decision_function(frame), 2 * by_hand, rtol=SUMMED, atol=LAST_BITS)
     fitted = AdaBoostRegressor(n_estimators=5, random_state=0).fit(frame, score)
     assert fitted.score(frame, score) > 0.6
 
@@ -231,10 +232,10 @@ def test_margins_of_two_classes():
     X, y = two_classes()
     model = AdaBoostClassifier(n_estimators=30).fit(X, y)
     sign = np.where(y == "out", 1.0, -1.0)
-    assert_allclose(model.margins(X, y), sign * model.decision_function(X) / 2, atol=1e-12)
+    assert_allclose(model.margins(X, y), sign * model.decision_function(X) / 2, rtol=0, atol=SUMMED)
     assert_array_equal(model.margins(X, y) > 0, model.predict(X) == y)
     early = list(model.staged_decision_function(X))[6]
-    assert_allclose(model.margins(X, y, n_estimators=7), sign * early / 2, atol=1e-12)
+    assert_allclose(model.margins(X, y, n_estimators=7), sign * early / 2, rtol=0, atol=SUMMED)
     assert_array_equal(model.margins(X, y, n_estimators=99), model.margins(X, y))
 
 
@@ -259,7 +260,7 @@ def test_margins_of_three_classes_by_hand():
     for weight, member in zip(model.estimator_weights_, model, strict=True):
         share[np.arange(150), member.predict(X)] += weight / model.estimator_weights_.sum()
     margins = [row[k] - np.delete(row, k).max() for row, k in zip(share, y, strict=True)]
-    assert_allclose(model.margins(X, y), margins, atol=1e-12)
+    assert_allclose(model.margins(X, y), margins, rtol=0, atol=SUMMED)
     with pytest.raises(DataError, match="y has the label 7"):
         model.margins(X, np.full(150, 7))
 
@@ -273,7 +274,7 @@ def test_the_picture_of_margins():
     last = ax.lines[2]
     share_wrong = (model.predict(X) != y).mean()
     at_zero = last.get_ydata()[np.searchsorted(last.get_xdata(), 0.0, side="right") - 1]
-    assert at_zero == pytest.approx(share_wrong)
+    assert at_zero == pytest.approx(share_wrong, rel=SUMMED)
     ax = model.plot_margins(X, y, rounds=[2], sample_weight=np.arange(100.0))
     assert len(ax.lines) == 2
 
@@ -351,10 +352,10 @@ def test_r2_without_draws_is_what_the_paper_says(loss):
         weights.append(0.6 * np.log(1 / beta))
         w = w * beta ** (0.6 * (1 - error))
         w = w / w.sum()
-    assert_allclose(model.estimator_weights_, weights, rtol=1e-9)
+    assert_allclose(model.estimator_weights_, weights, rtol=SUMMED)
     each = np.array([member.predict(X) for member in members])
     by_hand = [weighted_median(column, np.array(weights)) for column in each.T]
-    assert_allclose(model.predict(X), by_hand, rtol=1e-9)
+    assert_allclose(model.predict(X), by_hand, rtol=SUMMED)
 
 
 def weighted_median(values, weights):
@@ -393,4 +394,4 @@ def test_stages_are_added_up_in_one_pass():
     leaves = np.array([member.apply(X) - 1 for member in model])
     for v, t in enumerate(stages):
         by_hand = sum(value[2 * b + leaves[b]] for b in range(t))
-        assert_allclose(fast[:, v], by_hand, rtol=1e-12, atol=1e-14)
+        assert_allclose(fast[:, v], by_hand, rtol=SUMMED, atol=LAST_BITS)

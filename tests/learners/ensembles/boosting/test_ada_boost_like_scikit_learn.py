@@ -9,6 +9,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 
 import empirisk
 from empirisk.learners.ensembles import draws
+from tolerances import SUMMED
 
 
 def classes(K, n=400, seed=0):
@@ -58,10 +59,12 @@ def test_classifiers(weak, K, weighted):
         assert_allclose(mine, other, **close)
     assert_array_equal(list(ours.staged_predict(new)), list(theirs.staged_predict(new)))
     assert_allclose(
-        list(ours.staged_score(new, target, weight)), list(theirs.staged_score(new, target, weight))
+        list(ours.staged_score(new, target, weight)),
+        list(theirs.staged_score(new, target, weight)),
+        rtol=SUMMED,
     )
     if hasattr(theirs.estimators_[0], "feature_importances_"):
-        assert_allclose(ours.feature_importances_, theirs.feature_importances_, rtol=1e-6)
+        assert_allclose(ours.feature_importances_, theirs.feature_importances_, rtol=SUMMED)
     assert_array_equal(ours[0].predict(new), theirs[0].predict(new))
 
 
@@ -69,7 +72,9 @@ def test_classifiers(weak, K, weighted):
 def test_real_data_with_many_equal_values(data):
     X, y = data(return_X_y=True)
     ours, theirs = fits(empirisk.DecisionTreeClassifier(max_depth=1), {}, X, y)
-    assert_allclose(ours.decision_function(X), theirs.decision_function(X), rtol=1e-8, atol=1e-9)
+    assert_allclose(
+        ours.decision_function(X), theirs.decision_function(X), rtol=SUMMED, atol=SUMMED
+    )
 
 
 def test_the_first_member_without_error_is_the_last():
@@ -145,7 +150,7 @@ def test_regressors(weak, loss, monkeypatch):
     assert_allclose(list(ours.staged_predict(X)), list(theirs.staged_predict(X)), rtol=1e-9)
     assert_allclose(list(ours.staged_score(X, y)), list(theirs.staged_score(X, y)), rtol=1e-9)
     if hasattr(weak, "max_depth"):
-        assert_allclose(ours.feature_importances_, theirs.feature_importances_, rtol=1e-6)
+        assert_allclose(ours.feature_importances_, theirs.feature_importances_, rtol=SUMMED)
 
 
 def test_a_first_regressor_that_is_bad_stays_alone():

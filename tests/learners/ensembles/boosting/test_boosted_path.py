@@ -17,6 +17,7 @@ from empirisk import (
 )
 from empirisk.learners.ensembles.boosting.number_of_rounds import rounds_grid
 from empirisk.risk.learner import along_axis
+from tolerances import SUMMED
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(120, 3))
@@ -46,7 +47,7 @@ def test_each_stage_is_the_model_of_so_many_rounds(learner, y):
     for j, value in enumerate(values):
         model = type(learner)(**{**learner.get_params(), "max_iter": value}).fit(X, codes)
         method = "predict_proba" if n_classes else "predict"
-        assert_allclose(stages[:, j], getattr(model, method)(X[:40]), rtol=1e-12)
+        assert_allclose(stages[:, j], getattr(model, method)(X[:40]), rtol=SUMMED)
         again = path.at(j)
         assert again.n_iter_ == value
         assert_array_equal(getattr(again, method)(X), getattr(model, method)(X))
@@ -95,7 +96,7 @@ def test_a_learner_as_it_is_stops_early_in_each_fold():
     plan = problem.plan(4, random_state=0)
     path = risk.out_of_fold(learner, problem, plan, rung="path")
     slow = risk.out_of_fold(learner, problem, plan, rung="generic")
-    assert_allclose(path.losses, slow.losses, rtol=1e-9)
+    assert_allclose(path.losses, slow.losses, rtol=SUMMED)
     never = HistGradientBoostingRegressor(max_iter=60, learning_rate=0.5, random_state=0, **HOW)
     assert not np.allclose(risk.out_of_fold(never, problem, plan).losses, path.losses)
 

@@ -12,6 +12,7 @@ from empirisk.learners.ensembles.boosting.stopping import no_longer_grows, split
 from empirisk.learners.ensembles.forest_trees import ForestTrees
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.streams import spawn
+from tolerances import SUMMED
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(300, 3))
@@ -47,10 +48,10 @@ def test_scores_are_those_of_the_stages():
     )
     stages = list(model.staged_predict(NEW))
     losses = [np.average(0.5 * (Y_NEW - stage) ** 2, weights=weight) for stage in stages]
-    assert_allclose(-model.validation_score_[1:], losses, rtol=1e-10)
+    assert_allclose(-model.validation_score_[1:], losses, rtol=SUMMED)
     losses = [np.mean(0.5 * (Y - stage) ** 2) for stage in model.staged_predict(X)]
-    assert_allclose(-model.train_score_[1:], losses, rtol=1e-10)
-    assert_allclose(-model.train_score_[0], Y.var() / 2, rtol=1e-12)
+    assert_allclose(-model.train_score_[1:], losses, rtol=SUMMED)
+    assert_allclose(-model.train_score_[0], Y.var() / 2, rtol=SUMMED)
 
 
 def test_held_out_rows_do_not_train():
@@ -63,8 +64,8 @@ def test_held_out_rows_do_not_train():
     assert_array_equal(np.sort(np.concatenate([train, held_out])), np.arange(300))
     again = HistGradientBoostingClassifier(**HOW)
     again.fit(table[train], y[train], X_val=table[held_out], y_val=y[held_out])
-    assert_allclose(again.validation_score_, model.validation_score_, rtol=1e-10)
-    assert_allclose(again.predict_proba(X), model.predict_proba(X), rtol=1e-10)
+    assert_allclose(again.validation_score_, model.validation_score_, rtol=SUMMED)
+    assert_allclose(again.predict_proba(X), model.predict_proba(X), rtol=SUMMED)
 
 
 @pytest.mark.parametrize("scoring", ["r2", None, lambda m, A, b: r2_score(b, m.predict(A))])
@@ -72,7 +73,7 @@ def test_scorers_judge_predictions(scoring):
     model = HistGradientBoostingRegressor(scoring=scoring, **HOW)
     model.fit(X, Y, X_val=NEW, y_val=Y_NEW)
     scores = [r2_score(Y_NEW, stage) for stage in model.staged_predict(NEW)]
-    assert_allclose(model.validation_score_[1:], scores, rtol=1e-10)
+    assert_allclose(model.validation_score_[1:], scores, rtol=SUMMED)
     assert not hasattr(model, "_known_scores")
 
 
@@ -98,7 +99,7 @@ def test_scorers_judge_labels_and_probabilities():
     assert_array_equal(model.validation_score_[1:], scores)
     by_log = HistGradientBoostingClassifier(scoring="neg_log_loss", **HOW).fit(X, labels)
     by_loss = HistGradientBoostingClassifier(**HOW).fit(X, labels)
-    assert_allclose(by_log.validation_score_, by_loss.validation_score_, rtol=1e-9)
+    assert_allclose(by_log.validation_score_, by_loss.validation_score_, rtol=SUMMED)
 
 
 def test_training_rows_judge_where_none_are_held_out():
@@ -132,7 +133,7 @@ def test_going_on_after_a_stop_holds_out_the_same_rows():
     parts = HistGradientBoostingClassifier(**how).fit(X, Y > 0)
     parts.set_params(max_iter=9).fit(X, Y > 0)
     whole = HistGradientBoostingClassifier(**{**how, "max_iter": 9}).fit(X, Y > 0)
-    assert_allclose(parts.validation_score_, whole.validation_score_, rtol=1e-9)
+    assert_allclose(parts.validation_score_, whole.validation_score_, rtol=SUMMED)
     assert parts.n_iter_ == whole.n_iter_
 
 
@@ -147,7 +148,7 @@ def test_it_stops_where_scikit_learn_does():
     theirs.fit(data[:400], y[:400], X_val=new, y_val=y_new)
     n = min(6, ours.n_iter_)  # before thresholds, which lie elsewhere, part new rows
     assert_allclose(ours.train_score_[:n], theirs.train_score_[:n], rtol=1e-5)
-    assert_allclose(ours.validation_score_[0], theirs.validation_score_[0], rtol=1e-12)
+    assert_allclose(ours.validation_score_[0], theirs.validation_score_[0], rtol=SUMMED)
     assert abs(ours.n_iter_ - theirs.n_iter_) <= 15
 
 

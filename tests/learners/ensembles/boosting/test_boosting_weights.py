@@ -10,6 +10,7 @@ from empirisk import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
 )
+from tolerances import SOLVED, SUMMED
 
 
 def test_weights_of_classes_are_weights_of_rows():
@@ -22,7 +23,7 @@ def test_weights_of_classes_are_weights_of_rows():
     assert_allclose(
         by_class.fit(X, y).predict_proba(X),
         plain.fit(X, y, sample_weight=weight).predict_proba(X),
-        rtol=1e-10,
+        rtol=SUMMED,
     )
     balanced = clone(by_class).set_params(class_weight="balanced").fit(X, y)
     share = balanced._baseline_prediction
@@ -76,4 +77,4 @@ def test_weights_are_copies_also_where_many_splits_are_worth_the_same(kind):
         }[kind]
         copied = clone(learner).fit(X[rows], y[rows])
         weighted = learner.fit(X, y, sample_weight=weight)
-        assert_allclose(weighted._raw(X), copied._raw(X), rtol=1e-9, atol=1e-12)
+        assert_allclose(weighted._raw(X), copied._raw(X), rtol=SOLVED, atol=SUMMED)
