@@ -57,7 +57,9 @@ def own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
 def has_tolerance(node: ast.AST) -> bool:
     """Whether it compares numbers up to something."""
     if isinstance(node, ast.Call):
-        return name_of(node) in COMPARISONS or any(k.arg in {"rtol", "atol"} for k in node.keywords)
+        given = {keyword.arg for keyword in node.keywords}
+        checks = name_of(node).startswith("assert") and given & {"rtol", "atol"}
+        return name_of(node) in COMPARISONS or bool(checks)
     return is_small_size(node)
 
 
@@ -95,9 +97,9 @@ def is_told(value: ast.expr, told: set[str]) -> bool:
 
 
 def has_number(value: ast.expr) -> bool:
-    """Whether a fraction is written out in it; whole numbers are multiples, and zero is exact."""
+    """Whether a fraction is written out in it; larger numbers are multiples, and zero is exact."""
     parts = [part.value for part in ast.walk(value) if isinstance(part, ast.Constant)]
-    return any(isinstance(part, float) and part != 0 for part in parts)
+    return any(isinstance(part, float) and 0 < part < 1 for part in parts)
 
 
 def names_with_reason(tree: ast.AST, lines: list[str]) -> set[str]:
