@@ -4,6 +4,8 @@ from itertools import product
 
 import numpy as np
 
+from tolerances import SUMMED
+
 IMPURITIES = {
     "squared_error": lambda y, w: np.average((y - np.average(y, weights=w)) ** 2, weights=w),
     "absolute_error": lambda y, w: min(np.average(abs(y - c), weights=w) for c in y),
@@ -102,12 +104,12 @@ def rows_of_nodes(tree, places):
     return [np.array(each, int) for each in rows]
 
 
-def audit(tree, places, y, w, impurity, *, max_depth=np.inf, rtol=1e-9, **how):
+def audit(tree, places, y, w, impurity, *, max_depth=np.inf, **how):
     """Every inner node has the best of all splits, every leaf has none; impurities are right."""
-    total, depth = w.sum(), tree.depth
+    total, depth, root = w.sum(), tree.depth, impurity(y, w)
     for node, rows in enumerate(rows_of_nodes(tree, places)):
         yn, wn = y[rows], w[rows]
-        assert abs(tree.impurity[node] - impurity(yn, wn)) <= 1e-9 * max(impurity(y, w), 1e-300)
+        assert abs(tree.impurity[node] - impurity(yn, wn)) <= SUMMED * root
         assert tree.n_node_samples[node] == len(rows)
         if tree.is_leaf[node]:
             one_value = (yn == yn[0]).all() or depth[node] == max_depth
@@ -117,9 +119,9 @@ def audit(tree, places, y, w, impurity, *, max_depth=np.inf, rtol=1e-9, **how):
         gain = wn.sum() * impurity(yn, wn) - split_cost(yn, wn, left, impurity)
         best = best_gain(places[rows], yn, wn, impurity, **how)
         scale = wn.sum() * impurity(yn, wn)
-        assert abs(gain - best) <= rtol * max(scale, 1e-300), (node, gain, best)
+        assert abs(gain - best) <= SUMMED * scale, (node, gain, best)
         share = tree.gain[node] * tree.impurity[0] * total
-        assert abs(share - gain) <= 1e-8 * total * tree.impurity[0]
+        assert abs(share - gain) <= SUMMED * total * root
 
 
 def rows_of_nodes_below(tree, places, child, rows):

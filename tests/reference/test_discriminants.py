@@ -35,7 +35,7 @@ def test_posteriors_are_those_of_mass(name, priors, learner, unbiased, solver):
     given = found["prior"] if priors == "given" else None
     model = LEARNERS[learner](priors=given, unbiased=unbiased, solver=solver).fit(X, y)
     wanted = np.array(found[learner + "_unbiased" * unbiased])
-    assert_allclose(model.priors_, found["prior"], rtol=1e-14)
+    assert_allclose(model.priors_, found["prior"], rtol=1e-14)  # R prints 15 digits
     # R rounds the logarithms of densities, of about 1e2, to 1e-14.
     assert_allclose(model.predict_proba(X[::10]), wanted, rtol=1e-8, atol=1e-12)
 
@@ -50,7 +50,9 @@ def test_leave_one_out_is_that_of_mass(name, learner):
     losses = risk.out_of_fold(model, problem, problem.plan(LeaveOneOut()))
     assert losses.rung == "plan"
     wanted = np.array(found[f"{learner}_left_out"])
-    assert_allclose(losses.predictions(0)[::10], wanted, rtol=1e-8, atol=1e-12)
+    # A made column varies by 1 about 1000: its deviations are rounded to 1e-13, and what is left of
+    # a small class without a row to some hundred times that.
+    assert_allclose(losses.predictions(0)[::10], wanted, rtol=1e-9)
 
 
 @every_set

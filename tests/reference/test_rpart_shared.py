@@ -91,7 +91,7 @@ def test_the_tree_is_that_of_rpart(name):
     def compare(ours, theirs):
         node = wanted[theirs]
         assert tree.n_node_samples[ours] == node["n"]
-        assert_allclose(risk[ours], node["dev"], rtol=1e-10, atol=1e-10 * wanted[1]["dev"])
+        assert_allclose(risk[ours], node["dev"], rtol=SUMMED, atol=SUMMED * wanted[1]["dev"])
         assert tree.is_leaf[ours] == node["terminal"]
         if node["terminal"]:
             return

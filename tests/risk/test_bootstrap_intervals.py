@@ -60,9 +60,9 @@ def test_studentised_means_by_formula_jackknife_and_function_agree(skewed):
     assert_allclose(found.interval("studentised", 0.9, errors="jackknife"), by_formula, rtol=SUMMED)
     by_hand = found.interval("studentised", 0.9, errors=lambda x: x.std(ddof=1) / np.sqrt(len(x)))
     assert_allclose(by_hand, by_formula, rtol=SUMMED)
-    # Fifty resamples give a standard error to 10 %: the interval is wider by about 1 %, and noisy.
     nested = found.interval("studentised", 0.9, errors=200)
-    assert_allclose(nested, by_formula, rtol=0.1)
+    # 200 resamples give a standard error to 5 %: over seeds the ends vary by 0.7 %; five of these.
+    assert_allclose(nested, by_formula, rtol=0.04)
 
 
 def test_studentised_means_of_groups_and_weights_agree_with_the_jackknife():

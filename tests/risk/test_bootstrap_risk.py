@@ -325,10 +325,10 @@ def test_no_information_rates_from_a_sample_of_pairs_are_close(monkeypatch):
     exact = no_information_rate(problem, prediction, 0)
     assert_allclose(exact, np.abs(y[:, None] - prediction).mean(), rtol=SUMMED)
     monkeypatch.setattr("empirisk.risk.intervals.no_information.PAIRS", 300 * 100)
-    # Losses spread by 0.75 of their mean: five standard errors of 30,000 pairs, then of 300.
+    # Losses spread by 0.75 of their mean: five standard errors of 30,000 pairs.
     assert_allclose(no_information_rate(problem, prediction, 0), exact, rtol=0.022)
     monkeypatch.setattr("empirisk.risk.intervals.no_information.PAIRS", 1)
-    assert_allclose(no_information_rate(problem, prediction, 0), exact, rtol=0.22)
+    assert_allclose(no_information_rate(problem, prediction, 0), exact, rtol=0.22)  # of 300
 
 
 @pytest.mark.parametrize("scale", [1e120, 1e-120])

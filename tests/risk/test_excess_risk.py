@@ -42,7 +42,8 @@ def test_a_class_that_holds_the_truth_has_no_approximation_error():
         found = excess_risk(
             logistic, classes, 25, loss=loss, n_large=20_000, n_sets=25, random_state=0
         )
-        assert abs(found.approximation) < 1e-3
+        # scikit-learn stops at slopes of 1e-4: their squares over twice the curvature, about 0.1.
+        assert abs(found.approximation) < 1e-6
         assert found.estimation > 3 * found.standard_error["estimation"]
 
 

@@ -112,15 +112,16 @@ def test_correlated_features_share_out_what_a_group_keeps():
     groups = importance(model, Z[1000:], y[1000:], features="correlated", random_state=0)
     assert groups.names == ("x0 + x1", "x2")
     assert groups.columns == (("x0", "x1"), ("x2",))
-    # 2 b_j (Cov(x_j, y) - b_k Cov(x_j, x_k)): 1/2 for a copy, 2 for both, 2 for the third
+    # 2 b_j (Cov(x_j, y) - b_k Cov(x_j, x_k)): 1/2 for a copy, 2 for both, 2 for the third. Standard
+    # errors are 0.03 for a copy and 0.11 for the others: up to three of these; the seed is fixed.
     assert_allclose(alone.values, [0.5, 0.5, 2], rtol=0, atol=0.25)
-    assert_allclose(groups.values, [2, 2], atol=0.35)
+    assert_allclose(groups.values, [2, 2], rtol=0, atol=0.35)
     assert groups["x2"] == alone["x2"]
     retrained = importance(
         LinearRegression(), Z[:300], y[:300], how="retrain", n_repeats=2, cv=3, random_state=0,
         features={"one copy": ["x0"], "both": ["x0", "x1"]},
     )  # fmt: skip
-    assert abs(retrained["one copy"]) < 0.03
+    assert abs(retrained["one copy"]) < 5 * retrained.standard_error[0]
     assert 0.7 < retrained["both"] < 1.3
 
 
@@ -272,7 +273,8 @@ def test_whole_weights_are_copies():
     rows = np.repeat(np.arange(60), weight)
     copies = importance(model, X[rows], Y[rows], groups=rows, n_repeats=200, random_state=0)
     error = np.hypot(weighted.permutation_error, copies.permutation_error)
-    assert (np.abs(weighted.values - copies.values) < 4 * error + 0.01 * copies.values).all()
+    # Over permutations: 3 comparisons fail by chance in 1 of 5000 seeds.
+    assert (np.abs(weighted.values - copies.values) < 4 * error).all()
     assert_allclose(weighted.baseline.value, copies.baseline.value, rtol=SUMMED)
 
 

@@ -50,7 +50,7 @@ def test_categories_and_missing_values_are_permuted_as_they_are(make, how):
     assert found.names == ("age", "city", "noise")
     assert found["age"] > 0.1
     assert found["city"] > 0.1
-    assert abs(found["noise"]) < 0.1
+    assert abs(found["noise"]) < 0.1  # 2.5 standard errors of 0.03 to 0.04; the seed is fixed
     same = importance(tree, rows, label, how=how, n_repeats=2, random_state=0, **options)
     assert_allclose(found.values, same.values, rtol=0, atol=SUMMED)
 

@@ -65,7 +65,7 @@ def test_variances_are_those_of_the_formulas(monkeypatch, B):
     counts = np.array([np.bincount(rows, minlength=30) for rows in forest.estimators_samples_])
     each = np.array([tree.predict(X[100:140]) for tree in forest.estimators_])
     slow = [twin(counts, column) for column in each.T]
-    assert_allclose(found.variance, slow, rtol=1e-9, atol=1e-9 * np.abs(slow).max())
+    assert_allclose(found.variance, slow, rtol=0, atol=SUMMED * np.abs(slow).max())
     assert_allclose(found.prediction, forest.predict(X[100:140]), rtol=SUMMED)
     assert_allclose(found.resampling_error, each.std(axis=0, ddof=1) / np.sqrt(B), rtol=SUMMED)
 

@@ -223,10 +223,10 @@ def known_curve(risk, sizes, error=1e-4, **options):
 def test_a_power_law_is_found_again(a, b, c):
     n = default_sizes(2000)
     found = known_curve(a + b * n**-c, n)
-    # The law is taken to hold to 1 %, and exponents near 0.7 are favoured a little.
     for m in (4000, 20_000):
         value = found.at(m).value
         low, high = found.at(m).interval
+        # The law is taken to hold to 1 % at each size, and exponents near 0.7 are favoured.
         assert_allclose(value, a + b * m**-c, rtol=0.03)
         assert low <= a + b * m**-c <= high
     assert low <= value <= high

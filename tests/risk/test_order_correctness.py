@@ -74,6 +74,7 @@ def test_the_votes_of_an_order_correct_learner_approach_the_bayes_rule():
     for risk, truth in ((found.single, 0.42), (found.aggregate, vote)):
         error = risk.table.standard_error()
         assert abs(risk.value - truth) < norm.isf(5e-7) * error  # fails with probability 1e-6
+    # As above; the standard error of a share is at most 1 / (2 sqrt n).
     assert abs(found.share.value - (1 - lost.mean())) < norm.isf(5e-7) / (2 * np.sqrt(2000))
     assert found.gain.interval[0] > 0.1
 

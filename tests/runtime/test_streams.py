@@ -77,8 +77,8 @@ def test_foreign_seeds_have_32_bits_and_are_hashed_not_cut_off():
 
 
 def test_the_mean_of_consecutive_streams_varies_as_theory_says():
+    means = np.array([generator(seed).random(20).mean() for seed in range(4000)])
     # The standard deviation of the mean of 20 uniforms is sqrt(1/240); over 4000 streams its
     # estimate has relative error 1/sqrt(8000) = 1.1 %. Five of these: error probability 6e-7.
-    means = np.array([generator(seed).random(20).mean() for seed in range(4000)])
     np.testing.assert_allclose(means.std(), np.sqrt(1 / 240), rtol=0.056)
     assert stats.pearsonr(means[1:], means[:-1]).pvalue > 1e-6  # its error probability

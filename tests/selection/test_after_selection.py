@@ -143,8 +143,7 @@ def test_what_is_always_chosen_costs_nothing():
 
 
 def test_the_best_of_forty_coins_is_no_better_than_a_coin():
-    # 40 rivals that all err in half of 100 rows. The mean of 20 corrected risks has a standard
-    # deviation of 0.04 / sqrt(20) = 0.009 at most, and BBC-CV is exact here: 5 of them.
+    # 40 rivals that all err in half of 100 rows.
     found, naive = [], []
     for seed in range(20):
         losses = np.random.default_rng(seed).integers(0, 2, size=(100, 40)).astype(float)
@@ -153,6 +152,8 @@ def test_the_best_of_forty_coins_is_no_better_than_a_coin():
         cost = cost_of_choosing([bunched], (0, int(risk.argmin())), "best", random_state=seed)
         found.append(risk.min() + cost)
         naive.append(risk.min())
+    # The mean of 20 corrected risks has a standard deviation of 0.04 / sqrt(20) = 0.009 at most,
+    # and BBC-CV is exact here: 5 of them.
     assert abs(np.mean(found) - 0.5) < 0.045
     assert np.mean(naive) < 0.42
 
@@ -190,9 +191,7 @@ def test_an_interval_that_moved_towards_guessing_begins_where_one_that_is_slower
 
 
 def test_the_best_of_forty_features_of_noise_is_expected_to_guess():
-    # 40 discriminants of one feature each; their losses share training rows. The expectation over
-    # training sets is 0.5 less 0.014 (docs/coverage.md); its spread for one set is 0.04, so that of
-    # the mean of 12 is 0.0115: 5 of them, and the naive minimum is 9 of them away.
+    # 40 discriminants of one feature each; their losses share training rows.
     column = Axis(("column",), larger="richer", scale="integer")
     found, naive = [], []
     for seed in range(12):
@@ -201,6 +200,8 @@ def test_the_best_of_forty_features_of_noise_is_expected_to_guess():
         model.fit(X, y)
         found.append(model.risk_.value)
         naive.append(model.risk_.uncorrected)
+    # The expectation over training sets is 0.5 less 0.014 (docs/coverage.md); its spread for one
+    # set is 0.04, so that of the mean of 12 is 0.0115: 5 of them, and the naive minimum is 9 away.
     assert abs(np.mean(found) - 0.486) < 0.058
     assert np.mean(naive) < 0.42
 

@@ -103,7 +103,9 @@ def test_nested_selection_chooses_anew_in_every_training_part():
         # Another seed deals other inner folds: the same risk, not the same losses.
         procedure.fit(X[rest], y[rest])
         losses[chosen.plan.test(s)] = (y[held] - procedure.predict(X[held])) ** 2
-    assert_allclose(expected.value, losses.mean(), rtol=0.05)
+    # Inner folds move the risk by 2 % (standard deviation over a dozen seeds), and so the
+    # difference of two by 3 %: three of these.
+    assert_allclose(expected.value, losses.mean(), rtol=0.1)
     classes = select([LinearDiscriminantAnalysis()], X, labels, honest="nested", cv=4)
     assert CHOSEN_ANEW in classes.cross_validated_risk.cautions
 

@@ -37,7 +37,7 @@ def test_coordinate_descent_finds_the_bottom_of_a_bowl(rule):
     # A sweep takes away 5/6 of the distance in one coordinate, whatever finds its best value.
     one = coordinate_descent(bowl, [5.0, 5.0], **COORDINATE_RULES[rule], max_iter=1)
     first = 1 - (5.0 + 2) / 3
-    assert_allclose(one.minimiser, [first, -2 - (first - 1) / 2], rtol=1e-6)
+    assert_allclose(one.minimiser, [first, -2 - (first - 1) / 2], rtol=1e-6)  # by Brent
 
 
 def test_coordinate_descent_says_where_no_value_is_best():
@@ -70,7 +70,7 @@ def test_coordinate_descent_solves_a_lasso():
 
     way = coordinate_descent(objective, np.ones(3), tol=1e-9)
     slope = X.T @ (X @ way.minimiser - y)
-    zero = np.abs(way.minimiser) < 1e-6
+    zero = np.abs(way.minimiser) < 1e-6  # no coordinate is known to more than 1e-8
     assert (np.abs(slope[zero]) <= 5).all()
     # The coordinates are known to about 1e-8, the curvatures are about 40.
     assert_allclose(slope[~zero], -5 * np.sign(way.minimiser[~zero]), rtol=0, atol=0.0001)

@@ -86,7 +86,7 @@ def test_richer_models_have_less_bias_and_more_variance():
     bias = (((1 - shrink) * (U.T @ X.sum(axis=1))) ** 2).sum(axis=1) / 10
     for name, truth in (("variance", variance), ("bias_squared", bias)):
         error = path.standard_error(name)
-        assert (np.abs(path.part(name) - truth) < SIGMAS * error + 1e-12).all()
+        assert (np.abs(path.part(name) - truth) < SIGMAS * error).all()
     assert (np.diff(variance) < 0).all()
     assert (np.diff(bias) > 0).all()
     assert np.argmin(bias + variance) not in (0, 11)

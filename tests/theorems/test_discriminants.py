@@ -138,9 +138,8 @@ def test_7_12_k_minus_1_coordinates_are_enough(n_classes, equal):
     # One fewer would not do: the last separates, too.
     if n_classes > 2:
         fewer = ((rows[:, None, :-1] - centroids[:, :-1]) ** 2).sum(axis=2)
-        assert not np.allclose(
-            softmax(np.log(lda.priors_) - fewer / 2, axis=1), lda.predict_proba(X), atol=1e-3
-        )
+        other = softmax(np.log(lda.priors_) - fewer / 2, axis=1)
+        assert np.abs(other - lda.predict_proba(X)).max() > 0.05
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -24,11 +24,11 @@ def noisy_sine(n, seed):
     return X, np.sin(6 * X[:, 0]) + X[:, 1] + 0.5 * rng.normal(size=n)
 
 
-@pytest.mark.parametrize(("n", "printed"), [(10, 0.34868), (100, 0.36603), (20_000, 0.36788)])
+@pytest.mark.parametrize(("n", "printed"), [(10, 0.34868), (100, 0.36603), (20_000, 0.36787)])
 def test_the_share_of_rows_out_of_bag_tends_to_one_in_e(n, printed):
     # B9.3.1: (1 - 1/n)^n -> 1/e, as the members of a forest draw.
     share = (1 - 1 / n) ** n
-    assert share == pytest.approx(printed, abs=1e-5)
+    assert share == pytest.approx(printed, abs=5e-6)  # five digits
     assert abs(share - np.exp(-1)) < 0.2 / n  # 1/(2en) to first order
     X, y = noisy_sine(n, 0)
     forest = RandomForestRegressor(40, max_depth=1, max_features=1, random_state=0).fit(X, y)
@@ -142,7 +142,7 @@ def test_the_vote_of_classifiers_that_are_not_order_correct_gets_worse():
     rates = [0.9 * chance + 0.1 * (1 - chance) for chance in right.values()]
     assert rates[0] == pytest.approx(0.42, rel=SUMMED)
     assert (np.diff(rates) < 0).all()
-    assert rates[-1] == pytest.approx(0.1, abs=1e-5)
+    assert rates[-1] == pytest.approx(0.1, abs=1e-5)  # 0.8 * 3e-6 is left with 501 votes
 
 
 def test_bagging_converges_to_the_aggregate_at_the_rate_of_a_monte_carlo_mean():

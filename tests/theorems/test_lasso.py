@@ -47,7 +47,7 @@ def test_orthonormal_columns_are_soft_thresholded():
     coef = Lasso(alpha, fit_intercept=False).fit(Q, y).coef_
     wanted = np.sign(along) * np.maximum(np.abs(along) - 20 * alpha, 0)
     assert 0 < np.count_nonzero(wanted) < 5
-    assert_allclose(coef, wanted, atol=1e-14)
+    assert_allclose(coef, wanted, rtol=0, atol=SUMMED)
 
 
 def test_the_elastic_net_is_a_lasso_on_more_rows():
@@ -79,7 +79,7 @@ def test_an_elastic_net_on_scaled_columns_needs_both_parts_of_its_penalty_scaled
     assert np.count_nonzero(one.coef_) > 3
     assert_allclose(c * other.coef_, one.coef_, rtol=1e-11)  # condition number below 1e2
     same = ElasticNet(c * alpha, l1_ratio=ratio).fit(c * X, y)
-    assert not np.allclose(c * same.coef_, one.coef_, rtol=1e-2)
+    assert np.abs(c * same.coef_ - one.coef_).max() > 0.1
 
 
 def test_the_penalty_of_the_notes_is_n_times_alpha():

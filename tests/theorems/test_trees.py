@@ -26,6 +26,7 @@ def gain(criterion, left, right):
 
 def test_the_worked_splits_of_the_notes():
     assert gain("misclassification", (3, 1), (2, 4)) == pytest.approx(0.2, rel=SUMMED)
+    # Five digits are printed.
     assert gain("gini", (3, 1), (2, 4)) == pytest.approx(0.08333, abs=5e-6)
     assert np.log(2) * gain("entropy", (3, 1), (2, 4)) == pytest.approx(0.08630, abs=5e-6)  # nats
     assert gain("gini", (5, 2), (3, 0)) == pytest.approx(0.03429, abs=5e-6)
@@ -165,7 +166,7 @@ def test_impurities_are_largest_where_all_classes_are_equally_frequent(n_classes
             tree = DecisionTreeClassifier(criterion=criterion).fit(X, y, sample_weight=w).tree_
             assert tree.impurity[0] <= bound * (1 + 1e-12)
             equal = np.ptp(w) == 0
-            assert (tree.impurity[0] == pytest.approx(bound, rel=1e-12)) == equal
+            assert (tree.impurity[0] == pytest.approx(bound, rel=SUMMED)) == equal
 
 
 def test_mistakes_gain_nothing_while_the_majority_stays():
