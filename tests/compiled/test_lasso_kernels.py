@@ -49,8 +49,8 @@ def test_python_originals_find_the_same_and_read_nothing_too_soon(m, ridge, posi
     assert found.reached.all()
     b = known.coef[-1]  # the optimality conditions at the last penalty
     slope, at = X.T @ (y - X @ b) - ridge * b, np.where(np.arange(m) > 0, alphas[-1], 0.0)
-    assert_allclose(slope[b != 0], (at * np.sign(b))[b != 0], rtol=0, atol=1e-09 * (y @ y))
-    assert ((slope if positive else np.abs(slope)) <= at + 1e-9 * (y @ y)).all()
+    assert_allclose(slope[b != 0], (at * np.sign(b))[b != 0], rtol=0, atol=SUMMED * (y @ y))
+    assert ((slope if positive else np.abs(slope)) <= at + SUMMED * (y @ y)).all()
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -130,7 +130,7 @@ def test_a_fenwick_tree_finds_the_least_sum_of_absolute_errors(compiled):
         now = inside[:k]
         loss = least_loss(tree, 23, 16, w[now].sum(), w[now] @ y[now])
         brute = min((w[now] * abs(y[now] - c)).sum() for c in y[now])
-        assert loss == pytest.approx(brute, rel=1e-9, abs=1e-12)
+        assert loss == pytest.approx(brute, rel=SUMMED, abs=SUMMED)
 
 
 @pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "python"])

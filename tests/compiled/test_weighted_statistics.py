@@ -101,4 +101,4 @@ def test_moments_without_one_copy_of_a_unit_are_those_of_the_rows_left():
         dx, dy = x - np.average(x, weights=w), y - np.average(y, weights=w)
         twin = [w.sum(), np.average(x, weights=w), np.average(y, weights=w)]
         twin += [w @ dx**2, w @ dy**2, w @ (dx * dy)]
-        assert_allclose(left[u], twin, rtol=1e-10, atol=1e-9 if u else 1e-14)
+        assert_allclose(left[u], twin, rtol=SUMMED)

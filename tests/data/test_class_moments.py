@@ -51,7 +51,7 @@ def test_a_scatter_for_each_class_sums_to_that_of_all():
     assert_allclose(each.pooled().scatter, pooled.pooled().scatter, rtol=SUMMED)
     A, b = np.random.default_rng(1).normal(size=(3, 2)), np.array([1.0, -1.0])
     mapped = ClassMoments.of(X @ A + b, y, weight, 4, tied=False)
-    assert_same(each.mapped(A, b).present(), mapped.present(), rtol=1e-11)
+    assert_same(each.mapped(A, b).present(), mapped.present(), rtol=SUMMED)
     assert each.present().scatter.shape == (3, 3, 3)
 
 

@@ -51,7 +51,7 @@ def test_a_weighted_row_is_so_many_copies():
     copies = Moments.of(np.repeat(Z, w.astype(int), axis=0))
     weighted = Moments.of(Z, weight=w)
     assert weighted.weight == copies.weight == copies.rows
-    assert_allclose(weighted.scatter, copies.scatter, rtol=RTOL, atol=1e-10)
+    assert_allclose(weighted.scatter, copies.scatter, rtol=SUMMED)
 
 
 @pytest.mark.parametrize("parts", [2, 3, 7, 200])
@@ -83,7 +83,7 @@ def test_an_offset_costs_no_digits(offset):
     scatter = float(sum((v - mean) ** 2 for v in exact))
     blocks = Blocks.of_arrays(z[:, None].copy(), np.empty((len(z), 0)), np.ones(len(z)))
     total = total_moments(blocks)
-    assert total.mean[0] == pytest.approx(float(mean), rel=4e-16)
+    assert total.mean[0] == pytest.approx(float(mean), rel=2 * np.finfo(float).eps, abs=0)
     # Block means are off by up to a unit in the last place of the offset, which enters squared, or
     # times the difference of block means, spread / 64.
     assert total.scatter[0, 0] == pytest.approx(scatter, rel=1e-13 + offset * 2.3e-16 / 20)

@@ -131,7 +131,7 @@ def test_every_rung_of_other_settings(learner, cv):
     )
     by_range = learner.extrapolation is not None or not learner.fit_intercept
     assert fast.rung == ("path" if by_range else "plan"), fast.why
-    assert_allclose(fast.losses, slow.losses, rtol=1e-8, atol=1e-12)
+    assert_allclose(fast.losses, slow.losses, rtol=SOLVED, atol=SOLVED)
 
 
 @pytest.mark.parametrize(

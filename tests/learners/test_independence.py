@@ -112,10 +112,10 @@ def test_p_values_are_uniform_where_columns_are_independent(n, tables):
             p_values.setdefault((pair.one, pair.other), []).append(pair.p_value)
     for pair, found in p_values.items():
         for x in (0.01, 0.05, 0.2):
-            # Both classes of each table; the chi-squared approximation at cells of 5 rows, and the
-            # correlation of skewed columns of 30, are off by up to a fifth of the level.
             error = np.sqrt(x * (1 - x) / len(found))
             share = np.mean(np.array(found) <= x)
+            # Both classes of each table; the chi-squared approximation at cells of 5 rows, and the
+            # correlation of skewed columns of 30, are off by up to a fifth of the level.
             assert abs(share - x) < 4 * error + 0.2 * x, (pair, x, share)
     # Any false alarm among all pairs and classes: 5 % at most, and 4 standard errors.
     assert np.mean(np.array(adjusted) <= 0.05) < 0.05 + 4 * np.sqrt(0.05 * 0.95 / tables)

@@ -102,7 +102,9 @@ def test_rows_sorted_by_class_and_a_rare_class_converge():
     y[-5:] = 2
     model = LogisticRegression().fit(X, y)
     residual = model.predict_proba(X) - np.eye(3)[y]
-    assert_allclose(residual.T @ X + model.coef_, 0, atol=1e-6)
+    # A fit ends at a decrement of 1e-10 times the root of the objective, 14,000 at most; the
+    # gradient is that times the root of an eigenvalue of the Hessian, 65,000 at most.
+    assert_allclose(residual.T @ X + model.coef_, 0, rtol=0, atol=3e-6)
 
 
 def test_class_weights_are_sample_weights():
@@ -129,6 +131,7 @@ def test_a_path_equals_single_fits_in_any_order(l1_ratio, n, p, n_classes):
         alone = LogisticRegression(C=C, l1_ratio=l1_ratio).fit(X, y)
         assert_allclose(path.at(j).coef_, alone.coef_, rtol=0, atol=SOLVED)
         shares = path.predict_path(X, "probability")[:, j]
+        # Probabilities err relatively as scores do: up to 60 coefficients that are so exact.
         assert_allclose(shares, alone.predict_proba(X), rtol=1e-9)
 
 

@@ -84,6 +84,7 @@ def test_what_it_draws_has_its_distribution():
     for level, share in zip(
         model.columns_[2].values, model.parameters("word")["share"].T, strict=True
     ):
+        # Again 4 standard errors, at most, of a share of some 1,900 rows.
         assert_allclose(words[level], share, rtol=0, atol=4 * 0.5 / np.sqrt(1900))
     once, twice = (model.sample(5, random_state=3)[0].to_arrow() for _ in range(2))
     assert once.equals(twice)

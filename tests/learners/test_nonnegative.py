@@ -52,7 +52,7 @@ def test_the_minimiser_is_that_of_scipy(shape, intercept, penalty):
     A, b, x_mean, y_mean = augmented(X, y, weight, penalty, intercept)
     for k in range(2):
         twin, length = nnls(A, b[:, k])
-        assert np.linalg.norm(A @ model.coef_[k] - b[:, k]) <= length * (1 + 1e-12) + 1e-12
+        assert np.linalg.norm(A @ model.coef_[k] - b[:, k]) <= length * (1 + SUMMED) + SUMMED
         if penalty > 0 or shape[0] > shape[1]:  # else there may be others
             assert_allclose(model.coef_[k], twin, rtol=1e-8, atol=1e-9)  # condition below 1e3
         assert_allclose(
@@ -289,6 +289,7 @@ def test_a_design_that_is_close_to_singular_keeps_its_digits():
     p = 8
     X = 1.0 / (np.arange(12)[:, np.newaxis] + np.arange(p) + 1)
     model = LinearRegression(positive=True, fit_intercept=False).fit(X, X.sum(axis=1))
+    # The sum of squares of the residuals is found to some roundings of |y|^2 = 20: 1e-14 = 1e-7^2.
     assert_allclose(X @ model.coef_, X.sum(axis=1), rtol=1e-6)
     assert (model.coef_ >= 0).all()
 

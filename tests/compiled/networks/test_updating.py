@@ -51,8 +51,8 @@ def test_adam_goes_as_that_of_scikit_learn(compiled):
     theirs = of_scikit_learn(lambda params: AdamOptimizer(params, 0.01, 0.9, 0.999, 1e-8))
     ours = walked(updating.ADAM, made(), compiled=compiled)
     assert_allclose(ours, theirs, rtol=SUMMED, atol=LAST_BITS)
-    # A step has the length of the rate; single precision is 1e-7 of it and of the parameters.
     ours = walked(updating.ADAM, made(), np.float32)
+    # A step has the length of the rate; single precision is 1e-7 of it and of the parameters.
     assert_allclose(ours, theirs, rtol=1e-5, atol=1e-6)
 
 
@@ -66,7 +66,7 @@ def test_sgd_goes_as_that_of_scikit_learn(momentum, nesterov, compiled):
     ours = walked(updating.SGD, settings, compiled=compiled)
     assert_allclose(ours, theirs, rtol=1e-12, atol=1e-13)  # steps up to about 10
     ours = walked(updating.SGD, settings, np.float32)
-    assert_allclose(ours, theirs, rtol=1e-5, atol=1e-5)
+    assert_allclose(ours, theirs, rtol=1e-5, atol=1e-5)  # single precision, 1e-7 of such steps
 
 
 @pytest.mark.parametrize("compiled", [True, False])

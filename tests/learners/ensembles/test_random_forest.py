@@ -97,7 +97,7 @@ def test_a_forest_says_what_its_trees_say_in_the_mean():
     X, y = classes(K=4)
     forest = RandomForestClassifier(20, random_state=0).fit(X, y)
     shares = np.mean([tree.predict_proba(X) for tree in forest.estimators_], axis=0)
-    assert_allclose(forest.predict_proba(X), shares, rtol=1e-14, atol=1e-16)
+    assert_allclose(forest.predict_proba(X), shares, rtol=LAST_BITS)
     assert_array_equal(forest.predict(X), forest.classes_[shares.argmax(axis=1)])
 
 

@@ -114,6 +114,7 @@ def test_ties_of_whole_numbers_are_ties_when_the_metric_is_estimated(how):
     distances, rows = model.kneighbors(T)
     same = distances[:, 1:] == distances[:, :-1]
     assert (rows[:, 1:] > rows[:, :-1])[same].all()
+    # Rounding is 1e-15 of a distance, and no two others agree to nine digits.
     nearly = np.isclose(distances[:, 1:], distances[:, :-1], rtol=1e-9, atol=0)
     assert (same == nearly).all()
 

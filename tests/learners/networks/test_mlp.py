@@ -195,7 +195,6 @@ def test_several_outputs_are_predicted_together():
 
 @pytest.mark.parametrize("q", [0.1, 0.5, 0.9])
 def test_a_quantile_network_leaves_so_many_values_below(q):
-    """A share of 400 values; a kink at each keeps the fit within 0.05 of q."""
     rng = np.random.default_rng(1)
     x = rng.uniform(-1, 1, size=(400, 1))
     y = x[:, 0] ** 2 + (1 + x[:, 0]) * rng.normal(size=400)
@@ -203,10 +202,14 @@ def test_a_quantile_network_leaves_so_many_values_below(q):
         f"quantile:{q}", 20, "tanh", learning_rate_init=0.01, max_iter=150, random_state=0,
         learning_rate=Decaying(0.02, 50.0, 0.75), n_iter_no_change=None,
     ).fit(x, y)  # fmt: skip
-    assert abs((y <= net.predict(x)).mean() - q) < 0.05
+    # By the bias of the output the mean slope of the loss is this difference, 0 at the minimum. The
+    # last steps are 0.0046 long in each of 21 parameters of the output: they move it by 0.1 at most
+    # and the share by 0.04, where values have a density of 0.4.
+    near = 0.05
+    assert abs((y <= net.predict(x)).mean() - q) < near
     if q == 0.5:
         same = net.set_params(loss="absolute_error").fit(x, y)
-        assert abs((y <= same.predict(x)).mean() - q) < 0.05
+        assert abs((y <= same.predict(x)).mean() - q) < near
 
 
 def test_negative_counts_are_refused():

@@ -224,7 +224,8 @@ def test_categories_with_other_slopes_are_parted():
     model = LinearTreeRegressor(alpha=1e-8).fit(frame, slope * x)  # all levels have one mean
     assert model.get_n_leaves() == 2
     assert model.tree_.feature[0] == 1
-    assert_allclose(model.predict(frame), slope * x, atol=1e-6)
+    # alpha beside some 400 rows of a leaf shrinks slopes by 2.5e-11; x is up to 3.3.
+    assert_allclose(model.predict(frame), slope * x, rtol=0, atol=2e-9)
     new = frame.assign(level="never seen").iloc[:3]
     heavier = model.apply(frame)[np.bincount(model.apply(frame))[model.apply(frame)].argmax()]
     assert_array_equal(model.apply(new), heavier)

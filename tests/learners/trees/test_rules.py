@@ -86,7 +86,7 @@ def test_each_row_satisfies_the_rule_of_its_leaf_and_no_other(seed, kind):
         assert rule.share == pytest.approx(rows.mean(), rel=SUMMED)
         if kind == "regressor":
             assert rule.value == pytest.approx(y[rows].mean(), rel=SUMMED)
-            assert rule.risk == pytest.approx(y[rows].var(), rel=1e-9, abs=1e-12)
+            assert rule.risk == pytest.approx(y[rows].var(), rel=SUMMED, abs=SUMMED)
         else:
             wrong = np.digitize(y[rows], [-0.5, 0.5]) != rule.value
             assert rule.risk == pytest.approx(wrong.mean(), abs=SUMMED)

@@ -44,7 +44,7 @@ def test_the_unit_of_weights_changes_nothing(name, power):
         assert_array_equal(a.feature, b.feature)
         assert_array_equal(a.threshold, b.threshold)
         assert_allclose(a.value, b.value, rtol=LAST_BITS)
-        assert_allclose(a.impurity, b.impurity, rtol=1e-12, atol=1e-300)
+        assert_allclose(a.impurity, b.impurity, rtol=SUMMED)
         assert_allclose(a.weighted_n_node_samples, b.weighted_n_node_samples / unit, rtol=LAST_BITS)
 
 

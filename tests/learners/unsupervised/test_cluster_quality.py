@@ -76,8 +76,9 @@ def test_units_threads_and_offsets_are_not_felt():
         for name in ("calinski_harabasz", "davies_bouldin"):
             here = getattr(cluster_quality(X, LABELS), name)
             assert getattr(other, name) == pytest.approx(here, rel=SUMMED)
-    far = cluster_quality(X + 1e9, LABELS)  # which has 7 digits left
-    assert far.silhouette == pytest.approx(cluster_quality(X, LABELS).silhouette, abs=1e-6)
+    far = cluster_quality(X + 1e9, LABELS)
+    # X + 1e9 is rounded to 6e-8; the mean of 400 silhouettes feels less of it than each.
+    assert far.silhouette == pytest.approx(cluster_quality(X, LABELS).silhouette, abs=1e-7)
 
 
 def test_of_many_clusters_no_table_is_kept():

@@ -52,7 +52,10 @@ def test_constant_steps_follow_and_steps_by_count_remember():
         model.partial_fit(X).partial_fit(moved)
     # 200 steps of 0.1 forget the past; half of all rows came from each place.
     assert np.abs(follows.cluster_centers_ - (CORNERS + 3)).max() < 1.0
-    assert_allclose(remembers.cluster_centers_, CORNERS + 1.5, atol=0.3)
+    # The mean of 200 rows has a standard error of 0.07. While centres are on their way, some 20 of
+    # 400 rows, about 2 from their place, go to a neighbour: 0.1. So three standard errors are left;
+    # the seed is fixed.
+    assert_allclose(remembers.cluster_centers_, CORNERS + 1.5, rtol=0, atol=0.3)
 
 
 @pytest.mark.parametrize("step", ["count", "constant"])

@@ -98,7 +98,7 @@ def test_a_learner_as_it_is_stops_early_in_each_fold():
     slow = risk.out_of_fold(learner, problem, plan, rung="generic")
     assert_allclose(path.losses, slow.losses, rtol=SUMMED)
     never = HistGradientBoostingRegressor(max_iter=60, learning_rate=0.5, random_state=0, **HOW)
-    assert not np.allclose(risk.out_of_fold(never, problem, plan).losses, path.losses)
+    assert np.abs(risk.out_of_fold(never, problem, plan).losses - path.losses).max() > 1
 
 
 def test_many_values_share_bins_whose_edges_are_of_all_rows():

@@ -147,7 +147,8 @@ def test_it_stops_where_scikit_learn_does():
     theirs = peers.HistGradientBoostingRegressor(**how)
     theirs.fit(data[:400], y[:400], X_val=new, y_val=y_new)
     n = min(6, ours.n_iter_)  # before thresholds, which lie elsewhere, part new rows
-    assert_allclose(ours.train_score_[:n], theirs.train_score_[:n], rtol=1e-5)
+    # The peer's gradients are rounded to single precision, 6e-8 of each.
+    assert_allclose(ours.train_score_[:n], theirs.train_score_[:n], rtol=1e-7)
     assert_allclose(ours.validation_score_[0], theirs.validation_score_[0], rtol=SUMMED)
     assert abs(ours.n_iter_ - theirs.n_iter_) <= 15
 

@@ -120,7 +120,9 @@ def test_rounding_by_chance_does_not_go_with_the_number_of_the_row(monkeypatch):
         # Rounding by multiples of the golden ratio made two leaves more, and 6 % of the gain.
         assert trees[0].n_leaves == trees[1].n_leaves
         gains = [tree.newest().gains.sum() for tree in trees]
-        np.testing.assert_allclose(*gains, rtol=0.02)
+        # Each label is alone in a bin of 392 rows. Rounding a row by chance adds a variance of
+        # 2e-5 / 8190: a deviation of 1e-3 from a gradient of 1 there, 1.4e-3 of the gain of both.
+        np.testing.assert_allclose(*gains, rtol=0.01)
 
 
 def test_rounding_by_chance_costs_nothing_that_labels_do_not_cost_a_thousand_times(monkeypatch):
