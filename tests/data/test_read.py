@@ -10,12 +10,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from numpy.testing import assert_array_equal
 
 from data.csv_cases import BAD, GOOD, assert_same_contents, contents, write
 from empirisk.data import opening
 from empirisk.data.read import read_table
 from empirisk.runtime.errors import DataError, EmpiriskError
-from tolerances import SUMMED
 
 
 @pytest.mark.parametrize("case", GOOD, ids=str)
@@ -46,11 +46,8 @@ def test_a_file_that_is_wrong_is_refused_with_its_line(case, tmp_path):
 def test_what_comes_late_counts_as_much_as_what_comes_first(late, column, tmp_path, monkeypatch):
     monkeypatch.setattr(opening, "BLOCK", 1000)
     table = read_table(write(tmp_path, "a,b\n" + "12,x\n" * 2000 + f"{late},y\n"))
-    found = table["a"].values()
-    assert repr((table["a"].kind, found[0], found[-1])) == repr(column) or (
-        table["a"].kind,
-        *map(float, (found[0], found[-1])),
-    ) == pytest.approx(column, nan_ok=True, rel=SUMMED)
+    assert table["a"].kind == column[0]
+    assert_array_equal(table["a"].values()[[0, -1]], column[1:])
     if column[0] == "category":
         assert f"{late!r} in line 2002" in "\n".join(table.source.notes)
 
