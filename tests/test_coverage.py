@@ -93,6 +93,17 @@ def test_a_locked_test_set_is_judged_by_evaluate():
     assert judged.risk == setting.source.risk(model)
 
 
+def test_the_aim_is_of_the_risk_that_an_estimate_names():
+    found = []
+    for name, other in ((SMALL, "unflagged_model"), ("locked-normal-n50", "unflagged_procedure")):
+        result = tallied(settings()[name], made_up(settings()[name], 900))
+        line = replace(result.auto, **{other: Share(0.5, 0.01)})
+        found.append(replace(result, lines={AUTO: line}))
+    assert "90.0 % or more in these 2 settings" in page.named(found)
+    assert "0 are below 88 %" in page.named(found)
+    assert "50.0 %" in "".join(next(iter(page.summary_rows(found))))
+
+
 def test_a_sample_of_x_gives_the_risk_in_closed_form():
     population = two_classes(3)
     exact, sampled = Exact(population, "zero_one"), Sampled(population, "zero_one", rows=100_000)

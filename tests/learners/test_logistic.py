@@ -204,34 +204,6 @@ def test_dependent_columns_get_the_solution_of_least_norm():
     assert_allclose(model.coef_[0, 5], 0, rtol=0, atol=SUMMED)
 
 
-@pytest.mark.parametrize(("n", "p", "n_classes"), [(200, 4, 2), (200, 3, 3), (20, 30, 2)])
-def test_degrees_of_freedom_are_the_trace_of_the_smoother(n, p, n_classes):
-    X, y = sample(n, p, n_classes)
-    values = [1e-9, 1.0, 1e9]
-    path = LogisticRegression().fit_path(X, y, np.ones(n), values, n_classes=n_classes)
-    freedom = path.degrees_of_freedom
-    assert freedom[0] == pytest.approx(n_classes - 1, abs=1e-6)  # the intercepts alone
-    if p < n:
-        assert freedom[2] == pytest.approx((p + 1) * (n_classes - 1), abs=1e-5)  # all
-    P = path.at(1).predict_proba(X)
-    Z = np.column_stack([X, np.ones(n)])
-    K = 1 if n_classes == 2 else n_classes
-    P = P[:, 1:] if n_classes == 2 else P
-    M = np.array([[P[:, k] * ((k == m) - P[:, m]) for m in range(K)] for k in range(K)])
-    H = np.einsum("kmi,ij,il->kjml", M, Z, Z).reshape(K * (p + 1), K * (p + 1))
-    penalised = H + np.diag(np.tile(np.append(np.ones(p), 0.0), K))
-    expected = np.trace(np.linalg.pinv(penalised, rcond=1e-12) @ H)
-    assert_allclose(freedom[1], expected, rtol=1e-8)  # condition numbers below 1e5
-
-
-def test_degrees_of_freedom_with_an_l1_penalty_count_the_coefficients():
-    X, y = sample(p=8)
-    path = LogisticRegression(l1_ratio=1.0).fit_path(X, y, np.ones(200), [0.03], n_classes=2)
-    used = int((path.at(0).coef_ != 0).sum())
-    assert 0 < used < 8
-    assert_allclose(path.degrees_of_freedom, [used + 1], rtol=SUMMED)
-
-
 def test_a_saved_model_is_the_same(tmp_path):
     X, y = sample()
     X = np.column_stack([X, np.arange(200) % 10 == 0])

@@ -47,6 +47,17 @@ def test_partial_fit_comes_near_the_fit_as_rows_stream_by(loss):
     assert stream.score(X, y) > 0.65
 
 
+@pytest.mark.parametrize("loss", ["logit", "hinge", "square"])
+def test_one_large_cell_of_the_first_rows_does_not_shorten_all_steps(loss):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(640, 4))
+    y = X[:, 0] > 0
+    X[0] = [40.0, 0.0, 0.0, 0.0]
+    model = MarginClassifier(loss).partial_fit(X, y, classes=[False, True])
+    # 20 steps of rows that a line separates: of a unit by the largest cell, 64, half are wrong.
+    assert model.score(X, y) > 0.9
+
+
 def test_partial_fit_goes_on_from_a_fit_and_knows_its_classes():
     X, y = three_classes()
     model = MarginClassifier("logit").fit(X, y)

@@ -53,8 +53,21 @@ def test_of_least_squares_it_is_the_rank_and_the_intercept():
 
 def test_behind_an_encoder_it_is_that_of_the_encoded_columns():
     table = Table.of({"x": X[:, 0], "side": np.where(rng.random(60) < 0.5, "l", "r")})
-    for learner, target in ((LinearRegression(), y), (LinearDiscriminantAnalysis(), labels)):
+    for learner, target in (
+        (LinearRegression(), y),
+        (LinearDiscriminantAnalysis(), labels),
+        (empirisk.LogisticRegression(), labels),
+    ):
         assert_allclose(freedom(make_pipeline(Encoder(), learner), target, table), 3, rtol=SUMMED)
+
+
+@pytest.mark.parametrize("l1_ratio", [0.0, 1.0])
+def test_of_logistic_regression_every_column_counts_also_one_that_is_shrunken_to_nothing(l1_ratio):
+    """Which columns an L1 penalty leaves differs from fold to fold: counting those that it left
+    here, intervals of the 0-1 risk covered 82 % at 90 % (100 rows of 20 columns, C = 0.1)."""
+    learner = empirisk.LogisticRegression(C=0.05, l1_ratio=l1_ratio)
+    assert freedom(learner, labels) == freedom(learner.set_params(C=1.0), labels) == 5
+    assert freedom(learner.set_params(fit_intercept=False), labels) == 4
 
 
 def test_others_have_parameters_or_a_share_of_the_rows_or_are_unknown():

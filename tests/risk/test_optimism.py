@@ -15,9 +15,18 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeRegressor
 
-from empirisk import Encoder, LinearDiscriminantAnalysis, LinearRegression, Ridge, Table
+import empirisk
+from empirisk import (
+    Encoder,
+    KernelRegressor,
+    LinearDiscriminantAnalysis,
+    LinearRegression,
+    Ridge,
+    Table,
+)
 from empirisk.losses import Absolute, Log, Squared, ZeroOne
 from empirisk.risk.learning_curves.learning_curve import learning_curve
+from empirisk.risk.penalties.linear_smoothers import hat_matrix
 from empirisk.risk.penalties.noise_model import ClassNoise, GaussianNoise, shrunk
 from empirisk.risk.penalties.optimism import effective_degrees_of_freedom, optimism
 from empirisk.runtime.errors import DataError, ParameterError, RankWarning
@@ -66,6 +75,15 @@ def test_whole_weights_of_a_classifier_are_copies_to_the_last_bit():
     assert weighted.training.value == repeated.training.value
     with pytest.raises(ParameterError, match="whole numbers"):
         optimism(LogisticRegression(), X, y > 0, sample_weight=w + 0.5, **options)
+
+
+@pytest.mark.parametrize("learner", [empirisk.KNeighborsRegressor(5), KernelRegressor(0.8)])
+def test_neighbours_and_kernels_of_our_own_have_the_closed_form(learner):
+    X, y = regression()
+    found = optimism(learner, X, y)
+    assert found.method == "closed form"
+    trace = np.trace(hat_matrix(learner, X))
+    assert_allclose(found.degrees_of_freedom, trace, rtol=1e-9)  # sums of 40 numbers
 
 
 def test_the_bootstrap_agrees_with_the_closed_form():

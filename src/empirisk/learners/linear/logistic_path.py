@@ -141,12 +141,8 @@ class LogisticPath:
 
     @property
     def degrees_of_freedom(self) -> Floats:
-        """trace (H + P)^-1 H, H the Hessian of the loss and P that of the penalty; with an L1
-        penalty of the coefficients that are not zero."""
-        with one_blas_thread():
-            strengths = [effective_C(self.learner, value) for value in self.values]
-            pairs = zip(strengths, self.fits, strict=True)
-            return np.array([self.problem.freedom(C, fit.theta) for C, fit in pairs])
+        """A coefficient for each column and one for the intercept, shrunken or not."""
+        return np.full(len(self.values), len(self.rule.centre) + float(self.learner.fit_intercept))
 
     def at(self, j: int) -> Any:
         learner = clone(self.learner).set_params(C=self.values[j])

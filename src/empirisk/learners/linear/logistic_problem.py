@@ -140,19 +140,6 @@ class LogisticProblem:
         accuracy = found.decrement / np.sqrt(found.value) if found.value > 0 else 0.0
         return Fit(theta, found.n_iter, found.ending, accuracy, null)
 
-    def freedom(self, C: float, theta: Floats) -> float:
-        """Degrees of freedom of the rule at C."""
-        penalty, loss = self.penalty(C), self.loss
-        if self._least_size(penalty) < loss.size:
-            Q, loss = self.rotated
-            penalty, theta = self.penalty(C, loss), self._turn(theta, Q)
-        free = np.ones(len(theta), bool)
-        if penalty.l1 > 0:
-            free = (theta != 0) | (penalty.on == 0)
-        H = loss.hessian(theta)[np.ix_(free, free)]
-        whole = H + np.diag((penalty.l2 * penalty.on)[free])
-        return float(np.trace(inverse_hessian(whole).solve(H)))
-
     def rule(self, theta: Floats) -> tuple[Floats, Floats]:
         """Coefficients (classes or 1, p) of the columns as given and constants at the centre."""
         coef, constant = self.loss.rule(theta)

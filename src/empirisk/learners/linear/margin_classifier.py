@@ -43,7 +43,10 @@ class MarginClassifier(ClassWeightMixin, PathMixin, LinearClassifier):
         C sum_i w_i phi(y_i f(x_i)) + |b|^2 / 2    (or + |b|_1),    y_i in {-1, +1}.
 
     The intercept b0 is not penalised. Several classes: one rule for each against the rest, and the
-    largest f_k(x) decides. With `loss="hinge"` this is the linear support vector machine.
+    largest f_k(x) decides. With `loss="hinge"` this is the linear support vector machine. Of many
+    classes it finds few: where a class has less than half the rows wherever one looks, the rule
+    with the least hinge loss says "the rest" everywhere, f_k = -1, and classes tie. The logit loss
+    and `LogisticRegression` rank them.
 
     The perceptron loss max(0, -y f) is least at b = 0, whatever the data and the penalty; with it
     the rule is that of Rosenblatt instead: go through the rows and add w_i y_i x_i to b where
@@ -74,7 +77,8 @@ class MarginClassifier(ClassWeightMixin, PathMixin, LinearClassifier):
         The most steps of the solver, or passes of the perceptron.
     eta0, t0, power_t : float
         The step lengths of `partial_fit`: step t has eta0 / (1 + t / t0)^power_t, divided by the
-        mean squared length of the rows of the first call.
+        mean squared length of the rows of the first call, in a unit in which their cells are about
+        1.
 
     Attributes
     ----------

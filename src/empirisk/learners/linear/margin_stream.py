@@ -91,8 +91,14 @@ def _begin(learner: Any, classes: Array, p: int) -> None:
 
 
 def _measure(learner: Any, X: Floats) -> None:
-    """The unit of the columns and the mean squared length of a row in it, by the first rows."""
-    learner._unit = float(power_of_two(np.maximum(X.max(), -X.min())))
+    """The unit of the columns and the mean squared length of a row in it, by the first rows.
+
+    In it a cell has about the size of the one that stands for the intercept: a unit by the largest
+    cell would make all others small beside it, and their steps short.
+    """
+    largest = float(power_of_two(np.maximum(X.max(), -X.min())))
+    size = np.sqrt(np.mean(np.square(X / largest)))
+    learner._unit = largest * float(power_of_two(size))
     rows = X / learner._unit
     learner._square = float(np.mean(np.einsum("ij,ij->i", rows, rows))) + learner.fit_intercept
 

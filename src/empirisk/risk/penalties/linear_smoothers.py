@@ -30,7 +30,10 @@ SCALES = (1.0, 1e-3, 1e3)
 ALL_SCALES = (*SCALES, 1e-9, 1e9)
 """Where there is no y, since its unit is not known either."""
 MOST_ROWS = 1000
-"""Up to here the hat matrix of a foreign learner is found, by fitting it to every unit vector."""
+"""Up to here the hat matrix of a learner is found that does not tell its freedom, by fitting it to
+every unit vector, to all of them at once; and"""
+MOST_FITS = 300
+"""where it takes one outcome at a time: about as many fits as draws of new outcomes need."""
 
 
 def hat_matrix(learner: Any, X: Any, *, sample_weight: Any = None) -> Floats:
@@ -87,19 +90,20 @@ def _refuse(learner: Any) -> NoReturn:
 def known_freedom(estimator: Any, problem: Problem) -> float | None:
     """The trace of the hat matrix on the rows of the problem; None where that is not known.
 
-    Our learners say theirs. Of others it is found where n is small and they prove to be linear.
+    Many of our learners say theirs, the lasso and its like that of the columns in use. Of others
+    it is found where n is small and they prove to be linear.
     """
     if problem.classes is not None or problem.target is None or problem.target.ndim > 1:
         return None
     learner = learner_of(estimator)
-    if isinstance(learner, PathMixin):
-        if learner.freedom not in ("path", "columns") or not _fits_means(estimator, problem):
+    if isinstance(learner, PathMixin) and learner.freedom in ("path", "columns"):
+        if not _fits_means(estimator, problem):
             return None
         values = current_value(estimator, declared_axis(estimator))
         whole = fit_all_values(estimator, problem.designed(estimator), values, None)
         return float(whole.path.degrees_of_freedom[0])
     several = get_tags(estimator).target_tags.multi_output
-    if not several or problem.n > MOST_ROWS or not adds_up(estimator, problem):
+    if problem.n > (MOST_ROWS if several else MOST_FITS) or not adds_up(estimator, problem):
         return None
     found = _predictions_of_units(estimator, problem, problem.X)
     return None if found is None else float(np.trace(found))

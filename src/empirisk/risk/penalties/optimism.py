@@ -123,8 +123,11 @@ def optimism(
 ) -> Optimism:
     """The expected optimism of the training error, and the in-sample error.
 
-    The rows x_i are taken as fixed and the outcomes as independent given them. In closed form for
-    learners that are linear in y (see `hat_matrix`) under the squared loss; for all others by
+    The rows x_i are taken as fixed and the outcomes as independent given them. Under
+    the squared loss in closed form for learners that are linear in y (see `hat_matrix`; up to 1,000
+    rows of those that do not tell their degrees of freedom, 300 if they take one outcome at a
+    time), and for the lasso, the elastic net and coefficients held at 0 or more, whose degrees of
+    freedom are those of the columns in use (Zou, Hastie and Tibshirani 2007); for all others by
     drawing new outcomes around out-of-fold predictions and fitting again.
 
     Parameters
@@ -153,8 +156,8 @@ def optimism(
     >>> y = X[:, 0] + rng.normal(size=40)
     >>> print(optimism(LinearRegression(), X, y))
     The squared training error 0.8249 is too good by 0.1833: with new outcomes at the same rows
-    expect 1.008 (4 effective degrees of freedom, noise of variance 0.9166). Closed form: 2 s^2 df/n
-    with the trace of the hat matrix, s^2 from the residuals.
+    expect 1.008 (4 effective degrees of freedom, noise of variance 0.9166). Closed form:
+    2 s^2 df/n, s^2 from the residuals.
     """
     if method not in ("auto", "closed_form", "bootstrap"):
         raise ParameterError(f"method is {method!r}; choose 'auto', 'closed_form' or 'bootstrap'")
@@ -231,7 +234,7 @@ def _closed_form(
     if noise_variance is None:
         noise_variance, source = _residual_variance(learner, fit, freedom, resampling)
     value = 2 * noise_variance * freedom / fit.n
-    reason = f"2 s^2 df/n with the trace of the hat matrix, s^2 {source}"
+    reason = f"2 s^2 df/n, s^2 {source}"
     return _result(fit, value, 0.0, freedom, noise_variance, "closed form", reason)
 
 
