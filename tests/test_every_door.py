@@ -19,6 +19,7 @@ from empirisk import (
     KNeighborsClassifier,
     LinearTreeClassifier,
     RandomForestClassifier,
+    Table,
 )
 from empirisk.runtime.errors import EmpiriskWarning, RankWarning
 from learner_settings import every_estimator, every_learner, outputs, sample
@@ -42,6 +43,13 @@ def test_data_frames_go_in_and_their_names_are_kept(learner, frame):
 def test_a_series_is_a_target(learner):
     X, y = sample(learner)
     model = clone(learner).fit(X, pd.Series(y, index=np.arange(len(y)) + 7))
+    assert_array_equal(outputs(model, X), outputs(clone(learner).fit(X, y), X))
+
+
+@every_estimator
+def test_a_column_of_a_table_is_a_target(learner):
+    X, y = sample(learner)
+    model = clone(learner).fit(X, Table.of({"y": y})["y"])
     assert_array_equal(outputs(model, X), outputs(clone(learner).fit(X, y), X))
 
 

@@ -107,3 +107,8 @@ def test_the_loadings_are_axes_times_standard_deviations():
     shown = ax.images[0].get_array()
     assert_allclose(shown * np.abs(PAIR.loadings_).max(), PAIR.loadings_, rtol=SUMMED)
     assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "b", "c"]
+
+
+def test_a_scree_plot_of_rows_is_refused_in_words():
+    with pytest.raises(ParameterError, match="bootstrap_explained_variance"):
+        PAIR.plot_scree(X)

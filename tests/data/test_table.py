@@ -16,6 +16,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
+from empirisk import LinearRegression, NaiveBayes, datasets, risk
 from empirisk.data.table import Table
 from empirisk.runtime.errors import DataError, DataTypeError
 
@@ -187,3 +188,32 @@ def test_frames_that_come_out_hold_what_went_in():
     assert table.to_polars()["count"].to_list() == COLUMNS["count"]
     assert pa.table(table)["name"].to_pylist() == COLUMNS["name"]
     assert duckdb.from_arrow(pa.table(table)).aggregate("sum(count)").fetchall() == [(7,)]
+
+
+def test_a_column_is_an_array_of_its_values():
+    table = Table.of(COLUMNS)
+    assert np.asarray(table["city"]).tolist() == COLUMNS["city"]
+    assert np.asarray(table["size"], dtype=np.float32).dtype == np.float32
+    assert np.array(table["size"], copy=True).flags.writeable
+    again = Table.of({name: table[name] for name in table.names})
+    assert again.kinds == KINDS
+    assert again.to_arrow().equals(table.to_arrow())
+
+
+def test_columns_are_targets_weights_and_groups_as_they_are():
+    heart = datasets.heart_disease()
+    X, y, age, hospital = heart.drop(["disease"]), heart["disease"], heart["age"], heart["hospital"]
+    one = NaiveBayes().fit(X, y, sample_weight=age)
+    other = NaiveBayes().fit(X, y.values(), sample_weight=age.values())
+    assert np.array_equal(one.predict_proba(X), other.predict_proba(X))
+    by_column, by_array = (
+        risk.cross_validate(NaiveBayes(), X, labels, groups=groups, random_state=0).value
+        for labels, groups in ((y, hospital), (y.values(), hospital.values()))
+    )
+    assert by_column == by_array
+    cars = datasets.auto_mpg()
+    weights = cars["weight"].numbers()[:, None]
+    assert np.array_equal(
+        LinearRegression().fit(weights, cars["mpg"]).coef_,
+        LinearRegression().fit(weights, cars["mpg"].numbers()).coef_,
+    )

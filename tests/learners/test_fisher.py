@@ -17,7 +17,7 @@ from empirisk import (
     draw_gaussian_classes,
     risk,
 )
-from empirisk.runtime.errors import DataError, ParameterError, RankWarning
+from empirisk.runtime.errors import DataError, EmpiriskWarning, ParameterError, RankWarning
 from tolerances import LAST_BITS, SOLVED, SUMMED
 
 
@@ -253,3 +253,17 @@ def test_coordinates_are_drawn_beside_principal_components(n_classes):
         draw_fisher_coordinates(QuadraticDiscriminantAnalysis().fit(X, y), X, y)
     with pytest.raises(DataError, match="does not know"):
         draw_fisher_coordinates(lda, X, y + 1)
+
+
+def test_rows_without_coordinates_are_not_drawn_and_counted():
+    X, y = sample(n_classes=4)
+    lda = LinearDiscriminantAnalysis().fit(X, y)
+    holes = X.copy()
+    holes[::5, 1] = np.nan
+    known = ~np.isnan(holes[:, 1])
+    with pytest.warns(EmpiriskWarning, match=f"{(~known).sum()} of {len(X)} rows"):
+        figure = draw_fisher_coordinates(lda, holes, y)
+    wanted = draw_fisher_coordinates(lda, X[known], y[known])
+    assert [ax.get_title() for ax in figure.axes] == [ax.get_title() for ax in wanted.axes]
+    with pytest.raises(DataError, match="every row"):
+        draw_fisher_coordinates(lda, X * np.nan, y)

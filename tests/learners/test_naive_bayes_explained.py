@@ -109,3 +109,19 @@ def test_a_truth_value_is_no_number_of_rows():
     model = NaiveBayes().fit([[1.0], [3.0], [8.0], [8.5]], [0, 0, 1, 1])
     with pytest.raises(ParameterError, match="n_samples is True"):
         model.sample(True)
+
+
+@pytest.mark.parametrize("label", ["c", 1, None, ["a"]])
+def test_a_class_that_there_is_not_is_named_by_its_parameter(label):
+    X, y = [[1.0], [3.0], [8.0], [8.5]], ["a", "a", "b", "b"]
+    model = NaiveBayes().fit(X, y)
+    if label is None:  # the most probable
+        assert model.explain(X, label=label).label.tolist() == y
+        return
+    for ask, name in (
+        (lambda: model.explain(X, label=label), "label"),
+        (lambda: model.explain(X, against=label), "against"),
+        (lambda: model.sample(2, label=label), "label"),
+    ):
+        with pytest.raises(ParameterError, match=rf"^{name} is .*classes are \['a', 'b'\]"):
+            ask()

@@ -127,6 +127,7 @@ def test_odd_columns_give_probabilities(data):
     far = np.array([[1e300, 1.0, 3.0], [0.0, 1.0, 7.0], [np.nan, np.nan, np.nan]])
     assert_allclose(model.predict_proba(far).sum(axis=1), 1.0, rtol=SUMMED)
     assert model.parameters(2)["bandwidth"].tolist() == [0.0, 0.0]
+    assert (model.sample(5, random_state=0)[0][:, 2] == 3.0).all()
     # A class without a cell has the density of all: it says nothing.
     X[y == 1, 0] = np.nan
     nothing = NaiveBayes(distributions="kernel").fit(X[:, :1], y).predict_proba([[0.0]])

@@ -91,9 +91,24 @@ def test_columns_that_are_always_missing_say_nothing():
     model = NaiveBayes().fit(X, y)
     alone = NaiveBayes().fit(X[["x"]], y).predict_proba(X[["x"]])
     assert_array_equal(model.predict_proba(X), alone)
-    assert model.sample(3, random_state=0)[0]["unused"].missing.all()
+    drawn = model.sample(3, random_state=0)[0]
+    assert drawn["unused"].missing.all()
+    assert drawn["nothing"].missing.all()
     for loss in ("zero_one", "log"):
         found, known = (
             risk.leave_one_out(NaiveBayes(), table, y, loss=loss) for table in (X, X[["x"]])
         )
         assert found.value == known.value
+
+
+@pytest.mark.parametrize(
+    ("distribution", "parameter"), [("gaussian", "mean"), ("poisson", "rate"), ("kernel", None)]
+)
+def test_of_a_column_without_cells_nothing_is_known_and_nothing_drawn(distribution, parameter):
+    X, y = np.column_stack([np.arange(12.0), np.full(12, np.nan)]), np.arange(12) > 6
+    model = NaiveBayes(distributions={1: distribution}).fit(X, y)
+    rows, _ = model.sample(4, random_state=0)
+    assert np.isfinite(rows[:, 0]).all()
+    assert np.isnan(rows[:, 1]).all()
+    if parameter is not None:
+        assert np.isnan(model.parameters(1)[parameter]).all()

@@ -238,3 +238,12 @@ def test_a_saved_choice_says_the_same(tmp_path):
     assert again.best_value_ == tuned.best_value_
     assert_array_equal(again.predict_proba(X), tuned.predict_proba(X))
     assert again.path_.axis == tuned.path_.axis
+
+
+@pytest.mark.parametrize(
+    ("alpha", "said"), [(1.0, "delta above 0 or alpha below 1"), (0.5, "delta above 0$")]
+)
+def test_the_remedy_of_singular_classes_is_none_that_is_taken_already(alpha, said):
+    X, y = sample()
+    with pytest.warns(RankWarning, match=said):
+        RegularizedDiscriminantAnalysis(alpha).fit(np.column_stack([X, np.ones(len(X))]), y)

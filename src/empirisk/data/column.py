@@ -46,6 +46,11 @@ class Column:
     def __len__(self) -> int:
         return len(self.arrow)
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        """`values()`: so a column can be a target, weights or groups as it is."""
+        values = self.values() if dtype is None else self.values().astype(dtype)
+        return values.copy() if copy else values
+
     def numbers(self) -> Floats:
         """The values as float64, NaN where missing.
 

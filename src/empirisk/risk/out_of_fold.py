@@ -200,7 +200,10 @@ class OutOfFold:
         check_rule(rule)
         best = int(np.argmin(self.risk))
         if not np.isfinite(self.risk[best]):
-            raise DataError("the risk is infinite at every value: the losses are too large")
+            raise DataError(
+                "the risk is infinite at every value: the losses are too large for floating-point "
+                "numbers; measure the columns in larger units"
+            )
         slack = np.nan_to_num(self.standard_error[best]) if rule == "one_se" else 0.0
         return int(simplest_within(self.risk, self.complexity, slack))
 

@@ -96,21 +96,33 @@ def refuse_one_class(classes: Array, name: str) -> None:
 def refuse_missing_labels(labels: Array, name: str) -> None:
     """Complain of class labels that are None, NaN or another mark of a missing value."""
     if labels.dtype.kind == "f":
-        missing, infinite = np.isnan(labels), np.isinf(labels)
+        infinite = np.isinf(labels)
         if infinite.any():
             raise DataError(
                 f"y has infinite values (inf), {first_row(infinite)}; {name} needs labels: correct "
                 "them"
             )
-    elif labels.dtype.kind == "O":
-        missing = np.array([is_missing(label) for label in labels], dtype=bool)
-    else:
-        return
+    missing = missing_labels(labels)
     if missing.any():
         raise DataError(
             f"y has {missing.sum()} missing value(s) (NaN or None), {first_row(missing)}, rows "
             f"without a label; {name} needs a label for each row: leave out these rows"
         )
+
+
+def missing_labels(labels: Array) -> Bools:
+    """Which labels are None, NaN or another mark of a missing value.
+
+    Examples
+    --------
+    >>> missing_labels(np.array(["a", None, "b"], dtype=object))
+    array([False,  True, False])
+    """
+    if labels.dtype.kind == "f":
+        return np.isnan(labels)
+    if labels.dtype.kind == "O":
+        return np.array([is_missing(label) for label in labels], dtype=bool)
+    return np.zeros(labels.shape, dtype=bool)
 
 
 def explain(

@@ -106,6 +106,9 @@ def test_what_cannot_be_judged_is_said():
         _ = cluster_quality(X[:5], np.arange(5)).calinski_harabasz
     with pytest.raises(DataError, match="labels have shape"):
         cluster_quality(X, LABELS[:-1])
+    for missing in (np.nan, None):
+        with pytest.raises(DataError, match=r"1 missing value.*row 3"):
+            cluster_quality(X[:4], [0, 0, 1, missing])
 
 
 def test_picture_of_silhouettes():
@@ -215,6 +218,8 @@ def test_other_clusterers_and_weights_are_taken():
     ):  # fmt: skip
         with pytest.raises(ParameterError, match=next(iter(wrong))):
             number_of_clusters(KMeans(), FOUR, **wrong)
+    with pytest.raises(ParameterError, match=r"the class KMeans; give an object of it, KMeans\(\)"):
+        number_of_clusters(KMeans, FOUR)
     for by in ("gap", "elbow"):
         with pytest.raises(ParameterError, match="pooled"):
             number_of_clusters(KMeans(covariance="pooled"), FOUR, by=by)

@@ -5,6 +5,7 @@ import pytest
 import sklearn.cluster as peers
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_digits
+from sklearn.exceptions import NotFittedError
 
 from clumped_rows import IRIS, clumps
 from empirisk import KMeans, StochasticKMeans, Tuned
@@ -327,6 +328,8 @@ def test_codes_and_centroids():
     for wrong in ([4], [-1], [0.5], [[0]]):
         with pytest.raises(DataError, match=r"0\.\.3"):
             model.decode(wrong)
+    with pytest.raises(NotFittedError):
+        KMeans(4).decode(code)
 
 
 def test_tuned_chooses_by_rows_held_out():
@@ -353,6 +356,10 @@ def test_pictures_of_steps():
         assert_array_equal(last.get_array(), model.labels_)
     with pytest.raises(DataError, match="keep_steps"):
         KMeans(3).fit(IRIS).trajectory_.plot_steps(IRIS)
+    with pytest.raises(DataError, match="fitted to 4"):
+        model.trajectory_.plot_steps(IRIS[:, :2])
+    with pytest.raises(DataError, match="one column"):
+        KMeans(3, keep_steps=True).fit(IRIS[:, :1]).trajectory_.plot_steps(IRIS[:, :1])
 
 
 WRONG = [
@@ -367,6 +374,10 @@ WRONG = [
     ({"init": np.zeros((2, 4))}, "init has shape"),
     ({"covariance": "full"}, "covariance"),
     ({"covariance": np.eye(3)}, "covariance has shape"),
+    ({"covariance": 1e-200 * np.triu(np.ones((4, 4)))}, "symmetric"),
+    ({"covariance": np.full((4, 4), np.nan)}, "NaN"),
+    ({"covariance": -np.eye(4)}, "covariance is .*not positive definite"),
+    ({"keep_steps": "no"}, "keep_steps"),
 ]
 
 

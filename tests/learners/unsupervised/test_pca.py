@@ -314,6 +314,8 @@ def test_a_saved_pca_is_the_same(tmp_path, streamed):
         ({"svd_solver": "fast"}, "choose one of"),
         ({"n_oversamples": -1}, "n_oversamples"),
         ({"power_iteration_normalizer": "lu"}, "choose"),
+        ({"whiten": "no"}, "whiten is 'no'; give True or False"),
+        ({"correlation": "yes"}, "correlation is 'yes'; give True or False"),
     ],
 )
 def test_parameters_that_make_no_sense_are_named(how, words):

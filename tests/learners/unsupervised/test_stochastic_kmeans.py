@@ -89,7 +89,14 @@ def test_rows_of_any_size_may_follow():
 
 @pytest.mark.parametrize(
     "settings",
-    [{"step": "fast"}, {"step_size": 0.0}, {"power": -1}, {"max_iter": 0}, {"init": "rows"}],
+    [
+        {"step": "fast"},
+        {"step_size": 0.0},
+        {"power": -1},
+        {"max_iter": 0},
+        {"init": "rows"},
+        {"init": len},
+    ],
     ids=str,
 )
 def test_wrong_parameters_are_named(settings):

@@ -39,7 +39,7 @@ class GaussianColumns:
 
     A variance below `variance_floor` times that of the column over all classes is raised to it. A
     column that does not vary at all says nothing. A class that has no cell of a column has there
-    the mean and variance over all classes.
+    the mean and variance over all classes; where no class has one, nothing is `known`.
     """
 
     smoothed: ClassVar[bool] = False
@@ -48,10 +48,11 @@ class GaussianColumns:
     deviation: Floats
     inverse: Floats
     log_scale: Floats
+    known: Bools
 
     @classmethod
     def learned(cls, moments: ColumnMoments, how: Smoothing) -> "GaussianColumns":
-        _, mean_of_all, variance_of_all = moments.pooled()
+        weight, mean_of_all, variance_of_all = moments.pooled()
         mean, variance = gaussian_parameters(
             moments.weight, moments.mean, moments.variance, mean_of_all, variance_of_all, how
         )
@@ -65,6 +66,7 @@ class GaussianColumns:
             deviation,
             np.where(varies, inverse, 0.0),
             np.where(varies, log_scale, 0.0),
+            weight > 0,
         )
 
     def add_log_likelihoods(self, X: Floats, out: Floats) -> None:
@@ -78,10 +80,12 @@ class GaussianColumns:
         return np.where(missing, 0.0, -self.log_scale - np.square(z) / 2)
 
     def sample(self, y: Ints, rng: np.random.Generator) -> Floats:
-        return self.mean[y] + self.deviation[y] * rng.standard_normal((len(y), self.mean.shape[1]))
+        X = self.mean[y] + self.deviation[y] * rng.standard_normal((len(y), self.mean.shape[1]))
+        return np.where(self.known, X, np.nan)
 
     def parameters(self, j: int) -> dict[str, Floats]:
-        return {"mean": self.mean[:, j], "deviation": self.deviation[:, j]}
+        found = {"mean": self.mean[:, j], "deviation": self.deviation[:, j]}
+        return {name: np.where(self.known[j], own, np.nan) for name, own in found.items()}
 
 
 def gaussian_parameters(
@@ -164,17 +168,19 @@ class PoissonColumns:
 
         log g_k(x) = x log r_k - r_k,    r_k = (sum of x + alpha m) / (n_k + alpha),
 
-    m the mean over all classes.
+    m the mean over all classes. Nothing is `known` of a column of which no class has a cell.
     """
 
     smoothed: ClassVar[bool] = True
 
     rate: Floats
+    known: Bools
 
     @classmethod
     def learned(cls, moments: ColumnMoments, how: Smoothing) -> "PoissonColumns":
-        rate = poisson_rates(moments.weight, moments.mean, moments.pooled()[1], how.alpha)
-        return cls(np.minimum(np.ldexp(rate, moments.unit), MOST_COUNTS))
+        weight, mean_of_all, _ = moments.pooled()
+        rate = poisson_rates(moments.weight, moments.mean, mean_of_all, how.alpha)
+        return cls(np.minimum(np.ldexp(rate, moments.unit), MOST_COUNTS), weight > 0)
 
     def add_log_likelihoods(self, X: Floats, out: Floats) -> None:
         there = ~np.isnan(X)
@@ -187,10 +193,10 @@ class PoissonColumns:
             return xlogy(counts, self.rate) - ~np.isnan(X)[:, None] * self.rate
 
     def sample(self, y: Ints, rng: np.random.Generator) -> Floats:
-        return rng.poisson(self.rate[y]).astype(float)
+        return np.where(self.known, rng.poisson(self.rate[y]).astype(float), np.nan)
 
     def parameters(self, j: int) -> dict[str, Floats]:
-        return {"rate": self.rate[:, j]}
+        return {"rate": np.where(self.known[j], self.rate[:, j], np.nan)}
 
 
 def poisson_rates(weight: Floats, mean: Floats, mean_of_all: Floats, alpha: float) -> Floats:

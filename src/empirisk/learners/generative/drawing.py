@@ -1,5 +1,6 @@
 """Pictures of Gaussian classes: regions with ellipses, and Fisher's coordinates beside PCA's."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,8 @@ from empirisk.charts.panels import panels
 from empirisk.learners.generative.gaussian_classifier import GaussianClassifier
 from empirisk.learners.generative.lda import LinearDiscriminantAnalysis
 from empirisk.risk.decision_boundary import draw_decision_boundary, given_labels
-from empirisk.runtime.arrays import Floats
-from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.errors import DataError, EmpiriskWarning, ParameterError
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.validation import check_predict
 
@@ -88,6 +89,7 @@ def draw_fisher_coordinates(lda: Any, X: Any, y: Any) -> Any:
     ----------
     lda : fitted LinearDiscriminantAnalysis, or a Tuned one
     X : rows
+        Those with missing values (NaN) have no coordinates and are left out, with a warning.
     y : their labels
 
     Returns
@@ -108,15 +110,17 @@ def draw_fisher_coordinates(lda: Any, X: Any, y: Any) -> Any:
             f"{type(lda).__name__} has no Fisher coordinates: give a LinearDiscriminantAnalysis"
         )
     check_is_fitted(lda)
-    rows = check_predict(lda, X)
+    rows = check_predict(lda, X, allow_nan=True)
     labels = given_labels(y, len(rows))
+    with one_blas_thread():
+        fisher = np.asarray(lda.transform(X))[:, :MOST_COORDINATES]
+    rows, labels, fisher = _complete(rows, labels, fisher)
     classes, codes = np.unique(labels, return_inverse=True)
     if not np.isin(classes, lda.classes_).all():
         raise DataError(f"y has labels that the model does not know; it knows {lda.classes_}")
     names = [str(label) for label in classes]
     figure, ((left, right),) = panels([2])
     with one_blas_thread():
-        fisher = np.asarray(lda.transform(X))[:, :MOST_COORDINATES]
         principal = principal_coordinates(rows)[:, : fisher.shape[1]]
     for ax, found, what, short in (
         (left, fisher, "Fisher", "coordinate"),
@@ -128,6 +132,22 @@ def draw_fisher_coordinates(lda: Any, X: Any, y: Any) -> Any:
         handles, _ = left.get_legend_handles_labels()
         figure.legend(handles, names, loc="outside lower center", ncols=IN_A_LINE)
     return figure
+
+
+def _complete(rows: Floats, labels: Array, fisher: Floats) -> tuple[Floats, Array, Floats]:
+    """The rows without missing values, their labels and coordinates."""
+    known = ~np.isnan(rows).any(axis=1)
+    if known.all():
+        return rows, labels, fisher
+    if not known.any():
+        raise DataError("every row of X has missing values (NaN), and none has coordinates")
+    warnings.warn(
+        f"{(~known).sum()} of {len(rows)} rows have missing values (NaN), and so no coordinates: "
+        "they are not drawn",
+        EmpiriskWarning,
+        stacklevel=3,
+    )
+    return rows[known], labels[known], fisher[known]
 
 
 def principal_coordinates(X: Floats) -> Floats:

@@ -26,11 +26,14 @@ class KernelColumns:
     smoothed: ClassVar[bool] = False
 
     densities: tuple[tuple[KernelDensity | None, ...], ...]
+    first: Floats  # of each column the least value, and the only one where it does not vary
 
     @classmethod
     def learned(cls, samples: ColumnSamples, floor: float) -> "KernelColumns":
-        columns = [_densities(samples, j, floor) for j in range(samples.n_columns)]
-        return cls(tuple(zip(*columns, strict=True)))
+        everything = [samples.pooled(j) for j in range(samples.n_columns)]
+        columns = [_densities(samples, j, of_all, floor) for j, of_all in enumerate(everything)]
+        first = np.array([values[0] if len(values) else np.nan for values, _ in everything])
+        return cls(tuple(zip(*columns, strict=True)), first)
 
     def add_log_likelihoods(self, X: Floats, out: Floats) -> None:
         out += self.cells(X).sum(axis=2)
@@ -49,7 +52,7 @@ class KernelColumns:
         return found
 
     def sample(self, y: Ints, rng: np.random.Generator) -> Floats:
-        X = np.full((len(y), len(self.densities[0])), np.nan)
+        X = np.tile(self.first, (len(y), 1))
         share, noise = rng.random(X.shape), rng.standard_normal(X.shape)
         for k, of_class in enumerate(self.densities):
             own = y == k
@@ -67,9 +70,10 @@ class KernelColumns:
         return {"bandwidth": np.array(wide, dtype=float)}
 
 
-def _densities(samples: ColumnSamples, j: int, floor: float) -> list[KernelDensity | None]:
-    """Of column j in each class; None where it does not vary."""
-    everything = samples.pooled(j)
+def _densities(
+    samples: ColumnSamples, j: int, everything: tuple[Floats, Floats], floor: float
+) -> list[KernelDensity | None]:
+    """Of column j in each class; None where it does not vary among the values of all."""
     of_all = _deviation(*everything)
     if of_all == 0:
         return [None] * samples.n_classes

@@ -101,7 +101,9 @@ class NaiveBayes(ReadableBayes, PathMixin, ClassifierMixin, BaseEstimator):
 
     A class without any cell of a column has there, for a Gaussian or Poisson column, the parameters
     over all classes, and for levels equal shares. A Gaussian column that is constant over all rows
-    says nothing.
+    says nothing. One that is constant within a class, as numbers that are mostly 0 may be, has the
+    least variance there: the class is all but certain of rows with that value and all but
+    impossible for others, unless `variance_floor` is larger.
 
     With alpha = 0 a cell can be impossible in a class, which then has probability 0. A row that is
     impossible in every class goes by those in which the fewest of its cells are impossible, and

@@ -104,7 +104,6 @@ class RegularizedDiscriminantAnalysis(GaussianClassifier):
     axis: ClassVar[Axis | None] = Axis(
         ("alpha", "delta"), larger=("richer", "simpler"), scale="linear"
     )
-    remedy: ClassVar[str] = "or set delta above 0 or alpha below 1"
 
     def __init__(
         self,
@@ -126,6 +125,11 @@ class RegularizedDiscriminantAnalysis(GaussianClassifier):
         self.unbiased = unbiased
         self.store_covariance = store_covariance
         self.tol = tol
+
+    @property
+    def remedy(self) -> str:
+        """What to do about a singular covariance, beside dropping columns."""
+        return "or set delta above 0" + (" or alpha below 1" if self.alpha == 1 else "")
 
     def axis_values(
         self, X: Floats, y: Array, sample_weight: Floats, *, n_train: int

@@ -114,7 +114,7 @@ class ReadableBayes:
         if label is None:
             codes = rng.choice(len(self.classes_), size=n_samples, p=self.class_prior_)
         else:
-            codes = np.full(n_samples, codes_of(np.array([label]), self.classes_)[0])
+            codes = np.full(n_samples, self._place_of(label, "label"))
         X = self._rule.sample(codes, rng)
         names = getattr(self, "feature_names_in_", None)
         return as_given(X, self.columns_, self.distributions_, names), self.classes_[codes]
@@ -149,8 +149,8 @@ class ReadableBayes:
         cells = self._cells(X)
         with one_blas_thread():
             values, terms = self._rule.values(cells), self._rule.cells(cells)
-        one = None if label is None else codes_of(np.array([label]), self.classes_)[0]
-        other = None if against is None else codes_of(np.array([against]), self.classes_)[0]
+        one = None if label is None else self._place_of(label, "label")
+        other = None if against is None else self._place_of(against, "against")
         return LogRatios.of(
             terms, self._rule.log_prior, values, one, other, self.classes_, cells, self.columns_
         )
@@ -173,6 +173,13 @@ class ReadableBayes:
         codes = codes_of(target, self.classes_)
         names = [column.name for column in self.columns_]
         return independence_of(cells, codes, weight, self.distributions_, names, self.classes_)
+
+    def _place_of(self, label: Any, name: str) -> int:
+        """Where a class that a parameter names stands in `classes_`."""
+        known = self.classes_.tolist()
+        if label not in known:
+            raise ParameterError(f"{name} is {label!r:.50}; the classes are {known[:10]}")
+        return known.index(label)
 
     def _cells(self, X: Any) -> Floats:
         """X as numbers, as in training."""

@@ -22,6 +22,7 @@ from empirisk.compiled.clustering.pairs import mean_distances, sum_squares_withi
 from empirisk.learners.team import Team
 from empirisk.learners.unsupervised.placed_rows import PlacedRows, share
 from empirisk.runtime.arrays import Array, Floats, Int32s, Ints
+from empirisk.runtime.complaints import first_row, missing_labels
 from empirisk.runtime.errors import DataError
 from empirisk.runtime.validation import check_weights, numbers
 
@@ -66,12 +67,18 @@ def cluster_quality(
     """
     rows = numbers(X, "cluster_quality")
     weight = check_weights(sample_weight, len(rows))
-    names, codes = np.unique(np.asarray(labels), return_inverse=True)
-    if np.shape(labels) != (len(rows),):
-        raise DataError(f"labels have shape {np.shape(labels)}; wanted {(len(rows),)}")
+    labels = np.asarray(labels)
+    if labels.shape != (len(rows),):
+        raise DataError(f"labels have shape {labels.shape}; wanted {(len(rows),)}")
+    missing = missing_labels(labels)
+    if missing.any():
+        raise DataError(
+            f"labels have {missing.sum()} missing value(s) (NaN or None), {first_row(missing)}: "
+            "give each row a cluster, or leave it out"
+        )
     kept = weight > 0
+    names, codes = np.unique(labels[kept], return_inverse=True)
     if not kept.all():
-        names, codes = np.unique(np.asarray(labels)[kept], return_inverse=True)
         rows, weight = np.ascontiguousarray(rows[kept]), weight[kept]
     team = Team(n_jobs)
     placed = PlacedRows.of(rows, weight, team)

@@ -15,6 +15,7 @@ from sklearn.base import (
     TransformerMixin,
 )
 from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
 
 from empirisk.compiled.clustering.summing import all_distances
 from empirisk.learners.soundness import check_numbers
@@ -57,6 +58,7 @@ class Clusters(
 
     def decode(self, code: Any) -> Floats:
         """The centroid of each code."""
+        check_is_fitted(self, "cluster_centers_")
         code, K = np.asarray(code), len(self.cluster_centers_)
         whole = code.ndim == 1 and code.dtype.kind in "iu"
         if not whole or (len(code) and not 0 <= code.min() <= code.max() < K):

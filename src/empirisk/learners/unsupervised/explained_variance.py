@@ -104,6 +104,11 @@ class ExplainedVarianceMixin:
         ax : Axes, optional
         """
         check_is_fitted(self)
+        if not (explained is None or isinstance(explained, Bootstrap)):
+            raise ParameterError(
+                f"explained is a {type(explained).__name__}; give what "
+                "bootstrap_explained_variance returned, or None"
+            )
         ends = None if explained is None else explained.interval("percentile")
         return draw_scree(self.explained_variance_ratio_, ends=ends, ax=ax)
 

@@ -24,7 +24,7 @@ from empirisk.risk.without_labels import FittedPath
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import ConvergenceWarning
 from empirisk.runtime.parallel import parallel
-from empirisk.runtime.scalars import check_parameters, is_number, is_whole
+from empirisk.runtime.scalars import check_parameters, is_flag, is_number, is_whole
 from empirisk.runtime.streams import generator, seed32, spawn
 from empirisk.runtime.validation import check_rows
 
@@ -315,6 +315,7 @@ class KMeans(Clusters):
             algorithm=(self.algorithm in ("lloyd", "elkan"), "'lloyd' or 'elkan'"),
             criterion=(self.criterion in get_args(Criterion), f"one of {get_args(Criterion)}"),
             init=(not isinstance(self.init, str) or self.init in STARTS, f"one of {STARTS}"),
+            keep_steps=(is_flag(self.keep_steps), "True or False"),
             covariance=(
                 not isinstance(self.covariance, str) or self.covariance == "pooled",
                 "None, 'pooled' or a matrix",

@@ -45,18 +45,34 @@ def given_metric(
     placed: PlacedRows, covariance: Any, centres: Floats | None, run: Run, team: Team
 ) -> Whitened:
     """k-means by the Mahalanobis distance of a given matrix, from centres z if there are any."""
-    p = placed.X.shape[1]
+    M = checked_covariance(covariance, placed.X.shape[1])
+    powers = placed.powers[:, np.newaxis] + placed.powers
+    try:
+        matrix = whitening(np.ldexp(M, -powers) * placed.unit * placed.unit)
+    except DataError:
+        raise ParameterError(
+            f"covariance is {M.tolist()!r:.60}, which is not positive definite; give that of "
+            "features none of which depends on others"
+        ) from None
+    rows = whitened_rows(placed, matrix, team)
+    partition = run(rows, None if centres is None else rows.place(centres @ matrix))
+    return Whitened(partition, rows, matrix, partition.within / rows.unit / rows.unit)
+
+
+def checked_covariance(covariance: Any, p: int) -> Floats:
+    """A matrix that was given, if it is that of a distance of p features."""
     M = np.asarray(covariance, dtype=np.float64)
-    if M.shape != (p, p) or not np.isfinite(M).all() or not np.allclose(M, M.T):
+    if M.shape != (p, p):
         raise ParameterError(
             f"covariance has shape {M.shape}; give a symmetric matrix of shape {(p, p)}, 'pooled' "
             "or None"
         )
-    powers = placed.powers[:, np.newaxis] + placed.powers
-    matrix = whitening(np.ldexp(M, -powers) * placed.unit * placed.unit)
-    rows = whitened_rows(placed, matrix, team)
-    partition = run(rows, None if centres is None else rows.place(centres @ matrix))
-    return Whitened(partition, rows, matrix, partition.within / rows.unit / rows.unit)
+    if not np.isfinite(M).all():
+        raise ParameterError("covariance has cells that are NaN or infinite; give finite numbers")
+    size = np.abs(M).max() or 1.0
+    if not np.allclose(M / size, M.T / size):
+        raise ParameterError(f"covariance is {M.tolist()!r:.60}; give a symmetric matrix")
+    return M
 
 
 def pooled_metric(placed: PlacedRows, centres: Floats | None, run: Run, team: Team) -> Whitened:

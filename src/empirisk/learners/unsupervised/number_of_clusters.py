@@ -157,6 +157,9 @@ def _checked(estimator: Any, values: Any, by: Any, n_samples: Any) -> list[int]:
             f"by is {by!r}; W by the pooled covariance is the same for every number of clusters: "
             "choose by another measure"
         )
+    if isinstance(estimator, type):
+        name = estimator.__name__
+        raise ParameterError(f"estimator is the class {name}; give an object of it, {name}()")
     if not (hasattr(estimator, "get_params") and "n_clusters" in estimator.get_params()):
         raise ParameterError(
             f"estimator is {estimator!r:.60}, which has no n_clusters: give a clusterer such as "

@@ -75,7 +75,9 @@ class PCA(
         Of "arpack" and "randomized".
     correlation : bool
         Divide each column by its standard deviation first: the axes are those of the correlation
-        matrix, and do not depend on the units of the columns. A constant column stays 0.
+        matrix, and do not depend on the units of the columns. A constant column stays 0. What is
+        minimised is the loss in standard deviations; `reconstruct` and the reconstruction risk keep
+        to the units of X.
     n_jobs : int, optional
         Threads over blocks of rows or columns; the result has the same bits for any number.
 

@@ -216,5 +216,8 @@ class StochasticKMeans(Clusters):
                 "a number above 0 and at most 1, or None",
             ),
             power=(is_number(self.power) and self.power >= 0, "a number >= 0"),
-            init=(not isinstance(self.init, str) or self.init in STARTS, f"one of {STARTS}"),
+            init=(
+                self.init in STARTS if isinstance(self.init, str) else not callable(self.init),
+                f"one of {STARTS}, or an array of centres",
+            ),
         )

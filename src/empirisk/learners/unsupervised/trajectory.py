@@ -79,9 +79,15 @@ class Trajectory:
         if self.centers is None:
             raise DataError("the steps were not kept: fit KMeans(keep_steps=True)")
         rows = numbers(X, "a picture of steps")
-        if rows.shape[1] != self.centers.shape[2] or rows.shape[1] < 2:
+        p = self.centers.shape[2]
+        if rows.shape[1] != p:
             raise DataError(
-                f"X has {rows.shape[1]} features; wanted {self.centers.shape[2]}, and 2 at least"
+                f"X has {rows.shape[1]} column(s); KMeans was fitted to {p}: give these"
+            )
+        if p < 2:
+            raise DataError(
+                "KMeans was fitted to one column, and steps are drawn in the plane of two: plot() "
+                "draws W along the steps"
             )
         last = len(self.centers) - 1
         shown = np.unique(np.linspace(0, last, min(most, last + 1)).round().astype(int))

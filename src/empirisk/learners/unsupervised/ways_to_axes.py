@@ -13,6 +13,7 @@ from empirisk.runtime.arrays import Floats
 from empirisk.runtime.column_names import column_names
 from empirisk.runtime.complaints import refuse_not_finite
 from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.scalars import is_flag
 from empirisk.runtime.streams import spawn
 from empirisk.solvers.principal_axes import (
     PrincipalAxes,
@@ -110,7 +111,10 @@ def refuse_one_row(rows: int, weight: float) -> None:
 
 
 def check_parameters(learner: Any) -> None:
-    """Complain of a solver that there is not, or of numbers it cannot use."""
+    """Complain of a solver that there is not, or of numbers and flags it cannot use."""
+    for name in ("whiten", "correlation"):
+        if not is_flag(getattr(learner, name)):
+            raise ParameterError(f"{name} is {getattr(learner, name)!r}; give True or False")
     if learner.svd_solver not in SOLVERS:
         raise ParameterError(
             f"svd_solver is {learner.svd_solver!r}; choose one of {', '.join(map(repr, SOLVERS))}"
