@@ -375,3 +375,23 @@ def test_rounded_numbers_are_not_given_spikes():
     assert_allclose(chosen, Tuned(KernelDensity(), random_state=0).fit(exact).best_value_, rtol=0.5)
     grid = KernelDensity().axis_values(exact, None, np.ones(300), n_train=270)
     assert grid[0] < 0.3  # rows that differ have the usual ones
+
+
+def test_the_risk_says_where_equal_rows_choose_the_narrowest_bandwidth():
+    rows = np.repeat(np.random.default_rng(0).normal(size=(40, 1)), 3, axis=0)
+    apart = Tuned(KernelDensity(), random_state=0).fit(rows)
+    assert apart.best_value_ == min(apart.path_.values)
+    assert "equal rows on both sides of a split" in str(apart.risk_)
+    together = Tuned(KernelDensity(), random_state=0)
+    together.fit(rows, groups=np.repeat(np.arange(40), 3))
+    assert together.best_value_ > min(together.path_.values)
+    assert "narrowest" not in str(together.risk_)
+
+
+def test_the_risk_says_where_the_grid_ends_above_the_best_bandwidth():
+    rng = np.random.default_rng(0)
+    rows = np.concatenate([rng.normal(0, 1e-4, (50, 1)), rng.normal(1, 1e-4, (50, 1))])
+    found = Tuned(KernelDensity(), random_state=0).fit(rows)
+    assert "narrower ones may have less" in str(found.risk_)
+    finer = Tuned(KernelDensity(), values=np.geomspace(1e-6, 1, 30), random_state=0).fit(rows)
+    assert finer.risk_.value < found.risk_.value and "narrow" not in str(finer.risk_)
