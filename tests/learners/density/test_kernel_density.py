@@ -12,7 +12,7 @@ from sklearn.neighbors import KernelDensity as PeerKernelDensity
 
 from empirisk import KernelDensity, Tuned, risk
 from empirisk.learners.density.kernels import KERNELS
-from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.errors import DataError, ParameterError, RankWarning
 
 RNG = np.random.default_rng(0)
 PROFILES = {
@@ -342,9 +342,15 @@ def test_pictures_of_one_and_two_columns():
 
 def test_degenerate_rows_have_a_bandwidth_or_are_refused():
     flat = np.column_stack([RNG.normal(size=20), np.full(20, 3.0)])
-    assert np.isfinite(KernelDensity(bandwidth="scott").fit(flat).score_samples(flat)).all()
+    twice = flat[:, [0, 0]]
+    for rows in (flat, twice):
+        with pytest.warns(RankWarning, match="fewer than 2 dimensions"):
+            density = KernelDensity(bandwidth="scott").fit(rows)
+        assert np.isfinite(density.score_samples(rows)).all()
     same = np.full((5, 1), 2.0)
-    assert np.isfinite(KernelDensity(bandwidth="silverman").fit(same).score_samples(same)).all()
+    with pytest.warns(RankWarning, match="all rows are equal"):
+        density = KernelDensity(bandwidth="silverman").fit(same)
+    assert np.isfinite(density.score_samples(same)).all()
     for rule in ("sheather-jones", "ucv", "cv"):
         with pytest.raises(DataError):
             KernelDensity(bandwidth=rule).fit(same)

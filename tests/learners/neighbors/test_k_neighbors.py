@@ -182,6 +182,10 @@ def test_quantiles_invert_the_distribution_function():
         model.predict_quantile(points, 1.5)
     with pytest.raises(DataError, match="number"):
         model.predict_cdf(points, np.nan)
+    with pytest.raises(ParameterError, match="q is 'half'"):
+        model.predict_quantile(points, "half")
+    with pytest.raises(DataError, match="y is 'half'"):
+        model.predict_cdf(points, "half")
 
 
 def test_nothing_that_a_function_gives_is_nan():
