@@ -232,6 +232,9 @@ def test_means_of_the_largest_numbers_are_finite():
         ({"metric": "mahalanobis", "metric_params": {"V": np.eye(2)}}, "symmetric matrix"),
         ({"metric": "mahalanobis", "metric_params": {"V": -np.eye(3)}}, "positive definite"),
         ({"metric_params": {"w": [1.0]}}, "a weight for each column"),
+        ({"metric_params": {"w": "balanced"}}, "'w'. is 'balanced'; give numbers"),
+        ({"metric": "mahalanobis", "metric_params": {"V": "unit"}}, "'V'. is 'unit'; give numbers"),
+        ({"standardize": "yes"}, "standardize is 'yes'"),
     ],
 )
 def test_settings_are_checked(how, words):
