@@ -22,7 +22,7 @@ class KNeighborsRegressor(RegressorMixin, KNeighbors):
     P(y <= t | x) = sum_i v_i [y_i <= t] / sum_i v_i.
 
     Complexity axis: `n_neighbors`, larger is simpler; `Tuned(KNeighborsRegressor())` chooses it,
-    for all values and folds from one search.
+    for all values from one search, and for all folds too unless the distance is learned in each.
 
     Parameters
     ----------
