@@ -400,4 +400,5 @@ def test_the_risk_says_where_the_grid_ends_above_the_best_bandwidth():
     found = Tuned(KernelDensity(), random_state=0).fit(rows)
     assert "narrower ones may have less" in str(found.risk_)
     finer = Tuned(KernelDensity(), values=np.geomspace(1e-6, 1, 30), random_state=0).fit(rows)
-    assert finer.risk_.value < found.risk_.value and "narrow" not in str(finer.risk_)
+    assert finer.risk_.value < found.risk_.value
+    assert "narrow" not in str(finer.risk_)

@@ -74,7 +74,8 @@ def test_a_mixture_that_has_collapsed_is_not_chosen(by):
 def test_where_every_mixture_has_collapsed_one_is_chosen_still():
     rows = np.random.default_rng(0).integers(0, 3, (80, 2)).astype(float)
     found = number_of_components(GaussianMixture(n_init=3, random_state=0), rows, [8, 9])
-    assert found.left_out == () and found.n_components == found.values[found.score.argmin()]
+    assert found.left_out == ()
+    assert found.n_components == found.values[found.score.argmin()]
 
 
 def test_a_picture():

@@ -58,7 +58,9 @@ def check_settings(learner: Any) -> None:
             "distances"
         )
     if learner.standardize is not None and not is_flag(learner.standardize):
-        raise ParameterError(f"standardize is {learner.standardize!r:.40}; give True, False or None")
+        raise ParameterError(
+            f"standardize is {learner.standardize!r:.40}; give True, False or None"
+        )
     check_metric(learner.metric, learner.metric_params)
 
 
