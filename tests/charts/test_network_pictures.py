@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from empirisk.charts.feature_maps import draw_feature_maps
 from empirisk.charts.gradient_norms import draw_gradient_norms
 from empirisk.charts.training_curve import draw_training_curve
+from empirisk.runtime.errors import DataError, ParameterError
 from tolerances import SUMMED
 
 rng = np.random.default_rng(0)
@@ -103,3 +104,10 @@ def test_pictures_with_their_own_scales_in_given_axes(tmp_path):
     ]  # fmt: skip
     assert len(given.figure.axes) == 1
     drawn(draw_feature_maps(np.zeros((2, 3, 3)), signed=True), tmp_path)
+
+
+def test_what_is_no_list_of_pictures_is_refused():
+    with pytest.raises(DataError, match=r"shape \(4, 5\).*give \[picture\]"):
+        draw_feature_maps(np.ones((4, 5)))
+    with pytest.raises(ParameterError, match="3 pictures and 1 names"):
+        draw_feature_maps(np.ones((3, 4, 5)), names=["a"])

@@ -7,6 +7,7 @@ import numpy as np
 
 from empirisk.charts.axes import axes
 from empirisk.runtime.arrays import Floats
+from empirisk.runtime.errors import DataError, ParameterError
 
 ROOM = 0.16  # between pictures, as a share of their longer side; words need it
 LEAST_ROOM = 0.06
@@ -50,12 +51,19 @@ def draw_feature_maps(
     >>> [text.get_text() for text in ax.texts]
     ['blur', 'sharpen']
     """
-    ax = axes(ax)
     pictures = np.asarray(pictures, dtype=float)
     if pictures.ndim == 4:
         columns = pictures.shape[1]
         pictures = pictures.reshape(-1, *pictures.shape[2:])
+    if pictures.ndim != 3 or not pictures.size:
+        raise DataError(
+            f"pictures have the shape {pictures.shape}; wanted (n, height, width), or (rows, "
+            "columns, height, width): give [picture] for a single one"
+        )
     n, height, width = pictures.shape
+    if names is not None and len(names) != n:
+        raise ParameterError(f"there are {n} pictures and {len(names)} names: give one for each")
+    ax = axes(ax)
     across = min(columns or int(np.ceil(np.sqrt(n * height / width))), n)
     down = -(-n // across)
     low, high = _scale(pictures, signed)

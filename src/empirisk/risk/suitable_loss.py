@@ -58,7 +58,7 @@ def refuse_no_target(y: Any, estimator: Any, loss: Loss) -> None:
         raise DataError(f"{name} requires y to be passed, but the target y is None")
     if loss.output not in ("value", "probability"):
         return
-    if y is None or kind.estimator_type in ("clusterer", "density_estimator"):
+    if y is None or _has_no_target(estimator):
         raise DataError(
             f"the loss {loss.name!r} compares predictions with a target y, and "
             f"{'y is None' if y is None else f'{name} predicts none'}: give a classifier or a "
@@ -74,6 +74,11 @@ def refuse_wrong_task(loss: Loss, estimator: Any, classifier: bool) -> None:
         )
     task = "classification" if classifier else "regression"
     if loss.task in ("classification", "regression") and loss.task != task:
+        what = "predicts no y" if _has_no_target(estimator) else f"is for {task}"
         raise ParameterError(
-            f"the loss {loss.name!r} is for {loss.task}, and {name_of(estimator)} is for {task}"
+            f"the loss {loss.name!r} is for {loss.task}, and {name_of(estimator)} {what}"
         )
+
+
+def _has_no_target(estimator: Any) -> bool:
+    return get_tags(estimator).estimator_type in ("clusterer", "density_estimator")

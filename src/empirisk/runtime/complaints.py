@@ -138,6 +138,12 @@ def explain(
             f"Found array with 0 feature(s) (shape={tuple(shape)}) while a minimum of 1 is "
             f"required by {name}."
         ) from error
+    if shape is not None and len(shape) > 2 and subject == "X":
+        raise DataError(
+            f"Found array with dim {len(shape)}, while dim <= 2 is required by {name}: a row of X "
+            "is a list of numbers; X.reshape(len(X), -1) writes pictures out so, and networks of "
+            "pictures are told their shape by input_shape"
+        ) from error
     if "inhomogeneous" in str(error):
         raise DataError(f"the rows of {subject} have different lengths: {error}") from error
     dtypes = _dtypes(table)

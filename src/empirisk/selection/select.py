@@ -103,7 +103,8 @@ def select(
     """Set a test part aside, cross-validate all candidates, choose, fit, and certify.
 
     Every candidate is judged along its whole axis on one plan; the candidate with the least risk
-    wins, at the value that `rule` chooses. Copies of a row stay together.
+    wins, at the value that `rule` chooses. Copies of a row stay together, unless so few rows differ
+    (less than 100) that whole cells of the table would be missing in training.
 
     Parameters
     ----------

@@ -65,8 +65,10 @@ def test_ucv_of_rounded_numbers_is_no_narrower_than_their_steps():
 
 def test_ucv_warns_where_equal_rows_make_the_narrowest_bandwidth_the_best():
     rows = np.repeat(np.random.default_rng(0).normal(size=(30, 2)), 2, axis=0)
-    with pytest.warns(ConvergenceWarning, match="sheather-jones"):
+    with pytest.warns(ConvergenceWarning, match="equal make it: use 'cv'"):
         KernelDensity(bandwidth="ucv").fit(rows)
+    with pytest.warns(ConvergenceWarning, match="use 'sheather-jones' or 'cv'"):
+        KernelDensity(bandwidth="ucv").fit(rows[:, :1])
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "epanechnikov"])

@@ -164,3 +164,5 @@ def test_other_losses_are_refused_clearly(rows):
         Normal().fit(rows).losses_of_rows(rows, "reconstruction")
     with pytest.raises(ValueError, match="predicts none"):
         risk.cross_validate(Normal(), rows, rows[:, 0], loss="squared")
+    with pytest.raises(ValueError, match="is for classification, and Normal predicts no y"):
+        risk.cross_validate(Normal(), rows, None, loss="zero_one")

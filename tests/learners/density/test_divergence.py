@@ -1,9 +1,11 @@
 """Kullback-Leibler divergences: formulas, integrals, and estimates that cover them."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from scipy import integrate, stats
+from sklearn.exceptions import NotFittedError
 from sklearn.mixture import GaussianMixture as PeerMixture
 from sklearn.neighbors import KernelDensity as PeerKernels
 
@@ -115,10 +117,26 @@ def test_what_has_no_divergence_is_named():
         kl_divergence([[1.0], [1.0], [2.0]], g)
     with pytest.raises(DataError, match="same space"):
         kl_divergence(ParametricDensity().fit([[1.0, 2.0], [2.0, 0.0], [0.0, 1.0]]), g)
+    with pytest.raises(DataError, match="one density has 2 columns, the other 1"):
+        kl_divergence(ParametricDensity("gamma").fit([[1.0, 2.0], [2.0, 1.0], [3.0, 1.0]]), g)
+    with pytest.raises(NotFittedError):
+        kl_divergence(ParametricDensity(), g)
     with pytest.raises(ParameterError, match="n_draws"):
         kl_divergence(density("expon", [1.0, 2.0]), g, n_draws=0)
     with pytest.raises(ParameterError, match="level"):
         kl_divergence(g, g, level=1)
+
+
+@pytest.mark.filterwarnings("error")
+def test_densities_of_one_frame_are_compared_without_a_word_on_names():
+    rows = np.random.default_rng(0).gamma(2.0, size=(60, 2))
+    frame = pd.DataFrame(rows, columns=["a", "b"])
+    f, g = ParametricDensity("gamma").fit(frame), ParametricDensity("lognorm").fit(frame)
+    bare = [ParametricDensity(each.family).fit(rows) for each in (f, g)]
+    assert kl_divergence(f, g, random_state=0) == kl_divergence(*bare, random_state=0)
+    other = ParametricDensity("lognorm").fit(frame[["b", "a"]])
+    with pytest.raises(DataError, match="columns a, b, the other b, a"):
+        kl_divergence(f, other, random_state=0)
 
 
 def test_a_mixture_of_scikit_learn_is_drawn_from():

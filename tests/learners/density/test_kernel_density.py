@@ -12,7 +12,7 @@ from sklearn.neighbors import KernelDensity as PeerKernelDensity
 
 from empirisk import KernelDensity, Tuned, risk
 from empirisk.learners.density.kernels import KERNELS
-from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.errors import DataError, ParameterError, RankWarning
 from tolerances import SOLVED, SUMMED
 
 RNG = np.random.default_rng(0)
@@ -344,9 +344,15 @@ def test_pictures_of_one_and_two_columns():
 
 def test_degenerate_rows_have_a_bandwidth_or_are_refused():
     flat = np.column_stack([RNG.normal(size=20), np.full(20, 3.0)])
-    assert np.isfinite(KernelDensity(bandwidth="scott").fit(flat).score_samples(flat)).all()
+    twice = flat[:, [0, 0]]
+    for rows in (flat, twice):
+        with pytest.warns(RankWarning, match="fewer than 2 dimensions"):
+            density = KernelDensity(bandwidth="scott").fit(rows)
+        assert np.isfinite(density.score_samples(rows)).all()
     same = np.full((5, 1), 2.0)
-    assert np.isfinite(KernelDensity(bandwidth="silverman").fit(same).score_samples(same)).all()
+    with pytest.warns(RankWarning, match="all rows are equal"):
+        density = KernelDensity(bandwidth="silverman").fit(same)
+    assert np.isfinite(density.score_samples(same)).all()
     for rule in ("sheather-jones", "ucv", "cv"):
         with pytest.raises(DataError):
             KernelDensity(bandwidth=rule).fit(same)
@@ -377,3 +383,24 @@ def test_rounded_numbers_are_not_given_spikes():
     assert_allclose(chosen, Tuned(KernelDensity(), random_state=0).fit(exact).best_value_, rtol=0.5)
     grid = KernelDensity().axis_values(exact, None, np.ones(300), n_train=270)
     assert grid[0] < 0.3  # rows that differ have the usual ones
+
+
+def test_the_risk_says_where_equal_rows_choose_the_narrowest_bandwidth():
+    rows = np.repeat(np.random.default_rng(0).normal(size=(40, 1)), 3, axis=0)
+    apart = Tuned(KernelDensity(), random_state=0).fit(rows)
+    assert apart.best_value_ == min(apart.path_.values)
+    assert "equal rows on both sides of a split" in str(apart.risk_)
+    together = Tuned(KernelDensity(), random_state=0)
+    together.fit(rows, groups=np.repeat(np.arange(40), 3))
+    assert together.best_value_ > min(together.path_.values)
+    assert "narrowest" not in str(together.risk_)
+
+
+def test_the_risk_says_where_the_grid_ends_above_the_best_bandwidth():
+    rng = np.random.default_rng(0)
+    rows = np.concatenate([rng.normal(0, 1e-4, (50, 1)), rng.normal(1, 1e-4, (50, 1))])
+    found = Tuned(KernelDensity(), random_state=0).fit(rows)
+    assert "narrower ones may have less" in str(found.risk_)
+    finer = Tuned(KernelDensity(), values=np.geomspace(1e-6, 1, 30), random_state=0).fit(rows)
+    assert finer.risk_.value < found.risk_.value
+    assert "narrow" not in str(finer.risk_)

@@ -3,10 +3,10 @@
 import matplotlib
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from empirisk import GaussianMixture, KMeans, PoissonMixture, number_of_components
-from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.errors import ParameterError, RankWarning
 from tolerances import SUMMED
 
 matplotlib.use("Agg")
@@ -55,6 +55,28 @@ def test_weights_count():
 def test_counts_have_groups_too():
     rows = np.concatenate([rng.poisson(2.0, (100, 2)), rng.poisson(9.0, (100, 2))])
     assert number_of_components(PoissonMixture(), rows, [1, 2, 3], random_state=0).n_components == 2
+
+
+@pytest.mark.parametrize("by", ["bic", "icl", "aic"])
+def test_a_mixture_that_has_collapsed_is_not_chosen(by):
+    """Whole numbers: components that close around the rows of one value are likely without end."""
+    rows = np.random.default_rng(0).integers(0, 4, (80, 2)).astype(float)
+    mixture = GaussianMixture(n_init=3, random_state=0)
+    with pytest.warns(RankWarning, match="with 5, 6 components one of them has closed"):
+        found = number_of_components(mixture, rows, [1, 2, 5, 6], by=by)
+    assert found.left_out == (5, 6)
+    assert found.score.argmin() >= 2
+    assert found.n_components == found.values[found.score[:2].argmin()]
+    drawn = found.plot().get_lines()[0].get_ydata()
+    assert_array_equal(np.isnan(drawn), [False, False, True, True])
+
+
+@pytest.mark.filterwarnings("ignore::empirisk.runtime.errors.RankWarning")
+def test_where_every_mixture_has_collapsed_one_is_chosen_still():
+    rows = np.random.default_rng(0).integers(0, 3, (80, 2)).astype(float)
+    found = number_of_components(GaussianMixture(n_init=3, random_state=0), rows, [8, 9])
+    assert found.left_out == ()
+    assert found.n_components == found.values[found.score.argmin()]
 
 
 def test_a_picture():

@@ -188,6 +188,10 @@ def test_quantiles_invert_the_distribution_function():
         model.predict_quantile(points, 1.5)
     with pytest.raises(DataError, match="number"):
         model.predict_cdf(points, np.nan)
+    with pytest.raises(ParameterError, match="q is 'half'"):
+        model.predict_quantile(points, "half")
+    with pytest.raises(DataError, match="y is 'half'"):
+        model.predict_cdf(points, "half")
 
 
 def test_nothing_that_a_function_gives_is_nan():
@@ -234,6 +238,9 @@ def test_means_of_the_largest_numbers_are_finite():
         ({"metric": "mahalanobis", "metric_params": {"V": np.eye(2)}}, "symmetric matrix"),
         ({"metric": "mahalanobis", "metric_params": {"V": -np.eye(3)}}, "positive definite"),
         ({"metric_params": {"w": [1.0]}}, "a weight for each column"),
+        ({"metric_params": {"w": "balanced"}}, "'w'. is 'balanced'; give numbers"),
+        ({"metric": "mahalanobis", "metric_params": {"V": "unit"}}, "'V'. is 'unit'; give numbers"),
+        ({"standardize": "yes"}, "standardize is 'yes'"),
     ],
 )
 def test_settings_are_checked(how, words):

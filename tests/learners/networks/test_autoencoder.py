@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import mlp_twin as twin
-from empirisk import PCA, Autoencoder, Dense, Dropout, Tuned
+from empirisk import PCA, Autoencoder, Dense, Dropout, MaxPool, Tuned
 from empirisk.runtime.errors import DataError, ParameterError
 from tolerances import SOLVED, SUMMED
 
@@ -118,6 +118,12 @@ def test_early_stopping_judges_rows_held_out():
 def test_a_parameter_that_makes_no_sense_is_named(name, value):
     with pytest.raises(ParameterError, match=name):
         Autoencoder(max_iter=1).set_params(**{name: value}).fit(X)
+
+
+@pytest.mark.parametrize("name", ["encoder", "decoder"])
+def test_layers_that_move_windows_are_refused(name):
+    with pytest.raises(ParameterError, match=f"{name} has MaxPool.* are no pictures"):
+        Autoencoder(**{name: [Dense(4), MaxPool(2)]}).fit(X)
 
 
 def test_codes_of_another_width_are_refused():

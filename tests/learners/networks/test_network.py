@@ -24,7 +24,7 @@ from empirisk import (
     losses,
     select,
 )
-from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.errors import DataError, ParameterError
 from tolerances import SUMMED
 
 RNG = np.random.default_rng(0)
@@ -188,6 +188,13 @@ def test_shapes_that_do_not_fit_are_named(shape, layers, message):
     rows, y = digits()
     with pytest.raises(ParameterError, match=message):
         NetworkClassifier(layers, input_shape=shape, max_iter=1).fit(rows, y)
+
+
+def test_pictures_that_are_not_written_out_are_told_how():
+    rows, y = digits()
+    net = NetworkClassifier([Flatten()], input_shape=(1, 8, 8), max_iter=1)
+    with pytest.raises(DataError, match=r"dim 4, .*X.reshape\(len\(X\), -1\)"):
+        net.fit(rows.reshape(-1, 1, 8, 8), y)
 
 
 @pytest.mark.parametrize("loss", ["squared_error", "sine", 3, ["hinge"], losses.Squared()], ids=str)

@@ -101,6 +101,8 @@ def test_what_is_no_picture_is_refused():
         NET.plot_feature_maps(X[:2], 1)
     with pytest.raises(ParameterError, match="layers 0 to 5"):
         NET.feature_maps(X, 6)
+    with pytest.raises(ParameterError, match="layer is 'first'"):
+        NET.feature_maps(X, "first")
     net = MLPClassifier(3, solver="lbfgs", max_iter=2, **ALL_EPOCHS).fit(X, Y)
     with pytest.raises(ParameterError, match="input_shape"):
         net.plot_kernels()

@@ -93,8 +93,12 @@ def test_early_stopping_of_lbfgs_goes_back_too():
 
 
 def test_early_stopping_needs_rows_of_each_class_on_both_sides():
-    with pytest.raises(DataError, match="early_stopping"):
+    with pytest.raises(DataError, match="one row only of class 1 of 2"):
         MLPClassifier(early_stopping=True).fit(X[:4], ["a", "b", "b", "b"])
+    for share, aside in ((0.1, 1), (0.9, 6)):
+        net = MLPClassifier(early_stopping=True, validation_fraction=share)
+        with pytest.raises(DataError, match=f"{aside} of 6 rows, too few or too many for 3"):
+            net.fit(X[:6], list("abcabc"))
 
 
 def test_a_training_that_was_cut_short_says_so():
@@ -288,6 +292,11 @@ def test_a_parameter_that_makes_no_sense_is_named(name, value):
 def test_a_loss_that_there_is_not_is_refused(loss):
     with pytest.raises(ParameterError, match=r"loss|quantile|between"):
         MLPRegressor(loss, max_iter=1).fit(X, Y)
+
+
+def test_sizes_in_the_place_of_the_loss_are_told_their_name():
+    with pytest.raises(ParameterError, match=r"by name, hidden_layer_sizes=\(50,\)"):
+        MLPRegressor((50,)).fit(X, Y)
 
 
 @pytest.mark.parametrize("solver", ["adam", "lbfgs"])

@@ -1,12 +1,14 @@
 """A bandwidth by the name of its rule, for rows of any number of columns."""
 
+from warnings import warn
+
 import numpy as np
 
 from empirisk.learners.density import bandwidth_rules as rules
-from empirisk.learners.density.bandwidth_matrix import offset_of, spread_matrix
+from empirisk.learners.density.bandwidth_matrix import LEAST_SPREAD, offset_of, spread_matrix
 from empirisk.learners.density.kernels import Kernel
 from empirisk.runtime.arrays import Floats, Ints
-from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.errors import ParameterError, RankWarning
 
 RULES = ("scott", "silverman", "sheather-jones", "ucv", "cv")
 STEPS = 50
@@ -33,6 +35,7 @@ def bandwidth_of_rule(
         spread = np.diag([column[0, 0] for column in columns])
     placed = np.ascontiguousarray(_centred(rows, weight, spread))
     factor = _factor(name, kernel, placed, weight, n_jobs)
+    _warn_of_planes(rows, spread)
     if d == 1:
         return float(factor * spread[0, 0])
     return factor * (np.diag(spread) if diagonal else spread)
@@ -85,6 +88,26 @@ def _median_gap(x: Floats) -> float:
         return 0.0
     gaps = np.concatenate([[np.inf], np.diff(values), [np.inf]])
     return float(np.median(np.minimum(gaps[:-1], gaps[1:])[place.reshape(-1)]))
+
+
+def _warn_of_planes(rows: Floats, spread: Floats) -> None:
+    """Say that the rows do not spread in a direction, so that no density of theirs exists."""
+    flat = np.ptp(rows, axis=0) == 0
+    if flat.all():
+        warn(
+            "all rows are equal and have no density: the bandwidth is that of a standard deviation "
+            "of 1; give it as a number",
+            RankWarning,
+        )
+        return
+    roots = np.linalg.eigvalsh(spread)
+    if flat.any() or roots[0] <= 2 * LEAST_SPREAD * roots[-1]:
+        warn(
+            f"the rows of X lie in fewer than {len(flat)} dimensions and have no density there: "
+            "leave out columns that are constant or follow from others, or give the bandwidth in "
+            "numbers",
+            RankWarning,
+        )
 
 
 def _centred(rows: Floats, weight: Floats, spread: Floats) -> Floats:

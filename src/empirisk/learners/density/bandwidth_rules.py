@@ -133,7 +133,7 @@ def least_squares(x: Floats, weight: Floats, least: float = 0.0) -> float:
     pairs = [PairCounts.of(x, weight, part[0] / 1.1, part[-1] * 1.1) for part in parts]
     risks = [each.unbiased_risk(h) for part, each in zip(parts, pairs, strict=True) for h in part]
     best = int(np.argmin(risks))
-    warn_of_end(best)
+    warn_of_end(best, "'sheather-jones' or 'cv'")
     own = pairs[int(np.searchsorted(np.cumsum([len(part) for part in parts]), best, "right"))]
     ends = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
     found = minimize_scalar(
@@ -156,7 +156,7 @@ def least_squares_any(rows: Floats, weight: Floats, groups: Ints, n_jobs: int | 
     squares = weight @ np.exp(wide) / (2 ** (d / 2) * n)
     others = weight @ (np.exp(thin) - 1) / (n - 1)  # all copies but the row itself
     best = int(np.argmin((squares - 2 * others) / (n * values**d)))
-    warn_of_end(best)
+    warn_of_end(best, "'cv'")
     return float(values[best])
 
 
@@ -228,12 +228,12 @@ def refuse_light(weight: Floats) -> None:
         )
 
 
-def warn_of_end(best: int) -> None:
+def warn_of_end(best: int, others: str) -> None:
     """Say that the risk would be less still at a narrower bandwidth."""
     if best == 0:
         warn(
             "the risk of 'ucv' is least at the narrowest bandwidth that was tried, as rows that "
-            "are equal make it: use 'sheather-jones' or 'cv'",
+            f"are equal make it: use {others}",
             ConvergenceWarning,
             stacklevel=2,
         )

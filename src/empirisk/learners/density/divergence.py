@@ -3,6 +3,7 @@
 KL(f, g) = E_f[log f(X) - log g(X)] >= 0,  0 only where f = g; infinite where g is 0 and f not
 """
 
+import warnings
 from copy import copy
 from dataclasses import dataclass, replace
 from inspect import signature
@@ -12,6 +13,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.spatial import cKDTree
 from scipy.special import digamma, gammaln, ndtri
+from sklearn.utils.validation import check_is_fitted
 
 from empirisk.learners.density.class_conditional import log_density
 from empirisk.learners.density.parametric_density import GAUSSIAN, ParametricDensity
@@ -106,11 +108,15 @@ def kl_divergence(
     if not hasattr(f, "score_samples"):
         return _of_rows(f, g, level)
     if _is_gaussian(f) and _is_gaussian(g):
+        _refuse_other_columns(f, g)
         return Divergence(_of_gaussians(f, g), None, None, level, "closed form", 0)
     if not is_whole(n_draws, 2):
         raise ParameterError(f"n_draws is {n_draws!r}; give a whole number of 2 or more")
+    _refuse_other_columns(f, g)
     rows = _drawn(f, int(n_draws), random_state)
-    ratio = log_density(f, rows) - log_density(g, rows)
+    with warnings.catch_warnings():  # rows that are drawn have no names
+        warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
+        ratio = log_density(f, rows) - log_density(g, rows)
     return _mean(ratio, level, "Monte Carlo")
 
 
@@ -155,6 +161,24 @@ def _entropy_terms(rows: Floats) -> Floats:
     return p * (np.log(distance) + np.log(unit)) + np.log(n - 1) - digamma(1) + ball
 
 
+def _refuse_other_columns(f: Any, g: Any) -> None:
+    """Densities of one space have as many columns, and of one name where both know theirs."""
+    for density in (f, g):
+        if hasattr(density, "fit"):
+            check_is_fitted(density)
+    p, q = (getattr(density, "n_features_in_", None) for density in (f, g))
+    if p is not None and q is not None and p != q:
+        raise DataError(
+            f"one density has {p} columns, the other {q}; they must be of the same space"
+        )
+    names, others = (getattr(density, "feature_names_in_", None) for density in (f, g))
+    if names is not None and others is not None and list(names) != list(others):
+        raise DataError(
+            f"one density has the columns {', '.join(map(str, names))}, the other "
+            f"{', '.join(map(str, others))}; they must be of the same space, in the same order"
+        )
+
+
 def _drawn(f: Any, n: int, random_state: Any) -> Floats:
     if not hasattr(f, "sample"):
         raise ParameterError(
@@ -186,11 +210,6 @@ def _is_gaussian(density: Any) -> bool:
 
 def _of_gaussians(f: ParametricDensity, g: ParametricDensity) -> float:
     """(tr(T^-1 S) + d' T^-1 d - p + log |T| / |S|) / 2, in units of the deviations of g."""
-    if f.n_features_in_ != g.n_features_in_:
-        raise DataError(
-            f"one density has {f.n_features_in_} columns, the other {g.n_features_in_}; they must "
-            "be of the same space"
-        )
     ratio = f.scale_ / g.scale_
     S = _correlations(f) * ratio[:, None] * ratio
     factor = cho_factor(_correlations(g), lower=True)

@@ -239,8 +239,7 @@ class GaussianMixture(MixtureDrawing, Mixture):
 
     def _warn(self, rows: PreparedRows) -> None:
         super()._warn(rows)
-        held_up = self._structure().at_floor(self._placed_covariances, rows.floor)
-        if held_up and not rows.floor.in_a_plane:
+        if self._has_collapsed(rows):
             warn(
                 "a component has closed around a few rows, or rows in a plane, and only "
                 f"reg_covar={self.reg_covar} keeps its covariance from vanishing: its likelihood "
@@ -248,6 +247,11 @@ class GaussianMixture(MixtureDrawing, Mixture):
                 "covariance_type",
                 RankWarning,
             )
+
+    def _has_collapsed(self, rows: PreparedRows) -> bool:
+        """Whether the floor holds up a component, other than in the plane of all rows."""
+        held_up = self._structure().at_floor(self._placed_covariances, rows.floor)
+        return held_up and not rows.floor.in_a_plane
 
     def _given_start(self, rows: PreparedRows, model: GaussianModel) -> GaussianParameters | None:
         """Where the last fit ended, or what the user gave."""

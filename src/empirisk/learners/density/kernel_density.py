@@ -52,7 +52,8 @@ class KernelDensity(KeptRowsMixin, DensityMixin, BaseEstimator):
 
     Complexity axis: `bandwidth`; `Tuned(KernelDensity())` chooses it by the likelihood of rows held
     out, of rounded numbers among those that are no narrower than their steps. Copies of a row that
-    fall into different folds speak for narrow bandwidths: give such rows weights, or `groups`.
+    fall into different folds speak for narrow bandwidths: give such rows weights, or `groups`. The
+    risk says so where the narrowest one that was tried is chosen.
 
     Parameters
     ----------
@@ -121,6 +122,7 @@ class KernelDensity(KeptRowsMixin, DensityMixin, BaseEstimator):
 
     axis: ClassVar[Axis | None] = Axis(("bandwidth",), larger="simpler", scale="log")
     feature_scaling: ClassVar[Literal["each", "common"] | None] = "common"
+    has_doubts: ClassVar[bool] = True
 
     def __init__(
         self,

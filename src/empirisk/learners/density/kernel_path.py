@@ -17,6 +17,12 @@ from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.parallel import slices
 
 ROWS_AT_ONCE = 256  # held out, so that threads have something to share
+NARROWEST = "the narrowest bandwidth that was tried has the least risk"
+OF_EQUAL_ROWS = (
+    f"{NARROWEST}, as equal rows on both sides of a split make it: give copies as weights or as "
+    "`groups`, or a bandwidth by the rule 'cv'"
+)
+OF_THE_GRID = f"{NARROWEST}, and narrower ones may have less: give `values`"
 
 if TYPE_CHECKING:
     from empirisk.learners.density.kernel_density import KernelDensity
@@ -54,6 +60,14 @@ class KernelDensityPath(Path):
             model = clone(self.learner).set_params(bandwidth=self.values[j])
             self._models[j] = model._keep(self.rows, self.weight)
         return self._models[j]
+
+    def doubts(self, j: int) -> tuple[str, ...]:
+        """What is doubtful of the narrowest of several bandwidths, as a clause after "but"."""
+        numbers = self._numbers
+        if numbers is None or not numbers[j] == numbers.min() < numbers.max():
+            return ()
+        differ = len(np.unique(self.rows, axis=0)) == len(self.rows)
+        return (OF_THE_GRID,) if differ else (OF_EQUAL_ROWS,)
 
     def predict_path(self, X: Floats, output: Output) -> Floats:
         """-log f(x) of each row, a column for each bandwidth."""

@@ -111,10 +111,11 @@ class Mixture(DensityMixin, BaseEstimator):
     ) -> FittedPath:
         """A fit for each number of components, of rows that are prepared once."""
         self._check_parameters()
-        rows = self._prepared(X, sample_weight)
-        return FittedPath(
-            [clone(self).set_params(n_components=value)._fit_rows(rows) for value in values]
-        )
+        return FittedPath(self._fit_each(self._prepared(X, sample_weight), values))
+
+    def _fit_each(self, rows: Any, values: Sequence[Any]) -> list[Self]:
+        """A fit to prepared rows for each number of components."""
+        return [clone(self).set_params(n_components=value)._fit_rows(rows) for value in values]
 
     def _likelihood(self, X: Any, sample_weight: Any) -> tuple[float, float]:
         """The log-likelihood of all rows, and how many they count as."""
@@ -156,6 +157,10 @@ class Mixture(DensityMixin, BaseEstimator):
             max_iter=(is_whole(checks.max_iter, 0), "a whole number >= 0"),
             tol=(is_number(checks.tol) and checks.tol >= 0, "a number >= 0"),
         )
+
+    def _has_collapsed(self, rows: Any) -> bool:
+        """Whether the likelihood of the prepared rows that it was fitted to says nothing."""
+        return False
 
     def _log_joint(self, X: Any) -> Floats:
         raise NotImplementedError

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
+from warnings import warn
 
 import numpy as np
 from sklearn.base import clone
@@ -10,7 +11,7 @@ from sklearn.base import clone
 from empirisk.charts.mixture import draw_number_of_components
 from empirisk.learners.density.mixture import Mixture
 from empirisk.runtime.arrays import Floats
-from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.errors import ParameterError, RankWarning
 from empirisk.runtime.scalars import is_whole
 from empirisk.runtime.streams import settled, spawn
 from empirisk.runtime.validation import check_weights
@@ -37,6 +38,9 @@ class NumberOfComponents:
         -log f(x) over rows held out.
     standard_error : array or None
         Of "held_out".
+    left_out : tuple of int
+        Values that are not chosen while there are others: a component has closed around a few rows,
+        and the likelihood, which grows without bound as it does, says nothing.
     n_components : int
         The choice.
     best_estimator_ : the mixture fitted with it
@@ -46,6 +50,7 @@ class NumberOfComponents:
     values: tuple[int, ...]
     score: Floats
     standard_error: Floats | None
+    left_out: tuple[int, ...]
     n_components: int
     best_estimator_: Any
 
@@ -53,9 +58,11 @@ class NumberOfComponents:
         return f"{self.n_components} component(s), by {self.by}: {WHY[self.by]}"
 
     def plot(self, ax: Any = None) -> Any:
-        """The criterion along the number of components, with the choice."""
+        """The criterion along the number of components but those left out, with the choice."""
+        values = np.array(self.values)
+        score = np.where(np.isin(values, self.left_out), np.nan, self.score)
         return draw_number_of_components(
-            np.array(self.values), self.score, self.standard_error, self.by, self.n_components,
+            values, score, self.standard_error, self.by, self.n_components,
             ax=ax,
         )  # fmt: skip
 
@@ -106,16 +113,33 @@ def number_of_components(
         score, error = path.risk, path.standard_error
         best = int(np.argmin(score))
         fitted = model.set_params(n_components=wanted[best]).fit(X, sample_weight=sample_weight)
-        return NumberOfComponents(by, tuple(wanted), score, error, wanted[best], fitted)
+        return NumberOfComponents(by, tuple(wanted), score, error, (), wanted[best], fitted)
     rows = model.design(X)
     weight = check_weights(sample_weight, len(rows))
     used = weight > 0
     rows, weight = np.ascontiguousarray(rows[used]), weight[used]
-    densities = model.fit_path(rows, None, weight, wanted).learners
+    model._check_parameters()
+    prepared = model._prepared(rows, weight)
+    densities = model._fit_each(prepared, wanted)
     score = np.array([getattr(each, by)(rows, weight) for each in densities])
-    best = int(np.argmin(score))
+    left_out = _left_out(wanted, [each._has_collapsed(prepared) for each in densities])
+    best = int(np.argmin(np.where(np.isin(wanted, left_out), np.inf, score)))
     fitted = clone(densities[best]).fit(X, sample_weight=sample_weight)
-    return NumberOfComponents(by, tuple(wanted), score, None, wanted[best], fitted)
+    return NumberOfComponents(by, tuple(wanted), score, None, left_out, wanted[best], fitted)
+
+
+def _left_out(values: list[int], collapsed: list[bool]) -> tuple[int, ...]:
+    """Those of collapsed mixtures, unless all of them are; said aloud."""
+    if all(collapsed) or not any(collapsed):
+        return ()
+    found = tuple(K for K, closed in zip(values, collapsed, strict=True) if closed)
+    warn(
+        f"with {', '.join(map(str, found))} components one of them has closed around a few rows, "
+        "or rows in a plane: the likelihood says nothing there, and the choice is among the others",
+        RankWarning,
+        stacklevel=3,
+    )
+    return found
 
 
 def _checked(estimator: Any, values: Any, by: Any) -> list[int]:

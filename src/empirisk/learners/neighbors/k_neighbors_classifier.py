@@ -16,7 +16,7 @@ class KNeighborsClassifier(ClassifierMixin, KNeighbors):
     with v_i = 1, or 1 / distance; predicted is the class with the largest share.
 
     Complexity axis: `n_neighbors`, larger is simpler; `Tuned(KNeighborsClassifier())` chooses it,
-    for all values and folds from one search.
+    for all values from one search, and for all folds too unless the distance is learned in each.
 
     Parameters
     ----------

@@ -1,7 +1,9 @@
-"""Held-out predictions of nearest neighbours: all folds and all k from one search.
+"""Held-out predictions of nearest neighbours: all k, and all folds too, from one search.
 
 The rows that train when a fold is held out are all rows but those of the fold. So one search among
 all rows, in which each row looks past those of its own fold, finds the neighbours of every split.
+A distance that is learned from the training rows, as that of standardised columns, is another one
+in each split, which has a search of its own.
 """
 
 from collections.abc import Callable, Iterator, Sequence

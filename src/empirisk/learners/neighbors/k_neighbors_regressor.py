@@ -22,7 +22,7 @@ class KNeighborsRegressor(RegressorMixin, KNeighbors):
     P(y <= t | x) = sum_i v_i [y_i <= t] / sum_i v_i.
 
     Complexity axis: `n_neighbors`, larger is simpler; `Tuned(KNeighborsRegressor())` chooses it,
-    for all values and folds from one search.
+    for all values from one search, and for all folds too unless the distance is learned in each.
 
     Parameters
     ----------
@@ -107,8 +107,8 @@ feature_names_in_
             Values of y: the least one that has at least this share up to it.
         """
         check_is_fitted(self)
-        levels = np.asarray(q, dtype=np.float64)
-        if levels.ndim > 1 or not ((levels >= 0) & (levels <= 1)).all():
+        levels = _numbers(q)
+        if levels is None or not ((levels >= 0) & (levels <= 1)).all():
             raise ParameterError(f"q is {q!r:.60}; give numbers from 0 to 1")
         y, total = self._distribution(X)
         found = np.empty((len(y), levels.size))
@@ -131,8 +131,8 @@ feature_names_in_
         array of shape (m,) for a number, else (m, values)
         """
         check_is_fitted(self)
-        at = np.asarray(y, dtype=np.float64)
-        if at.ndim > 1 or np.isnan(at).any():
+        at = _numbers(y)
+        if at is None or np.isnan(at).any():
             raise DataError(f"y is {y!r:.60}; give a number or a sequence of numbers")
         rows, share = self._shares(X)
         target = self.y_train_[rows]
@@ -148,3 +148,12 @@ feature_names_in_
         order = np.argsort(np.where(share > 0, y, np.inf), axis=1, kind="stable")
         y, share = (np.take_along_axis(part, order, axis=1) for part in (y, share))
         return y, np.cumsum(share, axis=1)
+
+
+def _numbers(given: Any) -> Floats | None:
+    """One number or a sequence of them as an array; None of anything else."""
+    try:
+        found = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+    return found if found.ndim < 2 else None

@@ -19,7 +19,7 @@ from empirisk.learners.neighbors.metrics import (
 from empirisk.learners.neighbors.searching import Algorithm
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ParameterError
-from empirisk.runtime.scalars import is_whole
+from empirisk.runtime.scalars import is_flag, is_whole
 
 ALGORITHMS: dict[str, Algorithm] = {
     "auto": "auto",
@@ -56,6 +56,10 @@ def check_settings(learner: Any) -> None:
         raise ParameterError(
             f"weights is {learner.weights!r:.40}; give 'uniform', 'distance' or a function of "
             "distances"
+        )
+    if learner.standardize is not None and not is_flag(learner.standardize):
+        raise ParameterError(
+            f"standardize is {learner.standardize!r:.40}; give True, False or None"
         )
     check_metric(learner.metric, learner.metric_params)
 

@@ -228,7 +228,7 @@ def plain_metric(X: Floats, norm: Norm, power: float, weight_of_columns: Any) ->
     unit = units_of(X, each=False, power=power)
     if weight_of_columns is None:
         return PointMetric(norm, power, unit, scale=float(unit[0]))
-    w = np.asarray(weight_of_columns, dtype=np.float64)
+    w = _as_numbers("w", weight_of_columns)
     if w.shape != (X.shape[1],) or not np.isfinite(w).all() or not (w >= 0).all() or not w.any():
         raise ParameterError(
             f"metric_params['w'] has shape {w.shape}; give {X.shape[1]} numbers >= 0, a weight for "
@@ -279,7 +279,7 @@ def mahalanobis_metric(X: Floats, weight: Floats, params: dict[str, Any]) -> Poi
         matrix = _short(matrix, scale[:, None] * np.abs(root).max(axis=0))
         return PointMetric("euclidean", 2.0, unit, mean, matrix)
     name, given = next(iter(params.items()))
-    M, p = np.asarray(given, dtype=np.float64), X.shape[1]
+    M, p = _as_numbers(name, given), X.shape[1]
     if M.shape != (p, p) or not np.isfinite(M).all() or not np.allclose(M, M.T):
         raise ParameterError(
             f"metric_params[{name!r}] has shape {M.shape}; give a symmetric matrix of shape "
@@ -292,6 +292,13 @@ def mahalanobis_metric(X: Floats, weight: Floats, params: dict[str, Any]) -> Poi
             f"{least:.3g}): such a matrix is no covariance, and gives no distance"
         )
     return _given_metric("euclidean", 2.0, X, unit, _root(M, -0.5 if name == "V" else 0.5))
+
+
+def _as_numbers(name: str, given: Any) -> Floats:
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError(f"metric_params[{name!r}] is {given!r:.40}; give numbers") from None
 
 
 def _root(M: Floats, exponent: float) -> Floats:

@@ -21,12 +21,13 @@ from empirisk.learners.networks.layers import (
 from empirisk.learners.networks.mlp import checked_sizes
 from empirisk.learners.networks.mlp_classifier import Solver
 from empirisk.learners.networks.network import Network
+from empirisk.learners.networks.picture_layers import Window
 from empirisk.learners.networks.rows import network_outputs
 from empirisk.learners.networks.standardising import How, Standard
 from empirisk.learners.networks.stopping import warn_if_cut_short
 from empirisk.learners.unsupervised.encoder_decoder import EncoderDecoderMixin
 from empirisk.runtime.arrays import Floats
-from empirisk.runtime.errors import DataError
+from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.validation import check_rows, numbers
 
 
@@ -235,14 +236,14 @@ n_features_in_, feature_names_in_
         sizes = checked_sizes(self.hidden_layer_sizes)
         behind: list[Layer] = [Dense(units, self.activation) for units in reversed(sizes)]
         if self.decoder is not None:
-            behind = checked_layers(self.decoder, "decoder")
+            behind = _without_windows("decoder", self.decoder)
         code = Dense(int(self.n_components), "identity")
         return [*self._before_code(), code, *behind, Dense(n_outputs, "identity")]
 
     def _before_code(self) -> list[Layer]:
         """The layers of the encoder but for its last one."""
         if self.encoder is not None:
-            return checked_layers(self.encoder, "encoder")
+            return _without_windows("encoder", self.encoder)
         return [Dense(units, self.activation) for units in checked_sizes(self.hidden_layer_sizes)]
 
     def _written(self) -> None:
@@ -255,3 +256,15 @@ n_features_in_, feature_names_in_
 
     def _head(self) -> Head:
         return Head(SQUARED)
+
+
+def _without_windows(name: str, layers: Any) -> list[Layer]:
+    """The layers that a user gave, of which none moves a window: rows are vectors here."""
+    found = checked_layers(layers, name)
+    for layer in found:
+        if isinstance(layer, Window):
+            raise ParameterError(
+                f"{name} has {layer}, and rows of an Autoencoder are no pictures: give layers such "
+                "as Dense, Bottleneck, Dropout or Activation"
+            )
+    return found

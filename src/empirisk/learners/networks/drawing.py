@@ -19,6 +19,7 @@ from empirisk.learners.networks.rows import network_outputs
 from empirisk.learners.networks.standardising import Standard
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.scalars import is_whole
 from empirisk.runtime.validation import check_predict
 
 KINDS: dict[int, Kind] = {
@@ -121,7 +122,7 @@ class NetworkPictures:
         """
         rows = check_predict(self, X)
         whole = self._architecture
-        if not 0 <= layer < len(whole.layers):
+        if not is_whole(layer, 0) or layer >= len(whole.layers):
             raise ParameterError(
                 f"layer is {layer!r}; there are the layers 0 to {len(whole.layers) - 1}"
             )

@@ -18,6 +18,7 @@ from empirisk.runtime.errors import DivergenceError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread
 
 BLOCK = 256  # rows that go through the network together
+LEAST_GAIN = 2.2e-9  # of a step, relative to the loss, at the tol of 1e-4; SciPy's
 LIMIT = 1  # the status with which SciPy says that iterations or evaluations were used up
 
 
@@ -79,7 +80,9 @@ def descend(
         if look(np.asarray(intermediate_result.x), float(intermediate_result.fun)):
             raise StopIteration
 
-    options = {"maxiter": most, "maxfun": loss.settings.max_fun, "gtol": loss.settings.tol}
+    tol = loss.settings.tol
+    limits = {"gtol": tol, "ftol": LEAST_GAIN * min(1.0, tol / 1e-4)}
+    options = {"maxiter": most, "maxfun": loss.settings.max_fun, **limits}
     found = minimize(loss, start, jac=True, method="L-BFGS-B", callback=stepped, options=options)
     if not np.isfinite(found.fun):
         raise DivergenceError(

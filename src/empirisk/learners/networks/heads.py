@@ -134,8 +134,10 @@ def regression_head(loss: Any) -> Head:
 
 
 def _hint(loss: Any) -> str:
-    other = isinstance(loss, RegressionLoss)
-    return ": a loss of your own has no derivative that a network could follow" if other else ""
+    if isinstance(loss, RegressionLoss):
+        return ": a loss of your own has no derivative that a network could follow"
+    sizes = isinstance(loss, int | tuple | list)
+    return f": sizes of layers go by name, hidden_layer_sizes={loss!r}" if sizes else ""
 
 
 def classification_head(loss: Any) -> Head:

@@ -47,7 +47,8 @@ class MLPClassifier(ClassifierNetwork, MLP):
     tol, n_iter_no_change : float, int or None
         Training ends when more than so many epochs in a row do not lower the loss (with early
         stopping, that of held-out rows) by `tol`; None: after all epochs. In the standard units
-        of training. "lbfgs" ends where no derivative is larger than `tol`.
+        of training. "lbfgs" ends where no derivative is larger than `tol`, or a step gains less
+        than 2e-5 `tol` of the loss (2e-9 at most).
     verbose : bool
         Print the loss of each epoch. A progress bar shows it anyway, in a terminal.
     warm_start : bool

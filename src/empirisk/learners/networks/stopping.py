@@ -41,6 +41,8 @@ class Patience:
 def set_aside(y: Floats, settings: Settings, n_classes: int, seed: int) -> tuple[Ints, Ints]:
     """Rows to train on, and rows to judge by: classes keep their shares."""
     rows = np.arange(len(y))
+    if n_classes:
+        _refuse_rare(np.bincount(y[:, 0].astype(np.int64)), settings.validation_fraction)
     try:
         train, judged = train_test_split(
             rows,
@@ -56,6 +58,22 @@ def set_aside(y: Floats, settings: Settings, n_classes: int, seed: int) -> tuple
     if n_classes and len(np.unique(y[train])) < n_classes:
         raise DataError("early_stopping would hold out all rows of a class: switch it off")
     return np.sort(train), np.sort(judged)
+
+
+def _refuse_rare(counts: Ints, share: float) -> None:
+    """Classes that cannot be on both sides."""
+    rare, n, K = int(counts.argmin()), int(counts.sum()), len(counts)
+    aside = int(np.ceil(share * n))
+    if counts[rare] < 2:
+        raise DataError(
+            "early_stopping sets rows of every class aside, and there is one row only of class "
+            f"{rare + 1} of {K}, in the order of `classes_`: switch it off, or leave that class out"
+        )
+    if aside < K or n - aside < K:
+        raise DataError(
+            f"early_stopping sets rows of every class aside, and with validation_fraction={share} "
+            f"{aside} of {n} rows, too few or too many for {K} classes: switch it off, or change it"
+        )
 
 
 def warn_if_cut_short(learner: Any, ending: str) -> None:
