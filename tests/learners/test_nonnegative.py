@@ -285,13 +285,28 @@ def test_layouts_do_not_matter(layout):
 
 
 def test_a_design_that_is_close_to_singular_keeps_its_digits():
-    """Hilbert's matrix, of condition 1e10: sums of squares have no correct digit of it."""
+    """Hilbert's matrix, of condition 1.6e9: sums of squares have no correct digit of it."""
     p = 8
     X = 1.0 / (np.arange(12)[:, np.newaxis] + np.arange(p) + 1)
     model = LinearRegression(positive=True, fit_intercept=False).fit(X, X.sum(axis=1))
-    # The sum of squares of the residuals is found to some roundings of |y|^2 = 20: 1e-14 = 1e-7^2.
-    assert_allclose(X @ model.coef_, X.sum(axis=1), rtol=1e-6)
-    assert (model.coef_ >= 0).all()
+    assert_allclose(model.coef_, np.ones(p), rtol=1e-6)  # roundings times the condition: 4e-7
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+@pytest.mark.parametrize("condition", [1e5, 1e7, 1e8])
+def test_which_coefficients_are_zero_is_told_of_columns_that_all_but_depend(
+    condition, fit_intercept
+):
+    rng = np.random.default_rng(0)
+    left, right = (np.linalg.qr(rng.normal(size=shape))[0] for shape in ((50, 6), (6, 6)))
+    X = left @ np.diag(np.logspace(0, -np.log10(condition), 6)) @ right + fit_intercept * 3.0
+    y = X @ [1, 2, 0, 0, 3, 0.5] + 1e-3 / condition * rng.normal(size=50)
+    model = LinearRegression(positive=True, fit_intercept=fit_intercept).fit(X, y)
+    A, b = (X - X.mean(axis=0), y - y.mean()) if fit_intercept else (X, y)
+    twin = nnls(A, b)[0]
+    assert_array_equal(model.coef_ > 0, twin > 0)
+    # Roundings of numbers of size 3, and of the twin, times the condition.
+    assert_allclose(model.coef_, twin, rtol=0, atol=1e-14 * condition)
 
 
 @pytest.mark.parametrize("penalty", [0.0, 1e-9, 5.0])

@@ -5,9 +5,10 @@ Minimise over b >= 0 and the intercept, for each output,
     sum_i w_i (y_i - intercept - x_i'b)^2 + penalty |b|^2
 
 The solver of the lasso finds which coefficients are zero, from sums over the rows; where rows are
-few and there is a penalty, the dual problem tells. Given these, the others solve an ordinary
-least-squares problem, and its degrees of freedom are those of the fit (Meyer & Woodroofe 2000, On
-the degrees of freedom in shape-restricted regression).
+few and there is a penalty, the dual problem tells, and where columns all but depend on one another,
+the triangular factor of the rows. Given these, the others solve an ordinary least-squares problem,
+and its degrees of freedom are those of the fit (Meyer & Woodroofe 2000, On the degrees of freedom
+in shape-restricted regression).
 """
 
 from functools import partial
@@ -20,6 +21,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from empirisk.data.blocks import Blocks, Rows
 from empirisk.data.scaling import Scales, ordinary_moments, ordinary_rows, power_of_two
 from empirisk.learners.linear.lasso_problem import Columns, Sums
+from empirisk.learners.linear.nonnegative_triangle import Triangle, sums_tell
 from empirisk.risk.axis import CannotSubtractError
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.deadlines import check_deadline
@@ -95,10 +97,11 @@ def nonnegative_path(
         few = blocks.all_rows(at_most=p)
         if few is not None:
             return _from_few_rows(few, penalties, bool(fit_intercept))
-        moments, _, scales = ordinary_moments(blocks, n_jobs=n_jobs)
+        moments, scaled, scales = ordinary_moments(blocks, n_jobs=n_jobs)
         sums = Sums.of(moments, p, bool(fit_intercept))
         alphas = _alphas(penalties, scales.weight, moments.weight)
-        coef, trace = _from_sums(sums, scales.X, alphas)
+        triangle = Triangle(scaled, sums, moments.weight, bool(fit_intercept))
+        coef, trace = _from_sums(sums, scales.X, alphas, triangle)
         return _path(sums, scales, coef, trace, fit_intercept, moments.rows)
 
 
@@ -116,11 +119,14 @@ def _path(
     return NonnegativePath(*raw, trace.mean(axis=1) + bool(intercept), rows)
 
 
-def _from_sums(sums: Sums, scale: Floats, alphas: Floats) -> tuple[Floats, Floats]:
+def _from_sums(
+    sums: Sums, scale: Floats, alphas: Floats, triangle: Triangle | None = None
+) -> tuple[Floats, Floats]:
     """Coefficients (alphas, outputs, p) and traces of hat matrices (alphas, outputs).
 
     `scale` is what the columns were divided by: the penalty is on their coefficients before that.
-    Columns are brought to about length 1, so that no product of two numbers vanishes.
+    Columns are brought to about length 1, so that no product of two numbers vanishes. Where the
+    sums do not tell, the triangle does.
     """
     unit = power_of_two(np.sqrt(np.diagonal(sums.gram)))
     gram = sums.gram / unit / unit[:, np.newaxis]
@@ -136,6 +142,9 @@ def _from_sums(sums: Sums, scale: Floats, alphas: Floats) -> tuple[Floats, Float
             # The solver stops where the objective has no more to gain than rounding errors; columns
             # that nearly depend on others may have a way to go there.
             found[v], settled = settle(gram + np.diag(ridge), problem.right, found[v])
+            if triangle is not None and not sums_tell(gram, ridge):
+                exact = triangle.minimum(unit, k, size, ridge)
+                found[v], settled = (found[v], False) if exact is None else (exact, True)
             trace[v, k] = _trace(gram, ridge, found[v])
             if not settled:
                 _warn()
