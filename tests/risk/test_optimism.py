@@ -26,8 +26,8 @@ from empirisk import (
 )
 from empirisk.losses import Absolute, Log, Squared, ZeroOne
 from empirisk.risk.learning_curves.learning_curve import learning_curve
-from empirisk.risk.penalties.noise_model import ClassNoise, GaussianNoise, shrunk
 from empirisk.risk.penalties.linear_smoothers import hat_matrix
+from empirisk.risk.penalties.noise_model import ClassNoise, GaussianNoise, shrunk
 from empirisk.risk.penalties.optimism import effective_degrees_of_freedom, optimism
 from empirisk.runtime.errors import DataError, ParameterError, RankWarning
 from optimism_rows import regression, ridge_hat_matrix

@@ -156,8 +156,8 @@ def optimism(
     >>> y = X[:, 0] + rng.normal(size=40)
     >>> print(optimism(LinearRegression(), X, y))
     The squared training error 0.8249 is too good by 0.1833: with new outcomes at the same rows
-    expect 1.008 (4 effective degrees of freedom, noise of variance 0.9166). Closed form: 2 s^2 df/n,
-    s^2 from the residuals.
+    expect 1.008 (4 effective degrees of freedom, noise of variance 0.9166). Closed form:
+    2 s^2 df/n, s^2 from the residuals.
     """
     if method not in ("auto", "closed_form", "bootstrap"):
         raise ParameterError(f"method is {method!r}; choose 'auto', 'closed_form' or 'bootstrap'")
