@@ -52,38 +52,8 @@ def test_of_least_squares_it_is_the_rank_and_the_intercept():
 
 def test_behind_an_encoder_it_is_that_of_the_encoded_columns():
     table = Table.of({"x": X[:, 0], "side": np.where(rng.random(60) < 0.5, "l", "r")})
-    logistic = empirisk.LogisticRegression(C=np.inf)
-    for learner, target in (
-        (LinearRegression(), y),
-        (LinearDiscriminantAnalysis(), labels),
-        (logistic, labels),
-    ):
+    for learner, target in ((LinearRegression(), y), (LinearDiscriminantAnalysis(), labels)):
         assert_allclose(freedom(make_pipeline(Encoder(), learner), target, table), 3)
-
-
-def test_of_logistic_regression_it_is_the_trace_of_the_weighted_hat_matrix():
-    learner = empirisk.LogisticRegression(C=0.1)
-    P = learner.fit(X, labels).predict_proba(X)[:, 1]
-    Z = np.column_stack([X, np.ones(60)])
-    H = (Z.T * (P * (1 - P))) @ Z
-    expected = np.trace(np.linalg.solve(H + np.diag([10.0, 10, 10, 10, 0]), H))
-    assert_allclose(freedom(learner, labels), expected, rtol=1e-8)  # condition number below 1e3
-
-
-def test_with_an_l1_penalty_unused_columns_do_not_count():
-    wide = np.random.default_rng(1).normal(size=(60, 300))
-    side = wide[:, 0] > 0
-    learner = empirisk.LogisticRegression(C=0.2, l1_ratio=1.0)
-    used = int((learner.fit(wide, side).coef_ != 0).sum())
-    assert 0 < used < 12
-    estimate = risk.cross_validate(learner, wide, side)
-    assert_allclose(estimate.table.degrees_of_freedom, used + 1, rtol=1e-9)
-    assert estimate.cautions == ()
-
-
-def test_a_logistic_rule_without_any_coefficient_has_no_freedom():
-    learner = empirisk.LogisticRegression(C=1e-6, l1_ratio=1.0, fit_intercept=False)
-    assert freedom(learner, labels) == 0
 
 
 def test_others_have_parameters_or_a_share_of_the_rows_or_are_unknown():

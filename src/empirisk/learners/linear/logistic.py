@@ -19,7 +19,7 @@ from empirisk.learners.linear.logistic_grid import grid_of_C
 from empirisk.learners.linear.logistic_parameters import ACCEPTED, SAME
 from empirisk.learners.linear.logistic_path import LogisticPath
 from empirisk.learners.linear.logistic_penalty import checked_C, effective_ratio
-from empirisk.risk.axis import Axis, Freedom, PathMixin
+from empirisk.risk.axis import Axis, PathMixin
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.column_names import column_names
 from empirisk.runtime.complaints import refuse_one_class
@@ -114,7 +114,6 @@ class LogisticRegression(ClassWeightMixin, PathMixin, LinearClassifier):
 
     axis: ClassVar[Axis | None] = Axis(("C",), larger="richer", scale="log")
     feature_scaling: ClassVar[Literal["each", "common"] | None] = "common"
-    freedom: ClassVar[Freedom] = "path"
 
     def __init__(
         self,

@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -140,11 +139,10 @@ class LogisticPath:
         with one_blas_thread():
             return self.rule.predict(X, output)
 
-    @cached_property
+    @property
     def degrees_of_freedom(self) -> Floats:
         """trace (H + P)^-1 H, H the Hessian of the loss and P that of the penalty; with an L1
-        penalty of the coefficients that are not zero. Where these are too many for a Hessian,
-        their number."""
+        penalty of the coefficients that are not zero."""
         with one_blas_thread():
             strengths = [effective_C(self.learner, value) for value in self.values]
             pairs = zip(strengths, self.fits, strict=True)

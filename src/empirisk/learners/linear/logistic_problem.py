@@ -143,16 +143,12 @@ class LogisticProblem:
     def freedom(self, C: float, theta: Floats) -> float:
         """Degrees of freedom of the rule at C."""
         penalty, loss = self.penalty(C), self.loss
-        if penalty.l1 > 0:
-            loss, theta = _columns_in_use(loss, theta)
-            penalty = self.penalty(C, loss)
-        size = self._least_size(penalty) if penalty.l1 == 0 else loss.size
-        if size == 0 or size > MOST_COEFFICIENTS:
-            return float(size)
-        if size < loss.size:
+        if self._least_size(penalty) < loss.size:
             Q, loss = self.rotated
             penalty, theta = self.penalty(C, loss), self._turn(theta, Q)
-        free = (theta != 0) | (penalty.on == 0) if penalty.l1 > 0 else np.ones(len(theta), bool)
+        free = np.ones(len(theta), bool)
+        if penalty.l1 > 0:
+            free = (theta != 0) | (penalty.on == 0)
         H = loss.hessian(theta)[np.ix_(free, free)]
         whole = H + np.diag((penalty.l2 * penalty.on)[free])
         return float(np.trace(inverse_hessian(whole).solve(H)))
@@ -254,13 +250,3 @@ class LogisticProblem:
         matrix = theta.reshape(self.loss.n_scores, -1)
         p = len(Q)
         return np.column_stack([matrix[:, :p] @ Q, matrix[:, p:]]).reshape(-1)
-
-
-def _columns_in_use(loss: LogisticLoss, theta: Floats) -> tuple[LogisticLoss, Floats]:
-    """The loss on the columns that some class has a coefficient of, and the rule there."""
-    coef, constant = loss.rule(theta)
-    used = np.flatnonzero((coef != 0).any(axis=0))
-    matrix = coef[:, used]
-    if loss.fit_intercept:
-        matrix = np.column_stack([matrix, constant])
-    return loss.columns(used), np.ascontiguousarray(matrix).reshape(-1)
