@@ -213,6 +213,9 @@ def test_classifiers_are_asked_for_what_they_have():
     assert found.outputs == (0, 1, 2)
     assert_allclose(found.mean.sum(axis=1), 1.0)
     assert found.of_output(2).quantity == "probability of 2"
+    both = DecisionTreeRegressor(max_depth=3).fit(X, np.column_stack([Y, -Y]))
+    outputs = partial_dependence(both, X, 0, grid_resolution=5)
+    assert outputs.of_output(1).quantity == "prediction of output 1"
     scores = partial_dependence(LinearSVC().fit(X, LABEL > 1), X, 0, grid_resolution=5)
     assert (scores.quantity, scores.outputs) == ("score", None)
     shares = partial_dependence(

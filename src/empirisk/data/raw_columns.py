@@ -1,8 +1,8 @@
 """The columns of what users have, one after the other: numbers in their own type, or levels.
 
 Trees take numbers of any type, categories and missing values as they are. A column of an array is
-numbers; a column of a frame is what its type says. Text that spells integers is what a table has
-for integers beyond 2^53: they are integers here.
+numbers; a column of a frame is what its type says. Text that spells integers, some of them beyond
+2^53, is what a table has for such integers: they are integers here.
 """
 
 from collections.abc import Iterator, Sequence
@@ -126,7 +126,7 @@ def _of_column(column: Column, category: bool) -> RawColumn:
         return RawColumn(column.name, levels=_levels(column.levels), codes=column.codes())
     if column.kind == "text":
         integers = spelled_integers(column.arrow)
-        if integers is None:
+        if integers is None or not beyond_float64(integers):
             raise DataTypeError(_too_many_words(column))
         return _of_integers(column.name, integers)
     return RawColumn(column.name, column.numbers(), calendar=_calendar(column))

@@ -32,6 +32,7 @@ from empirisk.risk.bagging.out_of_bag import bagged_problem
 from empirisk.risk.decomposition.group_sums import jackknife_error
 from empirisk.risk.predictor import name_of
 from empirisk.runtime.arrays import Floats
+from empirisk.runtime.digits import give_or_take
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,10 +82,11 @@ class ClassifierStrength:
         """The findings in words that can be read out."""
         error = self.standard_error
         said = f"{self.bound:.3g}" if self.bound <= 1 else f"{self.bound:.3g}, which is no limit"
+        strength = give_or_take(self.strength, error["strength"])
+        correlation = give_or_take(self.correlation, error["correlation"])
         return (
-            f"The {self.n_members} members of {self.ensemble} have strength {self.strength:.3g} "
-            f"± {error['strength']:.1g} and correlation {self.correlation:.3g} ± "
-            f"{error['correlation']:.1g}; out of bag, one member has the 0-1 risk "
+            f"The {self.n_members} members of {self.ensemble} have strength {strength} and "
+            f"correlation {correlation}; out of bag, one member has the 0-1 risk "
             f"{self.member_risk:.3g} and the vote {self.risk:.3g} (the bound of Breiman: {said})."
         )
 
@@ -137,12 +139,13 @@ class RegressorStrength:
     def sentence(self) -> str:
         """The findings in words that can be read out."""
         error = self.standard_error
+        one = give_or_take(self.member_risk, error["member_risk"], 4)
+        correlation = give_or_take(self.correlation, error["correlation"])
         return (
-            f"One of the {self.n_members} members of {self.ensemble} has the squared risk "
-            f"{self.member_risk:.4g} ± {error['member_risk']:.1g} out of bag, and the errors of "
-            f"two correlate by {self.correlation:.3g} ± {error['correlation']:.1g}, so the mean of "
-            f"very many has at most {self.bound:.4g}; that of those at hand has {self.risk:.4g} ± "
-            f"{error['risk']:.1g}."
+            f"One of the {self.n_members} members of {self.ensemble} has the squared risk {one} "
+            f"out of bag, and the errors of two correlate by {correlation}, so the mean of very "
+            f"many has at most {self.bound:.4g}; that of those at hand has "
+            f"{give_or_take(self.risk, error['risk'], 4)}."
         )
 
     def __str__(self) -> str:
