@@ -138,14 +138,14 @@ def _levels(levels: Array) -> list[Any]:
     So they are the same in whatever unit a time is given.
     """
     if levels.dtype.kind == "M":
-        return [_date_in_words(str(level)) for level in levels]
+        return [date_in_words(str(level)) for level in levels]
     if levels.dtype.kind == "m":
         return (levels / np.timedelta64(1, "s")).tolist()
     plain = (str, int, float)
     return [level if isinstance(level, plain) else str(level) for level in levels.tolist()]
 
 
-def _date_in_words(text: str) -> str:
+def date_in_words(text: str) -> str:
     """Without a fraction of 0 and a time of day of 0."""
     whole = text.rstrip("0").rstrip(".") if "." in text else text
     return whole.removesuffix("T00:00:00")

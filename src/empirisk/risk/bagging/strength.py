@@ -33,6 +33,7 @@ from empirisk.risk.decomposition.group_sums import jackknife_error
 from empirisk.risk.predictor import name_of
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.digits import give_or_take
+from empirisk.runtime.errors import ParameterError
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,6 +205,10 @@ def strength(
     check_is_fitted(ensemble)
     problem = bagged_problem(ensemble, X, y, None, sample_weight, groups)
     n, name = _num_samples(y), name_of(ensemble)
+    if len(getattr(ensemble, "estimators_samples_", (0, 1))) < 2:
+        raise ParameterError(
+            f"{name} has 1 member, and correlations are those of two: fit more (n_estimators)"
+        )
     if problem.classes is not None:
         return _of_classifier(classes_out_of_bag(ensemble, problem, n, n_jobs), name)
     return _of_regressor(numbers_out_of_bag(ensemble, problem, n, n_jobs), name)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from empirisk.charts.partial_dependence import draw_curve, draw_levels, draw_plane
+from empirisk.data.raw_columns import date_in_words
 from empirisk.data.table import Table
 from empirisk.risk.dependence.grid import Grid
 from empirisk.runtime.arrays import Array, Floats
@@ -217,5 +218,13 @@ class PartialDependence:
 
 
 def written(value: Any) -> str:
-    """A value of a grid, in words."""
+    """A value of a grid, in words; a date without a time of day of 0.
+
+    Examples
+    --------
+    >>> written(0.25), written("red"), written(np.datetime64("2024-12-31T00:00:00.000000"))
+    ('0.25', 'red', '2024-12-31')
+    """
+    if isinstance(value, np.datetime64):
+        return date_in_words(str(value))
     return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)
