@@ -92,6 +92,8 @@ def test_what_cannot_be_drawn_is_refused():
         draw_growing_boundaries([RandomForestRegressor()], X, y)
     with pytest.raises(ParameterError, match="1 or more"):
         draw_growing_boundaries([forest], X, y, numbers=(0, 2))
+    with pytest.raises(ParameterError, match="RandomForestClassifier; give a list of classifiers"):
+        draw_growing_boundaries(forest, X, y)
     with pytest.raises(ParameterError, match="classifiers is empty"):
         draw_growing_boundaries([], X, y)
     wide = np.column_stack([X, X])

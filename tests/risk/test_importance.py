@@ -324,3 +324,15 @@ def test_the_result_can_be_pickled_and_becomes_a_table():
     assert_array_equal(table["importance"].numbers(), found.values[found.order])
     assert list(found) == ["x0", "x1", "x2"]
     assert len(found) == 3
+
+
+@pytest.mark.parametrize("scale", [1e150, 1e-150])
+@pytest.mark.parametrize("how", ["test", "retrain"])
+def test_the_units_of_y_do_not_matter_where_their_squares_are_numbers(how, scale):
+    plain, far = (
+        importance(LinearRegression().fit(X, y), X, y, how=how, n_repeats=3, random_state=0)
+        for y in (Y, scale * Y)
+    )
+    for name in ("values", "standard_error", "interval", "permutation_error"):
+        # Sums of 120 losses, each rounded once more by the units.
+        assert_allclose(getattr(far, name) / scale**2, getattr(plain, name), rtol=1e-11)

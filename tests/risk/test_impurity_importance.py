@@ -86,6 +86,8 @@ def test_boosting_and_a_single_tree_have_no_interval():
         assert_allclose(found.values, model.feature_importances_, rtol=SUMMED)
         assert np.isnan(found.interval).all()
         assert "There are no intervals" in str(found)
+        trees = "tree" if hasattr(model, "tree_") else "trees"
+        assert f"the splits of the {trees} by a feature" in str(found)
         assert "no row changed" not in str(found)
     with pytest.raises(NotFittedError):
         importance(RandomForestRegressor(), how="impurity")

@@ -121,7 +121,7 @@ def test_what_cannot_be_told_from_zero_is_set_to_what_can_and_counted():
         assert found.standard_error[0] > 0
         assert_array_equal(found.floored, found.variance < found.standard_error**2 * (1 - 1e-12))
         limits += int(found.floored[0])
-        told = "1 of them are too small to be told from 0" in found.sentence
+        told = "1 of them is too small to be told from 0" in found.sentence
         assert told == bool(found.floored[0])
     assert limits > 5
 

@@ -214,3 +214,12 @@ def test_noise_looks_worse_than_guessing_and_the_sentence_says_so():
     assert "it is pessimistic" in area.sentence
     ordinary = RandomForestClassifier(60, random_state=0).fit(*IRIS)
     assert "pessimistic" not in out_of_bag(ordinary, *IRIS).sentence
+
+
+def test_losses_beyond_all_numbers_have_no_late_change(recwarn):
+    X, y = np.arange(60.0)[:, None], 1e200 * np.arange(60.0)
+    curve = out_of_bag_curve(RandomForestRegressor(10, random_state=0).fit(X, y), X, y)
+    assert np.isinf(curve.risk[-1])
+    assert "moved" not in curve.sentence
+    assert "nan" not in curve.sentence
+    assert not [each for each in recwarn if issubclass(each.category, RuntimeWarning)]

@@ -216,6 +216,9 @@ def test_classifiers_are_asked_for_what_they_have():
     assert found.outputs == (0, 1, 2)
     assert_allclose(found.mean.sum(axis=1), 1.0, rtol=SUMMED)
     assert found.of_output(2).quantity == "probability of 2"
+    both = DecisionTreeRegressor(max_depth=3).fit(X, np.column_stack([Y, -Y]))
+    outputs = partial_dependence(both, X, 0, grid_resolution=5)
+    assert outputs.of_output(1).quantity == "prediction of output 1"
     scores = partial_dependence(LinearSVC().fit(X, LABEL > 1), X, 0, grid_resolution=5)
     assert (scores.quantity, scores.outputs) == ("score", None)
     shares = partial_dependence(
@@ -277,6 +280,9 @@ def test_words_tables_and_pictures(tmp_path):
     [
         ({"features": [0, 1, 2]}, ParameterError, "names 3 columns"),
         ({"features": "height"}, ParameterError, "names a column 'height'"),
+        ({"features": None}, ParameterError, "None; give the name or number of a column"),
+        ({"features": 0.5}, ParameterError, "0.5; give the name or number of a column"),
+        ({"grid": [0.0, 1.0]}, ParameterError, "give a dict from columns to their values"),
         ({"grid": {1: [0.0]}}, ParameterError, "not among the features"),
         ({"grid": {0: []}}, ParameterError, "no values for 'x0'"),
         ({"grid": {0: ["a"]}}, ParameterError, "a column of numbers"),
@@ -313,3 +319,11 @@ def test_what_predicts_no_y_is_refused_and_its_density_is_a_function():
     assert_allclose(
         found.mean, [density.score(rows) / len(X)], rtol=1e-12
     )  # a sum in another order
+
+
+def test_days_are_written_without_a_time():
+    frame = pd.DataFrame({"day": pd.date_range("2024-12-30", periods=4)})
+    tree = DecisionTreeRegressor().fit(frame, np.arange(4.0))
+    said = str(partial_dependence(tree, frame, "day"))
+    assert "2024-12-31  1 " in said
+    assert "T00:00" not in said

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 from bagged_twins import ToldEnsemble
 from empirisk.risk import out_of_bag, strength
-from empirisk.runtime.errors import DataError
+from empirisk.runtime.errors import DataError, ParameterError
 from tolerances import SUMMED
 
 
@@ -183,3 +183,10 @@ def test_words_pictures_and_workers():
     assert "the errors of two correlate by" in str(found)
     labels = [label.get_text() for label in found.plot().get_yticklabels()]
     assert labels == ["one member", "bound, very many", "mean"]
+
+
+def test_one_member_has_no_correlation():
+    X, y = three_classes(60)
+    for forest, target in ((RandomForestClassifier, y), (RandomForestRegressor, X[:, 0])):
+        with pytest.raises(ParameterError, match="1 member, and correlations are those of two"):
+            strength(forest(1, random_state=0).fit(X, target), X, target)

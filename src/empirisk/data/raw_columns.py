@@ -1,8 +1,8 @@
 """The columns of what users have, one after the other: numbers in their own type, or levels.
 
 Trees take numbers of any type, categories and missing values as they are. A column of an array is
-numbers; a column of a frame is what its type says. Text that spells integers is what a table has
-for integers beyond 2^53: they are integers here.
+numbers; a column of a frame is what its type says. Text that spells integers, some of them beyond
+2^53, is what a table has for such integers: they are integers here.
 """
 
 from collections.abc import Iterator, Sequence
@@ -126,7 +126,7 @@ def _of_column(column: Column, category: bool) -> RawColumn:
         return RawColumn(column.name, levels=_levels(column.levels), codes=column.codes())
     if column.kind == "text":
         integers = spelled_integers(column.arrow)
-        if integers is None:
+        if integers is None or not beyond_float64(integers):
             raise DataTypeError(_too_many_words(column))
         return _of_integers(column.name, integers)
     return RawColumn(column.name, column.numbers(), calendar=_calendar(column))
@@ -138,14 +138,14 @@ def _levels(levels: Array) -> list[Any]:
     So they are the same in whatever unit a time is given.
     """
     if levels.dtype.kind == "M":
-        return [_date_in_words(str(level)) for level in levels]
+        return [date_in_words(str(level)) for level in levels]
     if levels.dtype.kind == "m":
         return (levels / np.timedelta64(1, "s")).tolist()
     plain = (str, int, float)
     return [level if isinstance(level, plain) else str(level) for level in levels.tolist()]
 
 
-def _date_in_words(text: str) -> str:
+def date_in_words(text: str) -> str:
     """Without a fraction of 0 and a time of day of 0."""
     whole = text.rstrip("0").rstrip(".") if "." in text else text
     return whole.removesuffix("T00:00:00")

@@ -149,7 +149,14 @@ HOMES = {
 NOT_KEPT = {"RiskEstimate": ("table",), "Pipeline": ("memory",)}
 
 # Fitted attributes that stay behind: a model keeps no data row by row.
-ROW_BY_ROW = {"_draws", "_rows", "labels_", "oob_decision_function_", "oob_prediction_"}
+ROW_BY_ROW = {
+    "_draws",
+    "_rows",
+    "_target_key",
+    "labels_",
+    "oob_decision_function_",
+    "oob_prediction_",
+}
 
 # Classes that are their parameters: what else they have follows from these.
 WITHOUT_STATE = (SPLITTERS, PLANS)

@@ -318,6 +318,8 @@ def test_more_members_with_warm_start_are_those_of_one_fit():
     ]:
         with pytest.raises(error, match="warm_start"):
             clone_fitted(bag).set_params(**change).fit(X[:rows], y[:rows])
+    with pytest.raises(DataError, match=r"y is not that of the members.* warm_start=True"):
+        bag.set_params(n_estimators=60).fit(X[::-1], y[::-1])
 
 
 def test_distributions_by_number_follow_the_columns():

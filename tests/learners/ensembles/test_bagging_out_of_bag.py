@@ -3,13 +3,23 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone, is_classifier
 from sklearn.linear_model import LinearRegression as ForeignLinearRegression
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.neighbors import KNeighborsClassifier
 
-from empirisk import BaggingClassifier, BaggingRegressor, Ridge, Tuned, risk
+from empirisk import (
+    BaggingClassifier,
+    BaggingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    Ridge,
+    Tuned,
+    risk,
+)
 from empirisk.risk import RiskEstimate
 from empirisk.risk.bagging.out_of_bag_scores import OutOfBag
 from empirisk.runtime.errors import DataError, ParameterError
@@ -190,3 +200,49 @@ def test_nothing_is_said_when_all_is_well():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         BaggingRegressor(n_estimators=40, oob_score=True, random_state=0).fit(X, y)
+
+
+ENSEMBLES = [
+    BaggingRegressor(n_estimators=20, random_state=0),
+    BaggingRegressor(Ridge(), n_estimators=20, random_state=0),
+    BaggingClassifier(n_estimators=20, random_state=0),
+    RandomForestRegressor(20, random_state=0),
+    RandomForestClassifier(20, random_state=0),
+]
+JUDGES = {
+    "risk": risk.out_of_bag,
+    "curve": risk.out_of_bag_curve,
+    "strength": risk.strength,
+    "importance": lambda *rows: risk.importance(*rows, how="out_of_bag", n_repeats=1),
+}
+
+
+def words_or_numbers(ensemble):
+    X, y = sample()
+    words = np.array(["low", "middle", "high"])[np.digitize(y, [-1, 1])]
+    return X, words if is_classifier(ensemble) else y
+
+
+@pytest.mark.parametrize("judge", JUDGES.values(), ids=JUDGES)
+@pytest.mark.parametrize("ensemble", ENSEMBLES, ids=str)
+def test_rows_in_another_order_are_not_taken_for_rows_out_of_bag(ensemble, judge):
+    X, y = words_or_numbers(ensemble)
+    ensemble = clone(ensemble).fit(X, y)
+    judge(ensemble, X, y)
+    with pytest.raises(DataError, match="or its rows come in another order"):
+        judge(ensemble, X[::-1], y[::-1])
+
+
+@pytest.mark.parametrize("ensemble", ENSEMBLES, ids=str)
+def test_the_same_rows_are_known_however_they_come(ensemble):
+    X, y = words_or_numbers(ensemble)
+    fitted = clone(ensemble).fit(X, y)
+    known = risk.out_of_bag(fitted, X, y).value
+    for same in (pd.Series(y), y.tolist(), y.astype(object)):
+        assert risk.out_of_bag(fitted, X, same).value == known
+    weight = np.arange(len(y)) % 3 + 0.0
+    weighted = clone(ensemble).fit(X, y, sample_weight=weight)
+    found = risk.out_of_bag(weighted, X, y, sample_weight=weight)
+    assert np.isfinite([found.value, risk.out_of_bag(weighted, X, y).value]).all()
+    tuned = Tuned(ensemble, values=[1, 3]).fit(X, y)
+    assert np.isfinite(risk.out_of_bag(tuned.best_estimator_, X, y).value)

@@ -161,6 +161,13 @@ def test_growth_goes_on_from_the_same_draws_alone(error, change, rows, weight):
         forest.set_params(n_estimators=3, **change).fit(X[:rows], y[:rows], sample_weight=weight)
 
 
+def test_growth_goes_on_for_the_same_targets_alone():
+    X, y = frame()
+    forest = RandomForestRegressor(2, random_state=0, warm_start=True).fit(X, y)
+    with pytest.raises(DataError, match=r"y is not that of the members.* warm_start=True"):
+        forest.set_params(n_estimators=3).fit(X[::-1], y[::-1])
+
+
 def test_a_forest_is_the_sequence_of_its_trees():
     X, y = frame()
     forest = RandomForestRegressor(3, max_depth=2, random_state=0).fit(X, y)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression as ForeignLinearRegression
@@ -16,6 +17,7 @@ from empirisk import (
     AdaBoostRegressor,
     DecisionTreeRegressor,
     LinearRegression,
+    LogitBoostClassifier,
     Ridge,
     StagewiseRegressor,
     Tuned,
@@ -310,6 +312,27 @@ def test_parameters_without_meaning_are_refused(settings, match):
     X, y = data()
     with pytest.raises(ParameterError, match=match):
         StagewiseRegressor(**settings).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("boosting", "tree"),
+    [
+        (StagewiseRegressor(n_estimators=3), DecisionTreeRegressor(max_depth=1)),
+        (LogitBoostClassifier(n_estimators=3), DecisionTreeRegressor(max_depth=1)),
+    ],
+    ids=["stagewise", "logit"],
+)
+def test_an_array_of_words_is_told_where_categories_are_named(boosting, tree):
+    X = np.array([["red", "1.5"], ["blue", "2.5"]] * 20)
+    y = np.tile([0, 1], 20)
+    with pytest.raises(DataError, match="categorical_features of its estimator, a tree"):
+        boosting.fit(X, y)
+    named = tree.set_params(categorical_features=[0])
+    model = boosting.set_params(estimator=named).fit(X, y)
+    assert model.score(X, y) > 0
+    plain = clone(boosting).set_params(estimator=None).fit(X[:, 1:].astype(float), y)
+    with pytest.raises(DataError, match="categorical_features of its estimator, a tree"):
+        plain.predict(X[:, :1])
 
 
 def test_the_coefficients_are_drawn():

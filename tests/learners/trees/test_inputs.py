@@ -14,6 +14,7 @@ from sklearn.base import clone
 from empirisk import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    HistGradientBoostingRegressor,
     RandomForestRegressor,
     Table,
     load,
@@ -291,6 +292,20 @@ def test_words_that_are_no_category_by_themselves_are_counted():
     words = [f"id{k}" for k in rng.permutation(np.arange(5000) % 900)]
     with pytest.raises(TypeError, match="900 different words in 5000 rows, and up to 700 would"):
         DecisionTreeRegressor().fit(pd.DataFrame({"c": words}), rng.normal(size=5000))
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [DecisionTreeRegressor(), RandomForestRegressor(2), HistGradientBoostingRegressor(max_iter=2)],
+    ids=lambda learner: type(learner).__name__,
+)
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, Table.of])
+def test_words_that_spell_small_integers_are_words(learner, frame):
+    X, y = frame({"zip": [str(10_000 + 7 * i) for i in range(40)]}), np.arange(40.0)
+    with pytest.raises(TypeError, match="'zip' holds text: 40 different words in 40 rows"):
+        clone(learner).fit(X, y)
+    model = clone(learner).set_params(categorical_features=["zip"]).fit(X, y)
+    assert np.isfinite(model.predict(X)).all()
 
 
 def test_arrays_of_words_need_named_categories():

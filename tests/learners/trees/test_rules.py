@@ -131,6 +131,11 @@ def test_the_own_value_of_a_large_integer_is_the_one_that_was_given():
     assert "(here x0 is missing)" in model.explain([[np.nan]])[0]
 
 
+def test_a_small_integer_in_the_words_of_a_table_is_told_where_large_ones_were():
+    model = DecisionTreeRegressor().fit(Table.of({"id": [5, 6, 2**60]}), [1.0, 2.0, 3.0])
+    assert "(here id = 7)" in model.explain(Table.of({"id": ["7"]}, {"id": "text"}))[0]
+
+
 def test_rules_of_large_integers_are_true_of_fractions_too():
     model = DecisionTreeRegressor().fit(np.array([[1], [2], [3], [2**60]]), [1.0, 2.0, 3.0, 4.0])
     told = model.explain([[0.5], [1.0], [1.2], [1.7], [-1.5]])

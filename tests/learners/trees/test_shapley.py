@@ -249,13 +249,21 @@ def test_what_is_no_sum_of_trees_is_refused(learner):
         shap_values(learner.fit(X, Y), X)
 
 
+def test_outputs_are_not_read_as_numbers_of_rows():
+    both = DecisionTreeRegressor(max_leaf_nodes=3).fit(X, np.column_stack([Y, -Y]))
+    said = str(shap_values(both, X[:5]))
+    assert "prediction of output 0 in 5 rows" in said
+    assert "prediction of output 1 in 5 rows" in said
+    assert shap_values(both, X[:5]).of_output(1).quantity == "prediction of output 1"
+
+
 def test_words_tables_and_pictures(tmp_path):
     frame, y = mixed()
     label = np.where(y > np.median(y), "high", "low")
     tree = DecisionTreeClassifier(max_leaf_nodes=8).fit(frame, label)
     found = shap_values(tree, frame)
     one = found.of_output("low")
-    assert "probability of low" in str(one)
+    assert f"probability of low in {len(y)} rows" in str(one)
     assert one.order[0] == np.abs(one.values).mean(axis=0).argmax()
     assert found.to_table().shape == (6, 6)
     assert one.to_table()["mean_absolute"].numbers()[0] == pytest.approx(

@@ -3,8 +3,18 @@
 import numpy as np
 import pytest
 import sklearn.tree as peer
+from sklearn.pipeline import make_pipeline
 
-from empirisk import DecisionTreeClassifier, DecisionTreeRegressor, Table, export_text
+from empirisk import (
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    RandomForestRegressor,
+    Table,
+    Tuned,
+    draw_partition,
+    draw_tree,
+    export_text,
+)
 from empirisk.runtime.errors import ParameterError
 
 
@@ -109,3 +119,33 @@ def test_what_does_not_fit_is_refused():
     for name, wrong in (("max_depth", -1), ("spacing", 0), ("decimals", 1.5)):
         with pytest.raises(ParameterError, match=f"{name} is {wrong}"):
             export_text(tree, **{name: wrong})
+
+
+READERS = {
+    "text": export_text,
+    "picture": draw_tree,
+    "partition": lambda model: draw_partition(model, sample(0)[0]),
+}
+
+
+@pytest.mark.parametrize("read", READERS.values(), ids=READERS)
+def test_a_tree_that_was_tuned_is_read_as_the_one_that_was_chosen(read):
+    tuned = Tuned(DecisionTreeRegressor(max_leaf_nodes=4), cv=2, random_state=0).fit(*sample(0))
+    said, own = read(tuned), read(tuned.best_estimator_)
+    words = str if isinstance(said, str) else lambda ax: [text.get_text() for text in ax.texts]
+    assert words(said) == words(own)
+
+
+@pytest.mark.parametrize("read", READERS.values(), ids=READERS)
+@pytest.mark.parametrize(
+    ("model", "says"),
+    [
+        (peer.DecisionTreeRegressor(), "DecisionTreeRegressor of sklearn, and no tree of Empirisk"),
+        (RandomForestRegressor(2), r"of a forest one of its estimators_"),
+        (make_pipeline(DecisionTreeRegressor()), "of a pipeline its last step"),
+    ],
+    ids=["scikit-learn", "forest", "pipeline"],
+)
+def test_what_is_no_tree_of_ours_is_refused(read, model, says):
+    with pytest.raises(ParameterError, match=says):
+        read(model.fit(*sample(0)))

@@ -26,6 +26,7 @@ from empirisk.losses import Loss
 from empirisk.risk.axis import Axis, Freedom, Output
 from empirisk.risk.bagging.out_of_bag_scores import OutOfBag
 from empirisk.risk.bagging.path import BaggedPathMixin
+from empirisk.risk.bagging.same_rows import target_key
 from empirisk.risk.plans.groups import group_codes
 from empirisk.risk.problem import Problem
 from empirisk.risk.suitable_loss import common_loss
@@ -222,10 +223,10 @@ class Bagging(OneEstimator, BaggedPathMixin):
 
     def _add_members(self, training: Training, n: int, rows: Ints | None) -> None:
         """Fit the members, or those that are new: an earlier fit may go on."""
-        before = 0
+        before, key = 0, target_key(training.y) if rows is None else None
         if self._goes_on():
             before = len(self.estimators_)
-            refuse_other_training(self, training, n)
+            refuse_other_training(self, training, n, key)
         seeds = spawn(self.random_state, self.n_estimators)[before:]
         members, columns = self._fit_members(training, seeds)
         if before:
@@ -236,6 +237,7 @@ class Bagging(OneEstimator, BaggedPathMixin):
         self.estimator_, self.estimators_ = training.estimator, members
         self._columns, self._seeds = columns, np.array(seeds, dtype=np.int64)
         self._draws, self._rows, self._n_samples = training.draws, rows, n
+        self._target_key = key
 
     def _goes_on(self) -> bool:
         """Whether fitting adds to the members that there are."""

@@ -23,6 +23,7 @@ from empirisk.risk.axis import Axis, Output
 from empirisk.risk.bagging.out_of_bag import bagged_problem
 from empirisk.risk.bagging.out_of_bag_scores import OutOfBag
 from empirisk.risk.bagging.path import BaggedPathMixin
+from empirisk.risk.bagging.same_rows import target_key
 from empirisk.risk.plans.groups import group_codes
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
@@ -203,6 +204,7 @@ class Forest(SingleTrees, BaggedPathMixin, BaseEstimator):
         """The fitted attributes."""
         self.trees_, self._draws = trees, growing.draws
         self._n_samples = len(growing.y)
+        self._target_key = target_key(growing.y, growing.weight)
         self.columns_ = [column.for_flat_trees() for column in growing.coding.columns]
         self.n_features_in_ = len(self.columns_)
         self._shape(growing.y, classes)
@@ -214,8 +216,6 @@ class Forest(SingleTrees, BaggedPathMixin, BaseEstimator):
 
     def _refuse_other(self, growing: ForestGrowing, classes: Array | None) -> None:
         """Trees of other rows, columns, levels, classes or outputs do not go into one forest."""
-        refuse_other_rows(self, len(growing.y), growing.draws)
-        refuse_other_columns(self.columns_, growing.coding.columns)
         if classes is None:
             same = growing.y.reshape(len(growing.y), -1).shape[1] == self.trees_.value.shape[1]
         else:
@@ -225,6 +225,9 @@ class Forest(SingleTrees, BaggedPathMixin, BaseEstimator):
                 "y has other classes, or another number of outputs, than before: fit anew with "
                 "warm_start=False"
             )
+        key = target_key(growing.y, growing.weight)
+        refuse_other_rows(self, len(growing.y), growing.draws, key)
+        refuse_other_columns(self.columns_, growing.coding.columns)
 
     def _judge(self, X: Any, y: Any, sample_weight: Any, groups: Any, places: Floats) -> None:
         """By the rows out of bag."""

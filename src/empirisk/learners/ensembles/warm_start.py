@@ -20,7 +20,7 @@ OTHER_DRAWS = (
 )
 
 
-def refuse_other_training(bag: Any, training: Training, n: int) -> None:
+def refuse_other_training(bag: Any, training: Training, n: int, key: str | None) -> None:
     """Raise an error where new members would not belong to those there are."""
     before = len(bag.estimators_)
     if bag.n_estimators < before:
@@ -34,7 +34,7 @@ def refuse_other_training(bag: Any, training: Training, n: int) -> None:
             UserWarning,
             stacklevel=4,
         )
-    refuse_other_rows(bag, n, training.draws)
+    refuse_other_rows(bag, n, training.draws, key)
     width = training.n_features if training.columns is None else training.columns.size
     wide = training.n_features if bag._columns is None else bag._columns.shape[1]
     if width != wide or (bag._columns is None) != (training.columns is None):
@@ -45,15 +45,22 @@ def refuse_other_training(bag: Any, training: Training, n: int) -> None:
         refuse_other_columns(known, columns if used is None else [columns[j] for j in used])
 
 
-def refuse_other_rows(ensemble: Any, n: int, draws: Draws | None) -> None:
-    """Raise an error unless members there are drew in this way, from as many rows.
+def refuse_other_rows(ensemble: Any, n: int, draws: Draws | None, key: str | None) -> None:
+    """Raise an error unless members there are drew in this way, from rows with these targets.
 
-    The rows that a member did not draw, which judge it, are found by drawing again.
+    The rows that a member did not draw, which judge it, are found by drawing again. `key` is the
+    `target_key` of y.
     """
     if n != ensemble._n_samples:
         raise DataError(
             f"{n} rows came, and with warm_start=True there are members that drew from "
             f"{ensemble._n_samples}: give the same rows, or set warm_start=False"
+        )
+    before = getattr(ensemble, "_target_key", None)
+    if before is not None and key is not None and before != key:
+        raise DataError(
+            "y is not that of the members there are, or its rows come in another order: with "
+            "warm_start=True give the same rows, or set warm_start=False"
         )
     known = getattr(ensemble, "_draws", draws)  # a file does not keep them
     if (known is None) != (draws is None) or (

@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.utils.validation import check_is_fitted
 
 from empirisk.charts.tree import Box, Direction, draw_boxes
 from empirisk.learners.trees.conditions import Conditions, each_node
 from empirisk.learners.trees.tree import Tree
-from empirisk.learners.trees.wording import Wording, percent, spelled
+from empirisk.learners.trees.wording import Wording, percent, spelled, tree_of
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.scalars import is_whole
 
@@ -39,7 +38,8 @@ def draw_tree(
 
     Parameters
     ----------
-    model : fitted DecisionTreeClassifier or DecisionTreeRegressor
+    model : fitted tree of this library
+        Or a `Tuned` of one.
     max_depth : int, optional
         Branches below this depth become a box that counts their leaves. None draws as deep as 64
         boxes at the ends of branches allow.
@@ -64,7 +64,7 @@ def draw_tree(
     >>> [text.get_text() for text in ax.texts]
     ['yes', 'no', 'x0 <= 2.5', '2', '100 %', '1', '67 %', '4', '33 %']
     """
-    check_is_fitted(model)
+    model = tree_of(model)
     if direction not in ("down", "right"):
         raise ParameterError(f"direction is {direction!r}; it must be 'down' or 'right'")
     tree = model.tree_

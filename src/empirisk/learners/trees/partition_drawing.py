@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import column_or_1d
 
 from empirisk.charts.decision_boundary import class_colours, draw_points
 from empirisk.charts.partition import (
@@ -20,7 +20,7 @@ from empirisk.charts.partition import (
 from empirisk.data.table_door import check_places
 from empirisk.learners.class_codes import codes_among
 from empirisk.learners.trees.partition import Partition, chosen_features, fixed_places
-from empirisk.learners.trees.wording import Wording, spelled
+from empirisk.learners.trees.wording import Wording, spelled, tree_of
 from empirisk.risk.populations.population import Population
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import DataError, ParameterError
@@ -47,7 +47,7 @@ def draw_partition(
     Parameters
     ----------
     model : fitted DecisionTreeClassifier or DecisionTreeRegressor
-        Of one output.
+        Of one output; or a `Tuned` of one.
     X : array, frame or table
         The part of the plane that is drawn: all columns that the tree was fitted to.
     y : array, optional
@@ -79,7 +79,7 @@ def draw_partition(
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('x0', 'x1')
     """
-    check_is_fitted(model)
+    model = tree_of(model)
     if hasattr(model, "models_") or model.n_outputs_ > 1:
         raise ParameterError(
             f"{type(model).__name__} does not predict one value or label in each leaf, and the "

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from empirisk.data.raw_columns import raw_columns
+from empirisk.data.raw_columns import as_numbers, raw_columns
 from empirisk.data.table_door import check_places, table_of
 from empirisk.learners.trees.bounds import number
 from empirisk.learners.trees.conditions import Condition, Conditions, each_node, of_nodes
@@ -132,8 +132,12 @@ def _large_integers(model: Any, X: Any) -> dict[int, Any]:
     kinds = [column.kind for column in model.columns_]
     if "integer" not in kinds:
         return {}
-    raw = raw_columns(table_of(X, model, reset=False), [kind == "category" for kind in kinds])
-    return {j: column.numbers for j, column in enumerate(raw) if kinds[j] == "integer"}
+    raw = raw_columns(table_of(X, model, reset=False), [True] * len(kinds))
+    return {
+        j: as_numbers(column, dates=False, integers=True).numbers
+        for j, column in enumerate(raw)
+        if kinds[j] == "integer"
+    }
 
 
 def leaf_risks(model: Any) -> Floats:

@@ -82,7 +82,8 @@ class ShapValues:
             listed = ", ".join(map(repr, self.outputs[:10]))
             raise ParameterError(f"there is no output {output!r}; there are {listed}")
         k, base = self.outputs.index(output), np.asarray(self.base_value)
-        named = f"{self.quantity} of {output}"
+        which = "output " if self.quantity == "prediction" else ""
+        named = f"{self.quantity} of {which}{output}"
         return ShapValues(
             self.values[:, :, k], float(base[k]), self.feature_names, self.data, None, named
         )
@@ -129,7 +130,7 @@ class ShapValues:
             for line in lines
         ]
         head = (
-            f"What the features add to the {self.quantity} of {len(self)} row"
+            f"What the features add to the {self.quantity} in {len(self)} row"
             f"{'s' * (len(self) != 1)}, beside {self.base_value:.4g} when none is known:"
         )
         return "\n".join([head, *(f"  {row}" for row in rows)])

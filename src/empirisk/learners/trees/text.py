@@ -5,10 +5,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.utils.validation import check_is_fitted
 
 from empirisk.learners.trees.conditions import Conditions, bound_of, each_node
-from empirisk.learners.trees.wording import Wording, labels_of, listed
+from empirisk.learners.trees.wording import Wording, labels_of, listed, tree_of
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.scalars import is_whole
 
@@ -32,7 +31,8 @@ def export_text(
 
     Parameters
     ----------
-    decision_tree : fitted DecisionTreeClassifier or DecisionTreeRegressor
+    decision_tree : fitted tree of this library
+        Or a `Tuned` of one.
     feature_names : sequence of str, optional
         None takes the names of the columns of a frame, or "feature_0", "feature_1", ...
     class_names : sequence, optional
@@ -65,7 +65,7 @@ def export_text(
     |   |   |--- class: Gentoo
     <BLANKLINE>
     """
-    check_is_fitted(decision_tree)
+    decision_tree = tree_of(decision_tree)
     names = _feature_names(decision_tree, feature_names)
     classes = _class_names(decision_tree, class_names)
     _check_sizes(max_depth, spacing, decimals)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
+from sklearn.utils.validation import check_is_fitted
 
 from empirisk.learners.trees.bounds import (
     date_between,
@@ -187,6 +188,21 @@ class Wording:
             else:
                 self._formulas[leaf] = regression_formula(self, leaf)
         return self._formulas[leaf]
+
+
+def tree_of(model: Any) -> Any:
+    """The fitted tree of this library that a model is, or that a `Tuned` has chosen."""
+    check_is_fitted(model)
+    while hasattr(model, "best_estimator_"):
+        model = model.best_estimator_
+    if not (hasattr(model, "tree_") and hasattr(model, "columns_")):
+        home = type(model).__module__.partition(".")[0]
+        raise ParameterError(
+            f"this is {type(model).__name__} of {home}, and no tree of Empirisk: give a fitted "
+            "DecisionTree or LinearTree (of a forest one of its estimators_, of a pipeline its "
+            "last step)"
+        )
+    return model
 
 
 def labels_of(model: Any) -> Ints:

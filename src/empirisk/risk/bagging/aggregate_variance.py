@@ -35,6 +35,7 @@ from empirisk.risk.populations.population import Population
 from empirisk.risk.problem import Problem
 from empirisk.risk.resampling.row_counts import row_counts
 from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.digits import few_digits, give_or_take
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.streams import spawn
@@ -99,13 +100,14 @@ class AggregateVariance:
     def sentence(self) -> str:
         """The findings in words that can be read out."""
         error = self.standard_error
+        variance = give_or_take(self.member_variance, error["member_variance"])
+        correlation = give_or_take(self.correlation, error["correlation"])
+        formula = give_or_take(self.formula[-1], self.formula_error[-1])
+        observed = give_or_take(self.observed[-1], self.observed_error[-1])
         return (
-            f"One member of {self.ensemble} has variance {self.member_variance:.3g} ± "
-            f"{error['member_variance']:.1g} and two correlate by {self.correlation:.3g} ± "
-            f"{error['correlation']:.1g}, so the mean of {self.numbers[-1]} has "
-            f"{self.formula[-1]:.3g} ± {self.formula_error[-1]:.1g} and no mean less than "
-            f"{self.floor:.3g}; observed is {self.observed[-1]:.3g} ± "
-            f"{self.observed_error[-1]:.1g} ({self.setting})."
+            f"One member of {self.ensemble} has variance {variance} and two correlate by "
+            f"{correlation}, so the mean of {self.numbers[-1]} has {formula} and no mean less than "
+            f"{few_digits(self.floor, 3)}; observed is {observed} ({self.setting})."
         )
 
     def __str__(self) -> str:

@@ -15,6 +15,7 @@ from empirisk.risk.problem import Problem
 from empirisk.risk.resampling.row_counts import row_counts
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.deadlines import check_deadline
+from empirisk.runtime.digits import give_or_take
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.progress import track
 from empirisk.runtime.streams import spawn
@@ -80,10 +81,8 @@ class FirstSplit:
             said += f" (at {middle:.4g}, most from {low:.4g} to {high:.4g})"
         others = len(self.features) - 1
         beside = f", the others on {others} more" if others else ""
-        text = (
-            f"Of {self.n_trees} {self.setting}, {share:.3g} ± {100 * self.standard_errors[0]:.1g} "
-            f"% {said}{beside}"
-        )
+        agree = give_or_take(share, 100 * self.standard_errors[0])
+        text = f"Of {self.n_trees} {self.setting}, {agree} % {said}{beside}"
         if self.on_all is None:
             return f"{text}."
         at = "" if self.on_all_threshold is None else f" at {self.on_all_threshold:.4g}"

@@ -74,6 +74,11 @@ def draw_growing_boundaries(
     wanted = _checked(numbers)
     if resolution < 2:
         raise ParameterError(f"resolution is {resolution}; give 2 or more, such as 120")
+    if hasattr(classifiers, "fit"):  # a forest has a length, that of its trees
+        raise ParameterError(
+            f"classifiers is {name_of(classifiers)}; give a list of classifiers, of this one alone "
+            "[classifier]"
+        )
     if not len(classifiers):
         raise ParameterError("classifiers is empty; give a list of classifiers")
     truth = given_labels(y, _num_samples(X))

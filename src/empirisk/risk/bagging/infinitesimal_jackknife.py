@@ -109,12 +109,13 @@ class PredictionErrors:
             f"Over training sets, the predictions of {self.ensemble} have a standard error of "
             f"{median:.3g} in the median, from {float(self.standard_error.min()):.3g} to "
             f"{float(self.standard_error.max()):.3g} (infinitesimal jackknife, {self.n_members} "
-            f"members, {self.prediction.size} predictions"
+            f"members, {self.prediction.size} prediction{'s' * (self.prediction.size != 1)}"
         )
         if not floored:
             return f"{told})."
+        are = "is" if floored == 1 else "are"
         return (
-            f"{told}); {floored} of them are too small to be told from 0, and given as the least "
+            f"{told}); {floored} of them {are} too small to be told from 0, and given as the least "
             f"that so few members can show: about {self.advised:,} would show the usual ones to 1 "
             "part in 4."
         )

@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 
 from empirisk.data.table import Table
+from empirisk.risk.bagging.same_rows import refuse_other_targets
 from empirisk.risk.problem import Problem
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
@@ -53,6 +54,8 @@ class BaggedMembers:
         codes = None
         if problem.classes is not None:
             codes = np.searchsorted(problem.classes, ensemble.classes_)
+        if problem.target is not None and problem.kept is None:
+            refuse_other_targets(ensemble, _as_fitted(problem.target, codes, problem.n_classes))
         names = getattr(ensemble, "feature_names_in_", None)
         return cls(
             estimators=list(ensemble.estimators_) if asked is None else [],
@@ -113,6 +116,15 @@ class BaggedMembers:
             votes = np.asarray(member.predict(X), dtype=np.int64)
             found[np.arange(len(found)), self.codes[votes]] = 1.0
         return found
+
+
+def _as_fitted(target: Array, codes: Ints | None, n_classes: int) -> Array:
+    """Values, or the codes that the ensemble gives to classes; -1 of one that it does not know."""
+    if codes is None:
+        return target
+    own = np.full(n_classes, -1)
+    own[codes] = np.arange(len(codes))
+    return own[target]
 
 
 def _as_members_saw(X: Any, names: Any) -> Any:

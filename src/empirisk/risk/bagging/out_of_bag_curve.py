@@ -69,7 +69,8 @@ class OutOfBagCurve:
     def late_change(self) -> float:
         """By how much the risk moved over the last half of the members: largest less smallest."""
         late = self.risk[len(self.risk) // 2 :]
-        return float(np.ptp(late[~np.isnan(late)]))
+        with np.errstate(invalid="ignore"):  # infinite losses: how far they moved is not known
+            return float(np.ptp(late[~np.isnan(late)]))
 
     @property
     def sentence(self) -> str:
@@ -80,7 +81,7 @@ class OutOfBagCurve:
             f"{self.risk[first]:.4g} ({self.rows_judged[first]} of {self.n} rows judged) to "
             f"{self.risk[-1]:.4g} ({self.rows_judged[-1]} rows)"
         )
-        if B > 1:
+        if B > 1 and np.isfinite(self.late_change):
             text += f"; over the last {B - B // 2} it moved by {self.late_change:.3g}"
         if self.standard_error is not None:
             text += f", its standard error being {self.standard_error:.3g}"

@@ -32,6 +32,8 @@ from empirisk.risk.bagging.out_of_bag import bagged_problem
 from empirisk.risk.decomposition.group_sums import jackknife_error
 from empirisk.risk.predictor import name_of
 from empirisk.runtime.arrays import Floats
+from empirisk.runtime.digits import give_or_take
+from empirisk.runtime.errors import ParameterError
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,10 +83,11 @@ class ClassifierStrength:
         """The findings in words that can be read out."""
         error = self.standard_error
         said = f"{self.bound:.3g}" if self.bound <= 1 else f"{self.bound:.3g}, which is no limit"
+        strength = give_or_take(self.strength, error["strength"])
+        correlation = give_or_take(self.correlation, error["correlation"])
         return (
-            f"The {self.n_members} members of {self.ensemble} have strength {self.strength:.3g} "
-            f"± {error['strength']:.1g} and correlation {self.correlation:.3g} ± "
-            f"{error['correlation']:.1g}; out of bag, one member has the 0-1 risk "
+            f"The {self.n_members} members of {self.ensemble} have strength {strength} and "
+            f"correlation {correlation}; out of bag, one member has the 0-1 risk "
             f"{self.member_risk:.3g} and the vote {self.risk:.3g} (the bound of Breiman: {said})."
         )
 
@@ -137,12 +140,13 @@ class RegressorStrength:
     def sentence(self) -> str:
         """The findings in words that can be read out."""
         error = self.standard_error
+        one = give_or_take(self.member_risk, error["member_risk"], 4)
+        correlation = give_or_take(self.correlation, error["correlation"])
         return (
-            f"One of the {self.n_members} members of {self.ensemble} has the squared risk "
-            f"{self.member_risk:.4g} ± {error['member_risk']:.1g} out of bag, and the errors of "
-            f"two correlate by {self.correlation:.3g} ± {error['correlation']:.1g}, so the mean of "
-            f"very many has at most {self.bound:.4g}; that of those at hand has {self.risk:.4g} ± "
-            f"{error['risk']:.1g}."
+            f"One of the {self.n_members} members of {self.ensemble} has the squared risk {one} "
+            f"out of bag, and the errors of two correlate by {correlation}, so the mean of very "
+            f"many has at most {self.bound:.4g}; that of those at hand has "
+            f"{give_or_take(self.risk, error['risk'], 4)}."
         )
 
     def __str__(self) -> str:
@@ -201,6 +205,10 @@ def strength(
     check_is_fitted(ensemble)
     problem = bagged_problem(ensemble, X, y, None, sample_weight, groups)
     n, name = _num_samples(y), name_of(ensemble)
+    if len(getattr(ensemble, "estimators_samples_", (0, 1))) < 2:
+        raise ParameterError(
+            f"{name} has 1 member, and correlations are those of two: fit more (n_estimators)"
+        )
     if problem.classes is not None:
         return _of_classifier(classes_out_of_bag(ensemble, problem, n, n_jobs), name)
     return _of_regressor(numbers_out_of_bag(ensemble, problem, n, n_jobs), name)

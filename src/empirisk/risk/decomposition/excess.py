@@ -28,6 +28,7 @@ from empirisk.risk.populations.regression import RegressionPopulation
 from empirisk.risk.populations.true_risk import prediction_of
 from empirisk.risk.problem import Problem
 from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.digits import give_or_take
 from empirisk.runtime.errors import DataError
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.streams import generator, spawn
@@ -83,11 +84,12 @@ class ExcessRisk:
     def sentence(self) -> str:
         """The split in words that can be read out."""
         errors = self.standard_error
+        approximation = give_or_take(self.approximation, errors["approximation"], 4)
+        estimation = give_or_take(self.estimation, errors["estimation"], 4)
         text = (
             f"The {self.loss} risk of {self.learner} is {self.expected_risk:.4g}, "
             f"{self.excess:.4g} above the Bayes risk {self.bayes_risk:.4g}: "
-            f"approximation error {self.approximation:.4g} ± {errors['approximation']:.1g} + "
-            f"estimation error {self.estimation:.4g} ± {errors['estimation']:.1g} ({self.setting})"
+            f"approximation error {approximation} + estimation error {estimation} ({self.setting})"
         )
         if self.estimation < -3 * errors["estimation"]:
             text += "; a negative estimation error says that best_in_class is not the best"

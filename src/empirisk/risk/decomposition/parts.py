@@ -11,6 +11,7 @@ from empirisk.charts.bias_variance import draw_parts, draw_parts_curves
 from empirisk.risk.decomposition.group_sums import GroupSums, jackknife_error, times_square
 from empirisk.risk.decomposition.points import JudgedAt
 from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.digits import give_or_take
 from empirisk.runtime.errors import DataError
 
 
@@ -157,4 +158,5 @@ class Decomposition:
         return x[:, 0].astype(float)
 
     def _said(self, name: str) -> str:
-        return f"{self.words[name]} {self.parts[name]:.4g} ± {self.standard_error[name]:.1g}"
+        said = give_or_take(self.parts[name], self.standard_error[name], 4)
+        return f"{self.words[name]} {said}"

@@ -1,6 +1,6 @@
 """Partial dependence: the mean prediction over rows in which a feature is set to one value."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from itertools import product
 from typing import Any
@@ -198,6 +198,15 @@ def _grids(
     percentiles: tuple[float, float],
 ) -> list[Grid]:
     alone = isinstance(features, str | int | np.integer)
+    if not alone and not isinstance(features, Iterable):
+        raise ParameterError(
+            f"features is {features!r:.60}; give the name or number of a column, or two of them"
+        )
+    if not isinstance(given, Mapping | None):
+        raise ParameterError(
+            f"grid is {given!r:.60}; give a dict from columns to their values, such as "
+            "{'age': [20, 40, 60]}"
+        )
     asked = Features.of([[features] if alone else list(features)], X)
     (columns,), (names,) = asked.columns, asked.members
     if len(columns) > 2:

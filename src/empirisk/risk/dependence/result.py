@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from empirisk.charts.partial_dependence import draw_curve, draw_levels, draw_plane
+from empirisk.data.raw_columns import date_in_words
 from empirisk.data.table import Table
 from empirisk.risk.dependence.grid import Grid
 from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.digits import few_digits
 from empirisk.runtime.errors import ParameterError
 
 MOST_LINES = 12  # of a printed table
@@ -112,6 +114,7 @@ class PartialDependence:
             listed = ", ".join(map(repr, self.outputs[:10]))
             raise ParameterError(f"there is no output {output!r}; there are {listed}")
         k = self.outputs.index(output)
+        which = "output " if self.quantity.endswith("prediction") else ""
         return replace(
             self,
             mean=self.mean[..., k],
@@ -119,7 +122,7 @@ class PartialDependence:
             interval=self.interval[..., k, :],
             individual=None if self.individual is None else self.individual[..., k],
             outputs=None,
-            quantity=f"{self.quantity} of {output}",
+            quantity=f"{self.quantity} of {which}{output}",
         )
 
     def to_table(self) -> Table:
@@ -161,7 +164,8 @@ class PartialDependence:
             point = points[at]
             error, (low, high) = self.standard_error[point], self.interval[point]
             words = (written(v[g]) for v, g in zip(self.grid, point, strict=True))
-            doubt = ("-", "-") if np.isnan(error) else (f"{error:.2g}", f"[{low:.4g}, {high:.4g}]")
+            doubt = few_digits(error, 2), f"[{low:.4g}, {high:.4g}]"
+            doubt = ("-", "-") if np.isnan(error) else doubt
             lines.append((*words, f"{self.mean[point]:.4g}", *doubt))
         widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
         return [
@@ -214,5 +218,13 @@ class PartialDependence:
 
 
 def written(value: Any) -> str:
-    """A value of a grid, in words."""
+    """A value of a grid, in words; a date without a time of day of 0.
+
+    Examples
+    --------
+    >>> written(0.25), written("red"), written(np.datetime64("2024-12-31T00:00:00.000000"))
+    ('0.25', 'red', '2024-12-31')
+    """
+    if isinstance(value, np.datetime64):
+        return date_in_words(str(value))
     return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)

@@ -16,6 +16,7 @@ The ends are those of the skewness-corrected t (Hall 1992), widened as in `risk.
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -67,7 +68,7 @@ def of_refitted_models(
     What differs between the repeats is in all rows at once, and adds its own variance.
     """
     repeats = rises @ table.share
-    again = float(repeats.var(ddof=1)) / len(repeats) if len(repeats) > 1 else 0.0
+    again = float(error_over_repeats(repeats)) if len(repeats) > 1 else 0.0
     table = replace(table, losses=rises.mean(axis=0), bounds=bounds)
     return _found(repeats, table, shared_when_refitted(table), again, level)
 
@@ -83,10 +84,10 @@ def _found(repeats: Floats, table: LossTable, shared: float, extra: float, level
     value, error = float(repeats.mean()), table.standard_error()
     nowhere = np.nan, np.nan
     if error is None or table.are_equal:
-        return Rise(repeats, value, np.nan if error is None else float(np.sqrt(extra)), nowhere)
+        return Rise(repeats, value, np.nan if error is None else extra, nowhere)
     skewness = table.skewness
     lam2 = min(WIDEST**2, shared + SKEW * skewness**2)
-    error = float(np.sqrt(lam2 * error**2 + extra))
+    error = float(np.hypot(np.sqrt(lam2) * error, extra))
     if table.kind in NO_INTERVAL:
         return Rise(repeats, value, error, nowhere)
     quantile = float(stats.t.ppf((1 + level) / 2, max(table.effective_units - 1, 1)))
@@ -94,6 +95,12 @@ def _found(repeats: Floats, table: LossTable, shared: float, extra: float, level
     return Rise(
         repeats, value, error, (max(ends[0], table.bounds[0]), min(ends[1], table.bounds[1]))
     )
+
+
+def error_over_repeats(repeats: Floats) -> Any:
+    """Of the mean over repeats, the first axis, whose squares may be beyond all numbers."""
+    largest = float(np.abs(repeats).max()) or 1.0
+    return largest * ((repeats / largest).std(axis=0, ddof=1) / np.sqrt(len(repeats)))
 
 
 def _bent(x: float, skewness: float) -> float:

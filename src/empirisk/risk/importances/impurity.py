@@ -87,5 +87,7 @@ def by_impurity(model: Any, X: Any, features: Any, level: float) -> Importance:
         columns=found.members,
         quantity="share of the impurity taken away",
         how="impurity",
-        **of_impurity(len(shares) if has_members else 0),
+        **of_impurity(
+            len(shares) if has_members else 0, one_tree=hasattr(learner_of(model), "tree_")
+        ),
     )

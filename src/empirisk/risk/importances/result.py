@@ -9,7 +9,9 @@ import numpy as np
 from empirisk.charts.importance import draw_importance
 from empirisk.data.table import Table
 from empirisk.risk.estimate import RiskEstimate
+from empirisk.risk.importances.error import error_over_repeats
 from empirisk.runtime.arrays import Floats, Ints
+from empirisk.runtime.digits import few_digits
 from empirisk.runtime.errors import ParameterError
 
 How = Literal["test", "out_of_fold", "out_of_bag", "members", "retrain", "impurity"]
@@ -96,7 +98,7 @@ class Importance:
         n = len(self.repeats)
         if n < 2:
             return np.full(len(self), np.nan)
-        return self.repeats.std(axis=0, ddof=1) / np.sqrt(n)
+        return error_over_repeats(self.repeats)
 
     def to_table(self) -> Table:
         """A row for each feature, the most important first; `to_pandas` makes it a frame."""
@@ -127,7 +129,7 @@ class Importance:
     def _doubt(self, j: int) -> tuple[str, str]:
         """The error and the interval of a feature, in words where there is none."""
         error, (low, high) = self.standard_error[j], self.interval[j]
-        said = "-" if np.isnan(error) else f"{error:.2g}"
+        said = "-" if np.isnan(error) else few_digits(error, 2)
         if not np.isnan(low):
             return said, f"[{low:.4g}, {high:.4g}]"
         untouched = self.how != "impurity" and not self.repeats[:, j].any()

@@ -52,10 +52,10 @@ def covered(how: How, table: LossTable, repeats: int) -> str:
     )
 
 
-def of_impurity(members: int) -> dict[str, str]:
-    """The sentences for what so many trees tell of themselves; 0 for a single model."""
+def of_impurity(members: int, *, one_tree: bool) -> dict[str, str]:
+    """The sentences for what so many bagged trees tell of themselves; 0 for a single model."""
     if members > 1:
         covers = f"The intervals cover the draw of the {members} trees alone, not that of the rows."
     else:
         covers = "There are no intervals: one model shows no spread."
-    return {"method": BIAS.format(s="s" * (members != 0)), "covers": covers}
+    return {"method": BIAS.format(s="" if one_tree else "s"), "covers": covers}

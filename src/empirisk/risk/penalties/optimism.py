@@ -31,6 +31,7 @@ from empirisk.risk.penalties.noise_model import (
 from empirisk.risk.penalties.training_error import FIXED_ROWS, TrainingFit, fitted_values
 from empirisk.risk.problem import Problem
 from empirisk.runtime.arrays import Array
+from empirisk.runtime.digits import few_digits
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.progress import track
 from empirisk.runtime.streams import generator, settled
@@ -82,7 +83,7 @@ class Optimism:
     @property
     def sentence(self) -> str:
         """The numbers in words."""
-        error = f" ± {self.standard_error:.2g}" if self.standard_error else ""
+        error = f" ± {few_digits(self.standard_error, 2)}" if self.standard_error else ""
         text = (
             f"The {self.training.loss} training error {self.training.value:.4g} is too good by "
             f"{self.value:.4g}{error}: with new outcomes at the same rows expect "

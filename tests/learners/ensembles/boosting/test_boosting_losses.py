@@ -1,5 +1,8 @@
 """The losses of boosting: derivatives, first constants, and the values of leaves."""
 
+import re
+from importlib import import_module
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -361,3 +364,19 @@ def test_steps_that_leave_all_numbers_are_refused_and_not_predicted(loss):
     model = HistGradientBoostingRegressor(loss, learning_rate=50.0, max_iter=200)
     with pytest.raises(ParameterError, match="learning_rate is 50: give a smaller one"):
         model.fit(X, np.exp(X[:, 0]))
+
+
+def test_a_loss_without_a_method_is_told_where_an_example_is():
+    class Half:
+        def gradient(self, y, raw):
+            return raw - y
+
+        def curvature(self, y, raw):
+            return np.ones(raw.shape)
+
+    with pytest.raises(
+        ParameterError, match=r"no method 'value'; .* initial, inverse_link"
+    ) as told:
+        HistGradientBoostingRegressor(Half()).fit([[0.0], [1.0]], [0.0, 1.0])
+    (named,) = re.findall(r"help\('(.*)'\)", str(told.value))
+    assert "class LogCosh" in import_module(named).BoostingLoss.__doc__

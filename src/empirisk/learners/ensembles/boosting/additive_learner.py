@@ -36,6 +36,10 @@ from empirisk.runtime.parallel import number_of_workers
 from empirisk.runtime.validation import check_fit, check_predict, check_target, numbers
 
 LEAST_SQUARES = "least_squares"
+NAME_CATEGORIES = (
+    "name the columns of words in categorical_features of its estimator, a tree, or give a data "
+    "frame"
+)
 
 
 class AdditiveLearner(PathMixin, BaseEstimator):
@@ -89,7 +93,7 @@ class AdditiveLearner(PathMixin, BaseEstimator):
         if isinstance(prototype, str):
             return numbers(X, self)
         if are_trees(prototype):
-            return code_table(table_of(X, self, reset=None), self)
+            return code_table(table_of(X, self, reset=None, remedy=NAME_CATEGORIES), self)
         return checked_table(self, X, prototype, reset=None)
 
     def axis_values(
@@ -200,7 +204,7 @@ class AdditiveLearner(PathMixin, BaseEstimator):
             return data.X, data.y, data.sample_weight, data.classes
         trees = are_trees(prototype)
         if trees:
-            table = table_of(X, self, reset=True)
+            table = table_of(X, self, reset=True, remedy=NAME_CATEGORIES)
         else:
             table = checked_table(self, X, prototype, reset=True)
         target, weight = check_target(self, y, table, sample_weight, classifier=classifier)
@@ -229,7 +233,7 @@ class AdditiveLearner(PathMixin, BaseEstimator):
         if isinstance(prototype, str):
             return check_predict(self, X)
         if are_trees(prototype):
-            return check_places(self, X)
+            return check_places(self, X, remedy=NAME_CATEGORIES)
         table = checked_table(self, X, prototype, reset=False)
         unseen = self.n_estimators_ == 0 and isinstance(table, np.ndarray)
         if unseen and not get_tags(prototype).input_tags.allow_nan:

@@ -141,7 +141,7 @@ class OwnLoss(BoostingLoss):
         if missing:
             raise ParameterError(
                 f"loss is {loss!r:.60}, which has no method {missing[0]!r}; a loss of your own "
-                f"has {', '.join(OWN)}: see BoostingLoss for an example"
+                f"has {', '.join(OWN)}: help('{__name__}') has an example"
             )
         self.loss = loss
 

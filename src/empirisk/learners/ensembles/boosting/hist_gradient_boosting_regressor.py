@@ -40,8 +40,10 @@ class HistGradientBoostingRegressor(RegressorMixin, HistGradientBoosting):
         `monotonic_cst`, the values of a tree for "absolute_error", "quantile" and "huber" have one
         common factor instead, the best. scikit-learn has no "huber" here, and Newton's step for
         all but the absolute error and quantiles.
-        An object is a loss of your own: see `BoostingLoss`; where Newton's step would raise the
-        loss in a leaf it is halved.
+        An object is a loss of your own, with `value`, `gradient`, `curvature`, `initial` and
+        `inverse_link`: see the example of `BoostingLoss` in
+        `empirisk.learners.ensembles.boosting.boosting_loss`. Where Newton's step would raise it in
+        a leaf the step is halved.
     quantile : float
         The level of the loss "quantile".
     alpha : float
