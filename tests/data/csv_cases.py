@@ -160,6 +160,16 @@ GOOD = [
         options={"decimal": ","},
     ),
     Good(
+        "decimal commas and three decimals, the first after a zero",
+        "a;b\n0,125;2\n1,500;4\n",
+        {"a": numbers(0.125, 1.5), "b": numbers(2, 4)},
+    ),
+    Good(
+        "decimal commas after too many digits for thousands",
+        "a;b\n1234,500;2\n",
+        {"a": numbers(1234.5), "b": numbers(2)},
+    ),
+    Good(
         "thousands or decimals",
         "a;b\n1,500;2\n",
         {"a": text("1,500"), "b": numbers(2)},
@@ -320,6 +330,12 @@ BAD = [
         "no number",
         "a,b\n1,2\nx,4\n",
         "'a' cannot be a number: line 3 has 'x'",
+        {"kinds": {"a": "number"}},
+    ),
+    Bad(
+        "perhaps a decimal comma",
+        "a;b\n1,500;2\n",
+        "line 2 has '1,500', .* if the comma precedes decimals, give the decimal mark",
         {"kinds": {"a": "number"}},
     ),
     Bad(

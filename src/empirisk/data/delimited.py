@@ -143,8 +143,11 @@ def _read_piece(piece: Piece, fields: Sequence[Fields | None]) -> list[Any]:
 def _note(fields: Fields, misfit: Misfit, piece: Piece) -> str:
     """Why a column is words, or an error if another kind was asked for."""
     line = None if misfit.row == BEFORE else piece.line_of(misfit.row)
+    dialect = piece.place.dialect
     if fields.kind is not None:
         reason = refusal(fields.name, fields.kind, misfit.text, f"line {line}")
+        if fields.kind == "number" and "," in misfit.text and dialect.delimiter != ",":
+            reason += ", or, if the comma precedes decimals, give the decimal mark"
         raise DataError(f"{piece.place.text.path}: {reason}")
     there = "" if line is None else f" in line {line} of {Path(piece.place.text.path).name}"
     return f"{fields.name!r} is read as words because of {misfit.text[:30]!r}{there}"
