@@ -180,6 +180,18 @@ def test_a_table_finds_its_columns_by_name():
         encoder.transform(Table.of(data.drop(columns="age")))
 
 
+def test_an_array_stands_for_a_frame_by_the_order_of_its_columns():
+    frame, _ = mixed()
+    cells = frame.drop(columns="joined").to_numpy(object)
+    named = Encoder().fit(frame.drop(columns="joined"))
+    nameless = Encoder().fit(cells)
+    expected = named.transform(frame.drop(columns="joined"))
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        assert_array_equal(named.transform(cells), expected)
+    with pytest.warns(UserWarning, match="was fitted without feature names"):
+        assert_array_equal(nameless.transform(frame.drop(columns="joined")), expected)
+
+
 def test_names_come_out_and_the_encoder_is_pickled_and_cloned():
     data, _ = mixed()
     encoder = Encoder().set_output(transform="pandas").fit(data)

@@ -46,6 +46,11 @@ class Column:
     def __len__(self) -> int:
         return len(self.arrow)
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        """For NumPy, and wherever an array is asked for, as for y: float64, or `values`."""
+        array = self.numbers() if self.kind == "number" else self.values()
+        return np.array(array, dtype=dtype, copy=copy)
+
     def numbers(self) -> Floats:
         """The values as float64, NaN where missing.
 

@@ -21,6 +21,7 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from empirisk.data import raw_columns
 from empirisk.data.blocks import ROWS_PER_BLOCK
 from empirisk.data.column import Kind
 from empirisk.data.features import Encoding, Feature, features_of
@@ -205,10 +206,16 @@ class Encoder(TransformerMixin, BaseEstimator):
                 ensure_all_finite="allow-nan",
                 ensure_min_features=1,
             )
-        table = Table.of(X) if reset else Table.of(X, self._kinds)
-        if reset:
-            self._kinds = table.kinds
+        if not reset:
+            return check_some_rows(Table.of(X, self._kinds, names=self._names_of(X)))
+        table = Table.of(X)
+        self._kinds = table.kinds
         return check_some_rows(table)
+
+    def _names_of(self, X: Any) -> list[str] | None:
+        """None where X has the names of training; where it or training had none, those by place."""
+        found = raw_columns.column_names(X) if raw_columns.is_frame(X) else []
+        return None if set(self._kinds) <= set(found) else list(self._kinds)
 
     def _table_door(self, table: Table, *, reset: bool) -> Table:
         """Columns are found by their names; what training did not have is left aside."""
