@@ -75,6 +75,11 @@ BIG = 2**53
 GOOD = [
     Good("plain", "a,b\n1,2\n3,4\n", AB),
     Good("no line feed at the end", "a,b\n1,2\n3,4", AB),
+    Good(
+        "an empty field ends the file after a quoted one",
+        'a,b,c\n1,"y",x\n3,"4",',
+        {"a": numbers(1, 3), "b": text("y", "4"), "c": text("x", None)},
+    ),
     Good("semicolons", "a;b\n1;2\n3;4\n", AB),
     Good("tabs", "a\tb\n1\tx, y\n3\tz\n", {"a": numbers(1, 3), "b": text("x, y", "z")}),
     Good("bars", "a|b\n1|2\n3|4\n", AB),

@@ -7,6 +7,7 @@ import numpy as np
 
 from empirisk.charts.axes import axes
 from empirisk.runtime.arrays import Floats
+from empirisk.runtime.errors import DataError
 
 ROOM = 0.16  # between pictures, as a share of their longer side; words need it
 LEAST_ROOM = 0.06
@@ -50,11 +51,8 @@ def draw_feature_maps(
     >>> [text.get_text() for text in ax.texts]
     ['blur', 'sharpen']
     """
+    pictures, columns = _row_by_row(pictures, columns)
     ax = axes(ax)
-    pictures = np.asarray(pictures, dtype=float)
-    if pictures.ndim == 4:
-        columns = pictures.shape[1]
-        pictures = pictures.reshape(-1, *pictures.shape[2:])
     n, height, width = pictures.shape
     across = min(columns or int(np.ceil(np.sqrt(n * height / width))), n)
     down = -(-n // across)
@@ -75,6 +73,22 @@ def draw_feature_maps(
     ax.set_ylim(down * (height + apart), -apart)
     ax.axis("off")
     return ax
+
+
+def _row_by_row(pictures: Any, columns: int | None) -> tuple[Floats, int | None]:
+    """The pictures one after the other, and how many stand in a row."""
+    try:
+        found = np.asarray(pictures, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"these are no pictures of numbers, all of one size: {error}") from None
+    if found.ndim not in (3, 4) or 0 in found.shape:
+        raise DataError(
+            f"pictures of shape {found.shape}; wanted (n, height, width), one picture being "
+            "[picture], or (rows, columns, height, width)"
+        )
+    if found.ndim == 3:
+        return found, columns
+    return found.reshape(-1, *found.shape[2:]), found.shape[1]
 
 
 def _scale(pictures: Floats, signed: bool) -> tuple[float, float]:
