@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from empirisk.charts.feature_maps import draw_feature_maps
 from empirisk.charts.gradient_norms import draw_gradient_norms
 from empirisk.charts.training_curve import draw_training_curve
+from empirisk.runtime.errors import DataError
 
 rng = np.random.default_rng(0)
 LOSS, LATER = np.array([3.0, 2.0, 1.5, 1.2]), np.array([3.1, 2.2, 2.0, 2.4])
@@ -102,3 +103,9 @@ def test_pictures_with_their_own_scales_in_given_axes(tmp_path):
     ]  # fmt: skip
     assert len(given.figure.axes) == 1
     drawn(draw_feature_maps(np.zeros((2, 3, 3)), signed=True), tmp_path)
+
+
+@pytest.mark.parametrize("pictures", [np.zeros((3, 3)), [np.zeros((2, 2)), np.zeros((3, 3))], []])
+def test_what_are_no_pictures_of_one_size_is_refused(pictures):
+    with pytest.raises(DataError, match="pictures"):
+        draw_feature_maps(pictures)

@@ -175,6 +175,11 @@ GOOD = [
         {"a": numbers(1234.5), "b": numbers(2)},
     ),
     Good(
+        "decimal commas before exponents",
+        "a;b\n1,505e+02;2\n",
+        {"a": numbers(150.5), "b": numbers(2)},
+    ),
+    Good(
         "thousands or decimals",
         "a;b\n1,500;2\n",
         {"a": text("1,500"), "b": numbers(2)},

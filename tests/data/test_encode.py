@@ -31,7 +31,7 @@ from empirisk.data.blocks import ROWS_PER_BLOCK
 from empirisk.data.encode import Encoder, FoldDesign
 from empirisk.data.moments import Moments
 from empirisk.data.table import Table
-from empirisk.runtime.errors import DataError
+from empirisk.runtime.errors import DataError, RankWarning
 
 
 def mixed(n=200, seed=0):
@@ -114,6 +114,25 @@ def test_what_is_missing_only_later_is_the_mean():
     weighted = Encoder(standardize=False).fit(frame, sample_weight=weight)
     expected = np.average(frame["size"], weights=weight)
     assert_allclose(weighted.transform(later)[0, 0], expected, rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::empirisk.runtime.errors.RankWarning")  # it is constant
+@pytest.mark.parametrize("learner", [Baseline(), LinearRegression(), Ridge()])
+def test_a_training_part_in_which_all_rows_look_alike_predicts_its_mean(learner):
+    table = Table.of({"side": ["left"] * 11 + ["right"]})
+    y = np.arange(12.0)
+    split = [(np.arange(6), np.arange(6, 12))]
+    assert Encoder().fit(table.take(range(6))).transform(table).tolist() == [[0.0]] * 12
+    found = risk.cross_validate(make_pipeline(Encoder(), learner), table, y, cv=split)
+    assert_allclose(found.losses, (y[6:] - y[:6].mean()) ** 2, rtol=1e-12)  # sums of six numbers
+
+
+def test_in_such_a_part_discriminants_take_the_commonest_class_and_say_why():
+    table, labels = Table.of({"side": ["left"] * 11 + ["right"]}), np.tile(["p", "q", "q"], 4)
+    ours = make_pipeline(Encoder(), LinearDiscriminantAnalysis())
+    with pytest.warns(RankWarning, match="'side=other' is constant"):
+        found = risk.cross_validate(ours, table, labels, cv=KFold(2))
+    assert_array_equal(found.losses, labels == "p")
 
 
 def test_columns_that_are_missing_together_share_one_indicator():

@@ -178,7 +178,8 @@ def _numbers(column: Column, why_words: str) -> Array:
     if column.kind in ("category", "text"):
         words = why_words or f"column {column.name!r} holds words, such as {column.values()[0]!r}"
         raise DataError(
-            f"{words}, and regression predicts numbers; leave out --task regression, or, {IF_NUMBERS}"
+            f"{words}, and regression predicts numbers; leave out --task regression, or, "
+            f"{IF_NUMBERS}"
         )
     numbers = column.numbers()
     infinite = ~np.isfinite(numbers)

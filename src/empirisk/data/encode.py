@@ -64,7 +64,8 @@ class Encoder(TransformerMixin, BaseEstimator):
     -----
     The most frequent level of each category is the reference and has no column: with it the
     columns would add up to one and depend on the intercept. Columns that are missing together
-    share one indicator.
+    share one indicator. Where nothing is left, since each category has one level among the training
+    rows, there is one column of zeros.
 
     Examples
     --------
@@ -171,6 +172,8 @@ class Encoder(TransformerMixin, BaseEstimator):
             shifts.append(b)
             names += outputs
             first += feature.width
+        if not names:  # learners want a column, though it tells nothing
+            return np.zeros((self._width, 1)), np.zeros(1), [f"{self._features[0].name}=other"]
         return _assemble(columns, self._width), np.concatenate(shifts), names
 
     def transform(self, X: Any) -> Floats:
