@@ -72,7 +72,7 @@ def _cut(piece: Piece, wanted: Sequence[int], numbers: Mapping[int, Any]) -> dic
     used = [names[j] for j in wanted] + names[len(dialect.names) :]
     data = piece.data
     if data[-1:] not in (b"\n", b"\r"):  # else Arrow takes an empty field at the end for ""
-        data = bytes(data) + b"\n"
+        data = memoryview(bytes(data) + b"\n")
     table = arrow_csv.read_csv(
         pa.BufferReader(data),
         arrow_csv.ReadOptions(use_threads=False, column_names=names, block_size=len(data) + 1),
