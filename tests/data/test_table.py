@@ -133,6 +133,7 @@ def test_a_column_is_the_array_of_its_values():
     for name in ("count", "size", "none"):
         np.testing.assert_array_equal(np.asarray(table[name]), table[name].numbers())
         assert np.asarray(table[name], dtype=np.float32).dtype == np.float32
+    assert Table.of({name: table[name] for name in table.names}) == table
 
 
 @pytest.mark.parametrize("learner", [Ridge(), ForeignRidge(), Tuned(Ridge(), cv=3)])

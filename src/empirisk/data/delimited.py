@@ -4,6 +4,7 @@ Each piece is cut into fields by Arrow and its fields are read in the way of the
 pieces come together in order, so the result does not depend on the number of threads.
 """
 
+import shlex
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -195,7 +196,8 @@ def _missing_levels(column: Column) -> list[str]:
         return []
     words = [level for level in column.levels if level.strip().lower() in MISSING_WORDS]
     return [
-        f"{column.name!r} has the level {word!r}; if it means missing, give missing=[{word!r}]"
+        f"{column.name!r} has the level {word!r}; if it means missing, give missing=[{word!r}], on "
+        f"the command line --missing {shlex.quote(word)}"
         for word in words
     ]
 

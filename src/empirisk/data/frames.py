@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from empirisk.data.column import Kind
+from empirisk.data.column import Column, Kind
 from empirisk.runtime.column_names import check_names
 from empirisk.runtime.complaints import is_missing, refuse_query
 from empirisk.runtime.errors import DataError, DataTypeError
@@ -53,6 +53,8 @@ def named_arrays(data: Any, names: Sequence[str] | None, kinds: Mapping[str, Kin
 
 def chunked(name: str, values: Any, kind: Kind | None = None) -> Any:
     """The values of one column as a chunked array."""
+    if isinstance(values, Column):
+        return values.arrow
     if hasattr(values, "__arrow_c_stream__"):
         return pa.chunked_array(values)
     if hasattr(values, "__arrow_c_array__"):
