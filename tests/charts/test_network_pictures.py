@@ -106,8 +106,12 @@ def test_pictures_with_their_own_scales_in_given_axes(tmp_path):
     drawn(draw_feature_maps(np.zeros((2, 3, 3)), signed=True), tmp_path)
 
 
-def test_what_is_no_list_of_pictures_is_refused():
-    with pytest.raises(DataError, match=r"shape \(4, 5\).*give \[picture\]"):
-        draw_feature_maps(np.ones((4, 5)))
+@pytest.mark.parametrize("pictures", [np.zeros((3, 3)), [np.zeros((2, 2)), np.zeros((3, 3))], []])
+def test_what_are_no_pictures_of_one_size_is_refused(pictures):
+    with pytest.raises(DataError, match="pictures"):
+        draw_feature_maps(pictures)
+
+
+def test_every_picture_has_a_name_or_none_has():
     with pytest.raises(ParameterError, match="3 pictures and 1 names"):
         draw_feature_maps(np.ones((3, 4, 5)), names=["a"])

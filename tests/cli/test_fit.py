@@ -130,6 +130,21 @@ def test_what_cannot_be_done_is_said_and_nothing_is_written(tmp_path, monkeypatc
     assert [p.name for p in tmp_path.iterdir()] == ["small.csv"]
 
 
+@pytest.mark.parametrize(
+    ("cells", "words", "said"),
+    [
+        ("1,500", [], "because of '1,500' in line 2 of t.csv; if they are numbers, say --decimal"),
+        ("n.b.", ["--task", "regression"], "because of 'n.b.' in line 2 of t.csv, and regression"),
+        ("n.b.", [], "too many for classes; 'y' is read as words because of 'n.b.' in line 2"),
+    ],
+)
+def test_a_target_of_numbers_read_as_words_says_because_of_what(tmp_path, cells, words, said):
+    table = tmp_path / "t.csv"
+    rows = [f"{i};{i}.5" if "," not in cells else f"{i};{i},500" for i in range(2, 30)]
+    table.write_text("\n".join(["x;y", f"1;{cells}", *rows]) + "\n")
+    assert said in refused("fit", table, "-t", "y", "-o", tmp_path, *words)
+
+
 @pytest.mark.parametrize("step", ["select", "report_page", "save", "os.replace"])
 def test_an_interruption_leaves_the_folder_as_it_was(tmp_path, monkeypatch, without_report, step):
     table = small_table(tmp_path)

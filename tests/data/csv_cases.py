@@ -75,6 +75,11 @@ BIG = 2**53
 GOOD = [
     Good("plain", "a,b\n1,2\n3,4\n", AB),
     Good("no line feed at the end", "a,b\n1,2\n3,4", AB),
+    Good(
+        "an empty field ends the file after a quoted one",
+        'a,b,c\n1,"y",x\n3,"4",',
+        {"a": numbers(1, 3), "b": text("y", "4"), "c": text("x", None)},
+    ),
     Good("semicolons", "a;b\n1;2\n3;4\n", AB),
     Good("tabs", "a\tb\n1\tx, y\n3\tz\n", {"a": numbers(1, 3), "b": text("x, y", "z")}),
     Good("bars", "a|b\n1|2\n3|4\n", AB),
@@ -158,6 +163,21 @@ GOOD = [
         "a;b\n1,500;2\n",
         {"a": numbers(1.5), "b": numbers(2)},
         options={"decimal": ","},
+    ),
+    Good(
+        "decimal commas and three decimals, the first after a zero",
+        "a;b\n0,125;2\n1,500;4\n",
+        {"a": numbers(0.125, 1.5), "b": numbers(2, 4)},
+    ),
+    Good(
+        "decimal commas after too many digits for thousands",
+        "a;b\n1234,500;2\n",
+        {"a": numbers(1234.5), "b": numbers(2)},
+    ),
+    Good(
+        "decimal commas before exponents",
+        "a;b\n1,505e+02;2\n",
+        {"a": numbers(150.5), "b": numbers(2)},
     ),
     Good(
         "thousands or decimals",
@@ -320,6 +340,12 @@ BAD = [
         "no number",
         "a,b\n1,2\nx,4\n",
         "'a' cannot be a number: line 3 has 'x'",
+        {"kinds": {"a": "number"}},
+    ),
+    Bad(
+        "perhaps a decimal comma",
+        "a;b\n1,500;2\n",
+        "line 2 has '1,500', .* if the comma precedes decimals, give the decimal mark",
         {"kinds": {"a": "number"}},
     ),
     Bad(

@@ -31,7 +31,7 @@ from empirisk.data.blocks import ROWS_PER_BLOCK
 from empirisk.data.encode import Encoder, FoldDesign
 from empirisk.data.moments import Moments
 from empirisk.data.table import Table
-from empirisk.runtime.errors import DataError
+from empirisk.runtime.errors import DataError, RankWarning
 from tolerances import LAST_BITS, SOLVED, SUMMED
 
 
@@ -117,6 +117,25 @@ def test_what_is_missing_only_later_is_the_mean():
     assert_allclose(weighted.transform(later)[0, 0], expected, rtol=SUMMED)
 
 
+@pytest.mark.filterwarnings("ignore::empirisk.runtime.errors.RankWarning")  # it is constant
+@pytest.mark.parametrize("learner", [Baseline(), LinearRegression(), Ridge()])
+def test_a_training_part_in_which_all_rows_look_alike_predicts_its_mean(learner):
+    table = Table.of({"side": ["left"] * 11 + ["right"]})
+    y = np.arange(12.0)
+    split = [(np.arange(6), np.arange(6, 12))]
+    assert Encoder().fit(table.take(range(6))).transform(table).tolist() == [[0.0]] * 12
+    found = risk.cross_validate(make_pipeline(Encoder(), learner), table, y, cv=split)
+    assert_allclose(found.losses, (y[6:] - y[:6].mean()) ** 2, rtol=1e-12)  # sums of six numbers
+
+
+def test_in_such_a_part_discriminants_take_the_commonest_class_and_say_why():
+    table, labels = Table.of({"side": ["left"] * 11 + ["right"]}), np.tile(["p", "q", "q"], 4)
+    ours = make_pipeline(Encoder(), LinearDiscriminantAnalysis())
+    with pytest.warns(RankWarning, match="'side=other' is constant"):
+        found = risk.cross_validate(ours, table, labels, cv=KFold(2))
+    assert_array_equal(found.losses, labels == "p")
+
+
 def test_columns_that_are_missing_together_share_one_indicator():
     frame, _ = mixed()
     frame["twin"] = np.where(frame["age"].isna(), np.nan, 1.0 * np.arange(200))
@@ -179,6 +198,18 @@ def test_a_table_finds_its_columns_by_name():
     assert_array_equal(encoder.transform(shuffled), encoder.transform(Table.of(data)))
     with pytest.raises(DataError, match="no column 'age'"):
         encoder.transform(Table.of(data.drop(columns="age")))
+
+
+def test_an_array_stands_for_a_frame_by_the_order_of_its_columns():
+    frame, _ = mixed()
+    cells = frame.drop(columns="joined").to_numpy(object)
+    named = Encoder().fit(frame.drop(columns="joined"))
+    nameless = Encoder().fit(cells)
+    expected = named.transform(frame.drop(columns="joined"))
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        assert_array_equal(named.transform(cells), expected)
+    with pytest.warns(UserWarning, match="was fitted without feature names"):
+        assert_array_equal(nameless.transform(frame.drop(columns="joined")), expected)
 
 
 def test_names_come_out_and_the_encoder_is_pickled_and_cloned():

@@ -12,11 +12,23 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis as ForeignDiscriminants
+from sklearn.linear_model import Ridge as ForeignRidge
 from sklearn.model_selection import train_test_split
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from empirisk import LinearRegression, NaiveBayes, datasets, risk
+from empirisk import (
+    LinearDiscriminantAnalysis,
+    LinearRegression,
+    NaiveBayes,
+    Ridge,
+    Tuned,
+    datasets,
+    risk,
+    select,
+)
 from empirisk.data.table import Table
 from empirisk.runtime.errors import DataError, DataTypeError
 
@@ -121,6 +133,35 @@ def test_columns_say_what_they_cannot_do():
         table["size"].codes()
     with pytest.raises(DataError, match="'day' is a date and has no levels"):
         _ = table["day"].levels
+
+
+def test_a_column_is_the_array_of_its_values():
+    table = Table.of(COLUMNS)
+    for name in ("city", "name", "smoker", "day"):
+        np.testing.assert_array_equal(np.asarray(table[name]), table[name].values())
+    for name in ("count", "size", "none"):
+        np.testing.assert_array_equal(np.asarray(table[name]), table[name].numbers())
+        assert np.asarray(table[name], dtype=np.float32).dtype == np.float32
+    assert Table.of({name: table[name] for name in table.names}) == table
+
+
+@pytest.mark.parametrize("learner", [Ridge(), ForeignRidge(), Tuned(Ridge(), cv=3)])
+def test_a_column_is_a_target(learner):
+    table = Table.of({"x": np.arange(12.0), "y": np.arange(12.0) ** 2})
+    X = table["x"].numbers()[:, None]
+    expected = clone(learner).fit(X, table["y"].numbers()).predict(X)
+    np.testing.assert_array_equal(clone(learner).fit(X, table["y"]).predict(X), expected)
+
+
+def test_a_column_of_words_is_a_target():
+    table = Table.of({"x": np.arange(12.0), "side": ["low"] * 6 + ["high"] * 6})
+    X, side = table["x"].numbers()[:, None], table["side"]
+    for learner in (LinearDiscriminantAnalysis(), ForeignDiscriminants()):
+        assert clone(learner).fit(X, side).predict(X).tolist() == side.values().tolist()
+        found = risk.cross_validate(learner, X, side, cv=3)
+        expected = risk.cross_validate(learner, X, side.values(), cv=3)
+        np.testing.assert_array_equal(found.losses, expected.losses)
+    assert select([LinearDiscriminantAnalysis()], X, side, cv=2).training_risk == 0
 
 
 def test_columns_are_chosen_by_name():

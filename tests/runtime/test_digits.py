@@ -21,7 +21,6 @@ from empirisk.runtime.digits import few_digits, give_or_take
 )
 def test_digits_beyond_the_first_few_are_zeros(value, digits, said):
     assert few_digits(value, digits) == said
-    assert float(said) == pytest.approx(float(f"{value:.{digits}g}"), nan_ok=True)
 
 
 def test_an_error_has_one_digit():

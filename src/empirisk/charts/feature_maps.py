@@ -51,15 +51,7 @@ def draw_feature_maps(
     >>> [text.get_text() for text in ax.texts]
     ['blur', 'sharpen']
     """
-    pictures = np.asarray(pictures, dtype=float)
-    if pictures.ndim == 4:
-        columns = pictures.shape[1]
-        pictures = pictures.reshape(-1, *pictures.shape[2:])
-    if pictures.ndim != 3 or not pictures.size:
-        raise DataError(
-            f"pictures have the shape {pictures.shape}; wanted (n, height, width), or (rows, "
-            "columns, height, width): give [picture] for a single one"
-        )
+    pictures, columns = _row_by_row(pictures, columns)
     n, height, width = pictures.shape
     if names is not None and len(names) != n:
         raise ParameterError(f"there are {n} pictures and {len(names)} names: give one for each")
@@ -83,6 +75,22 @@ def draw_feature_maps(
     ax.set_ylim(down * (height + apart), -apart)
     ax.axis("off")
     return ax
+
+
+def _row_by_row(pictures: Any, columns: int | None) -> tuple[Floats, int | None]:
+    """The pictures one after the other, and how many stand in a row."""
+    try:
+        found = np.asarray(pictures, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"these are no pictures of numbers, all of one size: {error}") from None
+    if found.ndim not in (3, 4) or 0 in found.shape:
+        raise DataError(
+            f"pictures of shape {found.shape}; wanted (n, height, width), one picture being "
+            "[picture], or (rows, columns, height, width)"
+        )
+    if found.ndim == 3:
+        return found, columns
+    return found.reshape(-1, *found.shape[2:]), found.shape[1]
 
 
 def _scale(pictures: Floats, signed: bool) -> tuple[float, float]:

@@ -15,6 +15,11 @@ from empirisk.runtime.errors import DataError
 
 Task = Literal["regression", "classification"]
 
+IF_NUMBERS = (
+    "if they are numbers, say --decimal , where commas precede decimals, and --missing WORD for a "
+    "word that means missing"
+)
+
 FEWEST = 8  # rows: a quarter is kept for the test, and the others are dealt to folds
 
 
@@ -84,7 +89,8 @@ class Target:
         column = there[name]
         inferred, why = _infer(column)
         task, why = (inferred, why) if task is None else (task, "as asked")
-        y = _labels(column) if task == "classification" else _numbers(column)
+        why_words = _why_words(table, name)
+        y = _labels(column, why_words) if task == "classification" else _numbers(column, why_words)
         _check_varies(y, name)
         return cls(name, task, why, there.drop([name]), y, int(missing.sum()))
 
@@ -133,7 +139,14 @@ def _infer(column: Column) -> tuple[Task, str]:
     return "classification", f"the target is a {column.kind}"
 
 
-def _labels(column: Column) -> Array:
+def _why_words(table: Table, name: str) -> str:
+    """What the reading says of a column that might have been numbers; nothing of others."""
+    notes = () if table.source is None else table.source.notes
+    said = f"{name!r} is read as words"
+    return next((note for note in notes if note.startswith(said)), "")
+
+
+def _labels(column: Column, why_words: str) -> Array:
     """The classes, in words, truth values or numbers."""
     if column.kind in ("category", "boolean"):
         labels = column.levels[column.codes()]
@@ -152,18 +165,21 @@ def _labels(column: Column) -> Array:
         )
     different = len(np.unique(labels))
     if different > len(labels) / 2 and different > 2:
+        if_numbers = f"{why_words}; {IF_NUMBERS}" if why_words else "give another target"
+        advice = "give --task regression" if column.kind == "number" else if_numbers
         raise DataError(
             f"column {column.name!r} has {different} different values in {len(labels)} rows, too "
-            "many for classes; give another target, or --task regression if they are numbers"
+            f"many for classes; {advice}"
         )
     return np.array(labels.tolist()) if labels.dtype == object else labels
 
 
-def _numbers(column: Column) -> Array:
+def _numbers(column: Column, why_words: str) -> Array:
     if column.kind in ("category", "text"):
+        words = why_words or f"column {column.name!r} holds words, such as {column.values()[0]!r}"
         raise DataError(
-            f"column {column.name!r} holds words, such as {column.values()[0]!r}, and regression "
-            "predicts numbers; leave out --task regression"
+            f"{words}, and regression predicts numbers; leave out --task regression, or, "
+            f"{IF_NUMBERS}"
         )
     numbers = column.numbers()
     infinite = ~np.isfinite(numbers)

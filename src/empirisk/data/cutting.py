@@ -70,11 +70,12 @@ def _cut(piece: Piece, wanted: Sequence[int], numbers: Mapping[int, Any]) -> dic
     dialect = piece.dialect
     names = [str(j) for j in range(dialect.fields)]
     used = [names[j] for j in wanted] + names[len(dialect.names) :]
+    data = piece.data
+    if data[-1:] not in (b"\n", b"\r"):  # else Arrow takes an empty field at the end for ""
+        data = memoryview(bytes(data) + b"\n")
     table = arrow_csv.read_csv(
-        pa.BufferReader(piece.data),
-        arrow_csv.ReadOptions(
-            use_threads=False, column_names=names, block_size=len(piece.data) + 1
-        ),
+        pa.BufferReader(data),
+        arrow_csv.ReadOptions(use_threads=False, column_names=names, block_size=len(data) + 1),
         arrow_csv.ParseOptions(delimiter=dialect.delimiter, ignore_empty_lines=dialect.fields > 1),
         arrow_csv.ConvertOptions(
             include_columns=used,

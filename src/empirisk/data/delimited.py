@@ -4,6 +4,7 @@ Each piece is cut into fields by Arrow and its fields are read in the way of the
 pieces come together in order, so the result does not depend on the number of threads.
 """
 
+import shlex
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -143,8 +144,11 @@ def _read_piece(piece: Piece, fields: Sequence[Fields | None]) -> list[Any]:
 def _note(fields: Fields, misfit: Misfit, piece: Piece) -> str:
     """Why a column is words, or an error if another kind was asked for."""
     line = None if misfit.row == BEFORE else piece.line_of(misfit.row)
+    dialect = piece.place.dialect
     if fields.kind is not None:
         reason = refusal(fields.name, fields.kind, misfit.text, f"line {line}")
+        if fields.kind == "number" and "," in misfit.text and dialect.delimiter != ",":
+            reason += ", or, if the comma precedes decimals, give the decimal mark"
         raise DataError(f"{piece.place.text.path}: {reason}")
     there = "" if line is None else f" in line {line} of {Path(piece.place.text.path).name}"
     return f"{fields.name!r} is read as words because of {misfit.text[:30]!r}{there}"
@@ -192,7 +196,8 @@ def _missing_levels(column: Column) -> list[str]:
         return []
     words = [level for level in column.levels if level.strip().lower() in MISSING_WORDS]
     return [
-        f"{column.name!r} has the level {word!r}; if it means missing, give missing=[{word!r}]"
+        f"{column.name!r} has the level {word!r}; if it means missing, give missing=[{word!r}], on "
+        f"the command line --missing {shlex.quote(word)}"
         for word in words
     ]
 

@@ -26,7 +26,7 @@ Record = list[str]
 
 _NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
 _COMMA_NUMBER = re.compile(r"\s*[-+]?(\d+,?\d*|,\d+)([eE][-+]?\d+)?\s*")
-_CLEAR_COMMA = re.compile(r"\s*[-+]?\d*,(\d{1,2}|\d{4,})\s*")
+_CLEAR_COMMA = re.compile(r"\s*[-+]?(\d*,(\d{1,2}|\d{4,})|(0?|\d{4,}),\d+|\d*,\d+[eE][-+]?\d+)\s*")
 _NO_CHARACTER = re.compile("[\ud800-\udfff]")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([ T].*)?")
 

@@ -21,6 +21,7 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from empirisk.data import raw_columns
 from empirisk.data.blocks import ROWS_PER_BLOCK
 from empirisk.data.column import Kind
 from empirisk.data.features import Encoding, Feature, features_of
@@ -63,7 +64,8 @@ class Encoder(TransformerMixin, BaseEstimator):
     -----
     The most frequent level of each category is the reference and has no column: with it the
     columns would add up to one and depend on the intercept. Columns that are missing together
-    share one indicator.
+    share one indicator. Where nothing is left, since each category has one level among the training
+    rows, there is one column of zeros.
 
     Examples
     --------
@@ -170,6 +172,8 @@ class Encoder(TransformerMixin, BaseEstimator):
             shifts.append(b)
             names += outputs
             first += feature.width
+        if not names:  # learners want a column, though it tells nothing
+            return np.zeros((self._width, 1)), np.zeros(1), [f"{self._features[0].name}=other"]
         return _assemble(columns, self._width), np.concatenate(shifts), names
 
     def transform(self, X: Any) -> Floats:
@@ -205,10 +209,16 @@ class Encoder(TransformerMixin, BaseEstimator):
                 ensure_all_finite="allow-nan",
                 ensure_min_features=1,
             )
-        table = Table.of(X) if reset else Table.of(X, self._kinds)
-        if reset:
-            self._kinds = table.kinds
+        if not reset:
+            return check_some_rows(Table.of(X, self._kinds, names=self._names_of(X)))
+        table = Table.of(X)
+        self._kinds = table.kinds
         return check_some_rows(table)
+
+    def _names_of(self, X: Any) -> list[str] | None:
+        """None where X has the names of training; where it or training had none, those by place."""
+        found = raw_columns.column_names(X) if raw_columns.is_frame(X) else []
+        return None if set(self._kinds) <= set(found) else list(self._kinds)
 
     def _table_door(self, table: Table, *, reset: bool) -> Table:
         """Columns are found by their names; what training did not have is left aside."""

@@ -29,6 +29,10 @@ class Feature(Protocol):
     """Some columns of Z and their map."""
 
     @property
+    def name(self) -> str:
+        """The column of the table."""
+
+    @property
     def width(self) -> int:
         """Number of columns of Z."""
 

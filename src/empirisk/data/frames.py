@@ -17,6 +17,12 @@ Arrays = list[tuple[str, Any]]
 """Names and chunked arrays, in order."""
 
 _NAMELESS = re.compile(r"__index_level_\d+__")
+_ARROW_UNITS = {
+    **dict.fromkeys(["M8[Y]", "M8[M]", "M8[W]"], "M8[D]"),
+    **dict.fromkeys(["M8[h]", "M8[m]"], "M8[s]"),
+    **dict.fromkeys(["m8[W]", "m8[D]", "m8[h]", "m8[m]"], "m8[s]"),
+}
+"""Units of time that NumPy has and Arrow lacks, and those that are the same there."""
 
 
 def default_names(p: int) -> list[str]:
@@ -30,6 +36,8 @@ def named_arrays(data: Any, names: Sequence[str] | None, kinds: Mapping[str, Kin
         arrays = [
             (str(key), chunked(str(key), value, kinds.get(key))) for key, value in data.items()
         ]
+    elif len(getattr(data, "shape", ())) == 1 and hasattr(data, "to_frame"):
+        raise DataTypeError(f"a {type(data).__name__} is one column; give its to_frame()")
     elif hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
         arrays = _of_frame(data)
     elif getattr(getattr(data, "dtype", None), "names", None):
@@ -64,6 +72,8 @@ def chunked(name: str, values: Any, kind: Kind | None = None) -> Any:
     dtype = getattr(values, "dtype", np.dtype(object))
     if dtype.kind in "OSUT" and not hasattr(dtype, "categories"):
         return pa.chunked_array([_of_objects(name, values, kind)])
+    unit = _ARROW_UNITS.get(dtype.str[1:]) if isinstance(values, np.ndarray) else None
+    values = values if unit is None else values.astype(unit)
     try:
         return pa.chunked_array([pa.array(values, from_pandas=True)])
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:

@@ -34,6 +34,12 @@ _REFUSED = {
     b"SQLite format 3\x00": "a SQLite database: export the table as CSV",
     b"\xd0\xcf\x11\xe0": "an old Excel workbook: save it as CSV",
     b"%PDF": "a PDF document: export the table as CSV",
+    b"ARROW1": "a file of Arrow (Feather): write it as Parquet",
+}
+_NO_TABLE = {
+    re.compile(rb'\s*(\{\s*"|\[\s*[{\[])'): "JSON: write it as CSV, a line for each row",
+    re.compile(rb"\s*<(!doctype|html|\?xml)", re.IGNORECASE): "a page of HTML or XML, as servers "
+    "answer where there is no such file: look into it, and export the table as CSV",
 }
 _MARKS = {
     codecs.BOM_UTF8: "utf-8",
@@ -73,10 +79,12 @@ def where(files: Sequence[str]) -> str:
 def format_of(path: str) -> Format:
     """What a file is, by its first bytes."""
     with open(path, "rb") as file:
-        head = file.read(16)
-    for mark, what in _REFUSED.items():
-        if head.startswith(mark):
-            raise DataError(f"{path} is {what}; CSV, Parquet and DuckDB files can be read")
+        head = file.read(64)
+    text = head.removeprefix(codecs.BOM_UTF8)
+    found = [what for mark, what in _REFUSED.items() if head.startswith(mark)]
+    found += [what for form, what in _NO_TABLE.items() if form.match(text)]
+    if found:
+        raise DataError(f"{path} is {found[0]}; CSV, Parquet and DuckDB files can be read")
     if head.startswith(b"PAR1"):
         return "parquet"
     return "duckdb" if head[8:12] == b"DUCK" else "text"

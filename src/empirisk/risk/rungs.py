@@ -224,9 +224,11 @@ def refuse_one_class(present: Ints, problem: Problem) -> None:
     if len(present) < 2:
         assert problem.classes is not None
         label = problem.classes.tolist()[present[0]]
+        others = np.count_nonzero(problem.target != present[0])
         raise PlanError(
-            f"a training part has rows of one class only ({label!r}): use fewer or stratified "
-            "folds, or more rows of the other classes"
+            f"a training part has rows of one class only ({label!r}); of all {problem.n} rows, "
+            f"{others} of other classes: use fewer or stratified folds, or more rows of those "
+            "classes"
         )
 
 
