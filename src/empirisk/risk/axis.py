@@ -116,9 +116,10 @@ class Path(Protocol):
 
     and, where the learner `has_doubts`,
 
-    doubts(j) -> tuple of str
-        What an interval at the j-th value does not guarantee for a reason that only the model of
-        all rows shows; each a clause that can follow "but".
+    doubts(j, output) -> tuple of str
+        What an interval at the j-th value does not guarantee, where the loss is that of such an
+        output, for a reason that only the model of all rows shows; each a clause that can follow
+        "but".
     """
 
     def predict_path(self, X: Array, output: Output) -> Array:

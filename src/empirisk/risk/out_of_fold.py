@@ -156,7 +156,8 @@ class OutOfFold:
         if not (self.work.has_path and learner.has_doubts):
             return found
         assert self.whole is not None
-        return (*found, *self.whole.path.doubts(j))  # type: ignore[attr-defined]
+        output = self.work.problem.loss.output
+        return (*found, *self.whole.path.doubts(j, output))  # type: ignore[attr-defined]
 
     def estimate(self, j: int = 0, method: str = "auto", *, level: float = 0.95) -> RiskEstimate:
         """The risk at the j-th value."""

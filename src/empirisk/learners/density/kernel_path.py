@@ -61,7 +61,7 @@ class KernelDensityPath(Path):
             self._models[j] = model._keep(self.rows, self.weight)
         return self._models[j]
 
-    def doubts(self, j: int) -> tuple[str, ...]:
+    def doubts(self, j: int, output: Output) -> tuple[str, ...]:
         """What is doubtful of the narrowest of several bandwidths, as a clause after "but"."""
         numbers = self._numbers
         if numbers is None or not numbers[j] == numbers.min() < numbers.max():

@@ -68,7 +68,7 @@ class TreePath(Path):
         classes = np.arange(self.n_classes) if self.n_classes else None
         return self.write(j, clone(self.learner).set_params(ccp_alpha=self.values[j]), classes)
 
-    def doubts(self, j: int) -> tuple[str, ...]:
+    def doubts(self, j: int, output: Output) -> tuple[str, ...]:
         """What makes intervals of the j-th tree doubtful, as clauses that can follow "but"."""
         return (FOUND_BY_CHANCE,) if self._pruned(j).is_found_by_chance else ()
 
