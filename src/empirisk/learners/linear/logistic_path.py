@@ -157,9 +157,8 @@ class LogisticPath:
         if output not in SHRUNKEN:
             return ()
         loss, theta = self.problem.loss, self.fits[j].theta
-        along = theta.reshape(loss.n_scores, -1).copy()
-        along[:, loss.X.shape[1] :] = 0.0  # constants stay
-        along = along.reshape(-1)
+        along = theta.copy()
+        along.reshape(loss.n_scores, -1)[:, loss.X.shape[1] :] = 0.0  # constants stay
         with one_blas_thread():
             gradient = loss.value_and_gradient(theta + (SHRUNKEN[output] - 1) * along)[1]
         return (TOO_STRONG,) if gradient @ along < 0 else ()
