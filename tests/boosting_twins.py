@@ -4,7 +4,8 @@ Best-first growth on the sums G and H of gradients and curvatures in a node, on 
 themselves; missing values are tried on both sides. The levels of a category are cut in the order of
 G / (H + 10); levels with fewer than 10 rows in the node are one with what is missing, and of L such
 groups a cut is weighed with 2 (L - 8) more of l2 if L > 8. Where a node lacks it, what is missing
-goes to the side with more rows.
+goes to the side with more rows. Under monotone constraints the values of a node stay within bounds:
+those of its parent, and after a split by a constrained feature half way between both values.
 """
 
 from dataclasses import dataclass, field
@@ -41,6 +42,7 @@ class Node:
     depth: int
     value: float
     used: frozenset = frozenset()
+    bounds: tuple = (-np.inf, np.inf)
     cut: Cut | None = None
     children: list = field(default_factory=list)
 
@@ -75,14 +77,26 @@ def grow(
     l2=0.0,
     min_gain=0.0,
     groups=None,
+    monotone=None,
 ):
-    """A tree to gradients g and curvatures h; its values are -G / (H + l2)."""
+    """A tree to gradients g and curvatures h; its values are -G / (H + l2), within bounds."""
+    signs = np.zeros(X.shape[1]) if monotone is None else np.asarray(monotone)
 
-    def value(rows):
-        return -g[rows].sum() / (h[rows].sum() + l2)
+    def value(rows, bounds, more=0.0):
+        return np.clip(-g[rows].sum() / (h[rows].sum() + l2 + more), *bounds)
 
-    def part(rows, more=0.0):
-        return g[rows].sum() ** 2 / (h[rows].sum() + l2 + more)
+    def part(rows, bounds, more=0.0):
+        """-2 (G v + (H + l2) v^2 / 2) at the value v; without bounds G^2 / (H + l2)."""
+        v = value(rows, bounds, more)
+        return -(2 * g[rows].sum() + (h[rows].sum() + l2 + more) * v) * v
+
+    def bounds_of(node, sides):
+        """The bounds of both children."""
+        (low, high), sign = node.bounds, signs[node.cut.feature]
+        middle = np.mean([value(side, node.bounds) for side in sides])
+        if sign == 0:
+            return [node.bounds, node.bounds]
+        return [(low, middle), (middle, high)][:: int(sign)]
 
     def candidates(node):
         """(gain, cut, rows of both sides) of all cuts that are allowed."""
@@ -96,11 +110,13 @@ def grow(
                     continue
                 if min(h[a].sum(), h[b].sum()) < LEAST_CURVATURE:
                     continue
-                sides = part(a, cut.more_l2) + part(b, cut.more_l2)
-                yield sides - part(node.rows, cut.more_l2), cut, (a, b)
+                if signs[j] * (value(b, node.bounds) - value(a, node.bounds)) < 0:
+                    continue
+                sides = sum(part(side, node.bounds, cut.more_l2) for side in (a, b))
+                yield sides - part(node.rows, node.bounds, cut.more_l2), cut, (a, b)
 
     def best(node):
-        found = (min_gain * (1 + 1e-12) + 1e-12 * abs(part(node.rows)), None, None)
+        found = (min_gain * (1 + 1e-12) + 1e-12 * abs(part(node.rows, node.bounds)), None, None)
         if node.depth < max_depth:
             for candidate in candidates(node):
                 # Equal gains up to rounding: the first stands.
@@ -109,7 +125,7 @@ def grow(
         return found
 
     rows = np.arange(len(X))
-    root = Node(rows, 0, value(rows))
+    root = Node(rows, 0, value(rows, Node.bounds))
     open_nodes = [(root, best(root))]
     n_leaves = 1
     while max_leaf_nodes is None or n_leaves < max_leaf_nodes:
@@ -118,7 +134,10 @@ def grow(
             break
         node, (_, node.cut, sides) = open_nodes.pop(int(np.argmax(gains)))
         used = node.used | {node.cut.feature}
-        node.children = [Node(side, node.depth + 1, value(side), used) for side in sides]
+        node.children = [
+            Node(side, node.depth + 1, value(side, bounds), used, bounds)
+            for side, bounds in zip(sides, bounds_of(node, sides), strict=True)
+        ]
         open_nodes += [(child, best(child)) for child in node.children]
         n_leaves += 1
     return root

@@ -15,6 +15,7 @@ from empirisk.compiled.boosting.gradients import (
     derive,
     derive_class,
     derive_classes,
+    largest,
 )
 from empirisk.compiled.boosting.histograms import (
     CHUNK,
@@ -196,6 +197,16 @@ def test_gradients_of_classes_are_those_of_the_softmax(weighted, size):
     expected = (2 * share[2] * (1 - share[2]) * factor)[here]
     np.testing.assert_allclose(h[here], expected, rtol=0, atol=LAST_BITS)
     np.testing.assert_array_equal(most[2], [np.abs(g[here]).max(), h[here].max()])
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_largest_number_is_found_in_every_place(sign):
+    for n in range(10):
+        assert largest(np.zeros(n)) == 0.0
+        for place in range(n):
+            values = np.linspace(-1, 1, n)
+            values[place] = 3.0 * sign
+            assert largest(values) == 3.0
 
 
 @pytest.mark.parametrize("spread", [1.0, 1e-13, 1e300])

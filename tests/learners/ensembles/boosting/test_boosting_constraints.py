@@ -3,8 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import expit
 from sklearn.base import clone
 
+import boosting_twins as twins
+from boosted_rows import sample
 from empirisk import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from empirisk.learners.ensembles.boosting.constraints import interaction_groups
 from empirisk.runtime.errors import ParameterError
@@ -36,6 +39,53 @@ def test_monotone_features_go_one_way(loss):
         steps = sign * np.diff(along(model, j), axis=1)
         assert steps.min() >= -1e-12 * np.abs(y).max()  # sums of 25 values, in another order
         assert (sign * np.diff(along(free, j), axis=1)).min() < -0.01
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("kind", ["numbers", "missing", "category"])
+@pytest.mark.parametrize("loss", ["squared", "log"])
+def test_monotone_trees_are_those_of_the_twin(seed, kind, loss):
+    table, score = sample(seed=seed, missing=kind != "numbers", category=kind == "category")
+    table = table.round(1)  # few values: the twin tries every split
+    signs, categories = [1, 0, -1, 0], [1] if kind == "category" else []
+    how = {"min_samples_leaf": 4, "max_leaf_nodes": 9}
+    settings = {"max_iter": 2, "learning_rate": 0.5, "l2_regularization": 0.5, **how}
+    if loss == "squared":
+        y, start, learner = score, score.mean(), HistGradientBoostingRegressor
+        slopes = {"gradient": lambda y, f: f - y, "curvature": lambda y, f: np.ones(len(y))}
+    else:
+        y, start, learner = (score > 1).astype(int), np.nan, HistGradientBoostingClassifier
+        start = np.log(y.mean() / (1 - y.mean()))
+        slopes = {
+            "gradient": lambda y, f: expit(f) - y,
+            "curvature": lambda y, f: expit(f) * expit(-f),
+        }
+    model = learner(monotonic_cst=signs, categorical_features=categories, **settings)
+    model.fit(table, y)
+    how |= {"rounds": 2, "learning_rate": 0.5, "l2": 0.5, "categories": categories, **slopes}
+    staged, trees = twins.boost(table, y, start, monotone=signs, **how)
+    found = model.staged_predict if loss == "squared" else model.staged_decision_function
+    # Bounds come from gradients that are rounded to 2^-40 of the largest.
+    np.testing.assert_allclose(list(found(table)), staged, rtol=1e-9, atol=1e-10)
+    leaves = [leaf for tree in trees for leaf in tree.leaves()]
+    assert any(leaf.value in leaf.bounds for leaf in leaves)  # bounds matter
+
+
+@pytest.mark.parametrize("groups", [[[0, 1], [1, 2], [2, 3]], [[3], [0, 1, 2]], "pairwise"])
+def test_trees_whose_features_meet_in_groups_are_those_of_the_twin(groups):
+    table, _ = sample(missing=True)
+    table = table.round(1)  # few values: the twin tries every split
+    filled = np.nan_to_num(table)
+    y = filled[:, 0] * filled[:, 1] / 6 + filled[:, 1] * filled[:, 2] / 3 + filled[:, 3] ** 2
+    how = {"min_samples_leaf": 4, "max_leaf_nodes": 10}
+    model = HistGradientBoostingRegressor(interaction_cst=groups, max_iter=2, **how).fit(table, y)
+    how |= {"rounds": 2, "gradient": lambda y, f: f - y, "curvature": lambda y, f: np.ones(len(y))}
+    sets = interaction_groups(groups, "abcd")
+    staged, _ = twins.boost(table, y, y.mean(), groups=sets, **how)
+    free, _ = twins.boost(table, y, y.mean(), **how)
+    assert not np.allclose(staged[-1], free[-1])
+    # The same sums in another order.
+    np.testing.assert_allclose(list(model.staged_predict(table)), staged, rtol=1e-10, atol=1e-12)
 
 
 def test_the_probability_of_the_second_class_goes_one_way():

@@ -208,5 +208,23 @@ def test_features_that_share_a_column_grow_the_tree_of_columns_of_their_own(monk
     np.testing.assert_array_equal(grown[0][1], grown[1][1])
 
 
+def test_the_last_code_of_a_full_column_goes_where_the_default_of_other_features_goes(monkeypatch):
+    X = np.zeros((800, 2))
+    X[:256, 0], X[256:266, 0] = np.repeat(np.arange(1, 129), 2), np.nan
+    X[266:518, 1] = np.repeat(np.arange(1, 127), 2)
+    g = np.where(X[:, 0] == 0, -1.0, 1.0)  # defaults go left, missing values right
+    together = BinnedTable.of(X, [False] * 2)
+    assert together.codes.shape[0] == 1
+    assert together.codes.max() == 255
+    monkeypatch.setattr(bins, "share_columns", each_alone)
+    leaves = []
+    for table in (together, BinnedTable.of(X, [False] * 2)):
+        booster = Booster(table, Limits(max_leaf_nodes=2, min_samples_leaf=1))
+        booster.grow(g, None)
+        leaves.append(booster.leaf_of)
+    np.testing.assert_array_equal(*leaves)
+    np.testing.assert_array_equal(leaves[0], g > 0)
+
+
 def each_alone(codes, n_codes):
     return np.stack(codes), [Place(j, 0, -1) for j in range(len(codes))]

@@ -130,6 +130,16 @@ def test_the_same_without_bins(kind, K, monkeypatch):
     assert_allclose(model.fit(X, y).decision_function(X), binned, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize("kind", ["many", "few", "holes"])
+def test_bins_find_a_split_by_themselves(kind, K):
+    X = tables(600)[kind]
+    y, weight = signal(X, np.random.default_rng(1), K), np.ones(600)
+    tree = DecisionTreeClassifier(max_depth=1).fit(X, y)
+    error = rounds_of(TREE, X, y, weight, np.arange(K)).fit(0)  # or a NoSplitError
+    assert_allclose(error, np.mean(tree.predict(X) != y), rtol=1e-12)  # sums of 600 equal terms
+
+
 def test_where_a_side_has_no_weight_to_rounding_there_is_no_split():
     X, y = np.array([[0.0], [0.0], [0.0], [1.0]]), np.array([0, 1, 0, 1])
     weight = np.array([1.0, 1.0, 1.0, 1e-20])
@@ -202,6 +212,11 @@ def test_bins_keep_codes_together_and_are_about_as_large():
     assert set(ends[:n_bins]) <= set(np.cumsum(counts))
     share = counts.sum() / stump_bins.MOST_BINS
     assert sorted(sizes)[-2] < share + 4  # but for the one of the lump
+    for distinct in (stump_bins.MOST_BINS, stump_bins.MOST_BINS + 1):
+        n_bins, fine = stump_bins.cut.py_func(np.ones(distinct, np.uint32), distinct, ends)
+        assert fine == (distinct == stump_bins.MOST_BINS)
+        assert n_bins <= stump_bins.MOST_BINS
+        assert ends[n_bins - 1] == distinct
     few = np.array([0, 3, 0, 1, 5], np.uint32)
     n_bins, fine = stump_bins.cut.py_func(few, 9, ends)
     assert fine
