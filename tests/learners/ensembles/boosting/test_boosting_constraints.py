@@ -83,7 +83,7 @@ def test_trees_whose_features_meet_in_groups_are_those_of_the_twin(groups):
     sets = interaction_groups(groups, "abcd")
     staged, _ = twins.boost(table, y, y.mean(), groups=sets, **how)
     free, _ = twins.boost(table, y, y.mean(), **how)
-    assert not np.allclose(staged[-1], free[-1])
+    assert np.abs(staged[-1] - free[-1]).max() > 0.01  # groups matter
     # The same sums in another order.
     np.testing.assert_allclose(list(model.staged_predict(table)), staged, rtol=1e-10, atol=1e-12)
 
