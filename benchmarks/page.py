@@ -1,5 +1,6 @@
 """The record as pages: docs/benchmarks.md, and a short table in the README."""
 
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -65,15 +66,16 @@ def provenance(entries: dict[str, Entry]) -> str:
     """When and where, and with what."""
     days = sorted({entry["date"][:10] for entry in entries.values()})
     when = " to ".join(dict.fromkeys((days[0], days[-1]))) if days else "never"
-    commits = sorted({str(entry["machine"].get("commit")) for entry in entries.values()})
-    lines = [f"{len(entries)} benchmarks, run {when}, of the code at {', '.join(commits)}."]
-    machines: dict[str, None] = {}
-    for entry in entries.values():
-        machine = entry["machine"]
+    machines = [entry["machine"] for entry in entries.values()]
+    commits = Counter(machine.get("commit", "not noted") for machine in machines)
+    code = ", ".join(f"{commit} ({n})" for commit, n in commits.most_common())
+    lines = [f"{len(entries)} benchmarks, run {when}; commits: {code}."]
+    places: dict[str, None] = {}
+    for machine in machines:
         packages = ", ".join(f"{name} {number}" for name, number in machine["packages"].items())
         about = f"{machine['cpu']}, {machine['cores']} cores, {machine['platform']}"
-        machines[f"{about}; Python {machine['python']}, {packages}."] = None
-    return " ".join(lines + list(machines))
+        places[f"{about}; Python {machine['python']}, {packages}."] = None
+    return " ".join(lines + list(places))
 
 
 def in_short(entries: dict[str, Entry]) -> str:
