@@ -63,7 +63,7 @@ def test_stages_are_added_column_by_column():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(30, 2)), rng.integers(0, 3, size=30)
     model = LogitBoostClassifier(n_estimators=2).fit(X, y)
-    trees, weights = model.stages_.trees, model.stages_.weights
+    trees, weights = model.stages_.trees, rng.uniform(1, 2, size=6)
     expected = np.zeros((30, 3))
     for b, member in enumerate(model.estimators_):
         expected[:, b % 3] += weights[b] * member.predict(X)

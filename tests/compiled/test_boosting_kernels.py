@@ -237,6 +237,15 @@ def test_codes_are_the_bins_of_values_and_their_ends_are_those_of_the_data():
         assert high[b] == values[codes == b].max()
 
 
+def test_the_ends_of_bins_know_the_last_value():
+    values, upper = np.array([1.0, 4.0, 2.0, -1.0, 5.0]), np.full(255, np.inf)
+    upper[0] = 3.0
+    low, high, codes = np.full(256, np.inf), np.full(256, -np.inf), np.empty(5, np.uint8)
+    code_values(values, upper, 2, low, high, np.empty(2, np.int64), codes)
+    assert codes.tolist() == [0, 1, 0, 0, 1]
+    assert (low[:2].tolist(), high[:2].tolist()) == ([-1.0, 4.0], [2.0, 5.0])
+
+
 def test_heavy_values_have_bins_nearly_alone_and_the_others_weigh_about_the_same():
     rng = np.random.default_rng(6)
     total = np.ones(10_000)
@@ -258,6 +267,7 @@ def test_heavy_values_have_bins_nearly_alone_and_the_others_weigh_about_the_same
     assert spread_bins(np.arange(255.0), full, 255, last) == 255
     assert spread_bins(np.arange(510.0), np.ones(510), 255, last) == 255
     np.testing.assert_array_equal(last, np.arange(1, 510, 2))  # two equal ones in each
+    assert spread_bins(np.arange(300.0), np.ones(300), 255, last) == 255  # two in some, then one
 
 
 @pytest.mark.parametrize("seed", range(50))

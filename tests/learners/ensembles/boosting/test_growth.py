@@ -187,7 +187,8 @@ def test_features_that_share_a_column_grow_the_tree_of_columns_of_their_own(monk
     rng = np.random.default_rng(0)
     level, other = rng.integers(9, size=(2, 600))
     X = np.column_stack([level[:, None] == np.arange(9), other[:, None] == np.arange(9)])
-    X = np.column_stack([rng.normal(size=600).round(1), 2.0 * X, np.full(600, 7.0)])
+    X = X * np.resize([2.0, -2.0], 18)  # the default is the first or the last bin
+    X = np.column_stack([rng.normal(size=600).round(1), X, np.full(600, 7.0)])
     X[rng.uniform(size=600) < 0.03, 3] = np.nan  # beside other features: a column of its own
     hidden = (level == 5) & (rng.uniform(size=600) < 0.6)
     X[hidden, 6] = np.nan  # where other features have their default: one more code of the column

@@ -28,7 +28,7 @@ def grown_by(way, monkeypatch, X, g, **limits):
     if way == "few bits":
         monkeypatch.setattr(growth, "MANY_ROWS", 1)
     if way.startswith("bounded"):
-        limits["monotone"] = np.array([-1])
+        limits["monotone"] = np.full(np.shape(X)[1] if np.ndim(X) == 2 else 1, -1)
     return grown(X, g, None if way in ("one word", "bounded") else np.ones(len(g)), **limits)
 
 
@@ -100,6 +100,22 @@ def test_a_single_row_without_a_value_goes_the_better_way(way, monkeypatch):
     assert (tree.leaf_of == tree.leaf_of[20]).sum() == 1
 
 
+@ways
+def test_of_equal_splits_the_first_feature_and_the_lowest_threshold_are_taken(way, monkeypatch):
+    x, g = np.repeat([0.0, 1.0, 2.0], 4), np.repeat([-1.0, 0.0, 1.0], 4)
+    tree = grown_by(way, monkeypatch, np.column_stack([x, x]), g, max_leaf_nodes=2).newest()
+    assert tree.nodes.view(np.int32)[0, 2] >> 2 == 0
+    assert tree.nodes.view(np.float64)[0, 0] == 0.5
+
+
+@pytest.mark.parametrize("curved", [False, True])
+def test_levels_with_few_rows_are_drawn_to_the_middle_of_the_order(curved):
+    """Steps are -3, -2 and -1.9, and with 10 more of curvature -1.5, -1.82 and -1.73."""
+    x, g = (np.repeat(each, [10, 100, 100]) for each in ([0.0, 1.0, 2.0], [-3.0, -2.0, -1.9]))
+    tree = grown(x, g, np.ones(210) if curved else None, category=True, max_leaf_nodes=2)
+    assert_array_equal(tree.leaf_of, x == 0)  # the first level comes last
+
+
 def mixed_rows(n, seed=0):
     """Numbers with gaps, levels, and whole gradients and curvatures that few bits can hold."""
     rng = np.random.default_rng(seed)
@@ -122,6 +138,7 @@ def test_a_tree_of_some_rows_is_that_of_a_table_of_them(form, left_out, monkeypa
     table = BinnedTable.of(X, category)
     limits = Limits(max_leaf_nodes=10, min_samples_leaf=4, learning_rate=1.0)
     some, alone = Booster(table, limits), Booster(table[rows], limits)
+    some.grow(-g, h)  # room that was used before changes nothing
     some.grow(g, h, rows=rows)
     alone.grow(g[rows], h if h is None else h[rows])
     assert some.n_leaves == 10

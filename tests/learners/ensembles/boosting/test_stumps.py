@@ -1,13 +1,16 @@
 """Stumps from bins are the stumps that trees grow, round by round."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from empirisk import AdaBoostClassifier, DecisionTreeClassifier
 from empirisk.compiled.boosting import class_stumps, stump_bins, two_class_stumps
+from empirisk.compiled.boosting.stumps import code_of
 from empirisk.learners.ensembles.boosting import stumps
-from empirisk.learners.ensembles.boosting.samme import rounds_of
+from empirisk.learners.ensembles.boosting.samme import rounds_of, samme
 
 TREE = DecisionTreeClassifier(max_depth=1)
 
@@ -132,12 +135,19 @@ def test_the_same_without_bins(kind, K, monkeypatch):
 
 @pytest.mark.parametrize("K", [2, 3])
 @pytest.mark.parametrize("kind", ["many", "few", "holes"])
-def test_bins_find_a_split_by_themselves(kind, K):
+def test_bins_find_every_split_by_themselves(kind, K):
     X = tables(600)[kind]
     y, weight = signal(X, np.random.default_rng(1), K), np.ones(600)
-    tree = DecisionTreeClassifier(max_depth=1).fit(X, y)
-    error = rounds_of(TREE, X, y, weight, np.arange(K)).fit(0)  # or a NoSplitError
-    assert_allclose(error, np.mean(tree.predict(X) != y), rtol=1e-12)  # sums of 600 equal terms
+    found = samme(rounds_of(TREE, X, y, weight, np.arange(K)), K, 1.0, [0] * 6)  # or NoSplitError
+    errors = [error for _, error in trees_in_turn(X, y, weight, 6)]
+    assert_allclose(found.errors, errors, rtol=1e-9)  # sums of 600 terms after six rounds
+
+
+@pytest.mark.parametrize("table", range(3))
+def test_codes_are_read_from_the_table_of_their_size(table):
+    small, medium, large = (np.array([[7, 8], [9, 10]]) + 100 * t for t in range(3))
+    feature = SimpleNamespace(table=table, place=1)
+    assert code_of(small, medium, large, feature, 1) == 10 + 100 * table
 
 
 def test_where_a_side_has_no_weight_to_rounding_there_is_no_split():
