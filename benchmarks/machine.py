@@ -115,9 +115,9 @@ def describe() -> dict[str, Any]:
     }
 
 
-def commit(folder: Path = Path(__file__).resolve().parent) -> str | None:
+def commit() -> str | None:
     """The commit of our code that was measured; None where it is not in a checkout of git's."""
-    command = ["git", "rev-parse", "--short=10", "HEAD"]
+    command, folder = ["git", "rev-parse", "--short=10", "HEAD"], Path(__file__).resolve().parent
     try:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
