@@ -33,7 +33,7 @@ SHRUNKEN = {"probability": 1.5, "value": 4.0}
 """By which factor coefficients may be too short for their training rows before intervals are in
 doubt, by output. Simulated at 90 %, 18 settings of 100 or 300 rows, 200 to 300 sets each: below it
 they contained the risk of the procedure in 91 to 97 % (log loss) and 90 to 95 % (0-1 loss) of the
-sets, above it in 37 to 92 % and 62 to 96 %."""
+sets, above it in 37 to 92 % and 62 to 96 %. The limits were chosen on these settings."""
 TOO_STRONG = (
     "under so strong a penalty the risk changes more from one training set to the next than the "
     "losses tell, so that the level is not guaranteed: choose C by Tuned"
