@@ -11,7 +11,7 @@ from sklearn import naive_bayes as peers
 from sklearn.datasets import load_iris
 
 from empirisk import AdaBoostClassifier, BaggingClassifier, NaiveBayes, Table, Tuned, risk
-from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.errors import DataError, EmpiriskWarning, ParameterError
 from naive_bayes_twin import ASKED, mixed_table, posterior
 from tolerances import LAST_BITS, SOLVED, SUMMED
 
@@ -353,3 +353,10 @@ def test_words_in_an_array_of_words_are_levels_where_all_columns_are_categories(
     assert risk.cross_validate(model, X, y, cv=2).value >= 0
     with pytest.raises(DataError, match="name the columns of words in distributions"):
         NaiveBayes().fit(objects.astype(str), y)
+
+
+def test_a_class_that_weighs_no_more_than_ddof_is_named():
+    X, y = np.arange(6.0)[:, None], np.repeat(["a", "b"], 3)
+    with pytest.warns(EmpiriskWarning, match="class b weigh no more than ddof = 1"):
+        NaiveBayes(ddof=1).fit(X, y, sample_weight=[1, 1, 1, 0.2, 0.3, 0.4])
+    NaiveBayes(ddof=1).fit(X, y)  # a warning would be an error

@@ -75,10 +75,12 @@ class Work:
             return self._out_of_bag(plan, values)
         estimator, problem = self.estimator, self.problem
         output = problem.loss.output if output is None else output
-        shared: dict[str, Any] = {"seeds": self._seeds(plan), "n_jobs": self.n_jobs}
         if not self.has_path:
             problem = replace(problem, design=None)  # an estimator as it is takes X as it is
-            blocks = generic_rung(estimator, self.axis, problem, plan, values, output, **shared)
+            blocks = generic_rung(
+                estimator, self.axis, problem, plan, values, output,
+                seeds=self._seeds(plan), n_jobs=self.n_jobs,
+            )  # fmt: skip
             return HeldOut(blocks), "generic", self._why_generic
         why = "asked for"
         if self.rung != "path":
@@ -86,7 +88,10 @@ class Work:
                 return self._whole_plan(plan, values, output), "plan", ""
             except CannotSubtractError as refusal:
                 why = str(refusal)
-        return HeldOut(path_rung(estimator, problem, plan, values, output, **shared)), "path", why
+        blocks = path_rung(
+            estimator, problem, plan, values, output, seeds=self._seeds(plan), n_jobs=self.n_jobs
+        )
+        return HeldOut(blocks), "path", why
 
     @property
     def _why_generic(self) -> str:

@@ -1,5 +1,6 @@
 """Naive Bayes for mixed tables: features that are independent within each class."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
@@ -26,7 +27,7 @@ from empirisk.risk.axis import Axis, CannotSubtractError, HeldOut, Output, PathM
 from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.complaints import refuse_one_class
-from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.errors import EmpiriskWarning, ParameterError
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.scalars import is_number, is_whole
 from empirisk.runtime.validation import check_target
@@ -66,7 +67,8 @@ class NaiveBayes(ReadableBayes, PathMixin, ClassifierMixin, BaseEstimator):
     priors : array-like of shape (n_classes,), optional
         The shares pi_k; by default the weighted frequencies of the classes.
     ddof : int
-        Variances are divided by n_k - ddof: 0 is maximum likelihood, 1 as in R's e1071.
+        Variances are divided by n_k - ddof: 0 is maximum likelihood, 1 as in R's e1071. A class
+        that weighs no more than ddof has the least variances, and `fit` says so.
     variance_floor : float
         The least variance of a Gaussian column in a class, as a part of the variance of that
         column over all classes: where a column is constant in a class it takes the place of 0. Of
@@ -167,6 +169,8 @@ class NaiveBayes(ReadableBayes, PathMixin, ClassifierMixin, BaseEstimator):
         classes, codes = np.unique(target, return_inverse=True)
         refuse_one_class(classes, "NaiveBayes")
         statistics = ClassStatistics.of(rows, codes.astype(np.int64), weight, len(classes))
+        if any(block.distribution == "gaussian" for block in rows.blocks):
+            _say_which_are_too_light(classes[statistics.weight <= how.ddof], how.ddof)
         return self._learned(rows.columns, rows.blocks, classes, statistics, how)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -353,6 +357,17 @@ def _of_positive_weight(
         return rows, target, weight
     kept = np.flatnonzero(weight > 0)
     return rows[kept], target[kept], weight[kept]
+
+
+def _say_which_are_too_light(classes: Array, ddof: int) -> None:
+    if len(classes):
+        warnings.warn(
+            f"the rows of class {classes[0]!s} weigh no more than ddof = {ddof}, so that its "
+            "variances are unknown and the least ones are taken: scale the weights to the number "
+            "of rows they stand for, or set ddof=0",
+            EmpiriskWarning,
+            stacklevel=3,
+        )
 
 
 def _all_classes(classes: Any) -> Array:
