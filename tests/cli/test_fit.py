@@ -188,7 +188,7 @@ def test_rows_without_target_and_idle_columns_are_left_out_aloud(tmp_path, witho
     assert list(read_model_file(outcome["model"]).meta["columns"]) == ["x"]
 
 
-def test_numbers_are_classes_only_when_asked(tmp_path, without_report):
+def test_three_numbers_or_more_are_classes_only_when_asked(tmp_path, without_report):
     rows = [f"{i * 0.37 % 1!r},{i % 3 / 2}" for i in range(60)]
     table = tmp_path / "t.csv"
     table.write_text("x,y\n" + "\n".join(rows) + "\n")
@@ -198,6 +198,24 @@ def test_numbers_are_classes_only_when_asked(tmp_path, without_report):
         result = done("fit", table, *always, *words)
         tasks[words] = json.loads(result.stdout)["task"]
     assert list(tasks.values()) == ["regression", "classification"]
+
+
+@pytest.mark.parametrize("two", [(0, 1), (1, 2), (-1, 1)])
+def test_two_numbers_are_classes_unless_asked_to_be_numbers(tmp_path, without_report, two):
+    table = tmp_path / "t.csv"
+    rows = [f"{i * 0.37 % 1!r},{two[i % 2]}" for i in range(60)]
+    table.write_text("x,y\n" + "\n".join(rows) + "\n")
+    always = ("-t", "y", "-o", tmp_path, "--folds", 3, "--learners", "Baseline")
+    result = done("fit", table, *always, "--json")
+    assert json.loads(result.stdout)["task"] == "classification"
+    said = " ".join(result.stderr.split())
+    assert f"{two[0]} and {two[1]} alone; to predict a number, say --task regression" in said
+    predicted = done("predict", tmp_path / "t.empirisk", table).stdout.split()
+    assert set(predicted[1:]) <= {str(two[0]), str(two[1])}
+    asked = done("fit", table, *always, "--json", "--task", "regression")
+    assert json.loads(asked.stdout)["task"] == "regression"
+    for words in (("--loss", "squared"), ("--learners", "Ridge")):
+        assert "--task" in refused("fit", table, *always[:6], *words)
 
 
 def test_names_that_would_steer_a_terminal_are_made_visible(tmp_path):

@@ -35,7 +35,8 @@ def show_table(screen: Screen, table: Table, target: Target) -> None:
     if target.left_out:
         screen.say(
             f"left out: {', '.join(map(repr, target.left_out))} (the same in all rows, or text, "
-            "words that hardly repeat; --kind COLUMN=category uses these)"
+            "words that hardly repeat; --kind COLUMN=category uses these, and date or number reads "
+            "words that spell such)"
         )
 
 

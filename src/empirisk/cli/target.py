@@ -133,8 +133,12 @@ def _is_idle(column: Column, words: bool) -> bool:
 
 def _infer(column: Column) -> tuple[Task, str]:
     if column.kind == "number":
-        few = len(np.unique(column.numbers())) <= 10
-        other = "; if these are classes, say --task classification" if few else ""
+        different = np.unique(column.numbers())
+        if len(different) == 2 and np.isfinite(different).all():
+            two = " and ".join(f"{number:g}" for number in different)
+            asked = "to predict a number, say --task regression"
+            return "classification", f"the target holds {two} alone; {asked}"
+        other = "; if these are classes, say --task classification" if len(different) <= 10 else ""
         return "regression", f"the target holds numbers{other}"
     return "classification", f"the target is a {column.kind}"
 
