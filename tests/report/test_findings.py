@@ -100,6 +100,22 @@ def test_disagreement_of_test_and_cross_validation_is_a_warning(clear):
     assert "R5" not in titles(replace(clear, test_risk=touching))
 
 
+@pytest.mark.parametrize("loss", ["squared", "absolute"])
+def test_a_target_that_the_columns_add_up_to_is_a_warning_and_no_disagreement(clear, loss):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 900, size=(200, 4)).astype(float)
+    least_squares = [LinearRegression(), Ridge(alpha=1.0)]
+    options = {"loss": loss, "random_state": 0, "cv": 5}
+    sums = select(least_squares, X, X[:, 0] + X[:, 1], **options)
+    apart = replace(sums.test_risk, value=1e-24, interval=(0.9e-24, 1.1e-24))
+    found = findings(replace(sums, test_risk=apart))
+    assert (found[0].code, found[0].tone) == ("R9", "warning")
+    assert "R5" not in [each.code for each in found]
+    nearly = select(least_squares, X, X[:, 0] + X[:, 1] + 1e-3 * rng.normal(size=200), **options)
+    assert "R9" not in titles(nearly)
+    assert "R9" not in titles(clear)
+
+
 def test_rows_that_dominate_are_a_warning(clear):
     assert "R7" not in titles(clear)
     heavy = replace(clear.test_risk, cautions=(HEAVY_TAIL,))

@@ -10,7 +10,7 @@ from empirisk.cli.screen import Screen
 from empirisk.cli.target import Target
 from empirisk.data.description import describe
 from empirisk.data.table import Table
-from empirisk.report.findings import in_words, verdict, why_not_the_least
+from empirisk.report.findings import computed_target, in_words, verdict, why_not_the_least
 from empirisk.report.standings import Standing, ends, short, standings
 from empirisk.risk.estimate import RiskEstimate
 from empirisk.selection.select import Selection
@@ -60,8 +60,7 @@ def show_outcome(screen: Screen, selection: Selection, places: Places, notes: li
     )
     for name, why in selection.failures.items():
         screen.say(f"  {name} gave no risk: {why}")
-    differ = why_not_the_least(selection)
-    for note in notes if differ is None else [*notes, differ]:
+    for note in filter(None, [*notes, why_not_the_least(selection), computed_target(selection)]):
         screen.say(f"note: {note}")
     screen.heading(f"Chosen: {in_words(selection)}")
     screen.say(selection.cross_validated_risk.sentence)

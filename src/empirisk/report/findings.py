@@ -17,6 +17,9 @@ from empirisk.selection.select import Selection
 
 FEW_ROWS = 100
 MOSTLY = 0.5
+HALF_THE_DIGITS = 2.0**-26
+ROUNDING = {"squared": HALF_THE_DIGITS**2, "absolute": HALF_THE_DIGITS}
+"""Risks of so small a share of a constant's are those of rounding, which no interval describes."""
 
 
 @dataclass(frozen=True)
@@ -67,11 +70,28 @@ def why_not_the_least(selection: Selection) -> str | None:
     )
 
 
+def computed_target(selection: Selection) -> str | None:
+    """What a risk that is nothing but rounding means, and what to do."""
+    baseline, risk = _baseline(selection), selection.test_risk
+    if baseline is None or risk.value > ROUNDING.get(risk.loss, -1.0) * baseline.risk:
+        return None
+    return (
+        "the errors are those of rounding: the target can be computed from the other columns. If "
+        "some of these are known no sooner than the target, leave them out, or the model is of no "
+        "use on new rows"
+    )
+
+
 def findings(
     selection: Selection, table: Table | None = None, target: str | None = None
 ) -> list[Finding]:
     """What is worth a look, the most important first."""
     found = [*_against_baseline(selection), *_of_choice(selection), *_of_test(selection)]
+    computed = computed_target(selection)
+    if computed is not None:
+        found = [each for each in found if each.code != "R5"]  # roundings always disagree
+        text = f"{computed[:1].upper()}{computed[1:]}."
+        found.insert(0, Finding("R9", "The target can be computed", text, "warning"))
     if table is not None and target is not None:
         found += _of_assumptions(selection, table, target)
     if table is not None:
