@@ -218,6 +218,18 @@ def test_two_numbers_are_classes_unless_asked_to_be_numbers(tmp_path, without_re
         assert "--task" in refused("fit", table, *always[:6], *words)
 
 
+def test_a_column_that_counts_the_rows_is_named_and_can_be_left_out(tmp_path, without_report):
+    table = tmp_path / "t.csv"
+    rows = [f"{101 + i},{i * 0.37 % 1!r},{i * 0.61 % 1!r}" for i in range(40)]
+    table.write_text("id,x,y\n" + "\n".join(rows) + "\n")
+    words = ("-t", "y", "-o", tmp_path, "--folds", 3, "--learners", "Baseline")
+    said = " ".join(done("fit", table, *words).stdout.split())
+    assert "'id' counts the rows; if it only identifies them, leave it out by --kind 'id=text'" in said
+    said = done("fit", table, *words, "--kind", "id=text").stdout
+    assert "counts the rows" not in said
+    assert "left out: 'id'" in said
+
+
 def test_names_that_would_steer_a_terminal_are_made_visible(tmp_path):
     table = tmp_path / "t.csv"
     rows = [f"{i * 0.37 % 1!r},{i * 0.61 % 1!r}" for i in range(40)]

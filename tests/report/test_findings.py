@@ -134,6 +134,15 @@ def test_a_candidate_without_risk_is_reported(clear):
     assert titles(failed)["R6"] == "Slow gave no risk"
 
 
+def test_columns_that_count_the_rows_are_found(clear):
+    n = 30
+    count = np.random.default_rng(0).permutation(n)
+    table = Table.of({"id": 1001.0 + count, "twice": 2 * count, "year": count // 2, "y": count})
+    found = {each.code: each for each in findings(clear, table, "y")}
+    assert "row to row: id." in found["T3"].text
+    assert "T3" not in {each.code for each in findings(clear, table.drop(["id"]), "y")}
+
+
 def test_a_choice_that_is_not_the_least_of_the_ranking_is_explained(clear):
     def with_risk(name, value):
         risks = {**clear.risks, name: replace(clear.risks[name], value=value)}

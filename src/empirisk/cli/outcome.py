@@ -10,6 +10,7 @@ from empirisk.cli.screen import Screen
 from empirisk.cli.target import Target
 from empirisk.data.description import describe
 from empirisk.data.table import Table
+from empirisk.report.columns import counts_rows
 from empirisk.report.findings import computed_target, in_words, verdict, why_not_the_least
 from empirisk.report.standings import Standing, ends, short, standings
 from empirisk.risk.estimate import RiskEstimate
@@ -29,6 +30,12 @@ def show_table(screen: Screen, table: Table, target: Target) -> None:
         screen.say(f"read as: {', '.join(table.source.read_as)}")
         for note in table.source.notes:
             screen.say(f"note: {note}")
+    for column in target.X.columns:
+        if counts_rows(column):
+            screen.say(
+                f"note: {column.name!r} counts the rows; if it only identifies them, leave it out "
+                f"by --kind '{column.name}=text'"
+            )
     screen.say(f"{target.task} of {target.name!r}: {target.why}")
     if target.without:
         screen.say(f"left out: {target.without:,} rows without a value of {target.name!r}")

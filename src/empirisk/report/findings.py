@@ -10,6 +10,7 @@ from typing import Literal
 
 from empirisk.data.table import Table
 from empirisk.report.assumptions import independence_sentence
+from empirisk.report.columns import counts_rows
 from empirisk.report.standings import BASELINE, Standing, standings
 from empirisk.risk.estimate import RiskEstimate
 from empirisk.risk.intervals.cautions import HEAVY_TAIL
@@ -95,7 +96,7 @@ def findings(
     if table is not None and target is not None:
         found += _of_assumptions(selection, table, target)
     if table is not None:
-        found += _of_table(table)
+        found += _of_table(table, target)
     for name, why in selection.failures.items():
         found.append(Finding("R6", f"{name} gave no risk", f"{why}.", "warning"))
     return found
@@ -221,7 +222,7 @@ def _overlap(one: tuple[float, float], other: tuple[float, float]) -> bool:
     return one[0] <= other[1] and other[0] <= one[1]
 
 
-def _of_table(table: Table) -> Iterator[Finding]:
+def _of_table(table: Table, target: str | None) -> Iterator[Finding]:
     holes = [c.name for c in table.columns if len(table) and c.missing.mean() > MOSTLY]
     if holes:
         text = f"More than half of the values are missing in: {', '.join(holes)}."
@@ -230,3 +231,11 @@ def _of_table(table: Table) -> Iterator[Finding]:
     if text_columns:
         text = f"Words that hardly repeat are not learned from: {', '.join(text_columns)}."
         yield Finding("T2", "Text left out", text)
+    counters = [c.name for c in table.columns if c.name != target and counts_rows(c)]
+    if counters:
+        text = (
+            f"Numbers that go up by one from row to row: {', '.join(counters)}. If they only "
+            "identify the rows, what is learned from them does not hold on new ones: leave them "
+            "out."
+        )
+        yield Finding("T3", "Columns that count the rows", text)
