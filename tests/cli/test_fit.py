@@ -200,6 +200,15 @@ def test_three_numbers_or_more_are_classes_only_when_asked(tmp_path, without_rep
     assert list(tasks.values()) == ["regression", "classification"]
 
 
+@pytest.mark.parametrize("amount", ["${}", "{} km"])
+def test_a_target_of_numbers_with_units_says_that_digits_alone_are_numbers(tmp_path, amount):
+    table = tmp_path / "t.csv"
+    rows = [f"{i},{amount.format(1000 + 37 * i)}" for i in range(40)]
+    table.write_text("x,y\n" + "\n".join(rows) + "\n")
+    said = refused("fit", table, "-t", "y", "-o", tmp_path)
+    assert f"if '{amount.format(1000)}' and the others are numbers, write them with digits" in said
+
+
 @pytest.mark.parametrize("two", [(0, 1), (1, 2), (-1, 1)])
 def test_two_numbers_are_classes_unless_asked_to_be_numbers(tmp_path, without_report, two):
     table = tmp_path / "t.csv"

@@ -169,13 +169,23 @@ def _labels(column: Column, why_words: str) -> Array:
         )
     different = len(np.unique(labels))
     if different > len(labels) / 2 and different > 2:
-        if_numbers = f"{why_words}; {IF_NUMBERS}" if why_words else "give another target"
+        if_numbers = f"{why_words}; {IF_NUMBERS}" if why_words else _if_words(str(labels[0]))
         advice = "give --task regression" if column.kind == "number" else if_numbers
         raise DataError(
             f"column {column.name!r} has {different} different values in {len(labels)} rows, too "
             f"many for classes; {advice}"
         )
     return np.array(labels.tolist()) if labels.dtype == object else labels
+
+
+def _if_words(word: str) -> str:
+    """What to do about a target of words, of which this is the first."""
+    if any(sign.isdigit() for sign in word):
+        return (
+            f"if {word!r} and the others are numbers, write them with digits alone, without units "
+            "or signs of currency; if not, give another target"
+        )
+    return "give another target"
 
 
 def _numbers(column: Column, why_words: str) -> Array:
