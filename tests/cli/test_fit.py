@@ -188,7 +188,7 @@ def test_rows_without_target_and_idle_columns_are_left_out_aloud(tmp_path, witho
     assert list(read_model_file(outcome["model"]).meta["columns"]) == ["x"]
 
 
-def test_numbers_are_classes_only_when_asked(tmp_path, without_report):
+def test_three_numbers_or_more_are_classes_only_when_asked(tmp_path, without_report):
     rows = [f"{i * 0.37 % 1!r},{i % 3 / 2}" for i in range(60)]
     table = tmp_path / "t.csv"
     table.write_text("x,y\n" + "\n".join(rows) + "\n")
@@ -198,6 +198,45 @@ def test_numbers_are_classes_only_when_asked(tmp_path, without_report):
         result = done("fit", table, *always, *words)
         tasks[words] = json.loads(result.stdout)["task"]
     assert list(tasks.values()) == ["regression", "classification"]
+
+
+@pytest.mark.parametrize("amount", ["${}", "{} km"])
+def test_a_target_of_numbers_with_units_says_that_digits_alone_are_numbers(tmp_path, amount):
+    table = tmp_path / "t.csv"
+    rows = [f"{i},{amount.format(1000 + 37 * i)}" for i in range(40)]
+    table.write_text("x,y\n" + "\n".join(rows) + "\n")
+    said = refused("fit", table, "-t", "y", "-o", tmp_path)
+    assert f"if '{amount.format(1000)}' and the others are numbers, write them with digits" in said
+
+
+@pytest.mark.parametrize("two", [(0, 1), (1, 2), (-1, 1)])
+def test_two_numbers_are_classes_unless_asked_to_be_numbers(tmp_path, without_report, two):
+    table = tmp_path / "t.csv"
+    rows = [f"{i * 0.37 % 1!r},{two[i % 2]}" for i in range(60)]
+    table.write_text("x,y\n" + "\n".join(rows) + "\n")
+    always = ("-t", "y", "-o", tmp_path, "--folds", 3, "--learners", "Baseline")
+    result = done("fit", table, *always, "--json")
+    assert json.loads(result.stdout)["task"] == "classification"
+    said = " ".join(result.stderr.split())
+    assert f"{two[0]} and {two[1]} alone; to predict a number, say --task regression" in said
+    predicted = done("predict", tmp_path / "t.empirisk", table).stdout.split()
+    assert set(predicted[1:]) <= {str(two[0]), str(two[1])}
+    asked = done("fit", table, *always, "--json", "--task", "regression")
+    assert json.loads(asked.stdout)["task"] == "regression"
+    for words in (("--loss", "squared"), ("--learners", "Ridge")):
+        assert "--task" in refused("fit", table, *always[:6], *words)
+
+
+def test_a_column_that_counts_the_rows_is_named_and_can_be_left_out(tmp_path, without_report):
+    table = tmp_path / "t.csv"
+    rows = [f"{101 + i},{i * 0.37 % 1!r},{i * 0.61 % 1!r}" for i in range(40)]
+    table.write_text("id,x,y\n" + "\n".join(rows) + "\n")
+    words = ("-t", "y", "-o", tmp_path, "--folds", 3, "--learners", "Baseline")
+    said = " ".join(done("fit", table, *words).stdout.split())
+    assert "'id' counts the rows; if it only identifies them, leave it out by --kind 'id=text'" in said
+    said = done("fit", table, *words, "--kind", "id=text").stdout
+    assert "counts the rows" not in said
+    assert "left out: 'id'" in said
 
 
 def test_names_that_would_steer_a_terminal_are_made_visible(tmp_path):

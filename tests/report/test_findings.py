@@ -100,6 +100,22 @@ def test_disagreement_of_test_and_cross_validation_is_a_warning(clear):
     assert "R5" not in titles(replace(clear, test_risk=touching))
 
 
+@pytest.mark.parametrize("loss", ["squared", "absolute"])
+def test_a_target_that_the_columns_add_up_to_is_a_warning_and_no_disagreement(clear, loss):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 900, size=(200, 4)).astype(float)
+    least_squares = [LinearRegression(), Ridge(alpha=1.0)]
+    options = {"loss": loss, "random_state": 0, "cv": 5}
+    sums = select(least_squares, X, X[:, 0] + X[:, 1], **options)
+    apart = replace(sums.test_risk, value=1e-24, interval=(0.9e-24, 1.1e-24))
+    found = findings(replace(sums, test_risk=apart))
+    assert (found[0].code, found[0].tone) == ("R9", "warning")
+    assert "R5" not in [each.code for each in found]
+    nearly = select(least_squares, X, X[:, 0] + X[:, 1] + 1e-3 * rng.normal(size=200), **options)
+    assert "R9" not in titles(nearly)
+    assert "R9" not in titles(clear)
+
+
 def test_rows_that_dominate_are_a_warning(clear):
     assert "R7" not in titles(clear)
     heavy = replace(clear.test_risk, cautions=(HEAVY_TAIL,))
@@ -116,6 +132,15 @@ def test_holes_and_text_in_the_table_are_found(clear):
 def test_a_candidate_without_risk_is_reported(clear):
     failed = replace(clear, failures={"Slow": "out of time"})
     assert titles(failed)["R6"] == "Slow gave no risk"
+
+
+def test_columns_that_count_the_rows_are_found(clear):
+    n = 30
+    count = np.random.default_rng(0).permutation(n)
+    table = Table.of({"id": 1001.0 + count, "twice": 2 * count, "year": count // 2, "y": count})
+    found = {each.code: each for each in findings(clear, table, "y")}
+    assert "row to row: id." in found["T3"].text
+    assert "T3" not in {each.code for each in findings(clear, table.drop(["id"]), "y")}
 
 
 def test_a_choice_that_is_not_the_least_of_the_ranking_is_explained(clear):

@@ -105,6 +105,17 @@ def test_nothing_is_fetched(page):
     assert ("http-equiv", "Content-Security-Policy") in reader.attributes
 
 
+def test_every_part_of_the_page_has_a_name_of_its_own_and_references_find_theirs(page):
+    attributes = read(page).attributes
+    names = [value for name, value in attributes if name == "id"]
+    assert page.count("<svg") > 1
+    assert len(set(names)) == len(names)
+    values = [value for _, value in attributes if value is not None]
+    inside = {value[1:] for name, value in attributes if name in ("href", "xlink:href")}
+    inside |= {target for value in values for target in re.findall(r"url\(#([^)]*)\)", value)}
+    assert inside <= set(names)
+
+
 def test_the_same_selection_gives_the_same_bytes(hostile, page):
     assert page_of(hostile) == page
 

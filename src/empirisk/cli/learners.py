@@ -149,7 +149,10 @@ def _find(word: str, task: str, suits: dict[str, type]) -> str:
     name = known.get(word.lower().replace("_", "").replace("-", ""))
     if name in suits:
         return name
-    problem = f"there is no learner {word!r}" if name is None else f"{name} is not for {task}"
+    problem = f"there is no learner {word!r}"
+    if name is not None:
+        own = " and ".join(_tasks(getattr(empirisk, name)))
+        problem = f"{name} is not for {task} but for {own} (which --task asks for)"
     raise ParameterError(f"--learners: {problem}; there are {', '.join(suits)}")
 
 

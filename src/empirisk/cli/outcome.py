@@ -10,7 +10,8 @@ from empirisk.cli.screen import Screen
 from empirisk.cli.target import Target
 from empirisk.data.description import describe
 from empirisk.data.table import Table
-from empirisk.report.findings import in_words, verdict, why_not_the_least
+from empirisk.report.columns import counts_rows
+from empirisk.report.findings import computed_target, in_words, verdict, why_not_the_least
 from empirisk.report.standings import Standing, ends, short, standings
 from empirisk.risk.estimate import RiskEstimate
 from empirisk.selection.select import Selection
@@ -29,13 +30,20 @@ def show_table(screen: Screen, table: Table, target: Target) -> None:
         screen.say(f"read as: {', '.join(table.source.read_as)}")
         for note in table.source.notes:
             screen.say(f"note: {note}")
+    for column in target.X.columns:
+        if counts_rows(column):
+            screen.say(
+                f"note: {column.name!r} counts the rows; if it only identifies them, leave it out "
+                f"by --kind '{column.name}=text'"
+            )
     screen.say(f"{target.task} of {target.name!r}: {target.why}")
     if target.without:
         screen.say(f"left out: {target.without:,} rows without a value of {target.name!r}")
     if target.left_out:
         screen.say(
             f"left out: {', '.join(map(repr, target.left_out))} (the same in all rows, or text, "
-            "words that hardly repeat; --kind COLUMN=category uses these)"
+            "words that hardly repeat; --kind COLUMN=category uses these, and date or number reads "
+            "words that spell such)"
         )
 
 
@@ -59,8 +67,7 @@ def show_outcome(screen: Screen, selection: Selection, places: Places, notes: li
     )
     for name, why in selection.failures.items():
         screen.say(f"  {name} gave no risk: {why}")
-    differ = why_not_the_least(selection)
-    for note in notes if differ is None else [*notes, differ]:
+    for note in filter(None, [*notes, why_not_the_least(selection), computed_target(selection)]):
         screen.say(f"note: {note}")
     screen.heading(f"Chosen: {in_words(selection)}")
     screen.say(selection.cross_validated_risk.sentence)

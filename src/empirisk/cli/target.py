@@ -133,8 +133,12 @@ def _is_idle(column: Column, words: bool) -> bool:
 
 def _infer(column: Column) -> tuple[Task, str]:
     if column.kind == "number":
-        few = len(np.unique(column.numbers())) <= 10
-        other = "; if these are classes, say --task classification" if few else ""
+        different = np.unique(column.numbers())
+        if len(different) == 2 and np.isfinite(different).all():
+            two = " and ".join(f"{number:g}" for number in different)
+            asked = "to predict a number, say --task regression"
+            return "classification", f"the target holds {two} alone; {asked}"
+        other = "; if these are classes, say --task classification" if len(different) <= 10 else ""
         return "regression", f"the target holds numbers{other}"
     return "classification", f"the target is a {column.kind}"
 
@@ -165,13 +169,23 @@ def _labels(column: Column, why_words: str) -> Array:
         )
     different = len(np.unique(labels))
     if different > len(labels) / 2 and different > 2:
-        if_numbers = f"{why_words}; {IF_NUMBERS}" if why_words else "give another target"
+        if_numbers = f"{why_words}; {IF_NUMBERS}" if why_words else _if_words(str(labels[0]))
         advice = "give --task regression" if column.kind == "number" else if_numbers
         raise DataError(
             f"column {column.name!r} has {different} different values in {len(labels)} rows, too "
             f"many for classes; {advice}"
         )
     return np.array(labels.tolist()) if labels.dtype == object else labels
+
+
+def _if_words(word: str) -> str:
+    """What to do about a target of words, of which this is the first."""
+    if any(sign.isdigit() for sign in word):
+        return (
+            f"if {word!r} and the others are numbers, write them with digits alone, without units "
+            "or signs of currency; if not, give another target"
+        )
+    return "give another target"
 
 
 def _numbers(column: Column, why_words: str) -> Array:

@@ -31,6 +31,22 @@ def contents(column: Column) -> str:
     return _commonest(column)
 
 
+def counts_rows(column: Column) -> bool:
+    """Whether a number goes up by one from row to row, in some order, as identifiers do.
+
+    Examples
+    --------
+    >>> from empirisk.data.table import Table
+    >>> table = Table.of({"id": [103, 101, 104, 102], "age": [31, 40, 58, 44]})
+    >>> [counts_rows(column) for column in table.columns]
+    [True, False]
+    """
+    if column.kind != "number" or not len(column) or column.missing.any():
+        return False
+    numbers = np.sort(column.numbers())
+    return len(numbers) > 1 and bool((np.diff(numbers) == 1.0).all())
+
+
 def _commonest(column: Column) -> str:
     codes = column.codes()
     count = np.bincount(codes[codes >= 0], minlength=len(column.levels))

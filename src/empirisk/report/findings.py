@@ -10,6 +10,7 @@ from typing import Literal
 
 from empirisk.data.table import Table
 from empirisk.report.assumptions import independence_sentence
+from empirisk.report.columns import counts_rows
 from empirisk.report.standings import BASELINE, Standing, standings
 from empirisk.risk.estimate import RiskEstimate
 from empirisk.risk.intervals.cautions import HEAVY_TAIL
@@ -17,6 +18,9 @@ from empirisk.selection.select import Selection
 
 FEW_ROWS = 100
 MOSTLY = 0.5
+HALF_THE_DIGITS = 2.0**-26
+ROUNDING = {"squared": HALF_THE_DIGITS**2, "absolute": HALF_THE_DIGITS}
+"""Risks of so small a share of a constant's are those of rounding, which no interval describes."""
 
 
 @dataclass(frozen=True)
@@ -67,15 +71,32 @@ def why_not_the_least(selection: Selection) -> str | None:
     )
 
 
+def computed_target(selection: Selection) -> str | None:
+    """What a risk that is nothing but rounding means, and what to do."""
+    baseline, risk = _baseline(selection), selection.test_risk
+    if baseline is None or risk.value > ROUNDING.get(risk.loss, -1.0) * baseline.risk:
+        return None
+    return (
+        "the errors are those of rounding: the target can be computed from the other columns. If "
+        "some of these are known no sooner than the target, leave them out, or the model is of no "
+        "use on new rows"
+    )
+
+
 def findings(
     selection: Selection, table: Table | None = None, target: str | None = None
 ) -> list[Finding]:
     """What is worth a look, the most important first."""
     found = [*_against_baseline(selection), *_of_choice(selection), *_of_test(selection)]
+    computed = computed_target(selection)
+    if computed is not None:
+        found = [each for each in found if each.code != "R5"]  # roundings always disagree
+        text = f"{computed[:1].upper()}{computed[1:]}."
+        found.insert(0, Finding("R9", "The target can be computed", text, "warning"))
     if table is not None and target is not None:
         found += _of_assumptions(selection, table, target)
     if table is not None:
-        found += _of_table(table)
+        found += _of_table(table, target)
     for name, why in selection.failures.items():
         found.append(Finding("R6", f"{name} gave no risk", f"{why}.", "warning"))
     return found
@@ -201,7 +222,7 @@ def _overlap(one: tuple[float, float], other: tuple[float, float]) -> bool:
     return one[0] <= other[1] and other[0] <= one[1]
 
 
-def _of_table(table: Table) -> Iterator[Finding]:
+def _of_table(table: Table, target: str | None) -> Iterator[Finding]:
     holes = [c.name for c in table.columns if len(table) and c.missing.mean() > MOSTLY]
     if holes:
         text = f"More than half of the values are missing in: {', '.join(holes)}."
@@ -210,3 +231,11 @@ def _of_table(table: Table) -> Iterator[Finding]:
     if text_columns:
         text = f"Words that hardly repeat are not learned from: {', '.join(text_columns)}."
         yield Finding("T2", "Text left out", text)
+    counters = [c.name for c in table.columns if c.name != target and counts_rows(c)]
+    if counters:
+        text = (
+            f"Numbers that go up by one from row to row: {', '.join(counters)}. If they only "
+            "identify the rows, what is learned from them does not hold on new ones: leave them "
+            "out."
+        )
+        yield Finding("T3", "Columns that count the rows", text)

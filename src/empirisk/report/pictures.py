@@ -1,6 +1,8 @@
 """Pictures for the page: SVG that stands in the HTML itself."""
 
 import io
+import re
+from hashlib import sha256
 from typing import Any
 
 from empirisk.charts.axes import axes
@@ -44,7 +46,17 @@ def as_svg(figure: Any) -> str:
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "empirisk"}):
         figure.savefig(text, format="svg", metadata=nothing, transparent=True)
     svg = text.getvalue()
-    return svg[svg.index("<svg") :]
+    return _with_names_of_its_own(svg[svg.index("<svg") :])
+
+
+def _with_names_of_its_own(svg: str) -> str:
+    """Matplotlib calls the parts of every figure alike, and a page may have a name only once."""
+    own = f"p{sha256(svg.encode()).hexdigest()[:10]}-"
+
+    def named(tag: re.Match[str]) -> str:
+        return re.sub(r'( id="|href="#|url\(#)', rf"\g<1>{own}", tag[0])
+
+    return re.sub(r"<[^<>]+>", named, svg)
 
 
 def _axes(width: float, height: float) -> Any:
