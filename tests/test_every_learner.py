@@ -127,8 +127,8 @@ def draws_rows(estimator):
 def in_distribution_only(estimator):
     if not draws_rows(estimator):
         return {}
-    name = "check_sample_weight_equivalence_on_dense_data"
-    return {name: "rows are drawn at random"}
+    name = "check_sample_weight_equivalence_on_{}_data"
+    return {name.format(kind): "rows are drawn at random" for kind in ("dense", "sparse")}
 
 
 @parametrize_with_checks(FIRST + TUNED, expected_failed_checks=in_distribution_only)

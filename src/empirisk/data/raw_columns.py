@@ -215,12 +215,12 @@ def as_category(column: RawColumn, asked: bool | None) -> RawColumn:
 def as_numbers(column: RawColumn, *, dates: bool, integers: bool) -> RawColumn:
     """The column of a table to predict as numbers, or as dates, where these were in training.
 
-    A table has integers beyond 2^53 as words; where integers like them were in training, all words
-    that spell integers are taken as these.
+    A category of numbers is taken as these. A table has integers beyond 2^53 as words; where
+    integers like them were in training, all words that spell integers are taken as these.
     """
     wanted = "dates" if dates else "numbers"
     if column.numbers is None:
-        found = _integers_in_words(column, integers)
+        found = _numbers_in_levels(column, integers)
         if found is None:
             raise DataError(_where_others_were(column.name, f"words, {_such_as(column)}", wanted))
         column = found
@@ -239,13 +239,16 @@ def _such_as(column: RawColumn) -> str:
     return f"such as {column.levels[column.codes[column.codes >= 0][0]]!r:.50}"
 
 
-def _integers_in_words(column: RawColumn, integers: bool) -> RawColumn | None:
-    """The integers that all words spell; none where no value is there."""
+def _numbers_in_levels(column: RawColumn, integers: bool) -> RawColumn | None:
+    """The numbers that all levels are, or spell as integers; none where no value is there."""
     assert column.levels is not None
     assert column.codes is not None
     missing = column.codes < 0
     if missing.all():
         return RawColumn(column.name, np.full(len(column), np.nan))
+    levels = np.array(column.levels)
+    if levels.dtype.kind in "biuf":
+        return RawColumn(column.name, levels[column.codes], missing=missing)
     if not all(isinstance(level, str) for level in column.levels):
         return None
     found = spelled_integers(pa.chunked_array([column.levels], pa.large_string()))

@@ -5,6 +5,8 @@ from contextlib import suppress
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils import get_tags
 from sklearn.utils.validation import (
     _check_feature_names,
     check_array,
@@ -33,7 +35,7 @@ EVERY = "every column"
 
 
 def table_of(X: Any, learner: Any, *, reset: bool | None, remedy: str = NAME_CATEGORIES) -> Any:
-    """X as a frame or as an array of numbers.
+    """X as a frame or as an array of numbers; of a sparse matrix the array that it stands for.
 
     reset
         True notes its columns in the learner, False compares them with those of training, None
@@ -42,6 +44,7 @@ def table_of(X: Any, learner: Any, *, reset: bool | None, remedy: str = NAME_CAT
         What to do about an array of words.
     """
     refuse_query(X)
+    X = _dense(X, learner)
     X = _with_words(X, learner)
     if isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 2 and _has_words(X):
         return _checked_size(_noted(Table.of(X), X, learner, reset), learner)
@@ -127,6 +130,11 @@ def kept_columns(coding: RankCoding, feature: Array, threshold: Floats) -> list[
         else column
         for j, column in enumerate(coding.columns)
     ]
+
+
+def _dense(X: Any, learner: Any) -> Any:
+    """The array of a sparse matrix, where the learner says that it takes one."""
+    return X.toarray() if issparse(X) and get_tags(learner).input_tags.sparse else X
 
 
 def _with_words(X: Any, learner: Any) -> Any:

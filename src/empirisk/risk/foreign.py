@@ -39,7 +39,8 @@ def fit_foreign(estimator: Any, problem: Problem, seed: int | None) -> Any:
     """A fitted clone; the weights go to the estimator, or to every step of a pipeline that can."""
     model = seeded(clone(estimator), seed)
     arguments = _fit_arguments(model, problem)
-    return model.fit(problem.X, problem.y, **arguments)
+    model.fit(problem.X, problem.y, **arguments)
+    return model
 
 
 def foreign_prediction(model: Any, X: Any, problem: Problem, output: Output) -> Array:

@@ -171,10 +171,11 @@ def test_how_many_are_drawn():
     assert draws_of(0.5, 4, 4 * odd) == 7  # of 15
     assert draws_of(0.5, 4, odd, replace=False) == 1  # of three rows
     assert draws_of(0.01, 4) == 1
+    assert draws_of(1.5, 4) == 6
     assert draws_of(0.5, 4, unit=np.array([0, 0, 1, 2])) == 1
 
 
-@pytest.mark.parametrize("max_samples", [0, -1, 0.0, 1.5, "all", np.nan, True])
+@pytest.mark.parametrize("max_samples", [0, -1, 0.0, -1.5, np.inf, "all", np.nan, True])
 def test_a_wrong_number_is_refused(max_samples):
     with pytest.raises(ParameterError, match="max_samples is"):
         draws_of(max_samples, 10)
@@ -185,6 +186,8 @@ def test_what_cannot_be_drawn_is_refused():
         Draws(10, 11, replace=False)
     with pytest.raises(ParameterError, match="3 were to be drawn without replacement from 2"):
         Draws(4, 3, replace=False, unit=np.array([0, 0, 1, 1]))
+    with pytest.raises(ParameterError, match="15 were to be drawn without replacement from 10"):
+        Draws(10, draws_of(1.5, 10, replace=False), replace=False)
     with pytest.raises(DataError, match="blocks of consecutive rows"):
         Draws(3, 3, weight=np.array([1.0, 2, 3]), block=2)
     with pytest.raises(DataError, match="which sum to 3e\\+200: divide them by a constant"):

@@ -331,6 +331,17 @@ def test_missing_labels_are_called_so(missing):
         DecisionTreeClassifier().fit(np.arange(4.0)[:, None], y)
 
 
+@pytest.mark.parametrize("levels", [[1.0, 2.5, 4.0], [1, 2, 4], [2**60, 2**60 + 1, 2**60 + 2]])
+@pytest.mark.parametrize("learner", [DecisionTreeRegressor(), HistGradientBoostingRegressor()])
+def test_a_category_of_numbers_is_numbers_where_these_were_in_training(learner, levels):
+    numbers = np.repeat(np.array(levels), 20)
+    learner.fit(pd.DataFrame({"a": numbers}), np.arange(60) // 20)
+    category = pd.DataFrame({"a": pd.Categorical(numbers)})
+    assert_array_equal(learner.predict(category), learner.predict(pd.DataFrame({"a": numbers})))
+    category["a"] = category["a"].where(numbers != levels[0])
+    assert np.isfinite(learner.predict(category)).all()
+
+
 def test_levels_of_another_type_than_in_training_are_refused():
     codes = np.arange(60) % 6
     levels = pd.DataFrame({"c": pd.Categorical(codes * 10)})

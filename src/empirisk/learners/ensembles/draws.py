@@ -217,7 +217,7 @@ def draws_of(
 
     None is all: n; where all weights are whole numbers, their sum, since a weight of w is w
     copies; otherwise the number of rows with a weight above 0. A whole number is so many, a share
-    in (0, 1] that share of all, rounded down, at least 1. Of weights that are no whole numbers a
+    above 0 that share of all, rounded down, at least 1. Of weights that are no whole numbers a
     share is of their sum where rows are drawn with replacement.
 
     Examples
@@ -232,18 +232,18 @@ def draws_of(
     number, share = whole(max_samples), real(max_samples)
     if number is not None and number >= 1:
         return number
-    if number is None and share is not None and 0 < share <= 1:
+    if number is None and share is not None and 0 < share < np.inf:
         by_weight = unit is None and replace
         population = _population(n, weight, unit, in_rows=not by_weight)
-        if population > MOST_DRAWS:
+        if share * population > MOST_DRAWS:
             raise DataError(
                 f"max_samples is {max_samples!r}, a share of the weights, which sum to "
                 f"{population:.3g}: divide them by a constant, or give a number of rows"
             )
         return max(1, int(share * population))
     raise ParameterError(
-        f"max_samples is {max_samples!r}; give None for all, a whole number >= 1, or a share in "
-        "(0, 1]"
+        f"max_samples is {max_samples!r}; give None for all, a whole number >= 1, or a share above "
+        "0"
     )
 
 

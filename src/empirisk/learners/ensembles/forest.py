@@ -18,7 +18,11 @@ from empirisk.learners.ensembles.forest_soundness import check_forest
 from empirisk.learners.ensembles.forest_trees import ForestTrees
 from empirisk.learners.ensembles.judged import asked_loss, forget_judgement, note_judgement, tell
 from empirisk.learners.ensembles.single_trees import MembersOf, SingleTrees
-from empirisk.learners.ensembles.warm_start import refuse_other_columns, refuse_other_rows
+from empirisk.learners.ensembles.warm_start import (
+    refuse_other_columns,
+    refuse_other_rows,
+    warn_nothing_new,
+)
 from empirisk.risk.axis import Axis, Output
 from empirisk.risk.bagging.out_of_bag import bagged_problem
 from empirisk.risk.bagging.out_of_bag_scores import OutOfBag
@@ -57,8 +61,8 @@ class Forest(SingleTrees, BaggedPathMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or frame of shape (n, p)
-            NaN and None are missing values.
+        X : array-like, sparse matrix or frame of shape (n, p)
+            NaN and None are missing values. A sparse matrix is made dense, here and to predict.
         y : array-like of shape (n,)
             Labels, or numbers; of a regressor also (n, outputs).
         sample_weight : array-like of shape (n,), optional
@@ -134,6 +138,7 @@ class Forest(SingleTrees, BaggedPathMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
+        tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
 
@@ -186,6 +191,8 @@ class Forest(SingleTrees, BaggedPathMixin, BaseEstimator):
             )
         before = [self.trees_] if self._goes_on() else []
         so_far = sum(map(len, before))
+        if n == so_far:
+            warn_nothing_new(n, stacklevel=4)
         if n < so_far:
             raise ParameterError(
                 f"n_estimators is {n} and the forest has {so_far} trees: with warm_start=True give "

@@ -93,11 +93,12 @@ def fit_any(member: Any, training: Training, weight: Floats, columns: Ints | Non
         arguments["groups"] = training.groups[rows]
     X, y = columns_of(rows_of(training.X, rows), columns), training.y[rows]
     try:
-        return member.fit(X, y, **arguments)
+        member.fit(X, y, **arguments)
     except ValueError:
         if training.n_classes < 2 or (y != y[0]).any():
             raise
         return OneClass().fit(X, y)
+    return member
 
 
 def rows_to_fit(member: Any, weight: Floats) -> tuple[Ints, dict[str, Any]]:

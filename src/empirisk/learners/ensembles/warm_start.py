@@ -29,11 +29,7 @@ def refuse_other_training(bag: Any, training: Training, n: int, key: str | None)
             f"members already: give a number from {before}"
         )
     if bag.n_estimators == before:
-        warnings.warn(
-            f"warm_start=True and n_estimators={before} is what there is: no member was fitted",
-            UserWarning,
-            stacklevel=4,
-        )
+        warn_nothing_new(before, stacklevel=5)
     refuse_other_rows(bag, n, training.draws, key)
     width = training.n_features if training.columns is None else training.columns.size
     wide = training.n_features if bag._columns is None else bag._columns.shape[1]
@@ -43,6 +39,15 @@ def refuse_other_training(bag: Any, training: Training, n: int, key: str | None)
         known, used = shared_columns(bag.estimators_, bag._columns)
         columns = training.X.columns
         refuse_other_columns(known, columns if used is None else [columns[j] for j in used])
+
+
+def warn_nothing_new(n: int, *, stacklevel: int) -> None:
+    """Say that there are as many members as were asked for; `stacklevel` is that of a warning."""
+    warnings.warn(
+        f"warm_start=True and n_estimators={n} is what there is: no member was fitted",
+        UserWarning,
+        stacklevel=stacklevel,
+    )
 
 
 def refuse_other_rows(ensemble: Any, n: int, draws: Draws | None, key: str | None) -> None:

@@ -52,8 +52,8 @@ class DecisionTree(ReadableTree, PathMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or frame of shape (n, p)
-            NaN and None are missing values.
+        X : array-like, sparse matrix or frame of shape (n, p)
+            NaN and None are missing values. A sparse matrix is made dense, here and to predict.
         y : array-like of shape (n,)
             Labels or numbers; of a `DecisionTreeRegressor` also (n, outputs).
         sample_weight : array-like of shape (n,), optional
@@ -140,6 +140,7 @@ class DecisionTree(ReadableTree, PathMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
+        tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
 

@@ -96,6 +96,19 @@ class Tree:
     def n_leaves(self) -> int:
         return int(self.is_leaf.sum())
 
+    @property
+    def n_outputs(self) -> int:
+        return self.value.shape[1]
+
+    @property
+    def n_classes(self) -> Array:
+        """Of each output, 1 for numbers."""
+        return np.full(self.n_outputs, self.max_n_classes)
+
+    @property
+    def max_n_classes(self) -> int:
+        return self.value.shape[2]
+
     def relatives(self) -> tuple[Array, Array, Array]:
         """Of each node: its parent (-1 for the root), its depth, the node after all below it."""
         parent, depth, end = np.empty((3, self.node_count), np.int32)
