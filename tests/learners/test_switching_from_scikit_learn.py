@@ -14,14 +14,17 @@ import empirisk
 from empirisk import (
     ElasticNet,
     Lasso,
+    LinearDiscriminantAnalysis,
     LinearRegression,
     LogisticRegression,
+    MarginClassifier,
     Ridge,
     Tuned,
     load,
     save,
 )
 from empirisk.runtime.errors import EmpiriskWarning, ParameterError
+from tests.tolerances import LAST_BITS, SUMMED
 
 SHARED = sorted(set(empirisk.__all__) & set(peers.__all__))
 
@@ -271,3 +274,31 @@ def test_an_elastic_net_needs_its_ratio():
     learner = LogisticRegression("elasticnet", l1_ratio=None)
     with pytest.raises(ParameterError, match="l1_ratio is None"):
         learner.fit(X, y)
+
+
+WRITTEN = [LogisticRegression, LinearDiscriminantAnalysis, MarginClassifier]
+
+
+@pytest.mark.parametrize("labels", [2, 3])
+@pytest.mark.parametrize("cls", WRITTEN)
+def test_coefficients_and_intercepts_that_are_written_are_those_that_predict(cls, labels):
+    X, _ = sample(Ridge)
+    y = np.digitize(X[:, 0] + X[:, 2], [0.0, 1.0][: labels - 1])
+    X = X + 100.0  # the fit keeps its functions about a centre, too
+    model = cls().fit(X, y)
+    before = model.decision_function(X)
+    model.intercept_ += 0.5
+    assert_allclose(model.decision_function(X), before + 0.5, rtol=SUMMED, atol=SUMMED)
+    model.coef_[:], model.intercept_ = 0.0, np.arange(1.0, 1.0 + len(model.intercept_))
+    assert_array_equal(np.unique(model.decision_function(X)), model.intercept_)
+    assert_array_equal(model.predict(X), np.full(len(X), labels - 1))
+
+
+def test_a_rule_whose_attributes_are_written_needs_no_fit():
+    X, _ = sample(Ridge)
+    ours, peer = LogisticRegression(), peers.LogisticRegression()
+    for model in (ours, peer):
+        model.classes_ = np.array(["no", "yes"])
+        model.coef_, model.intercept_ = np.array([[1.0, -2.0, 0.5]]), np.array([0.25])
+    assert_allclose(ours.predict_proba(X), peer.predict_proba(X), rtol=0, atol=LAST_BITS)
+    assert_array_equal(ours.predict(X), peer.predict(X))

@@ -4,7 +4,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from empirisk.learners.generative.discriminants import LinearDiscriminants, largest
+from empirisk.learners.generative.discriminants import as_written, largest
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.validation import check_predict
@@ -33,6 +33,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     def _values(self, X: Any) -> Floats:
         """(rows, classes or 1, 1)."""
         X = check_predict(self, X)
-        rule = LinearDiscriminants(self.coef_[:, None], self._offset[:, None], self._centre)
+        about = getattr(self, "_offset", None), getattr(self, "_centre", None)
+        rule = as_written(self.coef_, self.intercept_, *about)
         with one_blas_thread():
             return rule.values(X)
