@@ -5,10 +5,14 @@ import pickle
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn.linear_model as peers
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import coo_array, csc_matrix, csr_array
 from sklearn.base import clone, is_classifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 
 import empirisk
 from empirisk import (
@@ -21,6 +25,7 @@ from empirisk import (
     Ridge,
     Tuned,
     load,
+    risk,
     save,
 )
 from empirisk.runtime.errors import EmpiriskWarning, ParameterError
@@ -137,7 +142,7 @@ def test_every_parameter_has_scikit_learns_name_place_and_default(name):
 
 LACKING = {  # and why
     "solver_": "every solver of Ridge gives the same",
-    "sparsify": "X is never sparse, and a sparse coef_ would save nothing",
+    "sparsify": "X is made dense, and a sparse coef_ would save nothing",
     "densify": "the same",
     "set_callbacks": "an experiment of scikit-learn 1.9",
 }
@@ -302,3 +307,36 @@ def test_a_rule_whose_attributes_are_written_needs_no_fit():
         model.coef_, model.intercept_ = np.array([[1.0, -2.0, 0.5]]), np.array([0.25])
     assert_allclose(ours.predict_proba(X), peer.predict_proba(X), rtol=0, atol=LAST_BITS)
     assert_array_equal(ours.predict(X), peer.predict(X))
+
+
+@pytest.mark.parametrize("form", [csr_array, csc_matrix, coo_array, "frame"])
+@pytest.mark.parametrize("cls", [*ACCEPTED, MarginClassifier])
+def test_a_sparse_matrix_is_learned_from_as_the_array_that_it_stands_for(cls, form):
+    X, y = sample(cls)
+    X[X < 0.5] = 0.0
+    if form == "frame":
+        sparse = pd.DataFrame(X, columns=["a", "b", "sparse"]).astype(pd.SparseDtype(float, 0.0))
+        X = np.asarray(sparse)
+    else:
+        sparse = form(X)
+    dense, model = cls().fit(X, y), cls().fit(sparse, y)
+    assert_array_equal(model.coef_, dense.coef_)
+    assert_array_equal(model.predict(sparse), dense.predict(X))
+    found = risk.cross_validate(cls(), sparse, y, cv=4, random_state=0)
+    assert found.value == risk.cross_validate(cls(), X, y, cv=4, random_state=0).value
+
+
+def test_a_column_may_be_called_sparse():
+    X, y = sample(Ridge)
+    frame = pd.DataFrame(X, columns=["a", "b", "sparse"])
+    assert_array_equal(Ridge().fit(frame, y).coef_, Ridge().fit(X, y).coef_)
+
+
+def test_levels_from_scikit_learns_encoder_are_learned_from():
+    rng = np.random.default_rng(0)
+    X = rng.choice(["low", "middle", "high"], size=(60, 2))
+    y = np.where((X[:, 0] == "high") ^ (rng.random(60) < 0.2), "yes", "no")
+    ours = make_pipeline(OneHotEncoder(), LogisticRegression()).fit(X, y)
+    peer = make_pipeline(OneHotEncoder(), peers.LogisticRegression(tol=1e-10)).fit(X, y)
+    wanted = peer.predict_proba(X)
+    assert_allclose(ours.predict_proba(X), wanted, atol=1e-7)  # lbfgs ends at a slope of 1e-10

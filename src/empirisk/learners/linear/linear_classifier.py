@@ -3,6 +3,7 @@
 from typing import Any
 
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
 
 from empirisk.learners.generative.discriminants import as_written, largest
 from empirisk.runtime.arrays import Array, Floats
@@ -29,6 +30,11 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         """The class of the largest f_k(x), the first of equals; of two, the second if f(x) > 0."""
         codes = largest(self._values(X))[:, 0]
         return self.classes_[codes]
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     def _values(self, X: Any) -> Floats:
         """(rows, classes or 1, 1)."""
