@@ -5,23 +5,31 @@ import pickle
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn.linear_model as peers
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import coo_array, csc_matrix, csr_array
 from sklearn.base import clone, is_classifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 
 import empirisk
 from empirisk import (
     ElasticNet,
     Lasso,
+    LinearDiscriminantAnalysis,
     LinearRegression,
     LogisticRegression,
+    MarginClassifier,
     Ridge,
     Tuned,
     load,
+    risk,
     save,
 )
 from empirisk.runtime.errors import EmpiriskWarning, ParameterError
+from tests.tolerances import LAST_BITS, SUMMED
 
 SHARED = sorted(set(empirisk.__all__) & set(peers.__all__))
 
@@ -134,7 +142,7 @@ def test_every_parameter_has_scikit_learns_name_place_and_default(name):
 
 LACKING = {  # and why
     "solver_": "every solver of Ridge gives the same",
-    "sparsify": "X is never sparse, and a sparse coef_ would save nothing",
+    "sparsify": "X is made dense, and a sparse coef_ would save nothing",
     "densify": "the same",
     "set_callbacks": "an experiment of scikit-learn 1.9",
 }
@@ -271,3 +279,64 @@ def test_an_elastic_net_needs_its_ratio():
     learner = LogisticRegression("elasticnet", l1_ratio=None)
     with pytest.raises(ParameterError, match="l1_ratio is None"):
         learner.fit(X, y)
+
+
+WRITTEN = [LogisticRegression, LinearDiscriminantAnalysis, MarginClassifier]
+
+
+@pytest.mark.parametrize("labels", [2, 3])
+@pytest.mark.parametrize("cls", WRITTEN)
+def test_coefficients_and_intercepts_that_are_written_are_those_that_predict(cls, labels):
+    X, _ = sample(Ridge)
+    y = np.digitize(X[:, 0] + X[:, 2], [0.0, 1.0][: labels - 1])
+    X = X + 100.0  # the fit keeps its functions about a centre, too
+    model = cls().fit(X, y)
+    before = model.decision_function(X)
+    model.intercept_ += 0.5
+    assert_allclose(model.decision_function(X), before + 0.5, rtol=SUMMED, atol=SUMMED)
+    model.coef_[:], model.intercept_ = 0.0, np.arange(1.0, 1.0 + len(model.intercept_))
+    assert_array_equal(np.unique(model.decision_function(X)), model.intercept_)
+    assert_array_equal(model.predict(X), np.full(len(X), labels - 1))
+
+
+def test_a_rule_whose_attributes_are_written_needs_no_fit():
+    X, _ = sample(Ridge)
+    ours, peer = LogisticRegression(), peers.LogisticRegression()
+    for model in (ours, peer):
+        model.classes_ = np.array(["no", "yes"])
+        model.coef_, model.intercept_ = np.array([[1.0, -2.0, 0.5]]), np.array([0.25])
+    assert_allclose(ours.predict_proba(X), peer.predict_proba(X), rtol=0, atol=LAST_BITS)
+    assert_array_equal(ours.predict(X), peer.predict(X))
+
+
+@pytest.mark.parametrize("form", [csr_array, csc_matrix, coo_array, "frame"])
+@pytest.mark.parametrize("cls", [*ACCEPTED, MarginClassifier])
+def test_a_sparse_matrix_is_learned_from_as_the_array_that_it_stands_for(cls, form):
+    X, y = sample(cls)
+    X[X < 0.5] = 0.0
+    if form == "frame":
+        sparse = pd.DataFrame(X, columns=["a", "b", "sparse"]).astype(pd.SparseDtype(float, 0.0))
+        X = np.asarray(sparse)
+    else:
+        sparse = form(X)
+    dense, model = cls().fit(X, y), cls().fit(sparse, y)
+    assert_array_equal(model.coef_, dense.coef_)
+    assert_array_equal(model.predict(sparse), dense.predict(X))
+    found = risk.cross_validate(cls(), sparse, y, cv=4, random_state=0)
+    assert found.value == risk.cross_validate(cls(), X, y, cv=4, random_state=0).value
+
+
+def test_a_column_may_be_called_sparse():
+    X, y = sample(Ridge)
+    frame = pd.DataFrame(X, columns=["a", "b", "sparse"])
+    assert_array_equal(Ridge().fit(frame, y).coef_, Ridge().fit(X, y).coef_)
+
+
+def test_levels_from_scikit_learns_encoder_are_learned_from():
+    rng = np.random.default_rng(0)
+    X = rng.choice(["low", "middle", "high"], size=(60, 2))
+    y = np.where((X[:, 0] == "high") ^ (rng.random(60) < 0.2), "yes", "no")
+    ours = make_pipeline(OneHotEncoder(), LogisticRegression()).fit(X, y)
+    peer = make_pipeline(OneHotEncoder(), peers.LogisticRegression(tol=1e-10)).fit(X, y)
+    wanted = peer.predict_proba(X)
+    assert_allclose(ours.predict_proba(X), wanted, atol=1e-7)  # lbfgs ends at a slope of 1e-10

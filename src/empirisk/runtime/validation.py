@@ -10,6 +10,8 @@ from numbers import Number
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     check_array,
@@ -90,7 +92,7 @@ def check_fit(
     """
     _refuse_no_target(estimator, y)
     rows = _floats(
-        X,
+        dense(X, estimator),
         "X",
         _name(estimator),
         lambda X: _as_seen(estimator, X, reset, _door(keep_single)),
@@ -213,7 +215,7 @@ def check_predict(
     """
     check_is_fitted(estimator)
     return _floats(
-        X,
+        dense(X, estimator),
         "X",
         _name(estimator),
         lambda X: _as_seen(estimator, X, False, _door(keep_single)),
@@ -239,12 +241,31 @@ def numbers(
     Ridge needs numbers: put an Encoder() before it
     """
     return _floats(
-        X,
+        dense(X, estimator),
         "X",
         _name(estimator),
         lambda X: check_array(X, estimator=estimator, input_name="X", **_door(keep_single)),
         allow_nan=allow_nan,
     )
+
+
+def dense(X: Any, estimator: Any) -> Any:
+    """A sparse matrix or frame in full, where the estimator says that it takes one; else X itself.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from sklearn.linear_model import Ridge
+    >>> dense(csr_array([[0.0, 2.0]]), Ridge())
+    array([[0., 2.]])
+    """
+    if isinstance(X, np.ndarray | list):
+        return X
+    frame = getattr(X, "sparse", None)  # pandas has it where all columns are sparse
+    in_full = X.toarray if issparse(X) else getattr(frame, "to_dense", None)
+    if in_full is None or isinstance(estimator, str):
+        return X
+    return in_full() if get_tags(estimator).input_tags.sparse else X
 
 
 def check_weights(sample_weight: Any, n: int) -> Floats:

@@ -6,6 +6,7 @@ A row goes to the class with the largest f_k, to the first of equals.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import expit, log_expit, logsumexp, softmax
@@ -18,6 +19,8 @@ LARGEST_EXPONENT = 1000
 """Powers of two up to here leave room for the sums that follow."""
 
 LARGEST = np.finfo(float).max
+ROUNDED = 4 * np.finfo(float).eps
+"""For each term of an intercept: by so much other orders of summation differ, relative to them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +82,33 @@ class LinearDiscriminants:
         down = np.maximum(exponent - room, 0)[:, None, None]
         linear = linear.reshape(len(X), *self.offset.shape)
         return np.ldexp(linear, exponent[:, None, None] - down) + np.ldexp(self.offset, -down)
+
+
+def as_written(
+    coef: Any, intercept: Any, offset: Floats | None, centre: Floats | None
+) -> LinearDiscriminants:
+    """The functions that `coef_` and `intercept_` of a learner say.
+
+    A fit leaves them about a centre as well, where they have more digits. That holds as long as
+    it gives the same intercept: who writes other numbers into the learner means those.
+    """
+    coef, intercept = np.atleast_2d(coef), np.atleast_1d(intercept)
+    if offset is None or centre is None or not _agree(coef, intercept, offset, centre):
+        intercept = np.broadcast_to(intercept, len(coef))
+        return LinearDiscriminants(coef[:, None], intercept[:, None], np.zeros(coef.shape[1]))
+    return LinearDiscriminants(coef[:, None], offset[:, None], centre)
+
+
+def _agree(coef: Floats, intercept: Floats, offset: Floats, centre: Floats) -> bool:
+    """Whether two forms are the same functions, up to rounding, or beyond all numbers."""
+    if coef.shape != (len(offset), len(centre)):
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        again = offset - coef @ centre
+        if np.array_equal(again, intercept):
+            return True
+        size = np.abs(offset) + np.abs(coef) @ np.abs(centre)
+        return not (np.abs(again - intercept) > ROUNDED * (1 + len(centre)) * size).any()
 
 
 def decide(values: Floats, output: Output) -> Array:

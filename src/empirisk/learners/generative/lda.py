@@ -11,7 +11,7 @@ from empirisk.data.blocks import Blocks, Rows
 from empirisk.learners.generative.complete_rows import has_missing
 from empirisk.learners.generative.density_soundness import check_arrays
 from empirisk.learners.generative.discriminant_path import DiscriminantPath
-from empirisk.learners.generative.discriminants import LinearDiscriminants
+from empirisk.learners.generative.discriminants import as_written
 from empirisk.learners.generative.estimated_covariance import check_alone
 from empirisk.learners.generative.gaussian_classifier import GaussianClassifier
 from empirisk.learners.generative.leave_one_out import predict_left_out
@@ -237,7 +237,7 @@ class LinearDiscriminantAnalysis(
 
     def _values(self, X: Any) -> Floats:
         X = check_predict(self, X, allow_nan=True)
-        rule = LinearDiscriminants(self.coef_[:, None], self._offset[:, None], self.xbar_)
+        rule = as_written(self.coef_, self.intercept_, self._offset, self.xbar_)
         with one_blas_thread():
             if not has_missing(X):
                 return rule.values(X)

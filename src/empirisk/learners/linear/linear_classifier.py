@@ -3,8 +3,9 @@
 from typing import Any
 
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
 
-from empirisk.learners.generative.discriminants import LinearDiscriminants, largest
+from empirisk.learners.generative.discriminants import as_written, largest
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.validation import check_predict
@@ -30,9 +31,15 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         codes = largest(self._values(X))[:, 0]
         return self.classes_[codes]
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
     def _values(self, X: Any) -> Floats:
         """(rows, classes or 1, 1)."""
         X = check_predict(self, X)
-        rule = LinearDiscriminants(self.coef_[:, None], self._offset[:, None], self._centre)
+        about = getattr(self, "_offset", None), getattr(self, "_centre", None)
+        rule = as_written(self.coef_, self.intercept_, *about)
         with one_blas_thread():
             return rule.values(X)

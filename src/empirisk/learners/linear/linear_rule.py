@@ -7,6 +7,7 @@ from warnings import warn
 
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, clone
+from sklearn.utils import Tags
 
 from empirisk.data.blocks import Blocks, Rows
 from empirisk.risk.axis import Freedom, Output, PathMixin
@@ -39,7 +40,8 @@ class LinearRule(PathMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n, p)
+        X : array-like or sparse matrix of shape (n, p)
+            A sparse matrix is made dense, here and to predict.
         y : array-like of shape (n,) or (n, outputs)
         sample_weight : array-like of shape (n,), optional
             A row of weight w counts as w copies of it.
@@ -75,11 +77,16 @@ class LinearRule(PathMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (m, p)
+        X : array-like or sparse matrix of shape (m, p)
         """
         rows = check_predict(self, X)
         with one_blas_thread():
             return rows @ self.coef_.T + self.intercept_
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     def _solve(self, blocks: Blocks) -> Solution:
         raise NotImplementedError

@@ -155,7 +155,8 @@ class LogisticRegression(ClassWeightMixin, PathMixin, LinearClassifier):
 
         Parameters
         ----------
-        X : array-like of shape (n, p)
+        X : array-like or sparse matrix of shape (n, p)
+            A sparse matrix is made dense, here and to predict.
         y : array-like of shape (n,)
             Labels of at least two classes.
         sample_weight : array-like of shape (n,), optional
