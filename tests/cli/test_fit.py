@@ -233,7 +233,9 @@ def test_a_column_that_counts_the_rows_is_named_and_can_be_left_out(tmp_path, wi
     table.write_text("id,x,y\n" + "\n".join(rows) + "\n")
     words = ("-t", "y", "-o", tmp_path, "--folds", 3, "--learners", "Baseline")
     said = " ".join(done("fit", table, *words).stdout.split())
-    assert "'id' counts the rows; if it only identifies them, leave it out by --kind 'id=text'" in said
+    assert (
+        "'id' counts the rows; if it only identifies them, leave it out by --kind 'id=text'" in said
+    )
     said = done("fit", table, *words, "--kind", "id=text").stdout
     assert "counts the rows" not in said
     assert "left out: 'id'" in said

@@ -5,8 +5,6 @@ from contextlib import suppress
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
-from sklearn.utils import get_tags
 from sklearn.utils.validation import (
     _check_feature_names,
     check_array,
@@ -28,6 +26,7 @@ from empirisk.runtime.complaints import (
     refuse_query,
 )
 from empirisk.runtime.errors import DataError
+from empirisk.runtime.validation import dense
 
 NAME_CATEGORIES = "name the columns of words in categorical_features, or give a data frame"
 EVERY = "every column"
@@ -44,8 +43,7 @@ def table_of(X: Any, learner: Any, *, reset: bool | None, remedy: str = NAME_CAT
         What to do about an array of words.
     """
     refuse_query(X)
-    X = _dense(X, learner)
-    X = _with_words(X, learner)
+    X = _with_words(dense(X, learner), learner)
     if isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 2 and _has_words(X):
         return _checked_size(_noted(Table.of(X), X, learner, reset), learner)
     if isinstance(X, Table):
@@ -130,11 +128,6 @@ def kept_columns(coding: RankCoding, feature: Array, threshold: Floats) -> list[
         else column
         for j, column in enumerate(coding.columns)
     ]
-
-
-def _dense(X: Any, learner: Any) -> Any:
-    """The array of a sparse matrix, where the learner says that it takes one."""
-    return X.toarray() if issparse(X) and get_tags(learner).input_tags.sparse else X
 
 
 def _with_words(X: Any, learner: Any) -> Any:

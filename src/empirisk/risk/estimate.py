@@ -20,8 +20,8 @@ WHICH: dict[Rule, str] = {
 }
 COST_OF_FEW = (
     "a few rows make most of what choosing seems to cost, which may be less: to see it, choose "
-    "anew in every training part (in Python, select with honest='nested', or risk.cross_validate of "
-    "a Tuned)"
+    "anew in every training part (in Python, select with honest='nested', or risk.cross_validate "
+    "of a Tuned)"
 )
 MOVED = "around the difference of the values as nested cross-validation corrects them"
 
