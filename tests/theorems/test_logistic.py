@@ -60,7 +60,7 @@ def test_softmax_does_not_change_with_a_shift():
     model = LogisticRegression().fit(X, y)
     model.coef_ = np.zeros((3, 3))
     for shift in (0.0, 100.0):
-        model._offset = np.array([1.0, 2.0, 3.0]) + shift
+        model.intercept_ = np.array([1.0, 2.0, 3.0]) + shift
         # Four digits are printed.
         assert_allclose(model.predict_proba(X[:1])[0], expected, rtol=0, atol=5e-5)
 

@@ -26,6 +26,7 @@ from empirisk import (
     BaggingRegressor,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    KernelRegressor,
     LinearDiscriminantAnalysis,
     LinearTreeRegressor,
     NaiveBayes,
@@ -275,8 +276,10 @@ def test_sparse_rows_and_several_outputs_go_to_members_that_take_them():
         for each in (X, csr_array(X))
     )
     assert_allclose(dense, sparse, rtol=1e-4)  # another solver
+    trees = [bag_of(None, False).fit(each, y).predict(each) for each in (X, csr_array(X))]
+    assert_array_equal(*trees)
     with pytest.raises(TypeError, match=r"[Ss]parse"):
-        bag_of(None, False).fit(csr_array(X), y)
+        bag_of(KernelRegressor(), False).fit(csr_array(X), y)
     two = bag_of(None, False, oob_score=True, n_estimators=40).fit(X, np.column_stack([y, -y]))
     one = bag_of(None, False, oob_score=True, n_estimators=40).fit(X, y)
     assert two.predict(X).shape == two.oob_prediction_.shape == (90, 2)
