@@ -99,7 +99,7 @@ class GrowingArray:
 
     def __init__(self, kind: Any, expected: int = 0) -> None:
         self.kind, self.presence = kind, Presence(expected)
-        self.stretch = Stretch(_numpy_type(kind), expected)
+        self.stretch = Stretch(numpy_type(kind), expected)
 
     def append(self, array: Any) -> None:
         """Add an array of the same type, or floats to integers and the other way round."""
@@ -185,7 +185,15 @@ class GrowingWords:
         return pa.DictionaryArray.from_arrays(self.codes.done(), self.levels)
 
 
-def _numpy_type(kind: Any) -> Any:
-    if pa.types.is_temporal(kind):
-        return np.dtype(f"int{kind.bit_width}")
-    return np.dtype(kind.to_pandas_dtype())
+def numpy_type(kind: Any) -> Any:
+    """The type of the numbers that lie below an array; Arrow's own way to it asks for pandas.
+
+    Examples
+    --------
+    >>> numpy_type(pa.float32()), numpy_type(pa.date32()), numpy_type(pa.uint8())
+    (dtype('float32'), dtype('int32'), dtype('uint8'))
+    """
+    if pa.types.is_floating(kind):
+        return np.dtype(f"float{kind.bit_width}")
+    unsigned = pa.types.is_unsigned_integer(kind)
+    return np.dtype(f"{'u' if unsigned else ''}int{kind.bit_width}")

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from empirisk.data.growing import numpy_type
 from empirisk.runtime.arrays import Array, Floats
 
 MISSING_WORDS = ("", "na", "n/a", "#n/a", "nan", "null", "none", "?", ".", "-")
@@ -85,8 +86,8 @@ def is_plain(texts: Any, kind: Any, spelling: Spelling) -> bool:
 
 def are_moderate(numbers: Any) -> bool:
     """Whether all are below 2^53 in size: no digit is lost, and none is infinite or no number."""
-    kind = np.dtype(numbers.type.to_pandas_dtype())
-    values = np.frombuffer(numbers.buffers()[1], kind)[numbers.offset :][: len(numbers)]
+    below = np.frombuffer(numbers.buffers()[1], numpy_type(numbers.type))
+    values = below[numbers.offset :][: len(numbers)]
     if values.size == 0:
         return True  # below nulls there are zeros
     return bool(values.min() > -LARGEST_INTEGER and values.max() < LARGEST_INTEGER)

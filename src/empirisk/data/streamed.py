@@ -142,9 +142,10 @@ class StreamedColumn:
         if place.null_count:
             raise DataError(changed(f"column {self.name!r} has a level that was not there before"))
         ordered = array.type.ordered
-        chunks = [
-            pa.DictionaryArray.from_arrays(place.take(chunk.indices), self.levels, ordered=ordered)
-            for chunk in array.chunks or [pa.array([], array.type)]  # levels need a chunk
+        indices = [chunk.indices for chunk in array.chunks] or [pa.array([], pa.int32())]
+        chunks = [  # one at least, which has the levels
+            pa.DictionaryArray.from_arrays(place.take(each), self.levels, ordered=ordered)
+            for each in indices
         ]
         return pa.chunked_array(chunks, pa.dictionary(pa.int32(), self.levels.type, ordered))
 
