@@ -25,8 +25,8 @@ from empirisk.runtime.complaints import (
     refuse_infinite,
     refuse_query,
 )
+from empirisk.runtime.conversion import dense
 from empirisk.runtime.errors import DataError
-from empirisk.runtime.validation import dense
 
 NAME_CATEGORIES = "name the columns of words in categorical_features, or give a data frame"
 EVERY = "every column"

@@ -15,9 +15,9 @@ from sklearn.base import BaseEstimator
 
 from empirisk.risk.judges import Judges
 from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.conversion import numbers
 from empirisk.runtime.errors import EmpiriskError, ParameterError
 from empirisk.runtime.parallel import stream
-from empirisk.runtime.validation import numbers
 
 if TYPE_CHECKING:
     from empirisk.losses import Loss

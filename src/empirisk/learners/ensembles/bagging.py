@@ -34,7 +34,7 @@ from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.parallel import parallel
 from empirisk.runtime.progress import track
 from empirisk.runtime.streams import spawn
-from empirisk.runtime.validation import check_target, has_columns
+from empirisk.runtime.targets import check_target, has_columns
 
 N_VALUES = 8
 

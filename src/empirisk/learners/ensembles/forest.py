@@ -33,7 +33,7 @@ from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.scalars import is_flag, whole
 from empirisk.runtime.streams import spawn
-from empirisk.runtime.validation import check_target, has_columns
+from empirisk.runtime.targets import check_target, has_columns
 
 MOST_VALUES = 6  # of max_features, by default
 SUBSAMPLE = "balanced_subsample"

@@ -23,11 +23,12 @@ from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.column_names import column_names
 from empirisk.runtime.complaints import refuse_one_class
+from empirisk.runtime.conversion import numbers
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.scalars import is_whole
 from empirisk.runtime.streams import generator, spawn
-from empirisk.runtime.validation import check_fit, check_predict, numbers
+from empirisk.runtime.validation import check_fit, check_predict
 
 
 class GaussianClassifier(PathMixin, ClassifierMixin, BaseEstimator):

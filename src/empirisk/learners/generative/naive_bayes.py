@@ -30,7 +30,7 @@ from empirisk.runtime.complaints import refuse_one_class
 from empirisk.runtime.errors import EmpiriskWarning, ParameterError
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.scalars import is_number, is_whole
-from empirisk.runtime.validation import check_target
+from empirisk.runtime.targets import check_target
 
 GRID = tuple(np.logspace(2, -3, 16).tolist())
 MOST_ALPHA = 1e100

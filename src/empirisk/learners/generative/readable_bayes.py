@@ -21,7 +21,7 @@ from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.scalars import is_whole
 from empirisk.runtime.streams import generator, spawn
-from empirisk.runtime.validation import check_target
+from empirisk.runtime.targets import check_target
 
 NAME_CATEGORIES = (
     "name the columns of words in distributions, as in {0: 'categorical'}, or give a data frame"

@@ -28,7 +28,7 @@ from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.scalars import is_flag
 from empirisk.runtime.streams import spawn
-from empirisk.runtime.validation import check_target, has_columns
+from empirisk.runtime.targets import check_target, has_columns
 
 
 class DecisionTree(ReadableTree, PathMixin, BaseEstimator):

@@ -16,11 +16,12 @@ from empirisk.learners.unsupervised.agreement import adjusted_rand
 from empirisk.learners.unsupervised.cluster_quality import cluster_quality
 from empirisk.learners.unsupervised.placed_rows import inverse_power
 from empirisk.runtime.arrays import Floats
+from empirisk.runtime.conversion import numbers
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread, parallel
 from empirisk.runtime.scalars import is_whole
 from empirisk.runtime.streams import generator, spawn
-from empirisk.runtime.validation import check_weights, numbers
+from empirisk.runtime.targets import check_weights
 
 Measure = Literal[
     "silhouette", "calinski_harabasz", "davies_bouldin", "gap", "elbow", "stability", "held_out"

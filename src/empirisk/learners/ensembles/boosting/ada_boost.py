@@ -26,7 +26,7 @@ from empirisk.risk.axis import Axis, Output, Path
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.parallel import number_of_workers
 from empirisk.runtime.streams import spawn
-from empirisk.runtime.validation import check_target
+from empirisk.runtime.targets import check_target
 
 
 class AdaBoost(OneEstimator):

@@ -31,9 +31,11 @@ from empirisk.learners.ensembles.forest_members import ForestMembers
 from empirisk.risk.axis import Axis, PathMixin
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.complaints import refuse_one_class
+from empirisk.runtime.conversion import numbers
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import number_of_workers
-from empirisk.runtime.validation import check_fit, check_predict, check_target, numbers
+from empirisk.runtime.targets import check_target
+from empirisk.runtime.validation import check_fit, check_predict
 
 LEAST_SQUARES = "least_squares"
 NAME_CATEGORIES = (
