@@ -183,8 +183,8 @@ def test_scores_of_many_rows_are_those_of_walking(monkeypatch):
         trees.add_to(again, X, n_jobs=2)
         np.testing.assert_array_equal(again.T, scores)
     parts = np.zeros((6000, 3))
-    trees.add_to(parts, X, 0, 1)
-    trees.add_to(parts, X, 1)
+    trees[:1].add_to(parts, X)
+    trees[1:].add_to(parts, X)
     np.testing.assert_array_equal(parts.T, scores)
     np.testing.assert_array_equal(booster.find_leaves(bins[::7]), booster.leaf_of[::7])
 
