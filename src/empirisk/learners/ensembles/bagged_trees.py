@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from empirisk.data.rank_coding import CodedColumn, RankCoding
+from empirisk.data.coded_column import CodedColumn
+from empirisk.data.rank_coding import RankCoding
 from empirisk.data.table_door import places_in, table_of
 from empirisk.learners.ensembles.columns import columns_of, for_columns, numbered
 from empirisk.learners.ensembles.members import AnyMembers, Training

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import _is_fitted, check_is_fitted
 
-from empirisk.data.rank_coding import CodedColumn
+from empirisk.data.coded_column import CodedColumn
 from empirisk.data.table_door import EVERY, table_of
 from empirisk.learners.generative.bayes_held_out import TrainingRows, predict_folds
 from empirisk.learners.generative.bayes_left_out import predict_left_out

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from empirisk.data.rank_coding import CodedColumn
+from empirisk.data.coded_column import CodedColumn
 from empirisk.data.table_door import check_places
 from empirisk.learners.class_codes import codes_among
 from empirisk.learners.generative.bayes_rule import BayesRule, ClassStatistics

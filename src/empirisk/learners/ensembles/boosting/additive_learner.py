@@ -9,7 +9,8 @@ from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from empirisk.data.rank_coding import CodedColumn, RankCoding
+from empirisk.data.coded_column import CodedColumn
+from empirisk.data.rank_coding import RankCoding
 from empirisk.data.table_door import check_places, code_table, table_of
 from empirisk.learners.ensembles.bag_door import checked_table, kept_rows
 from empirisk.learners.ensembles.bagged_trees import are_trees
