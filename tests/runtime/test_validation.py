@@ -10,7 +10,7 @@ from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.utils.estimator_checks import check_estimator
 
-from empirisk import Encoder, Ridge, Tuned
+from empirisk import DecisionTreeRegressor, Encoder, Ridge, Tuned
 from empirisk.runtime.conversion import numbers
 from empirisk.runtime.errors import DataError
 from empirisk.runtime.validation import check_fit, check_predict
@@ -125,7 +125,9 @@ def test_an_array_as_wanted_is_held_to_what_was_seen_before_too():
     assert learner.fit(np.ones((4, 2)), range(4)).n_features_in_ == 2
 
 
-@pytest.mark.parametrize("learner", [Ridge(), Encoder(), Tuned(Ridge(), cv=2)], ids=str)
+@pytest.mark.parametrize(
+    "learner", [Ridge(), Encoder(), Tuned(Ridge(), cv=2), DecisionTreeRegressor()], ids=str
+)
 def test_names_that_stand_twice_are_refused(learner):
     frame = pd.DataFrame(np.eye(6)[:, :3], columns=["a", "b", "a"])
     with pytest.raises(DataError, match="'a' stands for columns 0 and 2"):

@@ -22,6 +22,7 @@ from empirisk.learners.trees.regressor import DecisionTreeRegressor
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.parallel import parallel, slices
 from empirisk.runtime.streams import generator
+from empirisk.runtime.targets import coded
 
 ROWS_AT_ONCE = 2**13  # their places and their sums stay in the cache
 
@@ -37,7 +38,7 @@ def fit_tree(member: Any, training: Training, weight: Floats, columns: Ints | No
     coding = coded_columns(training.X, columns)[rows]
     y, weight, classes, learner = training.y[rows], weight[rows], None, member
     if training.n_classes:
-        classes, y = np.unique(y, return_inverse=True)
+        y, classes = coded(y)
         learner = member.for_classes(classes)
     order = tie_order(member, len(coding.columns)) if training.draws.by_lot else None
     n_classes = 0 if classes is None else len(classes)

@@ -30,7 +30,7 @@ from empirisk.runtime.complaints import refuse_one_class
 from empirisk.runtime.errors import EmpiriskWarning, ParameterError
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.scalars import is_number, is_whole
-from empirisk.runtime.targets import check_target
+from empirisk.runtime.targets import check_target, coded
 
 GRID = tuple(np.logspace(2, -3, 16).tolist())
 MOST_ALPHA = 1e100
@@ -166,9 +166,9 @@ class NaiveBayes(ReadableBayes, PathMixin, ClassifierMixin, BaseEstimator):
         """
         how = self._smoothing(self.alpha)
         rows, target, weight = self._training_set(X, y, sample_weight)
-        classes, codes = np.unique(target, return_inverse=True)
+        codes, classes = coded(target)
         refuse_one_class(classes, "NaiveBayes")
-        statistics = ClassStatistics.of(rows, codes.astype(np.int64), weight, len(classes))
+        statistics = ClassStatistics.of(rows, codes, weight, len(classes))
         if any(block.distribution == "gaussian" for block in rows.blocks):
             _say_which_are_too_light(classes[statistics.weight <= how.ddof], how.ddof)
         return self._learned(rows.columns, rows.blocks, classes, statistics, how)

@@ -35,7 +35,7 @@ from empirisk.runtime.complaints import refuse_one_class
 from empirisk.runtime.conversion import numbers
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import number_of_workers
-from empirisk.runtime.targets import check_target
+from empirisk.runtime.targets import check_target, coded
 from empirisk.runtime.validation import check_fit, check_predict
 
 LEAST_SQUARES = "least_squares"
@@ -216,8 +216,8 @@ class AdditiveLearner(PathMixin, BaseEstimator):
         )
         if not classifier:
             return table, target, weight, None
-        classes, codes = np.unique(target, return_inverse=True)
-        return table, codes.astype(np.int64), weight, classes
+        codes, classes = coded(target)
+        return table, codes, weight, classes
 
     def _path(
         self, X: Any, y: Array, weight: Floats, values: Sequence[Any], n_classes: int
