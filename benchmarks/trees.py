@@ -47,8 +47,8 @@ def covertype(quick: bool) -> tuple[Array, Array]:
     """The integers of Covertype and its seven classes; made-up ones without it."""
     if COVERTYPE.exists() and not quick:
         table = read_table(COVERTYPE)
-        X = np.column_stack([table[name].numbers() for name in table.names]).astype(np.int16)
-        return X[:, :-1], X[:, -1]
+        cells = np.column_stack([table[name].numbers() for name in table.names]).astype(np.int16)
+        return cells[:, :-1], cells[:, -1]
     X, signal = smooth_data(3_000, 8, few=True)
     return X, np.digitize(signal, [-2, -1, 0, 1, 2, 3])
 
