@@ -34,6 +34,12 @@ def test_the_version_is_that_of_the_library():
     assert (result.exit_code, result.stdout) == (0, f"empirisk {empirisk.__version__}\n")
 
 
+def test_the_command_is_a_module_of_the_interpreter_too():
+    command = [sys.executable, "-m", "empirisk", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, f"empirisk {empirisk.__version__}\n")
+
+
 def test_help_tells_the_exit_codes_and_loads_nothing_heavy():
     assert "Exit codes" in run("fit", "--help").stdout
     code = (
