@@ -166,6 +166,15 @@ class CannotSubtractError(EmpiriskError):
     """A plan-wide rung declines: it would be less exact than fitting each fold. Says why."""
 
 
+def refuse_no_partition(plan: "Plan") -> None:
+    """Raise a CannotSubtractError unless each row is held out once and trains otherwise."""
+    if not plan.is_partition:
+        raise CannotSubtractError(
+            f"the training parts of the plan ({plan.kind}) are not the complements of folds, so "
+            "there is nothing to subtract from"
+        )
+
+
 class PathMixin:
     """What a learner of this library tells the engine.
 

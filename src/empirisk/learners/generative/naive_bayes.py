@@ -23,7 +23,13 @@ from empirisk.learners.generative.mixed_rows import ColumnBlock, MixedRows
 from empirisk.learners.generative.more_levels import with_new_levels
 from empirisk.learners.generative.readable_bayes import NAME_CATEGORIES, ReadableBayes, codes_of
 from empirisk.learners.generative.settings import checked_priors
-from empirisk.risk.axis import Axis, CannotSubtractError, HeldOut, Output, PathMixin
+from empirisk.risk.axis import (
+    Axis,
+    HeldOut,
+    Output,
+    PathMixin,
+    refuse_no_partition,
+)
 from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.complaints import refuse_one_class
@@ -278,16 +284,13 @@ class NaiveBayes(ReadableBayes, PathMixin, ClassifierMixin, BaseEstimator):
     ) -> HeldOut:
         """Folds from the statistics of the other folds; leave-one-out from those of the rows before
         and after each row."""
-        if not plan.is_partition:
-            raise CannotSubtractError(
-                f"the training parts of the plan ({plan.kind}) are not the complements of folds"
-            )
+        refuse_no_partition(plan)
         rows = X if isinstance(X, MixedRows) else self.design(X)
         hows = [self._smoothing(value) for value in values]
         priors = checked_priors(self.priors, n_classes)
         training = TrainingRows(rows, y, sample_weight, n_classes, priors, hows)
         with one_blas_thread():
-            if plan.repeats == 1 and plan.n_splits == plan.n:
+            if plan.leaves_one_out:
                 return HeldOut(predict_left_out(training, output, rows_per_block))
             return HeldOut(predict_folds(training, plan, output, rows_per_block))
 

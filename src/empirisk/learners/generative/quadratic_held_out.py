@@ -107,7 +107,6 @@ def predict_folds(
     parts: UntiedParts, plan: Plan, output: Output, rows_per_block: int
 ) -> Iterator[Block]:
     """Predictions of the held-out rows of a partition, each fold by its own rule."""
-    alone = plan.repeats == 1 and plan.n_splits == plan.n
-    if alone and list(parts.points) == [Point(1.0, 0.0)]:
+    if plan.leaves_one_out and list(parts.points) == [Point(1.0, 0.0)]:
         return predict_left_out(parts, output, rows_per_block)
     return predict_by_folds(parts, plan, output, rows_per_block)
