@@ -15,7 +15,7 @@ import sklearn.ensemble as peers
 from sklearn.datasets import load_digits
 
 from benchmarks.case import Case, Quality, Target, benchmark
-from benchmarks.trees import COVERTYPE, LIBRARIES, smooth_data
+from benchmarks.trees import COVERTYPE, LIBRARIES, covertype, smooth_data
 from empirisk import RandomForestClassifier, RandomForestRegressor, read_table
 from empirisk.runtime.arrays import Array
 
@@ -100,15 +100,7 @@ def forest_covertype(quick: bool) -> Case:
 
     All rows are fitted and timed; quality is that of 20 trees without every twentieth row.
     """
-    X: Array
-    y: Array
-    if COVERTYPE.exists() and not quick:
-        table = read_table(COVERTYPE)
-        X = np.column_stack([table[name].numbers() for name in table.names]).astype(np.int16)
-        X, y = X[:, :-1], X[:, -1]
-    else:
-        X, signal = smooth_data(3_000, 8, few=True)
-        y = np.digitize(signal, [-2, -1, 0, 1, 2, 3])
+    X, y = covertype(quick)
     new = np.random.default_rng(0).permutation(len(X)) < len(X) // 20
 
     def below(ours: Any, peer: Any) -> float:

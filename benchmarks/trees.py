@@ -43,6 +43,16 @@ def smooth_data(n: int, p: int, *, few: bool = False, seed: int = 0) -> tuple[Fl
     return X, signal + rng.normal(size=n)
 
 
+def covertype(quick: bool) -> tuple[Array, Array]:
+    """The integers of Covertype and its seven classes; made-up ones without it."""
+    if COVERTYPE.exists() and not quick:
+        table = read_table(COVERTYPE)
+        cells = np.column_stack([table[name].numbers() for name in table.names]).astype(np.int16)
+        return cells[:, :-1], cells[:, -1]
+    X, signal = smooth_data(3_000, 8, few=True)
+    return X, np.digitize(signal, [-2, -1, 0, 1, 2, 3])
+
+
 def fit_case(ours: Any, peer: Any, X: Array, y: Array, new: Array, target: Array) -> Case:
     """Both are fitted on rows (X, y); what they predict of new rows must be as good."""
     return Case(
@@ -94,15 +104,7 @@ def tree_covertype(quick: bool) -> Case:
 
     All rows are fitted and timed; quality is that of fits without every twentieth row.
     """
-    X: Array
-    y: Array
-    if COVERTYPE.exists() and not quick:
-        table = read_table(COVERTYPE)
-        X = np.column_stack([table[name].numbers() for name in table.names]).astype(np.int16)
-        X, y = X[:, :-1], X[:, -1]
-    else:
-        X, signal = smooth_data(3_000, 8, few=True)
-        y = np.digitize(signal, [-2, -1, 0, 1, 2, 3])
+    X, y = covertype(quick)
     ours, peer = DecisionTreeClassifier(), peers.DecisionTreeClassifier(random_state=0)
     new = np.random.default_rng(0).permutation(len(X)) < len(X) // 20
 

@@ -105,11 +105,11 @@ def test_signals_are_one_pixel_high_and_go_to_nodes():
     assert not named(ax, "one")  # the node 1 is drawn beside nodes alone
 
 
-def test_inputs_and_outputs_have_their_names():
+def test_inputs_have_their_names():
     inputs = ["bill_length", "depth $ in mm", "x" * 40, "mass"]
-    ax = draw_network_graph(MLP, inputs=inputs, outputs=["Adelie", "Chinstrap", "Gentoo"])
+    ax = draw_network_graph(MLP, inputs=inputs)
     said = words(ax)
-    assert {"bill_length", "depth $ in mm", "mass", "Adelie", "Gentoo"} <= set(said)
+    assert {"bill_length", "depth $ in mm", "mass"} <= set(said)
     assert "x" * 21 + "..." in said
     ax.figure.draw_without_rendering()
     whole = ax.get_window_extent()

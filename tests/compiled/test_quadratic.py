@@ -17,8 +17,8 @@ def test_it_ends_at_the_minimum_and_says_when(run, seed):
     H, gradient, start = X.T @ X, rng.normal(size=6) * 5, rng.normal(size=6)
     penalty, gradient[4] = rng.uniform(0.5, 3, size=6), 0.0
     step, slope = np.zeros(6), gradient.copy()
-    assert run(penalised_quadratic)(H, gradient, start, penalty, step, slope, 1e-12, 2) == -1
-    done = run(penalised_quadratic)(H, gradient, start, penalty, step, slope, 1e-12, 2000)
+    assert run(penalised_quadratic)(H, start, penalty, step, slope, 1e-12, 2) == -1
+    done = run(penalised_quadratic)(H, start, penalty, step, slope, 1e-12, 2000)
     assert 2 < done < 2000
     assert_allclose(slope, gradient + H @ step, rtol=0, atol=SUMMED)
     assert step[4] == 0
@@ -27,4 +27,4 @@ def test_it_ends_at_the_minimum_and_says_when(run, seed):
     on = (end != 0) & moving
     assert_allclose(slope[on], -penalty[on] * np.sign(end[on]), rtol=0, atol=SOLVED)
     assert (np.abs(slope[still]) <= penalty[still]).all()
-    assert run(penalised_quadratic)(H, gradient, start, penalty, step, slope, 1e-12, 1) == 1
+    assert run(penalised_quadratic)(H, start, penalty, step, slope, 1e-12, 1) == 1

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from empirisk.compiled import ranking
-from empirisk.data.rank_coding import RankCoding, code_column, places_of, rank_numbers
+from empirisk.data.coded_column import code_column, places_of, rank_numbers
+from empirisk.data.rank_coding import RankCoding
 from empirisk.data.raw_columns import RawColumn, chosen_categories
 from empirisk.data.table import Table
 from empirisk.runtime.errors import DataError, ParameterError

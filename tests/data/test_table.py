@@ -1,7 +1,6 @@
 """Table: rows, columns, digests and copies; nothing lost on the way."""
 
 import copy
-import datetime as dt
 import pickle
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
+from data.mixed_columns import COLUMNS, KINDS
 from empirisk import (
     LinearDiscriminantAnalysis,
     LinearRegression,
@@ -31,27 +31,6 @@ from empirisk import (
 )
 from empirisk.data.table import Table
 from empirisk.runtime.errors import DataError, DataTypeError
-
-DAY = dt.datetime(2024, 2, 29, 12)
-COLUMNS = {
-    "count": [1, 2, None, 4],
-    "size": [1.5, None, 2.0, 3.0],
-    "city": ["Oslo", "Rome", "Rome", "Oslo"],
-    "name": ["a", "b", "c", None],
-    "smoker": [True, None, False, True],
-    "day": [DAY, None, DAY + dt.timedelta(days=1), DAY],
-    "none": [None, None, None, None],
-}
-KINDS = {
-    "count": "number",
-    "size": "number",
-    "city": "category",
-    "name": "text",
-    "smoker": "boolean",
-    "day": "date",
-    "none": "number",
-}
-
 
 CELLS = st.fixed_dictionaries(
     {

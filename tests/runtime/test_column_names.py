@@ -11,7 +11,8 @@ import pytest
 
 from empirisk.runtime import column_names as kept
 from empirisk.runtime.column_names import column_names, name_columns, no_column
-from empirisk.runtime.validation import check_fit, numbers
+from empirisk.runtime.conversion import numbers
+from empirisk.runtime.validation import check_fit
 
 FRAME = pd.DataFrame({"a": [1.0, 2.0, 4.0], "b": [0.0, 1.0, 1.0]})
 

@@ -8,8 +8,9 @@ import pytest
 import scipy.sparse
 from sklearn.linear_model import LinearRegression as Learner
 
+from empirisk.runtime.conversion import numbers
 from empirisk.runtime.errors import DataError, DataTypeError, EmpiriskError
-from empirisk.runtime.validation import check_fit, numbers
+from empirisk.runtime.validation import check_fit
 
 ROWS = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0], [0.0, -1.0, -2.0]])
 FRAME = pd.DataFrame(ROWS, columns=["a", "b", "c"])

@@ -18,24 +18,19 @@ CHANCES = ("softmax", "sigmoid", "logistic")  # activations that give probabilit
 
 
 def draw_network_graph(
-    parts: Sequence[GraphPart],
-    *,
-    inputs: Sequence[str] | None = None,
-    outputs: Sequence[str] | None = None,
-    ax: Any = None,
+    parts: Sequence[GraphPart], *, inputs: Sequence[str] | None = None, ax: Any = None
 ) -> Any:
     """Layers from left to right, the inputs first.
 
     Features are nodes, of many the first five and the last; pictures and signals are stacks of
     sheets. A node 1 stands for the biases of a dense layer. Below are the shape of what a layer
-    gives out, its activation, and how many parameters it has. `inputs` and `outputs` are names
-    written beside the first and the last nodes. Text is made smaller until the graph fits into
-    given axes; without them the figure is made as large as the graph.
+    gives out, its activation, and how many parameters it has. `inputs` are names written beside
+    the first nodes. Text is made smaller until the graph fits into given axes; without them the
+    figure is made as large as the graph.
     """
     placed = columns(parts)
-    beside = [_widest(placed[0], inputs), _widest(placed[-1], outputs)]
-    left = min(_left(each) for each in placed) - GAP - beside[0]
-    right = max(2 * each.x - _left(each) for each in placed) + GAP + beside[1]
+    left = min(_left(each) for each in placed) - GAP - _widest(placed[0], inputs)
+    right = max(2 * each.x - _left(each) for each in placed) + GAP
     words = max(each.bottom for each in placed) + GAP
     top = min(each.top for each in placed) - GAP - 1.6 * LINE
     bottom = words + LINE * (max(len(part.lines()) for part in parts) + 1.6)
@@ -45,8 +40,7 @@ def draw_network_graph(
     for j, each in enumerate(placed):
         _draw_column(ax, j, each, j + 1 == len(placed), scale)
         _write(ax, each.x, words, [each.part.name, *each.part.lines()], scale)
-    _write_beside(ax, placed[0], inputs, -1, scale)
-    _write_beside(ax, placed[-1], outputs, 1, scale)
+    _write_before(ax, placed[0], inputs, scale)
     total = sum(part.n_parameters for part in parts)
     ax.text((left + right) / 2, top + LINE, f"{total:,} parameters in all", fontsize=FONT * scale,
             ha="center", va="center", color="0.3")  # fmt: skip
@@ -178,17 +172,15 @@ def _short(name: str) -> str:
 
 
 def _widest(column: Column, names: Sequence[str] | None) -> float:
-    """Points that the names beside the nodes take."""
+    """Points that the names before the nodes take."""
     if names is None or not column.nodes:
         return 0.0
     return max(text_width(_short(names[k])) for k in column.nodes) + RADIUS
 
 
-def _write_beside(
-    ax: Any, column: Column, names: Sequence[str] | None, side: int, scale: float
-) -> None:
+def _write_before(ax: Any, column: Column, names: Sequence[str] | None, scale: float) -> None:
     if names is None:
         return
     for k, y in column.nodes.items():
-        ax.text(column.x + side * (RADIUS + 4), y, _short(names[k]), fontsize=FONT * scale,
-                ha="left" if side == 1 else "right", va="center", parse_math=False)  # fmt: skip
+        ax.text(column.x - RADIUS - 4, y, _short(names[k]), fontsize=FONT * scale,
+                ha="right", va="center", parse_math=False)  # fmt: skip

@@ -6,7 +6,7 @@ from empirisk.compiled.decorator import compiled
 
 
 @compiled
-def penalised_quadratic(hessian, gradient, start, penalty, step, slope, tol, sweeps):
+def penalised_quadratic(hessian, start, penalty, step, slope, tol, sweeps):
     """Minimise g'd + d'Hd/2 + sum_j penalty_j |b_j + d_j| over d, cyclically, in place.
 
     `slope` is g + Hd and kept so. Ends when no coordinate of a sweep moves further than `tol` in

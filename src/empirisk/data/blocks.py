@@ -14,9 +14,10 @@ from sklearn.utils.validation import check_array, validate_data
 
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.complaints import refuse_missing_labels, refuse_not_finite
+from empirisk.runtime.conversion import numbers
 from empirisk.runtime.errors import DataError, DataTypeError
 from empirisk.runtime.parallel import AHEAD, stream
-from empirisk.runtime.validation import check_weights, numbers
+from empirisk.runtime.targets import check_weights
 
 ROWS_PER_BLOCK = 4096
 """Large enough for BLAS to run at full speed, small enough for a block to stay in the cache."""

@@ -33,7 +33,7 @@ from empirisk.runtime.column_names import check_names, column_names, name_column
 from empirisk.runtime.complaints import refuse_query
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread, slices
-from empirisk.runtime.validation import check_weights
+from empirisk.runtime.targets import check_weights
 
 FoldMap = Callable[[Moments], tuple[Floats, Floats]]
 """From the moments of the training rows of Z to A and b."""

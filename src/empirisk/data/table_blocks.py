@@ -12,7 +12,7 @@ from empirisk.data.table import Table
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import DataError
 from empirisk.runtime.parallel import slices
-from empirisk.runtime.validation import check_weights
+from empirisk.runtime.targets import check_weights
 
 
 class TableBlocks:

@@ -12,8 +12,9 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from empirisk.data.coded_column import CodedColumn, places_of
 from empirisk.data.frames import default_names
-from empirisk.data.rank_coding import CodedColumn, RankCoding, places_of
+from empirisk.data.rank_coding import RankCoding
 from empirisk.data.raw_columns import chosen_categories, column_names, is_frame
 from empirisk.data.table import Table
 from empirisk.runtime.arrays import Array, Floats
@@ -25,8 +26,8 @@ from empirisk.runtime.complaints import (
     refuse_infinite,
     refuse_query,
 )
+from empirisk.runtime.conversion import dense
 from empirisk.runtime.errors import DataError
-from empirisk.runtime.validation import dense
 
 NAME_CATEGORIES = "name the columns of words in categorical_features, or give a data frame"
 EVERY = "every column"

@@ -66,7 +66,7 @@ def training_numbers(loss: RegressionLoss, y: Floats, weight: Floats, plan: Plan
         return np.stack(columns, axis=1)
     if plan.is_partition and isinstance(loss, Squared):
         return np.concatenate([_means_outside(fold, y, weight) for fold in plan.fold])
-    if _leaves_one_out(plan) and isinstance(loss, Absolute | Quantile):
+    if plan.leaves_one_out and isinstance(loss, Absolute | Quantile):
         q = loss.q if isinstance(loss, Quantile) else 0.5
         return quantiles_without_each(y, weight, q)[np.argsort(plan.fold[0])]
     best = np.empty(plan.n_splits)
@@ -75,10 +75,6 @@ def training_numbers(loss: RegressionLoss, y: Floats, weight: Floats, plan: Plan
         train = plan.train(s)
         best[s] = loss.best_constant(y[train], weight[train])
     return best
-
-
-def _leaves_one_out(plan: Plan) -> bool:
-    return plan.is_partition and plan.repeats == 1 and plan.n_splits == plan.n
 
 
 def _means_outside(fold: Array, y: Floats, weight: Floats) -> Floats:

@@ -33,7 +33,7 @@ HOMES = {
     "Category": "empirisk.data.features",
     "ClassDensities": "empirisk.learners.generative.class_densities",
     "ClassStatistics": "empirisk.learners.generative.bayes_rule",
-    "CodedColumn": "empirisk.data.rank_coding",
+    "CodedColumn": "empirisk.data.coded_column",
     "ColumnBlock": "empirisk.learners.generative.mixed_rows",
     "ColumnMoments": "empirisk.data.column_moments",
     "ColumnSamples": "empirisk.data.column_samples",

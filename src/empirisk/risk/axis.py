@@ -15,9 +15,9 @@ from sklearn.base import BaseEstimator
 
 from empirisk.risk.judges import Judges
 from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.conversion import numbers
 from empirisk.runtime.errors import EmpiriskError, ParameterError
 from empirisk.runtime.parallel import stream
-from empirisk.runtime.validation import numbers
 
 if TYPE_CHECKING:
     from empirisk.losses import Loss
@@ -164,6 +164,15 @@ class HeldOut(NamedTuple):
 
 class CannotSubtractError(EmpiriskError):
     """A plan-wide rung declines: it would be less exact than fitting each fold. Says why."""
+
+
+def refuse_no_partition(plan: "Plan") -> None:
+    """Raise a CannotSubtractError unless each row is held out once and trains otherwise."""
+    if not plan.is_partition:
+        raise CannotSubtractError(
+            f"the training parts of the plan ({plan.kind}) are not the complements of folds, so "
+            "there is nothing to subtract from"
+        )
 
 
 class PathMixin:

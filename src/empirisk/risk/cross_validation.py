@@ -2,7 +2,6 @@
 
 from typing import Any, TypeGuard
 
-import numpy as np
 from sklearn.model_selection import LeaveOneGroupOut, LeaveOneOut
 
 from empirisk.losses import Loss, as_loss
@@ -89,14 +88,8 @@ def evaluate(
         classes=known_classes(predictor),
     )
     prediction = foreign_prediction(predictor, problem.X, problem, problem.loss.output)
-    table = LossTable(
-        losses=problem.row_losses(prediction),
-        weight=problem.weight,
-        unit=problem.unit,
-        split=np.zeros(problem.n, dtype=np.int64),
-        n_train=np.inf,
-        kind="test",
-        bounds=problem.loss.bounds,
+    table = LossTable.of_test_rows(
+        problem.row_losses(prediction), problem.weight, problem.unit, problem.loss.bounds
     )
     return RiskEstimate.of(
         table,

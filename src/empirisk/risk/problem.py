@@ -32,7 +32,7 @@ from empirisk.risk.target import codes_of, numbers_of
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.column_names import column_names, name_columns
 from empirisk.runtime.errors import DataError, ParameterError
-from empirisk.runtime.validation import check_weights
+from empirisk.runtime.targets import check_weights
 
 
 @dataclass(frozen=True, eq=False)

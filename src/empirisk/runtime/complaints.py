@@ -20,6 +20,11 @@ _REMEDIES = {
 }
 
 
+def learner_name(estimator: Any) -> str:
+    """How to speak of an estimator; a text says so itself."""
+    return estimator if isinstance(estimator, str) else type(estimator).__name__
+
+
 def refuse_dates(table: Any, subject: str, name: str) -> None:
     """Dates would turn into numbers, unasked: days here, nanoseconds there."""
     for j, dtype in enumerate(_dtypes(table)):

@@ -105,7 +105,7 @@ def _penalised_step(H: Floats, gradient: Floats, b: Floats, penalty: Floats, tol
     longest = np.abs(gradient[curvature > 0]) / np.sqrt(curvature[curvature > 0])
     exactness = max(tol, COARSE * float(longest.max(initial=0.0)))
     for _ in range(MOST_SWEEPS // SWEEPS):
-        done = _sweeps(H, gradient, b, penalty, step, slope, exactness)
+        done = _sweeps(H, b, penalty, step, slope, exactness)
         exact = _on_support(H, gradient, b, penalty, step)
         if exact is not None:
             return exact
@@ -118,7 +118,6 @@ def _penalised_step(H: Floats, gradient: Floats, b: Floats, penalty: Floats, tol
 
 def _sweeps(
     H: Floats,
-    gradient: Floats,
     b: Floats,
     penalty: Floats,
     step: Floats,
@@ -131,7 +130,7 @@ def _sweeps(
     for first in range(0, SWEEPS, at_once):
         check_deadline()
         few = min(at_once, SWEEPS - first)
-        done = penalised_quadratic(H, gradient, b, penalty, step, slope, exactness, few)
+        done = penalised_quadratic(H, b, penalty, step, slope, exactness, few)
         if done >= 0:
             break
     return int(done)

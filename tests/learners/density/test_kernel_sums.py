@@ -8,7 +8,9 @@ from scipy.special import logsumexp
 from empirisk.compiled.densities import leaf_sums, leaves, line_boxes, local_fits, pair_sums
 from empirisk.compiled.densities.kernels import EXPONENTIAL, GAUSSIAN
 from empirisk.compiled.densities.line_boxes import BINS
-from empirisk.learners.density.kernel_sums import ROWS_OF_BIN, KernelSums, LeafSums, LineSums
+from empirisk.learners.density.kernel_sums import KernelSums
+from empirisk.learners.density.leaf_sums import LeafSums
+from empirisk.learners.density.line_sums import ROWS_OF_BIN, LineSums
 from tolerances import LAST_BITS, SUMMED
 
 RNG = np.random.default_rng(0)

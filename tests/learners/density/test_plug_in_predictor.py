@@ -266,3 +266,14 @@ def test_parameters_are_checked(wrong, words, data):
     X, y = data
     with pytest.raises(ParameterError, match=words):
         PlugInPredictor(**wrong).fit(X, y > 1 if wrong.get("loss") == "zero_one" else y)
+
+
+def test_the_conditional_risk_is_what_the_model_expects_of_its_own_answer():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2))
+    y = X[:, 0] + rng.normal(size=80)
+    normal = PlugInPredictor(LinearRegression()).fit(X, y)
+    assert_allclose(normal.conditional_risk(X[:5]), normal.noise_variance_, rtol=SUMMED)
+    classes = PlugInPredictor(NaiveBayes(), loss="zero_one").fit(X, y > 0)
+    doubt = 1 - classes.predict_proba(X).max(axis=1)
+    assert_allclose(classes.conditional_risk(X), doubt, rtol=SUMMED, atol=SUMMED)

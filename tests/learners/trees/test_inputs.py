@@ -257,11 +257,6 @@ def test_infinite_identifiers_are_refused_by_name():
         DecisionTreeRegressor().fit(pd.DataFrame({"x": [1.0, np.inf]}), [0.0, 1.0])
 
 
-def test_names_that_stand_twice_are_refused():
-    with pytest.raises(DataError, match="'a' stands for columns 0 and 1"):
-        DecisionTreeRegressor().fit(pd.DataFrame(np.eye(3), columns=["a", "a", "b"]), np.ones(3))
-
-
 def test_numbers_where_dates_were_are_refused_in_an_array_too():
     days = pd.DataFrame({"d": pd.to_datetime(["2024-01-01", "2024-01-02"])})
     model = DecisionTreeRegressor().fit(days, [0.0, 1.0])

@@ -17,7 +17,7 @@ from empirisk import (
     load,
     save,
 )
-from empirisk.data.rank_coding import places_of
+from empirisk.data.coded_column import places_of
 from empirisk.learners.trees.wording import spelled
 from empirisk.runtime.errors import ParameterError
 from tolerances import SUMMED

@@ -16,7 +16,8 @@ from empirisk import (
     number_of_clusters,
 )
 from empirisk.learners.unsupervised.agreement import adjusted_rand
-from empirisk.learners.unsupervised.number_of_clusters import Measure, curvature
+from empirisk.learners.unsupervised.cluster_curves import curvature
+from empirisk.learners.unsupervised.number_of_clusters import Measure
 from empirisk.runtime.errors import DataError, ParameterError
 from tolerances import SUMMED
 

@@ -71,7 +71,7 @@ def search_levels(
     else:
         least = units[MIN_CURVATURE]
         weigh(rules, sums, n - 1, missing, node.first, node.second, l2, least, gains)
-        best = first_largest(gains, patterns, n - 1)
+        best = first_largest(patterns, n - 1)
         worth, before = gains[best], worth_of(rules, node.first, node.second, l2)
         best = best if worth >= 0.0 else -1
     if best < 0:

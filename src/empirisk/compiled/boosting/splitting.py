@@ -74,11 +74,11 @@ def weigh(rules, sums, n, missing, node_first, node_second, l2, min_curvature, g
 
 
 @compiled(inner=True)
-def first_largest(gains, patterns, n):
+def first_largest(patterns, n):
     """The place of the first of n gains that is as large as the largest, to rounding.
 
-    patterns are the same numbers as int64: numbers that are not negative are ordered as their bits
-    are, and whole numbers are compared many at a time.
+    patterns are the gains as int64: numbers that are not negative are ordered as their bits are,
+    and whole numbers are compared many at a time.
     """
     largest = np.int64(-1)
     for b in range(n):
@@ -148,7 +148,7 @@ def search_numbers(
         if way:
             missing[0], missing[1] = firsts[n_bins], seconds[n_bins]
         weigh(rules, sums, n - way, missing, node.first, node.second, l2, min_curvature, gains)
-        at = np.int64(first_largest(gains, patterns, n - way))
+        at = np.int64(first_largest(patterns, n - way))
         if gains[at] >= 0.0 and (gain < 0.0 or is_larger(gains[at], gain)):
             best, gain, missing_left = at, gains[at], way
     if gain < 0.0:

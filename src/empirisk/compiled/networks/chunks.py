@@ -35,7 +35,7 @@ def enter_chunk(network, data, rows, c, room, seed, draw):
 @compiled(inner=True, makes_arrays=True, signatures=3)
 def learn_chunk(network, data, head, rows, total, c, room, seed, draw):
     """sum_i w_i L(y_i, f(x_i)) / total of these rows, and its gradient in that of the chunk."""
-    layers, rates, params = network
+    layers, _, params = network
     X, _, _, y, weight = data
     kind, number = head
     gradients, values, deltas, marks, scratch, aims, shares = room
@@ -51,5 +51,5 @@ def learn_chunk(network, data, head, rows, total, c, room, seed, draw):
                 aim[k, i] = y[rows[i], k]
     delta = matrix(deltas[c, 0], START, f.shape[0], n)
     loss = head_loss(kind, number, f, aim, shares[c, :n], delta)
-    go_back(layers, rates, params, gradients[c], values[c], marks[c], scratch[c], deltas[c], n)
+    go_back(layers, params, gradients[c], values[c], marks[c], scratch[c], deltas[c], n)
     return loss

@@ -22,9 +22,9 @@ def outputs(network, data, rows, room, seed, draw, to):
 @compiled(signatures=2)
 def gradient(network, room, n):
     """The gradient of the parameters, once dL/d(output) is in the first of the deltas."""
-    layers, rates, params = network
+    layers, _, params = network
     gradients, values, deltas, marks, scratch, _, _ = room
-    go_back(layers, rates, params, gradients[0], values[0], marks[0], scratch[0], deltas[0], n)
+    go_back(layers, params, gradients[0], values[0], marks[0], scratch[0], deltas[0], n)
 
 
 @compiled(signatures=2)

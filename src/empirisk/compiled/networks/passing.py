@@ -50,7 +50,7 @@ def go_forth(layers, rates, params, values, marks, scratch, n, seed, draw):
 
 
 @compiled(inner=True, makes_arrays=True, signatures=2)
-def go_back(layers, rates, params, gradient, values, marks, scratch, deltas, n):
+def go_back(layers, params, gradient, values, marks, scratch, deltas, n):
     """The gradient of all parameters, from dL/d(output) in the first rows of deltas[0].
 
     The two rows of deltas are in turn what a layer is given and what it hands on. `values` are

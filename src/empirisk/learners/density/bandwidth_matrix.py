@@ -120,5 +120,5 @@ def offset_of(rows: Floats) -> Floats:
 
 
 def power_of_two(number: float) -> float:
-    """The one just above a number, or 1 for 0."""
+    """The least that is not below a number, or 1 for 0."""
     return float(2.0 ** np.clip(np.ceil(np.log2(number)), -1020, 1020)) if number > 0 else 1.0

@@ -110,10 +110,6 @@ class Full:
         """The covariance matrix of each component, (K, p, p)."""
         return covariances
 
-    def of_matrices(self, matrices: Floats) -> Floats:
-        """In this form, of matrices that have this structure."""
-        return matrices
-
     def in_units(self, covariances: Floats, unit: Floats) -> Floats:
         """Of x = z / unit, of covariances of z."""
         return covariances / unit / unit[:, np.newaxis]
@@ -149,9 +145,6 @@ class Tied(Full):
     def matrices(self, covariances: Floats, K: int, p: int) -> Floats:
         return np.broadcast_to(covariances, (K, p, p))
 
-    def of_matrices(self, matrices: Floats) -> Floats:
-        return matrices.mean(axis=0)
-
     def n_parameters(self, K: int, p: int) -> int:
         return p * (p + 1) // 2
 
@@ -173,9 +166,6 @@ class Diagonal(Full):
 
     def matrices(self, covariances: Floats, K: int, p: int) -> Floats:
         return covariances[:, :, np.newaxis] * np.eye(p)
-
-    def of_matrices(self, matrices: Floats) -> Floats:
-        return np.diagonal(matrices, axis1=1, axis2=2).copy()
 
     def in_units(self, covariances: Floats, unit: Floats) -> Floats:
         return covariances / unit / unit
@@ -208,9 +198,6 @@ class Spherical(Diagonal):
     def matrices(self, covariances: Floats, K: int, p: int) -> Floats:
         return np.broadcast_to(covariances, (K,))[:, np.newaxis, np.newaxis] * np.eye(p)
 
-    def of_matrices(self, matrices: Floats) -> Floats:
-        return np.diagonal(matrices, axis1=1, axis2=2).mean(axis=1)
-
     def in_units(self, covariances: Floats, unit: Floats) -> Floats:
         return covariances / unit[0] / unit[0]
 
@@ -231,9 +218,6 @@ class Sieve(Spherical):
 
     def fitted(self, mass: Floats, scatter: Floats, floor: CovarianceFloor) -> Floats:
         return super().fitted(mass.sum(keepdims=True), scatter.sum(axis=0, keepdims=True), floor)
-
-    def of_matrices(self, matrices: Floats) -> Floats:
-        return super().of_matrices(matrices).mean(keepdims=True)
 
     def n_parameters(self, K: int, p: int) -> int:
         return 1

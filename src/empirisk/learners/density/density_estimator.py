@@ -19,7 +19,7 @@ from empirisk.risk.estimate import RiskEstimate
 from empirisk.risk.without_labels import risk_along_axis
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import ParameterError
-from empirisk.runtime.validation import check_weights
+from empirisk.runtime.targets import check_weights
 
 
 class DensityMixin(PathMixin):

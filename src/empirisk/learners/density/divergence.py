@@ -18,10 +18,11 @@ from sklearn.utils.validation import check_is_fitted
 from empirisk.learners.density.class_conditional import log_density
 from empirisk.learners.density.parametric_density import GAUSSIAN, ParametricDensity
 from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.conversion import numbers
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.scalars import is_whole
 from empirisk.runtime.streams import spawn
-from empirisk.runtime.validation import check_weights, numbers
+from empirisk.runtime.targets import check_weights
 
 Method = Literal["closed form", "Monte Carlo", "nearest neighbours"]
 N_DRAWS = 10_000

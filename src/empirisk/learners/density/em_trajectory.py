@@ -12,8 +12,8 @@ from empirisk.learners.density.tiled_rows import Place
 from empirisk.learners.soundness import is_floats
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.column_names import shown_names
+from empirisk.runtime.conversion import numbers
 from empirisk.runtime.errors import DataError
-from empirisk.runtime.validation import numbers
 from empirisk.solvers.em import Ascent
 
 

@@ -40,7 +40,8 @@ from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.scalars import is_number
 from empirisk.runtime.streams import generator, spawn
-from empirisk.runtime.validation import check_predict, check_rows, check_weights
+from empirisk.runtime.targets import check_weights
+from empirisk.runtime.validation import check_predict, check_rows
 
 
 class KernelDensity(KeptRowsMixin, DensityMixin, BaseEstimator):

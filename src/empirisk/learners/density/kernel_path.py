@@ -11,7 +11,14 @@ from empirisk.learners.density.bandwidth_matrix import HUGE, numbers_of, power_o
 from empirisk.learners.density.bandwidth_rules import LARGE
 from empirisk.learners.density.pair_sums import pair_logs
 from empirisk.learners.density.support import checked_support, inside
-from empirisk.risk.axis import Block, CannotSubtractError, HeldOut, Output, Path
+from empirisk.risk.axis import (
+    Block,
+    CannotSubtractError,
+    HeldOut,
+    Output,
+    Path,
+    refuse_no_partition,
+)
 from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.parallel import slices
@@ -121,8 +128,7 @@ def held_out_densities(
     """Losses of held-out rows: each pair of rows of different folds counts for both."""
     learner._check_parameters(rows.shape[1])
     numbers = numbers_of(values)
-    if not plan.is_partition:
-        raise CannotSubtractError("the training parts are not the rest of a partition")
+    refuse_no_partition(plan)
     if numbers is None:
         raise CannotSubtractError("the bandwidth depends on the training rows")
     if alone_is_faster(learner, rows) and plan.n_splits <= 100 * plan.repeats:

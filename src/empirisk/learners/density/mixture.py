@@ -13,10 +13,12 @@ from empirisk.learners.density.density_estimator import DensityMixin, weighted_s
 from empirisk.risk.axis import Axis
 from empirisk.risk.without_labels import FittedPath
 from empirisk.runtime.arrays import Floats, Ints
+from empirisk.runtime.conversion import numbers
 from empirisk.runtime.errors import ConvergenceWarning, DataError, ParameterError
 from empirisk.runtime.scalars import check_parameters, is_number, is_whole
 from empirisk.runtime.streams import generator, spawn
-from empirisk.runtime.validation import check_rows, check_weights, numbers
+from empirisk.runtime.targets import check_weights
+from empirisk.runtime.validation import check_rows
 
 MOST_COMPONENTS = 20  # of the default grid
 

@@ -14,7 +14,7 @@ from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import ParameterError, RankWarning
 from empirisk.runtime.scalars import is_whole
 from empirisk.runtime.streams import settled, spawn
-from empirisk.runtime.validation import check_weights
+from empirisk.runtime.targets import check_weights
 
 Criterion = Literal["bic", "icl", "aic", "held_out"]
 WHY = {

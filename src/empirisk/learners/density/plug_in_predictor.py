@@ -27,7 +27,7 @@ from empirisk.risk.cross_validation import cross_validate
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.scalars import is_number
-from empirisk.runtime.validation import check_target
+from empirisk.runtime.targets import check_target
 
 HELD_OUT = "held_out"
 

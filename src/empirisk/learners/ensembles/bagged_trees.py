@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from empirisk.data.rank_coding import CodedColumn, RankCoding
+from empirisk.data.coded_column import CodedColumn
+from empirisk.data.rank_coding import RankCoding
 from empirisk.data.table_door import places_in, table_of
 from empirisk.learners.ensembles.columns import columns_of, for_columns, numbered
 from empirisk.learners.ensembles.members import AnyMembers, Training
@@ -21,6 +22,7 @@ from empirisk.learners.trees.regressor import DecisionTreeRegressor
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.parallel import parallel, slices
 from empirisk.runtime.streams import generator
+from empirisk.runtime.targets import coded
 
 ROWS_AT_ONCE = 2**13  # their places and their sums stay in the cache
 
@@ -36,7 +38,7 @@ def fit_tree(member: Any, training: Training, weight: Floats, columns: Ints | No
     coding = coded_columns(training.X, columns)[rows]
     y, weight, classes, learner = training.y[rows], weight[rows], None, member
     if training.n_classes:
-        classes, y = np.unique(y, return_inverse=True)
+        y, classes = coded(y)
         learner = member.for_classes(classes)
     order = tie_order(member, len(coding.columns)) if training.draws.by_lot else None
     n_classes = 0 if classes is None else len(classes)

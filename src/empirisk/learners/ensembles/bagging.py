@@ -34,7 +34,7 @@ from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.parallel import parallel
 from empirisk.runtime.progress import track
 from empirisk.runtime.streams import spawn
-from empirisk.runtime.validation import check_target, has_columns
+from empirisk.runtime.targets import check_target, coded, has_columns
 
 N_VALUES = 8
 
@@ -86,14 +86,14 @@ class Bagging(OneEstimator, BaggedPathMixin):
         )
         rows, X, target, weight, labels = kept_rows(X, target, weight, groups)
         unit = group_codes(labels, len(target))
-        coded: Array = target
+        codes: Array = target
         classes, learner = None, self
         if classifier:
-            classes, coded = np.unique(target, return_inverse=True)
+            codes, classes = coded(target)
             learner = self.for_classes(classes)
         n_classes = 0 if classes is None else len(classes)
         training = learner._training(
-            learner._designed(X), coded, weight if sample_weight is not None else None, unit,
+            learner._designed(X), codes, weight if sample_weight is not None else None, unit,
             n_classes, self.max_features, getattr(self, "feature_names_in_", None),
         )  # fmt: skip
         if classes is not None:

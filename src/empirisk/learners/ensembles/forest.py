@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import Tags
 
-from empirisk.data.rank_coding import CodedColumn, RankCoding
+from empirisk.data.coded_column import CodedColumn
+from empirisk.data.rank_coding import RankCoding
 from empirisk.data.table_door import code_table, table_of
 from empirisk.learners.class_codes import codes_among
 from empirisk.learners.ensembles.draws import Draws, draws_of
@@ -33,7 +34,7 @@ from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.scalars import is_flag, whole
 from empirisk.runtime.streams import spawn
-from empirisk.runtime.validation import check_target, has_columns
+from empirisk.runtime.targets import check_target, has_columns
 
 MOST_VALUES = 6  # of max_features, by default
 SUBSAMPLE = "balanced_subsample"

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from empirisk.data.rank_coding import CodedColumn, check_column
+from empirisk.data.coded_column import CodedColumn, check_column
 from empirisk.learners.trees.soundness import are_lists, check_array, is_preorder
 from empirisk.runtime.arrays import Array
 from empirisk.runtime.errors import DataError

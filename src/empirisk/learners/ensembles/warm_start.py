@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from empirisk.data.rank_coding import CodedColumn
+from empirisk.data.coded_column import CodedColumn
 from empirisk.learners.ensembles.bagged_trees import are_trees, shared_columns
 from empirisk.learners.ensembles.draws import Draws
 from empirisk.learners.ensembles.members import Training

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from empirisk.data.coded_column import check_column
 from empirisk.data.column_moments import ColumnMoments, LevelCounts
 from empirisk.data.column_samples import ColumnSamples
-from empirisk.data.rank_coding import check_column
 from empirisk.learners.generative.bayes_rule import ClassStatistics
 from empirisk.learners.generative.column_distributions import Smoothing
 from empirisk.learners.generative.mixed_rows import DISTRIBUTIONS, ColumnBlock, blocks_of, groups_of

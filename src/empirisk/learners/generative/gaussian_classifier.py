@@ -18,16 +18,24 @@ from empirisk.learners.generative.complete_rows import complete_rows, has_missin
 from empirisk.learners.generative.density_soundness import check_arrays
 from empirisk.learners.generative.discriminants import largest, log_posterior, posterior
 from empirisk.learners.generative.settings import checked_priors
-from empirisk.risk.axis import CannotSubtractError, HeldOut, Output, Path, PathMixin
+from empirisk.risk.axis import (
+    CannotSubtractError,
+    HeldOut,
+    Output,
+    Path,
+    PathMixin,
+    refuse_no_partition,
+)
 from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.column_names import column_names
 from empirisk.runtime.complaints import refuse_one_class
+from empirisk.runtime.conversion import numbers
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.scalars import is_whole
 from empirisk.runtime.streams import generator, spawn
-from empirisk.runtime.validation import check_fit, check_predict, numbers
+from empirisk.runtime.validation import check_fit, check_predict
 
 
 class GaussianClassifier(PathMixin, ClassifierMixin, BaseEstimator):
@@ -119,13 +127,9 @@ class GaussianClassifier(PathMixin, ClassifierMixin, BaseEstimator):
         rows_per_block: int,
     ) -> HeldOut:
         """Folds from the class moments of all rows minus those of the fold."""
-        if not plan.is_partition:
-            raise CannotSubtractError(
-                f"the training parts of the plan ({plan.kind}) are not the complements of folds"
-            )
+        refuse_no_partition(plan)
         Z, fold_map = (X.Z, X.fold_map) if isinstance(X, FoldDesign) else (X, None)
-        alone = plan.repeats == 1 and plan.n_splits == plan.n
-        if alone and fold_map is not None:
+        if plan.leaves_one_out and fold_map is not None:
             raise CannotSubtractError("without each row in turn the encoder is another one")
         if has_missing(Z):
             raise CannotSubtractError("rows with missing values are held out, and never train")

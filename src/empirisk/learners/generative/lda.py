@@ -227,7 +227,7 @@ class LinearDiscriminantAnalysis(
             fold_map=fold_map,
             shrinkages=[checked_shrinkage(value) for value in values],
         )
-        if plan.repeats == 1 and plan.n_splits == plan.n:
+        if plan.leaves_one_out:
             return HeldOut(predict_left_out(parts, output, rows_per_block))
         return HeldOut(predict_folds(parts, plan, output, rows_per_block))
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from empirisk.charts.log_ratios import draw_log_ratios
-from empirisk.data.rank_coding import CodedColumn
+from empirisk.data.coded_column import CodedColumn
 from empirisk.learners.trees.bounds import date_of
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from empirisk.data.coded_column import CodedColumn
 from empirisk.data.column_moments import ColumnMoments, LevelCounts
 from empirisk.data.column_samples import ColumnSamples
 from empirisk.data.frames import default_names
-from empirisk.data.rank_coding import CodedColumn
 from empirisk.data.raw_columns import RawColumn, as_category, is_frame, raw_columns
 from empirisk.data.table import Table
 from empirisk.data.table_door import refuse_infinite_cells

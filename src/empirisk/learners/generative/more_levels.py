@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from empirisk.data.coded_column import CodedColumn
 from empirisk.data.column_moments import LevelCounts
-from empirisk.data.rank_coding import CodedColumn
 from empirisk.data.raw_columns import RawColumn, as_category, raw_columns
 from empirisk.data.table_door import places_in
 from empirisk.learners.generative.bayes_rule import ClassStatistics

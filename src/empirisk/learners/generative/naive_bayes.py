@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import _is_fitted, check_is_fitted
 
-from empirisk.data.rank_coding import CodedColumn
+from empirisk.data.coded_column import CodedColumn
 from empirisk.data.table_door import EVERY, table_of
 from empirisk.learners.generative.bayes_held_out import TrainingRows, predict_folds
 from empirisk.learners.generative.bayes_left_out import predict_left_out
@@ -23,14 +23,20 @@ from empirisk.learners.generative.mixed_rows import ColumnBlock, MixedRows
 from empirisk.learners.generative.more_levels import with_new_levels
 from empirisk.learners.generative.readable_bayes import NAME_CATEGORIES, ReadableBayes, codes_of
 from empirisk.learners.generative.settings import checked_priors
-from empirisk.risk.axis import Axis, CannotSubtractError, HeldOut, Output, PathMixin
+from empirisk.risk.axis import (
+    Axis,
+    HeldOut,
+    Output,
+    PathMixin,
+    refuse_no_partition,
+)
 from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.complaints import refuse_one_class
 from empirisk.runtime.errors import EmpiriskWarning, ParameterError
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.scalars import is_number, is_whole
-from empirisk.runtime.validation import check_target
+from empirisk.runtime.targets import check_target, coded
 
 GRID = tuple(np.logspace(2, -3, 16).tolist())
 MOST_ALPHA = 1e100
@@ -166,9 +172,9 @@ class NaiveBayes(ReadableBayes, PathMixin, ClassifierMixin, BaseEstimator):
         """
         how = self._smoothing(self.alpha)
         rows, target, weight = self._training_set(X, y, sample_weight)
-        classes, codes = np.unique(target, return_inverse=True)
+        codes, classes = coded(target)
         refuse_one_class(classes, "NaiveBayes")
-        statistics = ClassStatistics.of(rows, codes.astype(np.int64), weight, len(classes))
+        statistics = ClassStatistics.of(rows, codes, weight, len(classes))
         if any(block.distribution == "gaussian" for block in rows.blocks):
             _say_which_are_too_light(classes[statistics.weight <= how.ddof], how.ddof)
         return self._learned(rows.columns, rows.blocks, classes, statistics, how)
@@ -278,16 +284,13 @@ class NaiveBayes(ReadableBayes, PathMixin, ClassifierMixin, BaseEstimator):
     ) -> HeldOut:
         """Folds from the statistics of the other folds; leave-one-out from those of the rows before
         and after each row."""
-        if not plan.is_partition:
-            raise CannotSubtractError(
-                f"the training parts of the plan ({plan.kind}) are not the complements of folds"
-            )
+        refuse_no_partition(plan)
         rows = X if isinstance(X, MixedRows) else self.design(X)
         hows = [self._smoothing(value) for value in values]
         priors = checked_priors(self.priors, n_classes)
         training = TrainingRows(rows, y, sample_weight, n_classes, priors, hows)
         with one_blas_thread():
-            if plan.repeats == 1 and plan.n_splits == plan.n:
+            if plan.leaves_one_out:
                 return HeldOut(predict_left_out(training, output, rows_per_block))
             return HeldOut(predict_folds(training, plan, output, rows_per_block))
 

@@ -14,12 +14,8 @@ from empirisk.learners.generative.quadratic_held_out import UntiedParts, predict
 from empirisk.learners.generative.quadratic_path import QuadraticPath
 from empirisk.learners.generative.settings import (
     BY_THE_DATA,
-    by_cholesky,
-    checked_flag,
-    checked_priors,
     checked_share,
     checked_shrinkage,
-    checked_tol,
 )
 from empirisk.risk.axis import CannotSubtractError, HeldOut, Output
 from empirisk.risk.plans.plan import Plan
@@ -198,16 +194,7 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
             raise CannotSubtractError("the estimator of covariances is fitted to every part anew")
         if how is not None:
             raise CannotSubtractError("every training part finds a shrinkage of its own")
-        parts = UntiedParts.of(
-            rows,
-            n_classes,
-            priors=checked_priors(self.priors, n_classes),
-            tol=checked_tol(self.tol),
-            tied=False,
-            unbiased=checked_flag(self.unbiased, "unbiased"),
-            fold_map=fold_map,
-            points=[point],
-            scaled=scaled,
-            cholesky=by_cholesky(self.solver),
+        parts = UntiedParts.of_learner(
+            self, rows, n_classes, [point], scaled=scaled, fold_map=fold_map
         )
         return HeldOut(predict_folds(parts, plan, output, rows_per_block))

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
+from empirisk.data.blocks import Rows
 from empirisk.data.class_moments import ClassMoments
 from empirisk.learners.generative.class_covariances import (
     ClassCovariances,
@@ -19,6 +21,12 @@ from empirisk.learners.generative.held_out import (
 )
 from empirisk.learners.generative.quadratic import QuadraticDiscriminants
 from empirisk.learners.generative.quadratic_leave_one_out import predict_left_out
+from empirisk.learners.generative.settings import (
+    by_cholesky,
+    checked_flag,
+    checked_priors,
+    checked_tol,
+)
 from empirisk.learners.generative.tied_covariance import shares
 from empirisk.risk.axis import Block, Output
 from empirisk.risk.plans.plan import Plan
@@ -31,6 +39,31 @@ class UntiedParts(TrainingParts):
     points: Sequence[Point]
     scaled: bool
     cholesky: bool
+
+    @classmethod
+    def of_learner(
+        cls,
+        learner: Any,
+        rows: Rows,
+        n_classes: int,
+        points: Sequence[Point],
+        *,
+        scaled: bool,
+        fold_map: Any,
+    ) -> Self:
+        """Those of a learner at these points; `fold_map` is that of an encoder, or None."""
+        return cls.of(
+            rows,
+            n_classes,
+            priors=checked_priors(learner.priors, n_classes),
+            tol=checked_tol(learner.tol),
+            tied=False,
+            unbiased=checked_flag(learner.unbiased, "unbiased"),
+            fold_map=fold_map,
+            points=points,
+            scaled=scaled,
+            cholesky=by_cholesky(learner.solver),
+        )
 
     @property
     def numbers_in_a_rule(self) -> int:
@@ -74,7 +107,6 @@ def predict_folds(
     parts: UntiedParts, plan: Plan, output: Output, rows_per_block: int
 ) -> Iterator[Block]:
     """Predictions of the held-out rows of a partition, each fold by its own rule."""
-    alone = plan.repeats == 1 and plan.n_splits == plan.n
-    if alone and list(parts.points) == [Point(1.0, 0.0)]:
+    if plan.leaves_one_out and list(parts.points) == [Point(1.0, 0.0)]:
         return predict_left_out(parts, output, rows_per_block)
     return predict_by_folds(parts, plan, output, rows_per_block)

@@ -13,9 +13,6 @@ from empirisk.learners.generative.gaussian_classifier import GaussianClassifier
 from empirisk.learners.generative.quadratic_held_out import UntiedParts, predict_folds
 from empirisk.learners.generative.quadratic_path import QuadraticPath
 from empirisk.learners.generative.settings import (
-    by_cholesky,
-    checked_flag,
-    checked_priors,
     checked_share,
     checked_target,
     checked_tol,
@@ -176,17 +173,9 @@ class RegularizedDiscriminantAnalysis(GaussianClassifier):
     ) -> HeldOut:
         """All points from the class moments of all rows minus those of the fold: rows are looked
         at again where they are held out, and nowhere else."""
-        parts = UntiedParts.of(
-            rows,
-            n_classes,
-            priors=checked_priors(self.priors, n_classes),
-            tol=checked_tol(self.tol),
-            tied=False,
-            unbiased=checked_flag(self.unbiased, "unbiased"),
-            fold_map=fold_map,
-            points=[_point(value) for value in values],
-            scaled=checked_target(self.target),
-            cholesky=by_cholesky(self.solver),
+        points, scaled = [_point(value) for value in values], checked_target(self.target)
+        parts = UntiedParts.of_learner(
+            self, rows, n_classes, points, scaled=scaled, fold_map=fold_map
         )
         return HeldOut(predict_folds(parts, plan, output, rows_per_block))
 

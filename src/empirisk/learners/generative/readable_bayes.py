@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from empirisk.data.rank_coding import CodedColumn
+from empirisk.data.coded_column import CodedColumn
 from empirisk.data.table_door import check_places
 from empirisk.learners.class_codes import codes_among
 from empirisk.learners.generative.bayes_rule import BayesRule, ClassStatistics
@@ -21,7 +21,7 @@ from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.scalars import is_whole
 from empirisk.runtime.streams import generator, spawn
-from empirisk.runtime.validation import check_target
+from empirisk.runtime.targets import check_target
 
 NAME_CATEGORIES = (
     "name the columns of words in distributions, as in {0: 'categorical'}, or give a data frame"

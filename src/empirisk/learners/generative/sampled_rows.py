@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from empirisk.data.rank_coding import CodedColumn
+from empirisk.data.coded_column import CodedColumn
 from empirisk.data.table import Table
 from empirisk.runtime.arrays import Array, Floats
 

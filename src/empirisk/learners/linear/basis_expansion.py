@@ -19,8 +19,10 @@ from empirisk.learners.linear.basis_names import (
 from empirisk.learners.linear.basis_parameters import Basis
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.column_names import name_columns
+from empirisk.runtime.conversion import numbers
 from empirisk.runtime.parallel import one_blas_thread
-from empirisk.runtime.validation import check_predict, check_weights, numbers
+from empirisk.runtime.targets import check_weights
+from empirisk.runtime.validation import check_predict
 
 
 class BasisExpansion(BasisFunctions, TransformerMixin, BaseEstimator):

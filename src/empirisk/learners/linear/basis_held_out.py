@@ -20,7 +20,7 @@ from empirisk.data.blocks import Rows
 from empirisk.learners.linear.basis_path import BasisLearner, BasisPath, rules_of
 from empirisk.learners.linear.linear_rule import as_columns
 from empirisk.learners.linear.nested_columns import Factors, beginnings, factorise
-from empirisk.risk.axis import Block, CannotSubtractError, HeldOut
+from empirisk.risk.axis import Block, CannotSubtractError, HeldOut, refuse_no_partition
 from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.column_names import column_names
@@ -52,11 +52,7 @@ def held_out(
         raise CannotSubtractError("each training part has knots at its own quantiles")
     if expansion.depends_on_range or (expansion.is_polynomial and not learner.fit_intercept):
         raise CannotSubtractError("the functions depend on the range of each training part")
-    if not plan.is_partition:
-        raise CannotSubtractError(
-            "not every row is held out once and in training otherwise, so there is nothing to "
-            "subtract from"
-        )
+    refuse_no_partition(plan)
     expansion.learn(X, sample_weight)
     names = column_names(X)
     if names is not None:

@@ -22,7 +22,7 @@ from empirisk.data.moments import Moments
 from empirisk.data.scaling import ordinary_rows, scaled_penalty
 from empirisk.learners.linear.fold_sums import trained_rules
 from empirisk.learners.linear.linear_rule import LinearPath, LinearRule, as_columns, predict_all
-from empirisk.risk.axis import Block, CannotSubtractError, HeldOut
+from empirisk.risk.axis import Block, CannotSubtractError, HeldOut, refuse_no_partition
 from empirisk.risk.plans.parts import parts_of
 from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints
@@ -61,11 +61,7 @@ def held_out(
 
     Raises `CannotSubtractError` at once where fitting each fold would be more exact.
     """
-    if not plan.is_partition:
-        raise CannotSubtractError(
-            "not every row is held out once and in training otherwise, so there is nothing to "
-            "subtract from"
-        )
+    refuse_no_partition(plan)
     intercept, flat = learner.fit_intercept, y.ndim == 1
     alone = plan.n_splits == plan.n * plan.repeats
     Z, fold_map = (X.Z, X.fold_map) if isinstance(X, FoldDesign) else (X, None)

@@ -21,7 +21,7 @@ from empirisk.learners.linear.lasso_path import SparsePath
 from empirisk.learners.linear.lasso_problem import MANY_COLUMNS, Task, fit_all
 from empirisk.learners.linear.linear_rule import as_columns
 from empirisk.learners.linear.sparse_lines import SparseLines
-from empirisk.risk.axis import Block, CannotSubtractError, HeldOut
+from empirisk.risk.axis import Block, CannotSubtractError, HeldOut, refuse_no_partition
 from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints, slice_if_in_a_row
 from empirisk.runtime.parallel import one_blas_thread, parallel, slices
@@ -82,11 +82,7 @@ def lasso_held_out(
 
 
 def _refuse(plan: Plan, p: int, outputs: int, n_alphas: int) -> None:
-    if not plan.is_partition:
-        raise CannotSubtractError(
-            "not every row is held out once and in training otherwise, so that sums over folds "
-            "are not those of training parts"
-        )
+    refuse_no_partition(plan)
     if p > MANY_COLUMNS:
         raise CannotSubtractError(f"{p} columns: each fold is best solved through its columns")
     if plan.n_splits * p * (3 * p + n_alphas * outputs) > MOST_NUMBERS:

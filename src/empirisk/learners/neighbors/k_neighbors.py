@@ -29,7 +29,8 @@ from empirisk.risk.axis import Axis, HeldOut, Output, PathMixin
 from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints, make_writable
 from empirisk.runtime.errors import ParameterError
-from empirisk.runtime.validation import check_fit, check_predict, check_target
+from empirisk.runtime.targets import check_target
+from empirisk.runtime.validation import check_fit, check_predict
 
 MOST_VALUES = 100
 """Values of the default grid: all numbers of neighbours up to here, then ever fewer."""

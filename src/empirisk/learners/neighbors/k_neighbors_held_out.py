@@ -15,7 +15,13 @@ import numpy as np
 from empirisk.learners.neighbors.k_neighbors_path import KNeighborsPath, cells_of
 from empirisk.learners.neighbors.k_neighbors_settings import metric_is_given
 from empirisk.learners.neighbors.searching import Folds
-from empirisk.risk.axis import Block, CannotSubtractError, HeldOut, Output
+from empirisk.risk.axis import (
+    Block,
+    CannotSubtractError,
+    HeldOut,
+    Output,
+    refuse_no_partition,
+)
 from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints, slice_if_in_a_row
 from empirisk.runtime.parallel import slices
@@ -35,10 +41,7 @@ def predict_plan(
     rows_per_block: int,
 ) -> HeldOut:
     """All held-out predictions of a partition into folds."""
-    if not plan.is_partition:
-        raise CannotSubtractError(
-            f"the training parts of the plan ({plan.kind}) are not the complements of folds"
-        )
+    refuse_no_partition(plan)
     if n_classes:
         _refuse_one_class(y, plan, n_classes)
     if metric_is_given(learner):

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from empirisk.data.rank_coding import CodedColumn
+from empirisk.data.coded_column import CodedColumn
 from empirisk.learners.generative.mixed_rows import MixedRows
 from empirisk.learners.neighbors.learned_metric import learned_metric
 from empirisk.learners.neighbors.metrics import (

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from empirisk.data.rank_coding import check_column
+from empirisk.data.coded_column import check_column
 from empirisk.learners.neighbors.metrics import MixedMetric, PointMetric
 from empirisk.learners.soundness import is_floats
 from empirisk.runtime.errors import DataError

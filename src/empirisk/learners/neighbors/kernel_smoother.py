@@ -16,7 +16,16 @@ from empirisk.learners.density.kernel_soundness import check_rows_of
 from empirisk.learners.density.kernels import Kernel, kernel_of
 from empirisk.learners.neighbors.kernel_fits import LocalFits, PlacedRows, fits_of, weights_of
 from empirisk.learners.neighbors.kernel_spreads import spreads_of, training_spreads
-from empirisk.risk.axis import Axis, Block, CannotSubtractError, HeldOut, Output, Path, PathMixin
+from empirisk.risk.axis import (
+    Axis,
+    Block,
+    CannotSubtractError,
+    HeldOut,
+    Output,
+    Path,
+    PathMixin,
+    refuse_no_partition,
+)
 from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
@@ -86,8 +95,7 @@ class KernelSmoother(KeptRowsMixin, PathMixin, BaseEstimator):
         """All folds and bandwidths from one pass over the pairs of rows."""
         self._check_parameters()
         numbers = numbers_of(values)
-        if not plan.is_partition:
-            raise CannotSubtractError("the training parts are not the rest of a partition")
+        refuse_no_partition(plan)
         if numbers is None:
             raise CannotSubtractError("the bandwidth depends on the training rows")
         blocks = self._held_out(X, y, sample_weight, plan, numbers, n_classes, output)

@@ -27,8 +27,9 @@ from empirisk.learners.networks.standardising import How, Standard
 from empirisk.learners.networks.stopping import warn_if_cut_short
 from empirisk.learners.unsupervised.encoder_decoder import EncoderDecoderMixin
 from empirisk.runtime.arrays import Floats
+from empirisk.runtime.conversion import numbers
 from empirisk.runtime.errors import DataError, ParameterError
-from empirisk.runtime.validation import check_rows, numbers
+from empirisk.runtime.validation import check_rows
 
 
 class Autoencoder(EncoderDecoderMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Network):

@@ -24,9 +24,10 @@ from empirisk.learners.networks.standardising import How, Standard
 from empirisk.learners.networks.stopping import set_aside
 from empirisk.risk.axis import Axis, PathMixin
 from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.conversion import numbers
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.streams import spawn
-from empirisk.runtime.validation import check_predict, numbers
+from empirisk.runtime.validation import check_predict
 
 MOST_KEPT = 2**26
 """Numbers in the parameters that a path keeps, about: of a large network there are fewer values."""

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from empirisk.data.rank_coding import CodedColumn, places_of_integers
+from empirisk.data.coded_column import CodedColumn
+from empirisk.data.large_integers import places_of_integers
 from empirisk.learners.trees.tree import Tree
 from empirisk.runtime.arrays import Array, Bools, Floats, Ints
 

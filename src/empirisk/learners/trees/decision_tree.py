@@ -28,7 +28,7 @@ from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.scalars import is_flag
 from empirisk.runtime.streams import spawn
-from empirisk.runtime.validation import check_target, has_columns
+from empirisk.runtime.targets import check_target, coded, has_columns
 
 
 class DecisionTree(ReadableTree, PathMixin, BaseEstimator):
@@ -175,8 +175,8 @@ class DecisionTree(ReadableTree, PathMixin, BaseEstimator):
             coding, target, weight = coding[kept], target[kept], weight[kept]
         if not classifier:
             return coding, target, weight, None
-        classes, codes = np.unique(target, return_inverse=True)
-        return coding, codes.astype(np.int64, copy=False), weight, classes
+        codes, classes = coded(target)
+        return coding, codes, weight, classes
 
     def _many_outputs(self, y: Any) -> bool:
         """Whether y may have two dimensions."""

@@ -8,7 +8,8 @@ import numpy as np
 from empirisk.compiled.trees.finishing import find_places, finish, rearrange
 from empirisk.compiled.trees.layout import FINISHED
 from empirisk.compiled.trees.packing import pack
-from empirisk.data.rank_coding import RankCoding, cuts_of_integers
+from empirisk.data.large_integers import cuts_of_integers
+from empirisk.data.rank_coding import RankCoding
 from empirisk.learners.trees.tree import PACKED, Tree
 from empirisk.runtime.arrays import Array, Floats
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from empirisk.data.rank_coding import CodedColumn
+from empirisk.data.coded_column import CodedColumn
 from empirisk.learners.trees.bounds import date_of, number
 from empirisk.learners.trees.linear_models import LeafModels
 from empirisk.runtime.arrays import Floats

@@ -127,11 +127,8 @@ class Workshop:
 
     def best_split(self, node: Node) -> Array:
         """The best split, a record; at quantiles first, then between the best one's neighbours."""
-        target, m = self.target, node.n_rows
-        design, weight = np.empty((m, self.d)), np.empty(m)
-        mean = np.empty_like(node.mean)
-        centre_rows(target.Z, target.Y, target.weight, node.rows, weight, node.centre, mean, design)
-        subtract_model(design, node.coef, node.value - mean)
+        m = node.n_rows
+        design, weight = self._residuals(node)
         entries = np.arange(3 * m, dtype=np.uint64)
         self.sums[0] = 0.0
         add_rows(design, weight, entries, 0, m, self.sums[0])
@@ -143,7 +140,7 @@ class Workshop:
         split = splits[0]
         split["feature"], split["error"], split["tie"] = -1, node.error, TIE * node.error
         table_rows, codes = self.table_rows[node.rows], np.empty(m, np.uint32)
-        copies = target.copies[node.rows]
+        copies = self.target.copies[node.rows]
 
         def look(first: int, last: int, *window: int) -> None:
             search_linear(
@@ -184,6 +181,15 @@ class Workshop:
             split["error"] += 2 * split["tie"]  # the best one so far is found again
             look(feature, feature + 1, *window)
         return split
+
+    def _residuals(self, node: Node) -> tuple[Floats, Floats]:
+        """The design of the rows of a node, with what its model leaves of Y; and their weights."""
+        target, m = self.target, node.n_rows
+        design, weight = np.empty((m, self.d)), np.empty(m)
+        mean = np.empty_like(node.mean)
+        centre_rows(target.Z, target.Y, target.weight, node.rows, weight, node.centre, mean, design)
+        subtract_model(design, node.coef, node.value - mean)
+        return design, weight
 
     def _holes(self, rows: Ints) -> tuple[Ints, Ints, Ints]:
         """(starts, holes, columns): the columns with missing values, and which are so in each row.

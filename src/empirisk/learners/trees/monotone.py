@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from empirisk.compiled.trees import criteria
-from empirisk.data.rank_coding import CodedColumn, RankCoding
+from empirisk.data.coded_column import CodedColumn
+from empirisk.data.rank_coding import RankCoding
 from empirisk.learners.trees.terms import Target
 from empirisk.runtime.arrays import Array
 from empirisk.runtime.errors import ParameterError

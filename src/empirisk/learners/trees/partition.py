@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from empirisk.charts.partition import SplitLine
+from empirisk.data.coded_column import CodedColumn
 from empirisk.data.column import whole_and_part
-from empirisk.data.rank_coding import CodedColumn, places_of_integers
+from empirisk.data.large_integers import places_of_integers
 from empirisk.learners.trees.conditions import levels_to_left
 from empirisk.learners.trees.tree import Tree
 from empirisk.runtime.arrays import Floats, Ints

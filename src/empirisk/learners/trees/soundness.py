@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from empirisk.compiled.trees.walking import relatives
-from empirisk.data.rank_coding import CodedColumn, check_column
+from empirisk.data.coded_column import CodedColumn, check_column
 from empirisk.runtime.arrays import Array
 from empirisk.runtime.errors import DataError
 

@@ -10,7 +10,8 @@ from math import log
 import numpy as np
 
 from empirisk.compiled.trees import criteria
-from empirisk.data.rank_coding import RankCoding, rank_numbers
+from empirisk.data.coded_column import rank_numbers
+from empirisk.data.rank_coding import RankCoding
 from empirisk.data.scaling import power_of_two
 from empirisk.learners.trees.finishing import PackedTree
 from empirisk.learners.trees.terms import Target

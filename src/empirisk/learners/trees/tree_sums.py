@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import roots_legendre
 
 from empirisk.compiled.trees.shapley import add_shapley_values, count_features
-from empirisk.data.rank_coding import CodedColumn
+from empirisk.data.coded_column import CodedColumn
 from empirisk.learners.trees.tree import Tree
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.parallel import parallel, slices

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from empirisk.runtime.errors import DataError
-from empirisk.runtime.validation import check_weights
+from empirisk.runtime.targets import check_weights
 
 
 def adjusted_rand(labels: Any, others: Any, *, sample_weight: Any = None) -> float:

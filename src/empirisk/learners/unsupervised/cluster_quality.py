@@ -23,8 +23,9 @@ from empirisk.learners.team import Team
 from empirisk.learners.unsupervised.placed_rows import PlacedRows, share
 from empirisk.runtime.arrays import Array, Floats, Int32s, Ints
 from empirisk.runtime.complaints import first_row, missing_labels
+from empirisk.runtime.conversion import numbers
 from empirisk.runtime.errors import DataError
-from empirisk.runtime.validation import check_weights, numbers
+from empirisk.runtime.targets import check_weights
 
 ROWS_AT_ONCE = 256  # pairs cost much: small blocks, well shared out
 

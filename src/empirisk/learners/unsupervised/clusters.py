@@ -28,7 +28,8 @@ from empirisk.runtime.arrays import Floats, Int32s
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.scalars import is_whole
-from empirisk.runtime.validation import check_predict, check_weights
+from empirisk.runtime.targets import check_weights
+from empirisk.runtime.validation import check_predict
 
 MOST_CLUSTERS = 20  # of the default grid
 FAR_DIGITS = 20  # binary ones, of 53, that a row may be farther away than centres are apart

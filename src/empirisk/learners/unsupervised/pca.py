@@ -19,9 +19,10 @@ from empirisk.learners.unsupervised.ways_to_axes import ScaledAxes, copies, scal
 from empirisk.losses import HeldOutEntries, Loss
 from empirisk.risk.axis import Axis, Output
 from empirisk.runtime.arrays import Floats
+from empirisk.runtime.conversion import numbers
 from empirisk.runtime.errors import DataError
 from empirisk.runtime.parallel import one_blas_thread
-from empirisk.runtime.validation import check_predict, check_rows, numbers
+from empirisk.runtime.validation import check_predict, check_rows
 from empirisk.solvers.principal_axes import Normalizer
 
 Solver = Literal["auto", "full", "covariance_eigh", "gram", "arpack", "randomized"]

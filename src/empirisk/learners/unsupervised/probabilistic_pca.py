@@ -11,7 +11,8 @@ import numpy as np
 
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.parallel import one_blas_thread
-from empirisk.runtime.validation import check_predict, check_weights
+from empirisk.runtime.targets import check_weights
+from empirisk.runtime.validation import check_predict
 
 ROUNDING = 1e-12
 """What rounding errors put a row off the directions that have variance, in shares of its size."""

@@ -35,8 +35,8 @@ from empirisk.learners.unsupervised.placed_rows import (
     share_meetings,
 )
 from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.conversion import numbers
 from empirisk.runtime.errors import ParameterError
-from empirisk.runtime.validation import numbers
 
 STARTS = ("k-means++", "random", "random_partition")
 

@@ -17,7 +17,8 @@ from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import DataError
 from empirisk.runtime.scalars import check_parameters, is_number, is_whole
 from empirisk.runtime.streams import generator, spawn
-from empirisk.runtime.validation import check_predict, check_rows, check_weights
+from empirisk.runtime.targets import check_weights
+from empirisk.runtime.validation import check_predict, check_rows
 
 Step = Literal["count", "constant", "decaying"]
 STEPS = {"count": COUNT, "constant": CONSTANT, "decaying": DECAYING}

@@ -13,8 +13,8 @@ from empirisk.learners.unsupervised.lloyd import nearest
 from empirisk.learners.unsupervised.placed_rows import PlacedRows
 from empirisk.runtime.arrays import Floats, Int32s
 from empirisk.runtime.column_names import shown_names
+from empirisk.runtime.conversion import numbers
 from empirisk.runtime.errors import DataError
-from empirisk.runtime.validation import numbers
 
 
 @dataclass(frozen=True, eq=False)

@@ -108,14 +108,8 @@ class PredictionIntervals:
         )
         lower, upper = self.predict(problem.X)
         covered = (problem.target >= lower) & (problem.target <= upper)
-        table = LossTable(
-            losses=covered.astype(float),
-            weight=problem.weight,
-            unit=problem.unit,
-            split=np.zeros(problem.n, dtype=np.int64),
-            n_train=np.inf,
-            kind="test",
-            bounds=(0.0, 1.0),
+        table = LossTable.of_test_rows(
+            covered.astype(float), problem.weight, problem.unit, (0.0, 1.0)
         )
         return _coverage(table, self.level, level, data_key(y, sample_weight, groups))
 

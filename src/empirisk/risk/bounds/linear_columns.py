@@ -25,8 +25,8 @@ from sklearn.preprocessing import (
 from empirisk.data.encode import Encoder
 from empirisk.data.table import Table
 from empirisk.runtime.arrays import Floats
+from empirisk.runtime.conversion import numbers
 from empirisk.runtime.errors import ParameterError
-from empirisk.runtime.validation import numbers
 
 AFFINE = (
     IncrementalPCA,

@@ -24,11 +24,12 @@ from empirisk.risk.bounds.linear_columns import Parts
 from empirisk.risk.bounds.vc import training_mistakes
 from empirisk.risk.problem import Problem
 from empirisk.runtime.arrays import Floats
+from empirisk.runtime.conversion import numbers
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import one_blas_thread, slices
 from empirisk.runtime.streams import generator, spawn
-from empirisk.runtime.validation import check_weights, numbers
+from empirisk.runtime.targets import check_weights
 
 SIGNS_AT_ONCE = 2**22
 ERRORS = 4

@@ -21,7 +21,7 @@ from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.progress import track
 from empirisk.runtime.scalars import check_level, is_whole
-from empirisk.runtime.validation import check_weights
+from empirisk.runtime.targets import check_weights
 
 Point = tuple[int, ...]
 

@@ -73,14 +73,8 @@ def on_test_rows(predictor: Any, asked: Asked, by: Permutations) -> Importance:
     gives = kind.asks if kind else "value" if loss is None else loss.output
     predictor = as_predictor(predictor, asked.y, task=task, gives=gives)
     problem = asked.problem(predictor, loss, classes=known_classes(predictor))
-    table = LossTable(
-        losses=np.zeros(problem.n),
-        weight=problem.weight,
-        unit=problem.unit,
-        split=np.zeros(problem.n, dtype=np.int64),
-        n_train=np.inf,
-        kind="test",
-        bounds=problem.loss.bounds,
+    table = LossTable.of_test_rows(
+        np.zeros(problem.n), problem.weight, problem.unit, problem.loss.bounds
     )
     key = data_key(asked.y, asked.sample_weight, asked.groups)
     judge = Judge(

@@ -41,6 +41,14 @@ class LossTable:
     how: str = ""
     doubts: tuple[str, ...] = ()
 
+    @classmethod
+    def of_test_rows(
+        cls, losses: Floats, weight: Floats, unit: Ints, bounds: tuple[float, float]
+    ) -> Self:
+        """The losses of one model on rows it never saw."""
+        split = np.zeros(len(losses), dtype=np.int64)
+        return cls(losses, weight, unit, split, n_train=np.inf, kind="test", bounds=bounds)
+
     @cached_property
     def share(self) -> Floats:
         """The weights, made to sum to one."""

@@ -232,33 +232,17 @@ def _curve(
     level: float,
 ) -> LearningCurve:
     losses = np.concatenate([held_out for held_out, _ in found])
-    row = np.concatenate([split.test for split in splits])
-    split = np.repeat(np.arange(len(splits)), [len(s.test) for s in splits])
     sizes = np.array([[len(train) for train in s.trains] for s in splits]).mean(axis=0)
-    units = row if plans[0].groups is None else plans[0].groups[row]
-    kind = plans[0].kind
-    repeated = len(plans) > 1 and kind in ("kfold", "grouped", "leave_one_out")
-    tables = [
-        LossTable(
-            losses=np.ascontiguousarray(losses[:, j]),
-            weight=problem.weight[row],
-            unit=units,
-            split=split,
-            n_train=sizes[j],
-            kind="repeated" if repeated else kind,
-            bounds=problem.loss.bounds,
-        )
-        for j in range(len(sizes))
-    ]
+    tables = _tables(problem, plans, splits, losses, sizes)
     with np.errstate(invalid="ignore"):  # infinite losses: their error is infinite all the same
         widths = np.array([widening(table) for table in tables])
     error, correlation = errors_of_means(
         losses,
-        problem.weight[row],
-        units,
-        split,
+        tables[0].weight,
+        tables[0].unit,
+        tables[0].split,
         widths,
-        same_rows=kind == "holdout",
+        same_rows=plans[0].kind == "holdout",
     )
     key = digest(*(plan.fingerprint for plan in plans))
     estimates = tuple(
@@ -277,6 +261,29 @@ def _curve(
     )
     training = np.mean([risk for _, risk in found], axis=0)
     return LearningCurve(sizes, estimates, training, error, correlation, problem.n)
+
+
+def _tables(
+    problem: Problem, plans: list[Plan], splits: list[Split], losses: Floats, sizes: Floats
+) -> list[LossTable]:
+    """The held-out losses at each size of the training sets, on the same rows."""
+    row = np.concatenate([split.test for split in splits])
+    kind, groups = plans[0].kind, plans[0].groups
+    repeated = len(plans) > 1 and kind in ("kfold", "grouped", "leave_one_out")
+    weight, units = problem.weight[row], row if groups is None else groups[row]
+    split = np.repeat(np.arange(len(splits)), [len(each.test) for each in splits])
+    return [
+        LossTable(
+            losses=np.ascontiguousarray(losses[:, j]),
+            weight=weight,
+            unit=units,
+            split=split,
+            n_train=size,
+            kind="repeated" if repeated else kind,
+            bounds=problem.loss.bounds,
+        )
+        for j, size in enumerate(sizes)
+    ]
 
 
 def _interval(table: LossTable, level: float, error: float) -> Interval:

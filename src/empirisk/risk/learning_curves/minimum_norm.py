@@ -17,10 +17,10 @@ import numpy as np
 
 from empirisk.data.blocks import Blocks
 from empirisk.runtime.arrays import Floats
+from empirisk.runtime.conversion import numbers
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.streams import generator
-from empirisk.runtime.validation import numbers
 from empirisk.solvers.least_squares import least_squares
 
 Pairs = list[tuple[int, int]]

@@ -14,7 +14,7 @@ from empirisk.risk.plans.groups import group_codes
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.complaints import refuse_missing_labels
 from empirisk.runtime.errors import DataError, ParameterError
-from empirisk.runtime.validation import check_weights
+from empirisk.runtime.targets import check_weights
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,7 +27,7 @@ from empirisk.risk.penalties.training_error import FIXED_ROWS, TrainingFit
 from empirisk.risk.problem import Problem
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.streams import settled
-from empirisk.runtime.validation import check_weights
+from empirisk.runtime.targets import check_weights
 
 RECITED = 1e-12
 """Residuals that small against y are rounding errors."""

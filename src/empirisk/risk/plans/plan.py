@@ -109,6 +109,11 @@ class Plan:
         return self.trains is None and bool((self.fold >= 0).all())
 
     @property
+    def leaves_one_out(self) -> bool:
+        """Each row is held out once, and alone."""
+        return self.is_partition and self.repeats == 1 and self.n_splits == self.n
+
+    @property
     def judges_one_model(self) -> bool:
         """A hold-out split: of rows at random, or of the latest."""
         return self.n_splits == 1 and self.kind in ("holdout", "time")

@@ -12,7 +12,7 @@ from sklearn.utils.validation import _num_samples
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import one_blas_thread
-from empirisk.runtime.validation import check_weights
+from empirisk.runtime.targets import check_weights
 
 Sampler = Callable[[int, np.random.Generator], Any]
 """From a number of rows and a generator to X, any table that learners take."""

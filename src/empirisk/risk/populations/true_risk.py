@@ -70,15 +70,7 @@ def monte_carlo_risk(
 ) -> RiskEstimate:
     """The mean of independent draws, whose mean is the risk, with its standard error."""
     n = len(losses)
-    table = LossTable(
-        losses=losses,
-        weight=np.ones(n),
-        unit=np.arange(n),
-        split=np.zeros(n, dtype=np.int64),
-        n_train=np.inf,
-        kind="test",
-        bounds=loss.bounds,
-    )
+    table = LossTable.of_test_rows(losses, np.ones(n), np.arange(n), loss.bounds)
     estimate = RiskEstimate.of(
         table, loss=str(loss), estimates="this model", fingerprint=fingerprint, level=level
     )

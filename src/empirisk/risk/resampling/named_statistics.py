@@ -67,8 +67,8 @@ class ColumnStatistic(Statistic):
 class Mean(ColumnStatistic):
     """sum_i w_i x_i / sum_i w_i."""
 
-    def __init__(self, sample: Sample, name: str = "mean") -> None:
-        super().__init__(sample, name)
+    def __init__(self, sample: Sample) -> None:
+        super().__init__(sample, "mean")
         sums = np.column_stack([self.values, np.ones(len(self.values))]) * self.weight[:, None]
         if sample.unit is not None:
             sums = np.stack([np.bincount(sample.unit, column) for column in sums.T], axis=1)
@@ -186,8 +186,8 @@ class Deviation(ColumnStatistic):
 class Correlation(ColumnStatistic):
     """Pearson's correlation of two columns."""
 
-    def __init__(self, sample: Sample, name: str = "correlation") -> None:
-        super().__init__(sample, name)
+    def __init__(self, sample: Sample) -> None:
+        super().__init__(sample, "correlation")
         if self.values.shape[1] != 2:
             raise DataError(
                 f"a correlation needs two columns, or two arrays in a tuple; there "

@@ -14,7 +14,7 @@ from empirisk.compiled.resampling import nested_counts, resample_counts, resampl
 from empirisk.data.table import Table
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
-from empirisk.runtime.validation import check_weights
+from empirisk.runtime.targets import check_weights
 
 
 class Columns(NamedTuple):

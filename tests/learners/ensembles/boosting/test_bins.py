@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from empirisk.learners.ensembles.boosting import bins
-from empirisk.learners.ensembles.boosting.bins import BinnedTable, in_order
+from empirisk.learners.ensembles.boosting import binning
+from empirisk.learners.ensembles.boosting.binning import in_order
+from empirisk.learners.ensembles.boosting.bins import BinnedTable
 from empirisk.runtime.errors import DataError, ParameterError
 
 SAME = ("codes", "low", "high", "features")
@@ -26,14 +27,14 @@ def test_up_to_255_distinct_values_have_a_bin_each_and_nothing_is_lost():
 
 def test_values_beside_a_sample_have_bins_too(monkeypatch):
     X = np.repeat(np.arange(200.0), 5)[:, None]
-    monkeypatch.setattr(bins, "SAMPLE", 150)
+    monkeypatch.setattr(binning, "SAMPLE", 150)
     np.testing.assert_array_equal(of(X).places(), X)
 
 
 def test_bins_hold_about_the_same_number_of_rows(monkeypatch):
     X = np.random.default_rng(1).normal(size=(20_000, 1))
     for sample in (200_000, 10_000):
-        monkeypatch.setattr(bins, "SAMPLE", sample)
+        monkeypatch.setattr(binning, "SAMPLE", sample)
         table = of(X)
         counts = np.bincount(table.codes[0])
         assert table.n_bins[0] >= 250

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from empirisk.learners.ensembles.boosting import growth
+from empirisk.learners.ensembles.boosting import entry_widths
 from empirisk.learners.ensembles.boosting.bins import BinnedTable
 from empirisk.learners.ensembles.boosting.growth import Booster
 from empirisk.learners.ensembles.boosting.room import Limits
@@ -26,7 +26,7 @@ def grown(X, g, h=None, *, category=False, rows=None, **limits):
 def grown_by(way, monkeypatch, X, g, **limits):
     """The same tree in every form that entries have; curvatures are 1, and constraints are met."""
     if way == "few bits":
-        monkeypatch.setattr(growth, "MANY_ROWS", 1)
+        monkeypatch.setattr(entry_widths, "MANY_ROWS", 1)
     if way.startswith("bounded"):
         limits["monotone"] = np.full(np.shape(X)[1] if np.ndim(X) == 2 else 1, -1)
     return grown(X, g, None if way in ("one word", "bounded") else np.ones(len(g)), **limits)
@@ -131,7 +131,7 @@ def mixed_rows(n, seed=0):
 @pytest.mark.parametrize("left_out", [1, 57])
 @pytest.mark.parametrize("form", ["one word", "two words", "few bits"])
 def test_a_tree_of_some_rows_is_that_of_a_table_of_them(form, left_out, monkeypatch):
-    monkeypatch.setattr(growth, "MANY_ROWS", 1 if form == "few bits" else 2**40)
+    monkeypatch.setattr(entry_widths, "MANY_ROWS", 1 if form == "few bits" else 2**40)
     X, g, h, category = mixed_rows(400)
     h = None if form == "one word" else h
     rows = np.setdiff1d(np.arange(400), 7 * np.arange(left_out) + 1)
@@ -172,7 +172,7 @@ def test_leaves_of_many_rows_have_the_values_of_their_sums(curved, weighted):
 def test_the_gains_of_splits_add_up_to_what_the_leaves_are_worth_more_than_the_root(
     form, monkeypatch
 ):
-    monkeypatch.setattr(growth, "MANY_ROWS", 1 if form == "few bits" else 2**40)
+    monkeypatch.setattr(entry_widths, "MANY_ROWS", 1 if form == "few bits" else 2**40)
     X, g, h, _ = mixed_rows(300)
     curvature = np.ones(300) if form == "one word" else h
     for some in ([0, 1], [1, 0]):
@@ -190,14 +190,14 @@ def test_gradients_of_any_size_grow_the_same_tree_in_few_bits(power, monkeypatch
     X, g, h, _ = mixed_rows(300)
     trees = []
     for many, factor in [(1, power), (2**40, 0)]:
-        monkeypatch.setattr(growth, "MANY_ROWS", many)
+        monkeypatch.setattr(entry_widths, "MANY_ROWS", many)
         trees.append(grown(X[:, :2], np.ldexp(g, factor), h, min_samples_leaf=5).newest().nodes)
     assert_array_equal(*trees)
     assert len(trees[0]) > 50
 
 
 def test_gradients_near_the_least_number_are_finite_leaves(monkeypatch):
-    monkeypatch.setattr(growth, "MANY_ROWS", 1)
+    monkeypatch.setattr(entry_widths, "MANY_ROWS", 1)
     X, g, h, _ = mixed_rows(300)
     tree = grown(X[:, :2], np.ldexp(g, -1045), h)
     assert tree.n_leaves == 1
@@ -218,7 +218,7 @@ def test_where_few_bits_are_too_few_weighted_rows_and_other_losses_have_all(loss
         y[7] = 1e5
     trees = []
     for many in (1, 2**40):
-        monkeypatch.setattr(growth, "MANY_ROWS", many)
+        monkeypatch.setattr(entry_widths, "MANY_ROWS", many)
         booster = Booster(BinnedTable.of(X, [False] * 2), Limits(max_leaf_nodes=8), weight=weight)
         booster.round(loss, start.copy(), y)
         trees.append(booster.newest())

@@ -5,7 +5,7 @@ import pytest
 
 from empirisk.compiled.decorator import compiled
 from empirisk.compiled.team import meet
-from empirisk.learners.ensembles.boosting import boosted_trees, growth
+from empirisk.learners.ensembles.boosting import boosted_trees, entry_widths
 from empirisk.learners.ensembles.boosting.bins import BinnedTable
 from empirisk.learners.ensembles.boosting.growth import Booster
 from empirisk.learners.ensembles.boosting.room import Limits
@@ -31,7 +31,7 @@ def test_a_tree_is_the_same_when_there_is_no_room_for_histograms(monkeypatch):
     g, h = np.sin(3 * X[:, 0]) + rng.normal(size=5000), rng.uniform(1, 2, size=5000)
     limits = Limits(max_leaf_nodes=None, min_samples_leaf=7)
     free = grown(bins, g, h, limits)
-    monkeypatch.setattr(growth, "HISTOGRAM_BYTES", 1)  # two, and two that are used again
+    monkeypatch.setattr(entry_widths, "HISTOGRAM_BYTES", 1)  # two, and two that are used again
     tight = grown(bins, g, h, limits)
     assert free.n_leaves > 100
     np.testing.assert_array_equal(free.newest().nodes, tight.newest().nodes)
@@ -74,7 +74,7 @@ def test_entries_of_few_bits_grow_the_tree_of_wide_ones_where_nothing_is_rounded
     g[0] = h[0] = 8190.0
     trees = []
     for many in (2**14, 2**40):
-        monkeypatch.setattr(growth, "MANY_ROWS", many)
+        monkeypatch.setattr(entry_widths, "MANY_ROWS", many)
         trees.append(grown(bins, g, h, Limits()))
     np.testing.assert_array_equal(trees[0].newest().nodes, trees[1].newest().nodes)
     np.testing.assert_array_equal(trees[0].leaf_values, trees[1].leaf_values)
@@ -86,7 +86,7 @@ def test_an_outlier_does_not_hide_the_other_gradients(monkeypatch):
     g[7] = 1e9
     trees = []
     for many in (2**14, 2**40):
-        monkeypatch.setattr(growth, "MANY_ROWS", many)
+        monkeypatch.setattr(entry_widths, "MANY_ROWS", many)
         trees.append(grown(bins, g, h, Limits()).newest().nodes)
     np.testing.assert_array_equal(trees[0], trees[1])
 
@@ -98,7 +98,7 @@ def test_rounding_by_chance_makes_no_splits_of_its_own(monkeypatch):
     bins, start = BinnedTable.of(X, [None] * 4), np.full(40_000, np.log(0.001 / 0.999))
     trees = []
     for many in (2**14, 2**40):
-        monkeypatch.setattr(growth, "MANY_ROWS", many)
+        monkeypatch.setattr(entry_widths, "MANY_ROWS", many)
         booster = Booster(bins, Limits(min_samples_leaf=1))
         booster.round("log", start.copy(), y)
         trees.append(booster)
@@ -113,7 +113,7 @@ def test_rounding_by_chance_does_not_go_with_the_number_of_the_row(monkeypatch):
     for x in (row * (np.sqrt(5) - 1) / 2 % 1, row * np.sqrt(2) % 1):
         bins, trees = BinnedTable.of(x[:, None], [None]), []
         for many in (2**14, 2**40):
-            monkeypatch.setattr(growth, "MANY_ROWS", many)
+            monkeypatch.setattr(entry_widths, "MANY_ROWS", many)
             booster = Booster(bins, Limits())
             booster.round("log", np.full(100_000, np.log(2e-5 / (1 - 2e-5))), y)
             trees.append(booster)
@@ -132,7 +132,7 @@ def test_rounding_by_chance_costs_nothing_that_labels_do_not_cost_a_thousand_tim
     start = np.full(60_000, np.log(y.mean() / (1 - y.mean())))
     losses = []
     for many in (2**14, 2**40):
-        monkeypatch.setattr(growth, "MANY_ROWS", many)
+        monkeypatch.setattr(entry_widths, "MANY_ROWS", many)
         booster, score = Booster(bins, Limits(learning_rate=1e-3), n_jobs=2), start.copy()
         for _ in range(5):
             booster.round("log", score, y)
@@ -183,8 +183,8 @@ def test_scores_of_many_rows_are_those_of_walking(monkeypatch):
         trees.add_to(again, X, n_jobs=2)
         np.testing.assert_array_equal(again.T, scores)
     parts = np.zeros((6000, 3))
-    trees.add_to(parts, X, 0, 1)
-    trees.add_to(parts, X, 1)
+    trees[:1].add_to(parts, X)
+    trees[1:].add_to(parts, X)
     np.testing.assert_array_equal(parts.T, scores)
     np.testing.assert_array_equal(booster.find_leaves(bins[::7]), booster.leaf_of[::7])
 

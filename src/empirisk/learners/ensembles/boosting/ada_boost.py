@@ -26,7 +26,7 @@ from empirisk.risk.axis import Axis, Output, Path
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.parallel import number_of_workers
 from empirisk.runtime.streams import spawn
-from empirisk.runtime.validation import check_target
+from empirisk.runtime.targets import check_target, coded
 
 
 class AdaBoost(OneEstimator):
@@ -66,7 +66,7 @@ class AdaBoost(OneEstimator):
         _, X, target, weight, _ = kept_rows(X, target, weight, None)
         labels = None
         if classifier:
-            labels, target = np.unique(target, return_inverse=True)
+            target, labels = coded(target)
         found = self._boosted(self._designed(X), target, weight, labels, self.n_estimators)
         return self._write(found, self.n_estimators, labels)
 

@@ -19,7 +19,7 @@ from empirisk.learners.trees.classifier import DecisionTreeClassifier
 from empirisk.risk.axis import Output
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError
-from empirisk.runtime.validation import check_target
+from empirisk.runtime.targets import check_target
 
 
 class AdaBoostClassifier(ClassifierMixin, AdaBoost):

@@ -7,7 +7,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from empirisk.compiled.boosting.voting import add_votes, weighted_medians
-from empirisk.data.rank_coding import CodedColumn, RankCoding
+from empirisk.data.coded_column import CodedColumn
+from empirisk.data.rank_coding import RankCoding
 from empirisk.data.table_door import places_in, table_of
 from empirisk.learners.class_codes import codes_among
 from empirisk.learners.ensembles.forest_trees import ForestTrees

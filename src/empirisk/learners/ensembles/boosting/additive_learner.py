@@ -9,7 +9,8 @@ from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from empirisk.data.rank_coding import CodedColumn, RankCoding
+from empirisk.data.coded_column import CodedColumn
+from empirisk.data.rank_coding import RankCoding
 from empirisk.data.table_door import check_places, code_table, table_of
 from empirisk.learners.ensembles.bag_door import checked_table, kept_rows
 from empirisk.learners.ensembles.bagged_trees import are_trees
@@ -31,9 +32,11 @@ from empirisk.learners.ensembles.forest_members import ForestMembers
 from empirisk.risk.axis import Axis, PathMixin
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.complaints import refuse_one_class
+from empirisk.runtime.conversion import numbers
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import number_of_workers
-from empirisk.runtime.validation import check_fit, check_predict, check_target, numbers
+from empirisk.runtime.targets import check_target, coded
+from empirisk.runtime.validation import check_fit, check_predict
 
 LEAST_SQUARES = "least_squares"
 NAME_CATEGORIES = (
@@ -213,8 +216,8 @@ class AdditiveLearner(PathMixin, BaseEstimator):
         )
         if not classifier:
             return table, target, weight, None
-        classes, codes = np.unique(target, return_inverse=True)
-        return table, codes.astype(np.int64), weight, classes
+        codes, classes = coded(target)
+        return table, codes, weight, classes
 
     def _path(
         self, X: Any, y: Array, weight: Floats, values: Sequence[Any], n_classes: int

@@ -7,7 +7,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import _num_samples
 
-from empirisk.data.rank_coding import CodedColumn, RankCoding
+from empirisk.data.coded_column import CodedColumn
+from empirisk.data.rank_coding import RankCoding
 from empirisk.learners.ensembles.boosting.forward_stagewise import Stages
 from empirisk.risk.axis import Output
 from empirisk.runtime.arrays import Array, Floats

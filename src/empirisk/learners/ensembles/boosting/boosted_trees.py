@@ -50,20 +50,11 @@ class BoostedTrees:
         """The first rounds, in arrays of their own."""
         return BoostedTrees(self.trees.first(rounds * self.per_round), self.per_round)
 
-    def add_to(
-        self,
-        scores: Floats,
-        places: Floats,
-        first: int = 0,
-        stop: int | None = None,
-        *,
-        n_jobs: int | None = None,
-    ) -> None:
-        """Add what the rounds first..stop say of rows to their scores, (n, per_round), in place."""
-        first, stop, _ = slice(first, stop).indices(len(self))
-        if stop <= first:
+    def add_to(self, scores: Floats, places: Floats, *, n_jobs: int | None = None) -> None:
+        """Add what the rounds say of rows to their scores, (n, per_round), in place."""
+        if not len(self):
             return
-        trees, K = self.trees, self.per_round
+        trees, stop = self.trees, len(self) * self.per_round
         table = self._splits if len(places) >= FEW_ROWS else NO_SPLITS
         walks = self._walks(table)
 
@@ -74,7 +65,7 @@ class BoostedTrees:
             code_rows(block, table.used, table.first, table.thresholds, column, place, codes)
             add_scores(
                 *walks, trees.first_node, trees.first_subset, trees.first_leaf,
-                trees.value, first * K, stop * K, table.splits, table.node_value, block, codes,
+                trees.value, 0, stop, table.splits, table.node_value, block, codes,
                 np.empty(len(block) if table is not NO_SPLITS else 0, np.uint16),
                 np.empty(len(block), np.int32), scores[part],
             )  # fmt: skip

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from empirisk.data.rank_coding import CodedColumn
+from empirisk.data.coded_column import CodedColumn
 from empirisk.learners.trees.monotone import signs_of_columns
 from empirisk.runtime.arrays import Array
 from empirisk.runtime.errors import ParameterError

@@ -9,13 +9,13 @@ from empirisk.compiled.boosting import gradients
 from empirisk.compiled.boosting.choosing import N_LEAVES, N_NODES, N_UNITS
 from empirisk.compiled.boosting.gradients import derive_classes
 from empirisk.compiled.boosting.growing import boost
-from empirisk.compiled.boosting.histograms import CHUNKED, LEAN, WIDE, pack_codes
+from empirisk.compiled.boosting.histograms import pack_codes
 from empirisk.compiled.boosting.layout import RULES
-from empirisk.compiled.boosting.levels import MIN_SUPPORT
 from empirisk.compiled.boosting.packing import pack_nodes
 from empirisk.compiled.boosting.walking import walk_codes
 from empirisk.learners.ensembles.boosting.bins import BinnedTable
 from empirisk.learners.ensembles.boosting.boosted_trees import BoostedTrees
+from empirisk.learners.ensembles.boosting.entry_widths import counted_copies, set_widths
 from empirisk.learners.ensembles.boosting.grown_tree import GrownTree, joined
 from empirisk.learners.ensembles.boosting.level_groups import bins_of_levels
 from empirisk.learners.ensembles.boosting.room import Limits, Room
@@ -32,12 +32,6 @@ KINDS = {
     "poisson": gradients.POISSON,
     "gamma": gradients.GAMMA,
 }
-WORD_BITS = 62  # of an int64, without its sign and one to spare
-MOST_BITS = 52  # of a whole number that a float64 is rounded to
-MANY_ROWS = 2**14  # from which on speed counts for more than the last bits of gradients
-FEW_BITS = 12  # and the one to spare: of a curvature of few bits
-NARROW_BITS = 20  # of a gradient or curvature, at least, where one word has to do
-HISTOGRAM_BYTES = 2**28  # of all histograms of a tree that are kept
 ROWS_TO_SHARE = 4096  # with fewer, a team would wait more than work
 MIN_CURVATURE = 1e-3  # of a child, as in scikit-learn and LightGBM
 NO_ROWS = np.empty(0, np.uint32)
@@ -211,19 +205,9 @@ class Booster:
         seed: int,
     ) -> None:
         check_deadline()
-        n = len(self.bins)
         room, rules = self._room, self._rules
         self._set_words(len(curvature) == 0 and kind != gradients.SOFTMAX)
-        others = NO_ROWS
-        if rows is None:
-            room.rows[:] = room.every_row
-            grown = room.rows
-        else:
-            grown = np.array(rows, np.uint32)
-            if len(grown) < n:
-                left_out = np.ones(n, bool)
-                left_out[rows] = False
-                others = np.flatnonzero(left_out).astype(np.uint32)
+        grown, others = self._divided(rows)
         entries, parts, histograms = self._words_of(int(rules[0]["width"]))
         assert self.weight is not None
         shared = (
@@ -240,6 +224,18 @@ class Booster:
         self.team.run(lambda rank: boost(rank, size, *shared))
         self.n_leaves, self.n_nodes = int(self.team.sync[N_LEAVES]), int(self.team.sync[N_NODES])
         self.leaf_values = room.leaves[: self.n_leaves, 0].copy()
+
+    def _divided(self, rows: Array | None) -> tuple[Array, Array]:
+        """The rows with which a tree is grown, to be put in order by it, and all others."""
+        if rows is None:
+            self._room.rows[:] = self._room.every_row
+            return self._room.rows, NO_ROWS
+        grown = np.array(rows, np.uint32)
+        if len(grown) == len(self.bins):
+            return grown, NO_ROWS
+        left_out = np.ones(len(self.bins), bool)
+        left_out[rows] = False
+        return grown, np.flatnonzero(left_out).astype(np.uint32)
 
     def keep(self) -> None:
         """Add the last tree, with its `leaf_values`, to the trees."""
@@ -298,28 +294,13 @@ class Booster:
         return rules
 
     def _set_words(self, constant: bool) -> None:
-        """How entries are packed: sums of all rows must fit."""
+        """How entries are packed, where curvatures are constant or not."""
         if constant is self._constant:
             return
         self._constant = constant
-        rule, n = self._rules[0], len(self.bins)
         assert self.copies is not None
-        sum_bits = int(n).bit_length()
-        count_bits = int(self.copies.sum()).bit_length() if len(self.copies) else sum_bits
-        narrow = WORD_BITS - sum_bits - count_bits
-        few_bits = not constant and n >= MANY_ROWS and not len(self.copies)
-        few_bits &= narrow >= FEW_BITS
-        rule["constant"] = constant
-        rule["form"] = CHUNKED if few_bits else WIDE
-        if constant and narrow >= NARROW_BITS:
-            rule["form"] = LEAN
-        rule["width"] = 1 if rule["form"] == LEAN else 2
-        rule["count_bits"] = count_bits
-        rule["curvature_bits"] = min(narrow, MOST_BITS)
-        wide = WORD_BITS - sum_bits
-        rule["gradient_bits"] = min(narrow if rule["width"] == 1 else wide, MOST_BITS)
-        size = 8 * int(rule["width"]) * int(self._room.first_code[-1])
-        rule["n_slots"] = min(self._room.max_leaves, max(HISTOGRAM_BYTES // size, 2))
+        n_codes = int(self._room.first_code[-1])
+        set_widths(self._rules[0], len(self.bins), self.copies, constant, n_codes)
 
     def _words_of(self, width: int) -> tuple[Array, Array, Array]:
         """Room for entries, and for histograms: parts by other threads of the team, and whole."""
@@ -332,21 +313,3 @@ class Booster:
                 np.empty((slots, size), np.int64),
             )
         return self._words[width]
-
-
-def counted_copies(copies: Array, min_samples_leaf: int) -> Array:
-    """Copies of rows in numbers whose sum leaves room for curvatures in a word.
-
-    No row counts as more than the rows that any side of a split, or any level of a category, is
-    asked for: more of them would change no split.
-
-    Examples
-    --------
-    >>> counted_copies(np.array([3, 10**13, 7]), 20).tolist() == [3, 2**40 // 3, 7]
-    True
-    """
-    n = len(copies)
-    most = 2 ** (WORD_BITS - NARROW_BITS - n.bit_length())
-    if n == 0 or int(copies.sum()) < most:
-        return copies
-    return np.minimum(copies, max(min_samples_leaf, MIN_SUPPORT, most // n))

@@ -23,8 +23,8 @@ from empirisk.learners.linear.least_squares import LinearRegression
 from empirisk.learners.linear.ridge import Ridge
 from empirisk.risk.penalties.linear_smoothers import MOST_ROWS, hat_matrix
 from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.conversion import numbers
 from empirisk.runtime.errors import ParameterError
-from empirisk.runtime.validation import numbers
 
 
 def freedom_of_columns(boosting: ColumnBoosting, from_mean: bool) -> Floats:

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from empirisk.data.rank_coding import CodedColumn
+from empirisk.data.coded_column import CodedColumn
 from empirisk.data.table_door import check_places, table_of
 from empirisk.learners.ensembles.boosting.bins import BinnedTable
 from empirisk.learners.ensembles.boosting.boosted_path import BoostedPath

@@ -94,12 +94,7 @@ class Room:
     def of(cls, bins: BinnedTable, limits: Limits, team: int, copies: Array) -> "Room":
         """For the trees of a table."""
         n, p = bins.shape
-        counted = int(copies.sum()) if len(copies) else n
-        most = max(min(n, counted // max(limits.min_samples_leaf, 1)), 1)
-        most = most if limits.max_leaf_nodes is None else min(limits.max_leaf_nodes, most)
-        if limits.max_depth is not None and limits.max_depth < 30:
-            most = min(most, 2**limits.max_depth)
-        most = max(most, 1)
+        most = _most_leaves(n, limits, copies)
         n_nodes = 2 * most - 1
         features = bins.features.copy()
         if limits.monotone is not None:
@@ -148,6 +143,16 @@ class Room:
             part_sums=np.zeros((min(PARTS, n // PART + 1), most, 3)),
             leaves=np.zeros((most, 4)),
         )
+
+
+def _most_leaves(n: int, limits: Limits, copies: Array) -> int:
+    counted = int(copies.sum()) if len(copies) else n
+    most = min(n, counted // max(limits.min_samples_leaf, 1))
+    if limits.max_leaf_nodes is not None:
+        most = min(most, limits.max_leaf_nodes)
+    if limits.max_depth is not None and limits.max_depth < 30:
+        most = min(most, 2**limits.max_depth)
+    return max(most, 1)
 
 
 def _members(interactions: Sequence[set[int]] | None, p: int) -> Array:

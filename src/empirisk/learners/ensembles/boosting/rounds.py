@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from empirisk.data.rank_coding import CodedColumn
+from empirisk.data.coded_column import CodedColumn
 from empirisk.data.scaling import power_of_two
 from empirisk.learners.ensembles.boosting.bins import BinnedTable
 from empirisk.learners.ensembles.boosting.boosted_trees import BoostedTrees, LateTrees

@@ -18,7 +18,7 @@ from empirisk.learners.ensembles.boosting.stopping import JudgedRows
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.complaints import refuse_one_class
 from empirisk.runtime.errors import DataError
-from empirisk.runtime.validation import check_target
+from empirisk.runtime.targets import check_target
 
 
 def bin_table(table: Any, learner: Any, weight: Floats | None = None) -> BinnedTable:

@@ -1,0 +1,35 @@
+"""Labels become codes, weights become floats."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+
+from empirisk.runtime.targets import check_weights, coded
+
+
+@pytest.mark.parametrize("weight", [[1, 2, 0, 1], np.array([1.0, 2, 0, 1]), (1, 2, 0, 1)])
+def test_weights_become_floats(weight):
+    assert_array_equal(check_weights(weight, 4), [1.0, 2.0, 0.0, 1.0])
+    assert_array_equal(check_weights(pd.Series(weight), 4), [1.0, 2.0, 0.0, 1.0])
+    assert_array_equal(check_weights(2, 3), [2.0, 2.0, 2.0])
+    assert_array_equal(check_weights(None, 3), np.ones(3))
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.int64, np.uint64])
+@pytest.mark.parametrize("offset", [0, 100])
+def test_whole_numbers_are_coded_as_by_sorting(dtype, offset):
+    y = (np.random.default_rng(0).integers(0, 20, 60) + offset).astype(dtype)
+    codes, classes = coded(y)
+    sorted_classes, sorted_codes = np.unique(y, return_inverse=True)
+    assert_array_equal(classes, sorted_classes)
+    assert classes.dtype == dtype
+    assert_array_equal(codes, sorted_codes)
+    assert codes.dtype == np.int64
+
+
+@pytest.mark.parametrize("y", [[-128, 127] * 200, [2**62, -(2**62)], [5, 5, -3]])
+def test_whole_numbers_far_apart_are_coded_too(y):
+    dtype = np.int8 if max(y) < 128 else np.int64
+    codes, classes = coded(np.array(y, dtype))
+    assert_array_equal(classes[codes], y)
