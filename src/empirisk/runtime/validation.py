@@ -148,7 +148,7 @@ def check_rows(
            [5., 6.]]), array([1., 2.]))
     """
     rows = _floats(
-        X,
+        dense(X, estimator),
         "X",
         _name(estimator),
         lambda X: _as_seen(estimator, X, reset, _door(keep_single)),

@@ -161,7 +161,8 @@ class PCA(
 
         Parameters
         ----------
-        X : array-like of shape (n, p)
+        X : array-like or sparse matrix of shape (n, p)
+            A sparse matrix is made dense, here and to encode.
         y : ignored
         sample_weight : array-like of shape (n,), optional
             A row of weight w counts as w copies of it.
@@ -250,6 +251,7 @@ class PCA(
         tags = super().__sklearn_tags__()
         tags.target_tags.required = False
         tags.transformer_tags.preserves_dtype = ["float64"]
+        tags.input_tags.sparse = True
         return tags
 
     def _axes(self, X: Floats, weight: Floats, values: Sequence[Any]) -> ScaledAxes:
