@@ -54,6 +54,7 @@ class GaussianMixture(MixtureDrawing, Mixture):
     Parameters
     ----------
     n_components : int
+        At most one for each different row; scikit-learn goes on, with components that coincide.
     covariance_type : {"full", "tied", "diag", "spherical", "sieve"}
         Each component its own covariance matrix; one matrix for all; independent features; one
         variance for each component; and the sieve of Grenander, one variance for all components,
@@ -86,7 +87,8 @@ class GaussianMixture(MixtureDrawing, Mixture):
         nearest mean.
     random_state : None, int, RandomState or Generator
     warm_start : bool
-        Start where the last `fit` ended.
+        Start where the last `fit` ended; it has converged where the first step gains less than
+        `tol` on the last one of that fit.
     verbose : int
         Above 0, a line on stderr for each fit.
     verbose_interval : int
@@ -228,7 +230,12 @@ class GaussianMixture(MixtureDrawing, Mixture):
             "keep_steps": self.keep_steps,
         }
         model, K = model_of(rows, self._structure()), int(self.n_components)
-        given = self._given_start(rows, model)
+        last = self._last_end(rows, model) if self.warm_start else None
+        if last is not None:
+            return em(model, last, since=self.lower_bound_ - self._log_volume(rows), **limits)
+        given = given_parameters(
+            self, rows.tiled.place, rows.tiled.whole(rows.X), rows.weight, model
+        )
         if given is not None:
             return em(model, given, **limits)
         *seeds, seed = spawn(self.random_state, self._number_of_starts(rows.X.shape[1]) + 1)
@@ -253,14 +260,13 @@ class GaussianMixture(MixtureDrawing, Mixture):
         held_up = self._structure().at_floor(self._placed_covariances, rows.floor)
         return held_up and not rows.floor.in_a_plane
 
-    def _given_start(self, rows: PreparedRows, model: GaussianModel) -> GaussianParameters | None:
-        """Where the last fit ended, or what the user gave."""
-        place = rows.tiled.place
-        if self.warm_start and self._fits_in((int(self.n_components), rows.X.shape[1])):
-            last = self._parameters_in(place)
-            if all(np.isfinite(each).all() for each in last):
-                return raised_parameters(last, model)
-        return given_parameters(self, place, rows.tiled.whole(rows.X), rows.weight, model)
+    def _last_end(self, rows: PreparedRows, model: GaussianModel) -> GaussianParameters | None:
+        """Where the last fit ended, if that is a start for these rows."""
+        if not self._fits_in((int(self.n_components), rows.X.shape[1])):
+            return None
+        last = self._parameters_in(rows.tiled.place)
+        finite = all(np.isfinite(each).all() for each in last)
+        return raised_parameters(last, model) if finite else None
 
     def _number_of_starts(self, p: int) -> int:
         if self.n_components == 1:
@@ -273,12 +279,7 @@ class GaussianMixture(MixtureDrawing, Mixture):
 
     def _take(self, found: Ascent[GaussianParameters], rows: PreparedRows) -> None:
         """Become what was found, in the units of X."""
-        place = rows.tiled.place
-        log_volume = place.log_volume
-        if rows.tiled.incomplete is not None:  # of what is observed
-            log_volume = float(
-                np.average(~np.isnan(rows.X) @ np.log(place.unit), weights=rows.weight)
-            )
+        place, log_volume = rows.tiled.place, self._log_volume(rows)
         shares, means, covariances = found.parameters
         structure = self._structure()
         self._unit, self._shift = place.unit, place.shift
@@ -296,6 +297,14 @@ class GaussianMixture(MixtureDrawing, Mixture):
         self.trajectory_ = EMTrajectory.of(
             found, self.lower_bounds_, found.starts + log_volume, structure, place
         )
+
+    def _log_volume(self, rows: PreparedRows) -> float:
+        """What the log-likelihood of a row has more in the units of X than in their place."""
+        place = rows.tiled.place
+        if rows.tiled.incomplete is None:
+            return place.log_volume
+        observed = ~np.isnan(rows.X)
+        return float(np.average(observed @ np.log(place.unit), weights=rows.weight))
 
     def _fits_in(self, shape: tuple[int, int]) -> bool:
         """Whether the last fit had so many components and features, and such covariances."""

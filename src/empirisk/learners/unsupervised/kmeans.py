@@ -51,8 +51,8 @@ class KMeans(Clusters):
         drawn at random, the means of a random partition, the centres given, of shape (n_clusters,
         n_features), or those that init(X, n_clusters, random_state) returns.
     n_init : "auto" or int
-        How many starts; "auto" is 1 for k-means++ and given centres, 10 otherwise. The ends of
-        several are varied, with some further starts, and the best is followed to stability,
+        How many starts; "auto" is 1 for k-means++, 10 otherwise; given centres are one start. The
+        ends of several are varied, with some further starts, and the best is followed to stability,
         whatever `criterion` says, and until no single row can be moved to another cluster and lower
         W: still a local minimum, mostly a better one (see `best_of_starts`); not so for Mahalanobis
         distances.
