@@ -29,6 +29,7 @@ from empirisk.risk.axis import Axis, HeldOut, Output, PathMixin
 from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints, make_writable
 from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.sparse_form import sparse_form
 from empirisk.runtime.validation import check_fit, check_predict, check_target, numbers
 
 MOST_VALUES = 100
@@ -133,8 +134,8 @@ class KNeighbors(PathMixin, BaseEstimator):
 
     def kneighbors_graph(
         self, X: Any = None, n_neighbors: int | None = None, mode: str = "connectivity"
-    ) -> csr_array:
-        """The nearest training rows of each row of X as a sparse array of shape (m, n).
+    ) -> Any:
+        """The nearest training rows of each row of X as a sparse matrix of shape (m, n).
 
         Parameters
         ----------
@@ -149,7 +150,7 @@ class KNeighbors(PathMixin, BaseEstimator):
         entries = distances if mode == "distance" else np.ones_like(distances)
         starts = np.arange(len(rows) + 1) * rows.shape[1]
         shape = len(rows), len(self.y_train_)
-        return csr_array((entries.ravel(), rows.ravel(), starts), shape=shape)
+        return sparse_form(csr_array((entries.ravel(), rows.ravel(), starts), shape=shape))
 
     def conditional_weights(self, X: Any) -> csr_array:
         """The weight of each training row in what is said of each row of X.

@@ -73,10 +73,10 @@ feature_names_in_
 
     Notes
     -----
-    Ties: of rows at the same distance the earlier one is nearer, and of classes with the same share
-    the first is predicted. A row of weight w is w copies that stand beside it: k counts copies, of
-    the last row only so many as are needed to make k. A weight may be a fraction of a copy; weights
-    of another sum than the number of rows ask for another k.
+    Ties: of rows at the same distance the earlier one is nearer (scikit-learn takes any), and of
+    classes with the same share the first is predicted. A row of weight w is w copies that stand
+    beside it: k counts copies, of the last row only so many as are needed to make k. A weight may
+    be a fraction of a copy; weights of another sum than the number of rows ask for another k.
 
     Distances are those of double precision: seen from a point that is 1e16 times as far away as the
     rows are from each other, all of them are equally far, and the first ones are taken.

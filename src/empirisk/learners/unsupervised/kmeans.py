@@ -105,7 +105,8 @@ class KMeans(Clusters):
     A cluster that loses all its rows is put on the row that is furthest from its centre, the first
     of such; that row joins it in the next iteration. A row of weight w counts as w copies of it,
     and rows are drawn as these would be. Rows are centred, and scaled by a power of two, so that
-    neither an offset of 1e9 nor a unit of 1e200 is felt; `inertia_` may then be infinite.
+    neither an offset of 1e9 nor a unit of 1e200 is felt; `inertia_` may then be infinite. What is
+    found of float32 is float64, other than in scikit-learn.
 
     References
     ----------

@@ -107,8 +107,10 @@ class PCA(
 
     Notes
     -----
-    A row of weight w counts as w copies of it. Variances of numbers beyond 1e±154 leave the range
-    of floating-point numbers; `singular_values_` and `explained_variance_ratio_` do not.
+    A row of weight w counts as w copies of it. What is found of float32 is float64, other than in
+    scikit-learn; `get_covariance` and `score` of `whiten=True` are those without it. Variances of
+    numbers beyond 1e±154 leave the range of floating-point numbers; `singular_values_` and
+    `explained_variance_ratio_` do not.
 
     References
     ----------
