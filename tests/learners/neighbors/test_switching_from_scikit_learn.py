@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from sklearn import neighbors as peers
 from sklearn.metrics import pairwise_distances
+from sklearn.model_selection import cross_val_score
 from sklearn.multioutput import MultiOutputClassifier
 
 import empirisk
@@ -190,7 +191,36 @@ def test_angles_do_not_depend_on_the_size_of_numbers(scale):
 
 def test_a_metric_that_there_is_not_is_refused_with_those_that_there_are():
     X, y, _ = data(n=20)
-    with pytest.raises(
-        ParameterError, match=r"'precomputed'; there are minkowski, .*cosine, .*fun"
-    ):
-        KNeighborsRegressor(metric="precomputed").fit(X, y)
+    with pytest.raises(ParameterError, match=r"'euclid'; there are minkowski, .*cosine, .*fun"):
+        KNeighborsRegressor(metric="euclid").fit(X, y)
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_distances_that_are_given_are_those_of_rows(name, tmp_path):
+    X, y, labels = data(n=90)
+    target = labels if name == BOTH[0] else y
+    cls, D = getattr(empirisk, name), pairwise_distances(X)
+    rows = cls(4, weights="distance").fit(X[20:], target[20:])
+    given = cls(4, weights="distance", metric="precomputed").fit(D[20:, 20:], target[20:])
+    assert_array_equal(given.kneighbors(D[:20, 20:])[1], rows.kneighbors(X[:20])[1])
+    assert_array_equal(given.kneighbors()[1], rows.kneighbors()[1])
+    assert_allclose(given.predict(D[:20, 20:]), rows.predict(X[:20]), rtol=SUMMED)
+    found = cross_val_score(cls(metric="precomputed"), D, target)
+    assert_allclose(found, cross_val_score(cls(), X, target), rtol=SUMMED)
+    ours = risk.cross_validate(cls(metric="precomputed"), D, target, cv=5, random_state=0)
+    wanted = risk.cross_validate(cls(), X, target, cv=5, random_state=0)
+    assert_allclose(ours.value, wanted.value, rtol=SUMMED)
+    save(given, tmp_path / "model")
+    assert_array_equal(load(tmp_path / "model").predict(None), given.predict(None))
+
+
+def test_distances_that_are_none_are_refused():
+    X, y, _ = data(n=20)
+    D = pairwise_distances(X)
+    learner = KNeighborsRegressor(metric="precomputed")
+    with pytest.raises(DataError, match=r"X has shape \(20, 3\); .* a square array"):
+        learner.fit(X, y)
+    with pytest.raises(DataError, match="what a graph of neighbours leaves out is far away"):
+        learner.fit(csr_array(D), y)
+    with pytest.raises(DataError, match="X has negative numbers"):
+        learner.fit(D, y).predict(-D)

@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import Tags
 from sklearn.utils.validation import _is_fitted, check_is_fitted
@@ -28,7 +28,7 @@ from empirisk.learners.neighbors.searching import Folds
 from empirisk.risk.axis import Axis, HeldOut, Output, PathMixin
 from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints, make_writable
-from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.errors import DataError, DataTypeError, ParameterError
 from empirisk.runtime.sparse_form import sparse_form
 from empirisk.runtime.validation import check_fit, check_predict, check_target, numbers
 
@@ -268,7 +268,8 @@ class KNeighbors(PathMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = not self._is_precomputed
+        tags.input_tags.pairwise = self._is_precomputed
         tags.input_tags.allow_nan = self._allows_nan
         tags.input_tags.categorical = self._is_mixed
         return tags
@@ -276,6 +277,10 @@ class KNeighbors(PathMixin, BaseEstimator):
     @property
     def _is_mixed(self) -> bool:
         return isinstance(self.metric, str) and self.metric == "gower"
+
+    @property
+    def _is_precomputed(self) -> bool:
+        return isinstance(self.metric, str) and self.metric == "precomputed"
 
     @property
     def _allows_nan(self) -> bool:
@@ -308,7 +313,15 @@ class KNeighbors(PathMixin, BaseEstimator):
     def _cells(self, X: Any) -> Floats:
         if self._is_mixed:
             return np.ascontiguousarray(check_places(self, X, NEW_LEVEL))
+        self._refuse_graph(X)
         return check_predict(self, X, allow_nan=self._allows_nan)
+
+    def _refuse_graph(self, X: Any) -> None:
+        if self._is_precomputed and issparse(X):
+            raise DataTypeError(
+                "X is a sparse matrix, and metric='precomputed' takes all distances, as an array: "
+                "what a graph of neighbours leaves out is far away, and not at distance 0"
+            )
 
     @cached_property
     def _copies(self) -> Copies:
@@ -333,6 +346,7 @@ class KNeighbors(PathMixin, BaseEstimator):
     def _training_set(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Floats, Any]:
         """Rows of positive weight, their targets or codes, weights, and the classes."""
         classifier = is_classifier(self)
+        self._refuse_graph(X)
         if not self._is_mixed:
             train = check_fit(
                 self, X, y, sample_weight, classifier=classifier, multi_output=not classifier,

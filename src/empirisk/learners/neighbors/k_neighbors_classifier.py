@@ -46,7 +46,8 @@ class KNeighborsClassifier(ClassifierMixin, KNeighbors):
         "cosine", "correlation", "braycurtis", "canberra", "sqeuclidean", "seuclidean",
         "haversine", "nan_euclidean" (cells may be missing), of counts and truth values "hamming",
         "jaccard", "dice", "rogerstanimoto", "russellrao", "sokalsneath", "yule"; or a function of
-        two rows. There is no "precomputed": give the rows, and the function.
+        two rows. "precomputed": X has the distances of rows from all training rows, to fit a square
+        array; they are held out with the others of their fold.
     metric_params : dict, optional
         {"V": covariance} or {"VI": its inverse} of "mahalanobis"; {"w": weights of columns} of
         "minkowski"; further arguments of a distance by pairs.

@@ -28,6 +28,8 @@ def check_fitted(learner: Any) -> None:
     elif is_by_pairs(learner.metric):
         if not isinstance(metric, PairMetric):
             raise DataError("metric_ is not a metric of pairs of rows")
+        if learner._is_precomputed and n != p:
+            raise DataError("X_train_ is not an array of distances of all rows from each other")
         if np.isinf(X).any() or (np.isnan(X).any() and not learner._allows_nan):
             raise DataError("X_train_ has numbers that are not finite")
     elif not isinstance(metric, PointMetric) or len(metric.unit) != p:

@@ -1,6 +1,7 @@
 """Distances that scikit-learn or the user computes, pair by pair: all training rows are looked at.
 
-The names are scikit-learn's (`sklearn.metrics.pairwise_distances`), as are the numbers.
+The names are scikit-learn's (`sklearn.metrics.pairwise_distances`), as are the numbers. Those of
+"precomputed" are the cells themselves, of each point from all training rows.
 """
 
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ BY_PAIRS = (
     "haversine",
     "jaccard",
     "nan_euclidean",
+    "precomputed",
     "rogerstanimoto",
     "russellrao",
     "seuclidean",
@@ -47,6 +49,11 @@ class PairMetric:
     @classmethod
     def of(cls, metric: Any, params: dict[str, Any], X: Floats, unit: float) -> Self:
         """With a first distance computed: what is wrong with the arguments is said by a fit."""
+        if metric == "precomputed" and X.shape[0] != X.shape[1]:
+            raise DataError(
+                f"X has shape {X.shape}; metric='precomputed' takes the distances of all training "
+                "rows from each other, a square array without rows of weight 0"
+            )
         found = cls(metric, params, unit if metric in WITHOUT_UNIT else 1.0)
         try:
             found.between(X[:1], X[:2])
@@ -59,6 +66,10 @@ class PairMetric:
 
     def between(self, points: Floats, rows: Floats) -> Floats:
         """The distances of points from rows, (points, rows); NaN becomes infinity."""
+        if isinstance(self.metric, str) and self.metric == "precomputed":
+            if (points < 0).any():
+                raise DataError("X has negative numbers, and metric='precomputed' takes distances")
+            return points
         with one_blas_thread():
             found = pairwise_distances(points, rows, metric=self.metric, **self.params)
         return np.where(np.isnan(found), np.inf, found)
