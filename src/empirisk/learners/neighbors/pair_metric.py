@@ -10,11 +10,18 @@ from typing import Any, Self
 import numpy as np
 from sklearn.metrics import pairwise_distances
 
-from empirisk.learners.neighbors.searching import Algorithm, Folds, Nearest, shared
+from empirisk.learners.neighbors.searching import (
+    POINTS_AT_ONCE,
+    Algorithm,
+    Folds,
+    Nearest,
+    shared,
+)
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread
 
+DISTANCES_AT_ONCE = 2**21  # 16 MB
 WITHOUT_UNIT = ("braycurtis", "canberra", "correlation", "cosine")
 BY_PAIRS = (
     *WITHOUT_UNIT,
@@ -72,7 +79,8 @@ class PairMetric:
             return points
         with one_blas_thread():
             found = pairwise_distances(points, rows, metric=self.metric, **self.params)
-        return np.where(np.isnan(found), np.inf, found)
+        found[np.isnan(found)] = np.inf
+        return found
 
     def place(self, X: Floats) -> Floats:
         """X in the unit."""
@@ -107,7 +115,8 @@ class PairSearch:
         self, points: Floats, k: int, *, folds: Folds | None = None, n_jobs: int | None = None
     ) -> Nearest:
         """The k nearest rows of each point."""
-        return shared(self._find, points, k, folds, n_jobs)
+        size = max(1, DISTANCES_AT_ONCE // len(self.rows))
+        return shared(self._find, points, k, folds, n_jobs, size=min(size, POINTS_AT_ONCE))
 
     def _find(self, points: Floats, folds: Folds | None, found: Nearest) -> None:
         distance = self.metric.between(points, self.rows)
@@ -130,8 +139,12 @@ def least(distance: Floats, past: Any, k: int) -> Any:
     if past is not None:  # behind all others, also those at an infinite distance
         distance = np.where(past, np.inf, np.minimum(distance, np.finfo(np.float64).max))
     last = np.partition(distance, k - 1, axis=1)[:, k - 1 : k]
-    nearer, equal = distance < last, distance == last
-    room = k - nearer.sum(axis=1, keepdims=True)
-    rows = np.nonzero(nearer | (equal & (equal.cumsum(axis=1) <= room)))[1].reshape(-1, k)
+    near = distance <= last
+    tied = np.flatnonzero(near.sum(axis=1) > k)
+    if len(tied):
+        equal = distance[tied] == last[tied]
+        room = k - (distance[tied] < last[tied]).sum(axis=1, keepdims=True)
+        near[tied] &= ~equal | (equal.cumsum(axis=1) <= room)
+    rows = np.nonzero(near)[1].reshape(-1, k)
     order = np.argsort(np.take_along_axis(distance, rows, axis=1), axis=1, kind="stable")
     return np.take_along_axis(rows, order, axis=1)
