@@ -28,7 +28,7 @@ from empirisk.learners.density.tiled_rows import Place, TiledRows
 from empirisk.learners.team import Team
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.column_names import column_names
-from empirisk.runtime.errors import RankWarning
+from empirisk.runtime.errors import DataError, RankWarning
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.scalars import check_parameters, is_number
 from empirisk.runtime.streams import spawn
@@ -120,6 +120,7 @@ class GaussianMixture(MixtureDrawing, Mixture):
     -----
     A start that ends with a component held up by the floor goes behind all that do not: its
     likelihood grows without bound as the component closes around a few rows, and says nothing.
+    Who writes `weights_`, `means_` and `covariances_`, fitted or not, has the density of those.
 
     References
     ----------
@@ -190,6 +191,7 @@ class GaussianMixture(MixtureDrawing, Mixture):
             None is that of the learner.
         """
         labels, rng = self._drawn_components(n_samples, random_state)
+        self._heed_written()
         means, matrices = self._placed_means, self._matrices()
         noise = rng.standard_normal((n_samples, means.shape[1]))
         with one_blas_thread():
@@ -329,6 +331,7 @@ class GaussianMixture(MixtureDrawing, Mixture):
 
     def _joint_at(self, X: Floats) -> Floats:
         """log a_k N(x; m_k, S_k) at rows that have been checked."""
+        self._heed_written()
         place = self._place()
         rows = TiledRows.of(X, place, Team(self.n_jobs))
         parameters = GaussianParameters(
@@ -341,6 +344,28 @@ class GaussianMixture(MixtureDrawing, Mixture):
         else:
             joint += (~np.isnan(X) @ np.log(place.unit))[:, np.newaxis]
         return joint
+
+    def _heed_written(self) -> None:
+        """Take over means and covariances that were written into the learner.
+
+        A fit leaves them in their place as well, where they have more digits. That holds as long
+        as they are the same: who writes others means those.
+        """
+        if not hasattr(self, "covariances_"):
+            raise DataError("means_ were written into the mixture: covariances_ are wanted, too")
+        structure, means = self._structure(), np.asarray(self.means_, dtype=float)
+        if not hasattr(self, "_unit"):
+            self._unit, self._shift = np.ones(means.shape[1]), np.zeros(means.shape[1])
+        place, written = self._place(), np.asarray(self.covariances_, dtype=float)
+        with np.errstate(over="ignore"):
+            if hasattr(self, "_placed_means"):
+                known = structure.in_units(self._placed_covariances, place.unit)
+                if np.array_equal(written, known, equal_nan=True) and np.array_equal(
+                    means, place.put_back(self._placed_means), equal_nan=True
+                ):
+                    return
+            self._placed_means = place.put(means)
+            self._placed_covariances = structure.in_units(written, 1 / place.unit)
 
     def _place(self) -> Place:
         return Place(np.array(self._unit), np.array(self._shift))  # writable
