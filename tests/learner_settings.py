@@ -179,6 +179,7 @@ SETTINGS = {
         KNeighborsClassifier(4, p=3, algorithm="kd_tree", leaf_size=3),
         KNeighborsClassifier(3, metric="gower"),
         KNeighborsClassifier(3, metric="learned"),
+        KNeighborsClassifier(3, metric="cosine"),
     ],
     "KNeighborsRegressor": [
         KNeighborsRegressor(),

@@ -166,6 +166,7 @@ CLASSIFIERS = [
     PlugInPredictor(loss=losses.Costs([[0, 5, 1], [1, 0, 1], [2, 1, 0]], classes=["c", "a", "bb"])),
     KernelClassifier("loo"),
     KNeighborsClassifier(2, metric_params={"w": [1.0, 2.0, 0.5]}),
+    KNeighborsClassifier(2, metric="cosine"),
     Tuned(KNeighborsClassifier(metric="gower"), cv=3, values=[1, 3]),
 ]
 WITHOUT_LABELS = [

@@ -104,6 +104,7 @@ HOMES = {
     "OneClass": "empirisk.learners.ensembles.members",
     "OutOfBagCurve": "empirisk.risk.bagging.out_of_bag_curve",
     "PCA": "empirisk.learners.unsupervised.pca",
+    "PairMetric": "empirisk.learners.neighbors.pair_metric",
     "ParametricDensity": "empirisk.learners.density.parametric_density",
     "Perceptron": "empirisk.losses",
     "Pipeline": "sklearn.pipeline",

@@ -1,5 +1,10 @@
 """The errors and warnings of the library: what came, what was wanted, what to do."""
 
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from empirisk.runtime.convergence import ConvergenceWarning as ConvergenceWarning
+
 
 class EmpiriskError(Exception):
     """Base of every error that the library raises itself."""
@@ -33,9 +38,14 @@ class RankWarning(EmpiriskWarning):
     """Columns of the design depend on one another; the message names them."""
 
 
-class ConvergenceWarning(EmpiriskWarning):
-    """An iteration stopped before it reached its tolerance."""
-
-
 class DivergenceError(EmpiriskError, ArithmeticError):
     """An iteration led to numbers that are not finite; the message says which steps to shorten."""
+
+
+def __getattr__(name: str) -> Any:
+    """`ConvergenceWarning` when first asked for: it needs scikit-learn, a second to import."""
+    if name != "ConvergenceWarning":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from empirisk.runtime.convergence import ConvergenceWarning
+
+    return ConvergenceWarning

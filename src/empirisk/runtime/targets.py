@@ -54,6 +54,12 @@ def _target(y: Any, name: str, multi_output: bool) -> Floats:
 
 
 def _labels(y: Any, name: str) -> Array:
+    if has_columns(y):
+        raise DataError(
+            f"y should be a 1d array, got an array of shape {np.shape(y)} instead: {name} predicts "
+            "one label for each row; fit one for each column, as MultiOutputClassifier of "
+            "scikit-learn does"
+        )
     labels = column_or_1d(as_array_like(y, "y"), warn=True)
     refuse_missing_labels(labels, name)
     try:

@@ -112,6 +112,7 @@ def em(
     tol: float = 1e-6,
     max_iter: int = 1000,
     keep_steps: bool = False,
+    since: float = -np.inf,
 ) -> Ascent[P]:
     """E-steps and M-steps in turn, until a pair of them gains less than `tol` for each row.
 
@@ -127,6 +128,9 @@ def em(
     max_iter : int
     keep_steps : bool
         Whether the parameters of each step are kept.
+    since : float
+        The mean log-likelihood a step before the start, where this goes on from another ascent: a
+        first step that changes it by less than `tol` is the last.
 
     Examples
     --------
@@ -157,7 +161,7 @@ def em(
             raise NoLikelihood(
                 f"the log-likelihood is {value} at step {t}; start where it is a finite number"
             )
-        gain = value - values[-1] if values else np.inf
+        gain = value - values[-1] if values else abs(value - since)
         if gain < -rounding * max(1.0, abs(value)):
             reason = f"the log-likelihood fell by {-gain:.3g} in step {t}: a step is wrong"
             warn(f"EM stopped: {reason}", ConvergenceWarning)

@@ -273,3 +273,35 @@ def test_sphered_rows_have_no_correlations():
 def test_without_a_step_nothing_is_known_of_the_likelihood():
     rows = np.random.default_rng(12).normal(size=(20, 2))
     assert GaussianMixture(2, random_state=0, max_iter=0).fit(rows).lower_bound_ == -np.inf
+
+
+FORMS = {"full": (3, 2, 2), "tied": (2, 2), "diag": (3, 2), "spherical": (3,)}
+
+
+@pytest.mark.parametrize("kind", FORMS)
+def test_means_and_covariances_that_are_written_are_those_of_the_density(kind):
+    rng = np.random.default_rng(0)
+    means, weights = 100.0 + rng.normal(size=(3, 2)), np.array([0.5, 0.2, 0.3])
+    matrices_in_it = kind in ("full", "tied")
+    covariances = np.broadcast_to(0.5 * np.eye(2) if matrices_in_it else 0.5, FORMS[kind])
+    rows = 100.0 + rng.normal(size=(40, 2))
+    wanted = np.log(
+        sum(
+            weight * multivariate_normal(mean, 0.5 * np.eye(2)).pdf(rows)
+            for weight, mean in zip(weights, means, strict=True)
+        )
+    )
+    fitted = GaussianMixture(3, covariance_type=kind, n_init=2, random_state=0).fit(rows)
+    for mixture in (fitted, GaussianMixture(3, covariance_type=kind)):
+        mixture.weights_, mixture.means_, mixture.covariances_ = weights, means, covariances
+        assert_allclose(mixture.score_samples(rows), wanted, rtol=SOLVED)
+        drawn, labels = mixture.sample(2000, random_state=0)
+        # Five standard errors of a mean of some hundred rows of variance 0.5.
+        assert_allclose(drawn[labels == 1].mean(axis=0), means[1], rtol=0, atol=0.2)
+
+
+def test_a_mixture_with_means_alone_says_what_is_missing():
+    mixture = GaussianMixture(1)
+    mixture.weights_, mixture.means_ = np.ones(1), np.zeros((1, 2))
+    with pytest.raises(DataError, match="covariances_ are wanted"):
+        mixture.predict([[0.0, 0.0]])

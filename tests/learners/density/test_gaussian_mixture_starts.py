@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from empirisk import GaussianMixture
 from empirisk.learners.density.mixture_starts import quantile_labels
-from empirisk.runtime.errors import RankWarning
+from empirisk.runtime.errors import ConvergenceWarning, RankWarning
 from mixture_rows import X
 from tolerances import SUMMED
 
@@ -50,6 +50,20 @@ def test_a_warm_start_goes_on_where_the_last_fit_ended():
     assert warm.lower_bounds_[0] > cold.lower_bounds_[5]
     other = warm.set_params(covariance_type="diag", tol=1e-6, max_iter=1000).fit(X)
     assert other.covariances_.shape == (3, 2)  # a start of its own
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-3])
+def test_a_warm_start_notices_that_it_has_converged(scale):
+    mixture = GaussianMixture(3, max_iter=1, tol=1e-5, random_state=0, warm_start=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        fits = next(t for t in range(500) if mixture.fit(scale * X).converged_)
+    assert fits > 1
+    assert mixture.n_iter_ == 1
+    once = GaussianMixture(3, tol=1e-5, random_state=0, warm_start=True)
+    once.fit(scale * X).fit(scale * X)  # other rows are another likelihood, and no end
+    assert once.n_iter_ == 1
+    assert once.fit(scale * X[:-20]).n_iter_ > 1
 
 
 def test_a_start_below_the_floor_is_raised_to_it():

@@ -404,3 +404,21 @@ def test_the_risk_says_where_the_grid_ends_above_the_best_bandwidth():
     finer = Tuned(KernelDensity(), values=np.geomspace(1e-6, 1, 30), random_state=0).fit(rows)
     assert finer.risk_.value < found.risk_.value
     assert "narrow" not in str(finer.risk_)
+
+
+@pytest.mark.parametrize(
+    "how",
+    [{"metric": "l2"}, {"metric": "minkowski"}, {"metric": "minkowski", "metric_params": {"p": 2}}],
+)
+def test_names_of_the_euclidean_distance_change_nothing(how):
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    plain, named = KernelDensity().fit(X), KernelDensity(**how).fit(X)
+    assert_array_equal(named.score_samples(X), plain.score_samples(X))
+
+
+@pytest.mark.parametrize(
+    "how", [{"metric": "manhattan"}, {"metric": "minkowski", "metric_params": {"p": 1}}]
+)
+def test_other_distances_are_refused(how):
+    with pytest.raises(ParameterError, match=r"metric.* is .*; give"):
+        KernelDensity(**how).fit([[1.0], [2.0]])

@@ -232,7 +232,7 @@ def test_means_of_the_largest_numbers_are_finite():
         ({"weights": "near"}, "'uniform', 'distance'"),
         ({"algorithm": "octree"}, "kd_tree"),
         ({"leaf_size": 0}, "leaf_size is 0"),
-        ({"metric": "cosine"}, "mahalanobis"),
+        ({"metric": "cosinus"}, "mahalanobis"),
         ({"p": 0.5}, "p is 0.5"),
         ({"metric_params": {"V": np.eye(3)}}, "metric_params"),
         ({"metric": "mahalanobis", "metric_params": {"V": np.eye(2)}}, "symmetric matrix"),

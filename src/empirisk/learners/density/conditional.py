@@ -101,7 +101,7 @@ def deviations(y: Array, predicted: Floats, weight: Floats) -> Floats:
 
 def _weights_of(model: Any, X: Any) -> tuple[Any, Floats]:
     weights = csr_array(model.conditional_weights(X))
-    y = np.asarray(model.y_train_, dtype=float)
+    y = np.asarray(model.y_train_, dtype=float).reshape(-1)
     if weights.shape[1] != len(y):
         raise DataError(
             f"{type(model).__name__} has {len(y)} values y_train_, and conditional_weights of "

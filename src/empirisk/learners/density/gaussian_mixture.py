@@ -28,7 +28,7 @@ from empirisk.learners.density.tiled_rows import Place, TiledRows
 from empirisk.learners.team import Team
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.column_names import column_names
-from empirisk.runtime.errors import RankWarning
+from empirisk.runtime.errors import DataError, RankWarning
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.scalars import check_parameters, is_number
 from empirisk.runtime.streams import spawn
@@ -54,6 +54,7 @@ class GaussianMixture(MixtureDrawing, Mixture):
     Parameters
     ----------
     n_components : int
+        At most one for each different row; scikit-learn goes on, with components that coincide.
     covariance_type : {"full", "tied", "diag", "spherical", "sieve"}
         Each component its own covariance matrix; one matrix for all; independent features; one
         variance for each component; and the sieve of Grenander, one variance for all components,
@@ -86,7 +87,8 @@ class GaussianMixture(MixtureDrawing, Mixture):
         nearest mean.
     random_state : None, int, RandomState or Generator
     warm_start : bool
-        Start where the last `fit` ended.
+        Start where the last `fit` ended; it has converged where the first step gains less than
+        `tol` on the last one of that fit.
     verbose : int
         Above 0, a line on stderr for each fit.
     verbose_interval : int
@@ -118,6 +120,7 @@ class GaussianMixture(MixtureDrawing, Mixture):
     -----
     A start that ends with a component held up by the floor goes behind all that do not: its
     likelihood grows without bound as the component closes around a few rows, and says nothing.
+    Who writes `weights_`, `means_` and `covariances_`, fitted or not, has the density of those.
 
     References
     ----------
@@ -188,6 +191,7 @@ class GaussianMixture(MixtureDrawing, Mixture):
             None is that of the learner.
         """
         labels, rng = self._drawn_components(n_samples, random_state)
+        self._heed_written()
         means, matrices = self._placed_means, self._matrices()
         noise = rng.standard_normal((n_samples, means.shape[1]))
         with one_blas_thread():
@@ -228,7 +232,12 @@ class GaussianMixture(MixtureDrawing, Mixture):
             "keep_steps": self.keep_steps,
         }
         model, K = model_of(rows, self._structure()), int(self.n_components)
-        given = self._given_start(rows, model)
+        last = self._last_end(rows, model) if self.warm_start else None
+        if last is not None:
+            return em(model, last, since=self.lower_bound_ - self._log_volume(rows), **limits)
+        given = given_parameters(
+            self, rows.tiled.place, rows.tiled.whole(rows.X), rows.weight, model
+        )
         if given is not None:
             return em(model, given, **limits)
         *seeds, seed = spawn(self.random_state, self._number_of_starts(rows.X.shape[1]) + 1)
@@ -253,14 +262,13 @@ class GaussianMixture(MixtureDrawing, Mixture):
         held_up = self._structure().at_floor(self._placed_covariances, rows.floor)
         return held_up and not rows.floor.in_a_plane
 
-    def _given_start(self, rows: PreparedRows, model: GaussianModel) -> GaussianParameters | None:
-        """Where the last fit ended, or what the user gave."""
-        place = rows.tiled.place
-        if self.warm_start and self._fits_in((int(self.n_components), rows.X.shape[1])):
-            last = self._parameters_in(place)
-            if all(np.isfinite(each).all() for each in last):
-                return raised_parameters(last, model)
-        return given_parameters(self, place, rows.tiled.whole(rows.X), rows.weight, model)
+    def _last_end(self, rows: PreparedRows, model: GaussianModel) -> GaussianParameters | None:
+        """Where the last fit ended, if that is a start for these rows."""
+        if not self._fits_in((int(self.n_components), rows.X.shape[1])):
+            return None
+        last = self._parameters_in(rows.tiled.place)
+        finite = all(np.isfinite(each).all() for each in last)
+        return raised_parameters(last, model) if finite else None
 
     def _number_of_starts(self, p: int) -> int:
         if self.n_components == 1:
@@ -273,12 +281,7 @@ class GaussianMixture(MixtureDrawing, Mixture):
 
     def _take(self, found: Ascent[GaussianParameters], rows: PreparedRows) -> None:
         """Become what was found, in the units of X."""
-        place = rows.tiled.place
-        log_volume = place.log_volume
-        if rows.tiled.incomplete is not None:  # of what is observed
-            log_volume = float(
-                np.average(~np.isnan(rows.X) @ np.log(place.unit), weights=rows.weight)
-            )
+        place, log_volume = rows.tiled.place, self._log_volume(rows)
         shares, means, covariances = found.parameters
         structure = self._structure()
         self._unit, self._shift = place.unit, place.shift
@@ -296,6 +299,14 @@ class GaussianMixture(MixtureDrawing, Mixture):
         self.trajectory_ = EMTrajectory.of(
             found, self.lower_bounds_, found.starts + log_volume, structure, place
         )
+
+    def _log_volume(self, rows: PreparedRows) -> float:
+        """What the log-likelihood of a row has more in the units of X than in their place."""
+        place = rows.tiled.place
+        if rows.tiled.incomplete is None:
+            return place.log_volume
+        observed = ~np.isnan(rows.X)
+        return float(np.average(observed @ np.log(place.unit), weights=rows.weight))
 
     def _fits_in(self, shape: tuple[int, int]) -> bool:
         """Whether the last fit had so many components and features, and such covariances."""
@@ -320,6 +331,7 @@ class GaussianMixture(MixtureDrawing, Mixture):
 
     def _joint_at(self, X: Floats) -> Floats:
         """log a_k N(x; m_k, S_k) at rows that have been checked."""
+        self._heed_written()
         place = self._place()
         rows = TiledRows.of(X, place, Team(self.n_jobs))
         parameters = GaussianParameters(
@@ -332,6 +344,28 @@ class GaussianMixture(MixtureDrawing, Mixture):
         else:
             joint += (~np.isnan(X) @ np.log(place.unit))[:, np.newaxis]
         return joint
+
+    def _heed_written(self) -> None:
+        """Take over means and covariances that were written into the learner.
+
+        A fit leaves them in their place as well, where they have more digits. That holds as long
+        as they are the same: who writes others means those.
+        """
+        if not hasattr(self, "covariances_"):
+            raise DataError("means_ were written into the mixture: covariances_ are wanted, too")
+        structure, means = self._structure(), np.asarray(self.means_, dtype=float)
+        if not hasattr(self, "_unit"):
+            self._unit, self._shift = np.ones(means.shape[1]), np.zeros(means.shape[1])
+        place, written = self._place(), np.asarray(self.covariances_, dtype=float)
+        with np.errstate(over="ignore"):
+            if hasattr(self, "_placed_means"):
+                known = structure.in_units(self._placed_covariances, place.unit)
+                if np.array_equal(written, known, equal_nan=True) and np.array_equal(
+                    means, place.put_back(self._placed_means), equal_nan=True
+                ):
+                    return
+            self._placed_means = place.put(means)
+            self._placed_covariances = structure.in_units(written, 1 / place.unit)
 
     def _place(self) -> Place:
         return Place(np.array(self._unit), np.array(self._shift))  # writable

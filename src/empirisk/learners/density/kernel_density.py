@@ -43,6 +43,8 @@ from empirisk.runtime.streams import generator, spawn
 from empirisk.runtime.targets import check_weights
 from empirisk.runtime.validation import check_predict, check_rows
 
+EUCLIDEAN = ("euclidean", "l2", "minkowski")
+
 
 class KernelDensity(KeptRowsMixin, DensityMixin, BaseEstimator):
     """The mean of kernels K at the rows: f(x) = 1/n sum_i w_i K((x - x_i) / h) / h^d, n = sum w_i.
@@ -64,7 +66,8 @@ class KernelDensity(KeptRowsMixin, DensityMixin, BaseEstimator):
 
         "scott", "silverman"
             n^(-1/(d+4)), or (4 / ((d + 2) n))^(1/(d+4)), times the root of the covariance, as in
-            `scipy.stats.gaussian_kde`; on a line times the standard deviation.
+            `scipy.stats.gaussian_kde`; on a line times the standard deviation. scikit-learn's have
+            the first factor alone, which suits rows of variance 1: for those give that number.
         "sheather-jones"
             Plug-in, on a line.
         "ucv"
@@ -77,7 +80,7 @@ class KernelDensity(KeptRowsMixin, DensityMixin, BaseEstimator):
 
         For several columns the last two choose a multiple of the root of the covariance. For other
         kernels than the Gaussian the rules but "cv" give the bandwidth that smoothes as much.
-    algorithm, breadth_first, leaf_size, metric_params
+    algorithm, breadth_first, leaf_size
         As in scikit-learn, where they are about the tree; here without effect.
     kernel : str
         "gaussian", "tophat", "epanechnikov", "exponential", "linear" (or "triangle"), "cosine",
@@ -85,7 +88,10 @@ class KernelDensity(KeptRowsMixin, DensityMixin, BaseEstimator):
         Gaussian and the exponential; and of order 4, "gaussian4" and "epanechnikov4", whose bias
         is of order h^4. These are negative in places: where the sum of kernels is, the density is
         0, and what is left integrates to a little more than one.
-    metric : "euclidean"
+    metric : {"euclidean", "l2", "minkowski"}
+        Three names of one distance. With others, kernels of scikit-learn do not integrate to one.
+    metric_params : None or {"p": 2}
+        The power of "minkowski".
     atol, rtol : float
         How far a density may be from the sum: sums are within rtol of themselves, guaranteed, and
         exact up to rounding where rtol is 0. Of kernels of order 4 it is the share of the sum of
@@ -256,8 +262,14 @@ class KernelDensity(KeptRowsMixin, DensityMixin, BaseEstimator):
     def _check_parameters(self, d: int) -> Floats | None:
         """The ends of the support; complains of parameters that make no sense."""
         kernel_of(self.kernel)
-        if self.metric != "euclidean":
-            raise ParameterError(f"metric is {self.metric!r}; only 'euclidean' is known here")
+        if not isinstance(self.metric, str) or self.metric not in EUCLIDEAN:
+            raise ParameterError(
+                f"metric is {self.metric!r:.60}; give 'euclidean', for which kernels are densities"
+            )
+        if self.metric_params and dict(self.metric_params) != {"p": 2}:
+            raise ParameterError(
+                f"metric_params is {self.metric_params!r:.60}; give None: the distance is Euclidean"
+            )
         for name in ("atol", "rtol"):
             value = getattr(self, name)
             if not (is_number(value) and value >= 0):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.sparse import csr_array, hstack
+from scipy.sparse import hstack
 from sklearn.utils.validation import check_is_fitted
 
 from empirisk.data.table_door import check_places
@@ -16,6 +16,7 @@ from empirisk.learners.trees.decision_tree import DecisionTree
 from empirisk.learners.trees.tree_sums import TreeSums
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import DataError
+from empirisk.runtime.sparse_form import sparse_form
 from empirisk.runtime.streams import spawn
 
 OF_A_TREE = (
@@ -100,12 +101,12 @@ class SingleTrees(MemberSequence):
         first = self.trees_.first_leaf[:-1]
         return nodes[first + leaves] - self.trees_.first_node[:-1]
 
-    def decision_path(self, X: Any) -> tuple[csr_array, Ints]:
+    def decision_path(self, X: Any) -> tuple[Any, Ints]:
         """Sparse, of shape (rows, nodes of all trees): 1 where a row passes a node; and where the
         nodes of each tree begin."""
         places = check_places(self, X)
         paths = [tree.tree_.decision_path(places) for tree in self.estimators_]
-        return csr_array(hstack(paths, format="csr")), self.trees_.first_node
+        return sparse_form(hstack(paths, format="csr")), self.trees_.first_node
 
     @property
     def feature_importances_(self) -> Floats:

@@ -15,7 +15,6 @@ from typing import Any, ClassVar, Self
 from warnings import warn
 
 import numpy as np
-from scipy.sparse import csr_matrix
 from sklearn.utils.validation import check_is_fitted
 
 from empirisk.data.blocks import Blocks
@@ -38,6 +37,7 @@ from empirisk.risk.axis import Axis, HeldOut, Output
 from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ConvergenceWarning, DataError, ParameterError
+from empirisk.runtime.sparse_form import sparse_form
 from empirisk.runtime.validation import check_fit
 from empirisk.solvers.lasso import Stopping
 
@@ -77,10 +77,10 @@ class SparseRule(LinearRule):
     n_iter_: int
 
     @property
-    def sparse_coef_(self) -> csr_matrix:
+    def sparse_coef_(self) -> Any:
         """`coef_` as a sparse matrix of shape (outputs, p), as in scikit-learn."""
         check_is_fitted(self)
-        return csr_matrix(np.atleast_2d(self.coef_))
+        return sparse_form(np.atleast_2d(self.coef_))
 
     def path(
         self, X: Any, y: Any, sample_weight: Any = None, *, values: Sequence[float] | None = None

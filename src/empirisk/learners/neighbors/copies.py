@@ -26,8 +26,9 @@ class Copies:
     ----------
     search : Search
         Of the mapped rows.
-    weight, y : arrays (n,)
-        y are numbers, or codes of `n_classes` classes.
+    weight : array (n,)
+    y : array (n,)
+        Numbers, also several of each row, (n, outputs); or codes of `n_classes` classes.
     weighting : None, "distance", or a function of distances
         What a copy counts for.
     scale : float
@@ -52,7 +53,10 @@ class Copies:
         folds: Folds | None = None,
         n_jobs: int | None = None,
     ) -> Array:
-        """For all k: numbers or codes (points, ks), or shares of classes (points, ks, classes)."""
+        """For all k: numbers or codes (points, ks), or shares of classes (points, ks, classes).
+
+        Of several targets (points, ks, outputs).
+        """
         near = self.nearest(points, float(ks.max()), folds=folds, n_jobs=n_jobs)
         order = np.argsort(ks, kind="stable")
         if callable(self.weighting):
@@ -62,9 +66,11 @@ class Copies:
             said = self._say(near, np.ascontiguousarray(ks[order]), output)
         return said if (np.diff(order) == 1).all() else said[:, np.argsort(order)]
 
-    def shares(self, points: Floats, k: float, *, n_jobs: int | None = None) -> tuple[Ints, Floats]:
+    def shares(
+        self, points: Floats, k: float, *, folds: Folds | None = None, n_jobs: int | None = None
+    ) -> tuple[Ints, Floats]:
         """The neighbours of each point, -1 for none, and their shares, which sum to one."""
-        near = self.nearest(points, k, n_jobs=n_jobs)
+        near = self.nearest(points, k, folds=folds, n_jobs=n_jobs)
         near = self._first(near, k)
         found = np.empty(near.rows.shape)
         neighbor_shares(near.rows, self._share(near, k), self.weight, k, found)
@@ -108,10 +114,13 @@ class Copies:
 
     def _means(self, rows: Ints, share: Floats, ks: Floats) -> Floats:
         """Means of targets, of which a few together may be too large for float64."""
-        found = np.empty((len(rows), len(ks)))
         y = self.y if self.huge is None else self.y / self.huge
-        average_targets(rows, share, self.weight, y, ks, found)
-        return found if self.huge is None else found.clip(y.min(), y.max()) * self.huge
+        found = np.empty((*y.shape[1:], len(rows), len(ks)))
+        for each, out in [(y, found)] if y.ndim == 1 else zip(y.T.copy(), found, strict=True):
+            average_targets(rows, share, self.weight, each, ks, out)
+        if self.huge is not None:
+            found = found.clip(y.min(), y.max()) * self.huge
+        return found if y.ndim == 1 else np.moveaxis(found, 0, -1)
 
     def _first(self, near: Nearest, k: float) -> Nearest:
         """The neighbours that may count among k."""

@@ -61,7 +61,11 @@ def draw_voronoi(model: Any, *, points: bool = True, ax: Any = None) -> Any:
     cells = [back(cell) for cell in voronoi_cells(mapped)]
     across, up = getattr(model, "feature_names_in_", ("x0", "x1"))
     show = partial(draw_cells, cells, window=_window(X), names=(str(across), str(up)), ax=ax)
-    y = model.y_train_
+    y = model.y_train_.reshape(-1)
+    if len(y) != len(X):
+        raise DataError(
+            f"the model was fitted to {len(y) // len(X)} targets; cells have the colour of one"
+        )
     if is_classifier(model):
         colours = class_colours(len(model.classes_))
         ax = show([(*colours[code], PALE) for code in y[first]])

@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import Tags
 from sklearn.utils.validation import _is_fitted, check_is_fitted
@@ -24,11 +24,13 @@ from empirisk.learners.neighbors.k_neighbors_settings import (
 )
 from empirisk.learners.neighbors.k_neighbors_soundness import check_fitted
 from empirisk.learners.neighbors.metrics import Metric, named_norm
-from empirisk.learners.neighbors.searching import Nearest
+from empirisk.learners.neighbors.searching import Folds
 from empirisk.risk.axis import Axis, HeldOut, Output, PathMixin
 from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints, make_writable
-from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.conversion import numbers
+from empirisk.runtime.errors import DataError, DataTypeError, ParameterError
+from empirisk.runtime.sparse_form import sparse_form
 from empirisk.runtime.targets import check_target
 from empirisk.runtime.validation import check_fit, check_predict
 
@@ -59,7 +61,7 @@ class KNeighbors(PathMixin, BaseEstimator):
         algorithm: str = "auto",
         leaf_size: int = 30,
         p: float = 2,
-        metric: str = "minkowski",
+        metric: Any = "minkowski",
         metric_params: dict[str, Any] | None = None,
         standardize: bool | None = None,
         n_jobs: int | None = None,
@@ -79,10 +81,11 @@ class KNeighbors(PathMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or frame of shape (n, p)
-            For metric "gower" with categories, and NaN or None where cells are missing.
+        X : array-like, sparse matrix or frame of shape (n, p)
+            For metric "gower" with categories, and NaN or None where cells are missing. A sparse
+            matrix is made dense, here and to predict.
         y : array-like of shape (n,)
-            Labels or numbers.
+            Labels or numbers; of a regressor also (n, outputs).
         sample_weight : array-like of shape (n,), optional
             A row of weight w counts as w copies of it.
 
@@ -125,21 +128,16 @@ class KNeighbors(PathMixin, BaseEstimator):
                 f"Expected n_neighbors <= n_samples_fit, but n_neighbors = {k}, n_samples_fit = "
                 f"{len(self.y_train_)}: there are {available} rows to be neighbours"
             )
-        search = self._copies.search
-        if X is None:
-            cells = self.X_train_
-            near = _without_self(search.nearest(search.rows, k + 1, n_jobs=self.n_jobs))
-        else:
-            cells = self._cells(X)
-            near = search.nearest(self.metric_.place(cells), k, n_jobs=self.n_jobs)
+        cells, points, folds = self._sought(X)
+        near = self._copies.search.nearest(points, k, folds=folds, n_jobs=self.n_jobs)
         if not return_distance:
             return near.rows
         return self.metric_.distances(near.distances, cells), near.rows
 
     def kneighbors_graph(
         self, X: Any = None, n_neighbors: int | None = None, mode: str = "connectivity"
-    ) -> csr_array:
-        """The nearest training rows of each row of X as a sparse array of shape (m, n).
+    ) -> Any:
+        """The nearest training rows of each row of X as a sparse matrix of shape (m, n).
 
         Parameters
         ----------
@@ -154,10 +152,15 @@ class KNeighbors(PathMixin, BaseEstimator):
         entries = distances if mode == "distance" else np.ones_like(distances)
         starts = np.arange(len(rows) + 1) * rows.shape[1]
         shape = len(rows), len(self.y_train_)
-        return csr_array((entries.ravel(), rows.ravel(), starts), shape=shape)
+        return sparse_form(csr_array((entries.ravel(), rows.ravel(), starts), shape=shape))
 
     def conditional_weights(self, X: Any) -> csr_array:
         """The weight of each training row in what is said of each row of X.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (m, p), or None
+            As of `predict`.
 
         Returns
         -------
@@ -182,7 +185,7 @@ class KNeighbors(PathMixin, BaseEstimator):
         return len(self.y_train_)
 
     @property
-    def effective_metric_(self) -> str:
+    def effective_metric_(self) -> Any:
         """The metric; "minkowski" without weights of columns by the name of its norm."""
         check_is_fitted(self)
         if self.metric != "minkowski" or self.metric_params:
@@ -199,8 +202,8 @@ class KNeighbors(PathMixin, BaseEstimator):
 
     def design(self, X: Any) -> Any:
         """X in numbers; for Gower's distance with what its columns are."""
-        if self.metric != "gower":
-            return super().design(X)
+        if not self._is_mixed:
+            return numbers(X, self, allow_nan=self._allows_nan)
         return MixedRows.of(table_of(X, self, reset=None, remedy=NAME_CATEGORIES), "auto")
 
     def axis_values(
@@ -267,28 +270,60 @@ class KNeighbors(PathMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        if self.metric == "gower":
-            tags.input_tags.allow_nan = True
-            tags.input_tags.categorical = True
+        tags.input_tags.sparse = not self._is_precomputed
+        tags.input_tags.pairwise = self._is_precomputed
+        tags.input_tags.allow_nan = self._allows_nan
+        tags.input_tags.categorical = self._is_mixed
         return tags
+
+    @property
+    def _is_mixed(self) -> bool:
+        return isinstance(self.metric, str) and self.metric == "gower"
+
+    @property
+    def _is_precomputed(self) -> bool:
+        return isinstance(self.metric, str) and self.metric == "precomputed"
+
+    @property
+    def _allows_nan(self) -> bool:
+        return isinstance(self.metric, str) and self.metric in ("gower", "nan_euclidean")
 
     def _said(self, X: Any, output: Output) -> Array:
         check_is_fitted(self)
         k = np.array([float(self.n_neighbors)])
-        return self._copies.predict(self._points(X), k, output, n_jobs=self.n_jobs)
+        _, points, folds = self._sought(X)
+        return self._copies.predict(points, k, output, folds=folds, n_jobs=self.n_jobs)
 
     def _shares(self, X: Any) -> tuple[Ints, Floats]:
-        points = self._points(X)
-        return self._copies.shares(points, float(self.n_neighbors), n_jobs=self.n_jobs)
+        k = float(self.n_neighbors)
+        _, points, folds = self._sought(X)
+        return self._copies.shares(points, k, folds=folds, n_jobs=self.n_jobs)
 
-    def _points(self, X: Any) -> Floats:
-        """X as the search takes it."""
-        return self.metric_.place(self._cells(X))
+    def _sought(self, X: Any) -> tuple[Floats, Floats, Folds | None]:
+        """The cells of X, the points they are for the search, and the rows these look past.
+
+        None are the training rows, each of which looks past itself.
+        """
+        if X is not None:
+            cells = self._cells(X)
+            return cells, self.metric_.place(cells), None
+        own = np.arange(len(self.X_train_), dtype=np.int32)
+        if len(own) < 2:
+            raise DataError("X is None, and the only training row has no other one beside it")
+        return self.X_train_, self._copies.search.rows, Folds(own, own)
 
     def _cells(self, X: Any) -> Floats:
-        if self.metric == "gower":
+        if self._is_mixed:
             return np.ascontiguousarray(check_places(self, X, NEW_LEVEL))
-        return check_predict(self, X)
+        self._refuse_graph(X)
+        return check_predict(self, X, allow_nan=self._allows_nan)
+
+    def _refuse_graph(self, X: Any) -> None:
+        if self._is_precomputed and issparse(X):
+            raise DataTypeError(
+                "X is a sparse matrix, and metric='precomputed' takes all distances, as an array: "
+                "what a graph of neighbours leaves out is far away, and not at distance 0"
+            )
 
     @cached_property
     def _copies(self) -> Copies:
@@ -313,22 +348,20 @@ class KNeighbors(PathMixin, BaseEstimator):
     def _training_set(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Floats, Any]:
         """Rows of positive weight, their targets or codes, weights, and the classes."""
         classifier = is_classifier(self)
-        if self.metric != "gower":
-            train = check_fit(self, X, y, sample_weight, classifier=classifier)
+        self._refuse_graph(X)
+        if not self._is_mixed:
+            train = check_fit(
+                self, X, y, sample_weight, classifier=classifier, multi_output=not classifier,
+                allow_nan=self._allows_nan,
+            )  # fmt: skip
             return train.X, train.y, train.sample_weight, train.classes
         X = table_of(X, self, reset=True, remedy=NAME_CATEGORIES)
-        target, weight = check_target(self, y, X, sample_weight, classifier=classifier)
+        target, weight = check_target(
+            self, y, X, sample_weight, classifier=classifier, multi_output=not classifier
+        )
         rows, kept = MixedRows.of(X, "auto"), np.flatnonzero(weight > 0)
         rows, target, weight = rows[kept], target[kept], weight[kept]
         if not classifier:
             return rows, target, weight, None
         classes, codes = np.unique(target, return_inverse=True)
         return rows, codes.astype(np.int64), weight, classes
-
-
-def _without_self(near: Nearest) -> Nearest:
-    """One neighbour fewer: the row itself, or the last where earlier copies come before it."""
-    m, width = near.rows.shape
-    own = near.rows == np.arange(m)[:, np.newaxis]
-    own[~own.any(axis=1), -1] = True
-    return Nearest(*(part[~own].reshape(m, width - 1) for part in near))

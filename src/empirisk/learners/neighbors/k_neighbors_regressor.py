@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from empirisk.learners.neighbors.k_neighbors import KNeighbors
@@ -30,7 +31,8 @@ class KNeighborsRegressor(RegressorMixin, KNeighbors):
         k. Beyond the number of training rows all of them count: the mean.
     weights : {"uniform", "distance"}, function or None
         What a neighbour counts for: the same, as for None; 1 / distance, where rows at distance 0
-        alone count if there are some; or what a function makes of an array of distances.
+        alone count if there are some; or what a function makes of an array of distances, all the
+        same where that is 0 for all neighbours.
     algorithm : {"auto", "kd_tree", "ball_tree", "brute"}
         How to search. All ways find the same neighbours; "auto" goes by size and dimension, and by
         how much of a tree the first points look at. "ball_tree" is the kd-tree.
@@ -38,19 +40,20 @@ class KNeighborsRegressor(RegressorMixin, KNeighbors):
         A leaf of the tree has at most twice as many rows.
     p : float
         The power of metric "minkowski": 1 is "manhattan", 2 "euclidean", infinity "chebyshev".
-    metric : str
+    metric : str or function
         "minkowski", "euclidean", "manhattan", "chebyshev"; "mahalanobis", by the covariance in
         `metric_params` or that of the training rows; "learned", a linear map of the columns under
         which the training rows are predicted best from their neighbours; "gower", for tables with
-        categories and missing values: see `KNeighborsClassifier`.
+        categories and missing values; and "cosine" and others by pairs, or a function of two
+        rows: see `KNeighborsClassifier`.
     metric_params : dict, optional
         {"V": covariance} or {"VI": its inverse} of "mahalanobis"; {"w": weights of columns} of
-        "minkowski".
+        "minkowski"; further arguments of a distance by pairs.
     standardize : bool, optional
         Whether the columns are first divided by their standard deviations over the training rows.
         None is off, as in scikit-learn, but on among the candidates of `select` and of the command
         line. Nothing changes for "mahalanobis", "learned" and "gower", which do not depend on
-        units, and where `metric_params` weighs the columns.
+        units, for distances by pairs, and where `metric_params` weighs the columns.
     n_jobs : int, optional
         Threads that share the points to predict.
 
@@ -58,7 +61,7 @@ class KNeighborsRegressor(RegressorMixin, KNeighbors):
     ----------
     X_train_, y_train_, weight_train_
         The training rows of positive weight, their targets and weights.
-    metric_ : PointMetric or MixedMetric
+    metric_ : PointMetric, MixedMetric or PairMetric
         What was learned of the distance.
     columns_ : list of CodedColumn
         Of Gower's distance: what the columns are, numbers or categories with their levels.
@@ -68,9 +71,10 @@ feature_names_in_
 
     Notes
     -----
-    Ties: of rows at the same distance the earlier one is nearer. A row of weight w is w copies that
-    stand beside it: k counts copies, of the last row only so many as are needed to make k. A weight
-    may be a fraction of a copy; weights of another sum than the number of rows ask for another k.
+    Ties: of rows at the same distance the earlier one is nearer (scikit-learn takes any). A row of
+    weight w is w copies that stand beside it: k counts copies, of the last row only so many as are
+    needed to make k. A weight may be a fraction of a copy; weights of another sum than the number
+    of rows ask for another k.
 
     Distances are those of double precision: seen from a point that is 1e16 times as far away as the
     rows are from each other, all of them are equally far, and the first ones are taken.
@@ -90,7 +94,13 @@ feature_names_in_
     """
 
     def predict(self, X: Any) -> Floats:
-        """The mean target of the neighbours of each row of X."""
+        """The mean target of the neighbours of each row of X, (m,) or (m, outputs) like y.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (m, p), or None
+            None are the training rows, each without itself: leave-one-out.
+        """
         return self._said(X, "value")[:, 0]
 
     def predict_quantile(self, X: Any, q: Any = 0.5) -> Floats:
@@ -135,16 +145,30 @@ feature_names_in_
         if at is None or np.isnan(at).any():
             raise DataError(f"y is {y!r:.60}; give a number or a sequence of numbers")
         rows, share = self._shares(X)
-        target = self.y_train_[rows]
+        target = self._one_target()[rows]
         found = np.empty((len(rows), at.size))
         for j, t in enumerate(at.reshape(-1)):
             found[:, j] = (share * (target <= t)).sum(axis=1) / share.sum(axis=1)
         return found[:, 0] if at.ndim == 0 else found
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = self.metric != "learned"
+        return tags
+
+    def _one_target(self) -> Floats:
+        y = self.y_train_
+        if y.size != len(y):
+            raise DataError(
+                f"the model was fitted to {y.shape[1]} targets, and this is said of one: fit a "
+                "learner for each"
+            )
+        return y.reshape(-1)
+
     def _distribution(self, X: Any) -> tuple[Floats, Floats]:
         """The targets of the neighbours in order, and the shares up to each."""
         rows, share = self._shares(X)
-        y = self.y_train_[rows]
+        y = self._one_target()[rows]
         order = np.argsort(np.where(share > 0, y, np.inf), axis=1, kind="stable")
         y, share = (np.take_along_axis(part, order, axis=1) for part in (y, share))
         return y, np.cumsum(share, axis=1)

@@ -15,7 +15,9 @@ from empirisk.learners.neighbors.metrics import (
     named_norm,
     plain_metric,
     standardized_metric,
+    units_of,
 )
+from empirisk.learners.neighbors.pair_metric import PairMetric, is_by_pairs
 from empirisk.learners.neighbors.searching import Algorithm
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ParameterError
@@ -77,7 +79,8 @@ def metric_is_given(learner: Any) -> bool:
         return bool(learner.metric_params)
     if learner.metric in ("gower", "learned"):
         return False
-    return bool(learner.metric_params) or not learner.standardize
+    by_pairs = is_by_pairs(learner.metric)
+    return by_pairs or bool(learner.metric_params) or not learner.standardize
 
 
 def metric_of(learner: Any, rows: TrainingRows, y: Array, weight: Floats, n_classes: int) -> Metric:
@@ -88,9 +91,17 @@ def metric_of(learner: Any, rows: TrainingRows, y: Array, weight: Floats, n_clas
         category = np.array([column.kind == "category" for column in rows.columns])
         return MixedMetric.of(rows.X, category)
     if learner.metric == "learned":
+        if y.ndim > 1 and y.shape[1] > 1:
+            raise ParameterError(
+                f"metric='learned' learns from one target, and y has {y.shape[1]} columns: fit "
+                "one learner for each, or choose another metric"
+            )
         return learned_metric(rows.X, y, weight, n_classes)
     if learner.metric == "mahalanobis":
         return mahalanobis_metric(rows.X, weight, params)
+    if is_by_pairs(learner.metric):
+        unit = float(units_of(rows.X, each=False)[0])
+        return PairMetric.of(learner.metric, params, rows.X, unit)
     norm, power = named_norm(learner.metric, learner.p)
     if learner.standardize and not params:
         return standardized_metric(rows.X, weight, norm, power)

@@ -6,6 +6,7 @@ import numpy as np
 
 from empirisk.data.coded_column import check_column
 from empirisk.learners.neighbors.metrics import MixedMetric, PointMetric
+from empirisk.learners.neighbors.pair_metric import PairMetric, is_by_pairs
 from empirisk.learners.soundness import is_floats
 from empirisk.runtime.errors import DataError
 
@@ -24,6 +25,13 @@ def check_fitted(learner: Any) -> None:
         raise DataError(f"weight_train_ is not an array of {n} positive numbers")
     if learner.metric == "gower":
         _check_mixed(learner, metric, p)
+    elif is_by_pairs(learner.metric):
+        if not isinstance(metric, PairMetric):
+            raise DataError("metric_ is not a metric of pairs of rows")
+        if learner._is_precomputed and n != p:
+            raise DataError("X_train_ is not an array of distances of all rows from each other")
+        if np.isinf(X).any() or (np.isnan(X).any() and not learner._allows_nan):
+            raise DataError("X_train_ has numbers that are not finite")
     elif not isinstance(metric, PointMetric) or len(metric.unit) != p:
         raise DataError(f"metric_ is not a metric of {p} columns")
     else:
@@ -49,7 +57,8 @@ def _check_mixed(learner: Any, metric: Any, p: int) -> None:
 
 def _check_targets(learner: Any, n: int) -> None:
     y, kind = learner.y_train_, np.int64 if hasattr(learner, "classes_") else np.float64
-    if not isinstance(y, np.ndarray) or y.dtype != kind or y.shape != (n,):
+    several = (n,) if kind is np.int64 or np.ndim(y) < 2 else (n, max(1, np.shape(y)[1]))
+    if not isinstance(y, np.ndarray) or y.dtype != kind or y.shape != several:
         raise DataError(f"y_train_ is not an array of {n} targets")
     if kind is np.float64:
         if not np.isfinite(y).all():

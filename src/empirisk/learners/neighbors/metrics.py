@@ -9,6 +9,8 @@ learned
     |xA - zA| with A learned from the targets (`learned_metric`).
 gower
     for mixed tables with missing values (`compiled.neighbors.gower`).
+cosine, hamming and others of scikit-learn's, or a function of two rows
+    computed for all pairs (`pair_metric`).
 """
 
 from collections.abc import Mapping
@@ -19,6 +21,7 @@ import numpy as np
 
 from empirisk.compiled.neighbors.mapping import map_rows
 from empirisk.data.scaling import power_of_two
+from empirisk.learners.neighbors.pair_metric import BY_PAIRS, PairMetric, is_by_pairs
 from empirisk.learners.neighbors.searching import (
     Algorithm,
     MixedSearch,
@@ -182,7 +185,7 @@ class MixedMetric:
             raise DataError("a range of a metric is negative")
 
 
-Metric = PointMetric | MixedMetric
+Metric = PointMetric | MixedMetric | PairMetric
 
 
 def named_norm(metric: Any, power: Any) -> tuple[Norm, float]:
@@ -198,10 +201,16 @@ def named_norm(metric: Any, power: Any) -> tuple[Norm, float]:
 
 def check_metric(metric: Any, params: Any) -> dict[str, Any]:
     """The parameters of a metric that there is."""
-    if metric not in METRICS and metric not in ALIASES:
-        raise ParameterError(f"metric is {metric!r:.60}; there are {', '.join(METRICS)}")
+    by_pairs = is_by_pairs(metric)
+    if not by_pairs and metric not in METRICS and metric not in ALIASES:
+        raise ParameterError(
+            f"metric is {metric!r:.60}; there are {', '.join((*METRICS, *BY_PAIRS))}, and "
+            "functions of two rows"
+        )
     if params is None:
         return {}
+    if by_pairs and isinstance(params, Mapping):
+        return dict(params)
     known = {"mahalanobis": ("V", "VI"), "minkowski": ("w",)}.get(metric, ())
     if not isinstance(params, Mapping) or not set(params) <= set(known) or len(params) > 1:
         wanted = f"a dict with one of {', '.join(known)}, or None" if known else "None"

@@ -6,7 +6,7 @@ the earlier is nearer. Which one is taken is a matter of time alone.
 
 from collections.abc import Callable
 from functools import cached_property, partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -67,6 +67,18 @@ class Folds(NamedTuple):
 
     rows: Int32s
     points: Int32s
+
+
+class Search(Protocol):
+    """Rows, and the way to those nearest to a point."""
+
+    rows: Floats
+
+    def nearest(
+        self, points: Floats, k: int, *, folds: Folds | None = None, n_jobs: int | None = None
+    ) -> Nearest:
+        """The k nearest rows of each point."""
+        ...
 
 
 class Buckets(NamedTuple):
@@ -191,7 +203,7 @@ class PointSearch:
         if lost.any():
             again = np.flatnonzero(lost)
             some = None if folds is None else Folds(folds.rows, folds.points[again])
-            more = _shared(self._by_distances, points[again], k, some, n_jobs)
+            more = shared(self._by_distances, points[again], k, some, n_jobs)
             found.distances[again], found.rows[again] = more
         return found
 
@@ -201,13 +213,13 @@ class PointSearch:
             leaf = np.empty(len(points), np.int64)
             leaves_of(points, self._tree.depths, self._tree.low, self._tree.high, leaf)
             along = np.argsort(leaf, kind="stable")  # neighbours look at the same leaves
-            return _shared(self._by_tree, points, k, folds, n_jobs, along)
+            return shared(self._by_tree, points, k, folds, n_jobs, along)
         if self.norm == "euclidean" and len(points) > FEW_POINTS:
             _ = self._blocks
             size = POINTS if points.shape[1] > MOST_COLUMNS else POINTS_AT_ONCE
-            return _shared(self._by_products, points, k, folds, n_jobs, size=size)
+            return shared(self._by_products, points, k, folds, n_jobs, size=size)
         _ = self._buckets
-        return _shared(self._by_scanning, points, k, folds, n_jobs)
+        return shared(self._by_scanning, points, k, folds, n_jobs)
 
     def _tree_pays(self, points: Floats, k: int) -> bool:
         if self.algorithm != "auto":
@@ -271,21 +283,18 @@ class MixedSearch:
     ) -> Nearest:
         """The k nearest rows of each point."""
         _ = self._buckets
-        return _shared(self._scan, points, k, folds, n_jobs)
+        return shared(self._scan, points, k, folds, n_jobs)
 
     def _scan(self, points: Floats, folds: Folds | None, found: Nearest) -> None:
         fold, own = (NO_FOLDS, NO_FOLDS) if folds is None else folds
         scan_mixed_rows(*self._buckets, fold, points, own, self.category, self.span, *found)
 
 
-Search = PointSearch | MixedSearch
-
-
 def _room(m: int, k: int) -> Nearest:
     return Nearest(np.empty((m, k)), np.empty((m, k), np.int64))
 
 
-def _shared(
+def shared(
     find: Callable[[Floats, Folds | None, Nearest], None],
     points: Floats,
     k: int,

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils import Bunch, Tags
 from sklearn.utils.validation import _is_fitted, check_is_fitted
@@ -27,6 +26,7 @@ from empirisk.risk.axis import Axis, PathMixin
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.scalars import is_flag
+from empirisk.runtime.sparse_form import sparse_form
 from empirisk.runtime.streams import spawn
 from empirisk.runtime.targets import check_target, coded, has_columns
 
@@ -115,10 +115,10 @@ class DecisionTree(ReadableTree, PathMixin, BaseEstimator):
         places = check_places(self, X)
         return self.tree_.apply(places).astype(np.int64)
 
-    def decision_path(self, X: Any) -> csr_array:
+    def decision_path(self, X: Any) -> Any:
         """Sparse, of shape (rows, nodes): 1 where a row passes a node."""
         places = check_places(self, X)
-        return self.tree_.decision_path(places)
+        return sparse_form(self.tree_.decision_path(places))
 
     def get_depth(self) -> int:
         """The largest number of splits above a leaf."""

@@ -116,6 +116,7 @@ class Clusters(
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []
+        tags.input_tags.sparse = True
         return tags
 
     def check_loaded(self) -> None:

@@ -51,8 +51,8 @@ class KMeans(Clusters):
         drawn at random, the means of a random partition, the centres given, of shape (n_clusters,
         n_features), or those that init(X, n_clusters, random_state) returns.
     n_init : "auto" or int
-        How many starts; "auto" is 1 for k-means++ and given centres, 10 otherwise. The ends of
-        several are varied, with some further starts, and the best is followed to stability,
+        How many starts; "auto" is 1 for k-means++, 10 otherwise; given centres are one start. The
+        ends of several are varied, with some further starts, and the best is followed to stability,
         whatever `criterion` says, and until no single row can be moved to another cluster and lower
         W: still a local minimum, mostly a better one (see `best_of_starts`); not so for Mahalanobis
         distances.
@@ -105,7 +105,8 @@ class KMeans(Clusters):
     A cluster that loses all its rows is put on the row that is furthest from its centre, the first
     of such; that row joins it in the next iteration. A row of weight w counts as w copies of it,
     and rows are drawn as these would be. Rows are centred, and scaled by a power of two, so that
-    neither an offset of 1e9 nor a unit of 1e200 is felt; `inertia_` may then be infinite.
+    neither an offset of 1e9 nor a unit of 1e200 is felt; `inertia_` may then be infinite. What is
+    found of float32 is float64, other than in scikit-learn.
 
     References
     ----------
@@ -165,7 +166,8 @@ class KMeans(Clusters):
 
         Parameters
         ----------
-        X : array-like of shape (n, p)
+        X : array-like or sparse matrix of shape (n, p)
+            A sparse matrix is made dense, here and to encode.
         y : ignored
         sample_weight : array-like of shape (n,), optional
             A row of weight w counts as w copies of it.

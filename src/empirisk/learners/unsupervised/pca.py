@@ -108,8 +108,10 @@ class PCA(
 
     Notes
     -----
-    A row of weight w counts as w copies of it. Variances of numbers beyond 1e±154 leave the range
-    of floating-point numbers; `singular_values_` and `explained_variance_ratio_` do not.
+    A row of weight w counts as w copies of it. What is found of float32 is float64, other than in
+    scikit-learn; `get_covariance` and `score` of `whiten=True` are those without it. Variances of
+    numbers beyond 1e±154 leave the range of floating-point numbers; `singular_values_` and
+    `explained_variance_ratio_` do not.
 
     References
     ----------
@@ -162,7 +164,8 @@ class PCA(
 
         Parameters
         ----------
-        X : array-like of shape (n, p)
+        X : array-like or sparse matrix of shape (n, p)
+            A sparse matrix is made dense, here and to encode.
         y : ignored
         sample_weight : array-like of shape (n,), optional
             A row of weight w counts as w copies of it.
@@ -251,6 +254,7 @@ class PCA(
         tags = super().__sklearn_tags__()
         tags.target_tags.required = False
         tags.transformer_tags.preserves_dtype = ["float64"]
+        tags.input_tags.sparse = True
         return tags
 
     def _axes(self, X: Floats, weight: Floats, values: Sequence[Any]) -> ScaledAxes:

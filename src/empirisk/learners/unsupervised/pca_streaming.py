@@ -44,7 +44,7 @@ class StreamingMixin:
 
         Parameters
         ----------
-        X : array-like of shape (n, p)
+        X : array-like or sparse matrix of shape (n, p)
         y : ignored
         sample_weight : array-like of shape (n,), optional
             A row of weight w counts as w copies of it.

@@ -2,7 +2,8 @@
 
 Tipping & Bishop (1999): rows have the covariance C = V' diag(l - v) V + v I, with the variances l
 along the K axes and v the mean variance along the others. In columns of standard deviation 1, if
-the axes are those of the correlation matrix, and in X's own units otherwise.
+the axes are those of the correlation matrix, and in X's own units otherwise. Whether coordinates
+are whitened makes no difference to it; scikit-learn multiplies by the variances twice there.
 """
 
 from typing import Any

@@ -118,7 +118,8 @@ class StochasticKMeans(Clusters):
 
         Parameters
         ----------
-        X : array-like of shape (n, p)
+        X : array-like or sparse matrix of shape (n, p)
+            A sparse matrix is made dense, here and to encode.
         y : ignored
         sample_weight : array-like of shape (n,), optional
         """

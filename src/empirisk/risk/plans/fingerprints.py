@@ -4,6 +4,7 @@ from hashlib import sha256
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 
 def data_key(y: Any, sample_weight: Any = None, groups: Any = None) -> str:
@@ -21,7 +22,7 @@ def digest(*parts: Any) -> str:
         if part is None or isinstance(part, str):
             h.update(repr(part).encode())
             continue
-        array = np.asarray(part)
+        array = part.toarray() if issparse(part) else np.asarray(part)
         if array.dtype.kind in "OTUSM":
             array = array.astype(str)
         h.update(f"{array.dtype.str}{array.shape}".encode())
