@@ -6,9 +6,14 @@ Rows move their risk twice, by their losses and through the coefficients
 
 import numpy as np
 import pytest
+from scipy.special import expit, logit
+from sklearn import linear_model
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from empirisk import LogisticRegression, MarginClassifier, Ridge, Tuned, risk
 from empirisk.losses import Brier, Log, Squared, ZeroOne
+from empirisk.risk.intervals.timid import TIMID, are_timid
 
 THROUGH = "these move the risk through the coefficients"
 FEWER = "beside fewer of them the penalty counts for more"
@@ -127,3 +132,28 @@ def test_where_a_learner_cannot_tell_the_influence_the_losses_alone_count():
     assert found.influence(0, ZeroOne(), np.ones(300)) is None
     no_penalty = LogisticRegression(C=np.inf).fit_path(X, y, np.ones(300), [np.inf], n_classes=2)
     assert no_penalty.influence(0, Log(), np.ones(300)) is None
+
+
+def test_of_scikit_learn_an_interval_under_a_strong_penalty_is_doubted():
+    X, y = sample()
+    doubted = [
+        TIMID in risk.cross_validate(learner, X, y, loss="log", random_state=0).cautions
+        for C in (1e-3, 1.0)
+        for learner in (
+            linear_model.LogisticRegression(C=C),
+            make_pipeline(StandardScaler(), linear_model.LogisticRegression(C=C)),
+        )
+    ]
+    assert doubted == [True, True, False, False]
+
+
+def test_probabilities_are_timid_where_longer_log_odds_would_cost_less():
+    rng = np.random.default_rng(0)
+    score = rng.normal(size=20_000) - 1
+    y = (rng.random(20_000) < expit(2 * score)).astype(int)
+    base = logit(y.mean())
+    found = []
+    for length in (0.5, 0.6, 0.75, 1.0, 1.5):  # of log-odds, where 1 is right and 1 / 1.5 the limit
+        f = base + length * (2 * score - base)
+        found.append(are_timid(np.logaddexp(0, (1 - 2 * y) * f), y, np.ones(20_000)))
+    assert found == [True, True, False, False, False]

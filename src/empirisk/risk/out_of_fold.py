@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from empirisk.losses import Log
 from empirisk.risk.axis import Axis, Path
 from empirisk.risk.choosing import Rule, check_rule, simplest_within
 from empirisk.risk.estimate import Estimand, RiskEstimate
@@ -19,6 +20,7 @@ from empirisk.risk.intervals.degrees_of_freedom import freedom_by_name, freedom_
 from empirisk.risk.intervals.influence import Influence
 from empirisk.risk.intervals.loss_table import LossTable, standard_errors
 from empirisk.risk.intervals.refits import REFITTING, Refits, refitted
+from empirisk.risk.intervals.timid import TIMID, are_timid, is_penalised
 from empirisk.risk.judges import Judges
 from empirisk.risk.learner import along_axis, declared_axis, learner_of, owner_of
 from empirisk.risk.plans.out_of_bag import OutOfBagPlan
@@ -171,11 +173,22 @@ class OutOfFold:
         found = () if self.judges is None else self.judges.doubts(self.work.problem)
         if self._chooses_anew:
             return (*found, CHOSEN_ANEW)
+        if not self.work.has_path and self._are_timid(j):
+            return (*found, TIMID)
         if not (self.work.has_path and learner.has_doubts):
             return found
         assert self.whole is not None
         output = self.work.problem.loss.output
         return (*found, *self.whole.path.doubts(j, output))  # type: ignore[attr-defined]
+
+    def _are_timid(self, j: int) -> bool:
+        problem = self.work.problem
+        if not (isinstance(problem.loss, Log) and problem.n_classes == 2):
+            return False
+        assert problem.target is not None
+        return is_penalised(self.work.estimator) and are_timid(
+            self.losses[:, j], problem.target[self.row], self.weight
+        )
 
     def estimate(self, j: int = 0, method: str = "auto", *, level: float = 0.95) -> RiskEstimate:
         """The risk at the j-th value."""
