@@ -13,6 +13,9 @@ from sklearn.preprocessing import StandardScaler
 
 from empirisk import LogisticRegression, MarginClassifier, Ridge, Tuned, risk
 from empirisk.losses import Brier, Log, Squared, ZeroOne
+from empirisk.risk.intervals.cautions import NEAR_A_CONSTANT
+from empirisk.risk.intervals.interval import interval
+from empirisk.risk.intervals.loss_table import LossTable
 from empirisk.risk.intervals.timid import TIMID, are_timid
 
 THROUGH = "these move the risk through the coefficients"
@@ -124,6 +127,23 @@ def test_at_the_penalty_that_is_best_an_interval_is_as_the_losses_tell(l1_ratio,
     tuned = Tuned(LogisticRegression(l1_ratio=l1_ratio), loss=loss, random_state=0).fit(X, y)
     assert THROUGH not in tuned.risk_.reason
     assert FEWER not in tuned.risk_.reason
+
+
+def test_a_share_that_rows_move_far_is_approximate():
+    losses = np.repeat([0.0, 1.0], 100)
+    for spread, doubted in ((0.1, False), (2.0, True)):
+        table = LossTable(
+            losses,
+            np.ones(200),
+            np.arange(200),
+            np.arange(200) % 10,
+            180,
+            "kfold",
+            (0, 1),
+            5.0,
+            through=spread * np.tile([-1.0, 1.0], 100),
+        )
+        assert (NEAR_A_CONSTANT in interval(table, 0.9).cautions) == doubted
 
 
 def test_where_a_learner_cannot_tell_the_influence_the_losses_alone_count():

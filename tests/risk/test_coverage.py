@@ -1,7 +1,5 @@
 """Do the intervals hold the true risk? A small sample of settings; the certificate has many."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -91,8 +89,8 @@ def test_a_tuned_ridge_after_its_choice():
     assert np.mean(held) >= 0.93  # of 95 %, the default; one that covers 96 % fails once in 500
 
 
-# An interval that covers 93 % falls below 85 % of 200 once in 100,000; of independent losses alone
-# 20 to 60 % of these did.
+# An interval that covers 92 % falls below 85 % of 200 once in 1,000. By the losses alone 40 % of
+# those of ridge contained either risk, and 61 and 77 % of the others that of the procedure.
 FEW_SETS, LEAST_OF_FEW = 200, 0.85
 
 
@@ -102,11 +100,11 @@ def covered_twice(found, truths):
     return model, np.mean([covers(estimate, np.mean(truths)) for estimate in found])
 
 
-@pytest.mark.parametrize("learner", [LogisticRegression, partial(MarginClassifier, "logit")])
-@pytest.mark.parametrize("loss", ["log", "zero_one"])
-def test_a_sparse_classifier_under_a_strong_penalty(learner, loss):
-    sparse = {"l1_ratio": 1.0} if learner is LogisticRegression else {"penalty": "l1"}
-    strong = learner(C=0.03, **sparse)
+@pytest.mark.parametrize(
+    "strong",
+    [LogisticRegression(C=0.03, l1_ratio=1.0), MarginClassifier("logit", penalty="l1", C=0.03)],
+)
+def test_a_sparse_classifier_under_a_strong_penalty(strong):
     rng = np.random.default_rng(5)
     test = rng.normal(size=(20_000, 20))
     p = expit(test[:, 0])
@@ -114,12 +112,9 @@ def test_a_sparse_classifier_under_a_strong_penalty(learner, loss):
     for b in range(FEW_SETS):
         X = rng.normal(size=(300, 20))
         y = (rng.random(300) < expit(X[:, 0])).astype(int)
-        found.append(risk.cross_validate(strong, X, y, loss=loss, level=LEVEL, random_state=b))
-        model = strong.fit(X, y)
-        if loss == "log":
-            truths.append(-np.mean([1 - p, p] * np.log(model.predict_proba(test).T)) * 2)
-        else:
-            truths.append(np.where(model.predict(test) == 1, 1 - p, p).mean())
+        found.append(risk.cross_validate(strong, X, y, loss="log", level=LEVEL, random_state=b))
+        log_p = np.log(strong.fit(X, y).predict_proba(test))
+        truths.append(-np.mean((1 - p) * log_p[:, 0] + p * log_p[:, 1]))
     assert min(covered_twice(found, truths)) >= LEAST_OF_FEW
 
 
