@@ -3,8 +3,17 @@
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.special import expit
 
-from empirisk import LinearDiscriminantAnalysis, LinearRegression, Ridge, Tuned, risk
+from empirisk import (
+    LinearDiscriminantAnalysis,
+    LinearRegression,
+    LogisticRegression,
+    MarginClassifier,
+    Ridge,
+    Tuned,
+    risk,
+)
 from empirisk.risk.intervals.interval import interval
 from empirisk.risk.intervals.loss_table import LossTable
 
@@ -78,3 +87,44 @@ def test_a_tuned_ridge_after_its_choice():
         model = Tuned(Ridge(), random_state=b).fit(X, y)
         held.append(covers(model.risk_, true_risk(model.best_estimator_, beta)))
     assert np.mean(held) >= 0.93  # of 95 %, the default; one that covers 96 % fails once in 500
+
+
+# An interval that covers 92 % falls below 85 % of 200 once in 1,000. By the losses alone 40 % of
+# those of ridge contained either risk, and 61 and 77 % of the others that of the procedure.
+FEW_SETS, LEAST_OF_FEW = 200, 0.85
+
+
+def covered_twice(found, truths):
+    """How often an interval contains the risk of the model, and that of the procedure."""
+    model = np.mean([covers(*pair) for pair in zip(found, truths, strict=True)])
+    return model, np.mean([covers(estimate, np.mean(truths)) for estimate in found])
+
+
+@pytest.mark.parametrize(
+    "strong",
+    [LogisticRegression(C=0.03, l1_ratio=1.0), MarginClassifier("logit", penalty="l1", C=0.03)],
+)
+def test_a_sparse_classifier_under_a_strong_penalty(strong):
+    rng = np.random.default_rng(5)
+    test = rng.normal(size=(20_000, 20))
+    p = expit(test[:, 0])
+    found, truths = [], []
+    for b in range(FEW_SETS):
+        X = rng.normal(size=(300, 20))
+        y = (rng.random(300) < expit(X[:, 0])).astype(int)
+        found.append(risk.cross_validate(strong, X, y, loss="log", level=LEVEL, random_state=b))
+        log_p = np.log(strong.fit(X, y).predict_proba(test))
+        truths.append(-np.mean((1 - p) * log_p[:, 0] + p * log_p[:, 1]))
+    assert min(covered_twice(found, truths)) >= LEAST_OF_FEW
+
+
+def test_a_ridge_that_fewer_rows_penalise_more():
+    found, truths = [], []
+    for b in range(FEW_SETS):
+        rng = np.random.default_rng([9, b])
+        X = rng.normal(size=(500, 5))
+        y = X.sum(axis=1) + 0.3 * rng.normal(size=500)
+        model = Ridge(200.0).fit(X, y)
+        truths.append(0.09 + np.sum((model.coef_ - 1) ** 2) + model.intercept_**2)
+        found.append(risk.cross_validate(Ridge(200.0), X, y, level=LEVEL, random_state=b))
+    assert min(covered_twice(found, truths)) >= LEAST_OF_FEW

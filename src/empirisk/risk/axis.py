@@ -120,6 +120,12 @@ class Path(Protocol):
         What an interval at the j-th value does not guarantee, where the loss is that of such an
         output, for a reason that only the model of all rows shows; each a clause that can follow
         "but".
+
+    and, where it `has_influence`,
+
+    influence(j, loss, weight) -> Influence or None
+        How rows, by which the risk is a mean with such weights, move it through the model at the
+        j-th value.
     """
 
     def predict_path(self, X: Array, output: Output) -> Array:
@@ -208,6 +214,8 @@ class PathMixin:
     freedom: ClassVar[Freedom] = None
     has_doubts: ClassVar[bool] = False
     """Whether its paths have `doubts`."""
+    has_influence: ClassVar[bool] = False
+    """Whether its paths tell the `influence` of rows."""
 
     shares_path: ClassVar[bool] = True
     """Whether the values of a path share work or memory. Where they do not, as with ensembles, the

@@ -11,13 +11,16 @@ from typing import Any
 
 import numpy as np
 
+from empirisk.losses import Log
 from empirisk.risk.axis import Axis, Path
 from empirisk.risk.choosing import Rule, check_rule, simplest_within
 from empirisk.risk.estimate import Estimand, RiskEstimate
 from empirisk.risk.foreign import at_value
 from empirisk.risk.intervals.degrees_of_freedom import freedom_by_name, freedom_of, smoother_freedom
+from empirisk.risk.intervals.influence import Influence
 from empirisk.risk.intervals.loss_table import LossTable, standard_errors
 from empirisk.risk.intervals.refits import REFITTING, Refits, refitted
+from empirisk.risk.intervals.timid import TIMID, are_timid, is_penalised
 from empirisk.risk.judges import Judges
 from empirisk.risk.learner import along_axis, declared_axis, learner_of, owner_of
 from empirisk.risk.plans.out_of_bag import OutOfBagPlan
@@ -126,6 +129,8 @@ class OutOfFold:
     def table(self, j: int) -> LossTable:
         """The losses at the j-th value as intervals want them."""
         once = self.plan.judges_one_model
+        influence = None if once else self._influence(j)
+        through = None if influence is None else influence.through
         return LossTable(
             losses=np.ascontiguousarray(self.losses[:, j]),
             weight=self.weight,
@@ -138,7 +143,22 @@ class OutOfFold:
             is_best=not once and self._chooses_anew,
             how="" if self.judges is None else self.judges.how,
             doubts=() if once else self._doubts(j),
+            through=None if through is None else through[self.row],
+            shift=0.0 if influence is None else influence.rise * self._fewer,
         )
+
+    def _influence(self, j: int) -> Influence | None:
+        """How rows move the risk through the model at the j-th value; None where not known."""
+        if not (self.work.has_path and learner_of(self.work.estimator).has_influence):
+            return None
+        assert self.whole is not None
+        problem = self.work.problem
+        return self.whole.path.influence(j, problem.loss, problem.weight)  # type: ignore[attr-defined]
+
+    @property
+    def _fewer(self) -> float:
+        """By which share of themselves the training rows are fewer than all."""
+        return self.plan.n / self.plan.n_train - 1
 
     @property
     def _chooses_anew(self) -> bool:
@@ -153,11 +173,22 @@ class OutOfFold:
         found = () if self.judges is None else self.judges.doubts(self.work.problem)
         if self._chooses_anew:
             return (*found, CHOSEN_ANEW)
+        if not self.work.has_path and self._are_timid(j):
+            return (*found, TIMID)
         if not (self.work.has_path and learner.has_doubts):
             return found
         assert self.whole is not None
         output = self.work.problem.loss.output
         return (*found, *self.whole.path.doubts(j, output))  # type: ignore[attr-defined]
+
+    def _are_timid(self, j: int) -> bool:
+        problem = self.work.problem
+        if not (isinstance(problem.loss, Log) and problem.n_classes == 2):
+            return False
+        assert problem.target is not None
+        return is_penalised(self.work.estimator) and are_timid(
+            self.losses[:, j], problem.target[self.row], self.weight
+        )
 
     def estimate(self, j: int = 0, method: str = "auto", *, level: float = 0.95) -> RiskEstimate:
         """The risk at the j-th value."""

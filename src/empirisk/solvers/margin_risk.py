@@ -48,6 +48,11 @@ class Arrival:
     advice: str = "raise max_iter, or lower C"
 
 
+def has_second_derivative(loss: MarginLoss) -> bool:
+    """Whether the loss gives one."""
+    return type(loss).second_derivative is not MarginLoss.second_derivative
+
+
 @dataclass(frozen=True, eq=False)
 class MarginRisk:
     """J without its penalty."""
@@ -76,7 +81,7 @@ class MarginRisk:
 
     @property
     def has_hessian(self) -> bool:
-        return type(self.loss).second_derivative is not MarginLoss.second_derivative
+        return has_second_derivative(self.loss)
 
     @property
     def q(self) -> int:

@@ -57,6 +57,13 @@ class Spectrum:
         """Trace of the hat matrix for each penalty, without the intercept."""
         return (self.square[:, np.newaxis] / self._denominator(penalties)).sum(axis=0)
 
+    def rise(self, penalties: Floats) -> Floats:
+        """The derivatives of the residual sum of squares by the logarithm of each penalty,
+        2 penalty^2 sum_k projection_k^2 / (square_k + penalty)^3: (penalties, outputs)."""
+        total = self._denominator(penalties)[:, :, np.newaxis]
+        part = penalties[:, np.newaxis] / total * (self.projection[:, np.newaxis, :] / total)
+        return 2 * (np.square(part) * total).sum(axis=0)
+
     def condition(self, penalty: float) -> float:
         """Condition number of the design with the penalty as further rows."""
         if len(self.square) == 0:

@@ -10,7 +10,9 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, clone
 from sklearn.utils import Tags
 
 from empirisk.data.blocks import Blocks, Rows
+from empirisk.losses import Loss, Squared
 from empirisk.risk.axis import Freedom, Output, PathMixin
+from empirisk.risk.intervals.influence import Influence
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.column_names import column_names, named
 from empirisk.runtime.errors import ConvergenceWarning, RankWarning
@@ -111,6 +113,8 @@ class LinearPath:
     """A linear rule fitted at all values of its axis.
 
     `coef` is (values, outputs, p), `intercept` (values, outputs); `flat` says that y had one axis.
+    `rise` is the derivative of the mean squared residual by the logarithm of the penalty at each
+    value, where there is one beside a sum of squares.
     """
 
     learner: LinearRule
@@ -119,10 +123,17 @@ class LinearPath:
     intercept: Floats
     degrees_of_freedom: Floats
     flat: bool
+    rise: Floats | None = None
 
     def predict_path(self, X: Array, output: Output = "value") -> Floats:
         """Predictions (rows, values), or (rows, values, outputs)."""
         return predict_all(X, self.coef, self.intercept, self.flat)
+
+    def influence(self, j: int, loss: Loss, weight: Floats) -> Influence | None:
+        """What fewer rows beside the same penalty cost; None for another loss than the squared."""
+        if self.rise is None or not isinstance(loss, Squared):
+            return None
+        return Influence(None, float(self.rise[j]))
 
     def at(self, j: int) -> LinearRule:
         """The fitted learner at the j-th value."""

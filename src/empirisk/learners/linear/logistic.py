@@ -115,7 +115,7 @@ class LogisticRegression(ClassWeightMixin, PathMixin, LinearClassifier):
     axis: ClassVar[Axis | None] = Axis(("C",), larger="richer", scale="log")
     feature_scaling: ClassVar[Literal["each", "common"] | None] = "common"
     freedom: ClassVar[Freedom] = "columns"
-    has_doubts: ClassVar[bool] = True
+    has_influence: ClassVar[bool] = True
 
     def __init__(
         self,

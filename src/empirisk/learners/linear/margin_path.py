@@ -8,14 +8,23 @@ import numpy as np
 from sklearn.base import clone
 
 from empirisk.learners.generative.discriminants import LinearDiscriminants, largest
+from empirisk.learners.linear.row_influence import Scores, row_influence, score_slopes
+from empirisk.losses import Loss
 from empirisk.losses.margin import Hinge, Perceptron, as_margin_loss
 from empirisk.losses.margin_loss import MarginLoss
 from empirisk.risk.axis import Output
+from empirisk.risk.intervals.influence import Influence
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ConvergenceWarning, ParameterError
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.scalars import is_number
-from empirisk.solvers.margin_risk import Arrival, MarginRisk, lasso_margin, ridge_margin
+from empirisk.solvers.margin_risk import (
+    Arrival,
+    MarginRisk,
+    has_second_derivative,
+    lasso_margin,
+    ridge_margin,
+)
 from empirisk.solvers.margin_rows import MarginRows
 from empirisk.solvers.perceptron import distinct_rows, perceptron
 from empirisk.solvers.sparse_support_vectors import SparseSupportVectors
@@ -37,17 +46,17 @@ class MarginPath:
         self.learner, self.values, self.n_classes = learner, values, n_classes
         self.loss = checked_loss(learner.loss, learner.penalty)
         self.strengths = [checked_C(value) for value in values]
-        self.weight = weight
+        self.weight, self.y = weight, y
         with one_blas_thread():
             self.rows = MarginRows.of(
                 X, weight, fit_intercept=learner.fit_intercept, rotate=learner.penalty == "l2"
             )
             if isinstance(self.loss, Perceptron):
                 self.distinct = distinct_rows(X, y)
-            signs = one_against_rest(y, n_classes)
-            solved = [self._solve(sign) for sign in signs]
-        q, shape = self.rows.X.shape[1], (len(signs), len(values))
-        points = np.array([[arrival.point for arrival in along] for along in solved])
+            self.signs = one_against_rest(y, n_classes)
+            solved = [self._solve(sign) for sign in self.signs]
+        q, shape = self.rows.X.shape[1], (len(self.signs), len(values))
+        self.points = points = np.array([[found.point for found in along] for along in solved])
         coef = np.array([[self.rows.raw(point[:q]) for point in along] for along in points])
         offset = points[:, :, -1] if learner.fit_intercept else np.zeros(shape)
         self.rule = LinearDiscriminants(coef, offset, self.rows.centre)
@@ -70,6 +79,41 @@ class MarginPath:
         """A coefficient for each column and one for the intercept, shrunken or not."""
         p = self.rule.coef.shape[2]
         return np.full(len(self.values), p + float(self.learner.fit_intercept))
+
+    def influence(self, j: int, loss: Loss, weight: Floats) -> Influence | None:
+        """How rows of such weights move the risk through the coefficients at the j-th strength.
+
+        None where the margin loss has no second derivative, or a kink that it leaves out.
+        """
+        if isinstance(self.loss, Hinge | Perceptron) or not has_second_derivative(self.loss):
+            return None
+        rows, theta = self.rows, self.points[:, j].reshape(-1)
+        scores = Scores(rows.X, np.zeros(rows.X.shape[1]), len(self.signs), rows.fit_intercept)
+        basis = np.array([[0.0], [1.0]]) if len(self.signs) == 1 else np.eye(self.n_classes)
+        sign, share = np.column_stack(self.signs), rows.share[:, np.newaxis]
+        penalised = np.ones((len(self.signs), rows.n_coefficients))
+        penalised[:, rows.X.shape[1] :] = 0.0
+        is_sparse = self.learner.penalty == "l1"
+        strength = 0.0 if is_sparse else rows.penalty(self.strengths[j], 2)
+        with one_blas_thread():
+            f = scores.of(theta)
+
+            def predict(f: Floats) -> Floats:
+                return probabilities(self.loss, f[:, :, np.newaxis])[:, 0]
+
+            slopes = score_slopes(loss, self.y, f, basis, predict)
+            if slopes is None:
+                return None
+            curvature = share * self.loss.second_derivative(sign * f)
+            return row_influence(
+                scores,
+                slopes,
+                weight / weight.sum(),
+                share * sign * self.loss.derivative(sign * f),
+                lambda change: curvature * change,
+                strength * penalised.reshape(-1),
+                (theta != 0) | (penalised.reshape(-1) == 0) | (not is_sparse),
+            )
 
     def at(self, j: int) -> Any:
         """The fitted learner at the j-th strength."""

@@ -102,6 +102,7 @@ class Ridge(LinearRule):
 
     axis: ClassVar[Axis | None] = Axis(("alpha",), larger="simpler", scale="log")
     feature_scaling: ClassVar[Literal["each", "common"] | None] = "common"
+    has_influence: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -162,6 +163,9 @@ class Ridge(LinearRule):
             penalties = scaled_penalty(alphas, scales.X[0], scales.weight)
             spectrum = spectrum_of_rows(rows, self.fit_intercept, float(penalties.min()))
             coef, intercept = spectrum.coefficients(penalties)
+        with np.errstate(over="ignore", invalid="ignore"):  # as the losses themselves
+            squares = (spectrum.rise(penalties) * scales.y * scales.y).mean(axis=1)
+        rise = squares / float(rows.weight.sum())
         coef, intercept = scales.raw(coef, intercept)
         freedom = spectrum.degrees_of_freedom(penalties) + self.fit_intercept
         for j in range(len(alphas)):
@@ -170,7 +174,7 @@ class Ridge(LinearRule):
                 solution = single._solve(Blocks.of_arrays(*given))
                 coef[j], intercept[j] = solution.coef, solution.intercept
                 freedom[j] = solution.degrees_of_freedom
-        return LinearPath(self, values, coef, intercept, freedom, flat=flat)
+        return LinearPath(self, values, coef, intercept, freedom, flat=flat, rise=rise)
 
     def _solved_path(self, given: Rows, values: Sequence[Any], flat: bool) -> LinearPath:
         """A path that has a penalty for each target somewhere: each value is solved by itself."""

@@ -20,7 +20,10 @@ and losses are 0 or 1, the margin is 1.45 + 30/n: risks of pruned trees come in 
 is found or is not, and the variance of their corrected estimates was 0.9 to 3.0 times s^2/n at 100
 rows of nine populations, 0.8 to 2.5 at 200 and 0.7 to 2.2 at 400. Where a few large losses make the
 mean, s is too small whenever they are missing, and 3 g^2 makes up for it: on a locked test
-set it is all of the widening. How often these intervals cover is in docs/coverage.md.
+set it is all of the widening. Where the learner tells how rows move its risk through what it
+learned from them (`influence.py`), lam is no less than the error of both ways together, and what
+smaller training parts cost is added as one more error. How often these intervals cover is in
+docs/coverage.md.
 """
 
 from collections.abc import Callable
@@ -39,6 +42,8 @@ CHOICE = 0.2
 LUMPS = 30.0
 SKEW = 3.0
 WIDEST = 2.0
+NOTABLE = 1.1
+MOST_MOVED = 4.0  # of a share that rows move through the model: first order says no more of it
 UNKNOWN = 1 / 4  # degrees of freedom per row of a learner that does not tell its own
 
 
@@ -208,6 +213,14 @@ NO_INTERVAL = {
 
 def widening(table: LossTable) -> float:
     """lam: how many times the error of independent rows the error of their mean is."""
+    both, shift = table.moved
+    if table.is_share:
+        both, shift = min(both, MOST_MOVED), min(shift, MOST_MOVED)
+    return float(np.hypot(max(_by_losses(table), both), shift))
+
+
+def _by_losses(table: LossTable) -> float:
+    """lam as the losses tell it."""
     is_skew = table.bounds[0] == 0 and not table.is_share
     skew = SKEW * table.skewness**2 if is_skew else 0.0
     return min(WIDEST, float(np.sqrt(shared_training(table) + skew)))
@@ -266,7 +279,18 @@ def unseen(table: LossTable) -> str:
 def shared_reason(table: LossTable, lam: float, what: str = "rows") -> str:
     """Why the interval is lam times as wide as that of independent rows or groups."""
     times = f"{lam:.2f} times the error of independent {what}"
-    return f"{table.how}; {times}" if table.how else f"the folds share training rows, so {times}"
+    if table.how:
+        return f"{table.how}; {times}"
+    return f"the folds share training rows{_ways(table)}, so {times}"
+
+
+def _ways(table: LossTable) -> str:
+    """In which other ways the rows move the risk, where an interval is much wider for it."""
+    by_losses, both = _by_losses(table), table.moved[0]
+    said = ", and these move the risk through the coefficients" * (both > NOTABLE * by_losses)
+    if widening(table) > NOTABLE * max(by_losses, both):
+        said += ", and beside fewer of them the penalty counts for more"
+    return said
 
 
 def _quantile(table: LossTable, level: float) -> float:

@@ -26,7 +26,8 @@ class LossTable:
     known. `is_best` says that it is the best of many, whose mean is corrected by an estimate, or of
     a procedure that chooses anew in every training part. `how` says how the rows came to be judged
     where that is not by folds, and `doubts` what is not guaranteed for a reason that the losses do
-    not show.
+    not show. `through` is how the row of each entry moves the risk through the model, and `shift`
+    what it costs that training parts are smaller than all rows (see `influence.py`).
     """
 
     losses: Floats
@@ -40,6 +41,8 @@ class LossTable:
     is_best: bool = False
     how: str = ""
     doubts: tuple[str, ...] = ()
+    through: Floats | None = None
+    shift: float = 0.0
 
     @classmethod
     def of_test_rows(
@@ -63,6 +66,17 @@ class LossTable:
         """Of the mean, with the unit as the independent observation; None where it is unknown."""
         error = float(standard_errors(self.losses[:, None], self.weight, self.unit)[0])
         return None if np.isnan(error) else error
+
+    @cached_property
+    def moved(self) -> tuple[float, float]:
+        """In units of the standard error: that of losses and `through` together, and `shift`."""
+        error = self.standard_error()
+        if not error:
+            return 0.0, 0.0
+        if self.through is None:
+            return 0.0, self.shift / error
+        both = (self.losses + self.through)[:, np.newaxis]
+        return float(standard_errors(both, self.weight, self.unit)[0]) / error, self.shift / error
 
     @cached_property
     def units(self) -> int:
@@ -123,6 +137,8 @@ class LossTable:
             degrees_of_freedom=None if one is None or two is None else max(one, two),
             is_best=False,
             doubts=tuple(dict.fromkeys((*self.doubts, *other.doubts))),
+            through=_difference(self.through, other.through),
+            shift=self.shift - other.shift,
         )
 
     @cached_property
@@ -130,6 +146,13 @@ class LossTable:
         """The number of equal units with the same variance of a mean: (sum w)^2 / sum w^2."""
         of_unit = np.bincount(self.unit, self.share)
         return float(1 / np.square(of_unit).sum())
+
+
+def _difference(one: Floats | None, other: Floats | None) -> Floats | None:
+    """What is not known counts as nothing."""
+    if one is None or other is None:
+        return one if other is None else -other
+    return one - other
 
 
 def standard_errors(
