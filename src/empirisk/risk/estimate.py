@@ -1,5 +1,6 @@
 """`RiskEstimate`: the one object that every way of estimating a risk returns."""
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
@@ -153,8 +154,8 @@ class RiskEstimate:
         among: int,
         rule: Rule = "best",
         *,
-        least: float | None = None,
-        most: float | None = None,
+        least: float = math.inf,
+        most: float = -math.inf,
         cautions: tuple[str, ...] = (),
     ) -> Self:
         """What is to be expected of the best of so many: `value`, and the interval around it.
@@ -165,8 +166,8 @@ class RiskEstimate:
         """
         table = replace(self._rows, is_best=True)
         found = interval(table, self.level, centre=value)
-        for centre in (least, most):
-            if found.ends is not None and centre not in (None, value):
+        for centre in (min(least, value), max(most, value)):
+            if found.ends is not None and centre != value:
                 other = interval(table, self.level, centre=centre).ends or found.ends
                 ends = min(other[0], found.ends[0]), max(other[1], found.ends[1])
                 found = replace(found, ends=ends)
