@@ -33,6 +33,10 @@ def titles(selection, table=None):
     return {each.code: each.title for each in findings(selection, table)}
 
 
+def texts(selection):
+    return {each.code: each.text for each in findings(selection)}
+
+
 def test_signal_and_noise_are_told_apart(clear, blind):
     assert titles(clear)["R1"] == "Better than a constant"
     assert titles(blind)["R1"] in ("Nothing beats a constant", "Perhaps no better than a constant")
@@ -89,6 +93,34 @@ def test_few_test_rows_are_mentioned_only_when_few(clear):
     assert "R4" not in titles(selection_of(3.0, n=500))
 
 
+def test_an_interval_of_few_test_rows_is_called_approximate_only_where_the_estimate_does(clear):
+    def said(**changes):
+        return texts(replace(clear, test_risk=replace(clear.test_risk, **changes)))["R4"]
+
+    assert said() == "50 rows were kept for the test; the interval is wide."
+    assert "itself approximate" in said(cautions=("with 30 rows the interval is approximate",))
+    assert said(interval=None) == "50 rows were kept for the test."
+
+
+def test_rivals_are_close_within_an_error_of_the_corrected_risk_on_either_side(clear):
+    def close(difference):
+        chosen = clear.risks[clear.name]
+        other = next(name for name in clear.risks if name not in (clear.name, "Baseline"))
+        moved = replace(chosen, value=chosen.value + difference * chosen.standard_error)
+        risks = {**clear.risks, other: moved}
+        return other in texts(replace(clear, risks=risks)).get("R2", "")
+
+    assert [close(d) for d in (-2.0, -0.5, 0.5, 2.0)] == [False, True, True, False]
+
+
+def test_no_more_is_saved_than_there_is(clear):
+    risk = clear.test_risk
+    for share, words in ((0.26, "saves 74 %"), (0.001, "saves over 99 %"), (0.0, "saves 100 %")):
+        value = share * clear.risks["Baseline"].value
+        small = replace(risk, value=value, interval=(0, value))
+        assert words in texts(replace(clear, test_risk=small))["R1"]
+
+
 def test_disagreement_of_test_and_cross_validation_is_a_warning(clear):
     assert "R5" not in titles(clear)
     high = replace(clear.test_risk, value=9.0, interval=(8.0, 10.0))
@@ -112,7 +144,7 @@ def test_a_target_that_the_columns_add_up_to_is_a_warning_and_no_disagreement(cl
     assert (found[0].code, found[0].tone) == ("R9", "warning")
     assert "R5" not in [each.code for each in found]
     nearly = select(least_squares, X, X[:, 0] + X[:, 1] + 1e-3 * rng.normal(size=200), **options)
-    assert "R9" not in titles(nearly)
+    assert titles(nearly)["R9"] == "The target can all but be computed"
     assert "R9" not in titles(clear)
 
 

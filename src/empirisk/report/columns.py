@@ -15,7 +15,7 @@ def contents(column: Column) -> str:
     >>> from empirisk.data.table import Table
     >>> table = Table.of({"age": [31, None, 58, 44], "sex": ["f", "m", "f", "f"]})
     >>> contents(table["age"]), contents(table["sex"])
-    ('31 to 58, median 44', 'f 75 %, m 25 %')
+    ('31 to 58, median 44', 'f: 75 %, m: 25 %')
     """
     if column.missing.all():
         return "no values"
@@ -52,7 +52,7 @@ def _commonest(column: Column) -> str:
     count = np.bincount(codes[codes >= 0], minlength=len(column.levels))
     order = np.argsort(-count, kind="stable")[: int((count > 0).sum())]
     shown = [
-        f"{_cut(str(column.levels[j]))} {100 * count[j] / count.sum():.2g} %"
+        f"{_cut(str(column.levels[j]))}: {100 * count[j] / count.sum():.2g} %"
         for j in order[:LEVELS]
     ]
     more = [f"{len(order) - LEVELS} more"] if len(order) > LEVELS else []
