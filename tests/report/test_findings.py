@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from empirisk import LinearRegression, NaiveBayes, Ridge, select
+from empirisk import DecisionTreeClassifier, LinearRegression, NaiveBayes, Ridge, select
 from empirisk.data.table import Table
 from empirisk.report.findings import findings, verdict, why_not_the_least
 from empirisk.report.standings import standings
@@ -146,6 +146,14 @@ def test_a_target_that_the_columns_add_up_to_is_a_warning_and_no_disagreement(cl
     nearly = select(least_squares, X, X[:, 0] + X[:, 1] + 1e-3 * rng.normal(size=200), **options)
     assert titles(nearly)["R9"] == "The target can all but be computed"
     assert "R9" not in titles(clear)
+
+
+def test_classes_that_a_column_holds_again_are_a_warning():
+    rng = np.random.default_rng(0)
+    X, tree = rng.normal(size=(600, 2)), DecisionTreeClassifier()
+    for n, warned in ((600, True), (60, False)):  # 15 rows without a mistake are no proof
+        found = select([tree], X[:n], X[:n, 1] > 0, random_state=0, cv=5)
+        assert ("R9" in titles(found)) == warned
 
 
 def test_rows_that_dominate_are_a_warning(clear):

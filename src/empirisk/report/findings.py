@@ -23,6 +23,8 @@ ROUNDING = {"squared": HALF_THE_DIGITS**2, "absolute": HALF_THE_DIGITS}
 """Risks of so small a share of a constant's are those of rounding, which no interval describes."""
 HUNDREDTH = {"squared": 0.01**2, "absolute": 0.01}
 """Those of errors that are a hundredth of a constant's: seldom without the target in disguise."""
+TWENTIETH = {"zero_one": 0.05}
+"""Of mistakes that may happen at most, as far as the test can tell."""
 
 
 @dataclass(frozen=True)
@@ -77,10 +79,10 @@ def computed_target(selection: Selection) -> str | None:
     """What a risk that is next to nothing means, and what to do."""
     if _is_share(selection, ROUNDING):
         what = "the errors are those of rounding: the target can be computed from the other columns"
-    elif _is_share(selection, HUNDREDTH):
+    elif _is_share(selection, HUNDREDTH) or _is_share(selection, TWENTIETH, at_most=True):
         what = (
-            "the errors are under a hundredth of a constant's: the target can all but be computed "
-            "from the other columns"
+            "next to a constant's the errors are small: the target can all but be computed from "
+            "the other columns"
         )
     else:
         return None
@@ -90,10 +92,13 @@ def computed_target(selection: Selection) -> str | None:
     )
 
 
-def _is_share(selection: Selection, share: dict[str, float]) -> bool:
-    """Whether the test risk is so small a share of the risk of the best constant."""
+def _is_share(selection: Selection, share: dict[str, float], *, at_most: bool = False) -> bool:
+    """Whether the test risk, or what it is at most, is so small a share of the best constant's."""
     baseline, risk = _baseline(selection), selection.test_risk
-    return baseline is not None and risk.value <= share.get(risk.loss, -1.0) * baseline.risk
+    if baseline is None or (at_most and risk.interval is None):
+        return False
+    value = risk.interval[1] if at_most and risk.interval is not None else risk.value
+    return value <= share.get(risk.loss, -1.0) * baseline.risk
 
 
 def findings(
