@@ -169,6 +169,21 @@ def test_holes_and_text_in_the_table_are_found(clear):
     assert not {"T1", "T2"} & set(titles(clear, Table.of({"x": np.arange(3.0)})))
 
 
+@pytest.mark.parametrize(
+    ("numbers", "found"),
+    [
+        ([3.1, -999, 0.5, -999, 7.0], True),
+        ([3.1, -999, 0.5, 0.7, 7.0], False),  # one may be a mistake of its own
+        ([31, 99, 99, 80, 12], False),  # not far from the others
+        ([3.1, -998, 0.5, -998, 7.0], False),
+        ([5.0, 9999, 5.0, 9999, 5.0], True),
+        ([-999, -999], False),
+    ],
+)
+def test_numbers_that_may_mean_missing_are_found(clear, numbers, found):
+    assert ("T4" in titles(clear, Table.of({"a": numbers}))) == found
+
+
 def test_a_candidate_without_risk_is_reported(clear):
     failed = replace(clear, failures={"Slow": "out of time"})
     assert titles(failed)["R6"] == "Slow gave no risk"

@@ -10,7 +10,7 @@ from typing import Literal
 
 from empirisk.data.table import Table
 from empirisk.report.assumptions import independence_sentence
-from empirisk.report.columns import counts_rows
+from empirisk.report.columns import counts_rows, mark_of_missing
 from empirisk.report.standings import BASELINE, Standing, standings
 from empirisk.risk.estimate import RiskEstimate
 from empirisk.risk.intervals.cautions import HEAVY_TAIL
@@ -271,3 +271,10 @@ def _of_table(table: Table, target: str | None) -> Iterator[Finding]:
             "out."
         )
         yield Finding("T3", "Columns that count the rows", text)
+    marks = [f"{c.name} ({mark:g})" for c in table.columns if (mark := mark_of_missing(c))]
+    if marks:
+        text = (
+            f"Numbers that repeat far from all others: {', '.join(marks)}. If they mean that a "
+            "value is missing, leave their cells empty, or name them when the table is read."
+        )
+        yield Finding("T4", "Perhaps marks of missing values", text, "warning")

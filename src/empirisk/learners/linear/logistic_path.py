@@ -36,7 +36,7 @@ they contained the risk of the procedure in 91 to 97 % (log loss) and 90 to 95 %
 sets, above it in 37 to 92 % and 62 to 96 %. The limits were chosen on these settings."""
 TOO_STRONG = (
     "under so strong a penalty the risk changes more from one training set to the next than the "
-    "losses tell, so that the level is not guaranteed: choose C by Tuned"
+    "losses tell, so that the level is not guaranteed as it is at a larger C"
 )
 
 
