@@ -5,7 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from empirisk import DecisionTreeClassifier, LinearRegression, NaiveBayes, Ridge, select
+from empirisk import (
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    LinearRegression,
+    NaiveBayes,
+    Ridge,
+    select,
+)
 from empirisk.data.table import Table
 from empirisk.report.findings import findings, verdict, why_not_the_least
 from empirisk.report.standings import standings
@@ -154,6 +161,19 @@ def test_classes_that_a_column_holds_again_are_a_warning():
     for n, warned in ((600, True), (60, False)):  # 15 rows without a mistake are no proof
         found = select([tree], X[:n], X[:n, 1] > 0, random_state=0, cv=5)
         assert ("R9" in titles(found)) == warned
+
+
+def test_the_end_of_a_grid_is_told_and_the_whole_tree_is_none():
+    found = select(
+        {"ridge": Ridge(), "tree": DecisionTreeRegressor()},
+        np.arange(80.0)[:, np.newaxis], np.arange(80.0), random_state=0, cv=5,
+    )  # fmt: skip
+    path = found.paths["ridge"]
+    end = {**found.paths, "ridge": replace(path, chosen=len(path.values) - 1)}
+    assert "one beyond it might" in texts(replace(found, name="ridge", paths=end))["R3"]
+    tree = {**found.paths, "tree": replace(found.paths["tree"], chosen=0)}
+    assert 0.0 in tree["tree"].values
+    assert "R3" not in titles(replace(found, name="tree", paths=tree))
 
 
 def test_rows_that_dominate_are_a_warning(clear):

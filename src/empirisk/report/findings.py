@@ -205,7 +205,8 @@ def _of_choice(selection: Selection) -> Iterator[Finding]:
         yield Finding("R8", "The ranking and the choice differ", why)
     path = selection.paths[selection.name]
     inner = 0 < path.chosen < len(path.values) - 1
-    if path.axis is not None and path.axis.scale == "log" and not inner:
+    whole = 0.0 in path.values  # as a pruning sequence is, from the root to the whole tree
+    if path.axis is not None and path.axis.scale == "log" and not (inner or whole):
         text = (
             f"{chosen.at} is an end of the {len(path.values)} values that were tried: one beyond "
             "it might do better."
