@@ -32,3 +32,13 @@ def test_a_penalty_of_zero_is_drawn_beside_others_on_their_log_scale():
         ax = RiskPath(values, ranks, ones, ones, ones, 1, penalty, "path", "").plot()
         assert ax.get_xscale() == scale
         assert min(ax.get_xlim()) >= 0
+
+
+def test_a_curve_that_explodes_among_the_rich_is_cut_and_one_that_falls_is_not():
+    degree = Axis(("degree",), "richer", "integer")
+    values, training = [1, 2, 3], np.array([1.0, 0.7, 0.6])
+    for risk, top in ((np.array([1.0, 0.8, 500.0]), 3.2), (np.array([500.0, 1.0, 1.1]), 500.0)):
+        ranks = degree.complexity(values)
+        ax = RiskPath(values, ranks, risk, risk / 9, training, 1, degree, "path", "").plot()
+        assert (ax.get_ylim()[1] < 501.0) == (top < 500.0)
+        assert ax.get_ylim()[1] >= top

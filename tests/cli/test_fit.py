@@ -362,3 +362,14 @@ def test_trees_take_categories_and_missing_values_without_an_encoder(tmp_path, w
     values = [float(line) for line in lines[1:]]
     assert values[:2] == pytest.approx([7.0, 0.0], abs=0.1)  # a leaf's mean of noise
     assert np.isfinite(values[2])
+
+
+def test_a_number_that_may_mean_missing_is_told_and_can_be_named(tmp_path, without_report):
+    path = tmp_path / "t.csv"
+    rows = [f"{-999 if i % 9 == 0 else i % 7},{i % 5}" for i in range(40)]
+    path.write_text("\n".join(["x,y", *rows]) + "\n")
+    words = ("fit", path, "-t", "y", "-o", tmp_path, "--folds", 3, "--learners", "Ridge")
+    said = " ".join(done(*words).stdout.split())
+    assert "'x' holds -999 far from its other numbers" in said
+    assert "also by --missing=-999" in said
+    assert "holds -999" not in done(*words, "--missing=-999").stdout

@@ -5,12 +5,14 @@ import io
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 from cli.command import done, refused, run
 from empirisk import LinearRegression, save
 from empirisk.data import datasets
 from empirisk.data.read import read_table
+from empirisk.data.table import Table
 from empirisk.model_file.load import load
 
 
@@ -103,6 +105,37 @@ def test_truth_values_and_whole_numbers_come_back_as_they_are_written(tmp_path, 
         done("fit", table, *words, "--learners", "LinearDiscriminantAnalysis")
         result = done("predict", tmp_path / "t.empirisk", table)
         assert [row["prediction"] for row in rows_of(result.stdout)] == labels * 20
+
+
+def test_words_that_training_did_not_have_are_told(fitted, tmp_path):
+    new = tmp_path / "new.csv"
+    known = "Biscoe,39.1,18.7,181,3750,male,2007"
+    unknown = ["Atlantis,,18.7,181,3750,male,2007", "Biscoe,39.1,18.7,181,,,2007"]
+    names = "island,bill_length_mm,bill_depth_mm,flipper_length_mm,body_mass_g,sex,year"
+    new.write_text("\n".join([names, known, *unknown]) + "\n")
+    said = done("predict", fitted / "penguins.empirisk", new).stderr
+    note = "'island' holds 'Atlantis', which the training table had not, in 1 of 3 rows"
+    assert said == f"note: {note}\n"
+    assert done("predict", fitted / "penguins.empirisk", datasets.path("penguins")).stderr == ""
+
+
+def test_a_word_among_numbers_is_named_with_its_line_and_a_remedy(fitted, tmp_path):
+    new = tmp_path / "new.csv"
+    table = read_table(datasets.path("auto_mpg")).to_pandas().head(5).astype(object)
+    table.loc[2, "weight"] = "heavy"
+    table.to_csv(new, index=False)
+    said = refused("predict", fitted / "auto_mpg.empirisk", new)
+    assert "'weight' cannot be a number: line 4 has 'heavy'" in said
+    assert "--missing heavy" in said
+    done("predict", fitted / "auto_mpg.empirisk", new, "--missing", "heavy")
+
+
+def test_numbers_that_a_parquet_file_holds_as_words_are_left_out(tmp_path, without_report):
+    ids = [str(10_000 + 7 * i) for i in range(40)]
+    table = Table.of({"id": ids, "x": np.arange(40.0), "y": ["no", "yes"] * 20})
+    pq.write_table(table.to_arrow(), tmp_path / "t.parquet")
+    words = ("-t", "y", "-o", tmp_path, "--folds", 3, "--learners", "DecisionTreeClassifier")
+    assert "left out: 'id'" in done("fit", tmp_path / "t.parquet", *words).stdout
 
 
 def test_a_missing_column_is_named(fitted, tmp_path):

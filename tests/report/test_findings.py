@@ -5,7 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from empirisk import LinearRegression, NaiveBayes, Ridge, select
+from empirisk import (
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    LinearRegression,
+    NaiveBayes,
+    Ridge,
+    select,
+)
 from empirisk.data.table import Table
 from empirisk.report.findings import findings, verdict, why_not_the_least
 from empirisk.report.standings import standings
@@ -31,6 +38,10 @@ def blind():
 
 def titles(selection, table=None):
     return {each.code: each.title for each in findings(selection, table)}
+
+
+def texts(selection):
+    return {each.code: each.text for each in findings(selection)}
 
 
 def test_signal_and_noise_are_told_apart(clear, blind):
@@ -89,6 +100,34 @@ def test_few_test_rows_are_mentioned_only_when_few(clear):
     assert "R4" not in titles(selection_of(3.0, n=500))
 
 
+def test_an_interval_of_few_test_rows_is_called_approximate_only_where_the_estimate_does(clear):
+    def said(**changes):
+        return texts(replace(clear, test_risk=replace(clear.test_risk, **changes)))["R4"]
+
+    assert said() == "50 rows were kept for the test; the interval is wide."
+    assert "itself approximate" in said(cautions=("with 30 rows the interval is approximate",))
+    assert said(interval=None) == "50 rows were kept for the test."
+
+
+def test_rivals_are_close_within_an_error_of_the_corrected_risk_on_either_side(clear):
+    def close(difference):
+        chosen = clear.risks[clear.name]
+        other = next(name for name in clear.risks if name not in (clear.name, "Baseline"))
+        moved = replace(chosen, value=chosen.value + difference * chosen.standard_error)
+        risks = {**clear.risks, other: moved}
+        return other in texts(replace(clear, risks=risks)).get("R2", "")
+
+    assert [close(d) for d in (-2.0, -0.5, 0.5, 2.0)] == [False, True, True, False]
+
+
+def test_no_more_is_saved_than_there_is(clear):
+    risk = clear.test_risk
+    for share, words in ((0.26, "saves 74 %"), (0.001, "saves over 99 %"), (0.0, "saves 100 %")):
+        value = share * clear.risks["Baseline"].value
+        small = replace(risk, value=value, interval=(0, value))
+        assert words in texts(replace(clear, test_risk=small))["R1"]
+
+
 def test_disagreement_of_test_and_cross_validation_is_a_warning(clear):
     assert "R5" not in titles(clear)
     high = replace(clear.test_risk, value=9.0, interval=(8.0, 10.0))
@@ -112,8 +151,29 @@ def test_a_target_that_the_columns_add_up_to_is_a_warning_and_no_disagreement(cl
     assert (found[0].code, found[0].tone) == ("R9", "warning")
     assert "R5" not in [each.code for each in found]
     nearly = select(least_squares, X, X[:, 0] + X[:, 1] + 1e-3 * rng.normal(size=200), **options)
-    assert "R9" not in titles(nearly)
+    assert titles(nearly)["R9"] == "The target can all but be computed"
     assert "R9" not in titles(clear)
+
+
+def test_classes_that_a_column_holds_again_are_a_warning():
+    rng = np.random.default_rng(0)
+    X, tree = rng.normal(size=(600, 2)), DecisionTreeClassifier()
+    for n, warned in ((600, True), (60, False)):  # 15 rows without a mistake are no proof
+        found = select([tree], X[:n], X[:n, 1] > 0, random_state=0, cv=5)
+        assert ("R9" in titles(found)) == warned
+
+
+def test_the_end_of_a_grid_is_told_and_the_whole_tree_is_none():
+    found = select(
+        {"ridge": Ridge(), "tree": DecisionTreeRegressor()},
+        np.arange(80.0)[:, np.newaxis], np.arange(80.0), random_state=0, cv=5,
+    )  # fmt: skip
+    path = found.paths["ridge"]
+    end = {**found.paths, "ridge": replace(path, chosen=len(path.values) - 1)}
+    assert "one beyond it might" in texts(replace(found, name="ridge", paths=end))["R3"]
+    tree = {**found.paths, "tree": replace(found.paths["tree"], chosen=0)}
+    assert 0.0 in tree["tree"].values
+    assert "R3" not in titles(replace(found, name="tree", paths=tree))
 
 
 def test_rows_that_dominate_are_a_warning(clear):
@@ -127,6 +187,21 @@ def test_holes_and_text_in_the_table_are_found(clear):
     table = Table.of({"void": [None] * 20 + [1.0] * 10, "id": [f"w{i}" for i in range(n)]})
     assert {"T1", "T2"} <= set(titles(clear, table))
     assert not {"T1", "T2"} & set(titles(clear, Table.of({"x": np.arange(3.0)})))
+
+
+@pytest.mark.parametrize(
+    ("numbers", "found"),
+    [
+        ([3.1, -999, 0.5, -999, 7.0], True),
+        ([3.1, -999, 0.5, 0.7, 7.0], False),  # one may be a mistake of its own
+        ([31, 99, 99, 80, 12], False),  # not far from the others
+        ([3.1, -998, 0.5, -998, 7.0], False),
+        ([5.0, 9999, 5.0, 9999, 5.0], True),
+        ([-999, -999], False),
+    ],
+)
+def test_numbers_that_may_mean_missing_are_found(clear, numbers, found):
+    assert ("T4" in titles(clear, Table.of({"a": numbers}))) == found
 
 
 def test_a_candidate_without_risk_is_reported(clear):

@@ -8,7 +8,7 @@ import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from empirisk import Baseline, LinearDiscriminantAnalysis, LinearRegression, Ridge, select
+from empirisk import Baseline, Lasso, LinearDiscriminantAnalysis, LinearRegression, Ridge, select
 from empirisk.data.encode import Encoder
 from empirisk.data.table import Table
 from empirisk.report.page import report_page, write_report
@@ -182,3 +182,11 @@ def test_a_few_missing_cells_are_not_told_to_be_none():
     text = " ".join(read(str(table_section(table, None))).text)
     assert "3 (1 %)" in text
     assert "1 (under 1 %)" in text
+
+
+def test_columns_that_a_lasso_leaves_out_are_counted_and_not_listed():
+    X = np.random.default_rng(0).normal(size=(80, 6))
+    page = report_page(select([Lasso(alpha=0.5, max_iter=99)], X, 3 * X[:, 2], random_state=0))
+    assert "x2" in page
+    assert "x1" not in page
+    assert "The other 5 are 0." in page

@@ -78,7 +78,7 @@ def test_what_to_expect_after_a_choice_is_said_with_what_it_looked_like():
     assert (expected - a).interval is None
 
 
-def test_what_may_be_less_has_an_interval_that_begins_there():
+def test_what_may_be_less_or_more_has_an_interval_that_reaches_there():
     a = risk.cross_validate(LinearRegression(), X, y)
     both = a.expected(1.2 * a.value, 40, least=1.1 * a.value, cautions=("it may be less",))
     more, less = (a.expected(factor * a.value, 40) for factor in (1.2, 1.1))
@@ -86,6 +86,8 @@ def test_what_may_be_less_has_an_interval_that_begins_there():
     assert both.interval == (less.interval[0], more.interval[1])
     assert both.cautions == (*more.cautions, "it may be less")
     assert a.expected(a.value, 40, least=2 * a.value).interval == a.expected(a.value, 40).interval
+    up = a.expected(1.1 * a.value, 40, most=1.2 * a.value)
+    assert (up.value, up.interval) == (less.value, (less.interval[0], more.interval[1]))
 
 
 def test_cautions_are_said_after_the_interval():

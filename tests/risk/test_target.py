@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
-from empirisk import Tuned, risk
+from empirisk import DecisionTreeClassifier, DecisionTreeRegressor, Tuned, risk
 from empirisk.learners.linear.ridge import Ridge
 from empirisk.runtime.errors import DataError, EmpiriskError, ParameterError
 
@@ -128,3 +128,17 @@ def test_a_plan_by_a_word_is_refused_with_what_to_give(cv):
         with pytest.raises(EmpiriskError, match=r"LeaveOneOut\(\)") as refusal:
             call()
         assert isinstance(refusal.value, ParameterError)
+
+
+def test_dates_are_no_target_of_a_regression():
+    days = np.datetime64("2024-01-01", "ns") + np.arange(40).astype("timedelta64[D]")
+    for target in (days, days - days[0]):
+        for learner in (DecisionTreeRegressor(), Tuned(DecisionTreeRegressor())):
+            with pytest.raises(DataError, match="y holds dates or times"):
+                risk.cross_validate(learner, X, target)
+
+
+def test_a_target_of_one_class_is_not_blamed_on_the_folds():
+    for learner in (LogisticRegression(), Tuned(DecisionTreeClassifier())):
+        with pytest.raises(DataError, match="y has one class only, 'no', in all 40 rows"):
+            risk.cross_validate(learner, X, np.full(40, "no"))

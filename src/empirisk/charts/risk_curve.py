@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from empirisk.charts.axes import axes
 from empirisk.runtime.arrays import Array, Floats
 
@@ -39,9 +41,20 @@ def draw_risk_curve(
     elif scale == "log" and len(positive) and values.min() == 0:  # no penalty is a value too
         ax.set_xscale("symlog", linthresh=positive.min())
         ax.set_xlim(0.0, 1.5 * positive.max())
+    top = _top(risk, risk[values.argmin() if richer_right else values.argmax()])
+    if top is not None:
+        ax.set_ylim(-0.05 * top, top)
     if not richer_right:
         ax.invert_xaxis()
     ax.set_xlabel(f"{label} (richer to the right)")
     ax.set_ylabel("risk")
     ax.legend()
     return ax
+
+
+def _top(risk: Floats, simplest: float) -> float | None:
+    """Where to cut a curve that explodes among the rich, or nothing else would be seen; or None."""
+    if not np.isfinite(risk).all() or risk.min() < 0.0:
+        return None
+    usual = max(simplest, 2 * risk.min())
+    return 2 * usual if risk.max() > 10 * usual else None

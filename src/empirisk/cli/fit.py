@@ -8,6 +8,7 @@ import typer
 
 from empirisk import __version__
 from empirisk.cli.learners import candidates, left_out_of_many
+from empirisk.cli.levels import levels_of
 from empirisk.cli.loss import asked_loss, costs_in_words, limits_of
 from empirisk.cli.outcome import as_dict, show_outcome, show_table
 from empirisk.cli.places import Places
@@ -117,6 +118,7 @@ def _meta(request: Request, target: Target, loss: Loss, selection: Selection) ->
         "target": target.name,
         "task": target.task,
         "columns": dict(target.X.kinds),
+        "levels": levels_of(target.X),
         "read": request.reading.memory(),
         "sql": request.reading.sql,
         "loss": loss,

@@ -10,7 +10,7 @@ from empirisk.cli.screen import Screen
 from empirisk.cli.target import Target
 from empirisk.data.description import describe
 from empirisk.data.table import Table
-from empirisk.report.columns import counts_rows
+from empirisk.report.columns import counts_rows, mark_of_missing
 from empirisk.report.findings import computed_target, in_words, verdict, why_not_the_least
 from empirisk.report.standings import Standing, ends, short, standings
 from empirisk.risk.estimate import RiskEstimate
@@ -35,6 +35,13 @@ def show_table(screen: Screen, table: Table, target: Target) -> None:
             screen.say(
                 f"note: {column.name!r} counts the rows; if it only identifies them, leave it out "
                 f"by --kind '{column.name}=text'"
+            )
+    for column in table.columns:
+        mark = mark_of_missing(column)
+        if mark is not None:
+            screen.say(
+                f"note: {column.name!r} holds {mark:g} far from its other numbers; if it means "
+                f"missing, leave those cells empty, in a text file also by --missing={mark:g}"
             )
     screen.say(f"{target.task} of {target.name!r}: {target.why}")
     if target.without:

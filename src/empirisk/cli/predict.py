@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import typer
 
+from empirisk.cli.levels import unknown_levels
 from empirisk.cli.reading import Reading
 from empirisk.cli.screen import plain
 from empirisk.cli.target import spelled
@@ -74,7 +75,10 @@ def _read(file: str, columns: dict[str, Kind], reading: Reading, meta: dict[str,
         raise DataError(f"{file} has a line of names and no rows to predict")
     if any(table.kinds[name] != kind for name, kind in columns.items()):
         table = recalled.table(file, columns)
-    return table.select(columns)
+    table = table.select(columns)
+    for note in unknown_levels(table, meta.get("levels")):
+        typer.echo(plain(f"note: {note}"), err=True)
+    return table
 
 
 def _predictions(

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from empirisk.data.column import Column
-from empirisk.data.kinds import spelled_integers
+from empirisk.data.kinds import large_integers
 from empirisk.data.table import Table
 from empirisk.runtime.arrays import Array
 from empirisk.runtime.column_names import no_column
@@ -122,7 +122,7 @@ def label_of(word: str, classes: list[Any]) -> Any:
 
 def _is_idle(column: Column, words: bool) -> bool:
     if column.kind == "text":
-        return words or spelled_integers(column.arrow) is None
+        return words or large_integers(column.arrow) is None
     if column.missing.all():
         return True
     if column.missing.any():

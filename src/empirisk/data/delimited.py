@@ -149,6 +149,8 @@ def _note(fields: Fields, misfit: Misfit, piece: Piece) -> str:
         reason = refusal(fields.name, fields.kind, misfit.text, f"line {line}")
         if fields.kind == "number" and "," in misfit.text and dialect.delimiter != ",":
             reason += ", or, if the comma precedes decimals, give the decimal mark"
+        else:
+            reason += f"; {_if_missing(misfit.text[:50])}"
         raise DataError(f"{piece.place.text.path}: {reason}")
     there = "" if line is None else f" in line {line} of {Path(piece.place.text.path).name}"
     return f"{fields.name!r} is read as words because of {misfit.text[:30]!r}{there}"
@@ -195,11 +197,14 @@ def _missing_levels(column: Column) -> list[str]:
     if column.kind != "category":
         return []
     words = [level for level in column.levels if level.strip().lower() in MISSING_WORDS]
-    return [
-        f"{column.name!r} has the level {word!r}; if it means missing, give missing=[{word!r}], on "
-        f"the command line --missing {shlex.quote(word)}"
-        for word in words
-    ]
+    return [f"{column.name!r} has the level {word!r}; {_if_missing(word)}" for word in words]
+
+
+def _if_missing(word: str) -> str:
+    return (
+        f"if it means missing, give missing=[{word!r}], on the command line --missing "
+        f"{shlex.quote(word)}"
+    )
 
 
 def _in_order(function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:

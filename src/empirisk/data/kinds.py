@@ -170,6 +170,20 @@ def spelled_integers(words: Any) -> Any:
     return None
 
 
+def large_integers(words: Any) -> Any:
+    """The integers that words spell, where words are what a table has for want of digits; or None.
+
+    Examples
+    --------
+    >>> large_integers(pa.chunked_array([["1152921504606846977", "5", None]])).to_pylist()
+    [1152921504606846977, 5, None]
+    >>> large_integers(pa.chunked_array([["10115", "80331"]])) is None
+    True
+    """
+    found = spelled_integers(words)
+    return found if found is not None and beyond_float64(found) else None
+
+
 def parsed(name: str, array: Any, kind: Kind, *, start: int = 0, least: Any = None) -> Any:
     """Words as numbers, dates (of type `least` or above) or truth values.
 
@@ -197,7 +211,7 @@ def refusal(name: str, kind: Kind, text: str, where: str) -> str:
     }[kind]
     return (
         f"column {name!r} cannot be a {kind}: {where} has {text[:50]!r}, wanted {wanted}; correct "
-        'it, or read the column as "category" or "text"'
+        "it, leave its cell empty, or ask for another kind"
     )
 
 

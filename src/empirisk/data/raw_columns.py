@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from empirisk.data.column import Column
 from empirisk.data.frames import named_arrays
-from empirisk.data.kinds import beyond_float64, column_of, spelled_integers
+from empirisk.data.kinds import beyond_float64, column_of, large_integers, spelled_integers
 from empirisk.data.table import Table
 from empirisk.data.words import most_levels
 from empirisk.runtime.arrays import Array, Bools, Int32s
@@ -125,8 +125,8 @@ def _of_column(column: Column, category: bool) -> RawColumn:
     if column.kind == "category":
         return RawColumn(column.name, levels=_levels(column.levels), codes=column.codes())
     if column.kind == "text":
-        integers = spelled_integers(column.arrow)
-        if integers is None or not beyond_float64(integers):
+        integers = large_integers(column.arrow)
+        if integers is None:
             raise DataTypeError(_too_many_words(column))
         return _of_integers(column.name, integers)
     return RawColumn(column.name, column.numbers(), calendar=_calendar(column))

@@ -106,7 +106,7 @@ class Table:
         Traceback (most recent call last):
         ...
         empirisk.runtime.errors.DataError: column 'x' cannot be a number: row 1 has 'two', wanted
-        a number; correct it, or read the column as "category" or "text"
+        a number; correct it, leave its cell empty, or ask for another kind
         """
         if isinstance(data, cls) and names is None and (kinds or {}).items() <= data.kinds.items():
             return data  # of these kinds already

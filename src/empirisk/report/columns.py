@@ -5,6 +5,7 @@ import numpy as np
 from empirisk.data.column import Column
 
 LEVELS, LONGEST = 4, 30
+NINES = (99.0, 999.0, 9999.0, 99999.0)
 
 
 def contents(column: Column) -> str:
@@ -15,7 +16,7 @@ def contents(column: Column) -> str:
     >>> from empirisk.data.table import Table
     >>> table = Table.of({"age": [31, None, 58, 44], "sex": ["f", "m", "f", "f"]})
     >>> contents(table["age"]), contents(table["sex"])
-    ('31 to 58, median 44', 'f 75 %, m 25 %')
+    ('31 to 58, median 44', 'f: 75 %, m: 25 %')
     """
     if column.missing.all():
         return "no values"
@@ -47,12 +48,34 @@ def counts_rows(column: Column) -> bool:
     return len(numbers) > 1 and bool((np.diff(numbers) == 1.0).all())
 
 
+def mark_of_missing(column: Column) -> float | None:
+    """A number of nines that repeats, as far from all others as these are from one another or more.
+
+    Examples
+    --------
+    >>> from empirisk.data.table import Table
+    >>> table = Table.of({"rain": [3.1, -999, 0.5, -999, 7], "bill": [20, 99, 99, 40, 180]})
+    >>> [mark_of_missing(column) for column in table.columns]
+    [-999.0, None]
+    """
+    if column.kind != "number" or column.missing.all():
+        return None
+    numbers = column.numbers()[~column.missing]
+    for end in (float(numbers.min()), float(numbers.max())):
+        others = numbers[numbers != end]
+        if abs(end) not in NINES or len(numbers) - len(others) < 2 or len(others) < 2:
+            continue
+        if np.abs(others - end).min() >= others.max() - others.min():
+            return end
+    return None
+
+
 def _commonest(column: Column) -> str:
     codes = column.codes()
     count = np.bincount(codes[codes >= 0], minlength=len(column.levels))
     order = np.argsort(-count, kind="stable")[: int((count > 0).sum())]
     shown = [
-        f"{_cut(str(column.levels[j]))} {100 * count[j] / count.sum():.2g} %"
+        f"{_cut(str(column.levels[j]))}: {100 * count[j] / count.sum():.2g} %"
         for j in order[:LEVELS]
     ]
     more = [f"{len(order) - LEVELS} more"] if len(order) > LEVELS else []

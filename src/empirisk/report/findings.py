@@ -10,7 +10,7 @@ from typing import Literal
 
 from empirisk.data.table import Table
 from empirisk.report.assumptions import independence_sentence
-from empirisk.report.columns import counts_rows
+from empirisk.report.columns import counts_rows, mark_of_missing
 from empirisk.report.standings import BASELINE, Standing, standings
 from empirisk.risk.estimate import RiskEstimate
 from empirisk.risk.intervals.cautions import HEAVY_TAIL
@@ -21,6 +21,10 @@ MOSTLY = 0.5
 HALF_THE_DIGITS = 2.0**-26
 ROUNDING = {"squared": HALF_THE_DIGITS**2, "absolute": HALF_THE_DIGITS}
 """Risks of so small a share of a constant's are those of rounding, which no interval describes."""
+HUNDREDTH = {"squared": 0.01**2, "absolute": 0.01}
+"""Those of errors that are a hundredth of a constant's: seldom without the target in disguise."""
+TWENTIETH = {"zero_one": 0.05}
+"""Of mistakes that may happen at most, as far as the test can tell."""
 
 
 @dataclass(frozen=True)
@@ -72,15 +76,29 @@ def why_not_the_least(selection: Selection) -> str | None:
 
 
 def computed_target(selection: Selection) -> str | None:
-    """What a risk that is nothing but rounding means, and what to do."""
-    baseline, risk = _baseline(selection), selection.test_risk
-    if baseline is None or risk.value > ROUNDING.get(risk.loss, -1.0) * baseline.risk:
+    """What a risk that is next to nothing means, and what to do."""
+    if _is_share(selection, ROUNDING):
+        what = "the errors are those of rounding: the target can be computed from the other columns"
+    elif _is_share(selection, HUNDREDTH) or _is_share(selection, TWENTIETH, at_most=True):
+        what = (
+            "next to a constant's the errors are small: the target can all but be computed from "
+            "the other columns"
+        )
+    else:
         return None
     return (
-        "the errors are those of rounding: the target can be computed from the other columns. If "
-        "some of these are known no sooner than the target, leave them out, or the model is of no "
-        "use on new rows"
+        f"{what}. If some of these are known no sooner than the target, leave them out, or the "
+        "model is of no use on new rows"
     )
+
+
+def _is_share(selection: Selection, share: dict[str, float], *, at_most: bool = False) -> bool:
+    """Whether the test risk, or what it is at most, is so small a share of the best constant's."""
+    baseline, risk = _baseline(selection), selection.test_risk
+    if baseline is None or (at_most and risk.interval is None):
+        return False
+    value = risk.interval[1] if at_most and risk.interval is not None else risk.value
+    return value <= share.get(risk.loss, -1.0) * baseline.risk
 
 
 def findings(
@@ -89,10 +107,12 @@ def findings(
     """What is worth a look, the most important first."""
     found = [*_against_baseline(selection), *_of_choice(selection), *_of_test(selection)]
     computed = computed_target(selection)
-    if computed is not None:
+    if _is_share(selection, ROUNDING):
         found = [each for each in found if each.code != "R5"]  # roundings always disagree
+    if computed is not None:
         text = f"{computed[:1].upper()}{computed[1:]}."
-        found.insert(0, Finding("R9", "The target can be computed", text, "warning"))
+        how = "be computed" if _is_share(selection, ROUNDING) else "all but be computed"
+        found.insert(0, Finding("R9", f"The target can {how}", text, "warning"))
     if table is not None and target is not None:
         found += _of_assumptions(selection, table, target)
     if table is not None:
@@ -151,10 +171,9 @@ def _against_baseline(selection: Selection) -> Iterator[Finding]:
         return
     risk = selection.test_risk
     if risk.interval is not None and risk.interval[1] < baseline.risk:
-        saved = 100 * (1 - risk.value / baseline.risk)
         text = (
             f"Its interval lies below the cross-validated risk of the best constant "
-            f"({baseline.risk:.4g}); it saves {saved:.0f} % of that risk."
+            f"({baseline.risk:.4g}); it saves {_saved(risk.value / baseline.risk)} of that risk."
         )
         yield Finding("R1", "Better than a constant", text, "good")
     else:
@@ -165,13 +184,18 @@ def _against_baseline(selection: Selection) -> Iterator[Finding]:
         yield Finding("R1", "Perhaps no better than a constant", text, "warning")
 
 
+def _saved(left: float) -> str:
+    """In per cent; all of it only where nothing is left."""
+    saved = 100 * (1 - left)
+    return "over 99 %" if 99 < saved < 100 else f"{saved:.0f} %"
+
+
 def _of_choice(selection: Selection) -> Iterator[Finding]:
     ranked = sorted(standings(selection), key=lambda each: each.risk)
     chosen = next(each for each in ranked if each.chosen)
+    error = selection.risks[selection.name].standard_error or 0.0
     within = [
-        each.name
-        for each in ranked
-        if not each.chosen and each.risk - chosen.risk < chosen.standard_error
+        each.name for each in ranked if not each.chosen and abs(each.risk - chosen.risk) < error
     ]
     if within:
         text = f"Within one standard error of the chosen risk: {', '.join(within)}."
@@ -181,10 +205,11 @@ def _of_choice(selection: Selection) -> Iterator[Finding]:
         yield Finding("R8", "The ranking and the choice differ", why)
     path = selection.paths[selection.name]
     inner = 0 < path.chosen < len(path.values) - 1
-    if path.axis is not None and path.axis.scale == "log" and not inner:
+    whole = 0.0 in path.values  # as a pruning sequence is, from the root to the whole tree
+    if path.axis is not None and path.axis.scale == "log" and not (inner or whole):
         text = (
-            f"{chosen.at} is an end of the {len(path.values)} values that were tried: the model "
-            "is all but one of the two limits of its learner."
+            f"{chosen.at} is an end of the {len(path.values)} values that were tried: one beyond "
+            "it might do better."
         )
         yield Finding("R3", "Chosen at the end of the axis", text)
 
@@ -192,7 +217,7 @@ def _of_choice(selection: Selection) -> Iterator[Finding]:
 def _of_test(selection: Selection) -> Iterator[Finding]:
     n, risk = len(selection.test_rows), selection.test_risk
     if n < FEW_ROWS:
-        text = f"{n} rows were kept for the test; the interval is wide, and itself approximate."
+        text = f"{n} rows were kept for the test{_of_few(risk)}."
         yield Finding("R4", "Few rows for the test", text)
     if HEAVY_TAIL in risk.cautions:
         yield Finding("R7", "A few rows dominate", f"{HEAVY_TAIL.capitalize()}.", "warning")
@@ -206,6 +231,14 @@ def _of_test(selection: Selection) -> Iterator[Finding]:
             "promised."
         )
         yield Finding("R5", "Test and cross-validation disagree", text, "warning")
+
+
+def _of_few(risk: RiskEstimate) -> str:
+    """What few rows do to the interval."""
+    if risk.interval is None:
+        return ""
+    approximate = any("approximate" in caution for caution in risk.cautions)
+    return f"; the interval is wide{', and itself approximate' if approximate else ''}"
 
 
 def _of_assumptions(selection: Selection, table: Table, target: str) -> Iterator[Finding]:
@@ -239,3 +272,10 @@ def _of_table(table: Table, target: str | None) -> Iterator[Finding]:
             "out."
         )
         yield Finding("T3", "Columns that count the rows", text)
+    marks = [f"{c.name} ({mark:g})" for c in table.columns if (mark := mark_of_missing(c))]
+    if marks:
+        text = (
+            f"Numbers that repeat far from all others: {', '.join(marks)}. If they mean that a "
+            "value is missing, leave their cells empty, or name them when the table is read."
+        )
+        yield Finding("T4", "Perhaps marks of missing values", text, "warning")

@@ -117,9 +117,12 @@ def model_section(selection: Selection) -> Html:
         if found.standardized
         else "In the units of the columns."
     )
-    rows = [_coefficient(found, i) for i in range(min(p, MOST_COEFFICIENTS))]
+    used = int(np.any(found.values != 0.0, axis=1).sum())
+    rows = [_coefficient(found, i) for i in range(min(used, MOST_COEFFICIENTS))]
     outputs = found.outputs[:MOST_OUTPUTS]
-    left = [f"{p - MOST_COEFFICIENTS} smaller ones are not shown."] if p > MOST_COEFFICIENTS else []
+    smaller = used - MOST_COEFFICIENTS
+    left = [f"{smaller} smaller ones are not shown."] if smaller > 0 else []
+    left += [f"The other {p - used} are 0." if used else f"All {p} are 0."] if p > used else []
     left += [f"{k - MOST_OUTPUTS} more outputs are not shown."] if k > MOST_OUTPUTS else []
     return section(
         "Chosen model",

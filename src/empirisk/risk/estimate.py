@@ -1,5 +1,6 @@
 """`RiskEstimate`: the one object that every way of estimating a risk returns."""
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
@@ -18,10 +19,13 @@ WHICH: dict[Rule, str] = {
     "best": "the best of {}",
     "one_se": "the simplest within one standard error of the best of {}",
 }
-COST_OF_FEW = (
-    "a few rows make most of what choosing seems to cost, which may be less: to see it, choose "
-    "anew in every training part (in Python, select with honest='nested', or risk.cross_validate "
-    "of a Tuned)"
+_ANEW = (
+    "to see it, choose anew in every training part (in Python, select with honest='nested', or "
+    "risk.cross_validate of a Tuned)"
+)
+COST_OF_FEW = f"a few rows make most of what choosing seems to cost, which may be less: {_ANEW}"
+COST_WITHOUT_FEW = (
+    f"a few rows would make choosing cost more, for which the interval alone allows: {_ANEW}"
 )
 MOVED = "around the difference of the values as nested cross-validation corrects them"
 
@@ -150,20 +154,23 @@ class RiskEstimate:
         among: int,
         rule: Rule = "best",
         *,
-        least: float | None = None,
+        least: float = math.inf,
+        most: float = -math.inf,
         cautions: tuple[str, ...] = (),
     ) -> Self:
         """What is to be expected of the best of so many: `value`, and the interval around it.
 
         Where it may as well be as small as `least`, the interval begins where that around `least`
-        does. `cautions` are added to those of the interval.
+        does, and ends where that around `most` does if it may be as great. `cautions` are added to
+        those of the interval.
         """
         table = replace(self._rows, is_best=True)
         found = interval(table, self.level, centre=value)
-        if found.ends is not None and least is not None and least < value:
-            lower = interval(table, self.level, centre=least).ends
-            low = found.ends[0] if lower is None else min(lower[0], found.ends[0])
-            found = replace(found, ends=(low, found.ends[1]))
+        for centre in (min(least, value), max(most, value)):
+            if found.ends is not None and centre != value:
+                other = interval(table, self.level, centre=centre).ends or found.ends
+                ends = min(other[0], found.ends[0]), max(other[1], found.ends[1])
+                found = replace(found, ends=ends)
         return replace(
             self,
             value=value,

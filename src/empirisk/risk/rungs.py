@@ -220,11 +220,16 @@ def default_values(estimator: Any, problem: Problem, n_train: int) -> Sequence[A
 
 
 def refuse_one_class(present: Ints, problem: Problem) -> None:
-    """Raise a PlanError where a training part has rows of one class only."""
+    """Raise an error where all rows, or those of a training part, are of one class."""
     if len(present) < 2:
         assert problem.classes is not None
         label = problem.classes.tolist()[present[0]]
         others = np.count_nonzero(problem.target != present[0])
+        if others == 0:
+            raise DataError(
+                f"y has one class only, {label!r}, in all {problem.n} rows: to learn takes rows of "
+                "at least two classes"
+            )
         raise PlanError(
             f"a training part has rows of one class only ({label!r}); of all {problem.n} rows, "
             f"{others} of other classes: use fewer or stratified folds, or more rows of those "

@@ -7,7 +7,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_y
 
 from empirisk.runtime.arrays import Array, Floats, Ints
-from empirisk.runtime.complaints import is_missing
+from empirisk.runtime.complaints import is_missing, refuse_dates
 from empirisk.runtime.errors import DataError
 
 
@@ -18,6 +18,7 @@ def numbers_of(y: Any, rows: Ints | None, *, one_output: bool = False) -> Floats
     and several columns are refused.
     """
     values = np.asarray(y)
+    refuse_dates(values, "y", "a regression")
     _refuse_gaps(values, rows)
     if values.dtype.kind in "USTO":
         _refuse_text(values, rows)

@@ -17,7 +17,9 @@ The losses of a rival may lie in few rows, as where a polynomial leaves the rang
 rows. A resample without them chooses it, and pays for them on the rows left out; samples of so many
 rows always have some of their own, so that this cost is too high. Where it is more than the error
 of the risk, and a hundredth of the rows make a third of it, the estimate says so, and its interval
-begins where that of the risk as it looked does.
+begins where that of the risk as it looked does. If losses may be of any size, those rows are then
+in every resample, which brings the estimate to about that of choosing anew in every training part;
+its interval ends where that around the whole cost does, or around guessing where that is less.
 """
 
 from collections.abc import Sequence
@@ -29,7 +31,7 @@ import numpy as np
 from scipy.sparse import csc_array
 
 from empirisk.risk.choosing import Rule, first_least, simplest_within
-from empirisk.risk.estimate import COST_OF_FEW, RiskEstimate
+from empirisk.risk.estimate import COST_OF_FEW, COST_WITHOUT_FEW, RiskEstimate
 from empirisk.risk.intervals.no_information import guessing_risk
 from empirisk.risk.out_of_fold import OutOfFold
 from empirisk.runtime.arrays import Floats, Ints
@@ -132,17 +134,30 @@ def after_choice(
     among = sum(len(rival.complexity) for rival in rivals)
     if among == 1:
         return estimate
-    costs = costs_of_choosing(rivals, chosen, rule, random_state=random_state, n_jobs=n_jobs)
-    cost = float(costs.sum())
-    corrected = float(np.clip(estimate.value + cost, *estimate.bounds))
+    again = partial(
+        costs_of_choosing, rivals, chosen, rule, random_state=random_state, n_jobs=n_jobs
+    )
+    costs = again()
     guessing = rivals[chosen[0]].guessing
+    corrected = _corrected(estimate, costs)
     value = towards_guessing(estimate.value, corrected, guessing)
+    expected = partial(estimate.expected, among=among, rule=rule)
     if not np.isfinite(value):
         return estimate.chosen(among, rule)
-    if cost > (estimate.standard_error or np.inf) and made_by_few(costs):
-        return estimate.expected(value, among, rule, least=estimate.value, cautions=(COST_OF_FEW,))
+    if costs.sum() > (estimate.standard_error or np.inf) and made_by_few(costs):
+        if np.isfinite(estimate.bounds[1]):
+            return expected(value, least=estimate.value, cautions=(COST_OF_FEW,))
+        without = _corrected(estimate, again(always=greatest(costs)))
+        typical = towards_guessing(estimate.value, without, guessing)
+        most = min(value, max(typical, guessing))
+        cautions = (COST_WITHOUT_FEW,)
+        return expected(typical, least=estimate.value, most=most, cautions=cautions)
     least = towards_guessing(estimate.value, corrected, guessing, SURELY_NOISE)
-    return estimate.expected(value, among, rule, least=least)
+    return expected(value, least=least)
+
+
+def _corrected(estimate: RiskEstimate, costs: Floats) -> float:
+    return float(np.clip(estimate.value + costs.sum(), *estimate.bounds))
 
 
 def made_by_few(costs: Floats) -> bool:
@@ -153,8 +168,13 @@ def made_by_few(costs: Floats) -> bool:
     >>> made_by_few(np.array([5.0, 1.0, 1.0, 1.0])), made_by_few(np.ones(300))
     (True, False)
     """
+    return bool(costs[greatest(costs)].sum() > MUCH * costs.sum())
+
+
+def greatest(costs: Floats) -> Ints:
+    """The hundredth of the rows that costs most."""
     few = max(1, round(FEW_ROWS * len(costs)))
-    return bool(np.sort(costs)[-few:].sum() > MUCH * costs.sum())
+    return np.argsort(costs, kind="stable")[-few:]
 
 
 def towards_guessing(
@@ -183,14 +203,16 @@ def costs_of_choosing(
     random_state: Any,
     n_jobs: int | None = None,
     n_resamples: int = RESAMPLES,
+    always: Sequence[int] | Ints = (),
 ) -> Floats:
     """How much greater the risk of what is chosen will be than it looked, as a sum over bunches.
 
-    NaN where it is unknown, since no resample leaves a row out.
+    No resample leaves out a bunch of `always`. NaN where the cost is unknown, since no resample
+    leaves a row out.
     """
     starts = slices(n_resamples, AT_ONCE)
     seeds = spawn(random_state, len(starts))
-    work = partial(_resampled_costs, rivals, chosen, rule)
+    work = partial(_resampled_costs, rivals, chosen, rule, np.asarray(always, dtype=np.int64))
     pieces = [(seed, part.stop - part.start) for seed, part in zip(seeds, starts, strict=True)]
     found = parallel(work, pieces, n_jobs=n_jobs)
     resamples = sum(number for _, number in found)
@@ -199,13 +221,18 @@ def costs_of_choosing(
 
 
 def _resampled_costs(
-    rivals: Sequence[BunchedLosses], chosen: tuple[int, int], rule: Rule, piece: tuple[int, int]
+    rivals: Sequence[BunchedLosses],
+    chosen: tuple[int, int],
+    rule: Rule,
+    always: Ints,
+    piece: tuple[int, int],
 ) -> tuple[Floats, int]:
     """What the choices of resamples cost more on the rows that those leave out, for each bunch.
 
     Summed over the resamples that leave some out; and how many these are.
     """
     counts = counts_of_units(len(rivals[0].weight), *piece)
+    counts[:, always] = np.maximum(counts[:, always], 1.0)
     counts = counts[(counts == 0).any(axis=1)]
     left_out = (counts == 0).astype(float)
     share = left_out / (left_out @ rivals[0].weight)[:, None]

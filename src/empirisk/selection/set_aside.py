@@ -8,7 +8,7 @@ import numpy as np
 from empirisk.losses import Loss
 from empirisk.risk.cross_validation import evaluate
 from empirisk.risk.estimate import RiskEstimate
-from empirisk.risk.plans.dealing import copies_of_rows
+from empirisk.risk.plans.dealing import copies_of_rows, units_of
 from empirisk.risk.plans.plan import Plan
 from empirisk.risk.plans.splitters import kind_of
 from empirisk.risk.problem import Problem
@@ -16,6 +16,7 @@ from empirisk.runtime.arrays import Ints
 
 FOLDS = 10
 DISTINCT_IN_A_FOLD = 10
+FEW_COPIES = 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +37,8 @@ def set_aside(
     counted = cv is None or isinstance(cv, int | np.integer)
     time_order = is_in_time_order(cv)
     together = not time_order and copies_stay_together(problem)
+    if together:
+        problem = with_copies_as_groups(problem)
     split = problem.holdout(
         test_size,
         random_state=split_seed,
@@ -73,6 +76,17 @@ def certify(
         fingerprint=found.fingerprint,
         level=level,
     )
+
+
+def with_copies_as_groups(problem: Problem) -> Problem:
+    """Rows that are dealt together are drawn together: one loss tells what those of its copies are.
+
+    Where few rows have copies it makes no difference, and rows remain what intervals count.
+    """
+    units = units_of(problem.X, problem.group, keep_copies_together=True)
+    assert units is not None
+    few = len(np.unique(units)) > (1 - FEW_COPIES) * len(np.unique(problem.unit))
+    return problem if few else replace(problem, groups=units)
 
 
 def copies_stay_together(problem: Problem) -> bool:
