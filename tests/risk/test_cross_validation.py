@@ -145,6 +145,12 @@ def test_a_training_part_of_one_class_names_it_plainly(kind):
             risk.cross_validate(learner, X[:20], label, cv=cv)
 
 
+def test_a_target_of_one_class_is_refused_whichever_way_the_learner_is_judged():
+    for learner in (LinearDiscriminantAnalysis(), KNeighborsClassifier(), LogisticRegression()):
+        with pytest.raises(DataError, match="y has one class only, 'a'; cross-validation needs"):
+            risk.cross_validate(learner, X[:20], np.full(20, "a"))
+
+
 def test_holdout_in_time_order_judges_this_model_on_the_last_rows():
     found = risk.holdout(LinearRegression(), X, y, test_size=0.25, time_order=True)
     model = LinearRegression().fit(X[:90], y[:90])
