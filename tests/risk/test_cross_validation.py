@@ -135,6 +135,16 @@ def test_groups_may_be_a_list_or_a_series_of_any_index():
         np.testing.assert_array_equal(found.losses, expected.losses)
 
 
+def test_labels_may_be_the_values_of_a_series_or_an_index():
+    labels = np.where(X[:60, 0] > 0, "yes", "no")
+    expected = risk.cross_validate(LogisticRegression(), X[:60], labels, random_state=0)
+    series = pd.Series(labels)
+    for given in (series.values, series.astype("category").values, pd.Index(labels)):
+        found = risk.cross_validate(LogisticRegression(), X[:60], given, random_state=0)
+        np.testing.assert_array_equal(found.losses, expected.losses)
+        assert risk.cross_validate(LinearRegression(), X[:60], y[:60], groups=given, cv=2).value > 0
+
+
 @pytest.mark.parametrize("kind", [int, float, str, bool])
 def test_a_training_part_of_one_class_names_it_plainly(kind):
     label = np.where(np.arange(20) < 10, 0, 1).astype(kind)
