@@ -44,10 +44,12 @@ def cross_validate(
     """A measure of a procedure by cross-validation; also `risk.cross_validate(loss=...)`.
 
     Predicted classes are pooled over the splits (Forman and Scholz 2010). Scores of different
-    models are not comparable, so AUC and average precision are found within each split and
-    averaged with the weight of its rows. Shares such as accuracy have the interval of the 0-1 risk,
-    on the rows that count. For the others the standard error is that of the influences (LeDell,
-    Petersen and van der Laan 2015), widened as for other cross-validated risks.
+    models are not comparable, so AUC is found within each split and averaged with the weight of
+    its rows. For average precision scores are pooled all the same: within small splits it is far
+    too large, 0.18 in place of 0.08 for a guess at 23 positive rows among 300, in ten splits.
+    Shares such as accuracy have the interval of the 0-1 risk, on the rows that count. For the
+    others the standard error is that of the influences (LeDell, Petersen and van der Laan 2015),
+    widened as for other cross-validated risks.
 
     Parameters
     ----------
