@@ -124,6 +124,20 @@ def test_cross_validated_shares_have_the_interval_of_the_zero_one_risk(measure):
         assert_allclose((1 / low - 1) * rows, (1 / whole - 1) * 60, rtol=SUMMED)
 
 
+def test_measures_by_a_line_that_moves_with_the_training_rows_say_so():
+    X, y = separated()
+    X[:, 0] += np.random.default_rng(1).normal(0, 20, 60)
+    for measure in ("recall", "specificity", "f_score"):
+        found = measures.cross_validate(LinearDiscriminantAnalysis(), X, y, measure, positive=0)
+        assert any("draws the line" in caution for caution in found.cautions)
+        pooled = measures.cross_validate(
+            LinearDiscriminantAnalysis(), X, y, measure, average="micro"
+        )
+        assert not pooled.cautions
+    for measure in ("accuracy", "auc"):
+        assert not measures.cross_validate(LinearDiscriminantAnalysis(), X, y, measure).cautions
+
+
 def test_a_share_of_mistakes_has_the_same_interval_by_both_names():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(90, 2))
