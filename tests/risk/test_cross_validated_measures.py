@@ -63,6 +63,8 @@ def test_average_precision_is_that_of_all_rows_in_one_order():
     score = cross_val_predict(LogisticRegression(), X, y, cv=splits, method="predict_proba")[:, 1]
     assert_allclose(found.value, metrics.average_precision_score(y, score), rtol=SUMMED)
     assert found.value < 0.15  # of which 1/12 is the share of positive rows
+    with pytest.raises(PlanError, match="no row is of class True, so the scores of its model do"):
+        cross_validate(LogisticRegression(), X[:40], y[:40], loss="average_precision", cv=KFold(40))
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

@@ -20,7 +20,7 @@ from empirisk.risk.measures.measure import (
 from empirisk.risk.measures.ranking import score_of
 from empirisk.risk.measures.roc import passed
 from empirisk.runtime.arrays import Array, Bools, Floats
-from empirisk.runtime.errors import DataError
+from empirisk.runtime.errors import DataError, PlanError
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,9 +118,23 @@ def mean_precision(rows: JudgedRows, positive: Any = None) -> tuple[Part, str]:
     """
     k = rows.positive(positive)
     statistic = _of_rows(rows, k)
+    _refuse_splits_without(rows, k)
     table, units = rows.table(statistic.losses), count_units(rows.unit[rows.truth == k])
     part = Part(statistic, lambda level: logit_interval(table, level, units), units)
     return part, f"average precision (class {rows.name(k)})"
+
+
+def _refuse_splits_without(rows: JudgedRows, k: int) -> None:
+    """A model that saw all rows of a class scores higher for it than those that did not."""
+    if rows.split is None:
+        return
+    lacking = np.bincount(rows.split, rows.truth == k)[np.unique(rows.split)] == 0
+    if lacking.any():
+        raise PlanError(
+            f"in split {np.unique(rows.split)[lacking][0]} no row is of class {rows.name(k)}, so "
+            "the scores of its model do not compare with those of others: use fewer or stratified "
+            "folds"
+        )
 
 
 def _of_rows(rows: JudgedRows, k: int) -> Linearised:
