@@ -254,6 +254,19 @@ def test_a_series_that_is_returned_gives_names():
     assert "\n0,1 is 4 with" in str(matrix)
 
 
+def test_labels_may_be_the_values_of_a_series():
+    labels = np.array(["a", "b"])[np.arange(20) % 2]
+
+    def mean_of_a(rows, labels):
+        return rows[labels == "a"].mean()
+
+    given = [
+        bootstrap((np.arange(20.0), part), mean_of_a, n_resamples=50, random_state=0)
+        for part in (labels, pd.Series(labels).values)
+    ]
+    assert_array_equal(given[0].replicates, given[1].replicates)
+
+
 def test_arrays_of_a_tuple_are_drawn_together():
     x, Z = np.arange(30.0), np.arange(60.0).reshape(30, 2)
     found = bootstrap((x, Z), lambda x, Z: (x - Z[:, 0] / 2).sum(), n_resamples=20, random_state=0)

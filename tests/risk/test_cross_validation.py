@@ -135,6 +135,16 @@ def test_groups_may_be_a_list_or_a_series_of_any_index():
         np.testing.assert_array_equal(found.losses, expected.losses)
 
 
+def test_labels_may_be_the_values_of_a_series_or_an_index():
+    labels = np.where(X[:60, 0] > 0, "yes", "no")
+    expected = risk.cross_validate(LogisticRegression(), X[:60], labels, random_state=0)
+    series = pd.Series(labels)
+    for given in (series.values, series.astype("category").values, pd.Index(labels)):
+        found = risk.cross_validate(LogisticRegression(), X[:60], given, random_state=0)
+        np.testing.assert_array_equal(found.losses, expected.losses)
+        assert risk.cross_validate(LinearRegression(), X[:60], y[:60], groups=given, cv=2).value > 0
+
+
 @pytest.mark.parametrize("kind", [int, float, str, bool])
 def test_a_training_part_of_one_class_names_it_plainly(kind):
     label = np.where(np.arange(20) < 10, 0, 1).astype(kind)
@@ -143,6 +153,12 @@ def test_a_training_part_of_one_class_names_it_plainly(kind):
         said = rf"one class only \({label.tolist()[0]!r}\); of all 20 rows, 10 of other classes"
         with pytest.raises(PlanError, match=said):
             risk.cross_validate(learner, X[:20], label, cv=cv)
+
+
+def test_a_target_of_one_class_is_refused_whichever_way_the_learner_is_judged():
+    for learner in (LinearDiscriminantAnalysis(), KNeighborsClassifier(), LogisticRegression()):
+        with pytest.raises(DataError, match="y has one class only, 'a'; cross-validation needs"):
+            risk.cross_validate(learner, X[:20], np.full(20, "a"))
 
 
 def test_holdout_in_time_order_judges_this_model_on_the_last_rows():

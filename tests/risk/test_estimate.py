@@ -3,7 +3,7 @@ import pickle
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 
 from empirisk import LinearRegression as Ours
 from empirisk import Ridge as OurRidge
@@ -39,6 +39,29 @@ def test_a_difference_of_corrected_values_is_the_difference_of_the_values():
     assert_allclose(np.mean(gap.interval), gap.value, rtol=SUMMED)
     assert abs(gap.value - plain) > 1e-6
     assert "nested cross-validation corrects" in gap.sentence
+
+
+def test_a_difference_of_values_that_are_not_corrected_does_not_say_they_are():
+    classes = np.where(y > y.mean(), "high", "low")
+    scores = [
+        risk.cross_validate(LogisticRegression(C=C), X, classes, cv=5, loss=measure)
+        for measure in ("auc", "f_score")
+        for C in (1.0, 0.001)
+    ]
+    mixed = [
+        risk.bootstrap_632plus(learner, X, y, n_resamples=20, random_state=0)
+        for learner in (LinearRegression(), Ridge(alpha=50))
+    ]
+    for a, b in ((scores[0], scores[1]), (scores[2], scores[3]), mixed):
+        assert "correct" not in str(a - b)
+    assert "folds" not in str(mixed[0] - mixed[1])
+
+
+def test_a_difference_and_a_risk_are_different_quantities():
+    a, b = (risk.cross_validate(learner, X, y) for learner in (LinearRegression(), Ridge()))
+    with pytest.raises(PlanError, match=r"the difference in squared risk .* different quantities"):
+        (a - b) - b
+    assert ((a - b) - (b - a)).is_difference
 
 
 def test_risks_from_different_plans_or_losses_refuse_to_be_compared():

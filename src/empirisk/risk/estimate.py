@@ -9,7 +9,7 @@ import numpy as np
 from empirisk.charts.intervals import draw_intervals
 from empirisk.risk.choosing import Rule
 from empirisk.risk.intervals.interval import Interval, interval
-from empirisk.risk.intervals.loss_table import LossTable
+from empirisk.risk.intervals.loss_table import ROUNDING, LossTable
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import DataError, PlanError
 
@@ -235,11 +235,9 @@ class RiskEstimate:
             raise PlanError(
                 "the two risks come from different plans or data: estimate both on one Plan"
             )
-        if self.loss != other.loss or self.estimates != other.estimates:
-            raise PlanError(
-                f"the {self.quantity} of {self.estimates} and the {other.quantity} of "
-                f"{other.estimates} are different quantities"
-            )
+        kinds = [(risk.loss, risk.estimates, risk.is_difference) for risk in (self, other)]
+        if kinds[0] != kinds[1]:
+            raise PlanError(f"the {self._what} and the {other._what} are different quantities")
         if not (np.isfinite(self.losses).all() and np.isfinite(other.losses).all()):
             raise DataError("some losses are infinite, so they have no differences")
         table = self._rows.minus(other._rows)
@@ -257,15 +255,26 @@ class RiskEstimate:
     def _moved(self, other: Self, table: LossTable) -> Interval | None:
         """The interval of the differences around that of the values; None where it is theirs."""
         was_chosen = max(self.chosen_among, other.chosen_among) > 1
-        if was_chosen or all(risk.value == risk._rows.mean() for risk in (self, other)):
+        if was_chosen or all(risk._is_mean for risk in (self, other)):
             return None
         found = interval(table, self.level, centre=self.value - other.value)
         return found if found.ends is None else replace(found, reason=f"{found.reason}; {MOVED}")
 
     @property
+    def _is_mean(self) -> bool:
+        """Whether the value is that of the losses, up to rounding, and not corrected."""
+        off = abs(self.value - self._rows.mean())
+        return bool(off <= ROUNDING * np.abs(self.losses).max())
+
+    @property
     def quantity(self) -> str:
         """What is estimated, as a sentence calls it."""
         return f"{self.loss} risk"
+
+    @property
+    def _what(self) -> str:
+        what = f"difference in {self.quantity}" if self.is_difference else self.quantity
+        return f"{what} of {self.subject}"
 
     @property
     def subject(self) -> str:
@@ -280,8 +289,7 @@ class RiskEstimate:
     @property
     def sentence(self) -> str:
         """The estimate in words that can be read out."""
-        what = f"difference in {self.quantity}" if self.is_difference else self.quantity
-        text = f"The {what} of {self.subject}"
+        text = f"The {self._what}"
         if self.uncorrected is None:
             text += f" is {self.value:.4g}"
         else:

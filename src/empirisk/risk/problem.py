@@ -29,7 +29,7 @@ from empirisk.risk.suitable_loss import (
     refuse_wrong_task,
 )
 from empirisk.risk.target import codes_of, numbers_of
-from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.arrays import Array, Floats, Ints, takes_rows
 from empirisk.runtime.column_names import column_names, name_columns
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.targets import check_weights
@@ -250,8 +250,8 @@ def _indexable(data: Any) -> Any:
     """Arrays, frames and lists as they are; anything else that turns into an array, as one."""
     if hasattr(data, "tocsr"):
         return data.tocsr()  # the form of a sparse matrix that rows can be taken from
-    known = data is None or isinstance(data, list | tuple) or hasattr(data, "iloc")
-    return data if known or hasattr(data, "shape") else np.asarray(data)
+    known = data is None or isinstance(data, list | tuple) or takes_rows(data)
+    return data if known else np.asarray(data)
 
 
 def _refuse_no_estimator(estimator: Any) -> None:

@@ -25,6 +25,7 @@ from empirisk.risk.rungs import (
     rows_per_block,
 )
 from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.complaints import refuse_one_class
 from empirisk.runtime.parallel import slices, stream
 from empirisk.runtime.streams import spawn
 
@@ -74,6 +75,8 @@ class Work:
         if plan.kind == OUT_OF_BAG:
             return self._out_of_bag(plan, values)
         estimator, problem = self.estimator, self.problem
+        if problem.classes is not None:
+            refuse_one_class(problem.classes, "cross-validation")
         output = problem.loss.output if output is None else output
         if not self.has_path:
             problem = replace(problem, design=None)  # an estimator as it is takes X as it is

@@ -12,6 +12,20 @@ Int32s = NDArray[np.int32]
 Bools = NDArray[np.bool_]
 
 
+def takes_rows(data: Any) -> bool:
+    """Whether rows can be taken by an array of their numbers: of arrays, frames and series.
+
+    Not of what lies below a series of pandas 3, or of its index: they take other keys.
+
+    Examples
+    --------
+    >>> takes_rows(np.zeros(3)), takes_rows([1, 2, 3])
+    (True, False)
+    """
+    below_a_series = hasattr(data, "isna") and not hasattr(data, "iloc")
+    return hasattr(data, "shape") and not below_a_series
+
+
 def slice_if_in_a_row(places: Ints) -> Ints | slice:
     """Places that follow one another as a slice, by which nothing is copied.
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
@@ -17,12 +16,11 @@ from empirisk.risk.measures.measure import (
     logit_interval,
     measured,
     quotient,
-    within_splits,
 )
 from empirisk.risk.measures.ranking import score_of
 from empirisk.risk.measures.roc import passed
 from empirisk.runtime.arrays import Array, Bools, Floats
-from empirisk.runtime.errors import DataError
+from empirisk.runtime.errors import DataError, PlanError
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,15 +111,33 @@ def average_precision(y: Any, score: Any, **options: Any) -> Measure:
 
 
 def mean_precision(rows: JudgedRows, positive: Any = None) -> tuple[Part, str]:
-    """The average precision of the rows by their scores, and what it is called."""
+    """The average precision of the rows by their scores, and what it is called.
+
+    The rows of all splits are put in one order: within a split of few positive rows it is far too
+    large, since each of them is among the first of so few.
+    """
     k = rows.positive(positive)
-    statistic = within_splits(rows, partial(_of_one_model, k=k))
+    statistic = _of_rows(rows, k)
+    _refuse_splits_without(rows, k)
     table, units = rows.table(statistic.losses), count_units(rows.unit[rows.truth == k])
     part = Part(statistic, lambda level: logit_interval(table, level, units), units)
     return part, f"average precision (class {rows.name(k)})"
 
 
-def _of_one_model(rows: JudgedRows, k: int) -> Linearised:
+def _refuse_splits_without(rows: JudgedRows, k: int) -> None:
+    """A model that saw all rows of a class scores higher for it than those that did not."""
+    if rows.split is None:
+        return
+    lacking = np.bincount(rows.split, rows.truth == k)[np.unique(rows.split)] == 0
+    if lacking.any():
+        raise PlanError(
+            f"in split {np.unique(rows.split)[lacking][0]} no row is of class {rows.name(k)}, so "
+            "the scores of its model do not compare with those of others: use fewer or stratified "
+            "folds"
+        )
+
+
+def _of_rows(rows: JudgedRows, k: int) -> Linearised:
     own = rows.truth == k
     if not own.any():
         raise DataError(

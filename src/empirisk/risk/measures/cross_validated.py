@@ -24,6 +24,14 @@ from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.streams import settled, spawn
 
+BY_A_LINE = ("recall", "specificity", "f_score")
+MOVING_LINE = (
+    "where a model draws the line between classes changes with its training rows, more than the "
+    "interval allows for: it holds for the model of these rows alone"
+)
+"""At 90 %, simulated with 150 to 600 rows of three populations, for linear discriminants and five
+neighbours: the model was covered 88 to 96 %, the mean over training sets 78 to 93 %."""
+
 
 def cross_validate(
     estimator: Any,
@@ -44,10 +52,12 @@ def cross_validate(
     """A measure of a procedure by cross-validation; also `risk.cross_validate(loss=...)`.
 
     Predicted classes are pooled over the splits (Forman and Scholz 2010). Scores of different
-    models are not comparable, so AUC and average precision are found within each split and
-    averaged with the weight of its rows. Shares such as accuracy have the interval of the 0-1 risk,
-    on the rows that count. For the others the standard error is that of the influences (LeDell,
-    Petersen and van der Laan 2015), widened as for other cross-validated risks.
+    models are not comparable, so AUC is found within each split and averaged with the weight of
+    its rows. For average precision scores are pooled all the same: within small splits it is far
+    too large, 0.18 in place of 0.08 for a guess at 23 positive rows among 300, in ten splits.
+    Shares such as accuracy have the interval of the 0-1 risk, on the rows that count. For the
+    others the standard error is that of the influences (LeDell, Petersen and van der Laan 2015),
+    widened as for other cross-validated risks.
 
     Parameters
     ----------
@@ -82,12 +92,13 @@ def cross_validate(
         bag = fit_and_judge(estimator, problem, fit_seed)[1]
         return of_bag.estimate(bag, problem, level)
     losses, prediction = _held_out(estimator, problem, plan, kind, n_jobs, random_state)
-    rows = _held_out_rows(losses, prediction)
+    rows, once = _held_out_rows(losses, prediction), plan.judges_one_model
+    if measure in BY_A_LINE and options.get("average") != "micro" and not once:
+        rows = replace(rows, doubts=(*rows.doubts, MOVING_LINE))
     part, name = kind.of(rows, **options)
     if plan.kind in NO_INTERVAL:
         table = rows.table(part.statistic.losses)
         part = replace(part, interval=lambda _: none(table, table.mean(), NO_INTERVAL[plan.kind]))
-    once = plan.judges_one_model
     return measured(
         rows, part, name, level, by, "this model" if once else "the procedure at this n"
     )

@@ -112,6 +112,7 @@ def bootstrap_632plus(
         n_train=HELD * problem.n,
         kind="bootstrap",
         bounds=problem.loss.bounds,
+        how="each row by the model of all and by those of resamples without it",
     )
     return RiskEstimate.of(
         table,

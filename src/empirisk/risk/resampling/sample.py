@@ -12,7 +12,7 @@ from sklearn.utils.validation import _num_samples, column_or_1d
 
 from empirisk.compiled.resampling import nested_counts, resample_counts, resample_rows
 from empirisk.data.table import Table
-from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.arrays import Array, Floats, Ints, takes_rows
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.targets import check_weights
 
@@ -190,8 +190,7 @@ def whole_number(number: Any, name: str, least: int) -> int:
 
 
 def _part(part: Any) -> Any:
-    known = hasattr(part, "shape") or hasattr(part, "iloc")
-    part = part if known else np.asarray(part)
+    part = part if takes_rows(part) else np.asarray(part)
     if len(part.shape) == 0:
         raise DataError(
             f"the data hold {part!r:.50} where an array was wanted; a tuple means several arrays, "
