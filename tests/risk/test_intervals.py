@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from empirisk.risk.intervals.cautions import hill_index
+from empirisk.risk.intervals.cautions import has_heavy_tail, hill_index
 from empirisk.risk.intervals.interval import METHODS, interval, widening
 from empirisk.risk.intervals.loss_table import LossTable
 from empirisk.runtime.errors import ParameterError
@@ -316,3 +316,14 @@ def test_the_standard_error_is_that_of_the_mean():
     errors = [table(row).standard_error() for row in draws]
     # The spread of 2,000 means of 25 exponentials is 1/5 to 1.6 % (one standard error); 6 of them.
     assert_allclose(np.sqrt(np.mean(np.square(errors))), draws.mean(axis=1).std(), rtol=0.1)
+
+
+@pytest.mark.parametrize("n", [50, 75, 100])
+def test_heavy_tails_are_doubted_from_fifty_rows_on_and_normal_errors_seldom(n):
+    draw = np.random.default_rng(n)
+    heavy = [has_heavy_tail((draw.lognormal(size=n) - np.exp(0.5)) ** 2) for _ in range(200)]
+    light = [has_heavy_tail(draw.normal(size=n) ** 2) for _ in range(200)]
+    # Shares of 0.83 or more and of 0.11 or less, with standard deviations of 0.027 and 0.022.
+    assert np.mean(heavy) > 0.83 - 4 * 0.027
+    assert np.mean(light) < 0.11 + 4 * 0.022
+    assert not has_heavy_tail(draw.standard_cauchy(size=49) ** 2)
