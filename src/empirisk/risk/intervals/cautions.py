@@ -27,11 +27,8 @@ HEAVY_TAIL = (
 FAR = 2.0
 """Times the error of the losses that rows may move a share through the model, to first order;
 simulated at 90 %, where some training sets give a constant rule intervals contained the risk of
-the procedure in 72 to 77 %, and half of them are beyond it; elsewhere 0 to 15 %."""
-NEAR_A_CONSTANT = (
-    "the penalty is so strong that the rule may be another one with other rows, and the interval "
-    "is approximate"
-)
+the procedure in 72 to 77 %, and half of them are beyond it; elsewhere 0 to 26 %."""
+NEAR_A_CONSTANT = "other rows may give quite another rule, so that the interval is approximate"
 
 
 def cautions(table: LossTable, *, is_exact: bool = False) -> tuple[str, ...]:
