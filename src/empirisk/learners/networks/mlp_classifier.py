@@ -52,7 +52,7 @@ class MLPClassifier(ClassifierNetwork, MLP):
     verbose : bool
         Print the loss of each epoch. A progress bar shows it anyway, in a terminal.
     warm_start : bool
-        Begin with the parameters that there are.
+        Begin with the parameters that there are, in the units in which they were learned.
     momentum, nesterovs_momentum : float, bool
         Of "sgd".
     early_stopping : bool

@@ -13,6 +13,7 @@ from empirisk.learners.ensembles.boosting.number_of_rounds import checked_rounds
 from empirisk.learners.networks.architecture import Architecture
 from empirisk.learners.networks.drawing import NetworkPictures
 from empirisk.learners.networks.fitting import Fit, Record
+from empirisk.learners.networks.going_on import units_so_far
 from empirisk.learners.networks.heads import Head
 from empirisk.learners.networks.layers import Layer, Shape
 from empirisk.learners.networks.network_path import NetworkPath
@@ -150,8 +151,9 @@ class Network(NetworkPictures, PathMixin, BaseEstimator):
         return "each" if self.standardize else "none"
 
     def _prepared(self, X: Array, y: Any, weight: Floats, n_classes: int) -> Prepared:
-        """Rows in standard units, and the network for them."""
-        return prepared(self, X, y, weight, n_classes, self._dtype(X))
+        """Rows in standard units, those that there are at a warm start, and the network for them."""
+        before = units_so_far(self) if self.warm_start else None
+        return prepared(self, X, y, weight, n_classes, self._dtype(X), before=before)
 
     def _dtype(self, X: Array) -> Any:
         single = self.dtype == "float32" or (self.dtype == "auto" and X.dtype == np.float32)

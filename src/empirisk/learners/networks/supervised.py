@@ -9,7 +9,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from empirisk.compiled.networks import heads
-from empirisk.learners.networks.going_on import learn_more
+from empirisk.learners.networks.going_on import learn_more, units_so_far
 from empirisk.learners.networks.network import Network
 from empirisk.learners.networks.network_path import codes, predictions
 from empirisk.learners.networks.prepared import prepared
@@ -69,13 +69,8 @@ class Supervised(Network):
         return data
 
     def _more(self, X: Array, y: Array, weight: Floats, n_classes: int) -> Self:
-        before, dtype = None, self._dtype(X)
-        if hasattr(self, "params_"):
-            dtype = self.params_.dtype
-            before = (
-                Standard(self._centre, self._unit),
-                Standard(self._target_centre, self._target_unit),
-            )
+        before = units_so_far(self)
+        dtype = self._dtype(X) if before is None else self.params_.dtype
         # A y that does not change in the first rows may do so in the next ones.
         data = prepared(self, X, y, weight, n_classes, dtype, before=before, flat_unit=1.0)
         return learn_more(self, data)
