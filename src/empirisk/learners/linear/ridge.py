@@ -102,6 +102,7 @@ class Ridge(LinearRule):
 
     axis: ClassVar[Axis | None] = Axis(("alpha",), larger="simpler", scale="log")
     feature_scaling: ClassVar[Literal["each", "common"] | None] = "common"
+    drops_one_column: ClassVar[bool] = True
 
     def __init__(
         self,

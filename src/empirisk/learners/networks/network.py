@@ -151,7 +151,7 @@ class Network(NetworkPictures, PathMixin, BaseEstimator):
         return "each" if self.standardize else "none"
 
     def _prepared(self, X: Array, y: Any, weight: Floats, n_classes: int) -> Prepared:
-        """Rows in standard units, those that there are at a warm start, and the network for them."""
+        """Rows in standard units, at a warm start in those that there are, and the network."""
         before = units_so_far(self) if self.warm_start else None
         return prepared(self, X, y, weight, n_classes, self._dtype(X), before=before)
 
