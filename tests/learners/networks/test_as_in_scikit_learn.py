@@ -3,18 +3,23 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.sparse import csr_array
+from sklearn.linear_model import LogisticRegression
 
-from empirisk import MLPRegressor
+from empirisk import MLPClassifier, MLPRegressor, NetworkClassifier, Tuned, load, save
 from empirisk.learners.networks.architecture import Architecture
 from empirisk.learners.networks.going_on import units_so_far
 from empirisk.learners.networks.initialising import random_start
 from empirisk.learners.networks.layers import Dense
+from empirisk.runtime.errors import DataError
 from tolerances import SUMMED
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 4))
 Y = X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * RNG.normal(size=120)
+LABELS = (X @ RNG.normal(size=(4, 3)) + RNG.normal(size=(120, 3)) > 0).astype(int)
 ALL = {"n_iter_no_change": None, "random_state": 5}
+HALTED = {"early_stopping": True, "random_state": 0}
 
 
 @pytest.mark.parametrize(("activation", "six"), [("logistic", 2), ("tanh", 6), ("relu", 6)])
@@ -46,3 +51,63 @@ def test_a_network_of_a_constant_can_still_learn(first, constant):
     for _ in range(200):
         net.partial_fit([[2.0]], [1.0])
     assert_allclose(net.predict([[2.0]]), 1, rtol=1e-3)  # a network in training is not exact
+
+
+def test_labels_of_a_linear_network_are_as_many_logistic_regressions():
+    net = MLPClassifier((), solver="lbfgs", alpha=2.0, tol=1e-9, standardize=False, random_state=0)
+    net.fit(X, LABELS)
+    for k in range(3):
+        peer = LogisticRegression(C=0.5, tol=1e-12, max_iter=1000).fit(X, LABELS[:, k])
+        assert_allclose(net.predict_proba(X)[:, k], peer.predict_proba(X)[:, 1], atol=1e-6)  # tol
+    assert_allclose(net.predict(X), net.predict_proba(X) > 0.5)
+    assert net.out_activation_ == "logistic"
+    assert net.classes_.tolist() == [0, 1, 2]
+    losses = [-np.log(np.where(LABELS == 1, p, 1 - p)).sum() for p in [net.predict_proba(X)]]
+    weights = net.coefs_[0]
+    assert_allclose(net.loss_, (losses[0] + (weights**2).sum()) / 120, rtol=1e-10)  # tol
+
+
+@pytest.mark.parametrize(
+    "settings", [{"max_iter": 50, **ALL}, {"early_stopping": True, "random_state": 0}]
+)
+def test_labels_are_learned_together(settings, tmp_path):
+    net = MLPClassifier(20, learning_rate_init=0.01, **settings).fit(X, LABELS)
+    assert net.predict(X).shape == LABELS.shape
+    assert (net.predict(X) == LABELS).mean() > 0.8
+    assert net.score(X, LABELS) == (net.predict(X) == LABELS).all(axis=1).mean()
+    save(net, tmp_path / "net")
+    assert_allclose(load(tmp_path / "net").predict_proba(X), net.predict_proba(X), rtol=0, atol=0)
+    bits = MLPClassifier(20, learning_rate_init=0.01, random_state=0)
+    for _ in range(60):
+        bits.partial_fit(X, LABELS, classes=[0, 1, 2])
+    assert (bits.predict(X) == LABELS).mean() > 0.8
+    single = bits.set_params(n_iter_no_change=None).fit(X, LABELS[:, 0])
+    assert single.predict_proba(X).shape == (120, 2)
+
+
+def test_labels_that_make_no_sense_are_refused():
+    net = MLPClassifier(3, max_iter=2, **ALL)
+    with pytest.raises(DataError, match="0 and 1"):
+        net.fit(X, LABELS + np.arange(3))
+    with pytest.raises(DataError, match="3 columns"):
+        net.partial_fit(X, LABELS, classes=[0, 1])
+    net.set_params(warm_start=True).fit(X, LABELS)
+    for other in (LABELS[:, :2], LABELS.sum(axis=1)):
+        with pytest.raises(DataError, match="warm_start=False"):
+            net.fit(X, other)
+    with pytest.raises(DataError, match="as it was before"):
+        net.partial_fit(X, LABELS[:, 0])
+    with pytest.raises(ValueError, match="1d array"):
+        NetworkClassifier([Dense(3)], loss="hinge").fit(X, LABELS)
+    with pytest.raises(ValueError, match="1d array"):
+        Tuned(MLPClassifier()).fit(X, LABELS)
+
+
+@pytest.mark.parametrize("cls", [MLPClassifier, MLPRegressor])
+def test_a_sparse_matrix_is_learned_from_as_the_array_that_it_stands_for(cls):
+    rows = np.where(np.abs(X) > 1, X, 0)
+    y = LABELS[:, 0]
+    net = cls(hidden_layer_sizes=5, max_iter=3, **ALL).fit(rows, y)
+    other = cls(hidden_layer_sizes=5, max_iter=3, **ALL).fit(csr_array(rows), y)
+    assert_allclose(other.params_, net.params_, rtol=0, atol=0)
+    assert_allclose(other.predict(csr_array(rows)), net.predict(rows), rtol=0, atol=0)

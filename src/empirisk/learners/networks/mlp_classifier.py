@@ -16,7 +16,9 @@ class MLPClassifier(ClassifierNetwork, MLP):
         1/n sum_i -log p(y_i | x_i) + alpha / n |weights|^2 / 2,
 
     p the sigmoid of the last layer's output for two classes, the softmax of its outputs for more,
-    by back-propagation (Rumelhart, Hinton & Williams 1986).
+    by back-propagation (Rumelhart, Hinton & Williams 1986). Where y is a matrix of 0 and 1, with a
+    column for each label that a row may have, each column is told by the sigmoid of an output of
+    its own, and their losses are added.
 
     Complexity axis: `max_iter`, the number of epochs; `Tuned(MLPClassifier())` chooses it.
 
@@ -83,6 +85,7 @@ class MLPClassifier(ClassifierNetwork, MLP):
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
+        The labels; the numbers of the columns where y is a matrix.
     params_ : array
         All weights and biases, in the standard units of training.
     coefs_, intercepts_ : lists of arrays
@@ -199,5 +202,5 @@ class MLPClassifier(ClassifierNetwork, MLP):
         self.n_jobs = n_jobs
         self.dropout = dropout
 
-    def _head(self) -> Head:
+    def _class_head(self) -> Head:
         return classification_head("log_loss")
