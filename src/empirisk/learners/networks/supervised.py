@@ -204,7 +204,10 @@ class ClassifierNetwork(ClassifierMixin, Supervised):
                 f"y has the classes {found.tolist()[:10]}, and before it had "
                 f"{self.classes_.tolist()[:10]}: fit anew with warm_start=False"
             )
-        self.classes_, self._has_labels = found, data.classes is None
+        self.classes_ = found
+        self.__dict__.pop("_has_labels", None)
+        if data.classes is None:
+            self._has_labels = True
 
 
 class RegressorNetwork(RegressorMixin, Supervised):
