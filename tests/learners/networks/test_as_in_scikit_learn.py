@@ -1,9 +1,12 @@
 """Code written for scikit-learn's networks works with the import switched and nothing else."""
 
+import warnings
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
+from sklearn import neural_network
 from sklearn.linear_model import LogisticRegression
 
 from empirisk import MLPClassifier, MLPRegressor, NetworkClassifier, Tuned, load, save
@@ -38,6 +41,21 @@ def test_a_warm_start_begins_with_what_was_predicted_before_whatever_the_new_row
     before = net.predict(X)
     net.fit(3 * X[:50] + 1, 7 * Y[:50] - 2)
     assert_allclose(net.predict(X), before, atol=1e-6)  # a step moves each parameter by 1e-9
+
+
+@pytest.mark.parametrize("settings", [{}, {"early_stopping": True}])
+def test_curves_go_on_at_a_warm_start(settings):
+    settings = {"max_iter": 3, "warm_start": True, "n_iter_no_change": 10, **settings}
+    lengths = []
+    for cls in (MLPRegressor, neural_network.MLPRegressor):
+        net = cls(random_state=0, **settings)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # so few epochs are not enough
+            net.fit(X, Y).fit(X, Y)
+        scores = net.validation_scores_
+        seen = None if scores is None else len(scores)
+        lengths.append((len(net.loss_curve_), seen, net.n_iter_, net.t_))
+    assert lengths[0] == lengths[1]
 
 
 @pytest.mark.parametrize("first", ["fit", "partial_fit"])

@@ -1,5 +1,6 @@
 """Learning more: in the units that a network has, with one epoch over the rows of `partial_fit`."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from empirisk.learners.networks.prepared import Prepared
 from empirisk.learners.networks.settings import checked_settings
 from empirisk.learners.networks.standardising import Standard, unit_if_flat
 from empirisk.learners.networks.training import Training
+from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.streams import spawn
 
@@ -33,6 +35,31 @@ def units_so_far(learner: Any) -> tuple[Standard, Standard] | None:
         params[place] *= target.unit[0] / size
     learner.params_, learner._target_unit = params, np.full_like(target.unit, size)
     return standard, Standard(target.centre, learner._target_unit)
+
+
+@dataclass(frozen=True)
+class Past:
+    """What a network has gone through before a warm start; its curves go on from there."""
+
+    losses: list[float]
+    scores: list[float]
+    norms: Floats
+    seen: int
+
+    @classmethod
+    def of(cls, learner: Any) -> "Past | None":
+        """None where training begins anew."""
+        if not (learner.warm_start and hasattr(learner, "params_")):
+            return None
+        scores = learner.validation_scores_ or []
+        return cls(learner.loss_curve_, scores, learner.gradient_norms_, learner.t_)
+
+    def precede(self, learner: Any) -> None:
+        """Put it before what the learner has gone through since."""
+        learner.loss_curve_ = [*self.losses, *learner.loss_curve_]
+        learner.validation_scores_ = [*self.scores, *(learner.validation_scores_ or [])] or None
+        learner.gradient_norms_ = np.vstack([self.norms, learner.gradient_norms_])
+        learner.t_ += self.seen
 
 
 def learn_more(learner: Any, data: Prepared) -> Any:

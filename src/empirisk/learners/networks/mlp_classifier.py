@@ -54,7 +54,8 @@ class MLPClassifier(ClassifierNetwork, MLP):
     verbose : bool
         Print the loss of each epoch. A progress bar shows it anyway, in a terminal.
     warm_start : bool
-        Begin with the parameters that there are, in the units in which they were learned.
+        Begin with the parameters that there are, in the units in which they were learned; losses,
+        scores and `t_` are counted on, `n_iter_` is that of the last fit.
     momentum, nesterovs_momentum : float, bool
         Of "sgd".
     early_stopping : bool

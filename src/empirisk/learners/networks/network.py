@@ -112,7 +112,9 @@ class Network(NetworkPictures, PathMixin, BaseEstimator):
     @property
     def best_validation_score_(self) -> float | None:
         """The best score of held-out rows, minus their loss, to which the network went back."""
-        return None if self.validation_scores_ is None else max(self.validation_scores_)
+        if self.validation_scores_ is None:
+            return None
+        return max(self.validation_scores_[-self.n_iter_ :])  # of the last fit
 
     @property
     def n_layers_(self) -> int:

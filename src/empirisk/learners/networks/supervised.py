@@ -10,7 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from empirisk.compiled.networks import heads
-from empirisk.learners.networks.going_on import learn_more, units_so_far
+from empirisk.learners.networks.going_on import Past, learn_more, units_so_far
 from empirisk.learners.networks.heads import Head
 from empirisk.learners.networks.network import Network
 from empirisk.learners.networks.network_path import codes, predictions
@@ -44,15 +44,16 @@ class Supervised(Network):
         -------
         self
         """
-        going_on = self.warm_start and hasattr(self, "params_")
-        data = self._checked(X, y, sample_weight)
+        past, data = Past.of(self), self._checked(X, y, sample_weight)
         n_classes = 0 if data.classes is None else len(data.classes)
-        self._note_labels(data, going_on)
+        self._note_labels(data, past is not None)
         self.__dict__.pop("_optimizer", None)
         path = self.fit_path(
             data.X, data.y, data.sample_weight, [self.max_iter], n_classes=n_classes
         )
         path.write(0, self)
+        if past is not None:
+            past.precede(self)
         warn_if_cut_short(self, path.records[0].ending)
         return self
 
