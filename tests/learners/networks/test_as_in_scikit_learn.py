@@ -129,3 +129,29 @@ def test_a_sparse_matrix_is_learned_from_as_the_array_that_it_stands_for(cls):
     other = cls(hidden_layer_sizes=5, max_iter=3, **ALL).fit(csr_array(rows), y)
     assert_allclose(other.params_, net.params_, rtol=0, atol=0)
     assert_allclose(other.predict(csr_array(rows)), net.predict(rows), rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("hidden", [(), (6,), (6, 5)])
+@pytest.mark.parametrize("kind", ["value", "counts", "classes"])
+def test_weights_and_biases_that_are_written_are_those_that_predict(hidden, kind):
+    y = {"value": 1e3 * Y + 1e4, "counts": np.exp(Y).round(), "classes": LABELS.sum(axis=1)}[kind]
+    settings = {"hidden_layer_sizes": hidden, "max_iter": 3, "n_iter_no_change": None}
+    cls = MLPClassifier if kind == "classes" else MLPRegressor
+    if kind == "counts":
+        settings["loss"] = "poisson"
+    rows = X * [1, 10, 0.1, 3] + 5
+    net = cls(random_state=0, **settings).fit(rows, y)
+    other = cls(random_state=1, **settings).fit(rows[:60] * 2, y[:60])  # in other units
+    other.coefs_ = net.coefs_
+    other.intercepts_ = [bias.tolist() for bias in net.intercepts_]
+    for name in ("coefs_", "intercepts_"):
+        for one, two in zip(getattr(net, name), getattr(other, name), strict=True):
+            assert_allclose(two, one, rtol=SUMMED, atol=SUMMED * np.abs(one).max())
+    tell = "predict_proba" if kind == "classes" else "predict"
+    assert_allclose(getattr(other, tell)(rows), getattr(net, tell)(rows), rtol=1e-9)  # units of 1e4
+    with pytest.raises(DataError, match="shapes"):
+        other.coefs_ = net.coefs_[:-1]
+    with pytest.raises(DataError, match="finite"):
+        other.intercepts_ = [np.full_like(bias, np.nan) for bias in net.intercepts_]
+    with pytest.raises(ValueError, match="read-only"):
+        net.coefs_[0][0] = 0
