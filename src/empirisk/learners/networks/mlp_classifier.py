@@ -112,8 +112,10 @@ class MLPClassifier(ClassifierNetwork, MLP):
     -----
     What differs from scikit-learn: inputs are standardised, early stopping goes by the loss of the
     rows set aside, and the penalty of a minibatch is that of all rows, alpha / n, where
-    scikit-learn divides alpha by the rows of the batch. Rows come in random batches, so a row of
+    scikit-learn divides alpha by the rows of the batch. A training whose loss is no longer finite
+    ends in a `DivergenceError`, with early stopping, too. Rows come in random batches, so a row of
     weight w and w copies of it are alike in distribution only; with "lbfgs" they are the same.
+    `Tuned` and the estimates of risk take one label for each row, and no matrix of labels.
 
     References
     ----------
