@@ -393,3 +393,13 @@ def test_other_wrong_parameters_are_refused():
         path.predict_path(X, "density")
     with pytest.raises(DataError, match="one class"):
         LinearDiscriminantAnalysis().fit(X, np.zeros(120))
+
+
+@pytest.mark.parametrize("solver", ["eigen", "lsqr", "svd"])
+def test_the_solvers_that_leave_the_covariance_are_those_of_scikit_learn(solver):
+    X, y = load_iris(return_X_y=True)
+    ours = LinearDiscriminantAnalysis(solver=solver).fit(X, y)
+    theirs = Twin(solver=solver).fit(X, y)
+    assert hasattr(ours, "covariance_") == hasattr(theirs, "covariance_")
+    if hasattr(theirs, "covariance_"):
+        assert_allclose(ours.covariance_, theirs.covariance_, rtol=SUMMED, atol=SUMMED)

@@ -157,6 +157,23 @@ def test_every_public_attribute_and_method_is_there(name):
     assert {each for each in dir(peer) if not each.startswith("_")} - there <= set(LACKING)
 
 
+@pytest.mark.parametrize("outputs", [None, 1, 2])
+@pytest.mark.parametrize("name", ["LinearRegression", "Ridge", "Lasso", "ElasticNet"])
+def test_coefficients_and_predictions_have_scikit_learns_shapes(name, outputs):
+    X, y = sample(LinearRegression)
+    y = y if outputs is None else np.column_stack([y] * outputs)
+    fitted = getattr(empirisk, name)().fit(X, y)
+    peer = getattr(peers, name)().fit(X, y)
+    for one, other in [
+        (fitted.predict(X), peer.predict(X)),
+        (fitted.coef_, peer.coef_),
+        (fitted.intercept_, peer.intercept_),
+    ]:
+        assert one.shape == other.shape  # a number that NumPy knows has a shape, too
+    if name != "LinearRegression":
+        assert Tuned(fitted).fit(X, y).predict(X).shape == peer.predict(X).shape
+
+
 @pytest.mark.parametrize("cls", [Lasso, ElasticNet])
 def test_sparse_coefficients_are_the_coefficients(cls):
     X, y = sample(cls)

@@ -47,7 +47,7 @@ def test_calls_of_partial_fit_are_epochs(solver):
     warm.params_ = first.copy()
     warm.set_params(max_iter=4).fit(X, LABELS)
     assert_array_equal(bits.params_, warm.params_)
-    assert_array_equal(bits.loss_curve_, warm.loss_curve_)
+    assert_array_equal(bits.loss_curve_, warm.loss_curve_[1:])  # it has that of its first fit, too
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     codes = np.searchsorted(["a", "b", "c"], LABELS)[:, np.newaxis]
     params, _ = twin.trained(

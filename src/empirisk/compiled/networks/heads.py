@@ -1,6 +1,7 @@
 """The loss at the end of a network, and its derivative by what the last layer gives out.
 
-Regression: f is the prediction, of counts its logarithm. Classes: of two, f is the log-odds of the
+Regression: f is the prediction, of counts its logarithm. Labels: each is there or not, whatever the
+others, with f_k its log-odds. Classes: of two, f is the log-odds of the
 second (a sigmoid of it the probability), of more a softmax of f_1..f_K are the probabilities;
 margin losses take each class against the rest, with y = 1 for it and -1 for the others.
 """
@@ -12,8 +13,8 @@ import numpy as np
 from empirisk.compiled.decorator import compiled
 from empirisk.compiled.networks.activations import softmax_columns
 
-SQUARED, ABSOLUTE, QUANTILE, POISSON, LOG = range(5)
-HINGE, SQUARED_HINGE, LOGIT, EXPONENTIAL, SQUARE, PERCEPTRON = range(5, 11)
+SQUARED, ABSOLUTE, QUANTILE, POISSON, LABELS, LOG = range(6)
+HINGE, SQUARED_HINGE, LOGIT, EXPONENTIAL, SQUARE, PERCEPTRON = range(6, 12)
 TINY = 1e-30  # a smaller probability is found from its logarithm
 LOG_2 = log(2.0)
 MOST = 700.0  # exp of more is no double
@@ -21,8 +22,8 @@ STEEPEST = 1e38  # in single precision
 
 
 @compiled(inner=True)
-def regression_loss(kind, q, y, f):
-    """(loss, derivative) of one prediction."""
+def output_loss(kind, q, y, f):
+    """(loss, derivative) of one output, the prediction of a value or the log-odds of a label."""
     apart = f - y
     if kind == SQUARED:
         return 0.5 * apart * apart, apart
@@ -31,8 +32,12 @@ def regression_loss(kind, q, y, f):
     if kind == QUANTILE:
         slope = (1.0 - q) if apart > 0 else -q
         return slope * apart, (slope if apart != 0 else 0.0)
-    mean = np.exp(min(f, MOST))
-    return mean - y * f, mean - y
+    if kind == POISSON:
+        mean = np.exp(min(f, MOST))
+        return mean - y * f, mean - y
+    small = np.exp(-abs(f))
+    probability = (1.0 if f > 0 else small) / (1.0 + small)
+    return max(f, 0.0) + np.log1p(small) - y * f, probability - y
 
 
 @compiled(inner=True)
@@ -59,7 +64,7 @@ def margin_loss(kind, m):
 def head_loss(kind, number, f, aim, share, delta):
     """sum_i share_i L(y_i, f_i), and its derivative in delta; f is used up.
 
-    aim has the values y, a row for each output, or in its only row the codes of the classes.
+    aim has the values or labels y, a row for each output, or in its only row the class codes.
     """
     if kind == LOG and f.shape[0] > 1:
         return cross_entropy(f, aim, share, delta)
@@ -68,7 +73,7 @@ def head_loss(kind, number, f, aim, share, delta):
         for i in range(f.shape[1]):
             score = np.float64(f[k, i])
             if kind < LOG:
-                loss, slope = regression_loss(kind, number, np.float64(aim[k, i]), score)
+                loss, slope = output_loss(kind, number, np.float64(aim[k, i]), score)
             else:
                 second = k if f.shape[0] > 1 else 1
                 sign = 1.0 if aim[0, i] == second else -1.0

@@ -67,7 +67,8 @@ max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, splitter, categ
 
     Notes
     -----
-    See `RandomForestRegressor` on weights, `DecisionTreeRegressor` on missing values.
+    See `RandomForestRegressor` on weights, `DecisionTreeRegressor` on missing values,
+    `DecisionTreeClassifier` on a y of several columns.
 
     References
     ----------

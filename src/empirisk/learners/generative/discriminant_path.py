@@ -36,6 +36,9 @@ from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ParameterError, RankWarning
 from empirisk.runtime.parallel import one_blas_thread
 
+KEEPING = ("eigen", "lsqr")
+"""Solvers of scikit-learn that leave `covariance_` whatever `store_covariance` is."""
+
 
 class DiscriminantPath:
     """Linear discriminant analysis at several shrinkages, from one pass over the moments.
@@ -137,7 +140,7 @@ class DiscriminantPath:
             self.tol,
             self.cholesky,
         )
-        if learner.store_covariance:
+        if learner.store_covariance or learner.solver in KEEPING:
             learner.covariance_ = self.covariance.in_units(s)
         self._write_coordinates(s, learner)
         return learner

@@ -70,7 +70,7 @@ class LinearDiscriminantAnalysis(
     n_components : int, optional
         How many coordinates `transform` gives; None gives all.
     store_covariance : bool
-        Keep Sigma(s) as `covariance_`.
+        Keep Sigma(s) as `covariance_`; "eigen" and "lsqr" do so anyway, as in scikit-learn.
     tol : float
         A linear combination of columns of unit variance within classes has no variance if its
         standard deviation is at most tol. Where shrinkage is 0 it is then given the variance
@@ -97,7 +97,7 @@ class LinearDiscriminantAnalysis(
         The functions f_k, up to one linear function common to all; with two classes one row,
         f_1 - f_0.
     covariance_ : array of shape (n_features, n_features)
-        Only with `store_covariance`.
+        Only with `store_covariance` or the solvers "eigen" and "lsqr".
     shrinkage_ : float, or array of shape (n_classes,)
         What was used; by "auto" and "oas" of each class.
     rank_ : int
@@ -114,7 +114,9 @@ class LinearDiscriminantAnalysis(
 
     Notes
     -----
-    Of equal f_k the first class is taken. At shrinkage 0 predictions do not depend on the units
+    Of equal f_k the first class is taken. Coordinates are those of scikit-learn's solver "svd",
+    whatever the solver; by its "eigen" they have other origins and units, and with shrinkage the
+    variance between classes is shrunken, too. At shrinkage 0 predictions do not depend on the units
     of the columns (`feature_scaling = "each"`), at other values all columns must be measured in
     the same unit.
 

@@ -111,7 +111,7 @@ class SparsePath(LinearPath):
         coef, intercept = self.coef[j].copy(), self.intercept[j].copy()
         learner._take(coef, intercept, self._freedom(j), flat=self.flat)
         gap, sweeps = self.dual_gap[j], self.n_iter[j]
-        learner.dual_gap_ = float(gap[0]) if self.flat else gap.copy()
+        learner.dual_gap_ = gap[0] if len(gap) == 1 else gap.copy()
         learner.n_iter_ = int(sweeps.max())
         return learner
 

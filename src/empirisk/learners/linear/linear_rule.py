@@ -33,6 +33,9 @@ class LinearRule(PathMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     takes_fold_design: ClassVar[bool] = True
     freedom: ClassVar[Freedom] = "path"
+    drops_one_column: ClassVar[bool] = False
+    """Whether a y of one column is predicted by numbers, not by rows of one, as in scikit-learn."""
+    fit_intercept: bool
     coef_: Floats
     intercept_: Any
     degrees_of_freedom_: float
@@ -100,10 +103,13 @@ class LinearRule(PathMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _take(
         self, coef: Floats, intercept: Floats, degrees_of_freedom: float, *, flat: bool
     ) -> Self:
-        """Become the fitted rule with coefficients (outputs, p) and intercepts (outputs,)."""
+        """Become the fitted rule with coefficients (outputs, p) and intercepts (outputs,).
+
+        `flat` says that y had one axis.
+        """
         self.n_features_in_ = coef.shape[1]
-        self.coef_ = coef[0] if flat else coef
-        self.intercept_ = float(intercept[0]) if flat else intercept
+        self.coef_ = coef[0] if flat or (self.drops_one_column and len(coef) == 1) else coef
+        self.intercept_ = intercept[0] if flat else intercept
         self.degrees_of_freedom_ = degrees_of_freedom
         return self
 

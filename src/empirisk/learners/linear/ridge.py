@@ -103,6 +103,7 @@ class Ridge(LinearRule):
     axis: ClassVar[Axis | None] = Axis(("alpha",), larger="simpler", scale="log")
     feature_scaling: ClassVar[Literal["each", "common"] | None] = "common"
     has_influence: ClassVar[bool] = True
+    drops_one_column: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -63,6 +63,7 @@ class SparseRule(LinearRule):
     """A linear rule of which many coefficients are exactly zero."""
 
     axis: ClassVar[Axis | None] = Axis(("alpha",), larger="simpler", scale="log")
+    drops_one_column: ClassVar[bool] = True
 
     alpha: Any
     l1_ratio: Any

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from empirisk.compiled.networks.heads import SQUARED
 from empirisk.learners.networks.architecture import Architecture, checked_layers
+from empirisk.learners.networks.going_on import Past
 from empirisk.learners.networks.heads import Head
 from empirisk.learners.networks.initialising import Law
 from empirisk.learners.networks.layers import (
@@ -166,8 +167,10 @@ n_features_in_, feature_names_in_
         sample_weight : array-like of shape (n,), optional
         """
         rows, weight = check_rows(self, X, sample_weight, keep_single=True)
-        path = self.fit_path(rows, None, weight, [self.max_iter])
+        past, path = Past.of(self), self.fit_path(rows, None, weight, [self.max_iter])
         path.write(0, self)
+        if past is not None:
+            past.precede(self)
         warn_if_cut_short(self, path.records[0].ending)
         return self
 

@@ -1,5 +1,6 @@
-"""Learning a little more: one epoch over the rows of a call of `partial_fit`."""
+"""Learning more: in the units that a network has, with one epoch over the rows of `partial_fit`."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,56 @@ from empirisk.learners.networks.initialising import random_start
 from empirisk.learners.networks.network_path import write_network
 from empirisk.learners.networks.prepared import Prepared
 from empirisk.learners.networks.settings import checked_settings
+from empirisk.learners.networks.standardising import Standard, unit_if_flat
 from empirisk.learners.networks.training import Training
+from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.streams import spawn
+
+
+def units_so_far(learner: Any) -> tuple[Standard, Standard] | None:
+    """The units of X and y in which a fitted network learns on; None of one that is not fitted.
+
+    In the unit of a y that never changed nothing else could be said: y is given one of its size,
+    and the last layer is divided accordingly, so that predictions stay what they are.
+    """
+    if not hasattr(learner, "params_"):
+        return None
+    standard = Standard(learner._centre, learner._unit)
+    target = Standard(learner._target_centre, learner._target_unit)
+    size = unit_if_flat(target)
+    if size is None:
+        return standard, target
+    params = learner.params_.copy()
+    for place, _ in learner._architecture.parts[-1].parameters:
+        params[place] *= target.unit[0] / size
+    learner.params_, learner._target_unit = params, np.full_like(target.unit, size)
+    return standard, Standard(target.centre, learner._target_unit)
+
+
+@dataclass(frozen=True)
+class Past:
+    """What a network has gone through before a warm start; its curves go on from there."""
+
+    losses: list[float]
+    scores: list[float]
+    norms: Floats
+    seen: int
+
+    @classmethod
+    def of(cls, learner: Any) -> "Past | None":
+        """None where training begins anew."""
+        if not (learner.warm_start and hasattr(learner, "params_")):
+            return None
+        scores = learner.validation_scores_ or []
+        return cls(learner.loss_curve_, scores, learner.gradient_norms_, learner.t_)
+
+    def precede(self, learner: Any) -> None:
+        """Put it before what the learner has gone through since."""
+        learner.loss_curve_ = [*self.losses, *learner.loss_curve_]
+        learner.validation_scores_ = [*self.scores, *(learner.validation_scores_ or [])] or None
+        learner.gradient_norms_ = np.vstack([self.norms, learner.gradient_norms_])
+        learner.t_ += self.seen
 
 
 def learn_more(learner: Any, data: Prepared) -> Any:

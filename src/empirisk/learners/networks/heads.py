@@ -1,6 +1,7 @@
 """The loss that a network minimises, and what its outputs mean.
 
-Regression: the output is the prediction (of counts its logarithm). Two classes: one output, the
+Regression: the output is the prediction (of counts its logarithm). Labels, of which a row may have
+several: an output for each, the log-odds that it is there. Two classes: one output, the
 log-odds of the second, or its margin. More: an output for each, of which a softmax gives the
 probabilities, or a margin of each class against the rest.
 """
@@ -70,13 +71,15 @@ class Head:
     margin: MarginLoss | None = None
 
     def losses(self, y: Array, f: Floats) -> Floats:
-        """The loss of each row: y (n, outputs) values, or (n, 1) class codes; f (n, outputs)."""
+        """The loss of each row: y (n, outputs) values or labels, (n, 1) codes; f (n, outputs)."""
         if self.kind == heads.LOG:
             return log_losses(y[:, 0].astype(int), f)
         if self.margin is not None:
             return self.margin.value(signs(y, f.shape[1]) * f).sum(axis=1)
         if self.kind == heads.SQUARED:
             return 0.5 * ((f - y) ** 2).sum(axis=1)
+        if self.kind == heads.LABELS:
+            return (np.logaddexp(0.0, f) - y * f).sum(axis=1)
         if self.kind == heads.POISSON:
             return (np.exp(np.minimum(f, heads.MOST)) - y * f).sum(axis=1)
         below = self.number if self.kind == heads.QUANTILE else 1.0
@@ -84,7 +87,9 @@ class Head:
         return np.where(f > y, above * (f - y), below * (y - f)).sum(axis=1)
 
     def probabilities(self, f: Floats) -> Floats:
-        """(..., classes) of outputs (..., 1 or classes)."""
+        """(..., classes) of outputs (..., 1 or classes); of labels, that each is there."""
+        if self.kind == heads.LABELS:
+            return expit(f)
         if f.shape[-1] > 1 and self.kind == heads.LOG:
             return softmax(f, axis=-1)
         second = expit(f) if self.margin is None else self.margin.probability(f)

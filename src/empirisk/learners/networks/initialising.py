@@ -1,8 +1,8 @@
 """Where training starts: weights drawn at random, so wide that signals keep their size.
 
-Glorot & Bengio (2010): uniform within ±sqrt(6 / (inputs + outputs)), with 2 for 6 before the
-logistic function, as in scikit-learn, biases too. He et al. (2015), for rectifiers: uniform within
-±sqrt(6 / inputs), biases 0.
+Glorot & Bengio (2010): uniform within ±sqrt(6 / (inputs + outputs)), biases too, with 2 for 6
+before the logistic function and in the linear layer behind it, as in scikit-learn. He et al.
+(2015), for rectifiers: uniform within ±sqrt(6 / inputs), biases 0.
 """
 
 from math import prod
@@ -27,14 +27,15 @@ def random_start(architecture: Architecture, law: Law, seed: int) -> Floats:
     >>> random_start(Architecture((3,), [Dense(3)]), "glorot", 0).shape
     (12,)
     """
-    draw, params = generator(seed), np.zeros(architecture.n_parameters)
+    draw, params, sigmoid = generator(seed), np.zeros(architecture.n_parameters), False
     for part in architecture.parts:
         if not part.parameters:
             continue
         (place, shape), *bias = part.parameters
         inputs, outputs = prod(shape[1:]), shape[0] * prod(shape[2:])
         layer = part.layer
-        sigmoid = isinstance(layer, Activated) and layer.activation in ("logistic", "sigmoid")
+        if isinstance(layer, Activated) and layer.activation != "identity":
+            sigmoid = layer.activation in ("logistic", "sigmoid")
         bound = np.sqrt((2.0 if sigmoid else 6.0) / (inputs + outputs))
         if law == "he":
             bound = np.sqrt(6.0 / inputs)

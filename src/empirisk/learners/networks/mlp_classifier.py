@@ -16,7 +16,9 @@ class MLPClassifier(ClassifierNetwork, MLP):
         1/n sum_i -log p(y_i | x_i) + alpha / n |weights|^2 / 2,
 
     p the sigmoid of the last layer's output for two classes, the softmax of its outputs for more,
-    by back-propagation (Rumelhart, Hinton & Williams 1986).
+    by back-propagation (Rumelhart, Hinton & Williams 1986). Where y is a matrix of 0 and 1, with a
+    column for each label that a row may have, each column is told by the sigmoid of an output of
+    its own, and their losses are added.
 
     Complexity axis: `max_iter`, the number of epochs; `Tuned(MLPClassifier())` chooses it.
 
@@ -52,7 +54,8 @@ class MLPClassifier(ClassifierNetwork, MLP):
     verbose : bool
         Print the loss of each epoch. A progress bar shows it anyway, in a terminal.
     warm_start : bool
-        Begin with the parameters that there are.
+        Begin with the parameters that there are, in the units in which they were learned; losses,
+        scores and `t_` are counted on, `n_iter_` is that of the last fit.
     momentum, nesterovs_momentum : float, bool
         Of "sgd".
     early_stopping : bool
@@ -83,6 +86,7 @@ class MLPClassifier(ClassifierNetwork, MLP):
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
+        The labels; the numbers of the columns where y is a matrix.
     params_ : array
         All weights and biases, in the standard units of training.
     coefs_, intercepts_ : lists of arrays
@@ -108,8 +112,10 @@ class MLPClassifier(ClassifierNetwork, MLP):
     -----
     What differs from scikit-learn: inputs are standardised, early stopping goes by the loss of the
     rows set aside, and the penalty of a minibatch is that of all rows, alpha / n, where
-    scikit-learn divides alpha by the rows of the batch. Rows come in random batches, so a row of
+    scikit-learn divides alpha by the rows of the batch. A training whose loss is no longer finite
+    ends in a `DivergenceError`, with early stopping, too. Rows come in random batches, so a row of
     weight w and w copies of it are alike in distribution only; with "lbfgs" they are the same.
+    `Tuned` and the estimates of risk take one label for each row, and no matrix of labels.
 
     References
     ----------
@@ -199,5 +205,5 @@ class MLPClassifier(ClassifierNetwork, MLP):
         self.n_jobs = n_jobs
         self.dropout = dropout
 
-    def _head(self) -> Head:
+    def _class_head(self) -> Head:
         return classification_head("log_loss")

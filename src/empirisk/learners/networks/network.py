@@ -13,6 +13,7 @@ from empirisk.learners.ensembles.boosting.number_of_rounds import checked_rounds
 from empirisk.learners.networks.architecture import Architecture
 from empirisk.learners.networks.drawing import NetworkPictures
 from empirisk.learners.networks.fitting import Fit, Record
+from empirisk.learners.networks.going_on import units_so_far
 from empirisk.learners.networks.heads import Head
 from empirisk.learners.networks.layers import Layer, Shape
 from empirisk.learners.networks.network_path import NetworkPath
@@ -112,7 +113,9 @@ class Network(NetworkPictures, PathMixin, BaseEstimator):
     @property
     def best_validation_score_(self) -> float | None:
         """The best score of held-out rows, minus their loss, to which the network went back."""
-        return None if self.validation_scores_ is None else max(self.validation_scores_)
+        if self.validation_scores_ is None:
+            return None
+        return max(self.validation_scores_[-self.n_iter_ :])  # of the last fit
 
     @property
     def n_layers_(self) -> int:
@@ -151,8 +154,9 @@ class Network(NetworkPictures, PathMixin, BaseEstimator):
         return "each" if self.standardize else "none"
 
     def _prepared(self, X: Array, y: Any, weight: Floats, n_classes: int) -> Prepared:
-        """Rows in standard units, and the network for them."""
-        return prepared(self, X, y, weight, n_classes, self._dtype(X))
+        """Rows in standard units, at a warm start in those that there are, and the network."""
+        before = units_so_far(self) if self.warm_start else None
+        return prepared(self, X, y, weight, n_classes, self._dtype(X), before=before)
 
     def _dtype(self, X: Array) -> Any:
         single = self.dtype == "float32" or (self.dtype == "auto" and X.dtype == np.float32)

@@ -52,6 +52,6 @@ out_activation_, n_features_in_, feature_names_in_
     True
     """
 
-    def _head(self) -> Head:
+    def _class_head(self) -> Head:
         automatic = isinstance(self.loss, str) and self.loss == "auto"
         return classification_head("log_loss" if automatic else self.loss)

@@ -93,6 +93,8 @@ def _is_count(value: Any, most: int = 2**62) -> bool:
 def _check_classes(model: Any, outputs: int) -> None:
     if not hasattr(model, "classes_"):
         return
+    if type(getattr(model, "_has_labels", False)) is not bool:
+        raise DataError("_has_labels is neither True nor False")
     wanted = 2 if outputs == 1 else outputs
     if not isinstance(model.classes_, np.ndarray) or model.classes_.shape != (wanted,):
         raise DataError(f"classes_ are not an array of {wanted} labels")

@@ -21,7 +21,7 @@ class Prepared:
     Attributes
     ----------
     target : Standard
-        Of the values that are predicted; centre 0 and unit 1 for classes.
+        Of the values that are predicted; centre 0 and unit 1 for classes and labels.
     loss_unit : float
         A loss in standard units times this is one in the units of y, or of rows that are their
         own targets.
@@ -57,7 +57,8 @@ def prepared(
 ) -> Prepared:
     """Rows in standard units, new ones or those of `before`, and the layers for them.
 
-    y are class codes, values (n,) or (n, outputs), or None where rows are their own targets.
+    y are class codes, values (n,) or (n, outputs), labels (n, outputs), or None where rows are
+    their own targets.
     `flat_unit` is that of a target that never changes: see `standard_of`.
     """
     head = learner._head()
@@ -65,7 +66,7 @@ def prepared(
         X = X.astype(np.float64)
     standard = standard_of(X, weight, learner._how()) if before is None else before[0]
     targets = np.zeros((len(X), 0)) if y is None else np.asarray(y, dtype=float).reshape(len(X), -1)
-    if n_classes or y is None:
+    if n_classes or y is None or head.kind == heads.LABELS:
         target = Standard(np.zeros(1), np.ones(1))
     elif before is not None:
         target = before[1]

@@ -64,3 +64,18 @@ def standard_of(X: Array, weight: Floats, how: How, *, flat_unit: float = 1.0) -
     deviation = np.sqrt(square)
     flat = deviation <= CONSTANT * (size / power)
     return Standard(mean * power, np.where(flat, flat_unit, deviation) * power)
+
+
+def unit_if_flat(target: Standard) -> float | None:
+    """The size of a target that never changed, of which its unit is a `CONSTANT` share; else None.
+
+    Examples
+    --------
+    >>> y = np.array([[5.0], [5.0]])
+    >>> unit_if_flat(standard_of(y, np.ones(2), "common", flat_unit=CONSTANT))
+    8.0
+    >>> unit_if_flat(standard_of(y, np.ones(2), "common")) is None
+    True
+    """
+    size = float(target.unit[0]) / CONSTANT
+    return size if np.frexp(size)[0] == 0.5 else None  # a power of two: no deviation is one

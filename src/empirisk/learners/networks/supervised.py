@@ -1,5 +1,6 @@
 """Networks that predict classes, or values."""
 
+from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -9,7 +10,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from empirisk.compiled.networks import heads
-from empirisk.learners.networks.going_on import learn_more
+from empirisk.learners.networks.going_on import Past, learn_more, units_so_far
+from empirisk.learners.networks.heads import Head
 from empirisk.learners.networks.network import Network
 from empirisk.learners.networks.network_path import codes, predictions
 from empirisk.learners.networks.prepared import prepared
@@ -19,6 +21,7 @@ from empirisk.losses import Loss
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.complaints import refuse_one_class
 from empirisk.runtime.errors import DataError
+from empirisk.runtime.targets import has_columns
 from empirisk.runtime.validation import TrainingSet, check_fit
 
 
@@ -32,8 +35,9 @@ class Supervised(Network):
 
         Parameters
         ----------
-        X : array-like of shape (n, p)
-        y : array-like of shape (n,), or (n, outputs) of values
+        X : array-like or sparse matrix of shape (n, p)
+            A sparse matrix is made dense, here and to predict.
+        y : array-like of shape (n,), or (n, outputs) of values, or of labels by 0 and 1
         sample_weight : array-like of shape (n,), optional
             A row of weight w counts w times in its batch.
 
@@ -41,41 +45,35 @@ class Supervised(Network):
         -------
         self
         """
-        going_on = self.warm_start and hasattr(self, "params_")
-        data = self._checked(X, y, sample_weight)
+        past, data = Past.of(self), self._checked(X, y, sample_weight)
         n_classes = 0 if data.classes is None else len(data.classes)
-        if data.classes is not None:
-            if going_on and not np.array_equal(self.classes_, data.classes):
-                raise DataError(
-                    f"y has the classes {data.classes.tolist()[:10]}, and before it had "
-                    f"{self.classes_.tolist()[:10]}: fit anew with warm_start=False"
-                )
-            self.classes_ = data.classes
+        self._note_labels(data, past is not None)
         self.__dict__.pop("_optimizer", None)
         path = self.fit_path(
             data.X, data.y, data.sample_weight, [self.max_iter], n_classes=n_classes
         )
         path.write(0, self)
+        if past is not None:
+            past.precede(self)
         warn_if_cut_short(self, path.records[0].ending)
         return self
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
     def _checked(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> TrainingSet:
-        data = check_fit(
-            self, X, y, sample_weight,
-            classifier=self._is_classifier(), multi_output=True, keep_single=True, reset=reset,
-        )  # fmt: skip
-        if data.classes is not None:
-            refuse_one_class(data.classes, type(self).__name__)
-        return data
+        return check_fit(
+            self, X, y, sample_weight, multi_output=True, keep_single=True, reset=reset
+        )
+
+    def _note_labels(self, data: TrainingSet, going_on: bool) -> None:
+        """Keep the classes of y, if it has some."""
 
     def _more(self, X: Array, y: Array, weight: Floats, n_classes: int) -> Self:
-        before, dtype = None, self._dtype(X)
-        if hasattr(self, "params_"):
-            dtype = self.params_.dtype
-            before = (
-                Standard(self._centre, self._unit),
-                Standard(self._target_centre, self._target_unit),
-            )
+        before = units_so_far(self)
+        dtype = self._dtype(X) if before is None else self.params_.dtype
         # A y that does not change in the first rows may do so in the next ones.
         data = prepared(self, X, y, weight, n_classes, dtype, before=before, flat_unit=1.0)
         return learn_more(self, data)
@@ -92,7 +90,9 @@ def _gives_probabilities(learner: Any) -> bool:
 
 
 class ClassifierNetwork(ClassifierMixin, Supervised):
-    """Classes of rows."""
+    """Classes of rows, or all labels that a row has."""
+
+    _has_labels: bool
 
     @available_if(_takes_batches)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -101,11 +101,14 @@ class ClassifierNetwork(ClassifierMixin, Supervised):
         The first call has all `classes`, and its rows set the standard units.
         """
         labels = self._all_labels(classes)
-        data = check_fit(
-            self, X, y, sample_weight, classifier=True, keep_single=True,
-            reset=not hasattr(self, "params_"),
-        )  # fmt: skip
-        assert data.classes is not None
+        data = self._checked(X, y, sample_weight, reset=not hasattr(self, "params_"))
+        if hasattr(self, "params_") and self._tells_labels != (data.classes is None):
+            raise DataError("y is a matrix of labels, or one label for each row, as it was before")
+        if data.classes is None:
+            if len(labels) != data.y.shape[1]:
+                raise DataError(f"y has {data.y.shape[1]} columns, and `classes` are {len(labels)}")
+            self._note_labels(data, hasattr(self, "params_"))
+            return self._more(data.X, data.y, data.sample_weight, 0)
         strange = np.setdiff1d(data.classes, labels)
         if len(strange):
             raise DataError(f"y has the label {strange.tolist()[0]!r}, which is not in `classes`")
@@ -135,7 +138,7 @@ class ClassifierNetwork(ClassifierMixin, Supervised):
 
     @available_if(_gives_probabilities)
     def predict_proba(self, X: Any) -> Floats:
-        """The probabilities of the classes."""
+        """The probabilities of the classes; where y was a matrix, that each label is there."""
         check_is_fitted(self)
         return self._head().probabilities(self._outputs(X))
 
@@ -146,19 +149,67 @@ class ClassifierNetwork(ClassifierMixin, Supervised):
             return np.log(self.predict_proba(X))
 
     def predict(self, X: Any) -> Array:
-        """The class of the largest output, the first of equals; of two, the second if f(x) > 0."""
+        """The class of the largest output, the first of equals; of two, the second if f(x) > 0.
+
+        Where y was a matrix, 1 for each label whose output is above 0, (rows, labels).
+        """
         check_is_fitted(self)
-        return self.classes_[codes(self._outputs(X))]
+        raw = self._outputs(X)
+        return (raw > 0).astype(np.int64) if self._tells_labels else self.classes_[codes(raw)]
 
     @property
     def out_activation_(self) -> str:
         """What makes probabilities of outputs."""
-        if self._head().kind != heads.LOG:
+        if self._class_head().kind != heads.LOG:
             return "identity"
-        return "logistic" if len(self.classes_) == 2 else "softmax"
+        return "logistic" if self._tells_labels or len(self.classes_) == 2 else "softmax"
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = self._class_head().kind == heads.LOG
+        return tags
+
+    @abstractmethod
+    def _class_head(self) -> Head:
+        """The loss of classes that the parameters mean."""
+
+    def _head(self) -> Head:
+        return Head(heads.LABELS) if self._tells_labels else self._class_head()
+
+    @property
+    def _tells_labels(self) -> bool:
+        """Whether y was a matrix, with a column of 0 and 1 for each label."""
+        return getattr(self, "_has_labels", False)
 
     def _is_classifier(self) -> bool:
         return True
+
+    def _checked(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> TrainingSet:
+        if has_columns(y) and self._class_head().kind == heads.LOG:
+            data = super()._checked(X, y, sample_weight, reset=reset)
+            if not np.isin(data.y, (0, 1)).all():
+                raise DataError(
+                    "y has columns, and other numbers in them than 0 and 1: give one label for "
+                    "each row, or a column of 0 and 1 for each label that a row may have"
+                )
+            return data
+        return check_fit(self, X, y, sample_weight, classifier=True, keep_single=True, reset=reset)
+
+    def _note_labels(self, data: TrainingSet, going_on: bool) -> None:
+        """Keep the classes, or the numbers of the labels: a network that goes on has the same."""
+        if data.classes is not None:
+            refuse_one_class(data.classes, type(self).__name__)
+        found = np.arange(data.y.shape[1]) if data.classes is None else data.classes
+        same = going_on and self._tells_labels == (data.classes is None)
+        if going_on and not (same and np.array_equal(self.classes_, found)):
+            raise DataError(
+                f"y has the classes {found.tolist()[:10]}, and before it had "
+                f"{self.classes_.tolist()[:10]}: fit anew with warm_start=False"
+            )
+        self.classes_ = found
+        self.__dict__.pop("_has_labels", None)
+        if data.classes is None:
+            self._has_labels = True
 
 
 class RegressorNetwork(RegressorMixin, Supervised):

@@ -79,7 +79,9 @@ categorical_features, early_stopping, validation_fraction, n_iter_no_change
     Notes
     -----
     See `DecisionTreeRegressor` for missing values, thresholds and equal splits. Of classes with
-    equal shares, or equal costs, a leaf predicts the first.
+    equal shares, or equal costs, a leaf predicts the first. A row has one label; for a y of several
+    columns, which scikit-learn's trees and forests take, put the learner into its
+    `MultiOutputClassifier`.
 
     References
     ----------

@@ -101,8 +101,9 @@ _TWO = (criteria.GINI_TWO, criteria.ENTROPY_TWO, criteria.COST_TWO)
 def regression_problem(criterion: str, coding: RankCoding, y: Floats, weight: Floats) -> Problem:
     """Of values (rows,) or (rows, outputs), for the rows of a coding."""
     if criterion not in REGRESSION:
+        same = ": it is squared_error by another name" if criterion == "friedman_mse" else ""
         raise ParameterError(
-            f"criterion is {criterion!r}; it must be one of {', '.join(REGRESSION)}"
+            f"criterion is {criterion!r}; it must be one of {', '.join(REGRESSION)}{same}"
         )
     y = y.reshape(len(y), -1)
     many = y.shape[1] > 1

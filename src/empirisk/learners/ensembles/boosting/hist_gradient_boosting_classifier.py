@@ -42,7 +42,8 @@ random_state
         By what held-out rows are judged; a name or callable of scikit-learn, None for accuracy.
     class_weight : dict, "balanced" or None
         Factors of the weights of the rows of each class; "balanced" gives the classes equal totals
-        of weight.
+        of weight. Unlike `sample_weight` they do not change how many rows a row counts for, in the
+        ends of the bins and in `min_samples_leaf`.
 
     Attributes
     ----------

@@ -118,11 +118,12 @@ class HistGradientBoostingRegressor(RegressorMixin, HistGradientBoosting):
     Notes
     -----
     A row of weight w is w copies of it; where rows are drawn, in `subsample` and for early
-    stopping, it is drawn as one. Missing values go to the side where they gain more. Targets beyond
-    2^100, or all below 2^-100, are divided by a power of two while fitting; scores and gains are
-    those of the quotients then. From 16,384 rows on, splits are searched by gradients of 14 bits
-    where curvatures vary and there are no weights; the values of leaves come from all bits. There a
-    weighted row and its copies may be split differently where two splits are worth nearly the same.
+    stopping, it is drawn as one. Missing values go to the side where they gain more; infinite ones,
+    which scikit-learn takes, are refused. Targets beyond 2^100, or all below 2^-100,
+    are divided by a power of two while fitting; scores and gains are those of the quotients then.
+    From 16,384 rows on, splits are searched by gradients of 14 bits where curvatures vary and there
+    are no weights; the values of leaves come from all bits. There a weighted row and its copies may
+    be split differently where two splits are worth nearly the same.
 
     References
     ----------
