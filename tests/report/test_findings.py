@@ -176,6 +176,15 @@ def test_the_end_of_a_grid_is_told_and_the_whole_tree_is_none():
     assert "R3" not in titles(replace(found, name="tree", paths=tree))
 
 
+def test_copies_that_count_as_one_are_told(clear):
+    draw = np.random.default_rng(0)
+    X = np.repeat(draw.normal(size=(150, 2)), 3, axis=0)
+    copied = select([LinearRegression()], X, X[:, 0] + draw.normal(size=450), random_state=0)
+    together = next(each for each in findings(copied) if each.code == "R10")
+    assert f"The {copied.plan.n} training rows are {copied.plan.n // 3} groups" in together.text
+    assert "R10" not in {each.code for each in findings(clear)}
+
+
 def test_rows_that_dominate_are_a_warning(clear):
     assert "R7" not in titles(clear)
     heavy = replace(clear.test_risk, cautions=(HEAVY_TAIL,))

@@ -11,7 +11,13 @@ from empirisk.cli.target import Target
 from empirisk.data.description import describe
 from empirisk.data.table import Table
 from empirisk.report.columns import counts_rows, mark_of_missing
-from empirisk.report.findings import computed_target, in_words, verdict, why_not_the_least
+from empirisk.report.findings import (
+    computed_target,
+    held_out_together,
+    in_words,
+    verdict,
+    why_not_the_least,
+)
 from empirisk.report.standings import Standing, ends, short, standings
 from empirisk.risk.estimate import RiskEstimate
 from empirisk.selection.select import Selection
@@ -72,6 +78,9 @@ def show_outcome(screen: Screen, selection: Selection, places: Places, notes: li
         "  (risk: on held-out rows, corrected for the choice of the value at which it stands; "
         "train: on the training rows, too good)"
     )
+    together = held_out_together(selection)
+    if together is not None:
+        screen.say(f"  ({together})")
     for name, why in selection.failures.items():
         screen.say(f"  {name} gave no risk: {why}")
     for note in filter(None, [*notes, why_not_the_least(selection), computed_target(selection)]):

@@ -92,6 +92,18 @@ def computed_target(selection: Selection) -> str | None:
     )
 
 
+def held_out_together(selection: Selection) -> str | None:
+    """Which rows intervals count as one: those of a group, and copies, if they are many."""
+    plan = selection.plan
+    if plan.groups is None:
+        return None
+    groups = len(set(plan.groups.tolist()))
+    return (
+        f"The {plan.n:,} training rows are {groups:,} groups, of one origin or equal in all "
+        "columns, which are held out together and which intervals count as one"
+    )
+
+
 def _is_share(selection: Selection, share: dict[str, float], *, at_most: bool = False) -> bool:
     """Whether the test risk, or what it is at most, is so small a share of the best constant's."""
     baseline, risk = _baseline(selection), selection.test_risk
@@ -113,6 +125,9 @@ def findings(
         text = f"{computed[:1].upper()}{computed[1:]}."
         how = "be computed" if _is_share(selection, ROUNDING) else "all but be computed"
         found.insert(0, Finding("R9", f"The target can {how}", text, "warning"))
+    together = held_out_together(selection)
+    if together is not None:
+        found.append(Finding("R10", "Rows that count as one", f"{together}."))
     if table is not None and target is not None:
         found += _of_assumptions(selection, table, target)
     if table is not None:
