@@ -101,3 +101,8 @@ def test_a_density_that_is_infinite_on_the_grid_is_refused():
         density_bias_variance(
             KernelDensity(), stats.gamma(0.5), 10, grid=np.linspace(0, 1, 5), n_sets=5
         )
+
+
+def test_what_is_no_density_is_answered_with_what_is():
+    with pytest.raises(ParameterError, match=r"with rvs and pdf, such as scipy.stats.norm"):
+        density_bias_variance(KernelDensity(), np.zeros(3), 20)

@@ -150,6 +150,11 @@ def _decomposed(
     random_state: Any,
 ) -> list[Any]:
     check_number_of_sets(n_sets, "n_sets")
+    if not (hasattr(density, "rvs") and hasattr(density, "pdf")):
+        raise ParameterError(
+            f"density is {density!r:.60}; wanted the true one, with rvs and pdf, such as "
+            "scipy.stats.norm()"
+        )
     of_grid, *seeds = spawn(random_state, n_sets + 1)
     grid = grid_around(_draw(density, DRAWS, of_grid)) if given is None else grid_of(given)
     truth, volume = _pdf(density.pdf, grid.points), grid.volume.sum()
