@@ -140,5 +140,5 @@ def test_dates_are_no_target_of_a_regression():
 
 def test_a_target_of_one_class_is_not_blamed_on_the_folds():
     for learner in (LogisticRegression(), Tuned(DecisionTreeClassifier())):
-        with pytest.raises(DataError, match="y has one class only, 'no', in all 40 rows"):
+        with pytest.raises(DataError, match="y has one class only, 'no'; cross"):
             risk.cross_validate(learner, X, np.full(40, "no"))

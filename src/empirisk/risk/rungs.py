@@ -32,6 +32,7 @@ from empirisk.risk.learner import learner_of
 from empirisk.risk.plans.plan import Plan
 from empirisk.risk.problem import Problem
 from empirisk.runtime.arrays import Array, Ints
+from empirisk.runtime.complaints import refuse_one_class
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import DataError, PlanError
 from empirisk.runtime.parallel import slices, stream
@@ -150,7 +151,7 @@ class SplitPath:
         self.present, y = np.arange(0), part.target
         if part.target is not None and problem.classes is not None:
             self.present, y = np.unique(part.target, return_inverse=True)
-            refuse_one_class(self.present, problem)
+            refuse_part_of_one_class(self.present, problem)
             self.learner = self.learner.for_classes(self.present)
         with of_all_rows(self.complaints):
             self.steps, X = fit_steps(estimator, part)
@@ -219,17 +220,13 @@ def default_values(estimator: Any, problem: Problem, n_train: int) -> Sequence[A
     )
 
 
-def refuse_one_class(present: Ints, problem: Problem) -> None:
-    """Raise an error where all rows, or those of a training part, are of one class."""
+def refuse_part_of_one_class(present: Ints, problem: Problem) -> None:
+    """Raise a PlanError where a training part has rows of one class only."""
     if len(present) < 2:
         assert problem.classes is not None
+        refuse_one_class(problem.classes, "a training part")
         label = problem.classes.tolist()[present[0]]
         others = np.count_nonzero(problem.target != present[0])
-        if others == 0:
-            raise DataError(
-                f"y has one class only, {label!r}, in all {problem.n} rows: to learn takes rows of "
-                "at least two classes"
-            )
         raise PlanError(
             f"a training part has rows of one class only ({label!r}); of all {problem.n} rows, "
             f"{others} of other classes: use fewer or stratified folds, or more rows of those "
@@ -262,7 +259,7 @@ def _split_predictions(
     """Held-out predictions of one split, a column for each value."""
     train, test = problem.rows(plan.train(s)), _safe_indexing(problem.X, plan.test(s))
     if train.target is not None and train.classes is not None:
-        refuse_one_class(np.unique(train.target), problem)
+        refuse_part_of_one_class(np.unique(train.target), problem)
     columns = []
     for value in values:
         check_deadline()

@@ -20,7 +20,7 @@ from empirisk.risk.learner import declared_axis
 from empirisk.risk.out_of_fold import OutOfFold, current_value
 from empirisk.risk.plans.plan import Plan
 from empirisk.risk.problem import Problem
-from empirisk.risk.rungs import refuse_one_class
+from empirisk.risk.rungs import refuse_part_of_one_class
 from empirisk.risk.work import Work
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.deadlines import check_deadline
@@ -58,7 +58,7 @@ class Refits:
         check_deadline()
         train = self.problem.rows(self.plan.train(s))
         if train.target is not None and train.classes is not None:
-            refuse_one_class(np.unique(train.target), self.problem)
+            refuse_part_of_one_class(np.unique(train.target), self.problem)
         if columns is not None:
             unit = train.unit
             if (unit == unit[0]).all():

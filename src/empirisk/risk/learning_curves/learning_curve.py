@@ -21,7 +21,7 @@ from empirisk.risk.learning_curves.risk_at_size import RiskAtSize
 from empirisk.risk.plans.fingerprints import digest
 from empirisk.risk.plans.plan import Plan
 from empirisk.risk.problem import Problem
-from empirisk.risk.rungs import refuse_one_class
+from empirisk.risk.rungs import refuse_part_of_one_class
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import DataError, ParameterError
@@ -211,7 +211,7 @@ def _split_losses(learner: Any, problem: Problem, split: Split) -> tuple[Floats,
         check_deadline()
         part = problem.rows(train)
         if part.classes is not None and part.target is not None:
-            refuse_one_class(np.unique(part.target), problem)
+            refuse_part_of_one_class(np.unique(part.target), problem)
         model = fit_foreign(learner, part, split.seed)
         held_out.append(_losses(model, problem, split.test))
         training.append(np.average(_losses(model, problem, train), weights=part.weight))
