@@ -31,7 +31,7 @@ from empirisk.runtime.arrays import Array, Floats, Ints, make_writable
 from empirisk.runtime.conversion import numbers
 from empirisk.runtime.errors import DataError, DataTypeError, ParameterError
 from empirisk.runtime.sparse_form import sparse_form
-from empirisk.runtime.targets import check_target
+from empirisk.runtime.targets import check_target, has_columns
 from empirisk.runtime.validation import check_fit, check_predict
 
 MOST_VALUES = 100
@@ -348,16 +348,18 @@ class KNeighbors(PathMixin, BaseEstimator):
     def _training_set(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Array, Floats, Any]:
         """Rows of positive weight, their targets or codes, weights, and the classes."""
         classifier = is_classifier(self)
+        # A learned metric, of one target, refuses several in its own words, and takes one column.
+        several = not classifier and (self.metric != "learned" or has_columns(y))
         self._refuse_graph(X)
         if not self._is_mixed:
             train = check_fit(
-                self, X, y, sample_weight, classifier=classifier, multi_output=not classifier,
+                self, X, y, sample_weight, classifier=classifier, multi_output=several,
                 allow_nan=self._allows_nan,
             )  # fmt: skip
             return train.X, train.y, train.sample_weight, train.classes
         X = table_of(X, self, reset=True, remedy=NAME_CATEGORIES)
         target, weight = check_target(
-            self, y, X, sample_weight, classifier=classifier, multi_output=not classifier
+            self, y, X, sample_weight, classifier=classifier, multi_output=several
         )
         rows, kept = MixedRows.of(X, "auto"), np.flatnonzero(weight > 0)
         rows, target, weight = rows[kept], target[kept], weight[kept]
