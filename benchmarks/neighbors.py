@@ -91,6 +91,31 @@ def knn_3_columns(quick: bool) -> Case:
     return search_case(2_000 if quick else 100_000, 500 if quick else 10_000, 3, tree)
 
 
+@benchmark("knn_by_pairs", target=Target(ratio=1), peer_repeats=2)
+def knn_by_pairs(quick: bool) -> Case:
+    """The ten nearest of 20,000 x 20 categories by Hamming's distance, which has no tree here."""
+    rng = np.random.default_rng(0)
+    n, m = (2_000, 500) if quick else (20_000, 4_000)
+    X, points = rng.integers(0, 4, (n, 20)) * 1.0, rng.integers(0, 4, (m, 20)) * 1.0
+
+    def ours() -> Floats:
+        learner = KNeighborsRegressor(10, metric="hamming", n_jobs=2)
+        return learner.fit(X, np.zeros(n)).kneighbors(points)[0]
+
+    def scikit_learn() -> Floats:
+        search = peers.NearestNeighbors(n_neighbors=10, metric="hamming", n_jobs=2)
+        return search.fit(X).kneighbors(points)[0]
+
+    return Case(
+        size=f"{n:,} x 20, {m:,} points, k = 10",
+        ours=ours,
+        peers={"scikit-learn": scikit_learn},
+        quality=Quality(
+            "largest difference of distances", 0.0, lambda a, b: float(np.max(np.abs(a - b)))
+        ),
+    )
+
+
 @benchmark("knn_all_k", target=Target(ratio=3), peer_repeats=1)
 def knn_all_k(quick: bool) -> Case:
     """All k from 1 to 100 by 10 folds at 20,000 x 10; GridSearchCV does 5 of them: 3 x 20 = 60."""

@@ -300,6 +300,15 @@ def test_means_and_covariances_that_are_written_are_those_of_the_density(kind):
         assert_allclose(drawn[labels == 1].mean(axis=0), means[1], rtol=0, atol=0.2)
 
 
+def test_components_that_are_written_are_those_of_the_picture():
+    mixture = GaussianMixture(1).fit(np.random.default_rng(0).normal(size=(40, 2)))
+    mixture.means_, mixture.covariances_ = np.array([[5.0, 5.0]]), np.array([[[4.0, 0], [0, 4.0]]])
+    ax = mixture.plot(share=0.9)
+    # Of two features the share 0.9 lies within sqrt(-2 log 0.1) = 2.15 standard deviations.
+    reach = np.abs(np.concatenate([line.get_xydata() for line in ax.lines]) - 5.0).max()
+    assert_allclose(reach, 2 * np.sqrt(-2 * np.log(0.1)), rtol=1e-3)  # of the points of the line
+
+
 def test_a_mixture_with_means_alone_says_what_is_missing():
     mixture = GaussianMixture(1)
     mixture.weights_, mixture.means_ = np.ones(1), np.zeros((1, 2))

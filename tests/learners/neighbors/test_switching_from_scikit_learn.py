@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from sklearn import neighbors as peers
+from sklearn.exceptions import DataConversionWarning
 from sklearn.metrics import pairwise_distances
 from sklearn.model_selection import cross_val_score
 from sklearn.multioutput import MultiOutputClassifier
@@ -137,7 +138,7 @@ def test_distances_by_pairs_are_scikit_learns(name, metric):
         assert_allclose(ours.predict(X[:10]), peer.predict(X[:10]), rtol=SUMMED)
 
 
-@pytest.mark.filterwarnings("ignore:Data was converted to boolean")
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("metric", TRUTH)
 def test_distances_of_truth_values_are_scikit_learns_and_of_ties_the_earlier_is_nearer(metric):
     rng = np.random.default_rng(0)
@@ -147,6 +148,16 @@ def test_distances_of_truth_values_are_scikit_learns_and_of_ties_the_earlier_is_
     assert_allclose(distances, peer.kneighbors(X[:20])[0], rtol=0, atol=LAST_BITS)
     every = pairwise_distances(X[:20], X[20:], metric=metric)
     assert_array_equal(rows, np.argsort(every, axis=1, kind="stable")[:, :5])
+
+
+def test_other_numbers_than_truths_are_said_once_to_be_one():
+    X, y, _ = data(n=60)
+    X[X < 0.3] = 0
+    with pytest.warns(DataConversionWarning, match="asks whether a cell is 0") as said:
+        distances, _ = KNeighborsRegressor(metric="jaccard").fit(X, y).kneighbors(X[:5])
+    assert len(said) == 1
+    wanted, _ = KNeighborsRegressor(metric="jaccard").fit(X != 0, y).kneighbors(X[:5] != 0)
+    assert_array_equal(distances, wanted)
 
 
 def test_parameters_of_a_distance_reach_it():

@@ -6,8 +6,10 @@ The names are scikit-learn's (`sklearn.metrics.pairwise_distances`), as are the 
 
 from dataclasses import dataclass, field
 from typing import Any, Self
+from warnings import warn
 
 import numpy as np
+from sklearn.exceptions import DataConversionWarning
 from sklearn.metrics import pairwise_distances
 
 from empirisk.learners.neighbors.searching import (
@@ -23,20 +25,16 @@ from empirisk.runtime.parallel import one_blas_thread
 
 DISTANCES_AT_ONCE = 2**21  # 16 MB
 WITHOUT_UNIT = ("braycurtis", "canberra", "correlation", "cosine")
+OF_TRUTHS = ("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
 BY_PAIRS = (
     *WITHOUT_UNIT,
-    "dice",
+    *OF_TRUTHS,
     "hamming",
     "haversine",
-    "jaccard",
     "nan_euclidean",
     "precomputed",
-    "rogerstanimoto",
-    "russellrao",
     "seuclidean",
-    "sokalsneath",
     "sqeuclidean",
-    "yule",
 )
 
 
@@ -62,6 +60,12 @@ class PairMetric:
                 "rows from each other, a square array without rows of weight 0"
             )
         found = cls(metric, params, unit if metric in WITHOUT_UNIT else 1.0)
+        if found.is_of_truths and not np.isin(X, (0, 1)).all():
+            warn(
+                f"metric={metric!r} asks whether a cell is 0, and X has other numbers than 0 and "
+                "1, which are one to it: give truths, or metric='hamming' for categories",
+                DataConversionWarning,
+            )
         try:
             found.between(X[:1], X[:2])
         except (TypeError, ValueError) as error:
@@ -77,6 +81,8 @@ class PairMetric:
             if (points < 0).any():
                 raise DataError("X has negative numbers, and metric='precomputed' takes distances")
             return points
+        if self.is_of_truths:
+            points, rows = points != 0, rows != 0
         with one_blas_thread():
             found = pairwise_distances(points, rows, metric=self.metric, **self.params)
         found[np.isnan(found)] = np.inf
@@ -92,6 +98,11 @@ class PairMetric:
 
     def search(self, X: Floats, algorithm: Algorithm, leaf_size: int) -> "PairSearch":
         return PairSearch(self.place(X), self)
+
+    @property
+    def is_of_truths(self) -> bool:
+        """Whether cells count as 0 or not, and nothing else of them."""
+        return isinstance(self.metric, str) and self.metric in OF_TRUTHS
 
     @property
     def scale(self) -> float:
