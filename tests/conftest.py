@@ -4,9 +4,13 @@ import gc
 import os
 import sys
 
+import numpy as np
 import pytest
 
 from shared_compiling import compile_once
+
+STATES: dict[int, dict] = {}
+"""Of the generators of modules, before their first test."""
 
 
 def pytest_collection():
@@ -43,3 +47,13 @@ def no_two_workers_compile_the_same(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         compile_once(patch, tmp_path_factory.getbasetemp().parent)
         yield
+
+
+@pytest.fixture(autouse=True)
+def no_number_depends_on_the_tests_before(request):
+    """Tests of a module share its generator, which each finds as the module left it."""
+    for name in ("rng", "RNG"):
+        shared = getattr(getattr(request.node, "module", None), name, None)
+        if isinstance(shared, np.random.Generator):
+            bits = shared.bit_generator
+            bits.state = STATES.setdefault(id(shared), bits.state)
