@@ -1,1 +1,1 @@
-"""Every claim of speed or accuracy, beside the peer, in one process: `python -m benchmarks`."""
+"""Every claim of speed or accuracy, beside the peer: `python -m benchmarks`."""

@@ -1,4 +1,4 @@
-"""Ours and the peers on the same data, in turn, in one process: quality first, ratio second.
+"""Ours and the peers on the same data, in turn: quality first, ratio second.
 
 Ours runs with one BLAS thread, each peer with one and with two; the peer's best median counts. The
 first call of each in the process is kept apart from the others; a peer that takes minutes has none.

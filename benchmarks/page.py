@@ -47,12 +47,13 @@ def benchmarks_page(entries: dict[str, Entry]) -> str:
 
 INTRODUCTION = """# Benchmarks
 
-Written by `python -m benchmarks all`. Ours and the peers run in turn, in one process, on the same
-data, with the same number of threads; a peer that uses BLAS runs with one and with two of its
-threads, and its better time counts. Answers are compared first: `equal by` says how, `seen` is the
-worst difference that was met, and where it is above the bound there is no ratio. The ratio is the
-median time of the best peer over ours; above 1 we are faster. A run in which other processes used
-more than a tenth of the machine is invalid, and said to be so."""
+Written by `python -m benchmarks all`. Ours and the peers run in turn, in one process (PyTorch and R
+have one of their own, and so has what is measured from a fresh start), on the same data; a peer
+that uses BLAS runs with one and with two of its threads, and its better time counts. Answers are
+compared first: `equal by` says how, `seen` is the worst difference that was met, and where it is
+above the bound there is no ratio. The ratio is the median time of the best peer over ours; above 1
+we are faster. A run in which other processes used more than a tenth of the machine is invalid, and
+said to be so."""
 
 FIRST = """Compiled code is made at the first call and kept on disk. `cold` is the first call in a
 fresh interpreter with an empty cache, `warm` the first call of a process whose cache is there, and

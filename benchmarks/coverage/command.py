@@ -1,8 +1,9 @@
 """`python -m benchmarks coverage [--settings PATTERN] [--sets N] [--n-jobs 2] [--quick]`.
 
 Draws training sets in every setting, counts how often the intervals contain the true risk, prints
-a line for each method, and writes docs/coverage.md. A setting whose result is kept in the folder,
-found by the same code from as many sets, is not run again: the certificate can be made in parts.
+a line for each method, and writes docs/coverage.md once every setting has its result. A setting
+whose result is kept in the folder, found by the same code from as many sets, is not run again: the
+certificate can be made in parts.
 """
 
 import argparse
@@ -51,9 +52,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     every = [kept(setting, options.folder) for setting in settings().values()]
     found = [result for result in every if result is not None]
     console.print(summary(found))
-    if not options.quick:
-        options.page.write_text(page(found, len(settings())), encoding="utf-8")
-        console.print(f"wrote {options.page}")
+    to = options.page or (PAGE if len(found) == len(settings()) else None)
+    if to is not None and not options.quick:
+        to.write_text(page(found, len(settings())), encoding="utf-8")
+        console.print(f"wrote {to}")
     return 0
 
 
@@ -109,7 +111,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--n-jobs", type=int, metavar="N", help="processes")
     parser.add_argument("--quick", action="store_true", help="small sets, few of them, no page")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where results are kept")
-    parser.add_argument("--page", type=Path, default=PAGE, help="the page to write")
+    parser.add_argument("--page", type=Path, help="to write; docs/coverage.md once all are kept")
     options = parser.parse_args(arguments)
     if options.sets is not None and options.sets < 2:
         parser.error(f"--sets is {options.sets}; give 2 or more")

@@ -246,10 +246,6 @@ def test_example_7_7_by_a_variance_of_each_class(means, separability, bayes_risk
     assert_allclose(norm.sf(2.0, means[0], np.sqrt(0.5)), bayes_risk, rtol=0, atol=5e-06)
 
 
-def test_the_between_covariance_of_the_first_example_is_1():
-    assert np.average((np.array([1.0, 3.0]) - 2) ** 2) == 1.0
-
-
 @pytest.mark.parametrize("n_classes", [2, 3, 4])
 def test_7_4_boundaries_are_linear(n_classes):
     X, y = sample(n_classes=n_classes)

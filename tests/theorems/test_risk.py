@@ -4,7 +4,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 from sklearn.model_selection import KFold, LeaveOneOut
 
-from empirisk import LinearRegression, Ridge, Tuned, risk
+from empirisk import BasisRegression, KNeighborsRegressor, LinearRegression, Ridge, Tuned, risk
 from tolerances import SUMMED
 
 
@@ -94,6 +94,18 @@ def test_training_risk_prefers_the_richest_model_and_honest_risk_need_not():
     order = np.argsort(path.complexity)
     assert (np.diff(path.training_risk[order]) <= 0).all()
     assert path.complexity[path.chosen] < path.complexity.max()
+
+
+def test_training_risk_picks_the_largest_degree_and_one_neighbour():
+    rng = np.random.default_rng(8)
+    X = rng.uniform(-1, 1, size=(60, 1))
+    y = np.sin(3 * X[:, 0]) + 0.5 * rng.normal(size=60)
+    degrees = Tuned(BasisRegression("polynomial"), values=range(1, 13), random_state=0).fit(X, y)
+    assert np.argmin(degrees.path_.training_risk) == 11
+    assert degrees.best_value_ < 12
+    neighbours = Tuned(KNeighborsRegressor(), values=range(1, 31), random_state=0).fit(X, y)
+    assert neighbours.path_.training_risk[0] == 0 < neighbours.path_.training_risk[1:].min()
+    assert neighbours.best_value_ > 1
 
 
 def test_optimism_of_least_squares_is_two_sigma_squared_d_over_n():

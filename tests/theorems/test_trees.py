@@ -31,6 +31,9 @@ def test_the_worked_splits_of_the_notes():
     assert np.log(2) * gain("entropy", (3, 1), (2, 4)) == pytest.approx(0.08630, abs=5e-6)  # nats
     assert gain("gini", (5, 2), (3, 0)) == pytest.approx(0.03429, abs=5e-6)
     assert np.log(2) * gain("entropy", (5, 2), (3, 0)) == pytest.approx(0.08161, abs=5e-6)
+    y = np.repeat([0, 1, 0, 1], [3, 1, 2, 4])
+    side = (np.arange(10) < 4)[:, None]
+    assert DecisionTreeClassifier().fit(side, y).score(side, y) == 0.7
     # The share of mistakes does not see a split after which both sides have one majority.
     assert gain("misclassification", (5, 2), (3, 0)) == pytest.approx(0.0, abs=1e-15)
 

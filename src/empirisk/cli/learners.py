@@ -57,8 +57,9 @@ WITH_FEWER_ROWS = (
     "RandomForestClassifier",
     "RandomForestRegressor",
 )
-"""No rivals by default of so many rows: where the others take minutes, neighbours look at all pairs
-of rows, linear trees fit a line at every split, and forests grow thousands of deep trees."""
+"""No rivals by default of so many rows: where the others take minutes, neighbours look at a large
+part of all pairs of rows, linear trees sum products of columns at every split, margin classifiers
+pass over the rows once for every step and penalty, and forests grow thousands of deep trees."""
 
 
 def show_learners(*, as_json: bool) -> None:

@@ -36,8 +36,9 @@ class ModelFile:
 def load(path: str | os.PathLike[str]) -> Any:
     """The model in a file that `save` wrote; its predictions are the same to the last bit.
 
-    No file can make it run anything: it makes only objects of this library's own classes. A file
-    that is damaged, altered or of another kind is a `DataError` that says what is wrong with it.
+    No file can make it run anything: it makes only objects of a closed list of classes, this
+    library's own and scikit-learn's Pipeline and splitters. A file that is damaged, altered or of
+    another kind is a `DataError` that says what is wrong with it.
 
     Parameters
     ----------

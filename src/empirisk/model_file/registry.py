@@ -149,7 +149,7 @@ HOMES = {
 # of cached fits is one of the machine that fitted.
 NOT_KEPT = {"RiskEstimate": ("table",), "Pipeline": ("memory",)}
 
-# Fitted attributes that stay behind: a model keeps no data row by row.
+# Fitted attributes that stay behind: what was found for each training row, and not asked again.
 ROW_BY_ROW = {
     "_draws",
     "_rows",

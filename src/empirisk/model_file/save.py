@@ -17,8 +17,10 @@ def save(model: Any, path: str | os.PathLike[str], *, meta: dict[str, Any] | Non
     """Write a model to a file that `load` reads; a file of that name is replaced at one stroke.
 
     The file is a zip archive of arrays and a manifest in JSON: no pickle, nothing that runs when
-    it is loaded. Equal models give equal bytes. It keeps no data row by row: the `risk_` of a
-    `Tuned` comes back without its losses.
+    it is loaded. Equal models give equal bytes. What was found for
+    each training row stays behind, such as the losses of the `risk_` of a `Tuned`; but learners
+    that answer from their training rows (neighbours, kernels, forests with `keep_members`) have
+    these in the file.
 
     Parameters
     ----------

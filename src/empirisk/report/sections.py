@@ -162,7 +162,7 @@ def table_section(seen: Table | None, target: str | None) -> Html:
 
 
 def notes_section(notes: Sequence[str]) -> Html:
-    """Notes of the reader, if there are any."""
+    """What was noted while the file was read, if anything."""
     items = [element("li", note) for note in notes]
     return section("Notes", element("ul", join(items))) if items else NOTHING
 

@@ -211,6 +211,9 @@ class PathMixin:
     """Parameters that are set where several values are tried, such as early stopping, which is off
     then: each value of the axis is to mean what it says."""
 
+    settings_as_candidate: ClassVar[Mapping[str, Any]] = {}
+    """Parameters that are set for `select` where they are None: neighbours are standardised."""
+
     freedom: ClassVar[Freedom] = None
     has_doubts: ClassVar[bool] = False
     """Whether its paths have `doubts`."""

@@ -43,7 +43,8 @@ def evaluate(
         classes a number a row, that of the larger label.
     X, y : rows that took no part in fitting or choosing the predictor
     loss : Loss or str, optional
-        "squared" for a regressor and "zero_one" for a classifier unless given. Or the name of a
+        The one at which the learner aims (`own_loss`), else "squared" for a regressor and
+        "zero_one" for a classifier, unless given. Or the name of a
         measure that is no mean of losses, such as "auc" or "f_score": see `measures.evaluate`.
     sample_weight, groups : arrays, optional
         A group is one independent observation.

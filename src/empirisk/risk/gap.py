@@ -100,7 +100,8 @@ def train_test_gap(
     X_train, y_train : the rows it was fitted to
     X_test, y_test : rows that took no part in fitting or choosing it
     loss : Loss or str, optional
-        "squared" for a regressor and "zero_one" for a classifier unless given.
+        The one at which the learner aims (`own_loss`), else "squared" for a regressor and
+        "zero_one" for a classifier, unless given.
     train_weight, test_weight : arrays, optional
         Weights of the rows.
     groups : array, optional

@@ -63,7 +63,8 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):
         on all rows with the same draws as the others and judged by the members that did not draw a
         row; the chosen one is not fitted again. All are in memory until then.
     loss : Loss or str, optional
-        "squared" for a regressor and "zero_one" for a classifier unless given.
+        The one at which the learner aims (`own_loss`), else "squared" for a regressor and
+        "zero_one" for a classifier, unless given.
     rule : {"best", "one_se"}
         The value of least risk, or the simplest within one standard error of it.
     n_jobs : int, optional

@@ -18,7 +18,7 @@ MOST_NUMBERS = 2**22  # 32 MB, however long a point is
 
 @dataclass(frozen=True, eq=False)
 class Descent:
-    """The result of every solver.
+    """The result of a descent.
 
     Attributes
     ----------

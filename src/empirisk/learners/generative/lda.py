@@ -62,9 +62,10 @@ class LinearDiscriminantAnalysis(
         is nearly singular; with shrinkage by its eigenvectors, which serve every s. The rule is
         the same. "svd" and "lsqr", names of scikit-learn's, are read as "auto".
     shrinkage : float between 0 and 1, "auto", "oas", or None
-        s above. None is 0. With 1 the rule is that of the nearest class mean. By "auto" each class
-        is shrunken as Ledoit & Wolf (2004) say, its columns scaled to unit variance, before the
-        classes are pooled; by "oas" the same as Chen and others (2010) say, for Gaussian rows.
+        s above. None is 0. With 1 and equal priors the rule is that of the nearest class mean. By
+        "auto" each class is shrunken as Ledoit & Wolf (2004) say, its columns scaled to unit
+        variance, before the classes are pooled; by "oas" the same as Chen and others (2010) say,
+        for Gaussian rows.
     priors : array-like of shape (n_classes,), optional
         The shares pi_k; by default the weighted frequencies of the classes.
     n_components : int, optional

@@ -33,12 +33,12 @@ class RegularizedDiscriminantAnalysis(GaussianClassifier):
         A_k     = alpha S_k + (1 - alpha) S
         Sigma_k = (1 - delta) A_k + delta (trace A_k / p) I.
 
-    (alpha, delta) = (1, 0) is quadratic, (0, 0) linear discriminant analysis, (0, 1) the rule of
-    the nearest class mean. S_k and S are those of maximum likelihood.
+    (alpha, delta) = (1, 0) is quadratic, (0, 0) linear discriminant analysis, (0, 1) with
+    equal priors the rule of the nearest class mean. S_k and S are those of maximum likelihood.
 
     Complexity axis: `alpha` and `delta`, a tuple of both; richer is a larger alpha, and a smaller
     delta among equal ones. `Tuned(RegularizedDiscriminantAnalysis())` chooses among 10 x 10 points,
-    `values=[(alpha, delta), ...]` gives others.
+    90 where a covariance has no inverse without delta; `values=[(alpha, delta), ...]` gives others.
 
     Features that are missing (NaN) when it predicts are left out by the marginal densities of the
     others. Training rows must be complete; others are left out, with a warning.

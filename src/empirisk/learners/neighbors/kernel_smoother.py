@@ -38,7 +38,7 @@ DENSE = 2**21  # weights in one block
 
 
 class KernelSmoother(KeptRowsMixin, PathMixin, BaseEstimator):
-    """Local fits: `targets_` are the columns that are averaged, numbers or class indicators."""
+    """Local fits: averages of y about each x, of numbers or of the indicators of classes."""
 
     axis: ClassVar[Axis | None] = Axis(("bandwidth",), larger="simpler", scale="log")
     feature_scaling: ClassVar[Literal["each", "common"] | None] = "each"

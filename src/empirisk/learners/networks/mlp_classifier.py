@@ -31,7 +31,8 @@ class MLPClassifier(ClassifierNetwork, MLP):
     solver : {"adam", "sgd", "lbfgs"}
         Adam; gradient descent with momentum; L-BFGS over all rows, for small data.
     alpha : float
-        Of the penalty on the weights (not on biases), divided by the number of rows.
+        Of the penalty on the weights (not on biases), divided by the number of rows, or the sum
+        of their weights.
     batch_size : int or "auto"
         Rows of a minibatch; "auto" is min(200, n).
     learning_rate : {"constant", "invscaling", "adaptive"} or solvers.Decaying

@@ -48,7 +48,8 @@ def out_of_bag(
     X, y
         The rows it was fitted on, in the same order.
     loss : Loss or str, optional
-        "squared" for a regressor and "zero_one" for a classifier unless given. Or the name of a
+        The one at which the learner aims (`own_loss`), else "squared" for a regressor and
+        "zero_one" for a classifier, unless given. Or the name of a
         measure, such as "auc" or "f_score", of the out-of-bag scores of all rows together.
     sample_weight : array, optional
     groups : array, optional

@@ -65,7 +65,7 @@ def importance(
         by one permutation. "correlated" finds groups of columns that go together, with
         `correlated_features(X)`.
     loss : Loss or str, optional
-        As in `evaluate`: "squared" for a regressor and "zero_one" for a classifier unless given; a
+        As in `evaluate`, unless given the one at which the learner aims or the usual one; a
         measure by its name, such as "auc", whose fall is the importance.
     n_repeats : int
         How many permutations.

@@ -136,7 +136,8 @@ def optimism(
     learner : estimator, ours or not
     X, y : the training rows
     loss : Loss or str, optional
-        Any; "squared" for a regressor and "zero_one" for a classifier unless given.
+        Any; the one at which the learner aims (`own_loss`), else "squared" for a regressor and
+        "zero_one" for a classifier, unless given.
     method : {"auto", "closed_form", "bootstrap"}
     noise_variance : float, optional
         sigma^2 of a regression. Unless given it is the residual sum of squares over n - df in

@@ -64,7 +64,8 @@ def bootstrap_632plus(
     plus : bool
         Whether the weight w takes account of overfitting.
     loss : Loss or str, optional
-        "squared" for a regressor and "zero_one" for a classifier unless given.
+        The one at which the learner aims (`own_loss`), else "squared" for a regressor and
+        "zero_one" for a classifier, unless given.
     n_resamples : int
     sample_weight, groups : arrays, optional
         A row of weight w is w copies of it, and one observation in the draw; groups are drawn as a
