@@ -73,7 +73,8 @@ class Axis:
         if not (isinstance(self.params, tuple) and self.params):
             raise ParameterError(f"params is {self.params!r}; give names in a tuple: ('alpha',)")
         each = (self.larger,) if isinstance(self.larger, str) else self.larger
-        if not (set(each) <= {"simpler", "richer"} and len(each) in (1, len(self.params))):
+        wanted = 1 if isinstance(self.larger, str) else len(self.params)
+        if not (set(each) <= {"simpler", "richer"} and len(each) == wanted):
             raise ParameterError(
                 f"larger is {self.larger!r}; give 'simpler' or 'richer', what a larger value makes "
                 "of the learner, or a tuple with one of them for each parameter"
@@ -203,6 +204,10 @@ class PathMixin:
     feature_scaling: ClassVar[Literal["each", "common"] | None] = None
     """What predictions do not depend on: "each", the unit of every single feature (at the default
     parameters); "common", one unit for all features, once the axis is tuned; None, neither."""
+
+    takes_groups: ClassVar[bool] = False
+    """Whether `fit_path` also takes `groups`, the codes of the training rows' groups or None, which
+    what it draws or holds out by itself leaves whole; `fit` takes them too."""
 
     takes_fold_design: ClassVar[bool] = False
     """Whether `out_of_fold` also takes a `FoldDesign`: rows that each fold encodes by itself."""

@@ -155,20 +155,25 @@ def share_out(
 
 def takes_weights(estimator: Any) -> bool:
     """Whether `fit` takes the weights of rows."""
-    return hasattr(estimator, "fit") and has_fit_parameter(estimator, "sample_weight")
+    return _takes(estimator, "sample_weight")
+
+
+def _takes(estimator: Any, argument: str) -> bool:
+    return hasattr(estimator, "fit") and has_fit_parameter(estimator, argument)
 
 
 def _fit_arguments(model: Any, problem: Problem) -> dict[str, Any]:
     arguments: dict[str, Any] = {}
-    if problem.groups is not None and has_fit_parameter(model, "groups"):
-        arguments["groups"] = problem.groups
+    last, learner = model.steps[-1] if isinstance(model, Pipeline) else ("", model)
+    if problem.groups is not None and _takes(learner, "groups"):
+        arguments[f"{last}__groups" if last else "groups"] = problem.groups
     if not problem.weighted:
         return arguments
     if isinstance(model, Pipeline):
         takers = [name for name, step in model.steps if takes_weights(step)]
-        if model.steps[-1][0] not in takers:
-            _refuse_weights(model.steps[-1][1])
-        return {f"{name}__sample_weight": problem.weight for name in takers}
+        if last not in takers:
+            _refuse_weights(learner)
+        return arguments | {f"{name}__sample_weight": problem.weight for name in takers}
     if not takes_weights(model):
         _refuse_weights(model)
     return {**arguments, "sample_weight": problem.weight}

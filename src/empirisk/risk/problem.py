@@ -173,9 +173,10 @@ class Problem:
                 f"{OUT_OF_BAG!r} is for Tuned and risk.cross_validate of a bagged ensemble"
             )
         given = isinstance(cv, Iterable) and not hasattr(cv, "split")
+        X = np.empty((self.n, 0)) if self.X is None and self.y is None else self.X
         return Plan.of(
             _without_dropped(cv, self.kept) if given and self.kept is not None else cv,
-            self.X,
+            X,
             self.y,
             sample_weight=self.weight,
             groups=self.groups,

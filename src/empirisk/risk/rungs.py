@@ -39,6 +39,7 @@ from empirisk.runtime.parallel import slices, stream
 from empirisk.runtime.progress import track
 
 BLOCK_NUMBERS = 2**17  # predictions in one block: 1 MB of float64 stays in the cache
+GRID_SEED = 0  # of steps before the learner that draw: a grid is the same every time
 
 
 def rows_per_block(n_values: int, n_classes: int) -> int:
@@ -154,10 +155,11 @@ class SplitPath:
             refuse_part_of_one_class(self.present, problem)
             self.learner = self.learner.for_classes(self.present)
         with of_all_rows(self.complaints):
-            self.steps, X = fit_steps(estimator, part)
+            self.steps, X = fit_steps(estimator, part, seed)
             design = self.learner.design(X) if part.design is None else part.design
+        groups = {"groups": part.group} if self.learner.takes_groups else {}
         self.path: Path = self.learner.fit_path(
-            design, y, part.weight, values, n_classes=len(self.present)
+            design, y, part.weight, values, n_classes=len(self.present), **groups
         )
 
     def predict(self, rows: Ints, output: Output) -> Array:
@@ -196,18 +198,25 @@ def of_all_rows(look: Callable[[], Any]) -> Iterator[None]:
 def design_of(estimator: Any, problem: Problem) -> Any:
     """X as the learner meets it behind the steps before it, fitted on all rows of the problem."""
     with problem.counting_rows():
-        return learner_of(estimator).design(fit_steps(estimator, problem)[1])
+        return learner_of(estimator).design(fit_steps(estimator, problem, GRID_SEED)[1])
 
 
-def fit_steps(estimator: Any, problem: Problem) -> tuple[list[Any], Any]:
-    """The steps before the learner, fitted with weights where they take them, and X behind them."""
+def fit_steps(estimator: Any, problem: Problem, seed: int | None) -> tuple[list[Any], Any]:
+    """The steps before the learner and X behind them, both as `Pipeline.fit` has them.
+
+    Weights, if there are any, go to the steps that take them.
+    """
     steps, X = [], problem.X
     for _, transformer in estimator.steps[:-1] if isinstance(estimator, Pipeline) else ():
         if transformer is None or transformer == "passthrough":
             continue
-        fitted = clone(transformer)
-        weight = {"sample_weight": problem.weight} if takes_weights(fitted) else {}
-        X = fitted.fit(X, problem.y, **weight).transform(X)
+        fitted = seeded(clone(transformer), seed)
+        is_weighted = problem.weighted and takes_weights(fitted)
+        weight = {"sample_weight": problem.weight} if is_weighted else {}
+        if hasattr(fitted, "fit_transform"):  # of a TargetEncoder it is not fit, then transform
+            X = fitted.fit_transform(X, problem.y, **weight)
+        else:
+            X = fitted.fit(X, problem.y, **weight).transform(X)
         steps.append(fitted)
     return steps, X
 

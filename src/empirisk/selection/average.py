@@ -10,11 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from empirisk.risk.axis import Axis
 from empirisk.risk.foreign import at_value, fit_foreign
+from empirisk.risk.learner import learner_of
 from empirisk.risk.plans.plan import Plan
 from empirisk.risk.problem import Problem
 from empirisk.runtime.arrays import Array
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import parallel
+from empirisk.runtime.streams import spawn
 
 
 class _FoldAverage(BaseEstimator):
@@ -26,6 +28,9 @@ class _FoldAverage(BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """The models are fitted already; there is nothing to do."""
         return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return len(self.models) > 0
 
     @property
     def n_features_in_(self) -> int:
@@ -54,7 +59,10 @@ class FoldAverageDensity(_FoldAverage):
 
 
 class FoldAverageClassifier(ClassifierMixin, _FoldAverage):
-    """The mean of the fold models' probabilities; a vote where they give none."""
+    """The mean of the fold models' probabilities; a vote where they give none.
+
+    Models that aim at a loss of their own, such as a matrix of costs, vote for what they predict.
+    """
 
     def __init__(self, models: Any = (), classes: Any = ()) -> None:
         super().__init__(models)
@@ -69,11 +77,18 @@ class FoldAverageClassifier(ClassifierMixin, _FoldAverage):
         return np.mean([self._probabilities(model, X) for model in self.models], axis=0)
 
     def predict(self, X: Any) -> Array:
-        return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+        if getattr(learner_of(self.models[0]), "own_loss", None) is None:
+            scores = self.predict_proba(X)
+        else:
+            scores = np.mean([self._votes(model, X) for model in self.models], axis=0)
+        return self.classes_[np.argmax(scores, axis=1)]
+
+    def _votes(self, model: Any, X: Any) -> Array:
+        return (np.asarray(model.predict(X))[:, None] == self.classes_).astype(float)
 
     def _probabilities(self, model: Any, X: Any) -> Array:
         if not hasattr(model, "predict_proba"):
-            return (np.asarray(model.predict(X))[:, None] == self.classes_).astype(float)
+            return self._votes(model, X)
         found = np.asarray(model.predict_proba(X))
         full = np.zeros((len(found), len(self.classes_)))
         full[:, np.searchsorted(self.classes_, model.classes_)] = found
@@ -88,6 +103,7 @@ def average_folds(
     plan: Plan,
     *,
     n_jobs: int | None = None,
+    seed: int,
 ) -> FoldAverageRegressor | FoldAverageClassifier | FoldAverageDensity:
     """Fit the estimator at one value on each training part and average the models."""
     if problem.loss.output not in ("value", "probability", "density"):
@@ -95,8 +111,10 @@ def average_folds(
             f"models of {problem.loss.output!r} have no average: choose refit='train' or 'all'"
         )
 
+    seeds = spawn(seed, plan.n_splits)  # as the engine has them
+
     def fit(s: int) -> Any:
-        return fit_foreign(at_value(estimator, axis, value), problem.rows(plan.train(s)), None)
+        return fit_foreign(at_value(estimator, axis, value), problem.rows(plan.train(s)), seeds[s])
 
     models = parallel(fit, range(plan.n_splits), n_jobs=n_jobs)
     if problem.loss.output == "density":

@@ -187,7 +187,7 @@ def select(
         model = _fit(rivals[name], chosen, train, plan, refit, n_jobs, fit_seed)
         certified = certify(model, parts.test, loss=loss, level=level, time_order=parts.time_order)
         if refit == "all":
-            model = _fit(rivals[name], chosen, problem, plan, refit, n_jobs, fit_seed)
+            model = _fit(rivals[name], chosen, parts.whole, plan, refit, n_jobs, fit_seed)
             certified = certified.of_the_procedure()
         training_risk = mean_loss(model, problem if refit == "all" else train)
     return Selection(
@@ -273,6 +273,7 @@ def _nested(
     looked = expected.value if expected.uncorrected is None else expected.uncorrected
     return replace(
         found,
+        rule=expected.rule,
         chosen_among=expected.chosen_among,
         corrected=True,
         uncorrected=looked,
@@ -291,5 +292,7 @@ def _fit(
     """The candidate at its chosen value, fitted on the problem or averaged over the folds."""
     estimator = along_axis(estimator, choice.axis)
     if refit == "average":
-        return average_folds(estimator, choice.axis, choice.value, problem, plan, n_jobs=n_jobs)
+        return average_folds(
+            estimator, choice.axis, choice.value, problem, plan, n_jobs=n_jobs, seed=seed
+        )
     return fit_foreign(at_value(estimator, choice.axis, choice.value), problem, seed)

@@ -8,7 +8,7 @@ import numpy as np
 from empirisk.losses import Loss
 from empirisk.risk.cross_validation import evaluate
 from empirisk.risk.estimate import RiskEstimate
-from empirisk.risk.plans.dealing import copies_of_rows, units_of
+from empirisk.risk.plans.dealing import copies_of_rows
 from empirisk.risk.plans.plan import Plan
 from empirisk.risk.plans.splitters import kind_of
 from empirisk.risk.problem import Problem
@@ -21,8 +21,9 @@ FEW_COPIES = 0.2
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """The rows that train, with the plan of their folds, and the rows that take no part."""
+    """All rows, those that train, with the plan of their folds, and those that take no part."""
 
+    whole: Problem
     train: Problem
     plan: Plan
     test: Problem
@@ -37,22 +38,22 @@ def set_aside(
     counted = cv is None or isinstance(cv, int | np.integer)
     time_order = is_in_time_order(cv)
     together = not time_order and copies_stay_together(problem)
-    if together:
-        problem = with_copies_as_groups(problem)
-    split = problem.holdout(
+    dealt = with_copies_as_groups(problem) if together else problem
+    split = dealt.holdout(
         test_size,
         random_state=split_seed,
         keep_copies_together=together,
         time_order=time_order,
     )
-    train = problem.rows(split.train(0))
+    whole = dealt if counted else problem  # given folds may have copies on both sides
+    train = whole.rows(split.train(0))
     plan = train.plan(
         cv,
         random_state=fold_seed if counted else None,
         keep_copies_together=together and counted,
     )
     test_rows = split.test(0) if problem.kept is None else problem.kept[split.test(0)]
-    return Parts(train, plan, problem.rows(split.test(0)), test_rows, time_order)
+    return Parts(whole, train, plan, dealt.rows(split.test(0)), test_rows, time_order)
 
 
 def is_in_time_order(cv: Any) -> bool:
@@ -83,8 +84,7 @@ def with_copies_as_groups(problem: Problem) -> Problem:
 
     Where few rows have copies it makes no difference, and rows remain what intervals count.
     """
-    units = units_of(problem.X, problem.group, keep_copies_together=True)
-    assert units is not None
+    units = copies_of_rows(problem.X)
     few = len(np.unique(units)) > (1 - FEW_COPIES) * len(np.unique(problem.unit))
     return problem if few else replace(problem, groups=units)
 
@@ -93,7 +93,10 @@ def copies_stay_together(problem: Problem) -> bool:
     """Equal rows stay in one fold, unless the table is so coarse that they are all there is.
 
     With fewer than ten distinct rows a fold, keeping them together would leave whole cells of the
-    table unseen in training.
+    table unseen in training. Who gives groups has said what stays together: rows that groups share
+    would join these, in the end to one.
     """
+    if problem.groups is not None:
+        return False
     distinct = len(np.unique(copies_of_rows(problem.X)))
     return DISTINCT_IN_A_FOLD * FOLDS <= distinct < problem.n

@@ -235,7 +235,8 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The learner's own score, as scikit-learn defines it."""
         check_is_fitted(self)
-        return self.best_estimator_.score(X, y, sample_weight)
+        weight = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return self.best_estimator_.score(X, y, **weight)
 
     @property
     def classes_(self) -> Array:

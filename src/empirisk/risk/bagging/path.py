@@ -58,6 +58,7 @@ class BaggedPathMixin(PathMixin):
 
     freedom: ClassVar[Freedom] = "smoother"
     shares_path: ClassVar[bool] = False
+    takes_groups: ClassVar[bool] = True
 
     @property
     def own_plan(self) -> str | None:
@@ -80,13 +81,20 @@ class BaggedPathMixin(PathMixin):
         raise NotImplementedError
 
     def fit_path(
-        self, X: Any, y: Any, sample_weight: Floats, values: Sequence[Any], *, n_classes: int
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Floats,
+        values: Sequence[Any],
+        *,
+        n_classes: int,
+        groups: Ints | None = None,
     ) -> Path:
         """An ensemble at each value, with the same draws."""
         rivals = same_draws(self, values)
         for rival in rivals:
             check_deadline()
-            rival.fit_design(X, y, sample_weight, None, n_classes=n_classes)
+            rival.fit_design(X, y, sample_weight, groups, n_classes=n_classes)
         return BaggedPath(rivals)
 
     def out_of_fold(

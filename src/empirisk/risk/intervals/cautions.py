@@ -47,7 +47,7 @@ def cautions(table: LossTable, *, is_exact: bool = False) -> tuple[str, ...]:
         found.append(f"{what} are few for {df:.3g} effective parameters")
     if np.isinf(table.bounds[1]) and has_heavy_tail(table.losses):
         found.append(HEAVY_TAIL)
-    if table.is_share and (table.moved[0] > FAR or table.moved[1] > 1):
+    if table.is_share and (table.moved[0] > FAR or abs(table.moved[1]) > 1):
         found.append(NEAR_A_CONSTANT)
     if table.kind == "time":
         found.append("rows in time order depend on one another, which it does not allow for")

@@ -215,7 +215,7 @@ def widening(table: LossTable) -> float:
     """lam: how many times the error of independent rows the error of their mean is."""
     both, shift = table.moved
     if table.is_share:
-        both, shift = min(both, MOST_MOVED), min(shift, MOST_MOVED)
+        both, shift = min(both, MOST_MOVED), min(abs(shift), MOST_MOVED)
     return float(np.hypot(max(_by_losses(table), both), shift))
 
 

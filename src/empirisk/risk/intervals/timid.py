@@ -32,11 +32,11 @@ def is_penalised(estimator: Any) -> bool:
 def are_timid(log_losses: Floats, y: Ints, weight: Floats) -> bool:
     """Whether log-odds of two classes, longer about those of the shares, had less log loss.
 
-    The loss -log p of the class y has told all: p is exp(-loss).
+    The loss -log p of the class y has told all: p is exp(-loss). Losses of 0 tell nothing.
     """
     share = weight / weight.sum()
     positive = float(share @ y)
-    if not 0 < positive < 1:
+    if not (0 < positive < 1 and log_losses.any()):
         return False
     sign, base = 2.0 * y - 1, np.log(positive / (1 - positive))
     p = np.clip(np.exp(-log_losses), np.finfo(float).eps, 1 - np.finfo(float).eps)

@@ -77,6 +77,8 @@ def _refuse_shared_group(train: Ints, test: Ints, groups: Ints, s: int) -> None:
 def _in_order(part: Any, n: int, s: int) -> Ints:
     """Row numbers or a mask, as row numbers in order, each of them once."""
     part = np.asarray(part)
+    if part.ndim != 1:
+        raise PlanError(f"split {s} has a part of shape {part.shape}; give its rows as a list")
     if part.dtype == bool:
         if part.shape != (n,):
             raise PlanError(f"split {s}: a mask of shape {part.shape} for {n} rows")

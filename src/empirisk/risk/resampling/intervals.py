@@ -70,7 +70,8 @@ def bca(value: Floats, replicates: Floats, left_out: Floats, level: float) -> En
 def acceleration(left_out: Floats) -> Floats:
     """How fast the standard error changes with the value, from the jackknife; 0 without spread."""
     scaled = np.ldexp(left_out, -np.frexp(np.abs(left_out).max(axis=0))[1])
-    d = scaled.mean(axis=0) - scaled
+    # Where all are equal their mean may be another number, by rounding.
+    d = np.where(np.ptp(scaled, axis=0) > 0, scaled.mean(axis=0) - scaled, 0.0)
     largest = np.abs(d).max(axis=0)
     d /= np.where(largest > 0, largest, 1.0)
     squares = np.square(d).sum(axis=0)

@@ -220,6 +220,7 @@ class Judge:
             split=np.zeros(len(losses), dtype=np.int64),
             n_train=(1 - np.exp(-1)) * self.problem.n,
             kind="out_of_bag",
+            how="each row is judged by models that did not see it",
             bounds=(0.0, 1.0),
         )
 

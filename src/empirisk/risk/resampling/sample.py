@@ -8,10 +8,11 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import _num_samples, column_or_1d
+from sklearn.utils.validation import _num_samples
 
 from empirisk.compiled.resampling import nested_counts, resample_counts, resample_rows
 from empirisk.data.table import Table
+from empirisk.risk.plans.groups import group_codes, group_labels
 from empirisk.runtime.arrays import Array, Floats, Ints, takes_rows
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.targets import check_weights
@@ -53,7 +54,7 @@ class Sample:
         several = isinstance(data, tuple)
         parts = tuple(_part(part) for part in (data if several else (data,)))
         sizes = [_num_samples(part) for part in parts]
-        unit = None if groups is None else column_or_1d(groups)
+        unit = None if groups is None else group_labels(groups)
         if len({*sizes, *([] if unit is None else [len(unit)])}) != 1:
             raise DataError(
                 f"the data have {' and '.join(map(str, sizes))} rows"
@@ -65,8 +66,7 @@ class Sample:
             kept = np.flatnonzero(weight > 0)
             parts = tuple(_safe_indexing(part, kept) for part in parts)
             weight, unit = weight[kept], None if unit is None else unit[kept]
-        if unit is not None:
-            unit = np.unique(unit, return_inverse=True)[1].reshape(-1)
+        unit = group_codes(unit, _num_samples(parts[0]))
         n = _num_samples(parts[0]) if unit is None else int(unit.max(initial=-1)) + 1
         if n < 2:
             what = "row" if unit is None else "group"

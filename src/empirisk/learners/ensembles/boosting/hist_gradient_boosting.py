@@ -58,6 +58,7 @@ class HistGradientBoosting(PathMixin, BaseEstimator):
     axis: ClassVar[Axis | None] = Axis(("max_iter",), larger="richer", scale="integer")
     feature_scaling: ClassVar[Literal["each", "common"] | None] = "each"
     settings_along_axis: ClassVar[dict[str, Any]] = {"early_stopping": False}
+    takes_groups: ClassVar[bool] = True
 
     loss: Any
     max_iter: int
@@ -146,7 +147,14 @@ class HistGradientBoosting(PathMixin, BaseEstimator):
         return rounds_grid(checked_rounds(self.max_iter, "max_iter"))
 
     def fit_path(
-        self, X: Any, y: Array, sample_weight: Floats, values: Sequence[Any], *, n_classes: int
+        self,
+        X: Any,
+        y: Array,
+        sample_weight: Floats,
+        values: Sequence[Any],
+        *,
+        n_classes: int,
+        groups: Ints | None = None,
     ) -> BoostedPath:
         """All values from one fit to the largest of them.
 
@@ -168,7 +176,7 @@ class HistGradientBoosting(PathMixin, BaseEstimator):
         )
         self._seed = spawn(self.random_state, 1)[0]
         early = wanted == [self.max_iter] and stops_early(self, len(y))
-        grown = self._boosted(table, max(wanted), early)
+        grown = self._boosted(table, max(wanted), early, groups)
         same = not (early or table.weighted)  # `fit` has bins of about the same weight
         return BoostedPath(self, grown, values, n_classes, same_as_fit=same)
 
