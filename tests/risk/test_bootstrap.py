@@ -329,3 +329,9 @@ def test_read_only_strided_and_fortran_arrays_give_the_same():
     for data in (frozen, X[:, :2], np.asfortranarray(X[:, :2]), X[:, :2].tolist()):
         found = bootstrap(data, "std", n_resamples=50, random_state=0).replicates
         assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("groups", [[1.0, np.nan, np.nan, 2.0], ["a", None, "b", "b"]])
+def test_rows_without_a_group_are_refused(groups):
+    with pytest.raises(DataError, match="row 1 has no group"):
+        bootstrap([1.0, 2.0, 3.0, 4.0], np.mean, groups=groups)

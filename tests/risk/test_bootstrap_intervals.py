@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from empirisk.risk.resampling.bootstrap import bootstrap
-from empirisk.risk.resampling.intervals import mean_and_spread, order_quantile
+from empirisk.risk.resampling.intervals import acceleration, mean_and_spread, order_quantile
 from tolerances import SUMMED
 
 METHODS = ("percentile", "basic", "bca", "studentised")
@@ -146,3 +146,8 @@ def test_intervals_for_a_skewed_mean_cover():
     assert 0.87 < share["studentised"] < 0.93
     assert 0.84 < share["bca"] < 0.92
     assert share["studentised"] > share["bca"] > share["basic"]
+
+
+def test_equal_values_have_no_acceleration():
+    for n in range(2, 40):
+        assert acceleration(np.full((n, 1), 0.1))[0] == 0

@@ -10,6 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
+import empirisk
 from empirisk import LinearDiscriminantAnalysis, Plan, Ridge, compare, select
 from empirisk.risk import bounds, cross_validate, evaluate
 from empirisk.risk.estimate import RiskEstimate
@@ -378,3 +379,15 @@ def test_levels_and_sides_that_make_no_sense_are_refused():
         bounds.empirical_bernstein(mistakes(0, 1))
     with pytest.raises(DataError, match="not finite"):
         bounds.hoeffding(estimate([0.0, np.inf], bounds=(0.0, np.inf)))
+
+
+@pytest.mark.parametrize("cell", ["level", "hole"])
+def test_trees_that_part_levels_or_missing_values_are_not_counted(cell):
+    draw = np.random.default_rng(0)
+    X = draw.integers(0, 6, size=(100, 1)) * 1.0
+    labels = np.isin(X[:, 0], [0, 3, 4])
+    if cell == "hole":
+        X[0] = np.nan
+    tree = empirisk.DecisionTreeClassifier(categorical_features=[0] if cell == "level" else None)
+    with pytest.raises(ParameterError, match="categories or has missing values"):
+        bounds.vc(tree.fit(X, labels), X, labels)

@@ -105,3 +105,10 @@ def test_too_few_rows_to_resample():
             DummyRegressor(), np.zeros((3, 1)), [1.0, 2.0, 4.0], n_resamples=15, random_state=seed
         )
         assert not np.isnan([*few.parts.values(), *few.standard_error.values()]).any()
+
+
+def test_a_single_class_has_nothing_to_decompose():
+    with pytest.raises(DataError, match="one class only"):
+        bootstrap_bias_variance(
+            empirisk.DecisionTreeClassifier(), np.ones((9, 1)), np.zeros(9, dtype=int)
+        )

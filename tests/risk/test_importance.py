@@ -336,3 +336,14 @@ def test_the_units_of_y_do_not_matter_where_their_squares_are_numbers(how, scale
     for name in ("values", "standard_error", "interval", "permutation_error"):
         # Sums of 120 losses, each rounded once more by the units.
         assert_allclose(getattr(far, name) / scale**2, getattr(plain, name), rtol=1e-11)
+
+
+@pytest.mark.parametrize("loss", ["log", "auc"])
+def test_importances_have_no_caution_for_probabilities_that_are_not_timid(loss):
+    draw = np.random.default_rng(0)
+    X = draw.normal(size=(200, 2))
+    labels = (X[:, 0] + draw.normal(size=200) > 0).astype(int)
+    found = importance(
+        LogisticRegression(C=100.0), X, labels, how="retrain", loss=loss, random_state=0
+    )
+    assert "too near to one another" not in str(found)

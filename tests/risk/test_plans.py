@@ -220,3 +220,8 @@ def test_rare_classes_are_spread_over_the_folds():
     assert len(set(plan.fold[0][rare == 1])) == 3
     sizes = np.bincount(plan.fold[0])
     assert sizes.max() - sizes.min() <= 1
+
+
+def test_a_part_that_is_no_list_of_rows_is_refused():
+    with pytest.raises(PlanError, match="give its rows as a list"):
+        Plan.of([([0, 1], 3)], np.zeros((4, 1)), np.zeros(4))

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import LinearRegression as Foreign
 from sklearn.model_selection import TimeSeriesSplit
 
-from empirisk import LinearDiscriminantAnalysis, LinearRegression, Plan, risk
+from empirisk import PCA, LinearDiscriminantAnalysis, LinearRegression, Plan, risk
 from empirisk.risk.intervals import refits
 from empirisk.risk.intervals.refits import paired
 from empirisk.runtime.errors import ParameterError, PlanError
@@ -169,3 +169,9 @@ def test_no_loss_and_too_few_rows_have_no_interval(method):
     few = risk.cross_validate(LinearRegression(), X[:7, :1], y[:7], cv=2, method=method)
     assert few.interval is None
     assert "few" in few.reason or "3 folds" in few.reason
+
+
+def test_halves_of_rows_without_labels_are_judged():
+    rows = np.random.default_rng(0).normal(size=(200, 4))
+    found = risk.cross_validate(PCA(2), rows, None, method="conservative_z", random_state=0)
+    assert found.interval[0] < found.value < found.interval[1]

@@ -10,6 +10,7 @@ from sklearn.ensemble import RandomForestRegressor
 from sklearn.exceptions import DataConversionWarning
 from sklearn.linear_model import Ridge as ForeignRidge
 from sklearn.model_selection import GridSearchCV, GroupKFold, LeaveOneOut
+from sklearn.neighbors import KernelDensity as PeerKernelDensity
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -24,11 +25,13 @@ from empirisk import (
     LinearDiscriminantAnalysis,
     LinearRegression,
     LogitBoostClassifier,
+    Plan,
     Ridge,
     StagewiseRegressor,
     Tuned,
     risk,
 )
+from empirisk.losses import LogDensity
 from empirisk.runtime.errors import ParameterError
 from same_bits import assert_same_bits
 from tolerances import SOLVED, SUMMED
@@ -336,3 +339,21 @@ def test_of_more_rounds_than_are_chosen_nothing_is_kept(learner):
     trees = getattr(trees, "trees", trees)
     assert len(trees) == 2
     assert all(array.base is None for array in vars(trees).values())
+
+
+def test_learners_whose_score_takes_no_weights_are_scored():
+    rows = np.random.default_rng(0).normal(size=(60, 3))
+    axis = Axis(("bandwidth",), "simpler", "log")
+    tuned = Tuned(
+        PeerKernelDensity(), axis=axis, values=[0.5, 1.0], loss=LogDensity(), random_state=0
+    )
+    assert np.isfinite(tuned.fit(rows).score(rows))
+
+
+def test_the_risk_on_one_test_part_is_not_that_of_the_model_of_all_rows():
+    draw = np.random.default_rng(0)
+    X = draw.normal(size=(80, 3))
+    y = X[:, 0] + draw.normal(size=80)
+    found = Tuned(Ridge(), cv=Plan.holdout(X, y, random_state=0)).fit(X, y).risk_
+    assert found.estimates == "the procedure at this n"
+    assert "fitted without the test rows" in found.reason

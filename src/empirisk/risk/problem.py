@@ -242,7 +242,8 @@ def _without_dropped(splits: Iterable[Any], kept: Ints) -> list[tuple[Ints, Ints
 
     def left(part: Any) -> Ints:
         part = np.asarray(part)
-        return np.flatnonzero(part[kept] if part.dtype == bool else np.isin(kept, part))
+        rows = np.flatnonzero(part) if part.dtype == bool else part
+        return np.flatnonzero(np.isin(kept, rows))
 
     return [(left(train), left(test)) for train, test in splits]
 

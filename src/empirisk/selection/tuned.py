@@ -272,10 +272,11 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):
             n_jobs=self.n_jobs,
         )
         self.path_ = RiskPath.of(losses, j)
-        self.risk_ = after_choice(
+        found = after_choice(
             losses.estimate(j), [bunched], (0, j), self.rule,
             random_state=seed, n_jobs=self.n_jobs,
         )  # fmt: skip
+        self.risk_ = found.of_the_procedure() if losses.plan.judges_one_model else found
 
 
 def values_of(

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
+from empirisk.data.table import Table
 from empirisk.losses import ZeroOne
 from empirisk.risk.bounds.bounded import Bound, Sides, bounded, error_probability, one_sided
 from empirisk.risk.bounds.linear_columns import Parts
@@ -154,6 +155,7 @@ def _growth(model: Any, problem: Problem, dimension: int | None) -> tuple[float,
         return sauer_growth(n, dimension), 1.0, f"rules of a class of VC dimension {dimension}"
     if hasattr(model, "get_n_leaves"):
         J, p = int(model.get_n_leaves()), int(model.n_features_in_)
+        _refuse_other_splits(model, problem)
         # The data choose the number of leaves: each J gets 1/(J (J+1)) of delta.
         return tree_growth(n, p, J, K), 1 / (J * (J + 1)), f"trees of {J} leaves on {p} numbers"
     parts = Parts.of(model)
@@ -169,6 +171,16 @@ def _growth(model: Any, problem: Problem, dimension: int | None) -> tuple[float,
     raise ParameterError(
         f"{name} is neither a linear rule nor a tree: give dimension=, its VC dimension"
     )
+
+
+def _refuse_other_splits(model: Any, problem: Problem) -> None:
+    """Levels can be parted in more ways than numbers by a threshold, and so can missing values."""
+    by_levels = bool((getattr(model.tree_, "subset", np.array([-1])) >= 0).any())
+    if by_levels or any(column.missing.any() for column in Table.of(problem.X).columns):
+        raise ParameterError(
+            "the number of trees is known for splits of numbers by a threshold, and this one parts "
+            "categories or has missing values: give dimension=, its VC dimension"
+        )
 
 
 def _log_sum_of_binomials(n: int, most: int) -> float:

@@ -25,6 +25,7 @@ from empirisk.risk.problem import Problem
 from empirisk.risk.resampling.leave_one_out_bootstrap import predict_left_out
 from empirisk.risk.resampling.row_counts import row_counts
 from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.complaints import refuse_one_class
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.streams import spawn
@@ -125,6 +126,8 @@ def bootstrap_bias_variance(
             f"the {problem.loss} risk has no decomposition whose parts add up; take the loss "
             "'squared' or 'zero_one'"
         )
+    if problem.classes is not None:
+        refuse_one_class(problem.classes, "a decomposition of the 0-1 risk")
     seeds = spawn(random_state, n_resamples)
     weight = problem.weight / problem.weight.sum()
     at = JudgedAt(problem.X, weight, None, drawn=True)

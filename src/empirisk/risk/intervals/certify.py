@@ -50,7 +50,8 @@ def certify(
     learner : estimator or Pipeline, ours or not
     X, y : the data, independent rows
     loss, cv, method, sample_weight, level
-        As in `cross_validate`; weights stay with their rows.
+        As in `cross_validate`, but that no Plan is taken, which is one of y as it was; weights stay
+        with their rows.
     reference : estimator, optional
         The model around whose predictions outcomes are drawn; the learner itself unless given. A
         richer one, such as a forest, makes a population in which the learner can be wrong.

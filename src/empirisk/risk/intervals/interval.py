@@ -110,8 +110,8 @@ def wilson(table: LossTable, level: float, centre: float) -> Interval:
 def clopper_pearson(table: LossTable, level: float, centre: float) -> Interval:
     """Exact for the share of independent rows (Clopper and Pearson 1934).
 
-    Weighted rows and groups count as so many rows as have the same variance, fewer still for the
-    degrees of freedom of that variance (Korn and Graubard 1998).
+    Weighted rows and groups count as so many rows as have the same variance, groups as fewer still
+    for the degrees of freedom of that variance (Korn and Graubard 1998).
     """
     if not table.is_model:
         raise ParameterError(

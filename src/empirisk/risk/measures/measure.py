@@ -204,4 +204,5 @@ def logit_interval(
 def few_of_a_class(table: LossTable, units: int) -> tuple[str, ...]:
     """What an interval does not guarantee that rests on so many units of the scarcest class."""
     few = f"{units} rows of a class are few, and the interval is approximate"
-    return (few, *table.doubts) if units < FEW_OF_A_CLASS else cautions(table)
+    heard = cautions(table)
+    return (few, *heard) if units < FEW_OF_A_CLASS else heard
