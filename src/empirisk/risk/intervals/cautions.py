@@ -16,7 +16,7 @@ PER_PARAMETER = 5
 LEAST_HILL_INDEX = {50: 0.95, 100: 1.7}
 """From so many rows on. With 50 rows, 2,500 samples each: squares of lognormal errors are doubted
 in about 60 %, of normal ones in 1 %. A higher index would doubt half of the samples with Laplace
-errors, and leave without a word those that lack large losses, whose intervals are too short."""
+errors, and leave without a word those that lack large losses, whose intervals are shorter."""
 HEAVY_TAIL = (
     "a few rows dominate the mean, so that the level is not guaranteed: consider a loss that "
     "grows more slowly, such as the absolute one"

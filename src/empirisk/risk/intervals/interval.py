@@ -10,7 +10,7 @@ independent rows is taken lam times. With n units (rows or groups; of unequal we
 ones as have the same variance), the degrees of freedom df of the learner (n/4 where unknown) and
 the skewness g of the mean, which is that of the losses over sqrt n,
 
-    lam = min(2, sqrt(1.25 + c df/(n - df) + 3 g^2)),    c = 5/2;
+    lam = min(2, sqrt(1.25 + c df/(n - df) + k g^2)),    c = 5/2, k = 3;
 
 of losses of 0 or 1, c = 3/2 and g = 0, since Wilson's interval is skew itself; of differences, too,
 g = 0. For Gaussian least squares the variance of the leave-one-out mean about the true risk is
@@ -19,11 +19,12 @@ of many, of which the correction for the choice has an error of its own. Where i
 and losses are 0 or 1, the margin is 1.45 + 30/n: risks of pruned trees come in lumps, a split that
 is found or is not, and the variance of their corrected estimates was 0.9 to 3.0 times s^2/n at 100
 rows of nine populations, 0.8 to 2.5 at 200 and 0.7 to 2.2 at 400. Where a few large losses make the
-mean, s is too small whenever they are missing, and 3 g^2 makes up for it: on a locked test
-set it is all of the widening. Where the learner tells how rows move its risk through what it
-learned from them (`influence.py`), lam is no less than the error of both ways together, and what
-smaller training parts cost is added as one more error. How often these intervals cover is in
-docs/coverage.md.
+mean, s is too small whenever they are missing, and k g^2 makes up for it: on a locked test set it
+is all of the widening. Below 100 rows k rises, to 5 at 50: there samples whose tail looks heavy are
+doubted (`cautions.py`), and the others are those that lack large losses. Where the learner tells
+how rows move its risk through what it learned from them (`influence.py`), lam is no less than the
+error of both ways together, and what smaller training parts cost is added as one more error. How
+often these intervals cover is in docs/coverage.md.
 """
 
 from collections.abc import Callable
@@ -40,7 +41,8 @@ from empirisk.runtime.scalars import check_level
 MARGIN = 1.25
 CHOICE = 0.2
 LUMPS = 30.0
-SKEW = 3.0
+SKEW, MORE_SKEW = 3.0, 1 / 25  # k of many rows, and by how much it rises for each below MANY
+MANY = 100
 WIDEST = 2.0
 NOTABLE = 1.1
 MOST_MOVED = 4.0  # of a share that rows move through the model: first order says no more of it
@@ -222,7 +224,8 @@ def widening(table: LossTable) -> float:
 def _by_losses(table: LossTable) -> float:
     """lam as the losses tell it."""
     is_skew = table.bounds[0] == 0 and not table.is_share
-    skew = SKEW * table.skewness**2 if is_skew else 0.0
+    k = SKEW + MORE_SKEW * max(MANY - table.effective_units, 0.0)
+    skew = k * table.skewness**2 if is_skew else 0.0
     return min(WIDEST, float(np.sqrt(shared_training(table) + skew)))
 
 
