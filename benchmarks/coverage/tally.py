@@ -21,10 +21,12 @@ from empirisk.risk.intervals import (
     cautions,
     coverage,
     degrees_of_freedom,
+    influence,
     interval,
     loss_table,
     no_information,
     refits,
+    timid,
 )
 from empirisk.risk.intervals.coverage import Coverage, Share
 from empirisk.selection import after_selection
@@ -34,8 +36,8 @@ SURE = 0.95
 # What decides the numbers; results of other versions of these files are not taken up again.
 DECISIVE = (
     few_features, one_feature, sets, sources,
-    cautions, coverage, degrees_of_freedom, estimate, interval, loss_table, no_information, refits,
-    after_selection,
+    cautions, coverage, degrees_of_freedom, estimate, influence, interval, loss_table,
+    no_information, refits, timid, after_selection,
 )  # fmt: skip
 
 
