@@ -185,12 +185,11 @@ def half_way(a, b):
 def say_ways(feature, node, node_bits, ways):
     """ways[code] = 1 if it goes left at a node, for all codes of the feature's column."""
     n_bins, default = np.int64(feature.n_bins), np.int64(feature.default)
-    for c in range(CODES):
-        ways[c] = node.missing_left
-    if default >= 0:
+    outside = node.missing_left
+    if 0 <= default < n_bins:  # or most values are missing, and that is the default
         outside = goes_left(feature, node, node_bits, default)
-        for c in range(CODES):
-            ways[c] = outside
+    for c in range(CODES):
+        ways[c] = outside
     for b in range(n_bins + 1):
         if b != default and (b < n_bins or feature.missing):
             c = feature.first + b - (1 if 0 <= default < b else 0)

@@ -227,5 +227,23 @@ def test_the_last_code_of_a_full_column_goes_where_the_default_of_other_features
     np.testing.assert_array_equal(leaves[0], g > 0)
 
 
+@pytest.mark.parametrize("category", [False, True])
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_missing_values_that_are_the_default_of_a_shared_column_go_as_the_tree_says(category, sign):
+    X = np.full((600, 2), nan)
+    X[:200, 0], X[200:400, 1] = np.resize([0.0, 1.0, 2.0], (2, 200))
+    g = sign * np.where(X[:, 0] == 1.0, 1.0, -0.5) + 0.1 * np.sin(np.arange(600))
+    table = BinnedTable.of(X, [category] * 2)
+    assert table.codes.shape[0] == 1
+    booster = Booster(table, Limits(max_leaf_nodes=6, min_samples_leaf=5))
+    booster.grow(g, None)
+    booster.keep()
+    trees = booster.trees().trees
+    np.testing.assert_array_equal(trees.leaves(0, table.places()), booster.leaf_of)
+    np.testing.assert_array_equal(trees.rows, np.bincount(booster.leaf_of))
+    steps = [-0.1 * g[booster.leaf_of == leaf].mean() for leaf in range(len(trees.rows))]
+    np.testing.assert_allclose(trees.value[:, 0], steps, rtol=EXACT)
+
+
 def each_alone(codes, n_codes):
     return np.stack(codes), [Place(j, 0, -1) for j in range(len(codes))]
