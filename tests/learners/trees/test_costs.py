@@ -83,6 +83,26 @@ def test_altered_priors_are_weights_of_classes_by_what_their_mistakes_cost():
     )
 
 
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+def test_altered_priors_prune_as_weights_of_classes_do(criterion):
+    X, y, _ = sample(5)
+    limits = {"min_samples_leaf": 2, "criterion": criterion}
+    altered = DecisionTreeClassifier(cost_matrix=1e308 / 9 * COSTS, **limits)
+    factors = dict(enumerate(COSTS.sum(axis=0)))
+    weighted = DecisionTreeClassifier(class_weight=factors, **limits)
+    ours, theirs = (tree.cost_complexity_pruning_path(X, y) for tree in (altered, weighted))
+    assert len(ours.ccp_alphas) > 5
+    for name in ("ccp_alphas", "impurities"):
+        assert_allclose(ours[name], theirs[name], rtol=SUMMED, atol=SUMMED)  # differences
+
+
+def test_a_split_with_a_gain_has_an_alpha_under_altered_priors():
+    X, y = np.repeat([[0.0], [1.0]], [20, 80], axis=0), np.repeat([0, 1], [10, 90])
+    tree = DecisionTreeClassifier(cost_matrix=[[0, 9], [1, 0]])
+    assert tree.cost_complexity_pruning_path(X, y).ccp_alphas[-1] > 0.002
+    assert tree.set_params(ccp_alpha=0.001).fit(X, y).get_n_leaves() == 2
+
+
 def test_a_class_whose_mistakes_cost_nothing_counts_like_the_cheapest_other():
     X, y, _ = sample(5)
     free = COSTS * [1, 0, 1]

@@ -11,7 +11,7 @@ from empirisk.data.table_door import check_places
 from empirisk.learners.class_weights import ClassWeightMixin
 from empirisk.learners.trees.decision_tree import DecisionTree
 from empirisk.learners.trees.pruning import cost_risks, impurity_risks
-from empirisk.learners.trees.targets import Problem, classification_problem
+from empirisk.learners.trees.targets import Problem, altered_priors, classification_problem
 from empirisk.learners.trees.tree import Tree
 from empirisk.learners.trees.tree_sums import TreeSums
 from empirisk.losses import Costs
@@ -53,8 +53,8 @@ categorical_features, early_stopping, validation_fraction, n_iter_no_change
     ccp_alpha : float
         The price of a leaf when pruning; 0 prunes nothing.
     ccp_risk : {"impurity", "cost"}
-        The risk R of pruning: the impurity, as in scikit-learn, or the expected cost of mistakes
-        (the share of them, without `cost_matrix`), as in R's rpart.
+        The risk R of pruning: the impurity that the tree is grown by, as in scikit-learn, or the
+        expected cost of mistakes (the share of them, without `cost_matrix`), as in R's rpart.
     cost_matrix : array of shape (K, K), Costs or None
         C(i | j), the cost of predicting class i when j is true, classes in the order of
         `classes_`. Each leaf has the label of least expected cost, and the tree is judged by these
@@ -189,10 +189,18 @@ categorical_features, early_stopping, validation_fraction, n_iter_no_change
 
     def _node_risks(self, tree: Tree, n_classes: int) -> Floats:
         if self.ccp_risk == "impurity":
-            return impurity_risks(tree)
+            return impurity_risks(tree, self._altered_priors(tree, n_classes))
         if self.ccp_risk != "cost":
             raise ParameterError(f"ccp_risk is {self.ccp_risk!r}; it must be 'impurity' or 'cost'")
         return cost_risks(tree, self._labels_of(tree, n_classes), self._costs(n_classes))
+
+    def _altered_priors(self, tree: Tree, n_classes: int) -> Floats | None:
+        """The factors of the classes with which the tree was grown, if they had some."""
+        costs = checked_costs(self.cost_matrix, np.arange(n_classes))
+        by_costs = self.criterion == "misclassification" or self.cost_growth != "priors"
+        if costs is None or by_costs or n_classes < 2:
+            return None
+        return altered_priors(costs, tree.value[0, 0])
 
     def _losses(self, tree: Tree, nodes: Array, y: Array, n_classes: int) -> Floats:
         """What each label costs in its node, were it a leaf, up to a common factor."""

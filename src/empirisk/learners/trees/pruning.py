@@ -119,9 +119,14 @@ def threshold_of(ccp_alpha: float) -> float:
     return float(ccp_alpha) if ccp_alpha > 0 else -1.0
 
 
-def impurity_risks(tree: Tree) -> Floats:
-    """Each node's impurity times its part of the weight: what scikit-learn prunes by."""
+def impurity_risks(tree: Tree, factors: Floats | None = None) -> Floats:
+    """Each node's impurity times its part of the weight: what scikit-learn prunes by.
+
+    `factors` are those of the classes by altered priors, which the impurities have in them.
+    """
     weight = tree.weighted_n_node_samples
+    if factors is not None:
+        weight = weight * (tree.value[:, 0] @ factors)
     return tree.impurity * (weight / weight[0])
 
 

@@ -205,7 +205,7 @@ def altered_priors(costs: Floats, shares: Floats) -> Floats:
     One whose mistakes cost nothing would not count at all, and nodes would not know its share: it
     counts like that with the least costs of the others.
     """
-    factors = costs.sum(axis=0)
+    factors = (costs / power_of_two(costs.max())).sum(axis=0)  # which does not overflow
     least = factors[factors > 0].min(initial=factors.max() or 1.0)
     factors = np.where(factors > 0, factors, least)
     return factors / (factors @ shares)
