@@ -267,6 +267,17 @@ def test_going_on_is_one_fit():
         parts.set_params(max_iter=9, loss="poisson").fit(X, np.exp(y))
 
 
+def test_going_on_with_other_bins_starts_from_the_predictions_so_far():
+    X = np.arange(200.0)[:, None]
+    model = HistGradientBoostingRegressor(max_iter=30, warm_start=True, **SMALL).fit(X, X[:, 0])
+    left = X[:, 0] - model.predict(X)
+    coarse = {"max_bins": 2, "learning_rate": 1.0, "max_iter": 31}
+    after = X[:, 0] - model.set_params(**coarse).fit(X, X[:, 0]).predict(X)
+    half = X[:, 0] < 100
+    for side in (half, ~half):  # the two bins: a step of length 1 is the mean of what was left
+        assert_allclose(after[side], left[side] - left[side].mean(), rtol=0, atol=SUMMED)
+
+
 EXTREMES = [
     (loss, factor)
     for loss in ("squared_error", "huber", "quantile", "poisson", "gamma")

@@ -292,7 +292,7 @@ class HistGradientBoosting(PathMixin, BaseEstimator):
                 f"loss is {self.loss!r:.60}, whose scores mean something else than those that "
                 "there are: fit anew with warm_start=False"
             )
-        return EarlierRounds(self.trees_, self._baseline_prediction)
+        return EarlierRounds(self.trees_, self._baseline_prediction, self._raw(table.X))
 
     def _raw(self, X: Any) -> Floats:
         """The scores of rows: (rows, trees of a round)."""

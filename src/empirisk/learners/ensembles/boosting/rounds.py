@@ -65,10 +65,16 @@ class TrainingRows:
 
 @dataclass(frozen=True, eq=False)
 class EarlierRounds:
-    """What fitting goes on from, in the units of the target."""
+    """What fitting goes on from, in the units of the target.
+
+    scores
+        Of the rows of the whole table, (rows, trees of a round): the bins of these rounds need not
+        be those that earlier trees were grown on.
+    """
 
     trees: BoostedTrees
     baseline: Floats
+    scores: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,9 +261,10 @@ class Rounds:
         """What the earlier rounds say of rows, in units of `unit`: (rows, n_trees)."""
         if self.before is None:
             return np.tile(self.start, (len(rows), 1))
-        places = rows.places() if isinstance(rows, BinnedTable) else rows
-        scores = np.tile(self.before.baseline, (len(places), 1))
-        self.before.trees.add_to(scores, places, n_jobs=self.n_jobs)
+        if isinstance(rows, BinnedTable):
+            return self.scaled(self.before.scores[rows.row_numbers()])
+        scores = np.tile(self.before.baseline, (len(rows), 1))
+        self.before.trees.add_to(scores, rows, n_jobs=self.n_jobs)
         return self.scaled(scores)
 
     def mean_loss(self, y: Array, scores: Floats, weight: Floats) -> float:
