@@ -1,5 +1,7 @@
 """Trees that share a coding: bit for bit those that are grown on the drawn rows themselves."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -16,6 +18,7 @@ from empirisk import (
     HistGradientBoostingRegressor,
     StagewiseRegressor,
     Tuned,
+    risk,
 )
 from empirisk.data.table import Table
 from empirisk.learners.ensembles import bagged_trees
@@ -139,6 +142,23 @@ def test_constraints_and_categories_by_number_follow_the_columns():
             line = grid.copy()
             line[:, j] = np.linspace(X[:, j].min(), X[:, j].max(), 50)
             assert (sign * np.diff(bag.predict(line)) >= -1e-12).all()
+
+
+@pytest.mark.parametrize(
+    "member", [DecisionTreeRegressor, partial(HistGradientBoostingRegressor, max_iter=2)]
+)
+def test_categories_and_constraints_by_name_are_known_in_every_fold(member):
+    X, y = mixed()
+    by_name = member(categorical_features=["level", "word"], monotonic_cst={"x": 1})
+    by_number = member(categorical_features=[1, 2], monotonic_cst=[1, 0, 0, 0])
+    named, numbered = (
+        BaggingRegressor(each, 4, max_features=3, random_state=0) for each in (by_name, by_number)
+    )
+    folds = {"cv": 3, "random_state": 0}
+    wanted = risk.cross_validate(numbered, X, y, **folds).losses
+    assert_array_equal(risk.cross_validate(named, X, y, **folds).losses, wanted)
+    tuned = Tuned(named, values=[3]).fit(X, y)
+    assert_array_equal(tuned.predict(X), named.fit(X, y).predict(X))
 
 
 @pytest.mark.parametrize("around", [Tuned, StagewiseRegressor])

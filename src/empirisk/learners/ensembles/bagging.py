@@ -13,6 +13,7 @@ from empirisk.learners.ensembles.bag_door import checked_table, kept_rows
 from empirisk.learners.ensembles.bag_settings import checked_settings, columns_drawn, row_draws
 from empirisk.learners.ensembles.bag_soundness import check_bag
 from empirisk.learners.ensembles.bagged_trees import TreeMembers, are_trees, fit_tree
+from empirisk.learners.ensembles.columns import names_in
 from empirisk.learners.ensembles.judged import (
     asked_loss,
     forget_judgement,
@@ -168,7 +169,8 @@ class Bagging(OneEstimator, BaggedPathMixin):
         self._refuse_other_tasks(self._prototype())
         checked_settings(self)
         weight = None if (sample_weight == 1).all() else sample_weight
-        training = self._training(X, y, weight, groups, n_classes, self.max_features, None)
+        names = names_in(X)
+        training = self._training(X, y, weight, groups, n_classes, self.max_features, names)
         self._add_members(training, len(y), None)
         self.n_features_in_ = X.shape[1]
         if n_classes:

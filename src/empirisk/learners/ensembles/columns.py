@@ -3,10 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from sklearn.utils import _safe_indexing
 
 from empirisk.data.column import Column
 from empirisk.data.frames import default_names
+from empirisk.data.rank_coding import RankCoding
 from empirisk.data.raw_columns import chosen_categories, column_names, is_frame
 from empirisk.data.table import Table
 from empirisk.learners.ensembles.boosting.constraints import interaction_groups
@@ -44,6 +46,26 @@ def columns_of(X: Any, columns: Ints | None) -> Any:
         return X.select(columns.tolist()).rename_columns(names)
     series = [X[:, int(j)].alias(name) for j, name in zip(columns, names, strict=True)]
     return X.select(series)
+
+
+def names_in(X: Any) -> Array | None:
+    """The names of the columns of a design: those of a frame, None for an array's.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from empirisk import DecisionTreeRegressor
+    >>> frame = pd.DataFrame({"age": [30, 40], "city": ["Bonn", "Ulm"]})
+    >>> names_in(frame), names_in(DecisionTreeRegressor().design(frame))
+    (array(['age', 'city'], dtype=object), array(['age', 'city'], dtype=object))
+    """
+    if isinstance(X, RankCoding):
+        names = [column.name for column in X.columns]
+    elif is_frame(X):
+        names = column_names(X)
+    else:
+        return None
+    return None if names == default_names(len(names)) else np.array(names, dtype=object)
 
 
 def numbered(names: Sequence[str]) -> list[str]:
