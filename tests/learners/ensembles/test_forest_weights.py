@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 
 from empirisk import (
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
 )
@@ -113,3 +116,42 @@ def test_rows_of_weight_zero_may_have_any_target(settings, target, bootstrap):
     usual = forest.fit(X, y, sample_weight=weight).predict(X)
     strange = forest.fit(X, np.where(weight > 0, y, target), sample_weight=weight).predict(X)
     assert_array_equal(strange, usual)
+
+
+LIMITS = [{"min_samples_leaf": 5}, {"min_samples_split": 0.2}, {"min_weight_fraction_leaf": 0.1}]
+
+
+@pytest.mark.parametrize("limits", LIMITS, ids=str)
+def test_a_tree_of_all_rows_is_the_single_tree_whose_weights_are_copies(limits):
+    X, y = regression(120)
+    weight = np.random.default_rng(2).integers(0, 4, size=120)
+    copies = np.repeat(np.arange(120), weight)
+    forest = RandomForestRegressor(1, bootstrap=False, **limits).fit(X, y, sample_weight=weight)
+    single = DecisionTreeRegressor(**limits).fit(X, y, sample_weight=weight)
+    assert_array_equal(forest.predict(X), single.predict(X))
+    again = forest.fit(X[copies], y[copies])
+    assert_allclose(again.predict(X), single.predict(X), rtol=SUMMED)
+
+
+@pytest.mark.parametrize("limits", LIMITS, ids=str)
+@pytest.mark.parametrize("K", [2, 3])
+def test_a_tree_of_all_rows_has_factors_of_classes_as_the_single_tree(limits, K):
+    X, y = classes(120, K=K)
+    weight = np.random.default_rng(2).integers(0, 4, size=120)
+    limits = {**limits, "class_weight": {"a": 3.0}}
+    forest = RandomForestClassifier(1, bootstrap=False, max_features=None, **limits)
+    single = DecisionTreeClassifier(**limits).fit(X, y, sample_weight=weight)
+    forest.fit(X, y, sample_weight=weight)
+    assert_allclose(forest.predict_proba(X), single.predict_proba(X), rtol=SUMMED)
+
+
+def test_shares_of_the_rows_do_not_count_those_of_weight_zero():
+    X, y = regression(100)
+    weight = (np.arange(100) < 50).astype(float)
+    forest = RandomForestRegressor(4, min_samples_leaf=0.1, random_state=0)
+    leaves = [
+        [tree.tree_.n_node_samples.min() for tree in model.estimators_]
+        for model in (forest.fit(X, y, weight), clone(forest).fit(X[:50], y[:50]))
+    ]
+    assert 5 in leaves[0]
+    assert min(*leaves[0], *leaves[1]) == 5

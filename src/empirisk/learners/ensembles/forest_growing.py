@@ -18,7 +18,7 @@ from empirisk.learners.trees.growth import Grower
 from empirisk.learners.trees.limits import limits_of
 from empirisk.learners.trees.monotone import checked_signs
 from empirisk.learners.trees.targets import Problem
-from empirisk.learners.trees.terms import Limits
+from empirisk.learners.trees.terms import Limits, Target
 from empirisk.learners.trees.tree import Tree
 from empirisk.learners.trees.tree_path import checked_alpha
 from empirisk.runtime.arrays import Array, Floats, Ints
@@ -104,7 +104,7 @@ class ForestGrowing:
         """The room of one thread; counts and factors are those of a tree, if it is for one."""
         return Grower(
             self.coding if self.draws is not None else self.coding[self.weight > 0],
-            self.problem.target,
+            self._target,
             self._limits(counts, factors),
             checked_signs(self.tree.monotonic_cst, self.coding, self.problem.target),
             self.problem.gain_scale,
@@ -141,16 +141,33 @@ class ForestGrowing:
         return self.tree._problem(self.coding, y, weight, self.n_classes)
 
     @cached_property
+    def _target(self) -> Target:
+        """What is grown to; it knows what weights were given where these may be copies."""
+        if self.draws is not None or self.factors is None:
+            return self.problem.target
+        kept = self.weight > 0
+        problem = replace(self.problem, weight=self.problem.weight[kept])
+        return problem.with_copies(self.y[kept], self.weight[kept])
+
+    @cached_property
     def limits(self) -> Limits:
-        """For a total weight of one."""
-        n, p = len(self.weight), len(self.coding.columns)
-        limits = limits_of(self.tree, np.full(n, 1.0 / n), self.weight, p, copies=False)
-        return replace(limits, shuffle=self.draws is not None)  # or trees would be too alike
+        """For a total weight of one where rows are drawn, else for that of all rows."""
+        kept, p = self.weight > 0, len(self.coding.columns)
+        given = self.weight[kept]
+        if self.draws is None:
+            weight = self.problem.weight[kept]
+            same, copied = np.array_equal(weight, given), bool((given != 1.0).any())
+            limits = limits_of(self.tree, given if same else weight, given, p, copies=copied)
+            return replace(limits, min_gain=self.problem.gain_of(limits.min_gain))
+        n = len(given)
+        limits = limits_of(self.tree, np.full(n, 1.0 / n), given, p, copies=False)
+        return replace(limits, shuffle=True)  # or trees would be too alike
 
     @cached_property
     def _has_shares(self) -> bool:
         """Whether some limit is a share of all weight, which trees may differ in."""
-        return self.limits.min_weight_leaf > 0 or self.limits.min_gain > -np.inf
+        shares = self.limits.min_weight_leaf > 0 or self.limits.min_gain > -np.inf
+        return shares and self.draws is not None
 
     def _limits(self, counts: Ints | None, factors: Floats | None) -> Limits:
         if not self._has_shares:

@@ -82,8 +82,10 @@ max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, splitter, categ
     Notes
     -----
     A row of weight w is drawn w times as often as one of weight 1; where all weights are whole
-    numbers so many rows are drawn as their sum, so that weights are copies, in distribution.
-    Missing values and categories are as in `DecisionTreeRegressor`.
+    numbers so many rows are drawn as their sum, so that weights are copies, in distribution (but
+    `min_samples_leaf` and `min_samples_split` see the rows that were drawn, not their copies).
+    Without `bootstrap` weights are those of a single tree. Missing values and categories are as in
+    `DecisionTreeRegressor`.
 
     References
     ----------
