@@ -168,6 +168,17 @@ def test_growth_goes_on_for_the_same_targets_alone():
         forest.set_params(n_estimators=3).fit(X[::-1], y[::-1])
 
 
+def test_growth_goes_on_by_the_same_criterion_alone():
+    X, y = frame()
+    forest = RandomForestRegressor(2, random_state=0, warm_start=True).fit(X, y)
+    wanted = forest.estimators_[1].tree_.impurity
+    forest.set_params(n_estimators=3, criterion="absolute_error")
+    with pytest.raises(ParameterError, match=r"grown by 'squared_error'.* warm_start=False"):
+        forest.fit(X, y)
+    assert_array_equal(forest.estimators_[1].tree_.impurity, wanted)  # as they were grown
+    assert forest.decision_path(X)[0].sum(axis=0).shape[-1] == len(forest.trees_.nodes)
+
+
 def test_a_forest_is_the_sequence_of_its_trees():
     X, y = frame()
     forest = RandomForestRegressor(3, max_depth=2, random_state=0).fit(X, y)

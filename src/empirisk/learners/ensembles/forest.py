@@ -211,6 +211,7 @@ class Forest(SingleTrees, BaggedPathMixin, BaseEstimator):
     def _write(self, trees: ForestTrees, growing: ForestGrowing, classes: Array | None) -> Self:
         """The fitted attributes."""
         self.trees_, self._draws = trees, growing.draws
+        self._criterion = growing.tree.criterion
         self._n_samples = len(growing.y)
         self._target_key = target_key(growing.y, growing.weight)
         self.columns_ = [column.for_flat_trees() for column in growing.coding.columns]
@@ -223,7 +224,13 @@ class Forest(SingleTrees, BaggedPathMixin, BaseEstimator):
         """Which rows are in the leaves, if it is to be kept."""
 
     def _refuse_other(self, growing: ForestGrowing, classes: Array | None) -> None:
-        """Trees of other rows, columns, levels, classes or outputs do not go into one forest."""
+        """Trees of other rows, columns, levels, classes, outputs or criteria are of other forests."""
+        before = self._grown_tree().criterion
+        if growing.tree.criterion != before:
+            raise ParameterError(
+                f"criterion is {growing.tree.criterion!r}, and with warm_start=True there are trees "
+                f"that were grown by {before!r}: give the same, or set warm_start=False"
+            )
         if classes is None:
             same = growing.y.reshape(len(growing.y), -1).shape[1] == self.trees_.value.shape[1]
         else:

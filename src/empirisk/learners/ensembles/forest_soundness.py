@@ -69,6 +69,10 @@ def check_forest(forest: Any) -> None:
     """Raise a DataError unless the parts of a fitted forest belong together."""
     trees = forest.trees_
     check_columns(trees, forest.columns_, forest.n_features_in_)
+    criterion = getattr(forest, "_criterion", forest.criterion)
+    by_medians = isinstance(criterion, str) and criterion == "absolute_error"
+    if len(trees.nodes) > len(trees.weight) and by_medians != (len(trees.medians) > 0):
+        raise DataError(f"medians of inner nodes are not what the criterion {criterion!r} keeps")
     members = getattr(forest, "_members", None)
     if members is not None and len(members.first) != len(trees.weight) + 1:
         raise DataError("_members are not those of the leaves")

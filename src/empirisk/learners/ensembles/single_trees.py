@@ -48,11 +48,12 @@ class MembersOf:
 
 
 class SingleTrees(MemberSequence):
-    """The parts of a forest, for a forest with `trees_`, `_draws` and `_seed`."""
+    """The parts of a forest, for a forest with `trees_`, `_criterion`, `_draws` and `_seed`."""
 
     _tree_type: ClassVar[type[DecisionTree]]
     trees_: ForestTrees
     n_jobs: int | None
+    _criterion: str
     _draws: Draws | None
     _seed: int
     _n_samples: int
@@ -60,6 +61,12 @@ class SingleTrees(MemberSequence):
     def _tree(self) -> DecisionTree:
         """A tree with the parameters of the forest."""
         return self._tree_type(**{name: getattr(self, name) for name in OF_A_TREE})
+
+    def _grown_tree(self) -> DecisionTree:
+        """The same, by the criterion that the trees were grown by: it says what they kept."""
+        tree = self._tree()
+        tree.criterion = getattr(self, "_criterion", tree.criterion)  # older files lack it
+        return tree
 
     def _mean_scores(self, places: Floats) -> Floats:
         """The mean over the trees, of rows as they compare them."""
@@ -76,7 +83,7 @@ class SingleTrees(MemberSequence):
         """The trees as learners, made when they are asked for."""
         check_is_fitted(self)
         classes = np.arange(self.n_classes_) if hasattr(self, "n_classes_") else None
-        return ForestMembers(self, self.trees_, lambda b: self._tree(), classes)
+        return ForestMembers(self, self.trees_, lambda b: self._grown_tree(), classes)
 
     @property
     def estimators_samples_(self) -> Sequence[Ints]:
