@@ -22,6 +22,7 @@ from sklearn.tree import DecisionTreeRegressor as ForeignTreeRegressor
 from sklearn.utils import get_tags
 
 from empirisk import (
+    AdaBoostClassifier,
     BaggingClassifier,
     BaggingRegressor,
     DecisionTreeClassifier,
@@ -213,6 +214,17 @@ def test_decision_functions_of_members_that_lack_a_class_are_aligned():
     scores = bag.decision_function(X)
     assert scores.shape == (90, 4)
     assert np.mean(bag.classes_[scores.argmax(axis=1)] == y) > 0.8
+
+
+@pytest.mark.parametrize("estimator", [SVC(), AdaBoostClassifier(n_estimators=3)])
+def test_members_of_one_class_have_no_part_in_the_decision_function(estimator):
+    X, y = sample(True)
+    X, y = X[:12], np.arange(12) > 0
+    bag = bag_of(estimator, True, n_estimators=10).fit(X, y)
+    able = [member for member in bag.estimators_ if len(member.classes_) == 2]
+    assert 0 < len(able) < 10
+    mean = np.mean([member.decision_function(X) for member in able], axis=0)
+    assert_allclose(bag.decision_function(X), mean, rtol=SUMMED)
 
 
 def test_class_weights_by_label_reach_members_that_know_codes():

@@ -224,12 +224,12 @@ class Forest(SingleTrees, BaggedPathMixin, BaseEstimator):
         """Which rows are in the leaves, if it is to be kept."""
 
     def _refuse_other(self, growing: ForestGrowing, classes: Array | None) -> None:
-        """Trees of other rows, columns, levels, classes, outputs or criteria are of other forests."""
+        """Trees of other rows, columns, levels, classes, outputs or criteria stay apart."""
         before = self._grown_tree().criterion
         if growing.tree.criterion != before:
             raise ParameterError(
-                f"criterion is {growing.tree.criterion!r}, and with warm_start=True there are trees "
-                f"that were grown by {before!r}: give the same, or set warm_start=False"
+                f"criterion is {growing.tree.criterion!r}, and with warm_start=True there are "
+                f"trees that were grown by {before!r}: give the same, or set warm_start=False"
             )
         if classes is None:
             same = growing.y.reshape(len(growing.y), -1).shape[1] == self.trees_.value.shape[1]

@@ -187,8 +187,8 @@ class AnyMembers:
         return mean_of(self.scores, len(self), n_jobs)
 
     def decisions(self, n_jobs: int | None) -> Floats:
-        """The mean of the decision functions, of those members that have one."""
-        able = [b for b in range(len(self)) if hasattr(self.members[b], "decision_function")]
+        """The mean of the decision functions, of those members that decide between classes."""
+        able = [b for b, member in enumerate(self.members) if _decides(member)]
         if not able:
             raise DataError("no member has a decision function: the draw of each has one class")
         return mean_of(lambda i: self._decision(able[i]), len(able), n_jobs)
@@ -212,6 +212,11 @@ class AnyMembers:
     def _seen(self, b: int, rows: Ints | None) -> Any:
         X = self.X if rows is None else _safe_indexing(self.X, rows)
         return columns_of(X, None if self.columns is None else self.columns[b])
+
+
+def _decides(member: Any) -> bool:
+    """Whether a member has a decision function, and more than one class to decide between."""
+    return hasattr(member, "decision_function") and len(member.classes_) > 1
 
 
 def mean_of(scores: Any, n: int, n_jobs: int | None) -> Floats:
