@@ -164,6 +164,15 @@ def test_the_squared_loss_of_a_bag_is_at_most_the_mean_loss_of_its_members():
     assert np.mean((bag.predict(X) - y) ** 2) < 0.8 * losses.mean()
 
 
+@pytest.mark.parametrize("estimator", [DecisionTreeRegressor(), KNeighborsRegressor(1)])
+def test_the_mean_of_members_does_not_overflow(estimator):
+    X, y = sample(False)
+    y = np.where(y > np.median(y), 1.5e308, 1e308)
+    bag = bag_of(estimator, False).fit(X, y)
+    mean = sum(member.predict(X) / 5 for member in bag.estimators_)
+    assert_allclose(bag.predict(X), mean, rtol=LAST_BITS)
+
+
 def test_votes_can_be_asked_for():
     X, y = sample(True)
     members = DecisionTreeClassifier(max_depth=2)

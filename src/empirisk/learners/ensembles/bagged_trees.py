@@ -129,9 +129,13 @@ class TreeMembers(AnyMembers):
 
         def of_block(block: slice) -> Floats:
             total = np.array(self.scores(0, block))
-            for b in range(1, len(self)):
-                total += self.scores(b, block)
-            return total / len(self)
+            with np.errstate(over="ignore"):
+                for b in range(1, len(self)):
+                    total += self.scores(b, block)
+            if np.isfinite(total).all():
+                return total / len(self)
+            parts = [self.scores(b, block) / len(self) for b in range(len(self))]
+            return np.sum(parts, axis=0)  # a sum that overflows
 
         blocks = slices(len(self.places), ROWS_AT_ONCE)
         return np.concatenate(parallel(of_block, blocks, n_jobs=n_jobs))

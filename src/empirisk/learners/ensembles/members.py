@@ -221,13 +221,21 @@ def _decides(member: Any) -> bool:
 
 def mean_of(scores: Any, n: int, n_jobs: int | None) -> Floats:
     """The mean of scores(0), ..., scores(n - 1), added up in this order."""
+    with np.errstate(over="ignore"):
+        total = _total(scores, n, n_jobs)
+    if np.isfinite(total).all():
+        return total / n
+    return _total(lambda i: scores(i) / n, n, n_jobs)  # a sum that overflows
+
+
+def _total(scores: Any, n: int, n_jobs: int | None) -> Floats:
     total: Any = None
     for found in stream(scores, range(n), n_jobs=n_jobs):
         if total is None:
             total = np.array(found, dtype=float)
         else:
             total += found
-    return total / n
+    return total
 
 
 def weight_arguments(estimator: Any) -> list[str] | None:
