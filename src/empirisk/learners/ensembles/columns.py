@@ -55,9 +55,9 @@ def names_in(X: Any) -> Array | None:
     --------
     >>> import pandas as pd
     >>> from empirisk import DecisionTreeRegressor
-    >>> frame = pd.DataFrame({"age": [30, 40], "city": ["Bonn", "Ulm"]})
+    >>> frame = pd.DataFrame({"age": [30, 40], "size": [1.7, 1.8]})
     >>> names_in(frame), names_in(DecisionTreeRegressor().design(frame))
-    (array(['age', 'city'], dtype=object), array(['age', 'city'], dtype=object))
+    (array(['age', 'size'], dtype=object), array(['age', 'size'], dtype=object))
     """
     if isinstance(X, RankCoding):
         names = [column.name for column in X.columns]
@@ -69,18 +69,24 @@ def names_in(X: Any) -> Array | None:
 
 
 def numbered(names: Sequence[str]) -> list[str]:
-    """Names that stand once: the second "a" is "a (2)".
+    """Names that stand once: the second "a" is "a (2)", or the next number that is free.
 
     Examples
     --------
-    >>> numbered(["a", "b", "a"])
-    ['a', 'b', 'a (2)']
+    >>> numbered(["a", "b", "a"]), numbered(["a", "a", "a (2)"])
+    (['a', 'b', 'a (2)'], ['a', 'a (3)', 'a (2)'])
     """
-    seen: dict[str, int] = {}
+    taken, seen = set(names), dict.fromkeys(names, 0)
     unique = []
     for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        unique.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+        seen[name] += 1
+        if seen[name] == 1:
+            unique.append(name)
+            continue
+        while (other := f"{name} ({seen[name]})") in taken:
+            seen[name] += 1
+        taken.add(other)
+        unique.append(other)
     return unique
 
 
