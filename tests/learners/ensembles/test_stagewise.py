@@ -167,6 +167,28 @@ def test_the_importance_of_features_is_that_of_scikit_learn():
         StagewiseRegressor("least_squares").fit(X, y).feature_importances_  # noqa: B018
 
 
+@pytest.mark.parametrize("criterion", ["squared_error", "absolute_error"])
+def test_the_importance_of_features_does_not_depend_on_the_unit_of_y(criterion):
+    X, y = data(n=80)
+    y = y + np.abs(X[:, 1])
+    tree = DecisionTreeRegressor(max_depth=2, criterion=criterion)
+    found = [
+        StagewiseRegressor(tree, 8, learning_rate=0.5).fit(X, unit * y).feature_importances_
+        for unit in (1.0, 1024.0)
+    ]
+    assert np.count_nonzero(found[0] > 0.01) > 1
+    assert_allclose(*found, rtol=SUMMED)
+
+
+@pytest.mark.parametrize("other", ["least_squares", KNeighborsRegressor(), None])
+def test_a_fitted_sum_predicts_whatever_its_parameter_says_then(other):
+    X, y = data()
+    for estimator in (None, "least_squares", Ridge()):
+        model = StagewiseRegressor(estimator, 3).fit(X, y)
+        wanted = model.predict(X)
+        assert_array_equal(model.set_params(estimator=other).predict(X), wanted)
+
+
 @pytest.mark.parametrize("estimator", [Ridge(3.0), LinearRegression(), Ridge(fit_intercept=False)])
 @pytest.mark.parametrize("init", [None, "zero"])
 @pytest.mark.parametrize("weighted", [False, True])

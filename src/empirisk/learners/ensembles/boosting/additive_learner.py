@@ -17,7 +17,7 @@ from empirisk.learners.ensembles.bagged_trees import are_trees
 from empirisk.learners.ensembles.boosting.additive_path import AdditivePath, Sum
 from empirisk.learners.ensembles.boosting.additive_soundness import check_sum
 from empirisk.learners.ensembles.boosting.any_rounds import AnyRounds, StagedMembers
-from empirisk.learners.ensembles.boosting.column_rounds import ColumnRounds
+from empirisk.learners.ensembles.boosting.column_rounds import ColumnRounds, StagedColumns
 from empirisk.learners.ensembles.boosting.forward_stagewise import Stages, WeakLearner
 from empirisk.learners.ensembles.boosting.number_of_rounds import (
     checked_rate,
@@ -135,7 +135,10 @@ class AdditiveLearner(PathMixin, BaseEstimator):
 
     @property
     def feature_importances_(self) -> Floats:
-        """Of trees: what splits by each feature take away of the squared errors of all rounds."""
+        """Of trees: what splits by each feature take away of the errors of all rounds.
+
+        Squared errors, or absolute ones where these are the criterion of the trees.
+        """
         stages = getattr(self, "stages_", None)
         if isinstance(stages, StagedTrees):
             return stages.importances()
@@ -232,11 +235,13 @@ class AdditiveLearner(PathMixin, BaseEstimator):
     def _seen(self, X: Any) -> Any:
         """The door of every prediction: X as the members take it."""
         check_is_fitted(self)
-        prototype = self._prototype()
-        if isinstance(prototype, str):
+        stages = self.stages_
+        if isinstance(stages, StagedColumns):
             return check_predict(self, X)
-        if are_trees(prototype):
+        if isinstance(stages, StagedTrees):
             return check_places(self, X, remedy=NAME_CATEGORIES)
+        assert isinstance(stages, StagedMembers)
+        prototype = stages.members[0] if stages.members else self._prototype()
         table = checked_table(self, X, prototype, reset=False)
         unseen = self.n_estimators_ == 0 and isinstance(table, np.ndarray)
         if unseen and not get_tags(prototype).input_tags.allow_nan:

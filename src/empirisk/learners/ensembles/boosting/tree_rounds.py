@@ -153,17 +153,31 @@ class StagedTrees(WritableArrays):
     def importances(self) -> Floats:
         """What splits by each feature take away of the squared errors of all rounds, as parts.
 
-        The relative influence of Friedman (2001): a tree counts by what it explains.
+        The relative influence of Friedman (2001): a tree counts by what it explains. Of trees that
+        are grown by absolute errors it is these.
         """
         trees = self.trees
-        ends, number = trees.first_leaf, np.repeat(np.arange(len(trees)), np.diff(trees.first_leaf))
-        unit = power_of_two(np.abs(trees.value).max())
-        value, within = trees.value[:, 0] / unit, trees.impurity / unit / unit
-        weight = np.add.reduceat(trees.weight, ends[:-1])
-        mean = np.add.reduceat(trees.weight * value, ends[:-1]) / weight
-        spread = trees.weight * (within + (value - mean[number]) ** 2)
-        total = np.add.reduceat(spread, ends[:-1]) @ trees.gains
+        errors = _absolute_errors(trees) if len(trees.medians) else _squared_errors(trees)
+        total = errors @ trees.gains
         return total / total.sum() if total.sum() > 0 else total
+
+
+def _squared_errors(trees: ForestTrees) -> Floats:
+    """At the root of each tree, up to a common factor: those within the leaves and between them."""
+    ends, number = trees.first_leaf, np.repeat(np.arange(len(trees)), np.diff(trees.first_leaf))
+    unit = power_of_two(np.abs(trees.value).max())
+    value, within = trees.value[:, 0] / unit, trees.impurity / unit / unit
+    weight = np.add.reduceat(trees.weight, ends[:-1])
+    mean = np.add.reduceat(trees.weight * value, ends[:-1]) / weight
+    spread = trees.weight * (within + (value - mean[number]) ** 2)
+    return np.add.reduceat(spread, ends[:-1])
+
+
+def _absolute_errors(trees: ForestTrees) -> Floats:
+    """The same of absolute errors, which inner nodes keep; a tree without any has no gains."""
+    root = np.minimum(trees.first_node - trees.first_leaf, len(trees.medians) - 1)[:-1]
+    mean = trees.medians[root, 1] / power_of_two(trees.medians[:, 1].max())
+    return np.add.reduceat(trees.weight, trees.first_leaf[:-1]) * mean
 
 
 def _random_state(seed: int) -> int:
