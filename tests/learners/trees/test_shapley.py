@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
 
 from empirisk import (
     DecisionTreeClassifier,
@@ -241,6 +242,15 @@ def test_tuned_trees_and_loaded_ones_are_explained(tmp_path):
     save(forest, tmp_path / "forest.emp")
     again = load(tmp_path / "forest.emp")
     assert_array_equal(shap_values(again, X).values, shap_values(forest, X).values)
+
+
+@pytest.mark.parametrize("learner", [DecisionTreeRegressor(), RandomForestRegressor(2)])
+def test_a_sparse_matrix_is_the_array_that_it_stands_for(learner):
+    thinned = X * (np.abs(X) > 0.5)
+    model = learner.set_params(random_state=0, max_depth=3).fit(csr_array(thinned), Y)
+    found, wanted = (shap_values(model, form) for form in (csr_array(thinned), thinned))
+    assert_array_equal(found.values, wanted.values)
+    assert found.data.names == wanted.data.names
 
 
 @pytest.mark.parametrize("learner", [LinearRegression(), LinearTreeRegressor()])

@@ -12,6 +12,7 @@ from empirisk.data.table import Table
 from empirisk.data.table_door import check_places
 from empirisk.learners.trees.shap_result import ShapValues
 from empirisk.learners.trees.tree_sums import SumOfTrees
+from empirisk.runtime.conversion import dense
 from empirisk.runtime.errors import ParameterError
 
 
@@ -29,7 +30,7 @@ def shap_values(model: Any, X: Any, *, n_jobs: int | None = None) -> ShapValues:
     model : fitted tree, forest or `HistGradientBoosting` of this library
         Or a `Tuned` of one; no linear tree, whose leaves are not constant. Of a classifier,
         probabilities are explained; of boosted trees, the raw scores, such as log-odds.
-    X : array-like or frame of shape (n, p)
+    X : array-like, sparse matrix or frame of shape (n, p)
         As the model takes it: categories and missing values go their way in the trees.
     n_jobs : int, optional
         The result is the same for all.
@@ -84,7 +85,7 @@ def shap_values(model: Any, X: Any, *, n_jobs: int | None = None) -> ShapValues:
         values=values[:, :, 0] if one else values,
         base_value=float(base[0]) if one else base,
         feature_names=names,
-        data=_named(X, names),
+        data=_named(dense(X, learner), names),
         outputs=None if labels is None else tuple(labels),
         quantity=sums.quantity,
     )
