@@ -8,7 +8,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from empirisk import AdaBoostClassifier, DecisionTreeClassifier
 from empirisk.compiled.boosting import class_stumps, stump_bins, two_class_stumps
+from empirisk.compiled.boosting.split_terms import MISSING_LEFT, SPLIT
 from empirisk.compiled.boosting.stumps import code_of
+from empirisk.compiled.trees.layout import UNSEEN
 from empirisk.learners.ensembles.boosting import stumps
 from empirisk.learners.ensembles.boosting.samme import rounds_of, samme
 
@@ -276,3 +278,14 @@ def test_no_split_within_a_bin_of_several_classes_is_above_its_bound(K):
         inside = [worth(left + box * rng.uniform(size=K)) for _ in range(20)]
         assert max(inside) <= bounds[-1] + 1e-12  # rounding
     assert np.isfinite(bounds).all()
+
+
+def test_missing_values_that_a_stump_did_not_see_go_right_where_sides_weigh_the_same():
+    splits = np.zeros((2, SPLIT))
+    splits[:, MISSING_LEFT] = UNSEEN
+    left, right = 0.1 + 0.2, 0.3  # equal but for rounding
+    assert left > right
+    trees = stumps.packed_stumps(
+        splits, np.repeat([[left], [right], [0.4], [0.3]], 2, axis=1), 4, 1
+    )
+    assert_array_equal(trees.nodes[::3, 1] & 1, [0, 1])

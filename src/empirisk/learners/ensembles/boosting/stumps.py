@@ -21,6 +21,7 @@ from empirisk.compiled.boosting.split_terms import (
 from empirisk.compiled.boosting.stump_bins import MOST_BINS, bin_rows
 from empirisk.compiled.boosting.stumps import divide, find_split, reweigh, weigh_bins
 from empirisk.compiled.trees import criteria
+from empirisk.compiled.trees.finishing import ROUNDING
 from empirisk.compiled.trees.layout import UNSEEN
 from empirisk.data.rank_coding import RankCoding
 from empirisk.learners.ensembles.boosting.ada_boost_members import MemberTrees
@@ -212,7 +213,8 @@ def packed_stumps(splits: Floats, sides: Floats, n: int, p: int) -> ForestTrees:
     weight = sides.sum(axis=1)
     on_left, on_right = weight.reshape(T, 2).T
     shares, missing = shares_of(sides), splits[:, MISSING_LEFT]
-    missing_left = np.where(missing == UNSEEN, on_left > on_right, missing == 1.0)
+    heavier = on_left > on_right * (1.0 + ROUNDING)  # to the heavier side, as in `finishing`
+    missing_left = np.where(missing == UNSEEN, heavier, missing == 1.0)
     feature, n_left = splits[:, [FEATURE, N_LEFT]].T.astype(np.int64)
     nodes = np.empty((T, 3, 2), np.int64)
     nodes[:, 0, 0] = np.ascontiguousarray(splits[:, THRESHOLD]).view(np.int64)
