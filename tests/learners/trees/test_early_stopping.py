@@ -41,6 +41,21 @@ def test_early_stopping_keeps_the_splits_with_the_least_validation_loss():
     assert labels.get_n_leaves() < DecisionTreeClassifier().fit(X, y > 0).get_n_leaves()
 
 
+def test_the_tree_that_is_judged_is_the_only_one_that_is_grown(monkeypatch):
+    """Another one would draw other features, where no seed is given."""
+    X, y, _ = sample(12)
+    grown, grow = [], DecisionTreeRegressor._grown
+
+    def noted(self, *args, **changes):
+        grown.append(grow(self, *args, **changes))
+        return grown[-1]
+
+    monkeypatch.setattr(DecisionTreeRegressor, "_grown", noted)
+    tree = DecisionTreeRegressor(early_stopping=True, max_features=1).fit(X, y).tree_
+    assert len(grown) == 1
+    assert set(tree.threshold[~tree.is_leaf]) <= set(grown[0].threshold)
+
+
 @pytest.mark.parametrize("unit", [0.1, 0.7, 1 / 3])
 def test_of_equal_losses_the_first_is_kept_however_sums_of_weights_are_rounded(unit):
     for seed in range(40):

@@ -11,7 +11,7 @@ from sklearn.utils.validation import _is_fitted, check_is_fitted
 
 from empirisk.data.rank_coding import RankCoding
 from empirisk.data.table_door import check_places, code_table, table_of
-from empirisk.learners.trees.early_stopping import stopped_early
+from empirisk.learners.trees.early_stopping import StoppedPath
 from empirisk.learners.trees.growth import grow_tree
 from empirisk.learners.trees.limits import features_drawn, limits_of
 from empirisk.learners.trees.monotone import checked_signs
@@ -57,7 +57,8 @@ class DecisionTree(ReadableTree, PathMixin, BaseEstimator):
         y : array-like of shape (n,)
             Labels or numbers; of a `DecisionTreeRegressor` also (n, outputs).
         sample_weight : array-like of shape (n,), optional
-            A row of weight w counts as w copies of it.
+            A row of weight w counts as w copies of it; with `early_stopping` it is held out, or
+            not, as one.
 
         Returns
         -------
@@ -157,7 +158,7 @@ class DecisionTree(ReadableTree, PathMixin, BaseEstimator):
     ) -> TreePath:
         if not is_flag(self.early_stopping):
             raise ParameterError(f"early_stopping is {self.early_stopping!r}; give True or False")
-        grow = stopped_early if self.early_stopping else TreePath
+        grow = StoppedPath if self.early_stopping else TreePath
         return grow(self, coding, y, weight, values, n_classes)
 
     def _training_set(

@@ -22,29 +22,31 @@ from empirisk.runtime.scalars import real, whole
 from empirisk.runtime.streams import seed32, spawn
 
 
-def stopped_early(
-    learner: Any,
-    coding: RankCoding,
-    y: Array,
-    weight: Floats,
-    values: Sequence[Any],
-    n_classes: int,
-) -> TreePath:
-    """The path of a tree that was grown on a part of the rows and judged on the others."""
-    train, held_out = _parts(learner, y, n_classes)
-    path = TreePath(learner, coding[train], y[train], weight[train], values, n_classes)
-    most = path.tree.n_leaves
-    if learner.max_leaf_nodes is None and most > 1:  # the same tree, with the order of best first
-        path.tree = learner._grown(
-            coding[train], y[train], weight[train], n_classes, max_leaves=most
-        )
-    places, y, weight = coding[held_out].places(), y[held_out], weight[held_out]
-    losses = _node_losses(learner, path.tree, places, y, weight, n_classes)
-    kept = best_size(path.tree, losses, learner.n_iter_no_change)
-    path.tree = path.tree.cut_back(path.tree.split_order >= kept)
-    if path.sequence is not None:
-        path.sequence = learner._pruning(path.tree, n_classes)
-    return path
+class StoppedPath(TreePath):
+    """The path of a tree that is grown on a part of the rows and judged on the others."""
+
+    def __init__(
+        self,
+        learner: Any,
+        coding: RankCoding,
+        y: Array,
+        weight: Floats,
+        values: Sequence[Any],
+        n_classes: int,
+    ) -> None:
+        train, held_out = _parts(learner, y, n_classes)
+        self._judges = coding[held_out].places(), y[held_out], weight[held_out]
+        super().__init__(learner, coding[train], y[train], weight[train], values, n_classes)
+        del self._judges
+
+    def _grown(self, y: Array, weight: Floats) -> Tree:
+        learner, n_classes, changes = self.learner, self.n_classes, {}
+        if learner.max_leaf_nodes is None:
+            changes["max_leaves"] = max(len(y), 2)  # any number: they are opened best first
+        tree = learner._grown(self.coding, y, weight, n_classes, **changes)
+        losses = _node_losses(learner, tree, *self._judges, n_classes)
+        kept = best_size(tree, losses, learner.n_iter_no_change)
+        return tree.cut_back(tree.split_order >= kept)
 
 
 def best_size(tree: Tree, losses: Floats, patience: int) -> int:
