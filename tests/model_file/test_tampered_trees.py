@@ -36,6 +36,7 @@ CHANGES = [
     ("value", narrower),
     ("subset", put(SPLIT, 10**6)),
     ("subset", put(SPLIT, -2)),
+    ("subset", put(SPLIT, MODEL.tree_.subset.max())),  # the list of another split
     ("subsets", put(MODEL.tree_.subset[SPLIT], 0)),
     ("subsets", put(MODEL.tree_.subset[SPLIT], 2**32 - 1)),
     ("subsets", shorter),

@@ -63,9 +63,9 @@ def are_lists(subsets: Array, subset: Array) -> bool:
     first = subset[subset != -1].astype(np.int64)
     if subsets.ndim != 1 or (first < 0).any() or (first >= len(subsets)).any():
         return False
+    first.sort()
     n = subsets[first].astype(np.int64)
-    within = (n > 0).all() and (first + 1 + 2 * n <= len(subsets)).all()
-    return bool(within and (1 + 2 * n).sum() <= len(subsets))  # no two lists share their words
+    return bool((n > 0).all() and (first + 1 + 2 * n <= np.append(first[1:], len(subsets))).all())
 
 
 def check_fitted(learner: Any) -> None:
