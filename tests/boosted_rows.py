@@ -1,6 +1,9 @@
-"""Rows on which trees are boosted."""
+"""Rows on which trees are boosted, and the trees that a booster kept."""
 
 import numpy as np
+
+from empirisk.learners.ensembles.boosting.boosted_trees import BoostedTrees
+from empirisk.learners.ensembles.boosting.grown_tree import joined
 
 SMALL = {"min_samples_leaf": 4, "max_leaf_nodes": 6}
 
@@ -17,3 +20,8 @@ def sample(n=120, seed=0, missing=False, category=False):
     if missing:
         X[rng.uniform(size=X.shape) < 0.15] = np.nan
     return X, score + 0.3 * rng.normal(size=n)
+
+
+def kept_trees(booster, per_round=1):
+    """All trees that were kept; `per_round` of them are one round."""
+    return BoostedTrees(joined(booster.kept()), per_round)

@@ -128,11 +128,6 @@ class RankCoding:
         """Whether some column has integers beyond 2^53."""
         return any(column.kind == "integer" for column in self.columns)
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the codes, and of the numbers that they stand for."""
-        return self.small.nbytes + self.medium.nbytes + self.large.nbytes + self.points.nbytes
-
     def codes(self, j: int) -> Array:
         """The codes of a feature in these rows."""
         feature = self.features[j]

@@ -31,7 +31,10 @@ gc.collect()
 open("/proc/self/clear_refs", "w").write("5")  # the peak begins here
 before = memory("VmRSS")
 learner.fit(X, y)
-print(memory("VmHWM") - before, RankCoding.of(X, [None] * 30).nbytes)
+used = memory("VmHWM") - before
+coding = RankCoding.of(X, [None] * 30)
+arrays = coding.small, coding.medium, coding.large, coding.points
+print(used, sum(array.nbytes for array in arrays))
 """
 
 

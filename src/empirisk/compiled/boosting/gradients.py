@@ -3,8 +3,6 @@
     SQUARED    (f - y)^2 / 2                  f - y            1
     LOG        log(1 + e^f) - y f             p - y            p (1 - p)      p = 1 / (1 + e^-f)
     SOFTMAX    log sum_k e^f_k - f_y          p_k - 1{y = k}   2 p_k (1 - p_k) = 2 |g| (1 - |g|)
-    POISSON    e^f - y f                      e^f - y          e^f
-    GAMMA      f + y e^-f                     1 - y e^-f       y e^-f
 
 The scores of all classes move at once, and their curvature is a matrix, which twice its diagonal
 bounds (Gershgorin): that is what SOFTMAX has, so that steps do not add up to more than they should.
@@ -20,7 +18,7 @@ import numpy as np
 from empirisk.compiled.decorator import compiled
 from empirisk.compiled.exponential import exponential
 
-GIVEN, SQUARED, LOG, SOFTMAX, POISSON, GAMMA = range(6)
+GIVEN, SQUARED, LOG, SOFTMAX = range(4)
 BLOCK = 1024  # rows whose numbers stay in the cache
 
 
@@ -41,16 +39,6 @@ def derive(kind, points, y, weight, gradient, curvature):
             p = 1.0 / (1.0 + exponential(-points[i]))
             gradient[i] = p - y[i]
             curvature[i] = p * (1.0 - p)
-    elif kind == POISSON:
-        for i in range(n):
-            mean = exponential(points[i])
-            gradient[i] = mean - y[i]
-            curvature[i] = mean
-    elif kind == GAMMA:
-        for i in range(n):
-            ratio = y[i] * exponential(-points[i])
-            gradient[i] = 1.0 - ratio
-            curvature[i] = ratio
     if kind != GIVEN:
         weigh(weight, gradient, curvature)
 

@@ -102,8 +102,8 @@ class TreeMembers(AnyMembers):
         else:
             table = table_of(X, estimator, reset=None)
             self.places = places_in(columns_of(table, used), known)
-        if columns is not None:
-            self.columns = np.searchsorted(np.arange(X.shape[1]) if used is None else used, columns)
+        if columns is not None and used is not None:  # both, or none
+            self.columns = np.searchsorted(used, columns)
 
     def scores(self, b: int, rows: Ints | slice | None = None) -> Array:
         """As of any members."""

@@ -188,11 +188,6 @@ class ForestTrees(WritableArrays):
         """Raise a DataError unless the arrays, from a file, are trees."""
         check_trees(self)
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all arrays."""
-        return sum(array.nbytes for array in vars(self).values())
-
     def leaves(self, b: int, places: Floats, rows: Ints | None = None) -> Array:
         """The leaf that rows of a table come to in tree b, numbered within the tree."""
         leaves = np.empty(len(places) if rows is None else len(rows), np.int32)

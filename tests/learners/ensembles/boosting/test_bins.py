@@ -37,7 +37,7 @@ def test_bins_hold_about_the_same_number_of_rows(monkeypatch):
         monkeypatch.setattr(binning, "SAMPLE", sample)
         table = of(X)
         counts = np.bincount(table.codes[0])
-        assert table.n_bins[0] >= 250
+        assert table.features["n_bins"][0] >= 250
         # the mean is 79; of a sample of half the rows, a bin's count is off by 5 standard
         # deviations of 9 in less than one of a million tables
         assert counts.max() < 79 + (2 if sample == 200_000 else 5 * 9 + 2)
@@ -94,7 +94,7 @@ def test_a_column_without_values_and_one_with_a_single_value_are_no_trouble():
 
 def test_integers_beyond_2_to_53_keep_all_their_digits():
     X = pd.DataFrame({"a": np.arange(2**60, 2**60 + 50)})
-    assert BinnedTable.of(X, [None]).n_bins[0] == 50
+    assert BinnedTable.of(X, [None]).features["n_bins"][0] == 50
 
 
 def test_in_order_sorts_numbers_that_differ_in_their_last_bits_only():

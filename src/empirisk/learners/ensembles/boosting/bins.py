@@ -10,7 +10,7 @@ from empirisk.compiled.boosting.layout import CODES, FEATURE
 from empirisk.data.coded_column import CodedColumn
 from empirisk.learners.ensembles.boosting.binning import MOST_BINS, Binning, pieces_of, sampled
 from empirisk.learners.ensembles.boosting.sharing import share_columns
-from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import parallel
 
@@ -128,17 +128,6 @@ class BinnedTable:
         if self.rows is None:
             return np.arange(self.codes.shape[1], dtype=np.uint32)
         return self.rows
-
-    @property
-    def n_bins(self) -> Ints:
-        """Of each feature, without the one for missing values."""
-        return self.features["n_bins"].astype(np.int64)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all arrays."""
-        arrays = [self.codes, self.features, self.low, self.high, self.level_bins]
-        return sum(array.nbytes for array in (*arrays, *self.levels.values()))
 
     def own_codes(self) -> Array:
         """The codes of these rows, column by column."""

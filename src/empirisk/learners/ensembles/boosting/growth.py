@@ -14,9 +14,8 @@ from empirisk.compiled.boosting.layout import RULES
 from empirisk.compiled.boosting.packing import pack_nodes
 from empirisk.compiled.boosting.walking import walk_codes
 from empirisk.learners.ensembles.boosting.bins import BinnedTable
-from empirisk.learners.ensembles.boosting.boosted_trees import BoostedTrees
 from empirisk.learners.ensembles.boosting.entry_widths import counted_copies, set_widths
-from empirisk.learners.ensembles.boosting.grown_tree import GrownTree, joined
+from empirisk.learners.ensembles.boosting.grown_tree import GrownTree
 from empirisk.learners.ensembles.boosting.level_groups import bins_of_levels
 from empirisk.learners.ensembles.boosting.room import Limits, Room
 from empirisk.learners.team import Team
@@ -25,13 +24,8 @@ from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import DataError
 
-Loss = Literal["squared", "log", "poisson", "gamma"]
-KINDS = {
-    "squared": gradients.SQUARED,
-    "log": gradients.LOG,
-    "poisson": gradients.POISSON,
-    "gamma": gradients.GAMMA,
-}
+Loss = Literal["squared", "log"]
+KINDS = {"squared": gradients.SQUARED, "log": gradients.LOG}
 ROWS_TO_SHARE = 4096  # with fewer, a team would wait more than work
 MIN_CURVATURE = 1e-3  # of a child, as in scikit-learn and LightGBM
 NO_ROWS = np.empty(0, np.uint32)
@@ -159,7 +153,7 @@ class Booster:
 
         Parameters
         ----------
-        loss : {"squared", "log", "poisson", "gamma"}
+        loss : {"squared", "log"}
         score : float array of shape (n,)
             Changed in place.
         y : float array of shape (n,)
@@ -275,10 +269,6 @@ class Booster:
             self._write_groups(bins, codes)
         walk_codes(room.nodes, room.features, room.ways, codes, rows, leaves)
         return leaves
-
-    def trees(self, per_round: int = 1) -> BoostedTrees:
-        """All trees that were kept; `per_round` of them are one round."""
-        return BoostedTrees(joined(self._kept), per_round)
 
     def _new_rules(self) -> Array:
         limits, n, p = self.limits, *self.bins.shape

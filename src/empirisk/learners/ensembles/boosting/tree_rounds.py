@@ -68,7 +68,10 @@ class TreeRounds:
 
     def _grown(self, target: Floats, weight: Floats, seed: int) -> ForestTrees:
         problem = regression_problem("squared_error", self.coding, target, weight)
-        grower = self._idle.pop() if self._idle else self._grower(problem, weight)
+        try:
+            grower = self._idle.pop()
+        except IndexError:
+            grower = self._grower(problem, weight)
         grower.aim(problem.target)
         grower.grow(spawn(_random_state(seed), 1)[0] if self._draws else 0)
         tree = grower.packed()
