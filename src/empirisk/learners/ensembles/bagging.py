@@ -146,7 +146,7 @@ class Bagging(OneEstimator, BaggedPathMixin):
     def axis_values(
         self, X: Any, y: Array, sample_weight: Floats, *, n_train: int
     ) -> Sequence[int]:
-        """1, 2, 4, ... columns, and all."""
+        """1, 2, 4, ... columns, and all; of more than eight such numbers the largest."""
         p = X.shape[1]
         return sorted({min(2**k, p) for k in range(p.bit_length() + 1)})[-N_VALUES:]
 

@@ -2,7 +2,7 @@
 
 The weight of training row i for a new row x is the mean over the trees of its part of the leaf that
 x comes to (Meinshausen 2006). These weights sum to one, and the mean of y by them is the prediction
-of the forest; their quantiles are those of y given x.
+of a forest whose leaves have means; their quantiles are those of y given x.
 """
 
 from collections.abc import Iterable

@@ -161,7 +161,8 @@ max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, splitter, categ
         """Quantiles of y given X (Meinshausen 2006), of a forest with `keep_members`.
 
         A training row counts by the part of the leaves that it shares with a row of X: the mean of
-        y by these weights is what `predict` says. Leaves of single rows make rough distributions;
+        y by these weights is what `predict` says, unless leaves have medians ("absolute_error") or
+        `monotonic_cst` moves their values. Leaves of single rows make rough distributions;
         `min_samples_leaf` from 5 on is common here.
 
         Parameters

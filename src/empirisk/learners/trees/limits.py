@@ -95,7 +95,8 @@ def _real(learner: Any, name: str, low: float, high: float) -> float:
     value = getattr(learner, name)
     number = real(value)
     if number is None or not low <= number <= high or not isfinite(number):
-        raise ParameterError(f"{name} is {value!r}; it must be a number from {low} to {high}")
+        wanted = f"{low} to {high}" if isfinite(high) else f"{low} on, and finite"
+        raise ParameterError(f"{name} is {value!r}; it must be a number from {wanted}")
     return number
 
 

@@ -131,7 +131,8 @@ class BoostingLoss(ABC):
 class OwnLoss(BoostingLoss):
     """A user's loss. In leaves where Newton's step would raise the loss, it is halved.
 
-    In monotone trees all steps are, where together they would raise it.
+    In monotone trees all steps are, where together they would raise it; none is where a round has a
+    tree for each of K > 2 classes, whose scores move at once.
     """
 
     has_unit: ClassVar[bool] = False

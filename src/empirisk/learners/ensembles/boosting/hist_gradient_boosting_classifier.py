@@ -30,7 +30,7 @@ class HistGradientBoostingClassifier(ClassWeightMixin, ClassifierMixin, HistGrad
     loss : "log_loss" or object
         An object is a loss of your own, as in `HistGradientBoostingRegressor`. Its y are 0 and 1,
         or codes 0 to K - 1, and its `inverse_link` gives the probability of 1, or those of all K
-        classes along the last axis.
+        classes along the last axis. Of K > 2 classes no step is halved.
     learning_rate, max_iter, max_leaf_nodes, max_depth, min_samples_leaf, l2_regularization, \
 min_gain_to_split, max_features, subsample, max_bins, categorical_features, interaction_cst, \
 warm_start, early_stopping, validation_fraction, n_iter_no_change, tol, verbose, n_jobs, \

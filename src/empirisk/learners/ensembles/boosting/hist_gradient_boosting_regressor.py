@@ -86,7 +86,8 @@ class HistGradientBoostingRegressor(RegressorMixin, HistGradientBoosting):
     scoring : "loss", str, callable or None
         By what held-out rows are judged; a name or callable of scikit-learn, None for R^2.
     validation_fraction : float, int or None
-        The share or number of rows that are held out; None to judge by training rows.
+        The share or number of rows that are held out, or of groups where `fit` is given some; None
+        to judge by training rows.
     n_iter_no_change : int
         Rounds end when the last so many scores are not above the one before them.
     tol : float
@@ -121,9 +122,10 @@ class HistGradientBoostingRegressor(RegressorMixin, HistGradientBoosting):
     stopping, it is drawn as one. Missing values go to the side where they gain more; infinite ones,
     which scikit-learn takes, are refused. Targets beyond 2^100, or all below 2^-100,
     are divided by a power of two while fitting; scores and gains are those of the quotients then.
-    From 16,384 rows on, splits are searched by gradients of 14 bits where curvatures vary and there
-    are no weights; the values of leaves come from all bits. There a weighted row and its copies may
-    be split differently where two splits are worth nearly the same.
+    From 16,384 rows on, splits are searched by gradients of 14 bits where curvatures vary and
+    weights are no numbers of copies (none were given, or some is no whole number); the values of
+    leaves come from all bits. There a weighted row and its copies may be split differently where
+    two splits are worth nearly the same.
 
     References
     ----------

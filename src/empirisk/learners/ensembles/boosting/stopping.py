@@ -117,7 +117,7 @@ def split_rows(
 ) -> tuple[Ints, Ints | None]:
     """Rows to train on, and rows that are held out: None where training rows judge.
 
-    Classes keep their shares; of groups, whole ones are held out.
+    Classes keep their shares; of groups, whole ones are held out, and the share is one of groups.
     """
     rows = np.arange(len(y))
     if stopping.share is None:
