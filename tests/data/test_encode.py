@@ -153,6 +153,29 @@ def test_dates_become_parts():
     assert len(names) == 4  # one level of each part is the reference
 
 
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"c": ["red"] * 20 + ["other"] * 10 + ["teal"] * 2},
+        {"c": ["red"] * 16 + ["missing"] * 10 + [None] * 6},
+        {"age": [1.0, None, 3.0, 4.0] * 8, "age missing": [1.0, 2.0, 3.0, 5.0] * 8},
+        {"x": [1.0, 2.0] * 16, "x ": [1.0, 2.0, 4.0, 0.0] * 8},
+    ],
+)
+def test_every_column_has_a_name_of_its_own_and_a_learner_takes_them(columns):
+    model = make_pipeline(Encoder(), Ridge()).fit(columns, np.arange(32.0))
+    names = model[0].get_feature_names_out().tolist()
+    assert len(set(names)) == len(names) == model[0].transform(columns).shape[1]
+
+
+def test_rows_of_numbers_and_words_in_a_list_are_typed_column_by_column():
+    rows = [[1.5, "a", True], [float("nan"), "b", False], [3.5, "b", True]] * 4
+    encoder = Encoder(min_frequency=1).fit(rows)
+    table = Table.of(rows)
+    assert encoder._kinds == table.kinds == {"x0": "number", "x1": "category", "x2": "boolean"}
+    assert_array_equal(encoder.transform(rows[:2]), encoder.transform(table.rows(slice(2))))
+
+
 def test_text_is_left_out_and_said():
     table = {"id": [f"k{i}" for i in range(20)], "x": np.arange(20.0)}
     assert Encoder().fit(table).dropped_ == ["id"]
@@ -169,6 +192,12 @@ def test_extreme_and_shifted_numbers_are_standardised(power):
         # 1e9 + x has 16 digits, of which x keeps seven.
         assert_allclose(found[:, 0], expected / expected.std(), rtol=0, atol=1e-06)
     assert_array_equal(Encoder().fit_transform({"x": np.full(9, 3.7)}), np.zeros((9, 1)))
+
+
+def test_numbers_farther_apart_than_the_largest_float_are_encoded():
+    ends = {"a": [-1.7e308, 1.7e308, 1.7e308]}
+    assert_allclose(Encoder().fit_transform(ends)[:, 0] * np.sqrt(2), [-2, 1, 1], rtol=LAST_BITS)
+    assert_allclose(Encoder(standardize=False).fit_transform(ends)[:, 0], ends["a"], rtol=LAST_BITS)
 
 
 def test_infinite_numbers_are_named():

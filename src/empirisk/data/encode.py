@@ -29,7 +29,12 @@ from empirisk.data.moments import Moments
 from empirisk.data.table import Table
 from empirisk.data.table_blocks import Weighted, weighted_blocks, weighted_pieces
 from empirisk.runtime.arrays import Array, Floats
-from empirisk.runtime.column_names import check_names, column_names, name_columns
+from empirisk.runtime.column_names import (
+    check_names,
+    column_names,
+    distinct_names,
+    name_columns,
+)
 from empirisk.runtime.complaints import refuse_query
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread, slices
@@ -65,7 +70,8 @@ class Encoder(TransformerMixin, BaseEstimator):
     The most frequent level of each category is the reference and has no column: with it the
     columns would add up to one and depend on the intercept. Columns that are missing together
     share one indicator. Where nothing is left, since each category has one level among the training
-    rows, there is one column of zeros.
+    rows, there is one column of zeros. A name that stands already, as that of a level "other"
+    beside rare ones, is given a number: "colour=other (2)".
 
     Examples
     --------
@@ -128,8 +134,8 @@ class Encoder(TransformerMixin, BaseEstimator):
         with one_blas_thread():
             parts = (Moments.of(self.expand(table), weight=weight) for table, weight in blocks())
             moments = reduce(add, parts)
-        A, b, self._names = self._encoding(moments)
-        self._map = A, b
+        A, b, names = self._encoding(moments)
+        self._map, self._names = (A, b), distinct_names(names)
         return self
 
     def learn_features(self, blocks: Iterable[Weighted]) -> Self:
@@ -201,7 +207,7 @@ class Encoder(TransformerMixin, BaseEstimator):
             check_names(column_names(X) or ())
             validate_data(self, X, reset=reset, skip_check_array=True)
         else:
-            X = validate_data(
+            cells = validate_data(
                 self,
                 X,
                 reset=reset,
@@ -209,6 +215,8 @@ class Encoder(TransformerMixin, BaseEstimator):
                 ensure_all_finite="allow-nan",
                 ensure_min_features=1,
             )
+            mixed = cells.dtype.kind == "U" and not hasattr(X, "dtype")
+            X = np.array(X, dtype=object) if mixed else cells  # NumPy made words of the numbers
         if not reset:
             return check_some_rows(Table.of(X, self._kinds, names=self._names_of(X)))
         table = Table.of(X)

@@ -93,7 +93,7 @@ class Number:
 
     @property
     def label(self) -> str:
-        return f"{self.name} {self.part}".strip()
+        return part_name(self.name, self.part)
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,12 @@ class Category:
 
     @property
     def label(self) -> str:
-        return f"{self.name} {self.part}".strip()
+        return part_name(self.name, self.part)
+
+
+def part_name(name: str, part: str) -> str:
+    """How a column, or a part of its dates, is called."""
+    return f"{name} {part}" if part else name
 
 
 class Seen(Protocol):
@@ -189,6 +194,8 @@ class SeenNumbers:
             origin = min(max(self.mean, self.low), self.high)  # exact where all values are equal
             top = max(-self.low, self.high) or 1.0
             reach = max(self.high / top - origin / top, origin / top - self.low / top) or 1.0
+            if reach * top == np.inf:  # measured from 0, no distance is beyond float64
+                origin, reach = 0.0, 1.0
             unit = float(power_of_two(np.array([reach * top]))[0])
         return [Number(self.name, origin, unit, self.part, holes=self.holes, scaled=self.scaled)]
 

@@ -8,6 +8,7 @@ another array and has no names, unless someone notes them again.
 import weakref
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from itertools import count
 from typing import Any
 
 from empirisk.runtime.arrays import Array
@@ -93,6 +94,28 @@ def check_names(names: Iterable[Any]) -> list[str]:
             )
         places[name] = j
     return names
+
+
+def distinct_names(names: Sequence[str]) -> list[str]:
+    """The names, those that came before with a number that none of the others has.
+
+    Examples
+    --------
+    >>> distinct_names(["a", "a", "a (2)", "b"])
+    ['a', 'a (3)', 'a (2)', 'b']
+    """
+    taken = set(names)
+    if len(taken) == len(names):
+        return list(names)
+    seen: set[str] = set()
+    result = []
+    for name in names:
+        if name in seen:
+            name = next(new for k in count(2) if (new := f"{name} ({k})") not in taken)
+            taken.add(name)
+        seen.add(name)
+        result.append(name)
+    return result
 
 
 def no_column(name: Any, names: Iterable[Any]) -> str:
