@@ -7,6 +7,7 @@ import sys
 
 import duckdb
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -165,6 +166,23 @@ def test_columns_are_chosen_by_name():
         table.take([True, False])
     with pytest.raises(DataTypeError, match="give row numbers"):
         table.take([0.5])
+
+
+def test_columns_keep_their_kinds_by_place_where_they_are_given_other_names():
+    table = Table.of({"a": ["x", "y"], "b": [1, 2]})
+    for same in (table, table.to_arrow()):
+        other = Table.of(same, names=["b", "a"])
+        assert other.kinds == {"b": "text", "a": "number"}
+        assert Table.of(same, {"a": "category"}, names=["b", "a"]).kinds["a"] == "category"
+
+
+@pytest.mark.parametrize("form", [dict, pd.DataFrame])
+def test_mixed_objects_are_words_where_these_are_asked_for(form):
+    mixed = form({"a": [1, "x", 2.5], "b": [1, 2, 3]})
+    with pytest.raises(DataError, match="to take them all as words"):
+        Table.of(mixed)
+    assert Table.of(mixed, {"a": "text"})["a"].values().tolist() == ["1", "x", "2.5"]
+    assert Table.of(mixed, {"u": "text"}, names=["u", "b"])["u"].kind == "text"
 
 
 def test_scikit_learn_can_count_and_split_the_rows():

@@ -31,24 +31,50 @@ def default_names(p: int) -> list[str]:
 
 
 def named_arrays(data: Any, names: Sequence[str] | None, kinds: Mapping[str, Kind]) -> Arrays:
-    """The columns of a frame, a dict or an array of two dimensions."""
-    if isinstance(data, Mapping):
-        arrays = [
-            (str(key), chunked(str(key), value, kinds.get(key))) for key, value in data.items()
-        ]
-    elif len(getattr(data, "shape", ())) == 1 and hasattr(data, "to_frame"):
-        raise DataTypeError(f"a {type(data).__name__} is one column; give its to_frame()")
-    elif hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
-        arrays = _of_frame(data)
-    elif getattr(getattr(data, "dtype", None), "names", None):
-        arrays = [(name, chunked(name, data[name], kinds.get(name))) for name in data.dtype.names]
-    else:
-        arrays = _of_matrix(data, names, kinds)
-    _check_lengths(arrays)
+    """The columns of a frame, a dict or an array of two dimensions.
+
+    Where names are given, the columns and their kinds go by these, not by those of the data.
+    """
+    return renamed(own_arrays(data, names, kinds), names)
+
+
+def renamed(arrays: Arrays, names: Sequence[str] | None) -> Arrays:
+    """The columns by the names that are given, if any, each of them once."""
     given = [name for name, _ in arrays] if names is None else list(names)
     if len(given) != len(arrays):
         raise DataError(f"there are {len(given)} names for {len(arrays)} columns; give as many")
     return list(zip(check_names(given), [array for _, array in arrays], strict=True))
+
+
+def own_arrays(data: Any, names: Sequence[str] | None, kinds: Mapping[str, Kind]) -> Arrays:
+    """The columns by the names that the data have, if they have any; `kinds` go by `names`."""
+    if isinstance(data, Mapping):
+        own = [str(key) for key in data]
+        asked = _by_own_names(own, names, kinds)
+        arrays = [
+            (name, chunked(name, values, asked.get(name)))
+            for name, values in zip(own, data.values(), strict=True)
+        ]
+    elif len(getattr(data, "shape", ())) == 1 and hasattr(data, "to_frame"):
+        raise DataTypeError(f"a {type(data).__name__} is one column; give its to_frame()")
+    elif hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
+        arrays = _of_frame(data, names, kinds)
+    elif getattr(getattr(data, "dtype", None), "names", None):
+        asked = _by_own_names(data.dtype.names, names, kinds)
+        arrays = [(name, chunked(name, data[name], asked.get(name))) for name in data.dtype.names]
+    else:
+        arrays = _of_matrix(data, names, kinds)
+    _check_lengths(arrays)
+    return arrays
+
+
+def _by_own_names(
+    own: Sequence[str], names: Sequence[str] | None, kinds: Mapping[str, Kind]
+) -> Mapping[str, Kind]:
+    """The kinds by the names that the data have; names of another number are refused later."""
+    if names is None:
+        return kinds
+    return {old: kinds[new] for old, new in zip(own, names, strict=False) if new in kinds}
 
 
 def chunked(name: str, values: Any, kind: Kind | None = None) -> Any:
@@ -82,7 +108,7 @@ def chunked(name: str, values: Any, kind: Kind | None = None) -> Any:
         raise DataTypeError(not_a_column(name, found)) from error
 
 
-def _of_frame(data: Any) -> Arrays:
+def _of_frame(data: Any, names: Sequence[str] | None, kinds: Mapping[str, Kind]) -> Arrays:
     columns = getattr(data, "columns", None)
     if isinstance(columns, Iterable) and not isinstance(data, pa.Table | pa.RecordBatch):
         check_names(columns)  # pandas lets a name stand twice
@@ -90,7 +116,11 @@ def _of_frame(data: Any) -> Arrays:
         frame = pa.table(data)
     except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
         if hasattr(data, "iloc") and columns is not None:  # pandas: the culprit gets a name
-            return [(str(name), chunked(str(name), data[name].array)) for name in data.columns]
+            asked = _by_own_names([str(name) for name in columns], names, kinds)
+            return [
+                (str(name), chunked(str(name), data[name].array, asked.get(str(name))))
+                for name in columns
+            ]
         raise DataTypeError(
             f"a {type(data).__name__} cannot be read as a table: {error}; make each of its columns "
             "of one type: numbers, words, truth values or dates"

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from empirisk.data.column import KINDS, Column, Kind, check_kinds, hash_column
 from empirisk.data.description import describe
-from empirisk.data.frames import named_arrays
+from empirisk.data.frames import own_arrays, renamed
 from empirisk.data.kinds import column_of
 from empirisk.runtime.arrays import Ints
 from empirisk.runtime.column_names import check_names, no_column
@@ -110,10 +110,15 @@ class Table:
         """
         if isinstance(data, cls) and names is None and (kinds or {}).items() <= data.kinds.items():
             return data  # of these kinds already
-        arrays = named_arrays(data, names, kinds or {})
+        arrays = own_arrays(data, names, kinds or {})
+        known = known_kinds(data)
+        kept = [known.get(name) for name, _ in arrays]  # by place: the names may be others now
+        arrays = renamed(arrays, names)
         given = check_kinds(kinds, [name for name, _ in arrays])
-        known = known_kinds(data) | given
-        columns = [column_of(name, array, known.get(name)) for name, array in arrays]
+        columns = [
+            column_of(name, array, given.get(name, kind))
+            for (name, array), kind in zip(arrays, kept, strict=True)
+        ]
         return cls(columns, getattr(data, "source", None) if isinstance(data, cls) else None)
 
     @property
