@@ -120,6 +120,7 @@ ODD = [
     "x",
     '"',
     "1,5",
+    "0x1F",
 ]
 
 
@@ -156,7 +157,7 @@ def test_numbers_that_arrow_reads_by_itself_are_those_of_our_rules(
 @settings(max_examples=120, deadline=None)
 @given(
     st.lists(
-        st.tuples(*[st.text(st.sampled_from(list('0071-+. "e;')), max_size=6)] * 3), min_size=1
+        st.tuples(*[st.text(st.sampled_from(list('0071-+. "e;xX')), max_size=6)] * 3), min_size=1
     )
 )
 def test_leading_zeros_are_found_in_their_columns(rows):
@@ -166,11 +167,11 @@ def test_leading_zeros_are_found_in_their_columns(rows):
     found = np.zeros(3, bool)
     if has_candidates(data, np.uint8(ord(","))):
         mark_columns(data, np.uint8(ord(",")), found)
-    wanted = [any(re.match(r" *(-?0\d|\+\d)", row[j]) for row in rows) for j in range(3)]
+    wanted = [any(re.match(r" *(-?0[\dxX]|\+\d)", row[j]) for row in rows) for j in range(3)]
     assert (found >= wanted).all()  # what is no number anyway, such as --00, may be found as well
 
 
-@pytest.mark.parametrize("field", ["007", "+49", "-07", "09"])
+@pytest.mark.parametrize("field", ["007", "+49", "-07", "09", "0x1F", "0XA"])
 @pytest.mark.parametrize("place", [0, 1, 2, 3, 1024, 1025, 1026, 1027, 1028, 2049, 2050, 2995])
 def test_a_leading_zero_is_found_wherever_in_a_long_text(field, place):
     """Which is searched a thousand characters at a time."""
@@ -184,12 +185,12 @@ def test_a_leading_zero_is_found_wherever_in_a_long_text(field, place):
 
 @pytest.mark.parametrize("delimiter", [",", ";", "|", "\t"])
 def test_columns_of_numbers_written_like_identifiers_are_marked(delimiter):
-    fields = ["5", "007", "09", "+4", "-01", " 02", "90", "0", "0.5", "-1"]
+    fields = ["5", "007", "09", "+4", "0x1F", "0Xa", "-01", " 02", "90", "0", "0.5", "-1"]
     text, sign = delimiter.join(fields).encode(), np.uint8(ord(delimiter))
     found = np.zeros(len(fields), bool)
     mark_columns(np.frombuffer(text, np.uint8), sign, found)
-    assert found.tolist() == [j in range(1, 6) for j in range(len(fields))]
-    for field in fields[1:4]:
+    assert found.tolist() == [j in range(1, 8) for j in range(len(fields))]
+    for field in fields[1:6]:
         assert has_candidates(np.frombuffer(f"5{delimiter}{field}".encode(), np.uint8), sign)
 
 

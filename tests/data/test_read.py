@@ -1,6 +1,7 @@
 """read_table: every odd file is read right or refused with its line; the pieces do not matter."""
 
 import bz2
+import csv
 import gzip
 import subprocess
 import sys
@@ -14,7 +15,11 @@ from numpy.testing import assert_array_equal
 
 from data.csv_cases import BAD, GOOD, assert_same_contents, contents, write
 from empirisk.data import opening
+from empirisk.data.dialect import Dialect
+from empirisk.data.opening import Text
 from empirisk.data.read import read_table
+from empirisk.data.read_blocks import read_blocks
+from empirisk.data.records import cut_into_pieces
 from empirisk.runtime.errors import DataError, EmpiriskError
 
 
@@ -133,6 +138,27 @@ def test_files_of_a_pattern_are_one_table(tmp_path):
         read_table(tmp_path / "*.csv", kinds={"a": "number"})
 
 
+def test_files_of_a_pattern_have_the_decimal_mark_of_the_first(tmp_path):
+    write(tmp_path, "x;y\n1,5;2\n", "1.csv")
+    write(tmp_path, "x;y\n1.500;3\n", "2.csv")
+    table = read_table(tmp_path / "*.csv")
+    assert table["x"].values().tolist() == ["1,5", "1.500"]
+    assert "'x' is read as words because of '1.500' in line 2 of 2.csv" in table.source.notes
+
+
+@pytest.mark.parametrize(
+    ("files", "place"),
+    [(("1500-01-01", "2024-03-01 12:30:00.123456789"), "an earlier row"),
+     (("2024-03-01 12:30:00.123456789", "1500-01-01"), "line 2")],
+)  # fmt: skip
+def test_a_date_that_nanoseconds_do_not_reach_is_named(files, place, tmp_path):
+    for i, date in enumerate(files):
+        write(tmp_path, f"d,y\n{date},1\n", f"{i}.csv")
+    with pytest.raises(DataError, match=rf"{place} has '1500-01-01', .* years 1678 to 2261"):
+        read_table(tmp_path / "*.csv", kinds={"d": "date"})
+    assert "because of '1500-01-01'" in read_table(tmp_path / "*.csv").source.notes[0]
+
+
 def test_a_file_whose_name_looks_like_a_pattern_is_that_file(tmp_path):
     write(tmp_path, TEXT, "a[1]*.csv")
     write(tmp_path, "other\n1\n", "a1.csv")
@@ -176,6 +202,10 @@ def test_files_that_are_no_tables_are_refused_by_their_first_bytes(head, message
         read_table(write(tmp_path, head + b"\0" * 50), sql="SELECT 1")
 
 
+def test_a_header_that_has_the_mark_of_a_database_is_text(tmp_path):
+    assert read_table(write(tmp_path, "species,DUCK\na,1\n")).names == ("species", "DUCK")
+
+
 @pytest.fixture
 def frame():
     return pd.DataFrame(
@@ -208,6 +238,16 @@ def test_parquet_files_are_read_as_the_frames_that_were_written(frame, tmp_path)
         read_table(tmp_path / "list.parquet")
 
 
+def test_parquet_files_may_differ_in_whether_values_may_be_missing(tmp_path):
+    for i, (values, nullable) in enumerate([([1, 2], False), ([3, None], True)]):
+        schema = pa.schema([pa.field("a", pa.int64(), nullable=nullable)])
+        pq.write_table(pa.table([values], schema=schema), tmp_path / f"{i}.parquet")
+    table = read_table(tmp_path / "*.parquet")
+    assert table["a"].values().tolist()[:3] == [1.0, 2.0, 3.0]
+    assert table["a"].missing.tolist() == [False, False, False, True]
+    assert read_blocks(tmp_path / "*.parquet").to_table() == table
+
+
 def test_files_of_two_formats_are_not_one_table(frame, tmp_path):
     frame.to_parquet(tmp_path / "1.parquet")
     write(tmp_path, TEXT, "2.csv")
@@ -216,7 +256,7 @@ def test_files_of_two_formats_are_not_one_table(frame, tmp_path):
 
 
 def test_reading_works_without_pandas_and_leaves_the_csv_module_as_it_was(tmp_path):
-    path = write(tmp_path, 'a,b\n1,12" x\n2,y\n')
+    path = write(tmp_path, 'a,b,t\n1,12" x,2024-03-01 12:30:00.123456789\n2,y,\n')
     program = f"""
 import sys
 class Absent:
@@ -225,10 +265,28 @@ class Absent:
             raise ImportError(name)
 sys.meta_path.insert(0, Absent())
 import csv
+from empirisk.data.dialect import Dialect
+from empirisk.data.opening import Text
 from empirisk.data.read import read_table
+from empirisk.data.read_blocks import read_blocks
+from empirisk.data.records import cut_into_pieces
 limit = csv.field_size_limit()
 table = read_table({str(path)!r})
 print(table["a"].numbers(), table["b"].values(), csv.field_size_limit() == limit)
+print(repr(table).split()[-3:])
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert done.stdout.strip() == "[1. 2.] ['12\" x' 'y'] True", done.stderr
+    said = "[1. 2.] ['12\" x' 'y'] True\n['missing', '2024-03-01', '12:30:...']"
+    assert done.stdout.strip() == said, done.stderr
+
+
+def test_a_reader_that_is_done_takes_no_long_fields_from_another(tmp_path):
+    text = Text(str(write(tmp_path, "a\n1\n" + "x" * 200_000 + "\n")), None, None)
+    (piece,) = cut_into_pieces(text, Dialect(",", ".", ("a",), (True,), True, 2, 1, False, b"\n"))
+    limit = csv.field_size_limit()
+    one, other = piece.numbered(), piece.numbered()
+    assert next(one) == next(other) == (2, ["1"])
+    one.close()
+    assert next(other) == (3, ["x" * 200_000])
+    other.close()
+    assert csv.field_size_limit() == limit

@@ -43,9 +43,9 @@ def _plain_numbers(piece: Piece, ways: Sequence[Way]) -> dict[int, Any]:
 
 
 def columns_with_identifiers(piece: Piece) -> Bools:
-    """Which columns have a field that begins with a zero and another digit, or with a plus.
+    """Which columns have a field that begins with a zero and a digit or an x, or with a plus.
 
-    Arrow would read 007 as 7 and +49 as 49, and afterwards nobody could tell.
+    Arrow would read 007 as 7, 0x1F as 31 and +49 as 49, and afterwards nobody could tell.
     """
     # Small files, being one piece only, are read without compiled code.
     from empirisk.compiled.leading_zeros import has_candidates, mark_columns

@@ -63,7 +63,8 @@ def read_delimited(
 ) -> Table:
     """The table in one or several files of text that have the same columns."""
     first = _open(paths[0], given, encoding, max_bytes)
-    same = replace(given, delimiter=first.dialect.delimiter, header=first.dialect.header)
+    found = first.dialect
+    same = replace(given, delimiter=found.delimiter, decimal=found.decimal, header=found.header)
     files = [first, *(_open(path, same, encoding, max_bytes) for path in paths[1:])]
     for file in files[1:]:
         _check_same_names(first, file)
@@ -146,7 +147,8 @@ def _note(fields: Fields, misfit: Misfit, piece: Piece) -> str:
     line = None if misfit.row == BEFORE else piece.line_of(misfit.row)
     dialect = piece.place.dialect
     if fields.kind is not None:
-        reason = refusal(fields.name, fields.kind, misfit.text, f"line {line}")
+        place = "an earlier row" if line is None else f"line {line}"
+        reason = refusal(fields.name, fields.kind, misfit.text, place)
         if fields.kind == "number" and "," in misfit.text and dialect.delimiter != ",":
             reason += ", or, if the comma precedes decimals, give the decimal mark"
         else:

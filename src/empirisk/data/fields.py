@@ -19,6 +19,7 @@ from empirisk.data.growing import GrowingArray, GrowingTexts, GrowingWords
 from empirisk.data.spelling import (
     DATE_LADDERS,
     Spelling,
+    cast_or_none,
     first_failure,
     has_evidence,
     is_plain,
@@ -251,11 +252,12 @@ class Fields:
         later = max(before.kind, dates.type, key=ladder.index)
         self.way = Way("date", self.way.asked, later)
         self.values = GrowingArray(later, self.expected)
-        try:
-            for each in (before.done(), dates):
-                self.values.append(each.cast(later))
-        except pa.ArrowInvalid:  # a year that nanoseconds do not reach
-            return self._give_up(Misfit(BEFORE, f"a date that does not fit {later}"))
+        for each, earlier in ((before.done(), True), (dates, False)):
+            cast = cast_or_none(each, later)
+            if cast is None:  # a year that nanoseconds do not reach
+                row, date = first_failure(each, partial(cast_or_none, kind=later))
+                return self._give_up(Misfit(BEFORE if earlier else row, str(date)))
+            self.values.append(cast)
         return None
 
 

@@ -206,7 +206,8 @@ def refusal(name: str, kind: Kind, text: str, where: str) -> str:
     """What to say of a value that is not of the kind that was asked for."""
     wanted = {
         "number": "a number",
-        "date": "a date as in 2024-12-31 or 2024-12-31 23:59:59",
+        "date": "a date as in 2024-12-31 or 2024-12-31 23:59:59 (of the years 1678 to 2261, where "
+        "one has nanoseconds)",
         "boolean": "true or false, yes or no, 1 or 0",
     }[kind]
     return (

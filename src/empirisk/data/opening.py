@@ -87,7 +87,8 @@ def format_of(path: str) -> Format:
         raise DataError(f"{path} is {found[0]}; CSV, Parquet and DuckDB files can be read")
     if head.startswith(b"PAR1"):
         return "parquet"
-    return "duckdb" if head[8:12] == b"DUCK" else "text"
+    database = head[8:12] == b"DUCK" and b"\0" in head  # which a text that has the word is not
+    return "duckdb" if database else "text"
 
 
 def find_alike(path: Any) -> tuple[list[str], Format]:

@@ -3,8 +3,8 @@
 import csv
 import io
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from threading import Lock
 
 from empirisk.data.dialect import Dialect
 from empirisk.data.opening import Text
@@ -58,7 +58,7 @@ class Piece:
         text = bytes(self.data).decode("utf-8", "surrogateescape")
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=self.dialect.delimiter)
         first = line = self.place.line
-        with long_fields():
+        with long_fields:
             for record in reader:
                 if record or self.dialect.fields == 1:
                     yield line, record
@@ -100,11 +100,23 @@ def rows_of(text: Text, dialect: Dialect) -> Iterator[bytes]:
         skip = max(skip - len(block), 0)
 
 
-@contextmanager
-def long_fields() -> Iterator[None]:
-    """Let the csv module read fields of any length inside."""
-    limit = csv.field_size_limit(2 * LONGEST_RECORD)
-    try:
-        yield
-    finally:
-        csv.field_size_limit(limit)
+class LongFields:
+    """Lets the csv module read fields of any length inside; its limit is one for all threads."""
+
+    def __init__(self) -> None:
+        self.lock, self.inside, self.before = Lock(), 0, 0
+
+    def __enter__(self) -> None:
+        with self.lock:
+            if not self.inside:
+                self.before = csv.field_size_limit(2 * LONGEST_RECORD)
+            self.inside += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self.lock:
+            self.inside -= 1
+            if not self.inside:
+                csv.field_size_limit(self.before)
+
+
+long_fields = LongFields()

@@ -148,12 +148,19 @@ def _read_parquet(files: Sequence[str], kinds: Mapping[str, Kind] | None) -> Tab
     frames = []
     for file in files:
         try:
-            frames.append(pq.read_table(file, partitioning=None))
+            frames.append(_nullable(pq.read_table(file, partitioning=None)))
         except (OSError, pa.ArrowException) as error:
             raise DataError(f"{file} cannot be read as Parquet: {error}") from error
         check_same_schema(files[0], frames[0].schema, file, frames[-1].schema)
     table = Table.of(pa.concat_tables(frames), kinds)
     return Table(table.columns, Source(where(files), ("Parquet",)))
+
+
+def _nullable(frame: Any) -> Any:
+    """The same columns, which may all have missing values: files need not agree in that."""
+    fields = [field.with_nullable(True) for field in frame.schema]
+    schema = pa.schema(fields, frame.schema.metadata)
+    return pa.Table.from_arrays(frame.columns, schema=schema)
 
 
 def check_same_schema(first: str, wanted: Any, file: str, found: Any) -> None:

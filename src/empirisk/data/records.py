@@ -90,7 +90,7 @@ def _end_by_records(data: bytes, place: Place, *, final: bool) -> int:
     lines = _Counted(io.StringIO(text, newline=""))
     reader = csv.reader(lines, delimiter=place.dialect.delimiter, strict=True)
     before = end = 0
-    with long_fields():
+    with long_fields:
         try:
             for record in reader:
                 raw = text[end : lines.characters]

@@ -61,10 +61,10 @@ def parse_numbers(texts: Any, spelling: Spelling, *, asked: bool = False) -> Any
     """
     if spelling.missing is not None:
         texts = _null_where(pc.is_in(texts, pa.array(spelling.missing, texts.type)), texts)
-    values = _cast(_pointed(texts, spelling), pa.float64())
+    values = cast_or_none(_pointed(texts, spelling), pa.float64())
     if values is None:
         texts = _without_missing(texts, spelling)
-        values = _cast(_pointed(texts, spelling), pa.float64())
+        values = cast_or_none(_pointed(texts, spelling), pa.float64())
     if values is None or not _are_numbers(texts, values, asked):
         return None
     if np.isnan(_floats(values)).any():
@@ -80,7 +80,9 @@ def is_plain(texts: Any, kind: Any, spelling: Spelling) -> bool:
     >>> [is_plain(pa.array([text]), pa.int64(), Spelling()) for text in ("1", "1.5", "NA")]
     [True, False, False]
     """
-    numbers = None if spelling.missing is not None else _cast(_pointed(texts, spelling), kind)
+    numbers = (
+        None if spelling.missing is not None else cast_or_none(_pointed(texts, spelling), kind)
+    )
     return numbers is not None and are_moderate(numbers)
 
 
@@ -184,7 +186,8 @@ def _from(ladder: tuple[Any, ...], least: Any) -> tuple[Any, ...]:
     return ladder[ladder.index(least) :] if least in ladder else ()
 
 
-def _cast(texts: Any, kind: Any) -> Any:
+def cast_or_none(texts: Any, kind: Any) -> Any:
+    """The texts, or dates, as an array of a type, or None if one of them is none."""
     try:
         pc.cast(texts.slice(0, _TASTE), kind)  # a cast that fails is slow: it goes to the end
         return pc.cast(texts, kind)
@@ -193,7 +196,7 @@ def _cast(texts: Any, kind: Any) -> Any:
 
 
 def _first_cast(texts: Any, kinds: list[Any]) -> Any:
-    casts = (_cast(texts, kind) for kind in kinds)
+    casts = (cast_or_none(texts, kind) for kind in kinds)
     return next((cast for cast in casts if cast is not None), None)
 
 
