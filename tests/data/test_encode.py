@@ -176,6 +176,13 @@ def test_rows_of_numbers_and_words_in_a_list_are_typed_column_by_column():
     assert_array_equal(encoder.transform(rows[:2]), encoder.transform(table.rows(slice(2))))
 
 
+def test_what_is_masked_is_missing():
+    cells = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 7.0]])
+    masked = np.ma.array(cells, mask=[[True, False], [False, False], [False, False]])
+    holes = np.where(masked.mask, np.nan, cells)
+    assert_array_equal(Encoder().fit_transform(masked), Encoder().fit_transform(holes))
+
+
 def test_text_is_left_out_and_said():
     table = {"id": [f"k{i}" for i in range(20)], "x": np.arange(20.0)}
     assert Encoder().fit(table).dropped_ == ["id"]

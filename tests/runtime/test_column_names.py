@@ -12,6 +12,7 @@ import pytest
 from empirisk.runtime import column_names as kept
 from empirisk.runtime.column_names import column_names, name_columns, no_column
 from empirisk.runtime.conversion import numbers
+from empirisk.runtime.errors import DataError
 from empirisk.runtime.validation import check_fit
 
 FRAME = pd.DataFrame({"a": [1.0, 2.0, 4.0], "b": [0.0, 1.0, 1.0]})
@@ -89,3 +90,9 @@ def test_a_column_that_is_not_there_is_told_with_the_nearest_name():
     assert "mean" not in no_column("town", names)
     assert no_column("town", names).endswith("'x6', ...")
     assert no_column("b", []) == "there is no column 'b'; there are none"
+
+
+def test_complaints_speak_of_the_names_that_are_kept():
+    X = name_columns(np.array([[1.0, np.nan]]), ["height", "weight"])
+    with pytest.raises(DataError, match="column 'weight' has 1 missing"):
+        numbers(X, "Ridge")

@@ -10,6 +10,7 @@ import pytest
 
 from empirisk import Ridge
 from empirisk.runtime.conversion import numbers
+from empirisk.runtime.errors import DataError
 
 ROWS = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0], [0.0, -1.0, -2.0]])
 FRAME = pd.DataFrame(ROWS, columns=["a", "b", "c"])
@@ -88,3 +89,16 @@ def test_numbers_at_the_ends_of_the_range_are_numbers(value):
 def test_an_arrow_stream_sets_the_names_too():
     learner = Ridge().fit(ArrowStream(pa.table(FRAME)), range(4))
     assert list(learner.feature_names_in_) == list("abc")
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        ([["a"], ["b"]], "holds text"),
+        (np.array([["2020-01-01"]] * 2, "M8[ns]"), "holds dates"),
+    ],
+)
+def test_masked_words_and_dates_are_no_numbers(cells, said):
+    for mask in (False, [[False], [True]]):
+        with pytest.raises(DataError, match=f"column 0 {said}"):
+            numbers(np.ma.array(cells, mask=mask), "Ridge")

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
-from empirisk.runtime.targets import check_weights, coded
+from empirisk.runtime.errors import DataError
+from empirisk.runtime.targets import check_target, check_weights, coded
 
 
 @pytest.mark.parametrize("weight", [[1, 2, 0, 1], np.array([1.0, 2, 0, 1]), (1, 2, 0, 1)])
@@ -14,6 +15,16 @@ def test_weights_become_floats(weight):
     assert_array_equal(check_weights(pd.Series(weight), 4), [1.0, 2.0, 0.0, 1.0])
     assert_array_equal(check_weights(2, 3), [2.0, 2.0, 2.0])
     assert_array_equal(check_weights(None, 3), np.ones(3))
+
+
+@pytest.mark.parametrize("labels", [[0, 1, 1], ["a", "b", "a"], [True, False, True]])
+def test_masked_labels_keep_their_type_and_what_is_masked_is_missing(labels):
+    X = np.zeros((3, 1))
+    found, _ = check_target("a tree", np.ma.array(labels), X, classifier=True)
+    assert_array_equal(found, labels)
+    assert found.dtype == np.array(labels).dtype
+    with pytest.raises(DataError, match=r"y has 1 missing value\(s\).* the first in row 1"):
+        check_target("a tree", np.ma.array(labels, mask=[0, 1, 0]), X, classifier=True)
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.int64, np.uint64])

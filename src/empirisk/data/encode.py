@@ -36,6 +36,7 @@ from empirisk.runtime.column_names import (
     name_columns,
 )
 from empirisk.runtime.complaints import refuse_query
+from empirisk.runtime.conversion import unmasked_table
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread, slices
 from empirisk.runtime.targets import check_weights
@@ -207,6 +208,7 @@ class Encoder(TransformerMixin, BaseEstimator):
             check_names(column_names(X) or ())
             validate_data(self, X, reset=reset, skip_check_array=True)
         else:
+            X = unmasked_table(X) if isinstance(X, np.ma.MaskedArray) else X
             cells = validate_data(
                 self,
                 X,

@@ -11,6 +11,7 @@ import pyarrow as pa
 from empirisk.data.column import Column, Kind
 from empirisk.runtime.column_names import check_names
 from empirisk.runtime.complaints import is_missing, refuse_query
+from empirisk.runtime.conversion import unmasked
 from empirisk.runtime.errors import DataError, DataTypeError
 
 Arrays = list[tuple[str, Any]]
@@ -86,9 +87,7 @@ def chunked(name: str, values: Any, kind: Kind | None = None) -> Any:
     if hasattr(values, "__arrow_c_array__"):
         return pa.chunked_array([pa.array(values)])
     if isinstance(values, np.ma.MaskedArray):
-        filled = values.data.astype(object)
-        filled[np.ma.getmaskarray(values)] = None
-        values = filled
+        values = unmasked(values)
     if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
         raise DataTypeError(
             f"column {name!r} is {values!r:.50}; give a sequence with a value for each row"

@@ -26,7 +26,7 @@ from empirisk.runtime.complaints import (
     refuse_infinite,
     refuse_query,
 )
-from empirisk.runtime.conversion import dense
+from empirisk.runtime.conversion import dense, unmasked_table
 from empirisk.runtime.errors import DataError
 
 NAME_CATEGORIES = "name the columns of words in categorical_features, or give a data frame"
@@ -56,7 +56,7 @@ def table_of(X: Any, learner: Any, *, reset: bool | None, remedy: str = NAME_CAT
             validate_data(learner, X, reset=reset, skip_check_array=True)
         return _checked_size(X, learner)
     if isinstance(X, np.ma.MaskedArray):
-        X = np.ma.filled(X.astype(np.float64), np.nan)
+        X = unmasked_table(X)
     door: dict[str, Any] = {"dtype": "numeric", "ensure_all_finite": False}
     name = type(learner).__name__
     refuse_dates(X, "X", name)

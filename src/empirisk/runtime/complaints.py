@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from empirisk.runtime.arrays import Array, Bools, Floats
+from empirisk.runtime.column_names import column_names
 from empirisk.runtime.errors import DataError, DataTypeError
 
 _DATES = re.compile("date|time|duration|period", re.IGNORECASE)
@@ -215,11 +216,12 @@ def _column(table: Any, subject: str, j: int, ndim: int) -> str:
     if ndim == 1:
         return subject
     of = "" if subject == "X" else f" of {subject}"
-    for attribute in ("columns", "column_names"):  # pyarrow's `columns` are the data themselves
-        names = getattr(table, attribute, None)
-        if names is not None and all(isinstance(name, str | int | tuple) for name in names):
-            return f"column {list(names)[j]!r}{of}"
-    return f"column {j}{of}"
+    names = column_names(table)
+    if names is None:  # pandas also has numbers and tuples for names
+        names = getattr(table, "columns", None)
+    if names is None or not all(isinstance(name, str | int | tuple) for name in names):
+        return f"column {j}{of}"
+    return f"column {list(names)[j]!r}{of}"
 
 
 def _dtypes(table: Any) -> list[Any]:

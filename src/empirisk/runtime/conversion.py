@@ -112,8 +112,8 @@ def floats(
 def as_array_like(table: Any, subject: str) -> Any:
     """A table that scikit-learn reads: what is masked is NaN, an Arrow stream has been read."""
     refuse_query(table, subject)
-    if isinstance(table, np.ma.MaskedArray):  # scikit-learn would take what is under the mask
-        return np.ma.filled(table.astype(np.float64), np.nan)
+    if isinstance(table, np.ma.MaskedArray):
+        return unmasked_table(table)
     if hasattr(table, "__arrow_c_stream__") and not hasattr(table, "__array__"):
         try:
             import pyarrow
@@ -124,6 +124,36 @@ def as_array_like(table: Any, subject: str) -> Any:
             ) from None
         return pyarrow.table(table)
     return table
+
+
+def unmasked_table(table: Any) -> Array:
+    """A masked array without its mask, of which scikit-learn knows nothing: numbers have NaN there.
+
+    Examples
+    --------
+    >>> unmasked_table(np.ma.array([[1, 2]], mask=[[True, False]]))
+    array([[nan,  2.]])
+    """
+    if table.dtype.kind in "biuf":
+        return np.ma.filled(table.astype(np.float64), np.nan)
+    return unmasked(table)
+
+
+def unmasked(array: Any) -> Array:
+    """The values of a masked array in their own type, or, where some are masked, with None there.
+
+    Examples
+    --------
+    >>> unmasked(np.ma.array([0, 1])), unmasked(np.ma.array(["a", "b"], mask=[True, False]))
+    (array([0, 1]), array([None, 'b'], dtype=object))
+    """
+    if not np.ma.is_masked(array):
+        return np.asarray(array.data)
+    if array.dtype.kind in "mM":  # as objects, nanoseconds would be integers
+        return np.ma.filled(array, np.array("NaT", array.dtype))
+    values = array.data.astype(object)
+    values[np.ma.getmaskarray(array)] = None
+    return values
 
 
 def door(keep_single: bool) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, colum
 
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.complaints import first_row, learner_name, refuse_missing_labels
-from empirisk.runtime.conversion import DOOR, as_array_like, floats
+from empirisk.runtime.conversion import DOOR, as_array_like, floats, unmasked
 from empirisk.runtime.errors import DataError
 
 
@@ -60,7 +60,8 @@ def _labels(y: Any, name: str) -> Array:
             "one label for each row; fit one for each column, as MultiOutputClassifier of "
             "scikit-learn does"
         )
-    labels = column_or_1d(as_array_like(y, "y"), warn=True)
+    y = unmasked(y) if isinstance(y, np.ma.MaskedArray) else as_array_like(y, "y")
+    labels = column_or_1d(y, warn=True)
     refuse_missing_labels(labels, name)
     try:
         check_classification_targets(labels)

@@ -11,6 +11,7 @@ from empirisk.data.table import Table
 from empirisk.risk.plans.groups import group_labels
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.column_names import check_names
+from empirisk.runtime.conversion import unmasked_table
 from empirisk.runtime.errors import DataError
 
 
@@ -24,8 +25,8 @@ def checked_table(bag: Any, X: Any, member: Any, *, reset: bool | None) -> Any:
     X = with_rows(X)
     if is_frame(X):
         return _checked_frame(bag, X, reset)
-    if isinstance(X, np.ma.MaskedArray):  # scikit-learn would take what is under the mask
-        X = np.ma.filled(X.astype(np.float64), np.nan)
+    if isinstance(X, np.ma.MaskedArray):
+        X = unmasked_table(X)
     sparse = ["csr", "csc"] if get_tags(member).input_tags.sparse else False
     door: dict[str, Any] = {"dtype": None, "ensure_all_finite": False, "accept_sparse": sparse}
     if reset is None:
