@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.pipeline import make_pipeline
 
 from empirisk import (
     DecisionTreeClassifier,
@@ -13,6 +14,7 @@ from empirisk import (
     Ridge,
     select,
 )
+from empirisk.data.encode import Encoder
 from empirisk.data.table import Table
 from empirisk.report.findings import findings, verdict, why_not_the_least
 from empirisk.report.standings import standings
@@ -155,6 +157,12 @@ def test_a_target_that_the_columns_add_up_to_is_a_warning_and_no_disagreement(cl
     assert "R9" not in titles(clear)
 
 
+def test_where_a_constant_costs_nothing_no_loss_without_a_share_is_a_warning(clear):
+    nothing = replace(clear.test_risk, value=0.0, loss="asymmetric")
+    risks = {name: replace(risk, value=0.0) for name, risk in clear.risks.items()}
+    assert "R9" not in titles(replace(clear, test_risk=nothing, risks=risks))
+
+
 def test_classes_that_a_column_holds_again_are_a_warning():
     rng = np.random.default_rng(0)
     X, tree = rng.normal(size=(600, 2)), DecisionTreeClassifier()
@@ -196,6 +204,15 @@ def test_holes_and_text_in_the_table_are_found(clear):
     table = Table.of({"void": [None] * 20 + [1.0] * 10, "id": [f"w{i}" for i in range(n)]})
     assert {"T1", "T2"} <= set(titles(clear, table))
     assert not {"T1", "T2"} & set(titles(clear, Table.of({"x": np.arange(3.0)})))
+
+
+def test_text_that_trees_split_as_integers_is_not_called_left_out():
+    x = np.random.default_rng(0).permutation(60) / 60
+    X, y = Table.of({"id": 2**60 + np.arange(60), "x": x}), 5 * x
+    tree = select([DecisionTreeRegressor()], X, y, random_state=0, cv=3)
+    line = select([make_pipeline(Encoder(), Ridge())], X, y, random_state=0, cv=3)
+    for chosen, left_out in ((tree, False), (line, True)):
+        assert ("T2" in titles(chosen, X)) == left_out
 
 
 @pytest.mark.parametrize(
@@ -267,6 +284,17 @@ def test_naive_bayes_is_asked_whether_its_columns_are_independent(copied, title,
     assert (found["M1"].title, found["M1"].tone) == (title, tone)
     assert ("b and word" in found["M1"].text) == copied
     assert "M1" not in {each.code for each in findings(chosen, table)}
+
+
+@pytest.mark.parametrize("holes", [False, True])
+def test_independence_is_tested_of_classes_however_the_table_writes_them(holes):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    X = Table.of({"a": rng.normal(size=200) + 2 * y, "b": rng.normal(size=200)})
+    written = [None if holes and i == 0 else float(k) for i, k in enumerate(y)]
+    table = Table.of({"a": X["a"], "b": X["b"], "y": written})
+    chosen = select([NaiveBayes()], X, y, random_state=0, cv=5)
+    assert "M1" in {each.code for each in findings(chosen, table, "y")}
 
 
 def test_other_learners_are_not_asked_for_independence(clear):

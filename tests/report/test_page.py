@@ -8,7 +8,15 @@ import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from empirisk import Baseline, Lasso, LinearDiscriminantAnalysis, LinearRegression, Ridge, select
+from empirisk import (
+    Baseline,
+    Lasso,
+    LinearDiscriminantAnalysis,
+    LinearRegression,
+    Ridge,
+    Tuned,
+    select,
+)
 from empirisk.data.encode import Encoder
 from empirisk.data.table import Table
 from empirisk.report.page import report_page, write_report
@@ -190,3 +198,11 @@ def test_columns_that_a_lasso_leaves_out_are_counted_and_not_listed():
     assert "x2" in page
     assert "x1" not in page
     assert "The other 5 are 0." in page
+
+
+def test_a_tuned_line_shows_its_coefficients():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    chosen = select([Tuned(Ridge(), cv=3)], X, X @ [0.0, 5.0, 1.0], random_state=0, cv=3)
+    text = " ".join(read(report_page(chosen)).text)
+    model = text[text.index("Coefficients, largest first") :]
+    assert model.index("x1") < model.index("x2")

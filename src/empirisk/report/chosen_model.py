@@ -34,7 +34,8 @@ class Coefficients:
 
     @classmethod
     def of(cls, model: Any) -> "Coefficients | None":
-        """Of a linear learner, also behind an encoder; None for other models."""
+        """Of a linear learner, also tuned or behind an encoder; None for other models."""
+        model = fitted_model(model)
         learner = learner_of(model)
         if not hasattr(learner, "coef_"):
             return None
@@ -49,10 +50,26 @@ class Coefficients:
         )
 
 
+def fitted_model(model: Any) -> Any:
+    """The model itself, or that which a `Tuned` one has chosen."""
+    return getattr(model, "best_estimator_", model)
+
+
 def is_standardized(model: Any) -> bool:
     """Whether the learner meets numbers in standard deviations from their mean."""
+    return any(encoder.standardize for encoder in _encoders(model))
+
+
+def columns_learned_from(model: Any) -> set[str]:
+    """The columns of the table that the model was fitted to, without those an encoder drops."""
+    model = fitted_model(model)
+    names = set(getattr(model, "feature_names_in_", ()))
+    return names.difference(*(encoder.dropped_ for encoder in _encoders(model)))
+
+
+def _encoders(model: Any) -> list[Encoder]:
     steps = model.steps if isinstance(model, Pipeline) else []
-    return any(step.standardize for _, step in steps if isinstance(step, Encoder))
+    return [step for _, step in steps if isinstance(step, Encoder)]
 
 
 def _outputs(learner: Any, k: int) -> list[str]:

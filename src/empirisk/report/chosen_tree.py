@@ -3,7 +3,7 @@
 from typing import Any
 
 from empirisk.learners.trees.pruning_table import PruningTable
-from empirisk.report.chosen_model import is_standardized
+from empirisk.report.chosen_model import fitted_model, is_standardized
 from empirisk.report.pictures import as_svg
 from empirisk.report.tags import Html, element, join, table
 from empirisk.risk.curves import RiskPath
@@ -18,7 +18,7 @@ def tree_parts(selection: Selection) -> list[Html]:
     """What a chosen decision tree has to show; nothing for other models."""
     model, path = selection.model, selection.paths[selection.name]
     if hasattr(model, "best_estimator_"):  # tuned on its own
-        model, path = model.best_estimator_, model.path_
+        model, path = fitted_model(model), model.path_
     tree = learner_of(model)
     if not (hasattr(tree, "tree_") and hasattr(tree, "rules")):
         return []

@@ -10,6 +10,7 @@ from typing import Literal
 
 from empirisk.data.table import Table
 from empirisk.report.assumptions import independence_sentence
+from empirisk.report.chosen_model import columns_learned_from
 from empirisk.report.columns import counts_rows, mark_of_missing
 from empirisk.report.standings import BASELINE, Standing, standings
 from empirisk.risk.estimate import RiskEstimate
@@ -107,10 +108,10 @@ def held_out_together(selection: Selection) -> str | None:
 def _is_share(selection: Selection, share: dict[str, float], *, at_most: bool = False) -> bool:
     """Whether the test risk, or what it is at most, is so small a share of the best constant's."""
     baseline, risk = _baseline(selection), selection.test_risk
-    if baseline is None or (at_most and risk.interval is None):
+    if baseline is None or risk.loss not in share or (at_most and risk.interval is None):
         return False
     value = risk.interval[1] if at_most and risk.interval is not None else risk.value
-    return value <= share.get(risk.loss, -1.0) * baseline.risk
+    return value <= share[risk.loss] * baseline.risk
 
 
 def findings(
@@ -131,7 +132,7 @@ def findings(
     if table is not None and target is not None:
         found += _of_assumptions(selection, table, target)
     if table is not None:
-        found += _of_table(table, target)
+        found += _of_table(table, target, columns_learned_from(selection.model))
     for name, why in selection.failures.items():
         found.append(Finding("R6", f"{name} gave no risk", f"{why}.", "warning"))
     return found
@@ -270,12 +271,13 @@ def _overlap(one: tuple[float, float], other: tuple[float, float]) -> bool:
     return one[0] <= other[1] and other[0] <= one[1]
 
 
-def _of_table(table: Table, target: str | None) -> Iterator[Finding]:
+def _of_table(table: Table, target: str | None, learned: set[str]) -> Iterator[Finding]:
     holes = [c.name for c in table.columns if len(table) and c.missing.mean() > MOSTLY]
     if holes:
         text = f"More than half of the values are missing in: {', '.join(holes)}."
         yield Finding("T1", "Columns that are mostly missing", text)
-    text_columns = [c.name for c in table.columns if c.kind == "text"]
+    used = {*learned, target}  # trees learn from text that spells integers beyond 2^53
+    text_columns = [c.name for c in table.columns if c.kind == "text" and c.name not in used]
     if text_columns:
         text = f"Words that hardly repeat are not learned from: {', '.join(text_columns)}."
         yield Finding("T2", "Text left out", text)

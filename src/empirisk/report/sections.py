@@ -10,7 +10,7 @@ import numpy as np
 
 from empirisk import __version__
 from empirisk.data.table import Table
-from empirisk.report.chosen_model import Coefficients
+from empirisk.report.chosen_model import Coefficients, fitted_model
 from empirisk.report.chosen_tree import tree_parts
 from empirisk.report.columns import contents
 from empirisk.report.findings import findings, in_words, verdict
@@ -205,7 +205,7 @@ def _rung(path: RiskPath) -> str:
 
 def _constant(model: Any) -> list[Html]:
     """What a baseline says of every row."""
-    learner = learner_of(model)
+    learner = learner_of(fitted_model(model))
     if not hasattr(learner, "constant_"):
         return []
     constant = learner.constant_
