@@ -11,6 +11,10 @@ from empirisk.runtime.errors import ParameterError
     [
         ("a/b/sales.csv", "sales"),
         ("sales.csv.gz", "sales"),
+        ("sales.2023.csv", "sales.2023"),
+        ("sales.2023.CSV.gz", "sales.2023"),
+        ("sales.2023.gz", "sales.2023"),
+        ("sales.2023", "sales.2023"),
         ("v1.2 sales.parquet", "v1.2_sales"),
         ("../..", "table"),
         ("*.csv", "table"),

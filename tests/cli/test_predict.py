@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from cli.command import done, refused, run
-from empirisk import LinearRegression, save
+from cli.command import done, refused, run, small_table
+from empirisk import LinearRegression, MarginClassifier, save
 from empirisk.data import datasets
 from empirisk.data.read import read_table
 from empirisk.data.table import Table
@@ -165,6 +165,16 @@ def test_what_is_no_model_of_ours_is_refused(fitted, tmp_path):
 def test_numbers_have_no_probabilities(fitted):
     words = (fitted / "auto_mpg.empirisk", datasets.path("auto_mpg"), "--probabilities")
     assert "leave out --probabilities" in refused("predict", *words)
+
+
+def test_classes_may_have_no_probabilities_either(tmp_path):
+    file, model = small_table(tmp_path), tmp_path / "hinge.empirisk"
+    table = read_table(file)
+    fitted = MarginClassifier(loss="hinge").fit(table["y"].numbers()[:, None], table["side"])
+    meta = {"target": "side", "task": "classification", "columns": {"y": "number"}}
+    save(fitted, model, meta=meta)
+    said = refused("predict", model, file, "--probabilities")
+    assert "predicts classes and has no probabilities" in " ".join(said.split())
 
 
 def test_an_interrupted_output_leaves_the_old_file(fitted, tmp_path, monkeypatch):

@@ -8,6 +8,9 @@ from pathlib import Path
 
 from empirisk.runtime.errors import ParameterError
 
+_FORMAT = re.compile(r"(\.(csv|tsv|tab|txt))?\.(gz|bz2|zst)$|\.[a-z][a-z0-9]{0,7}$", re.IGNORECASE)
+"""The ending of a file, with that of the text where it is packed."""
+
 
 @dataclass(frozen=True)
 class Places:
@@ -33,14 +36,14 @@ class Places:
 
 
 def safe_stem(file: str) -> str:
-    """The name of a file without its endings, fit for a new file on any system.
+    """The name of a file without what says its format, fit for a new file on any system.
 
     Examples
     --------
-    >>> safe_stem("data/heart_disease.csv.gz"), safe_stem("2024/*.csv"), safe_stem("a b.parquet")
-    ('heart_disease', 'table', 'a_b')
+    >>> safe_stem("data/heart_disease.csv.gz"), safe_stem("2024/*.csv"), safe_stem("a b.2024.csv")
+    ('heart_disease', 'table', 'a_b.2024')
     """
-    stem = re.sub(r"(\.[A-Za-z0-9]{1,8}){1,2}$", "", os.path.basename(file))
+    stem = _FORMAT.sub("", os.path.basename(file))
     words = re.sub(r"[^\w.-]+", "_", stem).strip("._-")
     return words[:100] or "table"
 

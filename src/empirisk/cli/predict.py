@@ -29,8 +29,9 @@ def predict_file(
     found = read_model_file(model)
     columns = _columns(found, model)
     if probabilities and not hasattr(found.model, "predict_proba"):
+        what = "classes" if found.meta.get("task") == "classification" else "numbers"
         raise ParameterError(
-            f"{model} predicts numbers and has no probabilities: leave out --probabilities"
+            f"{model} predicts {what} and has no probabilities: leave out --probabilities"
         )
     table = _read(file, columns, reading, found.meta)
     text = _csv(*_predictions(found.model, table, probabilities))

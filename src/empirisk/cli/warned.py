@@ -15,7 +15,7 @@ DEPENDENT = (
 
 @contextmanager
 def notes_of_warnings() -> Iterator[list[str]]:
-    """What the library warns of inside, in the order in which it came up."""
+    """What the library warns of inside, by spelling: threads warn in any order."""
     notes: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", EmpiriskWarning)
@@ -23,7 +23,7 @@ def notes_of_warnings() -> Iterator[list[str]]:
     heard = [warning for warning in caught if issubclass(warning.category, EmpiriskWarning)]
     ranks = [str(each.message) for each in heard if issubclass(each.category, RankWarning)]
     others = [str(each.message) for each in heard if not issubclass(each.category, RankWarning)]
-    notes += dict.fromkeys(others)
+    notes += sorted(set(others))
     notes += _of_ranks(ranks)
 
 
@@ -32,7 +32,7 @@ def _of_ranks(texts: list[str]) -> list[str]:
     if not texts:
         return []
     count = Counter(texts)
-    # The commonest, and of equals the first by spelling: threads warn in any order.
+    # The commonest, and of equals the first by spelling.
     typical = min(count, key=lambda text: (-count[text], text))
     elsewhere = " (in other folds, others)" if len(count) > 1 else ""
     return [f"{DEPENDENT}: {typical}{elsewhere}"]

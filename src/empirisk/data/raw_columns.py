@@ -179,14 +179,16 @@ def chosen_categories(categorical_features: Any, names: list[str], p: int) -> An
     if given.dtype == bool and given.shape == (p,):
         return given.tolist()
     if kind in ("i", "u") and given.size and given.max() < p and given.min() >= 0:
-        return [j in set(given.tolist()) for j in range(p)]
+        chosen = set(given.tolist())
+        return [j in chosen for j in range(p)]
     if kind in ("U", "O"):
         strange = [name for name in given.tolist() if name not in names]
         if strange:
             raise ParameterError(
                 f"categorical_features names {strange[0]!r}; the columns are {names[:10]}"
             )
-        return [name in set(given.tolist()) for name in names]
+        chosen = set(given.tolist())
+        return [name in chosen for name in names]
     if given.size == 0:
         return [False] * p
     raise ParameterError(

@@ -14,7 +14,7 @@ MAGIC = b"\x93NUMPY"
 WIDTH = {b"\x01\x00": 2, b"\x02\x00": 4, b"\x03\x00": 4}
 """Bytes that give the length of the header, by version of the .npy format."""
 
-DTYPE = r"[<>|][biufUMm][1-9]\d{0,8}(?:\[\w{1,20}\])?|[<>][Mm]8"
+DTYPE = r"[<>|][biufUMm][1-9]\d{0,8}(?:\[\w{1,20}\])?"
 SHAPE = r"\((?:\d{1,19},|\d{1,19}(?:, \d{1,19}){1,63})?\)"
 HEADER = re.compile(
     rf"\{{'descr': '({DTYPE})', 'fortran_order': (True|False), 'shape': ({SHAPE}), \}} *\n"
