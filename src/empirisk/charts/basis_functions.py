@@ -14,6 +14,6 @@ def draw_basis_functions(
     ax.plot(x, values)
     for knot in knots:
         ax.axvline(knot, color="0.6", linestyle=":", linewidth=0.8)
-    ax.set_xlabel(label)
+    ax.set_xlabel(label, parse_math=False)
     ax.set_ylabel("basis functions")
     return ax

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from empirisk.charts.axes import axes
+from empirisk.charts.axes import as_written, axes
 from empirisk.runtime.arrays import Floats
 
 NAMED = 10  # lines that the legend names: those that end farthest from zero
@@ -36,7 +36,5 @@ def draw_coefficient_path(
     ax.set_ylabel("coefficient")
     if named:  # beside the picture: the paths end at its right edge, far from zero
         place = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
-        legend = ax.legend(lines[:NAMED], named, title="column", fontsize="small", **place)
-        for text in legend.get_texts():
-            text.set_parse_math(False)
+        as_written(ax.legend(lines[:NAMED], named, title="column", fontsize="small", **place))
     return ax

@@ -20,9 +20,13 @@ def draw_confusion(
     places = range(len(classes))
     turned = max(map(len, classes)) * len(classes) > 40  # longer names would touch
     ax.set_xticks(
-        places, labels=classes, rotation=45 if turned else 0, ha="right" if turned else "center"
+        places,
+        labels=classes,
+        rotation=45 if turned else 0,
+        ha="right" if turned else "center",
+        parse_math=False,
     )
-    ax.set_yticks(places, labels=classes)
+    ax.set_yticks(places, labels=classes, parse_math=False)
     ax.set_xlabel("predicted class")
     ax.set_ylabel("true class")
     return ax

@@ -29,6 +29,6 @@ def draw_coordinates(
     if coordinates.shape[1] > 1:
         ax.set_ylabel(labels[1])
     else:
-        ax.set_yticks(range(len(classes)), classes)
+        ax.set_yticks(range(len(classes)), classes, parse_math=False)
     ax.set_title(title)
     return ax

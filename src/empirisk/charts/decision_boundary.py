@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from empirisk.charts.axes import axes
+from empirisk.charts.axes import as_written, axes, name_sides
 from empirisk.runtime.arrays import Bools, Floats, Ints
 
 
@@ -28,8 +28,7 @@ def draw_regions(
         ax.contour(x, y, (codes >= k).astype(float), [0.5], colors="black", linewidths=0.8)
     ax.set_xlim(x[0], x[-1])
     ax.set_ylim(y[0], y[-1])
-    ax.set_xlabel(labels[0]).set_parse_math(False)
-    ax.set_ylabel(labels[1]).set_parse_math(False)
+    name_sides(ax, labels)
     return ax
 
 
@@ -43,9 +42,8 @@ def draw_points(
         circles, crosses = points[(codes == k) & right], points[(codes == k) & ~right]
         shown.append(ax.scatter(*circles.T, s=20, marker="o", color=[colour], **white))
         ax.scatter(*crosses.T, s=20, marker="x", color=[colour])
-    legend = ax.legend(shown, classes)  # Matplotlib by itself leaves out names such as "_a" and ""
-    for text in legend.get_texts():
-        text.set_parse_math(False)
+    # With names of their own: Matplotlib by itself leaves out such as "_a" and "".
+    as_written(ax.legend(shown, classes))
     return ax
 
 

@@ -17,8 +17,7 @@ def draw_shares(names: Sequence[str], shares: Floats, errors: Floats, *, ax: Any
     names, shares, errors = names[:MOST], shares[:MOST], errors[:MOST]
     height = np.arange(len(names))[::-1]
     ax.barh(height, 100 * shares, xerr=100 * errors, color="C0", capsize=3)
-    for text in ax.set_yticks(height, labels=list(names)):
-        text.label1.set_parse_math(False)
+    ax.set_yticks(height, labels=list(names), parse_math=False)
     ax.set_xlim(0, 100)
     ax.set_xlabel("trees that split first, in per cent")
     return ax
@@ -30,7 +29,7 @@ def draw_thresholds(thresholds: Floats, on_all: float | None, *, label: str, ax:
     ax.hist(thresholds, 30, color="C0", alpha=0.7, label="trees of resamples")
     if on_all is not None:
         ax.axvline(on_all, color="black", linewidth=1, label=f"tree of all rows: {on_all:.4g}")
-    ax.set_xlabel(label).set_parse_math(False)
+    ax.set_xlabel(label, parse_math=False)
     ax.set_ylabel("trees")
     ax.legend()
     return ax

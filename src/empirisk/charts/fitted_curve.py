@@ -15,6 +15,6 @@ def draw_fitted_curve(
         if points is not None:
             ax.scatter(points[0], points[1][:, k], s=12, alpha=0.4, color=f"C{k}", linewidths=0)
         ax.plot(x, output, color=f"C{k}", linewidth=2)
-    ax.set_xlabel(label)
+    ax.set_xlabel(label, parse_math=False)
     ax.set_ylabel("prediction")
     return ax

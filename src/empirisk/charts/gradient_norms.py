@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from empirisk.charts.axes import axes
+from empirisk.charts.axes import as_written, axes
 from empirisk.runtime.arrays import Floats
 
 
@@ -36,7 +36,5 @@ def draw_gradient_norms(
                     label=f"{name}: 0")  # fmt: skip
     ax.set_xlabel("epoch")
     ax.set_ylabel("norm of the gradient")
-    legend = ax.legend(fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))
-    for text in legend.get_texts():
-        text.set_parse_math(False)
+    as_written(ax.legend(fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5)))
     return ax

@@ -23,7 +23,7 @@ def draw_intervals(
         if ends is not None:
             ax.plot(ends, (y, y), color="C0", linewidth=2)
         ax.plot(value, y, "o", color="C0", fillstyle="none" if ends is None else "full")
-    ax.set_yticks(height, labels=list(names))
-    ax.set_xlabel(label)
+    ax.set_yticks(height, labels=list(names), parse_math=False)
+    ax.set_xlabel(label, parse_math=False)
     ax.margins(y=0.2)
     return ax

@@ -24,6 +24,6 @@ def draw_loadings(loadings: Floats, names: Sequence[str], *, ax: Any = None) -> 
             color = "white" if dark else "black"
             ax.text(j, i, f"{loadings[i, j]:.2g}", ha="center", va="center", color=color)
     ax.set_xticks(range(k), labels=[str(j + 1) for j in range(k)])
-    ax.set_yticks(range(p), labels=list(names))
+    ax.set_yticks(range(p), labels=list(names), parse_math=False)
     ax.set_xlabel("component")
     return ax

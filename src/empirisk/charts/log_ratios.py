@@ -5,11 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from empirisk.charts.axes import axes
+from empirisk.charts.axes import tall_axes
 from empirisk.runtime.arrays import Floats
 
-MOST_IN_A_FIGURE = 12  # more bars make the figure taller
-INCHES = 0.28
+INCHES = 0.28  # for a bar
 BEYOND = 1.15  # an infinite ratio is drawn so much longer than the longest finite one
 
 
@@ -20,10 +19,7 @@ def draw_log_ratios(
 
     An infinite ratio is a bar to the edge, with the sign for it.
     """
-    if ax is None:
-        ax = axes()
-        if len(names) > MOST_IN_A_FIGURE:
-            ax.figure.set_figheight(1 + INCHES * len(names))
+    ax = tall_axes(len(names), INCHES, ax)
     height = np.arange(len(names))[::-1]
     finite = np.isfinite(ratios)
     longest = BEYOND * np.abs(ratios[finite]).max(initial=1.0)
@@ -33,8 +29,8 @@ def draw_log_ratios(
         text = f"{ratio:+.3g}" if np.isfinite(ratio) else ("+∞" if ratio > 0 else "-∞")
         ax.text(max(end, 0.0), up, f" {text}", ha="left", va="center", fontsize=8)
     ax.axvline(0.0, color="grey", linewidth=0.8)
-    ax.set_yticks(height, labels=list(names))
+    ax.set_yticks(height, labels=list(names), parse_math=False)
     ax.margins(x=0.2, y=0.02)  # for the numbers beside the bars
-    ax.set_xlabel(label)
-    ax.set_title(title, fontsize=9)
+    ax.set_xlabel(label, parse_math=False)
+    ax.set_title(title, fontsize=9, parse_math=False)
     return ax

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from empirisk.charts.axes import axes
+from empirisk.charts.axes import axes, name_sides
 from empirisk.runtime.arrays import Array, Floats
 
 MOST_CURVES = 100
@@ -35,8 +35,7 @@ def draw_curve(
         inside = deciles[(deciles >= values.min()) & (deciles <= values.max())]
         foot = ax.get_xaxis_transform()
         ax.vlines(inside, 0.0, 0.03, color="0.3", linewidth=0.8, transform=foot)
-    ax.set_xlabel(labels[0])
-    ax.set_ylabel(labels[1])
+    name_sides(ax, labels)
     return ax
 
 
@@ -53,10 +52,9 @@ def draw_levels(
     places = np.arange(len(names))
     ax.vlines(places, interval[:, 0], interval[:, 1], color="C0", linewidth=1.5)
     ax.plot(places, mean, "o", color="C0")
-    ax.set_xticks(places, labels=list(names))
+    ax.set_xticks(places, labels=list(names), parse_math=False)
     ax.margins(x=0.1)
-    ax.set_xlabel(labels[0])
-    ax.set_ylabel(labels[1])
+    name_sides(ax, labels)
     return ax
 
 
@@ -67,9 +65,9 @@ def draw_plane(first: Side, second: Side, mean: Floats, *, label: str, ax: Any =
         values if ordered else np.arange(len(values)) for _, values, ordered in (first, second)
     )
     picture = ax.pcolormesh(across, up, mean.T, shading="nearest", cmap="viridis", rasterized=True)
-    for (name, values, ordered), axis in ((first, ax.xaxis), (second, ax.yaxis)):
+    for (_, values, ordered), axis in ((first, ax.xaxis), (second, ax.yaxis)):
         if not ordered:
-            axis.set_ticks(np.arange(len(values)), labels=list(values))
-        axis.set_label_text(name)
-    ax.figure.colorbar(picture, ax=ax, label=label)
+            axis.set_ticks(np.arange(len(values)), labels=list(values), parse_math=False)
+    name_sides(ax, [first[0], second[0]])
+    ax.figure.colorbar(picture, ax=ax).set_label(label, parse_math=False)
     return ax

@@ -22,6 +22,6 @@ def draw_prediction_errors(
             ax.vlines(place[mine], low, high, color=colour, linewidth=1, label=what)
     ax.plot(place, value, ".", color="black", markersize=2)
     ax.set_xlabel("rows, by their prediction")
-    ax.set_ylabel(label)
+    ax.set_ylabel(label, parse_math=False)
     ax.legend()
     return ax

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from empirisk.charts.axes import axes
+from empirisk.charts.axes import as_written, axes
 from empirisk.runtime.arrays import Floats
 
 
@@ -46,4 +46,4 @@ def _unit_square(ax: Any, x: str, y: str, label: str) -> None:
     ax.set_ylim(-0.02, 1.02)
     ax.set_aspect("equal")
     if label:
-        ax.legend(loc="lower right")
+        as_written(ax.legend(loc="lower right"))

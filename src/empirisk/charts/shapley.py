@@ -5,13 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from empirisk.charts.axes import axes
+from empirisk.charts.axes import tall_axes
 from empirisk.runtime.arrays import Floats
 
 BINS = 100  # across a picture; points of one bin stand on top of each other
 HALF = 0.4  # of the height of a cloud
-MOST_IN_A_FIGURE = 12
-INCHES = 0.3
+INCHES = 0.3  # for a feature
 
 
 def draw_swarm(
@@ -23,7 +22,7 @@ def draw_swarm(
     ax: Any = None,
 ) -> Any:
     """A point for each of values (rows, names), the first name on top; NaN ranks are grey."""
-    ax = _tall_enough(len(names)) if ax is None else ax
+    ax = tall_axes(len(names), INCHES, ax)
     ax.axvline(0.0, color="grey", linewidth=0.8)
     heights = np.arange(len(names))[::-1]
     points = None
@@ -36,8 +35,8 @@ def draw_swarm(
                 column[known], up[known], c=rank[known], s=8, cmap="viridis", vmin=0.0, vmax=1.0,
                 linewidths=0,
             )  # fmt: skip
-    ax.set_yticks(heights, labels=list(names))
-    ax.set_xlabel(label)
+    ax.set_yticks(heights, labels=list(names), parse_math=False)
+    ax.set_xlabel(label, parse_math=False)
     ax.margins(y=0.02)
     if points is not None:
         bar = ax.figure.colorbar(points, ax=ax, ticks=[0.0, 1.0], aspect=40)
@@ -68,7 +67,7 @@ def draw_waterfall(
     names: Sequence[str], steps: Floats, base: float, *, label: str, ax: Any = None
 ) -> Any:
     """Bars from the base to the prediction, the first on top, each from where the last ends."""
-    ax = _tall_enough(len(names)) if ax is None else ax
+    ax = tall_axes(len(names), INCHES, ax)
     ends = base + np.cumsum(steps)
     starts = np.concatenate([[base], ends[:-1]])
     heights = np.arange(len(names))[::-1]
@@ -78,18 +77,11 @@ def draw_waterfall(
         ax.plot((end, end), (height - 1.4, height + 0.4), color="grey", linewidth=0.6)
         ax.text(max(start, end), height, f" {step:+.3g}", ha="left", va="center", fontsize=8)
     ax.axvline(base, color="grey", linewidth=0.8, linestyle=":")
-    ax.set_yticks(heights, labels=list(names))
+    ax.set_yticks(heights, labels=list(names), parse_math=False)
     ax.set_ylim(-0.9, len(names) - 0.3)
     width = np.ptp([base, *ends]) or 1.0
     ax.set_xlim(min(base, *ends) - 0.05 * width, max(base, *ends) + 0.15 * width)  # and a number
     prediction = base + float(np.sum(steps))
     ax.set_title(f"{base:.4g} with no feature known, {prediction:.4g} with all", fontsize=9)
-    ax.set_xlabel(label)
-    return ax
-
-
-def _tall_enough(rows: int) -> Any:
-    ax = axes()
-    if rows > MOST_IN_A_FIGURE:
-        ax.figure.set_figheight(1 + INCHES * rows)
+    ax.set_xlabel(label, parse_math=False)
     return ax

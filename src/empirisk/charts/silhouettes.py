@@ -20,7 +20,8 @@ def draw_silhouettes(
         own = np.sort(silhouettes[codes == k])
         places = lower + np.arange(len(own))
         ax.fill_betweenx(places, 0, own, color=f"C{k % 10}", step="mid")
-        ax.text(-0.02, lower + len(own) / 2, str(name), ha="right", va="center", fontsize="small")
+        ax.text(-0.02, lower + len(own) / 2, str(name), ha="right", va="center", fontsize="small",
+                parse_math=False)  # fmt: skip
         lower += len(own) + space
     ax.axvline(mean, color="0.4", linestyle=":", label=f"mean: {mean:.3f}")
     ax.set_xlabel("silhouette")

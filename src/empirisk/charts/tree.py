@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from empirisk.charts.axes import as_written
 from empirisk.charts.decision_boundary import class_colours
 from empirisk.charts.in_points import FONT, axes_in_points, text_width
 from empirisk.charts.tidy_layout import levels_of, tidy_layout
@@ -186,5 +187,4 @@ def _draw_legend(ax: Any, classes: Sequence[str], width: float, scale: float) ->
         shown.append(Patch(color="white", label=f"{len(classes) - MOST_IN_LEGEND} more"))
     legend = ax.legend(handles=shown, loc="upper center", ncols=_legend_columns(classes, width),
                        fontsize=FONT * scale, frameon=False, borderaxespad=0.0)  # fmt: skip
-    for text in legend.get_texts():
-        text.set_parse_math(False)
+    as_written(legend)

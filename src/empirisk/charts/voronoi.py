@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial import Voronoi
 
-from empirisk.charts.axes import axes
+from empirisk.charts.axes import axes, name_sides
 from empirisk.runtime.arrays import Floats
 
 FAR = 20.0  # ranges of the points: cells that go on for ever end there
@@ -52,6 +52,5 @@ def draw_cells(
     )
     ax.set_xlim(*window[:, 0])
     ax.set_ylim(*window[:, 1])
-    ax.set_xlabel(names[0])
-    ax.set_ylabel(names[1])
+    name_sides(ax, names)
     return ax

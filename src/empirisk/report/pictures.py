@@ -29,11 +29,10 @@ def ranking_picture(selection: Selection) -> str:
         fill: Any = "none" if each.interval is None else "full"
         ax.plot(each.risk, y, "o", color=colour, fillstyle=fill)
         ax.plot(each.training_risk, y, "|", color=colour, markersize=12)
-    ax.set_yticks(range(len(ranked), 0, -1), labels=[each.name for each in ranked])
-    for label in ax.get_yticklabels():
-        label.set_parse_math(False)  # a name may hold a dollar sign
+    names = [each.name for each in ranked]
+    ax.set_yticks(range(len(ranked), 0, -1), labels=names, parse_math=False)
     ax.set_ylim(0.4, len(ranked) + 0.6)
-    ax.set_xlabel(f"{selection.test_risk.loss} risk")
+    ax.set_xlabel(f"{selection.test_risk.loss} risk", parse_math=False)
     return as_svg(ax.figure)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from empirisk.charts.axes import as_written
 from empirisk.charts.class_ellipses import draw_class_ellipses
 from empirisk.charts.coordinates import draw_coordinates
 from empirisk.charts.panels import panels
@@ -129,8 +130,9 @@ def draw_fisher_coordinates(lda: Any, X: Any, y: Any) -> Any:
         title = f"{what}: B/W = {separability(found, codes):.3g}"
         draw_coordinates(found, codes, names, [f"{short} 1", f"{short} 2"], title, ax=ax)
     if fisher.shape[1] > 1:  # in one coordinate each class has its own line, and its name there
-        handles, _ = left.get_legend_handles_labels()
-        figure.legend(handles, names, loc="outside lower center", ncols=IN_A_LINE)
+        # The points of each class: Matplotlib by itself leaves out names such as "_a" and "".
+        shown = {"loc": "outside lower center", "ncols": IN_A_LINE}
+        as_written(figure.legend(left.collections, names, **shown))
     return figure
 
 

@@ -124,8 +124,6 @@ def _draw_rows(model: Any, places: Floats, points: Floats, target: Array, ax: An
     if is_classifier(model):
         titles = [spelled(label) for label in model.classes_]
         draw_points(points, target, model._labels[leaves] == target, titles, ax=ax)
-        for text in ax.get_legend().get_texts():
-            text.set_parse_math(False)
     else:
         among = np.concatenate([model.tree_.value[model.tree_.is_leaf, 0, 0], target])
         draw_valued_points(points, target, value_colours(target[:0], among)[0], ax=ax)
