@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import Any
 
-from empirisk.data.frames import default_names
 from empirisk.data.spelling import Spelling, is_missing_word
+from empirisk.runtime.column_names import default_names
 from empirisk.runtime.errors import DataError, ParameterError
 
 DELIMITERS = ("\t", ";", "|", ",")

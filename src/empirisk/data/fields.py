@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from empirisk.data.column import Column, Kind
 from empirisk.data.growing import GrowingArray, GrowingTexts, GrowingWords
@@ -26,6 +25,7 @@ from empirisk.data.spelling import (
     parse_dates,
     parse_numbers,
     parse_truths,
+    without_given,
 )
 from empirisk.data.words import column_of_words, shorten
 
@@ -94,9 +94,7 @@ def read_fields(texts: Any, way: Way, spelling: Spelling) -> Read:
     if texts.type in way.plain:
         return _numbers(texts, way, way.plain)
     if way.form in ("words", "text"):
-        if spelling.missing is not None:
-            gone = pc.is_in(texts, pa.array(spelling.missing, texts.type))
-            texts = pc.if_else(gone, pa.scalar(None, texts.type), texts)
+        texts = without_given(texts, spelling)
         return Read(way, shorten(texts) if way.form == "words" else texts)
     parse = _parser(way, spelling)
     values = parse(texts)

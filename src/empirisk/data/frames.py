@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from empirisk.data.column import Column, Kind
-from empirisk.runtime.column_names import check_names
+from empirisk.runtime.column_names import check_names, default_names
 from empirisk.runtime.complaints import is_missing, refuse_query
 from empirisk.runtime.conversion import unmasked
 from empirisk.runtime.errors import DataError, DataTypeError
@@ -24,11 +24,6 @@ _ARROW_UNITS = {
     **dict.fromkeys(["m8[W]", "m8[D]", "m8[h]", "m8[m]"], "m8[s]"),
 }
 """Units of time that NumPy has and Arrow lacks, and those that are the same there."""
-
-
-def default_names(p: int) -> list[str]:
-    """The names of columns that have none, as scikit-learn gives them."""
-    return [f"x{j}" for j in range(p)]
 
 
 def named_arrays(data: Any, names: Sequence[str] | None, kinds: Mapping[str, Kind]) -> Arrays:

@@ -59,8 +59,7 @@ def parse_numbers(texts: Any, spelling: Spelling, *, asked: bool = False) -> Any
     >>> parse_numbers(pa.array(["1", "02"]), Spelling()) is None
     True
     """
-    if spelling.missing is not None:
-        texts = _null_where(pc.is_in(texts, pa.array(spelling.missing, texts.type)), texts)
+    texts = without_given(texts, spelling)
     values = cast_or_none(_pointed(texts, spelling), pa.float64())
     if values is None:
         texts = _without_missing(texts, spelling)
@@ -112,8 +111,7 @@ def parse_dates(texts: Any, spelling: Spelling, least: Any = None) -> Any:
     >>> parse_dates(pa.array(["29.02.2024"]), Spelling()) is None
     True
     """
-    if spelling.missing is not None:
-        texts = _null_where(pc.is_in(texts, pa.array(spelling.missing, texts.type)), texts)
+    texts = without_given(texts, spelling)
     types = [kind for ladder in DATE_LADDERS for kind in _from(ladder, least)]
     dates = _first_cast(texts, types)
     return _first_cast(_without_missing(texts, spelling), types) if dates is None else dates
@@ -198,6 +196,13 @@ def cast_or_none(texts: Any, kind: Any) -> Any:
 def _first_cast(texts: Any, kinds: list[Any]) -> Any:
     casts = (cast_or_none(texts, kind) for kind in kinds)
     return next((cast for cast in casts if cast is not None), None)
+
+
+def without_given(texts: Any, spelling: Spelling) -> Any:
+    """The texts, null where they are among the fields that are missing everywhere, if any are."""
+    if spelling.missing is None:
+        return texts
+    return _null_where(pc.is_in(texts, pa.array(spelling.missing, texts.type)), texts)
 
 
 def _null_where(mask: Any, values: Any) -> Any:

@@ -13,12 +13,11 @@ from sklearn.utils.validation import (
 )
 
 from empirisk.data.coded_column import CodedColumn, places_of
-from empirisk.data.frames import default_names
 from empirisk.data.rank_coding import RankCoding
 from empirisk.data.raw_columns import chosen_categories, column_names, is_frame
 from empirisk.data.table import Table
 from empirisk.runtime.arrays import Array, Floats
-from empirisk.runtime.column_names import check_names
+from empirisk.runtime.column_names import check_names, default_names
 from empirisk.runtime.complaints import (
     explain,
     first_row,

@@ -10,11 +10,10 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import ClassifierTags, RegressorTags, Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 
-from empirisk.data.frames import default_names
 from empirisk.data.table import Table
 from empirisk.losses.loss import LossOutput, LossTask
 from empirisk.runtime.arrays import Array
-from empirisk.runtime.column_names import column_names
+from empirisk.runtime.column_names import column_names, default_names
 from empirisk.runtime.errors import ParameterError
 
 Task = Literal["classification", "regression"]

@@ -50,6 +50,11 @@ def column_names(table: Any) -> tuple[str, ...] | None:
     return None
 
 
+def default_names(p: int) -> list[str]:
+    """The names of columns that have none, as scikit-learn gives them."""
+    return [f"x{j}" for j in range(p)]
+
+
 def shown_names(table: Any, p: int) -> list[str]:
     """The names of p columns for a picture: those of a frame, else "x0", "x1", ...
 
@@ -64,7 +69,7 @@ def shown_names(table: Any, p: int) -> list[str]:
     names = getattr(table, "feature_names_in_", None)
     if names is None:
         names = column_names(table)
-    return [f"x{j}" for j in range(p)] if names is None else [str(name) for name in names]
+    return default_names(p) if names is None else [str(name) for name in names]
 
 
 def named(columns: Iterable[int], names: Sequence[Any] | None) -> str:

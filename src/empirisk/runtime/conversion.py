@@ -150,7 +150,8 @@ def unmasked(array: Any) -> Array:
     if not np.ma.is_masked(array):
         return np.asarray(array.data)
     if array.dtype.kind in "mM":  # as objects, nanoseconds would be integers
-        return np.ma.filled(array, np.array("NaT", array.dtype))
+        values: Array = array.filled(np.array("NaT", array.dtype))
+        return values
     values = array.data.astype(object)
     values[np.ma.getmaskarray(array)] = None
     return values

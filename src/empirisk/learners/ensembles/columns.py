@@ -7,7 +7,6 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 
 from empirisk.data.column import Column
-from empirisk.data.frames import default_names
 from empirisk.data.rank_coding import RankCoding
 from empirisk.data.raw_columns import chosen_categories, column_names, is_frame
 from empirisk.data.table import Table
@@ -15,6 +14,7 @@ from empirisk.learners.ensembles.boosting.constraints import interaction_groups
 from empirisk.learners.generative.mixed_rows import columns_of_key
 from empirisk.learners.trees.monotone import signs_of
 from empirisk.runtime.arrays import Array, Ints
+from empirisk.runtime.column_names import default_names
 
 
 def columns_of(X: Any, columns: Ints | None) -> Any:

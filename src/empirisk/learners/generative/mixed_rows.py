@@ -13,7 +13,6 @@ import numpy as np
 from empirisk.data.coded_column import CodedColumn
 from empirisk.data.column_moments import ColumnMoments, LevelCounts
 from empirisk.data.column_samples import ColumnSamples
-from empirisk.data.frames import default_names
 from empirisk.data.raw_columns import RawColumn, as_category, is_frame, raw_columns
 from empirisk.data.table import Table
 from empirisk.data.table_door import refuse_infinite_cells
@@ -27,6 +26,7 @@ from empirisk.learners.generative.column_distributions import (
 )
 from empirisk.learners.generative.kernel_columns import KernelColumns
 from empirisk.runtime.arrays import Floats, Ints
+from empirisk.runtime.column_names import default_names
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.scalars import is_whole
 

@@ -6,11 +6,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from empirisk.data.frames import default_names
 from empirisk.data.table import Table
 from empirisk.risk.importances.association import correlated_features
 from empirisk.runtime.arrays import Ints
-from empirisk.runtime.column_names import column_names
+from empirisk.runtime.column_names import column_names, default_names
 from empirisk.runtime.errors import DataError, ParameterError
 
 

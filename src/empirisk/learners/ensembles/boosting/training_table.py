@@ -7,7 +7,6 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils import _safe_indexing
 
-from empirisk.data.frames import default_names
 from empirisk.data.raw_columns import chosen_categories, column_names, is_frame
 from empirisk.data.table_door import places_in, table_of
 from empirisk.learners.class_codes import codes_among
@@ -16,6 +15,7 @@ from empirisk.learners.ensembles.boosting.boosting_settings import checked_bins
 from empirisk.learners.ensembles.boosting.rounds import TrainingRows
 from empirisk.learners.ensembles.boosting.stopping import JudgedRows
 from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.runtime.column_names import default_names
 from empirisk.runtime.complaints import refuse_one_class
 from empirisk.runtime.errors import DataError
 from empirisk.runtime.targets import check_target
