@@ -218,6 +218,11 @@ def test_the_summary_shows_what_was_found():
     assert "3.14159" in repr(long)
 
 
+def test_times_that_python_has_not_are_shown():
+    days = np.array(["20000-01-01", "-0044-03-15"], "M8[s]")
+    assert "20000-01-01 00:00:00" in repr(Table.of({"day": days}))
+
+
 def test_frames_that_come_out_hold_what_went_in():
     table = Table.of(COLUMNS)
     frame = table.to_pandas()

@@ -36,17 +36,14 @@ def _number_of_values(column: Column) -> int:
 
 def _examples(column: Column) -> list[str]:
     """The first few different values, shortened."""
-    found = _without_nanoseconds(pc.drop_null(pc.unique(column.arrow.slice(0, 1000)))).to_pylist()
+    found = _python_values(pc.drop_null(pc.unique(column.arrow.slice(0, 1000))))
     shown = [f"{each:.6g}" if isinstance(each, float) else str(each) for each in found]
     shown = [text for text in shown if text != "nan"][:EXAMPLES]
     return [text if len(text) <= LONGEST else text[: LONGEST - 3] + "..." for text in shown]
 
 
-def _without_nanoseconds(values: Any) -> Any:
-    """Times in microseconds at least: Python's have no more, and examples are cut before them."""
-    kind = values.type
-    if kind == pa.duration("ns"):
-        return values.cast(pa.duration("us"), safe=False)
-    if pa.types.is_timestamp(kind) and kind.unit == "ns":
-        return values.cast(pa.timestamp("us", kind.tz), safe=False)
-    return values
+def _python_values(values: Any) -> list[Any]:
+    try:
+        return values.to_pylist()
+    except (ValueError, OverflowError):  # times that Python has not: nanoseconds, the year 10000
+        return values.cast(pa.string()).to_pylist()
