@@ -272,3 +272,13 @@ def test_seen_from_infinitely_far_away_all_rows_are_as_near(bandwidth, degree):
     assert_allclose(model.conditional_weights(far).sum(axis=1), 1.0, rtol=LAST_BITS)
     shares = KernelClassifier(**how).fit(X, y > 0).predict_proba(far)
     assert_allclose(shares[:, 1], (y > 0).mean(), rtol=LAST_BITS)
+
+
+def test_rules_have_a_bandwidth_for_hundreds_of_columns():
+    X = RNG.normal(size=(40, 784))  # as of pictures of 28 x 28 pixels
+    X[:20] += 0.5
+    y = np.repeat(["a", "b"], 20)
+    assert KernelClassifier().fit(X, y).score(X, y) == 1.0
+    # n^(-1/(d+4)) for a Gaussian, in standard deviations
+    bandwidth = KernelRegressor().fit(X, X[:, 0]).bandwidth_
+    assert_allclose(bandwidth, 40 ** (-1 / 788) * X.std(axis=0), rtol=SUMMED)
