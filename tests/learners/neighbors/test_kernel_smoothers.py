@@ -193,8 +193,9 @@ def test_probabilities_are_shares_of_kernels():
 
 @pytest.mark.parametrize("learner", [KernelRegressor, KernelClassifier])
 def test_the_bandwidth_by_leaving_out_has_the_least_squared_error(learner):
-    X = RNG.uniform(-2, 2, size=(60, 1))
-    y = np.sin(2 * X[:, 0]) + 0.3 * RNG.normal(size=60)
+    rng = np.random.default_rng(1)  # of some rows the best is the narrowest of the grid
+    X = rng.uniform(-2, 2, size=(60, 1))
+    y = np.sin(2 * X[:, 0]) + 0.3 * rng.normal(size=60)
     y = y if learner is KernelRegressor else y > 0
     best = learner("loo").fit(X, y).bandwidth_
     values = best * np.array([0.4, 0.7, 1.0, 1.4, 2.5])
