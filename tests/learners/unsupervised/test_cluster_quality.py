@@ -161,6 +161,13 @@ def test_the_gap_of_uniform_rows_is_greatest_at_one_cluster():
     assert (np.abs(found.score) < 5 * found.standard_error).all()
 
 
+def test_the_gap_is_found_of_fewer_rows_than_columns():
+    X = np.random.default_rng(0).normal(size=(10, 20))
+    X[5:] += 9.0
+    found = number_of_clusters(KMeans(n_init=3), X, range(1, 4), by="gap", random_state=0)
+    assert found.n_clusters == 2
+
+
 @pytest.mark.parametrize("by", ["gap", "stability"])
 def test_samples_are_the_same_for_every_n_jobs(by):
     one, two = (
