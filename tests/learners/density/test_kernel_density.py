@@ -80,6 +80,15 @@ def test_every_kernel_integrates_to_one_and_has_the_moments_it_says(kernel, d):
     assert_allclose((value**2).sum() * step**d, about.roughness(d), rtol=1e-4)
 
 
+@pytest.mark.parametrize("new", [{"kernel": "tophat"}, {"support": (-4.0, None)}])
+def test_parameters_that_are_changed_after_a_fit_hold_from_then_on(new):
+    X = RNG.normal(size=(50, 1))
+    density = KernelDensity(bandwidth=0.5).fit(X)
+    density.score_samples(X)
+    known = KernelDensity(bandwidth=0.5, **new).fit(X).score_samples(X)
+    assert_array_equal(density.set_params(**new).score_samples(X), known)
+
+
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_kernels_of_many_columns_integrate_to_one_and_smooth_alike(kernel):
     d = 784

@@ -283,3 +283,15 @@ def test_rules_have_a_bandwidth_for_hundreds_of_columns():
     # n^(-1/(d+4)) for a Gaussian, in standard deviations
     bandwidth = KernelRegressor().fit(X, X[:, 0]).bandwidth_
     assert_allclose(bandwidth, 40 ** (-1 / 788) * X.std(axis=0), rtol=SUMMED)
+
+
+@pytest.mark.parametrize("new", [{"kernel": "tophat"}, {"degree": 1}])
+def test_parameters_that_are_changed_after_a_fit_hold_from_then_on(new):
+    X = RNG.normal(size=(50, 1))
+    y = X[:, 0] ** 2 + RNG.normal(size=50)
+    model = KernelRegressor(0.5).fit(X, y)
+    model.standard_errors(X)
+    known = KernelRegressor(0.5, **new).fit(X, y)
+    model.set_params(**new)
+    assert_array_equal(model.predict(X), known.predict(X))
+    assert_array_equal(model.standard_errors(X), known.standard_errors(X))
