@@ -295,3 +295,17 @@ def test_parameters_that_are_changed_after_a_fit_hold_from_then_on(new):
     model.set_params(**new)
     assert_array_equal(model.predict(X), known.predict(X))
     assert_array_equal(model.standard_errors(X), known.standard_errors(X))
+
+
+@pytest.mark.parametrize("degree", [0, 1])
+def test_a_column_is_scaled_by_itself_whatever_the_size_of_another(degree):
+    X, T, units = RNG.normal(size=(60, 2)), RNG.normal(size=(10, 2)), np.array([1e150, 1e-150])
+    y = np.sin(X[:, 1])
+    one = KernelRegressor(0.4, degree=degree).fit(X, y).predict(T)
+    other = KernelRegressor(0.4, degree=degree).fit(X * units, y).predict(T * units)
+    assert_allclose(other, one, rtol=0, atol=SUMMED)
+    learner, losses = KernelRegressor(degree=degree), []
+    for rows in (X, X * units):
+        problem = risk.Problem.of(learner, rows, y)
+        losses.append(risk.out_of_fold(learner, problem, problem.plan(5), values=[0.4]).losses)
+    assert_allclose(losses[1], losses[0], rtol=0, atol=SUMMED)

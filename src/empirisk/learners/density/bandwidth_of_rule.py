@@ -11,7 +11,6 @@ from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import ParameterError, RankWarning
 
 RULES = ("scott", "silverman", "sheather-jones", "ucv", "cv")
-STEPS = 50
 
 
 def bandwidth_of_rule(
@@ -66,7 +65,7 @@ def bandwidth_grid(
         unit = float(spreads.max())
         ranges = rows[:, moving].max(axis=0) / unit - rows[:, moving].min(axis=0) / unit
         high = max(high, 1.05 * float(np.linalg.norm(ranges)) * unit)
-    return [float(h) for h in np.geomspace(min(low, 0.9 * most), min(high, 0.999 * most), STEPS)]
+    return [float(h) for h in np.geomspace(min(low, 0.9 * most), min(high, 0.999 * most), rules.STEPS)]
 
 
 def rounding_step(rows: Floats) -> float:
