@@ -45,7 +45,8 @@ def local_fits(
 
     Columns are multiplied by factors[group of t_q]; `rates` increase. norms[q, v] is sum_i w_i
     l_i^2, leverages[q, v] is l of a row that stands at t, where one does; they are not found where
-    `norms` has no rows. Where no row is in reach, l is 1 over their weight for the nearest rows, ties included.
+    `norms` has no rows. Where no row is in reach, l is 1 over their weight for the nearest rows,
+    ties included.
     """
     n, p = X.shape
     K, lines = Y.shape[1], degree == 1

@@ -24,7 +24,7 @@ class KeptRowsMixin:
         """Change parameters, as in scikit-learn: predictions go by the new ones."""
         if params:
             self._forget()
-        return super().set_params(**params)  # type: ignore[misc,no-any-return]  # of BaseEstimator
+        return super().set_params(**params)  # type: ignore[misc]  # of BaseEstimator
 
     def _forget(self) -> None:
         """Drop what followed from the rows of an earlier fit, or from other parameters."""
@@ -32,8 +32,12 @@ class KeptRowsMixin:
             self.__dict__.pop(name, None)
 
 
-@cache
 def _found_again(cls: Any) -> set[str]:
     """The properties of a class that are kept once they are found."""
+    return _kept_properties(cls)  # whose cache, by its types, takes no class
+
+
+@cache
+def _kept_properties(cls: Any) -> set[str]:
     named = (item for base in cls.__mro__ for item in vars(base).items())
     return {key for key, value in named if isinstance(value, cached_property)}

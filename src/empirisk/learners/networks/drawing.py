@@ -61,7 +61,7 @@ class NetworkPictures:
         losses, scores = learner.loss_curve_, learner.validation_scores_
         if scores is None:
             return draw_training_curve(losses, ax=ax)
-        before = [np.nan] * (len(losses) - len(scores))  # a warm start may be the first to have some
+        before = [np.nan] * (len(losses) - len(scores))  # epochs of fits that set no rows aside
         return draw_training_curve(losses, [*before, *(-score for score in scores)], ax=ax)
 
     def plot_gradients(self, ax: Any = None) -> Any:
