@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from empirisk import PCA
-from empirisk.runtime.errors import EmpiriskWarning, ParameterError
+from empirisk.runtime.errors import DataError, EmpiriskWarning, ParameterError
 from tolerances import SUMMED
 
 rng = np.random.default_rng(0)
@@ -62,6 +62,16 @@ def test_replicates_are_fits_to_copies_of_the_drawn_rows():
     for counts, shares in zip(copies, explained.replicates, strict=True):
         again = PCA().fit(np.repeat(X.to_numpy(), counts, axis=0))
         assert_allclose(shares, again.explained_variance_ratio_, rtol=SUMMED)
+
+
+def test_weights_of_the_bootstrap_are_those_of_the_rows():
+    for weight in ([1.0, 1.0], ["a"] * 60, np.full(60, -1.0)):
+        with pytest.raises(DataError, match="sample_weight"):
+            PAIR.bootstrap_explained_variance(X, n_resamples=9, sample_weight=weight)
+    how = {"n_resamples": 9, "random_state": 0}
+    one = PAIR.bootstrap_explained_variance(X, sample_weight=np.full(60, 2.0), **how)
+    other = PAIR.bootstrap_explained_variance(X, sample_weight=2.0, **how)
+    assert (one.replicates == other.replicates).all()
 
 
 def test_more_components_than_a_resample_has_rows_have_no_share():

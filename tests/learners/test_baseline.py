@@ -265,3 +265,14 @@ def test_a_clone_is_not_fitted():
     fresh = clone(fitted)
     assert not hasattr(fresh, "constant_")
     assert fresh.fit(X, y).constant_ == fitted.constant_
+
+
+def test_predictions_are_those_of_the_fit_whatever_the_loss_is_by_now():
+    X, numbers, labels = np.zeros((3, 1)), [1.0, 2.0, 6.0], ["no", "yes", "no"]
+    model = Baseline().fit(X, numbers).set_params(loss="zero_one")
+    assert_array_equal(model.predict(X), [3.0, 3.0, 3.0])
+    assert not hasattr(model, "predict_proba")
+    assert_array_equal(model.fit(X, labels).predict(X), ["no", "no", "no"])
+    model.set_params(loss="squared")
+    assert_array_equal(model.predict(X), ["no", "no", "no"])
+    assert vars(model.fit(X, numbers)).keys() == vars(Baseline().fit(X, numbers)).keys()

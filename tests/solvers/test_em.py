@@ -87,7 +87,8 @@ def test_a_wrong_step_is_named():
         found = em(Wrong(), np.array([0.8, 0.5]), keep_steps=True)
     assert_array_equal(found.parameters, [0.8, 0.5])  # as it was before the fall
     assert not found.converged
-    assert len(found.steps) == 1
+    assert len(found.steps) == found.n_iter + 1  # those of each E-step, and the last ones
+    assert_array_equal(found.steps[-1], found.parameters)
 
 
 def test_steps_are_kept_if_asked_for():

@@ -33,6 +33,12 @@ def _classifies(baseline: "Baseline") -> bool:
         return False  # `fit` says what is wrong with the loss
 
 
+def _says_classes(baseline: "Baseline") -> bool:
+    """Whether it was fitted to classes, whatever the loss is by now; unfitted, if it will be."""
+    fitted = hasattr(baseline, "constant_")
+    return hasattr(baseline, "classes_") if fitted else _classifies(baseline)
+
+
 class Baseline(PathMixin, BaseEstimator):
     """The one prediction c for all rows with the least mean loss on the training rows:
     minimise sum_i w_i L(y_i, c).
@@ -106,17 +112,17 @@ class Baseline(PathMixin, BaseEstimator):
     def predict(self, X: Any) -> Array:
         """The constant, once for each row; for the log loss the most frequent class."""
         n = len(check_predict(self, X))
-        if _classifies(self):
+        if _says_classes(self):
             return self.classes_[np.full(n, self._code)]
         return np.repeat(np.asarray(self.constant_)[None], n, axis=0)
 
-    @available_if(_classifies)
+    @available_if(_says_classes)
     def predict_proba(self, X: Any) -> Floats:
         """The weighted frequencies of the classes, once for each row."""
         n = len(check_predict(self, X))
         return np.repeat(self.class_prior_[None], n, axis=0)
 
-    @available_if(_classifies)
+    @available_if(_says_classes)
     def predict_log_proba(self, X: Any) -> Floats:
         """The logarithms of the frequencies."""
         with np.errstate(divide="ignore"):
@@ -124,7 +130,7 @@ class Baseline(PathMixin, BaseEstimator):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The accuracy of a classifier, R^2 of a regressor, as in scikit-learn."""
-        measure = accuracy_score if _classifies(self) else r2_score
+        measure = accuracy_score if _says_classes(self) else r2_score
         return float(measure(y, self.predict(X), sample_weight=sample_weight))
 
     def fit_path(
@@ -196,6 +202,8 @@ class ConstantPath:
     def write(self, learner: Baseline, classes: Array | None) -> Baseline:
         """The fitted attributes."""
         learner.n_features_in_ = self.n_columns
+        for name in ("classes_", "class_prior_", "_code"):  # of an earlier fit
+            learner.__dict__.pop(name, None)
         if classes is None:
             learner.constant_ = self.constant if self.constant.ndim else float(self.constant)
             return learner

@@ -76,6 +76,9 @@ class Team:
         self.run(lambda rank: take_items(contexts[rank]))
         return [found[k] for k in range(len(items))]
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_pool": None}  # threads are begun again when they are needed
+
     def _call(self, call: Callable[[int], Any], rank: int) -> None:
         try:
             call(rank)

@@ -124,7 +124,9 @@ def check_weights(sample_weight: Any, n: int) -> Floats:
         sample_weight,
         "sample_weight",
         "a fit",
-        lambda w: check_array(w, ensure_2d=False, input_name="sample_weight", **DOOR),
+        lambda w: check_array(
+            w, ensure_2d=False, ensure_min_samples=0, input_name="sample_weight", **DOOR
+        ),
     )
     if weight.shape != (n,):
         raise DataError(

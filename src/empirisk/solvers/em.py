@@ -165,7 +165,8 @@ def em(
         if gain < -rounding * max(1.0, abs(value)):
             reason = f"the log-likelihood fell by {-gain:.3g} in step {t}: a step is wrong"
             warn(f"EM stopped: {reason}", ConvergenceWarning)
-            return _ascent(before, values, steps[:-1], t, converged, reason)
+            kept = [*steps[:-1], before] if keep_steps else []
+            return _ascent(before, values, kept, t, converged, reason)
         values.append(value)
         before, parameters = parameters, model.m_step(statistics)
         if keep_steps:

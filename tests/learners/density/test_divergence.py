@@ -149,3 +149,29 @@ def test_a_mixture_of_scikit_learn_is_drawn_from():
     again = kl_divergence(peer, ParametricDensity().fit(rows + 1), random_state=0)
     assert again == found
     assert peer.random_state == 0
+
+
+class Odd:
+    """A density that is the same everywhere, where its rows are too."""
+
+    def __init__(self, log):
+        self.log = log
+
+    def score_samples(self, X):
+        return np.full(len(X), self.log)
+
+    def sample(self, n, random_state=None):
+        return np.zeros((n, 1))
+
+
+@pytest.mark.parametrize(("f", "g"), [(-np.inf, 0.0), (-np.inf, -np.inf), (0.0, np.inf)])
+def test_what_is_no_number_is_no_infinite_divergence(f, g):
+    with pytest.raises(DataError, match=r"is (nan|-inf)"):
+        kl_divergence(Odd(f), Odd(g))
+    assert kl_divergence(Odd(0.0), Odd(-np.inf)).value == np.inf
+
+
+def test_the_entropy_of_the_largest_numbers_goes_with_their_unit():
+    rows = np.random.default_rng(0).uniform(-1.7, 1.7, size=(50, 2))
+    known = entropy(rows) + 2 * 308 * np.log(10.0)
+    assert_allclose(entropy(rows * 1e308), known, rtol=SUMMED)

@@ -2,14 +2,15 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp
 from sklearn.model_selection import LeaveOneOut
 
-from empirisk import KernelDensity, Tuned, risk
+from empirisk import KernelDensity, Tuned, load, risk, save
+from empirisk.learners.density import bandwidth_of_rule
 from empirisk.learners.density.kernels import KERNELS
-from empirisk.runtime.errors import ParameterError
-from tolerances import SUMMED
+from empirisk.runtime.errors import ParameterError, RankWarning
+from tolerances import SOLVED, SUMMED
 
 RNG = np.random.default_rng(0)
 
@@ -26,6 +27,41 @@ def test_bandwidths_are_numbers_columns_and_matrices():
     z = (T[:, None] - X) @ np.linalg.inv(B)
     known = logsumexp(-0.5 * (z**2).sum(2), axis=1) - np.log(80 * 2 * np.pi * np.linalg.det(B))
     assert_allclose(KernelDensity(bandwidth=B).fit(X).score_samples(T), known, rtol=SUMMED)
+
+
+@pytest.mark.parametrize(
+    ("rule", "kernel"),
+    [("scott", "gaussian"), ("scott", "epanechnikov"), ("ucv", "gaussian"), ("cv", "gaussian")],
+)
+def test_a_rule_does_not_depend_on_the_units_of_columns(rule, kernel, tmp_path):
+    X = RNG.normal(size=(60, 3)) @ np.array([[1.0, 0.5, 0.0], [0.0, 1.0, -0.8], [0.3, 0.0, 1.0]])
+    T, units = X[:20] + 0.1, np.array([1e-4, 1e9, 1.0])
+    one = KernelDensity(bandwidth=rule, kernel=kernel).fit(X)
+    other = KernelDensity(bandwidth=rule, kernel=kernel).fit(X * units)
+    known = one.score_samples(T) - np.log(units).sum()
+    assert_allclose(other.score_samples(T * units), known, rtol=SOLVED)
+    save(other, tmp_path / "density")
+    assert_array_equal(load(tmp_path / "density").score_samples(X), other.score_samples(X))
+
+
+@pytest.mark.parametrize("units", [[1.0, 1.0, 1.0], [1.0, 1e-3, 1e6], [1e-7, 1.0, 1e6]])
+def test_rows_in_a_plane_are_named_whatever_the_units(units):
+    plane = RNG.normal(size=(60, 2)) @ RNG.normal(size=(2, 3)) * units
+    with pytest.warns(RankWarning, match="fewer than 3 dimensions"):
+        KernelDensity(bandwidth="scott").fit(plane)
+
+
+def test_equal_rows_are_left_out_together_however_products_are_rounded(monkeypatch):
+    X = np.repeat(RNG.normal(size=(30, 4)), 2, axis=0)
+    known = KernelDensity(bandwidth="cv").fit(X).bandwidth_
+
+    def rounded(rows, weight, spread):  # as products of matrices may be, row by row
+        return placed(rows, weight, spread) * (1 + 2e-16 * (np.arange(60) % 3)[:, None])
+
+    placed = bandwidth_of_rule._centred
+    monkeypatch.setattr(bandwidth_of_rule, "_centred", rounded)
+    found = KernelDensity(bandwidth="cv").fit(X).bandwidth_
+    assert_allclose(found, known, rtol=SUMMED)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import pytest
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
+from scipy.special import gammaln
 from sklearn.exceptions import NotFittedError
 from sklearn.neighbors import KernelDensity as PeerKernelDensity
 
@@ -77,6 +78,43 @@ def test_every_kernel_integrates_to_one_and_has_the_moments_it_says(kernel, d):
     assert_allclose(value.sum() * step**d, 1.0, rtol=0, atol=0.0001)
     assert_allclose(second, about.second_moment(d), rtol=0, atol=1e-4)
     assert_allclose((value**2).sum() * step**d, about.roughness(d), rtol=1e-4)
+
+
+@pytest.mark.parametrize("new", [{"kernel": "tophat"}, {"support": (-4.0, None)}])
+def test_parameters_that_are_changed_after_a_fit_hold_from_then_on(new):
+    X = RNG.normal(size=(50, 1))
+    density = KernelDensity(bandwidth=0.5).fit(X)
+    density.score_samples(X)
+    known = KernelDensity(bandwidth=0.5, **new).fit(X).score_samples(X)
+    assert_array_equal(density.set_params(**new).score_samples(X), known)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_kernels_of_many_columns_integrate_to_one_and_smooth_alike(kernel):
+    d = 784
+
+    def log_integral(kernel, power, moment=0):
+        """Over distances: numbers themselves would be too large, or too small."""
+        end = 1.0 if KERNELS[kernel].bounded else 2000.0 if kernel == "exponential" else 37.0
+        u = (np.arange(400_000) + 0.5) / 400_000 * end
+        value = PROFILES[kernel](u, d)
+        log = -u if kernel == "exponential" else np.log(np.maximum(np.abs(value), 1e-300))
+        log = power * log + (d - 1 + moment) * np.log(u / end)
+        sign = np.where(value < 0, -1.0, 1.0) ** power
+        whole = (sign * np.exp(log - log.max())).sum()
+        return np.log(whole) + log.max() + (d + moment) * np.log(end) - np.log(400_000)
+
+    log_sphere = np.log(2) + d / 2 * np.log(np.pi) - gammaln(d / 2)
+    known = -log_integral(kernel, 1) - log_sphere
+    # A sum over a grid, whose steps are 0.002 of the width of the shell with the mass.
+    assert_allclose(KERNELS[kernel].log_constant(d), known, rtol=0, atol=1e-4)
+    kernel = kernel.removesuffix("4")
+    rougher = log_integral(kernel, 2) - 2 * log_integral(kernel, 1)
+    rougher -= log_integral("gaussian", 2) - 2 * log_integral("gaussian", 1)
+    variance = log_integral(kernel, 1, 2) - log_integral(kernel, 1) - np.log(d)
+    known = np.exp((rougher - 2 * variance) / (d + 4))
+    # As above, over d + 4.
+    assert_allclose(KERNELS[kernel].canonical(d), known, rtol=1e-6)
 
 
 def test_the_cosine_in_two_columns_is_a_density_here_and_not_in_scikit_learn():

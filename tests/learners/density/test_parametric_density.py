@@ -6,11 +6,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from empirisk import ParametricDensity, Tuned, compare, risk
-from empirisk.learners.density.closed_forms import FORMULAS
+from empirisk.learners.density.closed_forms import FORMULAS, truncated_exponential
 from empirisk.learners.density.families import Family
 from empirisk.learners.density.maximum_likelihood import fit_family
 from empirisk.runtime.errors import ConvergenceWarning, DataError, ParameterError, RankWarning
-from tolerances import SUMMED
+from tolerances import LAST_BITS, SUMMED
 
 # Shapes to draw from; every family with a formula is here, and others of each kind of support.
 FAMILIES = {
@@ -322,3 +322,22 @@ def test_one_value_is_enough_where_it_has_a_most_likely_scale(copies):
     for family in ("norm", "gamma", "lognorm", "uniform", "cauchy"):
         with pytest.raises(DataError, match=rf"one value only, 0.5 \(n_samples={copies}\)"):
             ParametricDensity(family).fit(rows)
+
+
+@pytest.mark.parametrize("name", ["norm", "laplace", "logistic"])
+def test_families_of_the_largest_numbers_go_with_their_unit(name):
+    x = np.random.default_rng(0).uniform(-1.7, 1.7, size=100)
+    family, weight = Family.of(name, "auto"), np.ones(100)
+    known, found = fit_family(family, x, weight, 0), fit_family(family, x * 1e308, weight, 0)
+    # Newton's method stops within 1e-10 of the likelihood, 1e-5 of a parameter.
+    assert_allclose(found["scale"] / 1e308, known["scale"], rtol=1e-5)
+    with pytest.raises(DataError, match="too large for float64"):
+        fit_family(Family.of("uniform", "auto"), x * 1e308, weight, 0)
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_a_steep_truncated_exponential_is_as_good_as_not_truncated():
+    for share in np.random.default_rng(0).uniform(1e-4, 0.02, size=300):
+        found = truncated_exponential(np.array([0.0, 1.0]), np.array([1 - share, share]), {})
+        # 1/(e^b - 1) is below 1e-21 of 1/b
+        assert_allclose(found["b"], 1 / share, rtol=LAST_BITS)

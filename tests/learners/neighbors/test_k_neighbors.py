@@ -1,5 +1,6 @@
 """Nearest neighbours: what they say beside a naive twin, scikit-learn, and their own laws."""
 
+import pickle
 from copy import deepcopy
 
 import numpy as np
@@ -233,6 +234,7 @@ def test_means_of_the_largest_numbers_are_finite():
         ({"algorithm": "octree"}, "kd_tree"),
         ({"leaf_size": 0}, "leaf_size is 0"),
         ({"metric": "cosinus"}, "mahalanobis"),
+        ({"metric": ["euclidean"]}, "mahalanobis"),
         ({"p": 0.5}, "p is 0.5"),
         ({"metric_params": {"V": np.eye(3)}}, "metric_params"),
         ({"metric": "mahalanobis", "metric_params": {"V": np.eye(2)}}, "symmetric matrix"),
@@ -247,6 +249,30 @@ def test_settings_are_checked(how, words):
     X, y, _ = data(20)
     with pytest.raises(ParameterError, match=words):
         KNeighborsRegressor(**how).fit(X, y)
+
+
+@pytest.mark.parametrize("new", [{"weights": "distance"}, {"n_neighbors": 2}, {"weights": np.exp}])
+def test_parameters_that_are_changed_after_a_fit_hold_from_then_on(new):
+    X, y, labels = data(40)
+    for learner, target in ((KNeighborsRegressor, y), (KNeighborsClassifier, labels)):
+        model = learner(5).fit(X, target)
+        model.predict(X)
+        model.set_params(**new)
+        fitted = learner(**{"n_neighbors": 5, **new}).fit(X, target)
+        for one in (model, pickle.loads(pickle.dumps(model))):
+            assert_array_equal(one.predict(X + 0.1), fitted.predict(X + 0.1))
+            shares = fitted.conditional_weights(X + 0.1).toarray()
+            assert_array_equal(one.conditional_weights(X + 0.1).toarray(), shares)
+        for wrong in ({"n_neighbors": 0}, {"weights": "near"}):
+            with pytest.raises(ParameterError, match=next(iter(wrong))):
+                learner(5).fit(X, target).set_params(**wrong).predict(X)
+
+
+def test_weights_may_be_next_to_nothing():
+    X, y, _ = data(40)
+    model = KNeighborsRegressor(5).fit(X, y, sample_weight=np.full(40, 1e-310))
+    # All rows together make no single copy; such weights have some 13 digits.
+    assert_allclose(model.predict(X), y.mean(), rtol=0, atol=1e-10)
 
 
 def test_too_many_neighbours_are_all_rows_or_refused():

@@ -6,7 +6,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.model_selection import KFold
 
-from empirisk import KNeighborsClassifier, KNeighborsRegressor, Tuned, risk
+from empirisk import KNeighborsClassifier, KNeighborsRegressor, PlugInPredictor, Tuned, risk
+from empirisk.losses import Quantile
 from empirisk.selection.candidates import takes_tables
 from tolerances import LAST_BITS, SUMMED
 
@@ -63,6 +64,26 @@ def test_levels_of_one_fold_alone_count_the_same_in_the_fast_way():
         for rung in (None, "generic")
     )
     assert_allclose(fast.losses, slow.losses, rtol=SUMMED)
+
+
+def test_quantiles_of_mixed_tables_are_those_of_each_fold():
+    X, y = frame()
+    model = PlugInPredictor(KNeighborsRegressor(metric="gower"), Quantile(0.9))
+    problem = risk.Problem.of(model, X, y)
+    plan = problem.plan(KFold(4))
+    fast, slow = (
+        risk.out_of_fold(model, problem, plan, values=[1, 3, 8], rung=rung)
+        for rung in (None, "generic")
+    )
+    assert fast.rung != "generic"
+    assert_allclose(fast.losses, slow.losses, rtol=SUMMED)
+
+
+def test_columns_of_a_table_are_forgotten_by_a_fit_to_numbers():
+    X, y = frame()
+    model = KNeighborsRegressor(metric="gower").fit(X, y)
+    model.set_params(metric="minkowski").fit(np.arange(80.0)[:, None], y)
+    assert not hasattr(model, "columns_")
 
 
 def test_a_row_of_which_nothing_is_known_has_all_rows_at_the_same_distance():

@@ -14,6 +14,7 @@ from empirisk import (
     Ridge,
     select,
 )
+from empirisk.runtime.errors import ParameterError
 from empirisk.selection.candidates import settled
 from neighbor_rows import data
 from tolerances import LAST_BITS, SUMMED
@@ -44,6 +45,30 @@ def test_mahalanobis_is_that_of_scikit_learn(given):
     expected, places = peer.kneighbors(points)
     assert_allclose(distances, expected, rtol=1e-10)  # condition number of V about 1e3
     assert_array_equal(rows, places)
+
+
+@pytest.mark.parametrize("given", ["V", "VI"])
+def test_a_given_mahalanobis_distance_does_not_depend_on_the_units_of_columns(given):
+    X, y, _ = data()
+    points, units = data(seed=1)[0], np.array([1e9, 1.0, 1e-8])
+    M = np.cov(X.T)
+    M, of_units = (M, M * units * units[:, None])
+    if given == "VI":
+        M = np.linalg.inv(M)
+        of_units = M / units / units[:, None]
+    model = KNeighborsRegressor(4, metric="mahalanobis", metric_params={given: M}).fit(X, y)
+    distances, rows = model.kneighbors(points)
+    model.set_params(metric_params={given: of_units}).fit(X * units, y)
+    found, same = model.kneighbors(points * units)
+    assert_array_equal(same, rows)
+    assert_allclose(found, distances, rtol=SUMMED)
+    size = np.sqrt(np.diagonal(of_units))
+    slanted, indefinite = of_units.copy(), of_units.copy()
+    slanted[1, 2] += 0.1 * size[1] * size[2]
+    indefinite[0, 2] = indefinite[2, 0] = 2 * size[0] * size[2]
+    for wrong, message in ((indefinite, "positive definite"), (slanted, "symmetric")):
+        with pytest.raises(ParameterError, match=message):
+            model.set_params(metric_params={given: wrong}).fit(X * units, y)
 
 
 def test_estimated_mahalanobis_counts_copies_and_ignores_units():

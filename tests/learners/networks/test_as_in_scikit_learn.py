@@ -59,6 +59,23 @@ def test_curves_go_on_at_a_warm_start(settings):
     assert lengths[0] == lengths[1]
 
 
+@pytest.mark.filterwarnings("ignore::empirisk.runtime.errors.ConvergenceWarning")  # few epochs
+def test_scores_of_held_out_rows_are_those_of_the_epochs_that_had_some():
+    net = MLPRegressor(random_state=0, max_iter=3, warm_start=True, early_stopping=True)
+    net.fit(X, Y).set_params(early_stopping=False).fit(X, Y)
+    assert net.validation_scores_ is None
+    assert net.best_validation_score_ is None
+    assert net.best_loss_ == min(net.loss_curve_)
+    net.set_params(early_stopping=True).fit(X, Y)
+    assert len(net.loss_curve_) == 9
+    assert net.best_validation_score_ == max(net.validation_scores_)
+    shown = net.plot_training().lines[1]  # beside the epochs that they are of
+    last = np.isfinite(shown.get_ydata())
+    assert_array_equal(shown.get_xdata()[last], [7, 8, 9])
+    net.set_params(early_stopping=False).partial_fit(X, Y)
+    assert net.best_loss_ == min(net.loss_curve_)
+
+
 @pytest.mark.parametrize("first", ["fit", "partial_fit"])
 @pytest.mark.parametrize("constant", [4.0, 0.0])
 def test_a_network_of_a_constant_can_still_learn(first, constant):

@@ -80,6 +80,8 @@ def test_partial_fit_learns_from_the_rows_after_a_single_one():
 def test_partial_fit_says_what_it_needs():
     with pytest.raises(DataError, match="classes"):
         MLPClassifier().partial_fit(X, LABELS)
+    with pytest.raises(DataError, match="one class only, 'a'"):
+        MLPClassifier().partial_fit(X, np.full(len(X), "a"), classes=["a"])
     net = MLPClassifier(3, random_state=0).partial_fit(X[:50], LABELS[:50], classes=["a", "b", "c"])
     with pytest.raises(DataError, match="'z'"):
         net.partial_fit(X, np.where(LABELS == "a", "z", LABELS))

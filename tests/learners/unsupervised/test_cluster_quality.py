@@ -1,6 +1,8 @@
 """Quality of clusters beside scikit-learn's scores; the number of clusters by every measure."""
 
+import pickle
 import tracemalloc
+from copy import deepcopy
 from typing import get_args
 
 import numpy as np
@@ -161,6 +163,13 @@ def test_the_gap_of_uniform_rows_is_greatest_at_one_cluster():
     assert (np.abs(found.score) < 5 * found.standard_error).all()
 
 
+def test_the_gap_is_found_of_fewer_rows_than_columns():
+    X = np.random.default_rng(0).normal(size=(10, 20))
+    X[5:] += 9.0
+    found = number_of_clusters(KMeans(n_init=3), X, range(1, 4), by="gap", random_state=0)
+    assert found.n_clusters == 2
+
+
 @pytest.mark.parametrize("by", ["gap", "stability"])
 def test_samples_are_the_same_for_every_n_jobs(by):
     one, two = (
@@ -228,3 +237,12 @@ def test_other_clusterers_and_weights_are_taken():
         ParameterError, match=r"no n_clusters.*number_of_components is for mixtures"
     ):
         number_of_clusters(GaussianMixture(), FOUR)
+
+
+def test_measures_that_threads_found_can_be_copied_and_pickled():
+    rng = np.random.default_rng(0)
+    quality = cluster_quality(rng.normal(size=(600, 2)), rng.integers(0, 3, 600), n_jobs=2)
+    found = quality.silhouette
+    for again in (deepcopy(quality), pickle.loads(pickle.dumps(quality))):
+        assert again.silhouette == found
+        assert again.davies_bouldin == quality.davies_bouldin  # which threads find anew

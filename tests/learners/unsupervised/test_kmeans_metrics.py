@@ -8,7 +8,7 @@ from scipy.linalg import inv
 from clumped_rows import IRIS, clumps
 from empirisk import KMeans
 from empirisk.learners.unsupervised.mahalanobis import whitening
-from empirisk.runtime.errors import DataError
+from empirisk.runtime.errors import DataError, ParameterError
 from tolerances import LAST_BITS, SUMMED
 
 
@@ -50,6 +50,11 @@ def test_a_given_matrix_is_the_mahalanobis_distance():
     plain = KMeans(3, init=IRIS[[0, 50, 100]], criterion="stability").fit(IRIS)
     same = KMeans(3, init=IRIS[[0, 50, 100]], criterion="stability", covariance=np.eye(4)).fit(IRIS)
     assert_array_equal(same.labels_, plain.labels_)
+
+
+def test_a_covariance_that_is_no_numbers_is_refused():
+    with pytest.raises(ParameterError, match="matrix of numbers"):
+        KMeans(covariance=[["a"]]).fit(IRIS)
 
 
 def test_the_pooled_covariance_is_that_of_the_clusters_and_of_no_unit():

@@ -108,3 +108,11 @@ def test_fit_begins_anew_and_the_first_rows_may_be_few():
     with pytest.raises(DataError, match="used only once"):
         PCA().fit_blocks(iter([X]))
     assert not hasattr(PCA(svd_solver="full"), "partial_fit")
+
+
+def test_weights_are_those_of_the_rows_and_of_no_others():
+    X = np.random.default_rng(0).normal(size=(6, 2))
+    assert not hasattr(PCA().partial_fit(X, sample_weight=np.zeros(6)), "components_")
+    for wrong in ([], [0.0], np.zeros(7)):
+        with pytest.raises(DataError, match="a weight for each row"):
+            PCA().partial_fit(X, sample_weight=wrong)

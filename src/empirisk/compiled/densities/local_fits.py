@@ -44,8 +44,9 @@ def local_fits(
     """fits[q, v, k] = sum_i w_i l_i y_ik over the rows of other groups than that of t_q.
 
     Columns are multiplied by factors[group of t_q]; `rates` increase. norms[q, v] is sum_i w_i
-    l_i^2, leverages[q, v] is l of a row at t itself; they are not found where `norms` has no rows.
-    Where no row is in reach, l is 1 over their weight for the nearest rows, ties included.
+    l_i^2, leverages[q, v] is l of a row that stands at t, where one does; they are not found where
+    `norms` has no rows. Where no row is in reach, l is 1 over their weight for the nearest rows,
+    ties included.
     """
     n, p = X.shape
     K, lines = Y.shape[1], degree == 1

@@ -5,13 +5,17 @@ from warnings import warn
 import numpy as np
 
 from empirisk.learners.density import bandwidth_rules as rules
-from empirisk.learners.density.bandwidth_matrix import LEAST_SPREAD, offset_of, spread_matrix
+from empirisk.learners.density.bandwidth_matrix import (
+    LEAST_SPREAD,
+    inverse_of,
+    offset_of,
+    spread_matrix,
+)
 from empirisk.learners.density.kernels import Kernel
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import ParameterError, RankWarning
 
 RULES = ("scott", "silverman", "sheather-jones", "ucv", "cv")
-STEPS = 50
 
 
 def bandwidth_of_rule(
@@ -34,6 +38,8 @@ def bandwidth_of_rule(
         columns = (spread_matrix(rows[:, [j]], weight, unbiased=counts) for j in range(d))
         spread = np.diag([column[0, 0] for column in columns])
     placed = np.ascontiguousarray(_centred(rows, weight, spread))
+    if name in ("cv", "ucv"):
+        placed = _alike(rows, placed)
     factor = _factor(name, kernel, placed, weight, n_jobs)
     _warn_of_planes(rows, spread)
     if d == 1:
@@ -66,28 +72,31 @@ def bandwidth_grid(
         unit = float(spreads.max())
         ranges = rows[:, moving].max(axis=0) / unit - rows[:, moving].min(axis=0) / unit
         high = max(high, 1.05 * float(np.linalg.norm(ranges)) * unit)
-    return [float(h) for h in np.geomspace(min(low, 0.9 * most), min(high, 0.999 * most), STEPS)]
+    ends = min(low, 0.9 * most), min(high, 0.999 * most)
+    return [float(h) for h in np.geomspace(*ends, rules.STEPS)]
 
 
-def rounding_step(rows: Floats) -> float:
+def rounding_step(rows: Floats, weight: Floats) -> float:
     """The step of rounded numbers, of the coarsest column, if half of the rows stand twice; else 0.
 
     The likelihood of held-out rows that stand among the training rows too grows without bound as
-    the bandwidth falls below that step: it would choose spikes.
+    the bandwidth falls below that step: it would choose spikes. A row of weight w stands w times.
     """
-    _, group, count = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
-    if np.mean(count[group.reshape(-1)] > 1) < 0.5:
+    group = _equal_rows(rows)
+    twice = np.bincount(group, weight)[group] > 1
+    if weight[twice].sum() < 0.5 * weight.sum():
         return 0.0
-    return max(_median_gap(column) for column in rows.T)
+    return max(_median_gap(column, weight) for column in rows.T)
 
 
-def _median_gap(x: Floats) -> float:
+def _median_gap(x: Floats, weight: Floats) -> float:
     """The median, over rows, of the distance to the nearest value that is another one."""
     values, place = np.unique(x, return_inverse=True)
     if len(values) == 1:
         return 0.0
     gaps = np.concatenate([[np.inf], np.diff(values), [np.inf]])
-    return float(np.median(np.minimum(gaps[:-1], gaps[1:])[place.reshape(-1)]))
+    nearest = np.minimum(gaps[:-1], gaps[1:])[place.reshape(-1)]
+    return rules.weighted_quantiles(nearest, weight, (0.5,))[0]
 
 
 def _warn_of_planes(rows: Floats, spread: Floats) -> None:
@@ -100,8 +109,11 @@ def _warn_of_planes(rows: Floats, spread: Floats) -> None:
             RankWarning,
         )
         return
-    roots = np.linalg.eigvalsh(spread)
-    if flat.any() or roots[0] <= 2 * LEAST_SPREAD * roots[-1]:
+    even = spread / np.abs(spread).max(axis=1, keepdims=True)  # whose squares are numbers
+    even /= np.linalg.norm(even, axis=1, keepdims=True)
+    roots = np.linalg.svd(even, compute_uv=False)  # those of the correlations
+    # up to the rounding of sums of so many columns
+    if flat.any() or roots[-1] <= 2 * np.sqrt(len(flat)) * LEAST_SPREAD * roots[0]:
         warn(
             f"the rows of X lie in fewer than {len(flat)} dimensions and have no density there: "
             "leave out columns that are constant or follow from others, or give the bandwidth in "
@@ -115,7 +127,19 @@ def _centred(rows: Floats, weight: Floats, spread: Floats) -> Floats:
     unit = float(np.abs(spread).max())
     near = rows - offset_of(rows)
     centre = (weight / weight.sum()) @ (near / unit)
-    return (near / unit - centre) @ np.linalg.inv(spread / unit).T
+    return (near / unit - centre) @ inverse_of(spread / unit)[0].T
+
+
+def _alike(rows: Floats, placed: Floats) -> Floats:
+    """Placed rows, equal to the last bit where the rows are equal.
+
+    A product of matrices may round equal rows in other ways; a row left out would then not take
+    its copies along.
+    """
+    if rows.shape[1] == 1:  # one product for each
+        return placed
+    _, first, group = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    return placed[first[group.reshape(-1)]]
 
 
 def _factor(name: str, kernel: Kernel, placed: Floats, weight: Floats, n_jobs: int | None) -> float:
@@ -128,7 +152,7 @@ def _factor(name: str, kernel: Kernel, placed: Floats, weight: Floats, n_jobs: i
         found = rules.silverman(n, d)
     elif name == "ucv":
         if d == 1:
-            found = rules.least_squares(placed[:, 0], weight, rounding_step(placed))
+            found = rules.least_squares(placed[:, 0], weight, rounding_step(placed, weight))
         else:
             found = rules.least_squares_any(placed, weight, _equal_rows(placed), n_jobs)
     elif d > 1:

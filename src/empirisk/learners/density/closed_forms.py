@@ -48,7 +48,9 @@ def truncated_exponential(x: Floats, w: Floats, fixed: Fixed) -> Parameters | No
     share = _mean(x - loc, w) / length
     if not 0 < share < 0.5 - NEARLY_UNIFORM:
         return None
-    b = float(brentq(lambda b: 1 / b - 1 / np.expm1(b) - share, NEARLY_UNIFORM, 1 / share))
+    with np.errstate(over="ignore"):  # 1/(e^b - 1) is 0 then, and rounding the sign at 1 / share
+        ends = NEARLY_UNIFORM, (1 + 1e-9) / share
+        b = float(brentq(lambda b: 1 / b - 1 / np.expm1(b) - share, *ends))
     scale = length / b
     while (float(x.max()) - loc) / scale > b:  # the largest value is possible, rounding or not
         scale = float(np.nextafter(scale, np.inf))

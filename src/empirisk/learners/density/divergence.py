@@ -15,6 +15,7 @@ from scipy.spatial import cKDTree
 from scipy.special import digamma, gammaln, ndtri
 from sklearn.utils.validation import check_is_fitted
 
+from empirisk.data.scaling import power_of_two
 from empirisk.learners.density.class_conditional import log_density
 from empirisk.learners.density.parametric_density import GAUSSIAN, ParametricDensity
 from empirisk.runtime.arrays import Array, Floats
@@ -117,7 +118,8 @@ def kl_divergence(
     rows = _drawn(f, int(n_draws), random_state)
     with warnings.catch_warnings():  # rows that are drawn have no names
         warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
-        ratio = log_density(f, rows) - log_density(g, rows)
+        with np.errstate(invalid="ignore"):  # `_mean` refuses what is no number
+            ratio = log_density(f, rows) - log_density(g, rows)
     return _mean(ratio, level, "Monte Carlo")
 
 
@@ -127,6 +129,13 @@ def entropy(X: Any, *, sample_weight: Any = None) -> float:
     From the distances r_i of n rows in p dimensions to their nearest neighbours (Kozachenko &
     Leonenko 1987): p mean log r_i + log(n - 1) - psi(1) + log of the volume of the unit ball. Rows
     that stand twice have no density: they are refused.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, p)
+    sample_weight : array-like of shape (n,), optional
+        How much a row counts in the mean. It makes no copies, which would stand twice: n is the
+        number of rows of positive weight.
 
     Examples
     --------
@@ -151,7 +160,7 @@ def _entropy_terms(rows: Floats) -> Floats:
     n, p = rows.shape
     if n < 2:
         raise DataError(f"{n} row(s) have no neighbours: give two or more")
-    unit = np.ldexp(1.0, int(np.frexp(np.abs(rows).max())[1])) if rows.any() else 1.0
+    unit = float(power_of_two(np.abs(rows).max()))
     distance = cKDTree(rows / unit).query(rows / unit, k=2)[0][:, 1]
     if not distance.all():
         raise DataError(
@@ -197,8 +206,13 @@ def _drawn(f: Any, n: int, random_state: Any) -> Floats:
 def _mean(terms: Floats, level: float, method: Method) -> Divergence:
     """The mean; it is infinite if a single row is impossible under g."""
     value = float(terms.mean())
-    if not np.isfinite(value):
+    if value == np.inf:
         return Divergence(np.inf, None, None, level, method, len(terms))
+    if not np.isfinite(value):
+        raise DataError(
+            f"the mean of log f - log g is {value}: g is infinite at a row, or f is 0 at a row of "
+            "its own"
+        )
     error = float(terms.std(ddof=1) / np.sqrt(len(terms)))
     away = float(ndtri((1 + level) / 2)) * error
     ends = max(0.0, value - away), max(0.0, value + away)

@@ -126,6 +126,7 @@ class GaussianMixture(FittedGaussians):
 
     Examples
     --------
+    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> X = np.concatenate([rng.normal(1.0, 1.0, (300, 1)), rng.normal(6.0, 0.5, (100, 1))])
     >>> mixture = GaussianMixture(2, random_state=0).fit(X)

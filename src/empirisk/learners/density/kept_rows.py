@@ -1,7 +1,7 @@
 """Learners that keep their training rows: what is found from these is no part of a pickle."""
 
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, Self
 
 from empirisk.runtime.arrays import make_writable
 
@@ -14,23 +14,27 @@ class KeptRowsMixin:
 
     def __getstate__(self) -> Any:
         state: dict[str, Any] = super().__getstate__()  # type: ignore[assignment]  # as of BaseEstimator
-        return {
-            key: value for key, value in state.items() if key not in _found_again(self.__class__)
-        }
+        return {key: state[key] for key in state if key not in _found_again(self.__class__)}
 
     def __setstate__(self, state: Any) -> None:
         super().__setstate__(state)  # type: ignore[misc]  # of BaseEstimator
         make_writable(self)
 
+    def set_params(self, **params: Any) -> Self:
+        """Change parameters, as in scikit-learn: predictions go by the new ones."""
+        if params:
+            self._forget()
+        return super().set_params(**params)  # type: ignore[misc]  # of BaseEstimator
+
     def _forget(self) -> None:
-        """Drop what followed from the rows of an earlier fit."""
+        """Drop what followed from the rows of an earlier fit, or from other parameters."""
         for name in _found_again(self.__class__):
             self.__dict__.pop(name, None)
 
 
 def _found_again(cls: Any) -> set[str]:
     """The properties of a class that are kept once they are found."""
-    return _kept_properties(cls)
+    return _kept_properties(cls)  # whose cache, by its types, takes no class
 
 
 @cache

@@ -193,7 +193,7 @@ class KernelDensity(KeptRowsMixin, DensityMixin, BaseEstimator):
     ) -> Sequence[float]:
         """50 bandwidths in equal ratios, around what Gaussian data would have, none narrower than
         the steps of rounded numbers, nor too wide for the support."""
-        kernel, least = kernel_of(self.kernel), rounding_step(X)
+        kernel, least = kernel_of(self.kernel), rounding_step(X, np.ones(len(X)))
         most = widest_bandwidth(self.support, X.shape[1], reach_of(kernel))
         return bandwidth_grid(kernel, X, sample_weight, n_train, least, most)
 

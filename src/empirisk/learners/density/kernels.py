@@ -81,7 +81,10 @@ class Kernel:
 
     def roughness(self, d: int) -> float:
         """The integral of K^2."""
-        return exp(self._log_radial(d, 2, 0) - 2 * self._log_radial(d, 1, 0) - log_sphere(d))
+        return exp(self._log_roughness(d))
+
+    def _log_roughness(self, d: int) -> float:
+        return self._log_radial(d, 2, 0) - 2 * self._log_radial(d, 1, 0) - log_sphere(d)
 
     def canonical(self, d: int) -> float:
         """The bandwidth at which this kernel smoothes as much as a Gaussian of bandwidth 1.
@@ -91,9 +94,9 @@ class Kernel:
         """
         if self.order > 2:
             return KERNELS[self.name[:-1]].canonical(d)
-        gaussian = KERNELS["gaussian"]
-        ratio = self.roughness(d) / self.second_moment(d) ** 2 / gaussian.roughness(d)
-        return float(ratio ** (1 / (d + 4)))
+        rougher = self._log_roughness(d) - KERNELS["gaussian"]._log_roughness(d)
+        # of many columns the ratio itself is no number, but its root is
+        return exp((rougher - 2 * log(self.second_moment(d))) / (d + 4))
 
     def radii(self, d: int, n: int, generator: np.random.Generator) -> Floats:
         """Distances of n draws from the centre, for kernels that are densities."""
@@ -110,6 +113,9 @@ class Kernel:
     def _log_radial(self, d: int, power: int, moment: int) -> float:
         """log of the integral of k^power u^moment u^(d-1) over distances u."""
         a = d + moment
+        if self.order > 2:
+            base = KERNELS[self.name[:-1]]
+            return base._log_radial(d, power, moment) + log(self._mean_factor(d, power, a))
         if self.name == "exponential":
             return float(gammaln(a)) - a * log(power)
         if self.name == "gaussian":
@@ -122,8 +128,26 @@ class Kernel:
         def density(u: float) -> float:
             return self.profile(u, d) ** power * u ** (a - 1)
 
-        end = 1.0 if self.bounded else 12 + 2 * sqrt(a)
-        return log(quad(density, 0, end, epsabs=0, epsrel=1e-13, limit=200)[0])
+        return log(quad(density, 0, 1, epsabs=0, epsrel=1e-13, limit=200)[0])
+
+    def _mean_factor(self, d: int, power: int, a: int) -> float:
+        """The mean of what makes a kernel of the order 4, to that power, over distances u.
+
+        They have the density k^power u^(a-1), k the kernel of order 2 that it comes from, and the
+        factor is first + second * z, with z = u^2 / 2 of a gamma distribution for Gaussians, and
+        z = 1 - u^2 of a beta distribution for Epanechnikov's kernel.
+        """
+        if self.name == "gaussian4":
+            first, second = self.shape(d), -1.0
+            mean = a / (2 * power)
+            square = mean * (mean + 1 / power)
+        else:
+            first, second = -4 / (d + 2), self.shape(d)
+            mean = (power + 1) / (power + 1 + a / 2)
+            square = mean * (power + 2) / (power + 2 + a / 2)
+        if power == 1:
+            return first + second * mean
+        return first * first + 2 * first * second * mean + second * second * square
 
 
 POWERS = {"tophat": 0, "epanechnikov": 1, "biweight": 2, "triweight": 3}

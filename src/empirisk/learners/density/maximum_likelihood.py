@@ -18,6 +18,7 @@ from warnings import warn
 import numpy as np
 from scipy.special import expit, logit
 
+from empirisk.data.scaling import power_of_two
 from empirisk.learners.density.closed_forms import FORMULAS
 from empirisk.learners.density.families import Family, Parameters
 from empirisk.learners.density.numeric_newton import is_valley, newton
@@ -36,7 +37,7 @@ FAR, FARTHEST = 12.0, 16.0  # a logarithm beyond the one is on its way to infini
 def fit_family(family: Family, x: Floats, weight: Floats, column: Any) -> Parameters:
     """The parameters of the largest likelihood; `column` is named where there are none."""
     share = weight / weight.sum()
-    unit = float(np.ldexp(1.0, int(np.frexp(np.abs(x).max())[1]))) if x.any() else 1.0
+    unit = float(power_of_two(np.abs(x).max()))
     fixed = {name: value / unit if name in UNITS else value for name, value in family.fixed}
     _refuse_impossible(family, x, column)
     formula = FORMULAS.get(family.name)
@@ -47,7 +48,13 @@ def fit_family(family: Family, x: Floats, weight: Floats, column: Any) -> Parame
     if not all(np.isfinite(value) for value in found.values()) or not found["scale"] > 0:
         raise _no_maximum(family, column, found)
     _refuse_outside(family, x / unit, column, found, unit)
-    return {name: found[name] * unit if name in UNITS else found[name] for name in family.names}
+    named = {name: found[name] * unit if name in UNITS else found[name] for name in family.names}
+    if not all(np.isfinite(value) for value in named.values()):
+        raise DataError(
+            f"the parameters of {family.name!r} for {_named(column)} are too large for float64: "
+            "divide the column by a large number"
+        )
+    return named
 
 
 UNITS = ("loc", "scale")

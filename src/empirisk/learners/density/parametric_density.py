@@ -64,7 +64,7 @@ class ParametricDensity(DensityMixin, BaseEstimator):
     correlation_ : array of shape (p, p)
         Of the rows, not shrunk.
     covariance_ : array of shape (p, p)
-        Of the density, with the correlations shrunk.
+        With the correlations shrunk; the density has besides no variance below the floor.
     parameters_ : list of dict
         Of the columns, for other families.
     n_parameters_ : int

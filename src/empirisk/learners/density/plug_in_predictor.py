@@ -51,7 +51,8 @@ class PlugInPredictor(PathMixin, BaseEstimator):
 
         - a classifier with `predict_proba`: the probabilities of the classes;
         - with `conditional_weights`: the values of training rows, by their weights, as of nearest
-          neighbours and kernel regression;
+          neighbours and kernel regression, whose weights are those of local means: of `degree=1`
+          the line is not seen;
         - any other regressor h: normal, of mean h(x), with one variance of noise.
 
         None is `LinearRegression()`, or `LogisticRegression()` for a loss of classes.
@@ -216,11 +217,6 @@ class PlugInPredictor(PathMixin, BaseEstimator):
         elif loss.for_classes(labels) is not loss:
             changes["loss"] = loss.for_classes(labels)
         return clone(self).set_params(**changes) if changes else self
-
-    def with_labels(self, labels: Array) -> Self:
-        """This learner, fitted to class codes, as it would be if fitted to these labels."""
-        self.estimator_ = self.estimator_.with_labels(labels)
-        return self
 
     def design(self, X: Any) -> Any:
         """X as the model's path takes it, or as it came in."""

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from sklearn.base import clone
 
 from empirisk.compiled.densities.local_fits import local_weights
-from empirisk.learners.density.bandwidth_matrix import spread_matrix
+from empirisk.learners.density.bandwidth_matrix import spread_matrix, symmetric_root
 from empirisk.learners.density.kernel_sums import KernelSums
 from empirisk.learners.density.pair_sums import negligible, rates_of
 from empirisk.runtime.arrays import Floats
@@ -121,8 +121,7 @@ def _bias(density: "KernelDensity", targets: Floats) -> Floats:
     square = (pilot / unit) @ (pilot / unit).T
     moment = density._kernel.second_moment(d)
     smoothed = square + moment * (matrix / unit) @ (matrix / unit).T
-    values, vectors = np.linalg.eigh(smoothed)
-    root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T * unit
+    root = symmetric_root(smoothed) * unit
     before, after = (_density_at(density, matrix, targets) for matrix in (pilot, root))
     return after - before
 

@@ -1,5 +1,6 @@
 """The nearest copies of training rows, and what each of them counts for."""
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,14 @@ class Copies:
         largest = 0.0 if n_classes else float(np.abs(y).max())
         self.huge = float(power_of_two(np.array(largest))) if largest > LARGE else None
 
+    def weighted(self, weighting: Any) -> "Copies":
+        """The same rows, of which a copy counts so much."""
+        if weighting == self.weighting:
+            return self
+        other = copy(self)
+        other.weighting = weighting
+        return other
+
     def predict(
         self,
         points: Floats,
@@ -81,7 +90,8 @@ class Copies:
     ) -> Nearest:
         """So many of the nearest rows that their weights make k, or all of them."""
         n = len(self.weight)
-        width = min(n, int(np.ceil(k if self.ones else k / self.weight.mean() * 1.2 + 2)))
+        wanted = k if self.ones else k / float(self.weight.mean()) * 1.2 + 2
+        width = int(min(n, np.ceil(wanted)))
         near = self.search.nearest(points, width, folds=folds, n_jobs=n_jobs)
         if self.ones:
             return near

@@ -9,8 +9,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from empirisk.data.table_door import check_places
+from empirisk.learners.generative.mixed_rows import MixedRows
 from empirisk.learners.neighbors.copies import Copies
-from empirisk.learners.neighbors.k_neighbors_settings import ALGORITHMS, checked_neighbors
+from empirisk.learners.neighbors.k_neighbors_path import cells_of
+from empirisk.learners.neighbors.k_neighbors_settings import (
+    ALGORITHMS,
+    checked_neighbors,
+    checked_weighting,
+)
 from empirisk.learners.neighbors.metrics import Metric, named_norm
 from empirisk.learners.neighbors.searching import Folds
 from empirisk.risk.axis import Output
@@ -158,14 +164,16 @@ class FittedNeighbors(BaseEstimator):
 
     def _said(self, X: Any, output: Output) -> Array:
         check_is_fitted(self)
-        k = np.array([float(self.n_neighbors)])
+        k = np.array([float(checked_neighbors(self.n_neighbors))])
         _, points, folds = self._sought(X)
-        return self._copies.predict(points, k, output, folds=folds, n_jobs=self.n_jobs)
+        copies = self._copies.weighted(checked_weighting(self.weights))
+        return copies.predict(points, k, output, folds=folds, n_jobs=self.n_jobs)
 
     def _shares(self, X: Any) -> tuple[Ints, Floats]:
-        k = float(self.n_neighbors)
+        k = float(checked_neighbors(self.n_neighbors))
         _, points, folds = self._sought(X)
-        return self._copies.shares(points, k, folds=folds, n_jobs=self.n_jobs)
+        copies = self._copies.weighted(checked_weighting(self.weights))
+        return copies.shares(points, k, folds=folds, n_jobs=self.n_jobs)
 
     def _sought(self, X: Any) -> tuple[Floats, Floats, Folds | None]:
         """The cells of X, the points they are for the search, and the rows these look past.
@@ -181,6 +189,8 @@ class FittedNeighbors(BaseEstimator):
         return self.X_train_, self._copies.search.rows, Folds(own, own)
 
     def _cells(self, X: Any) -> Floats:
+        if isinstance(X, MixedRows):  # of a plan, coded by the columns of the training rows
+            return cells_of(X)
         if self._is_mixed:
             return np.ascontiguousarray(check_places(self, X, NEW_LEVEL))
         self._refuse_graph(X)
@@ -210,5 +220,5 @@ class FittedNeighbors(BaseEstimator):
         self, X: Floats, y: Array, weight: Floats, metric: Metric, n_classes: int
     ) -> Copies:
         search = metric.search(X, ALGORITHMS[self.algorithm], self.leaf_size)
-        weighting = None if self.weights == "uniform" else self.weights
+        weighting = checked_weighting(self.weights)
         return Copies(search, weight, y, n_classes, weighting, metric.scale)

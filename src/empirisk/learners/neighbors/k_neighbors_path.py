@@ -48,6 +48,7 @@ class KNeighborsPath(Path):
         learner.n_features_in_ = self.rows.X.shape[1]
         learner.X_train_, learner.y_train_ = self.rows.X, self.y
         learner.weight_train_, learner.metric_ = self.weight, self.metric
+        learner.__dict__.pop("columns_", None)  # of an earlier fit by Gower's distance
         if self.rows.columns is not None:
             learner.columns_ = list(self.rows.columns)
         if classes is not None:

@@ -53,12 +53,7 @@ def check_settings(learner: Any) -> None:
         )
     if not is_whole(learner.leaf_size, 1):
         raise ParameterError(f"leaf_size is {learner.leaf_size!r}; it must be 1, 2, 3, ...")
-    named = isinstance(learner.weights, str) and learner.weights in ("uniform", "distance")
-    if not named and learner.weights is not None and not callable(learner.weights):
-        raise ParameterError(
-            f"weights is {learner.weights!r:.40}; give 'uniform', 'distance' or a function of "
-            "distances"
-        )
+    checked_weighting(learner.weights)
     if learner.standardize is not None and not is_flag(learner.standardize):
         raise ParameterError(
             f"standardize is {learner.standardize!r:.40}; give True, False or None"
@@ -71,6 +66,17 @@ def checked_neighbors(value: Any) -> int:
     if not is_whole(value, 1):
         raise ParameterError(f"n_neighbors is {value!r}; it must be 1, 2, 3, ...")
     return int(value)
+
+
+def checked_weighting(weights: Any) -> Any:
+    """What a copy of a neighbour counts for: None for the same, "distance", or a function."""
+    if weights is None or callable(weights):
+        return weights
+    if not (isinstance(weights, str) and weights in ("uniform", "distance")):
+        raise ParameterError(
+            f"weights is {weights!r:.40}; give 'uniform', 'distance' or a function of distances"
+        )
+    return None if weights == "uniform" else weights
 
 
 def metric_is_given(learner: Any) -> bool:

@@ -31,6 +31,7 @@ class KernelClassifier(ClassifierMixin, KernelSmoother):
         As in `KernelDensity`, of order 2.
     scale : {"columns", None}
         Whether columns are divided by their standard deviations (divisor n), or taken as they are.
+        A bandwidth by name is in standard deviations either way.
     n_jobs : int or None
         Threads. No bit depends on it.
 

@@ -6,7 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from empirisk.compiled.densities.local_fits import local_fits, local_weights
-from empirisk.learners.density.bandwidth_matrix import Bandwidth, power_of_two
+from empirisk.data.scaling import power_of_two
+from empirisk.learners.density.bandwidth_matrix import Bandwidth
 from empirisk.learners.density.kernels import Kernel
 from empirisk.learners.density.pair_sums import negligible, rates_of
 from empirisk.runtime.arrays import Floats, Ints
@@ -25,8 +26,9 @@ class LocalFits(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PlacedRows:
-    """Training rows in a unit in which squares stay finite, and the factors of their columns.
+    """Training rows in units in which squares stay finite, and the factors of their columns.
 
+    `unit` is one for each column, or one for all where columns are compared as they are.
     `factors` has a row for each group of targets: held-out rows are measured in the standard
     deviations of the rows that train.
     """
@@ -34,14 +36,20 @@ class PlacedRows:
     rows: Floats
     weight: Floats
     factors: Floats
-    unit: float
+    unit: Floats | float
 
     @classmethod
     def of(cls, rows: Floats, weight: Floats, spreads: Floats) -> "PlacedRows":
         """Of rows whose columns are divided by `spreads`, (groups, columns)."""
-        unit = power_of_two(float(np.abs(rows).max(initial=0.0)))
+        unit = power_of_two(np.abs(rows).max(axis=0, initial=0.0))
         factors = 1.0 / np.maximum(spreads / unit, 1e-140)
         return cls(rows / unit, weight, factors, unit)
+
+    @classmethod
+    def as_they_are(cls, rows: Floats, weight: Floats, groups: int) -> "PlacedRows":
+        """Of rows whose columns are not divided: bandwidths are to be, by the unit."""
+        unit = float(power_of_two(np.abs(rows).max(initial=0.0)))
+        return cls(rows / unit, weight, np.ones((groups, rows.shape[1])), unit)
 
     def place(self, targets: Floats) -> Floats:
         """Targets in the unit of the rows; infinity where they are too far from tiny ones."""

@@ -145,19 +145,14 @@ class KernelSmoother(KeptRowsMixin, PathMixin, BaseEstimator):
         def blocks(size: int) -> Iterator[Callable[[], Block]]:
             for repeat in range(plan.repeats):
                 fold = plan.fold[repeat].astype(np.int64)
-                spreads = self._spreads_outside(X, weight, fold)
-                placed = PlacedRows.of(X, weight, spreads)
                 if self.scale is None:
-                    placed = PlacedRows(placed.rows, weight, np.ones_like(spreads), placed.unit)
+                    placed = PlacedRows.as_they_are(X, weight, int(fold.max()) + 1)
+                else:
+                    placed = PlacedRows.of(X, weight, training_spreads(X, weight, fold))
                 for part in slices(len(X), size):
                     yield partial(block, repeat, placed, fold, part)
 
         return blocks
-
-    def _spreads_outside(self, X: Floats, weight: Floats, fold: Ints) -> Floats:
-        if self.scale == "columns":
-            return training_spreads(X, weight, fold)
-        return np.ones((int(fold.max()) + 1, X.shape[1]))
 
     def _check_loaded_targets(self) -> None:
         raise NotImplementedError
@@ -304,10 +299,11 @@ class KernelSmootherPath(Path):
             fits = [self.at(j)._fits(X).fits for j in range(len(self.values))]
             return learner._answer(np.concatenate(fits, axis=1), output)
         scaled = learner.scale == "columns"
-        spreads = spreads_of(self.rows, self.weight)
-        placed = PlacedRows.of(self.rows, self.weight, spreads[None])
-        if not scaled:
-            placed = PlacedRows(placed.rows, self.weight, np.ones((1, X.shape[1])), placed.unit)
+        if scaled:
+            spreads = spreads_of(self.rows, self.weight)
+            placed = PlacedRows.of(self.rows, self.weight, spreads[None])
+        else:
+            placed = PlacedRows.as_they_are(self.rows, self.weight, 1)
         found = fits_of(
             learner._kernel, learner._degree, placed, learner._targets(self.y, self.n_classes),
             None, placed.place(X), None,

@@ -21,6 +21,7 @@ import numpy as np
 
 from empirisk.compiled.neighbors.mapping import map_rows
 from empirisk.data.scaling import power_of_two
+from empirisk.learners.neighbors.matrix_roots import as_numbers, root_of, root_of_given
 from empirisk.learners.neighbors.pair_metric import BY_PAIRS, PairMetric, is_by_pairs
 from empirisk.learners.neighbors.searching import (
     Algorithm,
@@ -48,7 +49,6 @@ METRICS = (
     "minkowski", "euclidean", "manhattan", "chebyshev", "mahalanobis", "learned", "gower",
 )  # fmt: skip
 ORDINARY = 1e-90, 1e90  # sizes of columns whose squares and cubes are well within float64
-DEFICIENT = 1e-12  # of an eigenvalue, relative to the largest: nothing but rounding is left
 FLOAT = np.finfo(np.float64)
 FAR = 1e3  # widths of a column
 CENTRED = 6  # binary digits of a standard deviation to which a column is centred
@@ -202,7 +202,8 @@ def named_norm(metric: Any, power: Any) -> tuple[Norm, float]:
 def check_metric(metric: Any, params: Any) -> dict[str, Any]:
     """The parameters of a metric that there is."""
     by_pairs = is_by_pairs(metric)
-    if not by_pairs and metric not in METRICS and metric not in ALIASES:
+    named = isinstance(metric, str) and (metric in METRICS or metric in ALIASES)
+    if not by_pairs and not named:
         raise ParameterError(
             f"metric is {metric!r:.60}; there are {', '.join((*METRICS, *BY_PAIRS))}, and "
             "functions of two rows"
@@ -237,7 +238,7 @@ def plain_metric(X: Floats, norm: Norm, power: float, weight_of_columns: Any) ->
     unit = units_of(X, each=False, power=power)
     if weight_of_columns is None:
         return PointMetric(norm, power, unit, scale=float(unit[0]))
-    w = _as_numbers("w", weight_of_columns)
+    w = as_numbers("w", weight_of_columns)
     if w.shape != (X.shape[1],) or not np.isfinite(w).all() or not (w >= 0).all() or not w.any():
         raise ParameterError(
             f"metric_params['w'] has shape {w.shape}; give {X.shape[1]} numbers >= 0, a weight for "
@@ -283,41 +284,13 @@ def mahalanobis_metric(X: Floats, weight: Floats, params: dict[str, Any]) -> Poi
         Z = Z - np.einsum("i,ij->j", share, Z)
         with one_blas_thread():
             correlation = (Z * share[:, None]).T @ Z
-        root = _root(correlation, -0.5)
+        root = root_of(correlation, -0.5)
         matrix = scale[:, None] * root
         matrix = _short(matrix, scale[:, None] * np.abs(root).max(axis=0))
         return PointMetric("euclidean", 2.0, unit, mean, matrix)
     name, given = next(iter(params.items()))
-    M, p = _as_numbers(name, given), X.shape[1]
-    if M.shape != (p, p) or not np.isfinite(M).all() or not np.allclose(M, M.T):
-        raise ParameterError(
-            f"metric_params[{name!r}] has shape {M.shape}; give a symmetric matrix of shape "
-            f"{(p, p)}"
-        )
-    least = float(np.linalg.eigvalsh(M).min())
-    if least < -1e-9 * np.abs(M).max() or (name == "V" and least <= 0):
-        raise ParameterError(
-            f"metric_params[{name!r}] is not positive definite (its least eigenvalue is "
-            f"{least:.3g}): such a matrix is no covariance, and gives no distance"
-        )
-    return _given_metric("euclidean", 2.0, X, unit, _root(M, -0.5 if name == "V" else 0.5))
-
-
-def _as_numbers(name: str, given: Any) -> Floats:
-    try:
-        return np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ParameterError(f"metric_params[{name!r}] is {given!r:.40}; give numbers") from None
-
-
-def _root(M: Floats, exponent: float) -> Floats:
-    """A with A A' = M or its inverse, without directions in which M is zero but for rounding."""
-    with one_blas_thread():
-        values, vectors = np.linalg.eigh((M + M.T) / 2)
-    kept = values > DEFICIENT * max(values.max(initial=0.0), 0.0)
-    if not kept.any():
-        return np.zeros((len(M), 1))
-    return np.ascontiguousarray(vectors[:, kept] * values[kept] ** exponent)
+    root = root_of_given(name, given, X.shape[1])
+    return _given_metric("euclidean", 2.0, X, unit, root)
 
 
 def _standards(X: Floats, weight: Floats) -> tuple[Floats, Floats]:

@@ -58,9 +58,11 @@ class NetworkPictures:
         """The loss after each epoch, with that of held-out rows where there were some."""
         check_is_fitted(self)
         learner: Any = self
-        scores = learner.validation_scores_
-        held_out = None if scores is None else [-score for score in scores]
-        return draw_training_curve(learner.loss_curve_, held_out, ax=ax)
+        losses, scores = learner.loss_curve_, learner.validation_scores_
+        if scores is None:
+            return draw_training_curve(losses, ax=ax)
+        before = [np.nan] * (len(losses) - len(scores))  # epochs of fits that set no rows aside
+        return draw_training_curve(losses, [*before, *(-score for score in scores)], ax=ax)
 
     def plot_gradients(self, ax: Any = None) -> Any:
         """The length of each layer's gradient, epoch by epoch: where gradients vanish."""

@@ -57,7 +57,8 @@ class Past:
     def precede(self, learner: Any) -> None:
         """Put it before what the learner has gone through since."""
         learner.loss_curve_ = [*self.losses, *learner.loss_curve_]
-        learner.validation_scores_ = [*self.scores, *(learner.validation_scores_ or [])] or None
+        if learner.validation_scores_ is not None:  # those of a fit that set no rows aside are past
+            learner.validation_scores_ = [*self.scores, *learner.validation_scores_]
         learner.gradient_norms_ = np.vstack([self.norms, learner.gradient_norms_])
         learner.t_ += self.seen
 
@@ -89,7 +90,7 @@ def learn_more(learner: Any, data: Prepared) -> Any:
         training.go_on(before)
     learner.loss_curve_ = [*learner.loss_curve_, training.epoch() * data.loss_unit]
     learner.gradient_norms_ = np.vstack([learner.gradient_norms_, training.gradient_norms()])
-    learner.params_ = training.params
+    learner.params_, learner.validation_scores_ = training.params, None
     learner.n_iter_, learner.t_ = learner.n_iter_ + 1, learner.t_ + len(data.rows)
     learner._optimizer, learner._seed = training.state(), following
     return learner

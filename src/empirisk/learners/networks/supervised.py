@@ -112,6 +112,7 @@ class ClassifierNetwork(ClassifierMixin, Supervised):
         strange = np.setdiff1d(data.classes, labels)
         if len(strange):
             raise DataError(f"y has the label {strange.tolist()[0]!r}, which is not in `classes`")
+        refuse_one_class(labels, type(self).__name__)
         self.classes_ = labels
         code = np.searchsorted(labels, data.classes)[data.y]
         return self._more(data.X, code, data.sample_weight, len(labels))
@@ -230,7 +231,10 @@ class RegressorNetwork(RegressorMixin, Supervised):
 
     @property
     def own_loss(self) -> Loss | None:
-        """The loss of predictions at which the training aims, if it is not the squared error."""
+        """The loss of predictions at which the training aims.
+
+        None for the squared error, and for "poisson", which is judged by it too.
+        """
         return self._head().loss
 
     @property

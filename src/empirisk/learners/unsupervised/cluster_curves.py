@@ -64,7 +64,7 @@ def gap_curve(task: Task, fitted: list[Any], within: Floats) -> Curve:
 
     def reference(seed: int) -> Floats:
         draws, fits = spawn(seed, 2)
-        uniform = low + generator(draws).random(task.X.shape) * (high - low)
+        uniform = low + generator(draws).random((len(task.X), len(low))) * (high - low)
         with one_blas_thread():
             rows = np.ascontiguousarray(uniform @ axes)
         return np.array(

@@ -15,6 +15,7 @@ from empirisk.risk.resampling.replicates import Bootstrap
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.column_names import shown_names
 from empirisk.runtime.errors import EmpiriskWarning, ParameterError
+from empirisk.runtime.targets import check_weights
 from empirisk.runtime.validation import check_predict
 from empirisk.solvers.principal_axes import PrincipalAxes
 
@@ -71,7 +72,7 @@ class ExplainedVarianceMixin:
         True
         """
         rows = np.asarray(check_predict(self, X))
-        weight = np.ones(len(rows)) if sample_weight is None else sample_weight
+        weight = check_weights(sample_weight, len(rows))
         _warn_of_close_variances(self, rows, weight)
 
         def shares_of_variance(rows: Floats, sample_weight: Floats) -> Floats:
@@ -150,8 +151,8 @@ def _shares(pca: Any, rows: Floats, weight: Floats) -> Floats:
 
 
 def _axes(pca: Any, rows: Floats, weight: Floats, number: int) -> PrincipalAxes:
-    kept = np.asarray(weight) > 0
-    rows, weight = np.ascontiguousarray(rows[kept]), np.asarray(weight, dtype=float)[kept]
+    kept = weight > 0
+    rows, weight = np.ascontiguousarray(rows[kept]), weight[kept]
     most = min(rows.shape) - (pca.svd_solver == "arpack")
     return scaled_axes(pca, rows, weight, min(number, most)).axes
 

@@ -61,7 +61,13 @@ def given_metric(
 
 def checked_covariance(covariance: Any, p: int) -> Floats:
     """A matrix that was given, if it is that of a distance of p features."""
-    M = np.asarray(covariance, dtype=np.float64)
+    try:
+        M = np.asarray(covariance, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError(
+            f"covariance is {covariance!r:.60}; give a symmetric matrix of numbers, of shape "
+            f"{(p, p)}, 'pooled' or None"
+        ) from None
     if M.shape != (p, p):
         raise ParameterError(
             f"covariance has shape {M.shape}; give a symmetric matrix of shape {(p, p)}, 'pooled' "

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import _num_samples
 
 from empirisk.data.blocks import Blocks, Rows, check_repeatable
 from empirisk.data.moments import Moments
@@ -49,7 +50,7 @@ class StreamingMixin:
         sample_weight : array-like of shape (n,), optional
             A row of weight w counts as w copies of it.
         """
-        if sample_weight is not None and not np.any(sample_weight):
+        if _weighs_nothing(sample_weight, X):
             return self
         check_parameters(self)
         before = self._kept_moments()
@@ -116,6 +117,13 @@ class StreamingMixin:
         for name in set(vars(self)) - {"n_features_in_", "feature_names_in_"}:
             if (name.endswith("_") and not name.startswith("_")) or name.startswith("_moments_"):
                 delattr(self, name)
+
+
+def _weighs_nothing(sample_weight: Any, X: Any) -> bool:
+    """Whether the rows of X have weights, all of which are 0."""
+    if sample_weight is None or np.any(sample_weight):
+        return False
+    return np.shape(sample_weight) in ((), (_num_samples(X),))
 
 
 def _with_targets(source: Any) -> Iterator[tuple[Any, Floats, Any]]:
