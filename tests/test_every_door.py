@@ -133,3 +133,13 @@ def test_weights_are_checked(learner):
     for weight in (-np.ones(len(y)), np.zeros(len(y)), np.full(len(y), np.nan), np.ones(3)):
         with pytest.raises(ValueError, match="weight"):
             clone(learner).fit(X, y, sample_weight=weight)
+
+
+@every_estimator
+def test_flags_of_numpy_count_as_those_of_python(learner):
+    X, y = sample(learner)
+    settings = clone(learner).get_params()
+    flags = {name: np.bool_(value) for name, value in settings.items() if isinstance(value, bool)}
+    if flags:
+        theirs = clone(learner).set_params(**flags).fit(X, y)
+        assert_array_equal(outputs(theirs, X), outputs(clone(learner).fit(X, y), X))

@@ -62,7 +62,7 @@ def held_out(
     Raises `CannotSubtractError` at once where fitting each fold would be more exact.
     """
     refuse_no_partition(plan)
-    intercept, flat = learner.fit_intercept, y.ndim == 1
+    intercept, flat = bool(learner.fit_intercept), y.ndim == 1
     alone = plan.n_splits == plan.n * plan.repeats
     Z, fold_map = (X.Z, X.fold_map) if isinstance(X, FoldDesign) else (X, None)
     if alone and fold_map is not None:

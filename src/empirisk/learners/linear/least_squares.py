@@ -146,7 +146,7 @@ class LinearRegression(LinearRule):
     def _solve(self, blocks: Blocks) -> Solution:
         check_accepted(self, ACCEPTED)
         solve = nonnegative_least_squares if self.positive else least_squares
-        return solve(blocks, fit_intercept=self.fit_intercept, n_jobs=self.n_jobs)
+        return solve(blocks, fit_intercept=bool(self.fit_intercept), n_jobs=self.n_jobs)
 
     @cached_property
     def singular_(self) -> Floats:

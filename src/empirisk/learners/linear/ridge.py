@@ -139,7 +139,7 @@ class Ridge(LinearRule):
             )
         with one_blas_thread():
             rows, scales = ordinary_rows(Rows(X, np.zeros((len(X), 0)), sample_weight))
-            largest, smallest = square_range(rows, self.fit_intercept)
+            largest, smallest = square_range(rows, bool(self.fit_intercept))
         with np.errstate(over="ignore", under="ignore"):
             unit = scales.X[0] ** 2 * scales.weight
             high = np.clip(SHRUNK * largest * unit, RANGE[0] * SHRUNK, RANGE[1])
@@ -155,23 +155,24 @@ class Ridge(LinearRule):
         if not all(map(is_one, values)):
             return self._solved_path(given, values, flat)
         alphas = np.array([check_alpha(alpha) for alpha in values])
+        has_intercept = bool(self.fit_intercept)
         if self.positive:
             blocks = Blocks.of_arrays(*given)
-            path = nonnegative_path(blocks, alphas, fit_intercept=self.fit_intercept)
+            path = nonnegative_path(blocks, alphas, fit_intercept=has_intercept)
             return LinearPath(self, values, *path[:3], flat=flat)
         with one_blas_thread():
             rows, scales = ordinary_rows(given)
             penalties = scaled_penalty(alphas, scales.X[0], scales.weight)
-            spectrum = spectrum_of_rows(rows, self.fit_intercept, float(penalties.min()))
+            spectrum = spectrum_of_rows(rows, has_intercept, float(penalties.min()))
             coef, intercept = spectrum.coefficients(penalties)
         with np.errstate(over="ignore", invalid="ignore"):  # as the losses themselves
             squares = (spectrum.rise(penalties) * scales.y * scales.y).mean(axis=1)
         rise = squares / float(rows.weight.sum())
         coef, intercept = scales.raw(coef, intercept)
-        freedom = spectrum.degrees_of_freedom(penalties) + self.fit_intercept
+        freedom = spectrum.degrees_of_freedom(penalties) + has_intercept
         for j in range(len(alphas)):
             if spectrum.condition(penalties[j]) > TOO_CLOSE:
-                single = Ridge(alphas[j], fit_intercept=self.fit_intercept)
+                single = Ridge(alphas[j], fit_intercept=has_intercept)
                 solution = single._solve(Blocks.of_arrays(*given))
                 coef[j], intercept[j] = solution.coef, solution.intercept
                 freedom[j] = solution.degrees_of_freedom
@@ -217,7 +218,7 @@ class Ridge(LinearRule):
     def _solve(self, blocks: Blocks) -> Solution:
         check_accepted(self, ACCEPTED)
         solve = nonnegative_least_squares if self.positive else least_squares
-        return solve(blocks, penalty=self._penalty(blocks), fit_intercept=self.fit_intercept)
+        return solve(blocks, penalty=self._penalty(blocks), fit_intercept=bool(self.fit_intercept))
 
     def _penalty(self, blocks: Blocks) -> float | Floats:
         """The penalty, or that of each target."""
