@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn.linear_model as peers
 from numpy.testing import assert_allclose, assert_array_equal
@@ -206,3 +207,23 @@ def test_a_path_of_no_penalties_is_refused():
     X, y = np.arange(6.0).reshape(3, 2), np.arange(3.0)
     with pytest.raises(ParameterError, match="values is empty"):
         Lasso().path(X, y, values=[])
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda model, X, y: model.path(X, y),
+        lambda model, X, y: model.norm_for_penalty(X, y, 0.1),
+        lambda model, X, y: model.penalty_for_norm(X, y, 1.0),
+    ],
+    ids=["path", "norm_for_penalty", "penalty_for_norm"],
+)
+def test_a_question_about_other_rows_leaves_the_learner_as_it_was(ask):
+    X, y = sample()
+    names = [f"column {j}" for j in range(10)]
+    table = pd.DataFrame(X, columns=names)
+    fitted, fresh = Lasso(0.1).fit(table, y), Lasso(0.1)
+    ask(fitted, table[names[::-1]], y)
+    assert list(fitted.feature_names_in_) == names
+    ask(fresh, table, y)
+    assert vars(fresh) == vars(Lasso(0.1))

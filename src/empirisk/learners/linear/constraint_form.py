@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.optimize import brentq
+from sklearn.base import clone
 
 from empirisk.learners.linear.lasso_path import SparsePath
 from empirisk.learners.linear.ridge import Ridge
@@ -52,7 +53,7 @@ def norm_for_penalty(
     >>> round(t, 12), round(penalty_for_norm(Lasso(), X, y, t), 12)
     (0.4, 0.5)
     """
-    data = check_fit(learner, X, y, sample_weight)
+    data = check_fit(clone(learner), X, y, sample_weight)  # a fitted one keeps its columns
     alphas = np.asarray(alpha, dtype=float)
     norms = _norms(learner, data.X, data.y, data.sample_weight, alphas.ravel())
     return norms.reshape(alphas.shape) if alphas.ndim else float(norms[0])
@@ -84,7 +85,7 @@ def penalty_for_norm(
         raise ParameterError(
             f"t is {t!r}; give a number > 0: only a penalty on absolute values comes down to 0"
         )
-    data = check_fit(learner, X, y, sample_weight)
+    data = check_fit(clone(learner), X, y, sample_weight)  # a fitted one keeps its columns
     rows = data.X, data.y, data.sample_weight
     if t == 0 and not isinstance(learner, Ridge):
         return learner._task(*rows).largest_alpha()

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Self
 from warnings import warn
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from empirisk.data.blocks import Blocks
@@ -101,7 +102,8 @@ class SparseRule(LinearRule):
         SparsePath
             With `coef`, `intercept`, `dual_gap`, `norm`, `plot()` and, for one penalty, `at(j)`.
         """
-        data = check_fit(self, X, y, sample_weight, multi_output=True)
+        door = clone(self)  # it notes the columns it sees, which are not those of the fit
+        data = check_fit(door, X, y, sample_weight, multi_output=True)
         task = self._task(data.X, data.y, data.sample_weight)
         values = self._grid(task) if values is None else values
         if len(values) == 0:
@@ -176,7 +178,7 @@ class SparseRule(LinearRule):
         output: Output,
         rows_per_block: int,
     ) -> HeldOut:
-        """All held-out predictions from Gram matrices less each fold's."""
+        """All held-out predictions from the Gram matrices of the other folds, added up."""
         alphas = np.array([check_alpha(alpha) for alpha in values])
         return lasso_held_out(self, X, y, sample_weight, plan, values, alphas, rows_per_block)
 
