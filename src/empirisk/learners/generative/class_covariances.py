@@ -79,7 +79,7 @@ class ClassCovariances:
             own = moments.scatter / below if estimates is None else estimates
             mixed = alpha * own + (1 - alpha) * pooled
         rounding = rounding_of(moments.mean)
-        instead = fallback_scale(pooled, moments.mean)
+        instead = fallback_scale(pooled, mixed, moments.mean)
         self.each = [
             Covariance(matrix, unit, tol, rounding, instead, scaled=scaled, compared=True)
             for matrix in mixed
@@ -122,7 +122,10 @@ class ClassCovariances:
     def _shares(self, delta: float, several: int) -> bool:
         if delta == 0:
             easy = several > 1 and not any(c.constant_within.any() for c in self.each)
-            return easy and all(c.shared(0.0).condition <= EASY_CONDITION for c in self.each)
+            return easy and all(
+                c.shared(0.0).condition <= min(EASY_CONDITION, c.largest_condition(0.0))
+                for c in self.each
+            )
         return all(
             c.target > 0 and c.shared(delta).condition <= LARGEST_CONDITION for c in self.each
         )
@@ -164,12 +167,18 @@ def _why(covariance: Covariance, freedom: int, names: Sequence[str] | None) -> l
     return clauses or ["some columns depend on others"]
 
 
-def fallback_scale(pooled: Floats, mean: Floats) -> Floats:
+def fallback_scale(pooled: Floats, each: Floats, mean: Floats) -> Floats:
     """By what a column that is constant in a class is measured: its deviation within the others,
-    or else the distance of the class means; 0 if it does not vary at all."""
+    or else the distance of the class means; 0 if it does not vary at all.
+
+    One that varies in few rows only is measured by its deviation in the class where that is
+    largest: what counts as variation in one class must be measured in all.
+    """
     deviation, distance = np.sqrt(np.diagonal(pooled)), np.ptp(mean, axis=0)
+    largest = np.sqrt(np.einsum("kjj->kj", each).max(axis=0))
     rounding = rounding_of(mean)
-    apart = np.where(distance > rounding, distance, 0.0)
+    rare = np.where(largest > rounding, largest, 0.0)
+    apart = np.where(distance > rounding, distance, rare)
     return np.where(deviation > rounding, deviation, apart)
 
 

@@ -104,6 +104,10 @@ class Covariance:
         self.scaled = scaled
         self.compared = compared
 
+    def largest_condition(self, s: float) -> float:
+        """Up to which parts may be subtracted: at s = 0 no direction is then given tol^2."""
+        return LARGEST_CONDITION if s > 0 else min(LARGEST_CONDITION, 1 / self.least_variance)
+
     def condition(self, s: float) -> float:
         """The condition number of Sigma(s); at s = 0, after scaling the columns."""
         if s > 0:

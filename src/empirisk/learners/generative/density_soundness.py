@@ -10,15 +10,20 @@ LARGEST_UNIT = 1100
 """Beyond it, powers of two are no numbers of double precision."""
 
 
+CONSTANTS = ("_offset", "intercept_")
+"""Minus infinity for a class of prior probability 0; of two classes their difference."""
+
+
 def check_arrays(thing: Any, shapes: dict[str, tuple[int, ...]]) -> None:
-    """Raise a DataError unless attributes are arrays of finite numbers of these shapes."""
+    """Raise a DataError unless attributes are arrays of numbers of these shapes, finite but for
+    the constants of functions."""
     for name, shape in shapes.items():
         found: Any = getattr(thing, name, None)
         known = isinstance(found, np.ndarray) and found.dtype == np.float64
         if not known or found.shape != shape:
             raise DataError(f"{name} is not an array of float64 of shape {shape}")
-        # The constant of a class of prior probability 0 is minus infinity.
-        if np.isnan(found).any() or (found == np.inf).any():
+        sound = ~np.isnan(found) if name in CONSTANTS else np.isfinite(found)
+        if not sound.all():
             raise DataError(f"{name} has values that are no numbers")
 
 

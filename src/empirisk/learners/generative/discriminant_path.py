@@ -140,6 +140,7 @@ class DiscriminantPath:
             self.tol,
             self.cholesky,
         )
+        vars(learner).pop("covariance_", None)  # of an earlier fit
         if learner.store_covariance or learner.solver in KEEPING:
             learner.covariance_ = self.covariance.in_units(s)
         self._write_coordinates(s, learner)

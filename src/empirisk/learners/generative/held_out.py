@@ -149,12 +149,17 @@ def row_weight(units: Units) -> float:
     return float(np.ldexp(1.0, -units.weight))
 
 
-def refuse_condition(condition: float, where: str, of: str = "within classes") -> None:
+def refuse_condition(
+    condition: float,
+    where: str,
+    of: str = "within classes",
+    limit: float = LARGEST_CONDITION,
+) -> None:
     """Beyond the limit the statistics left by a subtraction are too inexact to invert."""
-    if condition > LARGEST_CONDITION:
+    if condition > limit:
         raise CannotSubtractError(
             f"{where}: the covariance {of} has condition number {condition:.1e}, "
-            f"subtraction is exact enough up to {LARGEST_CONDITION:.0e}"
+            f"subtraction is exact enough up to {limit:.0e}"
         )
 
 

@@ -17,6 +17,8 @@ from empirisk.learners.generative.gaussian_classifier import GaussianClassifier
 from empirisk.learners.generative.leave_one_out import predict_left_out
 from empirisk.learners.generative.settings import (
     BY_THE_DATA,
+    by_cholesky,
+    checked_components,
     checked_flag,
     checked_priors,
     checked_shrinkage,
@@ -215,6 +217,7 @@ class LinearDiscriminantAnalysis(
     ) -> HeldOut:
         """Folds from the class moments of all rows minus those of the fold; leave-one-out from
         one factorisation and a rank-one downdate per row."""
+        self._check_unused(n_classes, rows.X.shape[1] if fold_map is None else None)
         if self.covariance_estimator is not None:
             raise CannotSubtractError("the estimator of covariances is fitted to every part anew")
         for value in values:
@@ -233,6 +236,13 @@ class LinearDiscriminantAnalysis(
         if plan.leaves_one_out:
             return HeldOut(predict_left_out(parts, output, rows_per_block))
         return HeldOut(predict_folds(parts, plan, output, rows_per_block))
+
+    def _check_unused(self, n_classes: int, p: int | None) -> None:
+        """Settings on which no prediction depends, refused as `fit` does."""
+        by_cholesky(self.solver)
+        checked_flag(self.store_covariance, "store_covariance")
+        most = n_classes - 1
+        checked_components(self.n_components, most if p is None else min(most, p))
 
     @property
     def _n_features_out(self) -> int:

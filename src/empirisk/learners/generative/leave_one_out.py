@@ -78,7 +78,8 @@ class Downdate:
     def refuse_ill_conditioned(self) -> None:
         """Refuse if without one of the rows the covariance, or its class, is nearly gone."""
         for s in self.parts.decisive():
-            refuse_condition(self.covariance.condition(s), "with all rows")
+            limit = self.covariance.largest_condition(s)
+            refuse_condition(self.covariance.condition(s), "with all rows", limit=limit)
         lost = self.parts.lost * len(self.present)
         if lost and self.total_weight - self.parts.rows.weight.max() <= lost:
             raise CannotSubtractError("without a row there are too few for an unbiased covariance")
@@ -92,7 +93,8 @@ class Downdate:
             for s in self.parts.decisive():
                 condition = LeftOut(self, index, self.factor(s)).condition(s)
                 i = np.argmax(condition)
-                refuse_condition(float(condition[i]), f"without row {index[i]}")
+                limit = self.covariance.largest_condition(s)
+                refuse_condition(float(condition[i]), f"without row {index[i]}", limit=limit)
 
     def rows_alone_in_their_class(self) -> dict[int, Fitted]:
         """What is learned without such a row: its class is gone, the scatter is what it was."""

@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 
 from empirisk.learners.generative.class_covariances import ClassCovariances
-from empirisk.learners.generative.covariance import LARGEST_CONDITION
 from empirisk.learners.generative.discriminants import among_all, decide
-from empirisk.learners.generative.held_out import LEAST_SHARE
+from empirisk.learners.generative.held_out import LEAST_SHARE, refuse_condition
 from empirisk.learners.generative.quadratic import Bundle, QuadraticDiscriminants
 from empirisk.risk.axis import Block, CannotSubtractError, Output
 from empirisk.runtime.arrays import Floats, Ints
@@ -56,6 +55,7 @@ class LeftOut:
             self.moments, 1.0, parts.unit, parts.tol, cholesky=parts.cholesky
         )
         self.condition = mixture.condition(0.0)
+        self.limit = mixture.each[0].largest_condition(0.0)
         bundle = Bundle.of([0], [[factor] for factor in mixture.factors(0.0)])
         self.log_determinant = bundle.log_determinant[:, 0]
         nothing = np.zeros(len(self.present))
@@ -81,12 +81,8 @@ class LeftOut:
             step, own = self._own_distance(rows)
             with np.errstate(divide="ignore"):
                 condition = self.condition[self.code[rows]] / np.maximum(1 - step * own, 0.0)
-            if condition.max() > LARGEST_CONDITION:
-                raise CannotSubtractError(
-                    f"without row {rows[condition.argmax()]} the covariance of its class has a "
-                    f"condition number of about {condition.max():.1e}, subtraction is exact "
-                    f"enough up to {LARGEST_CONDITION:.0e}"
-                )
+            where = f"without row {rows[condition.argmax()]}"
+            refuse_condition(float(condition.max()), where, "of its class", self.limit)
 
     def _own_distance(self, rows: Ints) -> tuple[Floats, Floats]:
         """t and a of some rows."""

@@ -146,6 +146,8 @@ class QuadraticPath:
         p = len(self.units.column)
         learner.rank_ = mixture.rank if delta == 0 else np.full(len(self.classes), p)
         learner._densities = self.densities(j)
+        for of_last_fit in ("shrinkage_", "covariance_"):
+            vars(learner).pop(of_last_fit, None)
         if self.shrinkage is not None:
             learner.shrinkage_ = self.shrinkage
         if learner.store_covariance:

@@ -145,7 +145,7 @@ class LogisticPath:
     def influence(self, j: int, loss: Loss, weight: Floats) -> Influence | None:
         """How rows of such weights move the risk through the coefficients at the j-th value."""
         C, n = effective_C(self.learner, self.values[j]), len(self.problem.loss.X)
-        if np.isinf(C) or n != len(weight):  # rows of a class of weight 0 took no part
+        if np.isinf(C) or n != len(weight):  # rows whose weight vanished took no part
             return None
         with one_blas_thread():
             return logistic_influence(self.problem, self.fits[j].theta, C, loss, weight)
@@ -170,6 +170,7 @@ class LogisticPath:
         learner.intercept_ = learner._offset - learner.coef_ @ learner._centre
         learner.n_iter_ = np.array([self.fits[j].n_iter], dtype=np.int32)
         learner.separation_ = self.separations[j]
+        vars(learner).pop("solution_", None)  # of an earlier fit
         if j in self.solutions:
             learner.solution_ = self.solutions[j]
         return learner
