@@ -8,6 +8,8 @@ import sklearn.linear_model as peers
 from numpy.testing import assert_allclose, assert_array_equal
 
 from empirisk import LogisticRegression, Tuned, load, risk, save
+from empirisk.data.blocks import Rows
+from empirisk.learners.linear.logistic_problem import LogisticProblem
 from empirisk.learners.linear.separation import SeparationWarning
 from empirisk.runtime.errors import ConvergenceWarning, DataError, ParameterError, RankWarning
 from tolerances import SOLVED, SUMMED
@@ -319,3 +321,31 @@ def test_logarithms_of_probabilities_are_finite_for_all_finite_rows(n_classes):
     assert_allclose(np.exp(logarithms).sum(axis=1), 1, rtol=SUMMED)
     near = model.predict_log_proba(X)
     assert_allclose(near, np.log(model.predict_proba(X)), rtol=1e-9)  # log p near p = 1
+
+
+@pytest.mark.filterwarnings("ignore:.*make them more alike")
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_class_whose_weight_vanishes_beside_another_has_probability_0(n_classes):
+    X, y = sample(n_classes=n_classes)
+    heavy = LogisticRegression().fit(X, y, np.where(y == 0, 1e-200, 1e200))
+    assert np.isfinite(heavy.intercept_).all()
+    assert heavy.predict_proba(X)[:, 0].max() < 1e-300  # 1e-400 in truth
+    vanishing = LogisticRegression(class_weight={0: 1e-300}).fit(X, y, np.full(len(y), 1e-100))
+    assert np.isfinite(vanishing.intercept_).all()
+
+
+@pytest.mark.parametrize("l1_ratio", [0.0, 0.5, 1.0])
+def test_a_penalty_beyond_all_numbers_leaves_no_coefficient(l1_ratio):
+    X, y = sample()
+    problem = LogisticProblem(
+        Rows(X, y, np.ones(len(y))), 2, fit_intercept=True, l1_ratio=l1_ratio, penalised=True
+    )
+    penalty = problem.penalty(1e-310)
+    assert np.isfinite([penalty.l1, penalty.l2]).all()
+    assert np.abs(LogisticRegression(C=1e-310, l1_ratio=l1_ratio).fit(X, y).coef_).max() < 1e-290
+
+
+def test_the_way_of_another_solver_is_not_kept():
+    X, y = sample()
+    model = LogisticRegression(solver="gradient", tol=0.1).fit(X, y)
+    assert not hasattr(model.set_params(solver="auto").fit(X, y), "solution_")

@@ -74,7 +74,8 @@ class LogisticRegression(ClassWeightMixin, PathMixin, LinearClassifier):
     max_iter : int, default=1000
         Iterations, or epochs.
     warm_start : bool, default=False
-        Begin at the last fit's solution.
+        Begin at the last fit's solution. The ways of "gradient" and "stochastic" begin at the
+        shares of the classes all the same.
     n_jobs : int, optional
         Threads over rows; the result has the same bits for any number.
 
@@ -188,11 +189,11 @@ class LogisticRegression(ClassWeightMixin, PathMixin, LinearClassifier):
     def fit_path(
         self, X: Floats, y: Ints, sample_weight: Floats, values: Sequence[Any], *, n_classes: int
     ) -> LogisticPath:
-        """All values of C, each from the solution of the last one."""
+        """All values of C, each from the solution of the last one; by the solvers "gradient" and
+        "stochastic" each by itself."""
         check_accepted(self, ACCEPTED)
         weight = self._class_weighted(y, sample_weight, np.arange(n_classes))
-        rows = _kept(Rows(X, y, weight))
-        return LogisticPath(self, rows, values, n_classes, column_names(X))
+        return LogisticPath(self, Rows(X, y, weight), values, n_classes, column_names(X))
 
     def predict_proba(self, X: Any) -> Floats:
         """The probabilities of the classes, in the order of `classes_`."""
@@ -218,7 +219,8 @@ class LogisticRegression(ClassWeightMixin, PathMixin, LinearClassifier):
         Parameters
         ----------
         X, y, sample_weight
-            The rows that it was fitted to: a model keeps none.
+            The rows that it was fitted to: a model keeps none. A row of weight w counts as w copies
+            of it, so that weights make the intervals shorter unless they sum to the number of rows.
         level : float
             The share of data sets of which the interval is to hold the true coefficient.
         method : {"wald", "profile"}
@@ -256,7 +258,7 @@ class LogisticRegression(ClassWeightMixin, PathMixin, LinearClassifier):
         if again and not np.array_equal(data.classes, self.classes_):
             raise DataError("y has other classes than the rows that the model was fitted to")
         weight = self._class_weighted(data.y, data.sample_weight, data.classes)
-        return _kept(Rows(data.X, data.y, weight)), data
+        return Rows(data.X, data.y, weight), data
 
     def _last_solution(self, classes: Array) -> Any:
         """From a problem to the last solution in its coordinates; None if there is none."""
@@ -265,9 +267,3 @@ class LogisticRegression(ClassWeightMixin, PathMixin, LinearClassifier):
             return None
         coef, intercept = self.coef_, self.intercept_
         return lambda problem: problem.theta(coef, intercept + coef @ problem.raw_centre)
-
-
-def _kept(rows: Rows) -> Rows:
-    """Those of positive weight."""
-    kept = rows.weight > 0
-    return rows if kept.all() else Rows(*(part[kept] for part in rows))

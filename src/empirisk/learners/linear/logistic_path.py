@@ -1,4 +1,4 @@
-"""Logistic regression at several values of C from one training set, each from the last one."""
+"""Logistic regression at several values of C from one training set."""
 
 import warnings
 from collections.abc import Sequence
@@ -144,8 +144,8 @@ class LogisticPath:
 
     def influence(self, j: int, loss: Loss, weight: Floats) -> Influence | None:
         """How rows of such weights move the risk through the coefficients at the j-th value."""
-        C, n = effective_C(self.learner, self.values[j]), len(self.problem.loss.X)
-        if np.isinf(C) or n != len(weight):  # rows whose weight vanished took no part
+        C = effective_C(self.learner, self.values[j])
+        if np.isinf(C):
             return None
         with one_blas_thread():
             return logistic_influence(self.problem, self.fits[j].theta, C, loss, weight)

@@ -26,12 +26,17 @@ from empirisk.runtime.parallel import one_blas_thread
 from empirisk.solvers.inverse_hessian import InverseHessian, inverse_hessian
 from empirisk.solvers.quasi_newton import Inverse, Minimum
 
+LARGEST = float(np.finfo(float).max)
 FAR = 1e3
 """Distances from 0, in ranges of the column, beyond which columns are centred beforehand."""
 
 
 NEAR = 4.0
 """Ratios of penalties at which one Hessian serves for both: its decrement errs by the root."""
+
+
+LEAST = float(np.finfo(float).smallest_subnormal)
+"""Of a weight, which may vanish beside the largest one: each class keeps some."""
 
 
 class Last(NamedTuple):
@@ -74,7 +79,7 @@ class LogisticProblem:
         scaled, self.scales = ordinary_rows(
             Rows(rows.X, np.zeros((len(rows.X), 0)), rows.weight), each=not penalised
         )
-        X, weight = compilable(scaled.X), compilable(scaled.weight)
+        X, weight = compilable(scaled.X), np.maximum(compilable(scaled.weight), LEAST)
         centre = (weight / weight.sum()) @ X if fit_intercept else np.zeros(X.shape[1])
         self.centre = centre
         if fit_intercept:
@@ -103,7 +108,7 @@ class LogisticProblem:
     def penalty(self, C: float, loss: LogisticLoss | None = None) -> Penalty:
         """That of C, for the loss of the rows or for the rotated one."""
         with np.errstate(divide="ignore", over="ignore", under="ignore"):
-            strength = 1.0 / C
+            strength = min(1.0 / C, LARGEST)  # times an l1_ratio of 0 or 1 no NaN
             scale, weight = float(self.scales.X[0]), self.scales.weight
             l2 = float(scaled_penalty(strength * (1 - self.l1_ratio), scale, weight))
             l1 = min(strength * self.l1_ratio / weight / scale, 1e300)
@@ -147,8 +152,7 @@ class LogisticProblem:
             coef, constant = self.loss.basis @ coef, self.loss.basis @ constant
         with np.errstate(over="ignore", under="ignore"):
             coef = coef / self.scales.X
-        largest = np.finfo(float).max
-        return np.clip(coef, -largest, largest), constant
+        return np.clip(coef, -LARGEST, LARGEST), constant
 
     def theta(self, coef: Floats, constant: Floats) -> Floats:
         """The coordinates of a rule: the inverse of `rule`."""
