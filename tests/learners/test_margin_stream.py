@@ -2,13 +2,15 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import NotFittedError
 
 from empirisk import MarginClassifier, load, save
 from empirisk.losses import Logit, MarginLoss, as_margin_loss
 from empirisk.losses.margin import NAMED
 from empirisk.runtime.errors import ConvergenceWarning, DataError, ParameterError
 from model_file.exactness import assert_same
+from tolerances import SUMMED
 
 
 def sample(n):
@@ -56,6 +58,54 @@ def test_one_large_cell_of_the_first_rows_does_not_shorten_all_steps(loss):
     model = MarginClassifier(loss).partial_fit(X, y, classes=[False, True])
     # 20 steps of rows that a line separates: of a unit by the largest cell, 64, half are wrong.
     assert model.score(X, y) > 0.9
+
+
+@pytest.mark.parametrize("penalty", ["l2", "l1"])
+@pytest.mark.parametrize("weight", [0.5, 4.0])
+def test_weights_of_a_stream_count_as_copies_against_the_penalty(penalty, weight):
+    X, y = sample(640)
+    kind = {"loss": "logit", "penalty": penalty, "eta0": 0.1}
+    # Steps as long for the weighted rows as for others at as many times the C.
+    heavy = MarginClassifier(**kind | {"eta0": 0.1 / weight}, C=0.01)
+    light = MarginClassifier(**kind, C=0.01 * weight)
+    for rows in (slice(0, 320), slice(320, 640)):
+        heavy.partial_fit(X[rows], y[rows], [-1, 1], np.full(320, weight))
+        light.partial_fit(X[rows], y[rows], [-1, 1])
+    assert_allclose(heavy.coef_, light.coef_, rtol=SUMMED)
+    for model, w in ((heavy, np.full(640, weight)), (light, np.ones(640))):
+        model.fit(X, y, w).partial_fit(X, y, sample_weight=w)
+    assert_allclose(heavy.coef_, light.coef_, rtol=1e-8)  # two ways to one minimum, and on from it
+
+
+def test_the_perceptron_streams_without_a_penalty():
+    X, y = sample(320)
+    weak, strong = (
+        MarginClassifier("perceptron", C=C).partial_fit(X, y, [-1, 1]) for C in (1e-3, 1e3)
+    )
+    assert_array_equal(weak.coef_, strong.coef_)
+
+
+@pytest.mark.parametrize(
+    ("name", "bad"),
+    [("loss", "no"), ("penalty", "l3"), ("C", -1.0), ("eta0", 0.0), ("t0", 0.0), ("power_t", -1)],
+)
+def test_a_bad_setting_is_named_and_leaves_no_rule(name, bad):
+    X, y = sample(50)
+    model = MarginClassifier(**{name: bad})
+    with pytest.raises(ParameterError, match=f"{bad!r}" if name == "loss" else name):
+        model.partial_fit(X, y, classes=[-1, 1])
+    with pytest.raises(NotFittedError):
+        model.decision_function(X)
+
+
+def test_probabilities_are_those_of_the_loss_that_was_fitted():
+    X, y = sample(100)
+    fitted = MarginClassifier("logit").fit(X, y)
+    expected = fitted.predict_proba(X)
+    assert_array_equal(fitted.set_params(loss="exponential").predict_proba(X), expected)
+    for hinge in (MarginClassifier().fit(X, y), MarginClassifier().partial_fit(X, y, [-1, 1])):
+        assert not hasattr(hinge.set_params(loss="logit"), "predict_proba")
+    assert hasattr(hinge.partial_fit(X, y), "predict_proba")
 
 
 def test_partial_fit_goes_on_from_a_fit_and_knows_its_classes():

@@ -8,7 +8,13 @@ from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
 from empirisk.learners.class_weights import ClassWeightMixin
-from empirisk.learners.linear.accepted_parameters import COUNT, FLAG, check_accepted
+from empirisk.learners.linear.accepted_parameters import (
+    ABOVE_ZERO,
+    COUNT,
+    FLAG,
+    TOLERANCE,
+    check_accepted,
+)
 from empirisk.learners.linear.linear_classifier import LinearClassifier
 from empirisk.learners.linear.margin_path import (
     MarginPath,
@@ -27,14 +33,25 @@ from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.validation import check_fit
 from empirisk.solvers.margin_rows import MarginRows
 
-ACCEPTED = {"fit_intercept": FLAG, "max_iter": COUNT}
+ACCEPTED = {
+    "fit_intercept": FLAG,
+    "max_iter": COUNT,
+    "eta0": ABOVE_ZERO,
+    "t0": ABOVE_ZERO,
+    "power_t": TOLERANCE,
+}
 STEPS = 30
 RANGE = {"l2": (10.0, 1e-5), "l1": (1.0, 1e-3)}
 """Of the default grid: the strongest and the weakest penalty, in units of the data."""
 
 
 def _gives_probabilities(learner: Any) -> bool:
-    return as_margin_loss(learner.loss).has_probability
+    return _loss_of(learner).has_probability
+
+
+def _loss_of(learner: Any) -> MarginLoss:
+    """What its scores are fitted to, or will be."""
+    return as_margin_loss(getattr(learner, "_fitted_loss", learner.loss))
 
 
 class MarginClassifier(ClassWeightMixin, PathMixin, LinearClassifier):
@@ -50,7 +67,8 @@ class MarginClassifier(ClassWeightMixin, PathMixin, LinearClassifier):
 
     The perceptron loss max(0, -y f) is least at b = 0, whatever the data and the penalty; with it
     the rule is that of Rosenblatt instead: go through the rows and add w_i y_i x_i to b where
-    y_i f(x_i) <= 0, until there is none. On separable data that comes to an end (Novikoff 1962);
+    y_i f(x_i) <= 0, until there is none. The x_i are all divided by one number and, where there
+    is an intercept, taken about their mean. On separable data that comes to an end (Novikoff 1962);
     on others the best rule seen in `max_iter` passes is kept. It has no penalty: `C` and `penalty`
     change nothing.
 
@@ -176,8 +194,8 @@ class MarginClassifier(ClassWeightMixin, PathMixin, LinearClassifier):
     ) -> Self:
         """Learn a little more, by one pass of stochastic gradient descent over these rows.
 
-        The objective is that of `fit` on all rows seen so far. The rows come in their order, 32 to
-        a step. With `penalty="l1"` coefficients become small, but hardly ever exactly zero.
+        The objective is that of `fit` on all rows seen so far; of the perceptron the loss, without a
+        penalty. The rows come in their order, 32 to a step. With `penalty="l1"` coefficients become small, but hardly ever exactly zero.
 
         Parameters
         ----------
@@ -235,7 +253,7 @@ class MarginClassifier(ClassWeightMixin, PathMixin, LinearClassifier):
         classes the probabilities of each against the rest are divided by their sum. The
         perceptron and the hinge loss tell only the likelier class and have no `predict_proba`.
         """
-        return probabilities(as_margin_loss(self.loss), self._values(X))[:, 0]
+        return probabilities(_loss_of(self), self._values(X))[:, 0]
 
     def _check_parameters(self) -> None:
         check_accepted(self, ACCEPTED)

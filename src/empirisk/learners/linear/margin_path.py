@@ -130,7 +130,8 @@ class MarginPath:
         learner.intercept_ = intercept_of(learner)
         learner.n_iter_ = int(self.n_iter[:, j].max())
         learner.converged_ = bool(self.converged[:, j].all())
-        learner._weight_seen, learner._steps = float(self.weight.sum()), 0
+        learner._rows_seen, learner._steps = len(self.weight), 0
+        learner._fitted_loss = learner.loss
         learner._unit = learner._square = None  # measured by `partial_fit`
         return learner
 

@@ -14,6 +14,7 @@ from empirisk.learners.linear.margin_path import (
     intercept_of,
     one_against_rest,
 )
+from empirisk.losses.margin import Perceptron
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ConvergenceWarning, DataError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread
@@ -26,6 +27,8 @@ BATCH = 32
 
 def learn_more(learner: Any, X: Any, y: Any, classes: ArrayLike | None, sample_weight: Any) -> Any:
     """One pass over the rows, from where the learner stands."""
+    checked_loss(learner.loss, learner.penalty)
+    checked_C(learner.C)
     first = not hasattr(learner, "classes_")
     if not first:
         check_predict(learner, X)  # the columns it knows
@@ -84,7 +87,7 @@ def _begin(learner: Any, classes: Array, p: int) -> None:
     learner.classes_ = classes
     learner.coef_ = np.zeros((rules, p))
     learner._offset, learner._centre = np.zeros(rules), np.zeros(p)
-    learner._weight_seen, learner._steps = 0.0, 0
+    learner._rows_seen, learner._steps = 0, 0
     learner._unit = learner._square = None
     learner.converged_ = False
     learner.n_iter_ = 0
@@ -105,10 +108,9 @@ def _measure(learner: Any, X: Floats) -> None:
 
 def _descend(learner: Any, X: Floats, code: Ints, weight: Floats) -> Any:
     loss = checked_loss(learner.loss, learner.penalty)
-    lengths = Decaying(learner.eta0, learner.t0, learner.power_t)
-    step = Decaying(learner.eta0 / max(learner._square, 1e-300), lengths.t0, lengths.a)
-    learner._weight_seen += float(weight.sum())
-    strength = _strength(learner, step.eta)
+    step = Decaying(learner.eta0 / max(learner._square, 1e-300), learner.t0, learner.power_t)
+    learner._rows_seen += len(X)
+    strength = 0.0 if isinstance(loss, Perceptron) else _strength(learner, step.eta)
     Z = np.hstack([X, np.full((len(X), 1), float(learner.fit_intercept))])
     Y = np.stack(one_against_rest(code, len(learner.classes_)), axis=1)
     rules = Y.shape[1]
@@ -131,16 +133,17 @@ def _descend(learner: Any, X: Floats, code: Ints, weight: Floats) -> Any:
     learner.coef_, learner._centre = b[:, :-1] / learner._unit, np.zeros(X.shape[1])
     learner._offset = b[:, -1].copy()
     learner.intercept_ = b[:, -1].copy()
+    learner._fitted_loss = learner.loss
     learner._steps += -(-len(X) // BATCH)
     learner.n_iter_ = learner._steps
     return learner
 
 
 def _strength(learner: Any, eta: float) -> float:
-    """What stands before the penalty when the losses are a mean; so much that b goes to 0 in one
-    step is enough."""
+    """What stands before the penalty when the weighted losses are a mean over the rows, as they
+    are in a step; so much that b goes to 0 in one step is enough."""
     with np.errstate(over="ignore", under="ignore"):
-        strength = np.float64(1.0) / checked_C(learner.C) / learner._weight_seen / learner._unit
+        strength = np.float64(1.0) / checked_C(learner.C) / learner._rows_seen / learner._unit
         if learner.penalty == "l2":
             strength /= learner._unit
     return float(min(strength, 1.0 / eta))
