@@ -66,6 +66,14 @@ def test_the_numbers_beside_the_bars_stay_in_the_picture():
     assert all(text.get_window_extent().x1 < ax.get_window_extent().x1 for text in ax.texts)
 
 
+@pytest.mark.parametrize("distribution", ["poisson", "multinomial"])
+def test_counts_beyond_whole_numbers_of_the_machine_are_drawn(distribution):
+    X, y = np.array([[1e25, 3e25], [1e25, 3e25]] * 2), [0, 0, 1, 1]
+    rows, _ = NaiveBayes(distributions=distribution).fit(X, y).sample(5, random_state=0)
+    # Deviations are roots of rates: 1e12.5 of 1e25, and 10 of them are 3e-12.
+    assert_allclose(rows, np.tile([1e25, 3e25], (5, 1)), rtol=1e-11)
+
+
 def test_what_it_draws_has_its_distribution():
     table, y = mixed_table(600, holes=0.1)
     model = NaiveBayes(distributions=ASKED).fit(table, y)

@@ -10,6 +10,7 @@ from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, RepeatedKFol
 
 from empirisk import NaiveBayes, risk
 from empirisk.learners.generative import bayes_held_out
+from empirisk.runtime.errors import ParameterError
 from naive_bayes_twin import ASKED, mixed_table
 from tolerances import SUMMED
 
@@ -94,6 +95,15 @@ def test_a_class_that_a_training_part_lacks(cv):
     given = NaiveBayes(distributions=ASKED, priors=[0.1, 0.2, 0.3, 0.4])
     fast, slow = both(given, table, y, cv, slow="path")
     assert_allclose(fast, slow, rtol=SUMMED, atol=SUMMED)
+
+
+@pytest.mark.parametrize("labels", [[0, 1], ["a", "b"]], ids=str)
+def test_more_priors_than_classes_are_refused_as_in_fit(labels):
+    X, y = np.arange(12.0).reshape(12, 1), np.array(labels)[np.arange(12) % 2]
+    learner = NaiveBayes(priors=[0.2, 0.3, 0.5])
+    for judge in (learner.fit, lambda X, y: risk.cross_validate(learner, X, y, cv=3)):
+        with pytest.raises(ParameterError, match="with 2 classes it needs 2 numbers"):
+            judge(X, y)
 
 
 @pytest.mark.parametrize("cv", PLANS, ids=lambda cv: type(cv).__name__)

@@ -15,6 +15,7 @@ from scipy.special import xlogy
 from empirisk.compiled.column_scores import FARTHEST, add_gaussian_scores, add_level_scores
 from empirisk.data.blocks import compilable
 from empirisk.data.column_moments import ColumnMoments, LevelCounts
+from empirisk.learners.density.poisson_mixture import poisson_counts
 from empirisk.runtime.arrays import Bools, Floats, Ints
 
 LARGEST = np.finfo(float).max
@@ -193,7 +194,7 @@ class PoissonColumns:
             return xlogy(counts, self.rate) - ~np.isnan(X)[:, None] * self.rate
 
     def sample(self, y: Ints, rng: np.random.Generator) -> Floats:
-        return np.where(self.known, rng.poisson(self.rate[y]).astype(float), np.nan)
+        return np.where(self.known, poisson_counts(self.rate[y], rng), np.nan)
 
     def parameters(self, j: int) -> dict[str, Floats]:
         return {"rate": np.where(self.known[j], self.rate[:, j], np.nan)}
@@ -247,8 +248,8 @@ class MultinomialColumns:
             return xlogy(counts, self.share) - counts * np.log(self._known(there))[:, :, None]
 
     def sample(self, y: Ints, rng: np.random.Generator) -> Floats:
-        totals = rng.poisson(self.n_counts[y])
-        return rng.multinomial(totals, self.share[y]).astype(float)
+        # The parts of a Poisson number of counts are Poisson numbers by themselves.
+        return poisson_counts(self.n_counts[y, None] * self.share[y], rng)
 
     def parameters(self, j: int) -> dict[str, Floats]:
         return {"share": self.share[:, j]}

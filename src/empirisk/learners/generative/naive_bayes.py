@@ -241,11 +241,20 @@ class NaiveBayes(ReadableBayes, PathMixin, ClassifierMixin, BaseEstimator):
             _ = self._rule
 
     def for_classes(self, labels: Array) -> Self:
-        """This learner for the classes of a training part, which may lack some that have priors."""
-        given = None if self.priors is None else np.asarray(self.priors)
-        if given is None or given.ndim != 1 or len(labels) >= len(given):
+        """This learner for class codes, which remembers what they stand for.
+
+        Of codes that stand for codes, some classes of more, the priors are those of these.
+        """
+        if self.priors is None:
             return self
-        return clone(self).set_params(priors=given[labels] / given[labels].sum())
+        learner = clone(self)
+        known = getattr(self, "_labels", None)
+        learner._labels = labels if known is None else known[labels]
+        if known is not None and len(labels) < len(known):
+            priors = checked_priors(self.priors, len(known))
+            assert priors is not None
+            learner.priors = priors[labels] / (priors[labels].sum() or 1.0)
+        return learner
 
     def design(self, X: Any) -> MixedRows:
         """X in numbers, which all folds share."""
