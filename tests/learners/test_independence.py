@@ -1,5 +1,7 @@
 """The test of independence within classes: its statistics, honest p-values, and what it finds."""
 
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,6 +10,7 @@ from scipy import stats
 
 from empirisk import NaiveBayes
 from empirisk.learners.generative.independence import holm
+from empirisk.learners.generative.pair_tests import pair_tests
 from empirisk.runtime.errors import DataError
 from tolerances import SUMMED
 
@@ -81,6 +84,19 @@ def test_rows_in_which_one_of_two_is_missing_are_left_out():
         known = found["no", one, other]
         assert known.rows == rows
         assert_allclose(known.p_value, p_value, rtol=1e-9)  # two ways to the same numbers
+
+
+def test_columns_of_many_words_take_no_table_of_all_their_cells():
+    n = 6000
+    rows = np.arange(n)
+    numbers = np.random.default_rng(0).normal(size=n)
+    X = np.column_stack([numbers, rows // 5, rows % 1500, rows % 3])
+    tracemalloc.start()
+    found = list(pair_tests(X, np.ones(n), [0], [1, 2, 3]))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert [test[:2] for test in found] == [(0, 3)]  # words are too rare to be tested
+    assert peak < 16 * X.nbytes  # 1,200 words x 6,000 rows, or 1,500 words, are 300 times as much
 
 
 def test_holm_by_its_definition():

@@ -20,9 +20,10 @@ from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
 from scipy.special import betainc, chdtrc
 
-from empirisk.runtime.arrays import Bools, Floats
+from empirisk.runtime.arrays import Bools, Floats, Ints
 from empirisk.runtime.deadlines import check_deadline
 
 FEWEST = 5  # rows that a level, or a cell of a table, is expected to have
@@ -113,7 +114,7 @@ def _between_levels(
     rare = count < FEWEST
     group = np.where(rare, len(count), np.arange(len(count)))[group]
     group = np.unique(group, return_inverse=True)[1]
-    member = (group == np.arange(group.max() + 1)[:, None]) * weight[rows]
+    member = csr_array((weight[rows], (group, np.arange(len(rows)))))  # nearly all are 0
     n, sums = member @ there[rows], member @ Z
     squares, away = weight[rows] @ np.square(Z), weight[rows] @ ranks.away[rows]
     total, some = n.sum(axis=0), (n > 0).sum(axis=0)
@@ -134,13 +135,15 @@ def _chi_squared(one: Floats, other: Floats, weight: Floats) -> tuple[float, flo
     rows = np.flatnonzero(~(np.isnan(one) | np.isnan(other)))
     if not len(rows):
         return None
-    a, b = one[rows].astype(np.int64), other[rows].astype(np.int64)
+    w = weight[rows]
+    n = float(w.sum())
+    # Pooled before they are crossed: of two columns of many words nearly all cells are empty.
+    a, b = (_pooled(column[rows].astype(np.int64), w, n) for column in (one, other))
     shape = int(a.max()) + 1, int(b.max()) + 1
-    cells: Any = np.bincount(a * shape[1] + b, weight[rows], shape[0] * shape[1])
-    n = float(cells.sum())
-    table = _pooled(_pooled(cells.reshape(shape), n).T, n).T
-    if min(table.shape) < 2:
+    if min(shape) < 2:
         return None
+    cells: Any = np.bincount(a * shape[1] + b, w, shape[0] * shape[1])
+    table = cells.reshape(shape)
     expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / n
     statistic = float((np.square(table - expected) / expected).sum())
     freedom = (table.shape[0] - 1) * (table.shape[1] - 1)
@@ -148,16 +151,17 @@ def _chi_squared(one: Floats, other: Floats, weight: Floats) -> tuple[float, flo
     return float(n), strength, float(chdtrc(freedom, statistic))
 
 
-def _pooled(table: Floats, n: float) -> Floats:
-    """Rows of a table of which each has at least sqrt(5 n), the rare ones added up.
+def _pooled(codes: Ints, weight: Floats, n: float) -> Ints:
+    """Levels of which each has at least sqrt(5 n), or a single one: the rare ones are one level, or
+    belong to the rarest of the others where they are too few.
 
     Where both margins are so large, no cell is expected to have fewer than 5.
     """
-    margin = table.sum(axis=1)
+    margin: Any = np.bincount(codes, weight)
     least = sqrt(FEWEST * n)
-    common, rare = table[margin >= least], table[margin < least].sum(axis=0)
-    if rare.sum() >= least:
-        return np.vstack([common, rare])
-    if len(common):
-        common[common.sum(axis=1).argmin()] += rare
-    return common
+    common = np.flatnonzero(margin >= least)
+    place = np.full(len(margin), len(common))
+    place[common] = np.arange(len(common))
+    if len(common) and n - margin[common].sum() < least:
+        place[place == len(common)] = margin[common].argmin()
+    return place[codes]
