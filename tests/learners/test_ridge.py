@@ -277,6 +277,42 @@ def test_constant_columns_alone_are_held_out_too():
             assert_allclose(prediction[plan.test(s)], y[plan.train(s)].mean(), rtol=SUMMED)
 
 
+@pytest.mark.parametrize("n_columns", [1, 2, 3, 12])
+@pytest.mark.parametrize("cv", [KFold(4), LeaveOneOut()], ids=str)
+def test_constant_columns_alone_predict_the_mean_without_any_penalty(cv, n_columns):
+    values = np.linspace(0.1, 1.3, n_columns)  # no sum of them is exact
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        n = 8 if n_columns == 12 else 60
+        X, y, w = np.tile(values, (n, 1)), rng.normal(size=n), rng.integers(1, 4, n) + 0.0
+        path = Ridge().fit_path(X, y, w, [0.0, 1e-40])
+        mean = np.average(y, weights=w)
+        assert_allclose(path.predict_path(X), np.full((n, 2), mean), atol=SUMMED)
+        problem = risk.Problem.of(Ridge(), X, y, sample_weight=w)
+        found = risk.out_of_fold(Ridge(), problem, problem.plan(cv), values=[0.0])
+        naive = [np.average(np.delete(y, t), weights=np.delete(w, t)) for t in _tests(found.plan)]
+        losses = [np.square(y[t] - m) for t, m in zip(_tests(found.plan), naive, strict=True)]
+        assert_allclose(found.losses[:, 0], np.concatenate(losses), atol=SUMMED)
+
+
+def _tests(plan):
+    return [plan.test(split) for split in range(plan.n_splits)]
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-100])
+@pytest.mark.parametrize("outputs", [None, 2])
+def test_leave_one_out_knows_what_one_row_less_costs_on_every_rung(outputs, unit):
+    X, y, w = sample(outputs=outputs)
+    y = y * unit
+    problem = risk.Problem.of(Ridge(), X, y, sample_weight=w)
+    tables = [
+        risk.out_of_fold(Ridge(), problem, problem.plan(LeaveOneOut()), values=[30.0], rung=rung).table(0)
+        for rung in (None, "path")
+    ]
+    assert tables[0].shift != 0
+    assert_allclose(tables[0].shift, tables[1].shift, rtol=SOLVED)
+
+
 def test_a_refusal_comes_before_the_first_block():
     X, y, w = sample(6, 9)
     with pytest.raises(CannotSubtractError):

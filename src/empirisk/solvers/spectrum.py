@@ -103,8 +103,11 @@ def gram_spectrum(equations: NormalEquations, penalty: float, limit: float) -> S
     It is that of the design with its columns scaled to one length, or as they are with the
     penalty as further rows, whichever is less.
     """
-    square, vectors = eigh(equations.gram, check_finite=False)
     level = equations.level / equations.weight * equations.intercept
+    if not equations.varying().any():  # what seems to be there is rounding error
+        p, nothing = len(equations.gram), np.zeros_like(equations.right)
+        return Spectrum(np.eye(p), np.zeros(p), nothing, equations.centre, level)
+    square, vectors = eigh(equations.gram, check_finite=False)
     spectrum = Spectrum(
         vectors[:, ::-1],
         np.maximum(square[::-1], 0.0),
@@ -184,10 +187,12 @@ def square_range(rows: Rows, intercept: bool) -> tuple[float, float]:
 def without_constants(rows: Rows, intercept: bool) -> Rows:
     """Without the columns that make no difference: constant, or without an intercept zero.
 
-    If all are such, they stay: some column there must be.
+    If all are such, zeros stand for them: some column there must be.
     """
     low, high = rows.X.min(axis=0), rows.X.max(axis=0)
     matter = low < high if intercept else (low != 0) | (high != 0)
-    if matter.all() or not matter.any():
+    if matter.all():
         return rows
+    if not matter.any():
+        return rows._replace(X=np.zeros_like(rows.X))
     return rows._replace(X=np.ascontiguousarray(rows.X[:, matter]))

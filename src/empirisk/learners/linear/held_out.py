@@ -19,7 +19,7 @@ import numpy as np
 from empirisk.data.blocks import Rows
 from empirisk.data.encode import FoldDesign, FoldMap
 from empirisk.data.moments import Moments
-from empirisk.data.scaling import ordinary_rows, scaled_penalty
+from empirisk.data.scaling import Scales, ordinary_rows, scaled_penalty
 from empirisk.learners.linear.fold_sums import trained_rules
 from empirisk.learners.linear.linear_rule import LinearPath, LinearRule, as_columns, predict_all
 from empirisk.risk.axis import Block, CannotSubtractError, HeldOut, refuse_no_partition
@@ -89,8 +89,16 @@ def held_out(
     if whole is not None and exact and rows.X.shape == Z.shape:
         coef, level = scales.raw(*whole.coefficients(penalties))
         freedom = whole.degrees_of_freedom(penalties) + intercept
-        path = LinearPath(learner, values, coef, level, freedom, flat=flat)
+        rise = None if alphas is None else mean_rise(whole, penalties, rows, scales)
+        path = LinearPath(learner, values, coef, level, freedom, flat=flat, rise=rise)
     return HeldOut(_blocks(parts, scales.y, flat, rows_per_block), path)
+
+
+def mean_rise(spectrum: Spectrum, penalties: Floats, rows: Rows, scales: Scales) -> Floats:
+    """The `rise` of a path, from the spectrum of scaled rows: a mean over rows and outputs."""
+    with np.errstate(over="ignore", invalid="ignore"):  # as the losses themselves
+        squares = (spectrum.rise(penalties) * scales.y * scales.y).mean(axis=1)
+    return squares / float(rows.weight.sum())
 
 
 Values = Iterator[tuple[int, Ints, Floats]]
@@ -262,7 +270,7 @@ def _training_spectrum(
     training = np.diagonal(equations.gram) + penalty
     # What the fold takes away leaves its rounding errors behind.
     with np.errstate(over="ignore"):
-        lost = float((everything / np.maximum(training, TINY)).max())
+        lost = float((everything / np.maximum(training, TINY)).max(initial=1.0))
     spectrum = gram_spectrum(equations, penalty, CONDITION_LIMIT / np.sqrt(lost))
     if isinstance(spectrum, float):
         condition = min(spectrum * np.sqrt(lost), 1 / TINY)

@@ -18,7 +18,7 @@ from empirisk.learners.linear.accepted_parameters import (
     check_alpha,
     one_of,
 )
-from empirisk.learners.linear.held_out import held_out
+from empirisk.learners.linear.held_out import held_out, mean_rise
 from empirisk.learners.linear.linear_rule import LinearPath, LinearRule, as_columns
 from empirisk.learners.linear.nonnegative import (
     nonnegative_least_squares,
@@ -165,9 +165,7 @@ class Ridge(LinearRule):
             penalties = scaled_penalty(alphas, scales.X[0], scales.weight)
             spectrum = spectrum_of_rows(rows, has_intercept, float(penalties.min()))
             coef, intercept = spectrum.coefficients(penalties)
-        with np.errstate(over="ignore", invalid="ignore"):  # as the losses themselves
-            squares = (spectrum.rise(penalties) * scales.y * scales.y).mean(axis=1)
-        rise = squares / float(rows.weight.sum())
+        rise = mean_rise(spectrum, penalties, rows, scales)
         coef, intercept = scales.raw(coef, intercept)
         freedom = spectrum.degrees_of_freedom(penalties) + has_intercept
         for j in range(len(alphas)):
