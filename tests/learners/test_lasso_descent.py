@@ -6,14 +6,17 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from empirisk.data.blocks import Rows
+from empirisk.data.scaling import Scales
 from empirisk.learners.linear.elastic_net import ElasticNet
 from empirisk.learners.linear.lasso import Lasso
-from empirisk.runtime.errors import ConvergenceWarning, DataError
+from empirisk.learners.linear.lasso_problem import Columns, Task, Terms
+from empirisk.runtime.errors import ConvergenceWarning, DataError, ParameterError
 from empirisk.solvers import lasso_columns as solver
 from empirisk.solvers.lasso import GramProblem, Penalty, Stopping, gram_path
 from empirisk.solvers.lasso_columns import columns_path
 from lasso_rows import sample
-from tolerances import LAST_BITS, SUMMED
+from tolerances import LAST_BITS, SOLVED, SUMMED
 
 
 def twin(X, y, alpha, ratio, *, positive=False, rounds=20_000):
@@ -202,3 +205,33 @@ def test_coefficients_whose_squares_vanish_keep_their_signs():
     assert not tiny.coef_.any() or np.isfinite(tiny.coef_).all()
     scaled = Lasso(alpha=0.05 * 1e-90 * 1e90).fit(X * 1e90, y * 1e-90)
     assert_allclose(scaled.coef_ * 1e90 * 1e90, ordinary.coef_, rtol=SUMMED)
+
+
+@pytest.mark.parametrize("free", [0, 3])
+@pytest.mark.parametrize("alpha", [0.1, 1e-20, 1e-300])
+def test_more_columns_in_use_than_rows_have_the_trace_of_their_hat_matrix(alpha, free):
+    X, y = sample(12, 40)
+    ratio, factors = 0.001, np.append(np.zeros(free), np.ones(40 - free))
+    terms = Terms(factors, ratio, True, False, Stopping(1e-4, 1000))
+    rows = Rows(X, y[:, np.newaxis], np.ones(12))
+    task = Task(terms, Columns.of(rows, True), Scales.ones(40, 41))
+    Z = (X - X.mean(axis=0)) / np.sqrt(12)
+    strength = alpha * (1 - ratio)
+    others = Z[:, free:] @ Z[:, free:].T / strength  # in the rows' space, where it has an inverse
+    if free:
+        basis = np.linalg.qr(Z[:, :free])[0]
+        others -= basis @ (basis.T @ others)
+        others -= others @ basis @ basis.T
+    squares = np.linalg.eigvalsh(others)[free + 1 :]  # beside them and the intercept
+    wanted = free + (squares / (squares + 1)).sum()
+    assert_allclose(task.degrees_of_freedom(alpha, np.ones((1, 40))), wanted, rtol=SOLVED)
+
+
+def test_free_columns_whose_gram_matrix_does_not_fit_are_refused(monkeypatch):
+    X, y = sample(12, 40)
+    penalty, stopping = Penalty(np.zeros(40), np.ones(40), False), Stopping(1e-4, 1000)
+    columns = np.ascontiguousarray(X.T)
+    columns_path(columns, y, np.array([1.0]), penalty, stopping)
+    monkeypatch.setattr(solver, "MOST_NUMBERS", 39**2)
+    with pytest.raises(ParameterError, match=r"40 columns have no penalty.* use Ridge"):
+        columns_path(columns, y, np.array([1.0]), penalty, stopping)

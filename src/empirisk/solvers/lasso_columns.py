@@ -14,6 +14,7 @@ from empirisk.compiled.lasso import duality_gap
 from empirisk.compiled.lasso_rows import sweep_rows
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.deadlines import check_deadline
+from empirisk.runtime.errors import ParameterError
 from empirisk.solvers.lasso import (
     ENORMOUS,
     GramProblem,
@@ -29,6 +30,7 @@ NEAR = 0.75
 FINE = 0.85  # ratio of the penalties on the way to the first one that is wanted
 SLACK = 1e-13  # rounding error of a correlation
 MOST_COLUMNS = 4096  # of a Gram matrix that grows
+MOST_NUMBERS = 2**27  # of a Gram matrix that all columns without a threshold enter at once: 1 GB
 AT_ONCE = 8  # penalties solved between two looks at all columns
 FEW_COLUMNS = 64  # let in together at any time
 
@@ -81,6 +83,7 @@ class GrowingProblem:
         self.last = ENORMOUS
         free = np.flatnonzero((penalty.l1 == 0) & self.outside)
         if len(free):
+            _refuse_too_many(len(free))
             self.let_in(free)
             self.problem.solve(np.zeros(len(free)), np.zeros(len(free)), penalty.positive, stopping)
             self.correlation = self._correlations(self.problem.coef[np.newaxis])[0]
@@ -174,3 +177,11 @@ class GrowingProblem:
             )
             if gap <= goal or sweeps >= self.stopping.max_iter:
                 return Solved(coef.copy(), sweeps, gap, gap <= goal)
+
+
+def _refuse_too_many(free: int) -> None:
+    if free**2 > MOST_NUMBERS:
+        raise ParameterError(
+            f"{free:,} columns have no penalty on |b_j|, and a matrix of all their pairs would take "
+            f"{8e-9 * free**2:.2g} GB: use Ridge, or set l1_ratio or their penalty_factor above 0"
+        )

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cholesky
+from scipy.linalg import cholesky, orth, svdvals
 from scipy.linalg.lapack import dtrtri
 
 from empirisk.data.blocks import Blocks, Rows
@@ -23,6 +23,7 @@ from empirisk.solvers.lasso import (
 )
 from empirisk.solvers.lasso_columns import columns_path
 from empirisk.solvers.normal_equations import NormalEquations
+from empirisk.solvers.refinement import ROUNDING
 
 MANY_COLUMNS = 2000
 """Up to here the whole Gram matrix costs less than to look at all columns for each penalty."""
@@ -209,10 +210,24 @@ class Task:
         with one_blas_thread():
             if isinstance(self.data, Sums):
                 gram = self.data.gram[np.ix_(active, active)]
+            elif len(active) > self.data.columns.shape[1]:
+                return _trace_by_rows(self.data.columns[active].T, ridge)
             else:
                 gram = self.data.columns[active] @ self.data.columns[active].T
             inverse, _ = dtrtri(cholesky(gram + np.diag(ridge), check_finite=False))
         return float(len(active) - ((inverse**2).sum(axis=1) * ridge).sum())
+
+
+def _trace_by_rows(Z: Floats, ridge: Floats) -> float:
+    """The same trace for more columns than rows, of which the Gram matrix has no inverse: with the
+    singular values s of the columns divided by the roots of their penalties, sum s^2 / (s^2 + 1);
+    columns without a penalty fit all that they span."""
+    free, own = orth(Z[:, ridge == 0]), Z[:, ridge > 0]
+    own = (own - free @ (free.T @ own)) / np.sqrt(ridge[ridge > 0])
+    singular = svdvals(own, overwrite_a=True, check_finite=False)
+    singular = singular[singular > max(Z.shape) * ROUNDING * singular[0]]  # the rest is noise
+    with np.errstate(over="ignore"):
+        return free.shape[1] + float((1 - 1 / (np.square(singular) + 1)).sum())
 
 
 class Fits(NamedTuple):
