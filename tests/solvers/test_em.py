@@ -155,6 +155,11 @@ def test_a_start_without_a_likelihood_leads_nowhere_and_the_others_go_on(n_jobs)
         em_from(Delays(), [bad, bad])
 
 
+def test_one_start_leads_where_it_led():
+    found = em_from(TwoCoins(), [np.array([0.6, 0.5])])
+    assert_array_equal(found.starts, [found.log_likelihood])
+
+
 def test_starts_may_come_as_an_array_or_one_by_one():
     starts = np.array([[0.5, 0.5], [0.6, 0.5]])
     for given in (starts, iter(starts), [[0.5, 0.5], [0.6, 0.5]]):

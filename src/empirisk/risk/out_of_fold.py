@@ -122,7 +122,8 @@ class OutOfFold:
             settled = at_value(estimator, self.work.axis, self.values[j])
             return freedom_by_name(settled, problem.X, self.plan.n)
         if freedom == "columns" and self.rung == "plan" and problem.design is not None:
-            # Without a fit: a plan-wide rung declines columns that depend on one another.
+            # Without a fit: a plan-wide rung declines columns that depend on one another. Constant
+            # ones, which least squares drops instead, are counted all the same.
             return problem.design.shape[1] + float(getattr(estimator, "fit_intercept", True))
         assert self.whole is not None
         return float(self.whole.path.degrees_of_freedom[j])

@@ -260,7 +260,8 @@ def em_ends(
     if not (is_number(finalists) and int(finalists) == finalists >= 1):
         raise ParameterError(f"finalists is {finalists!r}; give a whole number of 1 or more")
     if len(starts) == 1:
-        return [em(model, starts[0], tol=tol, max_iter=max_iter, keep_steps=keep_steps)]
+        way = em(model, starts[0], tol=tol, max_iter=max_iter, keep_steps=keep_steps)
+        return [replace(way, starts=np.array([way.log_likelihood]))]
     short = max(tol, SHORT)
 
     def follow(start: P) -> Ascent[P] | NoLikelihood:

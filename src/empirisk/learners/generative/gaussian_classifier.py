@@ -75,6 +75,8 @@ class GaussianClassifier(PathMixin, ClassifierMixin, BaseEstimator):
     def fit_blocks(self, source: Any) -> Self:
         """Learn from pieces (X, y) or (X, y, sample_weight): the same bits as `fit` on all rows.
 
+        Rows with missing values (NaN), which `fit` leaves out, are refused here.
+
         Parameters
         ----------
         source : callable, or iterable that can be gone through again
