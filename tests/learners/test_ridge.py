@@ -305,12 +305,12 @@ def test_leave_one_out_knows_what_one_row_less_costs_on_every_rung(outputs, unit
     X, y, w = sample(outputs=outputs)
     y = y * unit
     problem = risk.Problem.of(Ridge(), X, y, sample_weight=w)
-    tables = [
-        risk.out_of_fold(Ridge(), problem, problem.plan(LeaveOneOut()), values=[30.0], rung=rung).table(0)
-        for rung in (None, "path")
-    ]
-    assert tables[0].shift != 0
-    assert_allclose(tables[0].shift, tables[1].shift, rtol=SOLVED)
+    plan, shifts = problem.plan(LeaveOneOut()), []
+    for rung in (None, "path"):
+        found = risk.out_of_fold(Ridge(), problem, plan, values=[30.0], rung=rung)
+        shifts.append(found.table(0).shift)
+    assert shifts[0] != 0
+    assert_allclose(*shifts, rtol=SOLVED)
 
 
 def test_a_refusal_comes_before_the_first_block():

@@ -182,6 +182,6 @@ class GrowingProblem:
 def _refuse_too_many(free: int) -> None:
     if free**2 > MOST_NUMBERS:
         raise ParameterError(
-            f"{free:,} columns have no penalty on |b_j|, and a matrix of all their pairs would take "
+            f"{free:,} columns have no penalty on |b_j|, and a matrix of all their pairs takes "
             f"{8e-9 * free**2:.2g} GB: use Ridge, or set l1_ratio or their penalty_factor above 0"
         )

@@ -194,8 +194,9 @@ class MarginClassifier(ClassWeightMixin, PathMixin, LinearClassifier):
     ) -> Self:
         """Learn a little more, by one pass of stochastic gradient descent over these rows.
 
-        The objective is that of `fit` on all rows seen so far; of the perceptron the loss, without a
-        penalty. The rows come in their order, 32 to a step. With `penalty="l1"` coefficients become small, but hardly ever exactly zero.
+        The objective is that of `fit` on all rows seen so far; of the perceptron it is the loss,
+        without a penalty. The rows come in their order, 32 to a step. With `penalty="l1"`
+        coefficients become small, but hardly ever exactly zero.
 
         Parameters
         ----------
