@@ -287,12 +287,12 @@ def test_constant_columns_alone_predict_the_mean_without_any_penalty(cv, n_colum
         X, y, w = np.tile(values, (n, 1)), rng.normal(size=n), rng.integers(1, 4, n) + 0.0
         path = Ridge().fit_path(X, y, w, [0.0, 1e-40])
         mean = np.average(y, weights=w)
-        assert_allclose(path.predict_path(X), np.full((n, 2), mean), atol=SUMMED)
+        assert_allclose(path.predict_path(X), np.full((n, 2), mean), rtol=SUMMED, atol=SUMMED)
         problem = risk.Problem.of(Ridge(), X, y, sample_weight=w)
         found = risk.out_of_fold(Ridge(), problem, problem.plan(cv), values=[0.0])
         naive = [np.average(np.delete(y, t), weights=np.delete(w, t)) for t in _tests(found.plan)]
         losses = [np.square(y[t] - m) for t, m in zip(_tests(found.plan), naive, strict=True)]
-        assert_allclose(found.losses[:, 0], np.concatenate(losses), atol=SUMMED)
+        assert_allclose(found.losses[:, 0], np.concatenate(losses), rtol=SUMMED, atol=SUMMED)
 
 
 def _tests(plan):
