@@ -47,7 +47,7 @@ def grid_around(draws: Floats) -> Grid:
         )
     low, high = np.quantile(draws, [TAIL, 1 - TAIL], axis=0)
     margin = MARGIN * (high - low)
-    side = ONE_FEATURE if d == 1 else round(POINTS ** (1 / d))
+    side = ONE_FEATURE if d == 1 else int(POINTS ** (1 / d) + 1e-9)
     return grid_of(list(np.linspace(low - margin, high + margin, side, axis=1)))
 
 
