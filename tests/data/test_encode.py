@@ -326,3 +326,10 @@ def test_a_foreign_learner_reads_the_table_through_the_encoder():
     ours = risk.cross_validate(make_pipeline(Encoder(), Ridge(alpha=2.0)), frame, y)
     theirs = risk.cross_validate(make_pipeline(Encoder(), ForeignRidge(alpha=2.0)), frame, y)
     assert_allclose(ours.losses, theirs.losses, rtol=SOLVED)
+
+
+def test_levels_are_the_same_as_integers_and_as_floats():
+    table = pd.DataFrame({"k": pd.Categorical([1, 2] * 20)})
+    encoder = Encoder().fit(table)
+    as_floats = pd.DataFrame({"k": [1.0, 2.0]})
+    assert_array_equal(encoder.transform(as_floats), encoder.transform(table[:2]))

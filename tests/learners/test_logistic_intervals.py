@@ -122,3 +122,10 @@ def test_intervals_of_a_penalised_fit_follow_one_unit_of_all_columns(unit):
         assert np.isfinite([found.standard_error, found.lower, found.upper]).all()
         assert (found.lower < found.estimate).all()
         assert (found.estimate < found.upper).all()
+
+
+def test_factors_of_classes_have_no_intervals():
+    X = np.random.default_rng(0).normal(size=(40, 1))
+    model = LogisticRegression(class_weight="balanced").fit(X, X[:, 0] > 1)
+    with pytest.raises(ParameterError, match="class_weight counts rows"):
+        model.coefficient_intervals(X, X[:, 0] > 1)

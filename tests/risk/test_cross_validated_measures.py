@@ -173,3 +173,17 @@ def test_a_perfect_cross_validated_auc_is_bounded_by_pairs_within_the_splits():
         cv=RepeatedStratifiedKFold(n_splits=6, n_repeats=3, random_state=0),
     )  # fmt: skip
     assert "20 pairs" in once.reason  # each row counts once, however often it is judged
+
+
+def test_the_error_of_an_auc_is_right_where_a_fold_has_one_row_of_a_class():
+    """300 rows, 10 of them positive: the error was a third of the truth."""
+    values, errors = [], []
+    y = np.repeat([1, 0], [10, 290])
+    for seed in range(60):
+        X = np.random.default_rng(seed).normal(size=(300, 2))
+        X[:10, 0] += 1.19
+        found = cross_validate(LinearDiscriminantAnalysis(), X, y, loss="auc", random_state=seed)
+        values.append(found.value)
+        errors.append(found.table.standard_error())
+    # The deviation of 60 values is known to 1 / sqrt(120), about 9 %: four times that.
+    assert 0.64 < np.mean(errors) / np.std(values) < 1.6

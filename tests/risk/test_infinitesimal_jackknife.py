@@ -260,3 +260,16 @@ def test_the_error_of_a_bag_of_trees_is_its_spread_over_training_sets(n, least, 
     found = [prediction_errors(bag, points) for bag in fits[:30]]
     estimated = np.mean([each.variance + each.resampling_error**2 for each in found], axis=0)
     assert least < estimated.mean() / observed.mean() < most  # four errors either way
+
+
+def test_groups_whose_rows_are_drawn_one_by_one_have_an_error_of_the_size_of_that_of_rows():
+    draw = np.random.default_rng(0)
+    X = draw.normal(size=(200, 2))
+    y = X[:, 0] + draw.normal(size=200)
+    bag = BaggingRegressor(n_estimators=200, bootstrap=False, max_samples=0.5, random_state=0)
+    bag.fit(X, y)
+    rows, groups = (
+        prediction_errors(bag, X[:20], groups=given) for given in (None, np.arange(200) // 2)
+    )
+    # Groups by chance: the same errors but for the noise of 200 members.
+    assert 0.5 < np.mean(groups.standard_error) / np.mean(rows.standard_error) < 2

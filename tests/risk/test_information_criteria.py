@@ -193,3 +193,10 @@ def test_side_by_side_of_a_fit_that_recites():
     assert any("left out" in note for note in found.notes)
     constant = side_by_side(Baseline(), X, MPG)
     assert_allclose(constant["Cp"].value, np.var(MPG) * (1 + 2 / 31), rtol=SUMMED)
+
+
+def test_a_variance_below_zero_is_refused():
+    X = np.random.default_rng(0).normal(size=(30, 1))
+    given = {"degrees_of_freedom": 2, "noise_variance": -1}
+    with pytest.raises(ParameterError, match="noise_variance is -1"):
+        information_criteria(LinearRegression(), X, X[:, 0] ** 2, **given)

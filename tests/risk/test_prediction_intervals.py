@@ -202,3 +202,9 @@ def bike_sharing():
     rented = pd.read_csv(datasets.path("bike_sharing"))
     names = ["temperature", "feels_like", "humidity", "windspeed", "working_day"]
     return rented[names].to_numpy(float), rented["rentals"].to_numpy(float)
+
+
+def test_an_error_on_the_end_of_an_interval_is_inside():
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    forest = RandomForestRegressor(30, random_state=0).fit(X, np.ones(300))
+    assert prediction_intervals(forest, X, np.ones(300), level=0.9).coverage.value == 1

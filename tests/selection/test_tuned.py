@@ -28,6 +28,7 @@ from empirisk import (
     Plan,
     Ridge,
     StagewiseRegressor,
+    Table,
     Tuned,
     risk,
 )
@@ -357,3 +358,12 @@ def test_the_risk_on_one_test_part_is_not_that_of_the_model_of_all_rows():
     found = Tuned(Ridge(), cv=Plan.holdout(X, y, random_state=0)).fit(X, y).risk_
     assert found.estimates == "the procedure at this n"
     assert "fitted without the test rows" in found.reason
+
+
+def test_a_table_is_read_by_its_names():
+    draw = np.random.default_rng(0)
+    table = Table.of({"a": draw.normal(size=60), "b": 10 * draw.normal(size=60)})
+    labels = np.asarray(table["a"]) > 0
+    tuned = Tuned(DecisionTreeClassifier(), random_state=0).fit(table, labels)
+    assert_array_equal(tuned.feature_names_in_, ["a", "b"])
+    assert_array_equal(tuned.predict(table.select(["b", "a"])), tuned.predict(table))

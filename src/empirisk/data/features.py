@@ -13,10 +13,11 @@ import numpy as np
 
 from empirisk.data.column import Column
 from empirisk.data.moments import Moments
+from empirisk.data.raw_columns import date_in_words
 from empirisk.data.scaling import power_of_two
 from empirisk.data.table import Table
 from empirisk.data.table_blocks import Weighted
-from empirisk.runtime.arrays import Floats, Ints
+from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError
 
 ROUNDING = 1e-12  # shares and spreads this small are what a subtraction leaves behind
@@ -273,7 +274,18 @@ def labelled(column: Column, part: str) -> tuple[list[str], Ints]:
     """The levels of a category or of a part of a date, as words, and codes, -1 where missing."""
     if part:
         return _date_codes(column.numbers(), part)
-    return [str(level) for level in column.levels], column.codes().astype(np.int64)
+    return _in_words(column.levels), column.codes().astype(np.int64)
+
+
+def _in_words(levels: Array) -> list[str]:
+    """The same whatever the type: 1 and 1.0, a day in days and in nanoseconds."""
+    if levels.dtype.kind == "M":
+        return [date_in_words(str(level)) for level in levels]
+    whole = [
+        int(level) if isinstance(level, float) and level.is_integer() else level
+        for level in levels.tolist()
+    ]
+    return [str(level) for level in whole]
 
 
 def _date_codes(days: Floats, part: str) -> tuple[list[str], Ints]:

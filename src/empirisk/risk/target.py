@@ -14,10 +14,12 @@ from empirisk.runtime.errors import DataError
 def numbers_of(y: Any, rows: Ints | None, *, one_output: bool = False) -> Floats:
     """The target of a regression; `rows` are the numbers of its rows in the user's table.
 
-    With `one_output` a single column is taken for its numbers, as scikit-learn does with a warning,
-    and several columns are refused.
+    A single column is taken for its numbers: learners differ in whether they answer with one. With
+    `one_output` there is scikit-learn's warning then, and several columns are refused.
     """
     values = np.asarray(y)
+    if values.ndim == 2 and values.shape[1] == 1 and not one_output:
+        values = values[:, 0]
     refuse_dates(values, "y", "a regression")
     _refuse_gaps(values, rows)
     if values.dtype.kind in "USTO":
@@ -36,13 +38,12 @@ def codes_of(y: Any, known: Array | None, rows: Ints | None) -> tuple[Ints, Arra
         labels = np.asarray(
             _check_y(y, multi_output=False, y_numeric=False, estimator="the target")
         )
-    except ValueError as error:
-        raise DataError(f"y should be a label for each row: {error}") from error
-    if known is None:
         classes = np.unique(labels)
-    else:
+    except (TypeError, ValueError) as error:
+        raise DataError(f"y should be a label for each row, of one type: {error}") from error
+    if known is not None:
         _refuse_other_labels(labels, known)
-        classes = np.union1d(labels, known)
+        classes = np.union1d(classes, known)
     return np.searchsorted(classes, labels), classes
 
 

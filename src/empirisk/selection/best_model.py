@@ -4,6 +4,8 @@ from typing import Any
 
 from sklearn.utils.validation import validate_data
 
+from empirisk.data.raw_columns import with_rows
+from empirisk.data.table import Table
 from empirisk.risk.foreign import at_value, fit_foreign
 from empirisk.risk.learner import learner_of
 from empirisk.risk.out_of_fold import OutOfFold
@@ -27,8 +29,14 @@ def fit_best(losses: OutOfFold, j: int, X: Any, seed: int | None) -> Any:
     model = losses.whole.path.at(j)
     if classes is not None:
         model = model.with_labels(classes)
-    validate_data(model, X, skip_check_array=True)  # the names of the columns
+    _note_columns(model, X)
     return model
+
+
+def _note_columns(model: Any, X: Any) -> None:
+    """Their names, also of a Table, which scikit-learn does not know."""
+    table = X.to_arrow() if isinstance(X, Table) else with_rows(X)
+    validate_data(model, table, skip_check_array=True)
 
 
 def _same_as_fit(losses: OutOfFold) -> bool:
@@ -50,5 +58,5 @@ def _out_of_bag_best(losses: OutOfFold, j: int, X: Any) -> Any:
         given = at_value(work.estimator, work.axis, losses.values[j]).get_params(deep=False)
         own = ("random_state",) if "random_state" in given else ()
         model.set_params(**{name: given[name] for name in given if name not in own})
-    validate_data(model, X, skip_check_array=True)  # the names of the columns
+    _note_columns(model, X)
     return model

@@ -217,3 +217,14 @@ def test_a_network_behind_an_encoder_takes_part_in_a_selection():
     assert chosen.risks["network"].value < 0.3  # wrong answers; 0.56 for the commonest species
     assert chosen.paths["network"].values[-1] == 20
     assert chosen.test_risk.value < 0.3
+
+
+def test_a_shorter_last_slice_of_pictures_has_room():
+    pictures = np.random.default_rng(0).normal(size=(360, 64))
+    layers = [Conv2d(8, 3, padding=1), Flatten()]
+    net = NetworkRegressor(layers, input_shape=(1, 8, 8), max_iter=1, n_iter_no_change=None)
+    net.fit(pictures, pictures[:, 0])
+    found = net.predict(pictures)
+    for n in (1, 50, 104, 150, 227):
+        # Products of other numbers of columns are added up in another order.
+        assert_allclose(found[256 : 256 + n], net.predict(pictures[: 256 + n])[256:], rtol=SUMMED)

@@ -135,8 +135,10 @@ def kernels_of(layer, params):
 
 @compiled(inner=True)
 def convolution_scratch(layer, n):
-    """How many numbers of room a convolution of n columns takes."""
-    places = rows_at_a_time(layer, n) * layer[OUT_WIDTH] * n
+    """How many numbers of room a convolution of n columns takes, or of fewer: of these a product
+    may have more rows of the result, and more places in all."""
+    row, most = layer[OUT_WIDTH] * n, PATCHES // patch_size(layer)
+    places = min(max(row, most), layer[OUT_HEIGHT] * row)
     kernels = layer[OUT_CHANNELS] * patch_size(layer)
     return places * (2 * patch_size(layer) + layer[OUT_CHANNELS]) + kernels
 

@@ -23,7 +23,7 @@ from empirisk.risk.axis import Axis, Freedom, PathMixin
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.column_names import column_names
 from empirisk.runtime.complaints import refuse_one_class
-from empirisk.runtime.errors import DataError
+from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.validation import TrainingSet, check_fit, check_predict
 
 
@@ -235,9 +235,15 @@ class LogisticRegression(ClassWeightMixin, PathMixin, LinearClassifier):
         Notes
         -----
         With an L2 penalty Hessian and likelihood are those of the penalised objective: the
-        intervals of a Gaussian prior with variance C. With an L1 penalty there are none.
+        intervals of a Gaussian prior with variance C. With an L1 penalty there are none, nor with
+        `class_weight`, whose factors are no copies of rows.
         """
         check_predict(self, X)
+        if self.class_weight is not None:
+            raise ParameterError(
+                "class_weight counts rows of some classes for more than they are, and standard "
+                "errors from such counts are too small: fit with class_weight=None"
+            )
         rows, data = self._rows(X, y, sample_weight, again=True)
         assert data.classes is not None
         names = getattr(self, "feature_names_in_", None)

@@ -28,17 +28,18 @@ class DrawnUnits:
         Sums over the units of the variance of their counts over members, and of its square.
     with_replacement : bool
     drawn : float
-        Units that a member draws, on average.
+        The share of the units, or of their rows, that a member draws, on average.
     """
 
     def __init__(self, members: BaggedMembers, groups: Any, replace: bool | None) -> None:
-        self.counts = _counts_of_units(members, groups)
+        self.counts, whole = _counts_of_units(members, groups)
         self.n = self.counts.shape[1]
+        self.of = self.n if whole else members.n
         self.drawn, self.spread, self.squared_spread = 0.0, 0.0, 0.0
         for block in self._blocks(1):
             counts = self.counts[:, block].astype(float)
             variance = counts.var(axis=0)
-            self.drawn += float(counts.sum()) / len(counts)
+            self.drawn += float(counts.sum()) / len(counts) / self.of
             self.spread += float(variance.sum())
             self.squared_spread += float(variance @ variance)
         self.with_replacement = bool(self.counts.max() > 1) if replace is None else replace
@@ -79,11 +80,12 @@ class DrawnUnits:
     def factor(self) -> float:
         """1 with replacement; else what s of n without it make too small (Wager & Athey 2018):
 
-        (n - 1)/n (n/(n - s))^2, with s units drawn of n.
+        (n - 1)/n (n/(n - s))^2, with s units drawn of n; s/n is a share of rows where these are
+        drawn one by one, and the units are groups of them.
         """
         if self.with_replacement:
             return 1.0
-        return (self.n - 1) / self.n * (self.n / (self.n - self.drawn)) ** 2
+        return (self.n - 1) / self.n / (1 - self.drawn) ** 2
 
     def _refuse_no_draws(self) -> None:
         if self.spread == 0:
@@ -93,10 +95,10 @@ class DrawnUnits:
             )
 
 
-def _counts_of_units(members: BaggedMembers, groups: Any) -> Array:
-    """(members, units), in the smallest type that holds them."""
+def _counts_of_units(members: BaggedMembers, groups: Any) -> tuple[Array, bool]:
+    """(members, units), in the smallest type that holds them, and whether units are drawn whole."""
     if groups is None:
-        return np.stack([_small(members.counts(b)) for b in range(len(members))])
+        return np.stack([_small(members.counts(b)) for b in range(len(members))]), True
     order, starts = _sorted_groups(groups, members.n)
     least, total, whole = [], [], True
     for b in range(len(members)):
@@ -104,7 +106,7 @@ def _counts_of_units(members: BaggedMembers, groups: Any) -> Array:
         least.append(_small(np.minimum.reduceat(counts, starts)))
         total.append(_small(np.add.reduceat(counts, starts)))
         whole = whole and bool((least[-1] == np.maximum.reduceat(counts, starts)).all())
-    return np.stack(least if whole else total)
+    return np.stack(least if whole else total), whole
 
 
 def _small(counts: Ints) -> Array:

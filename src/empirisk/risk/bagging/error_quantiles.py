@@ -44,24 +44,28 @@ def error_quantiles(errors: LossTable, level: float) -> tuple[float, float]:
 
 
 def covered_by_the_others(errors: LossTable, level: float) -> Bools:
-    """Whether each error lies between the quantiles of the errors of all other units."""
+    """Whether each error lies between the quantiles of the errors of all other units, or on one."""
     inside = np.ones(len(errors.losses), dtype=bool)
     of_unit = np.bincount(errors.unit, errors.share)[errors.unit]
     m = 1 / (errors.effective_units - 1)
     limit = (1 - level) / 2 * (1 + m) * (1 + ROUNDING)
     for sign in (1.0, -1.0):
         order = np.argsort(sign * errors.losses, kind="stable")
-        others = np.cumsum(errors.share[order]) - _running_sums(errors, order)
+        tie = np.cumsum(np.diff(errors.losses[order], prepend=errors.losses[order[0]]) != 0)
+        last = np.searchsorted(tie, tie, side="right") - 1
+        others = np.cumsum(errors.share[order])[last] - _running_sums(errors, order, tie)
         inside[order] &= m + others / (1 - of_unit[order]) > limit
     return inside
 
 
-def _running_sums(errors: LossTable, order: Ints) -> Floats:
-    """The shares of each row's own unit, summed along the order up to the row."""
-    unit = errors.unit[order]
-    by_unit = np.argsort(unit, kind="stable")
-    sums = np.cumsum(errors.share[order][by_unit])
-    first = np.searchsorted(unit[by_unit], unit[by_unit])
+def _running_sums(errors: LossTable, order: Ints, tie: Ints) -> Floats:
+    """The shares of each row's own unit, summed along the order up to the last of its ties."""
+    unit, share = errors.unit[order], errors.share[order]
+    place = unit.astype(np.int64) * (int(tie[-1]) + 1) + tie
+    by_unit = np.argsort(place, kind="stable")
+    unit, place, share = unit[by_unit], place[by_unit], share[by_unit]
+    sums = np.cumsum(share)
+    last = np.searchsorted(place, place, side="right") - 1
     found = np.empty(len(order))
-    found[by_unit] = sums - (sums - errors.share[order][by_unit])[first]
+    found[by_unit] = sums[last] - (sums - share)[np.searchsorted(unit, unit)]
     return found

@@ -71,11 +71,13 @@ def compare_bounds(
         notes.append(f"VC and Rademacher bound the 0-1 risk, and this is the {estimate.loss}.")
     elif model is not None:
         add("VC, training rows", vc, model, X, y, sides=sides or "upper")
-        add("Rademacher, training rows", rademacher, model, X, y, random_state=random_state)
+        if sides in (None, "upper"):
+            add("Rademacher, training rows", rademacher, model, X, y, random_state=random_state)
     if not found:
         raise ParameterError(f"no bound applies: {' '.join(notes)}")
     sharpest = min(found, key=lambda name: _width(found[name]))
-    notes.insert(0, f"The sharpest is {sharpest}. {found[sharpest].sentence}")
+    alone = " Each bound has its level alone, not the sharpest of them." * (len(found) > 1)
+    notes.insert(0, f"The sharpest is {sharpest}. {found[sharpest].sentence}{alone}")
     return SideBySide(found, tuple(notes), f"{estimate.quantity}, bounds at {100 * level:g} %")
 
 

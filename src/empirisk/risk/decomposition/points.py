@@ -66,9 +66,12 @@ class JudgedAt:
         mean = self.mean(values)
         if not self.drawn:
             return np.zeros(np.shape(mean))
-        n = len(values)
-        deviation = np.where(np.isnan(values), 0.0, values - mean)
-        return np.sqrt(n / (n - 1) * (self.weight**2) @ np.square(deviation))
+        seen = ~np.isnan(values)
+        n, weight = seen.sum(axis=0), self.weight.reshape(-1, *[1] * (values.ndim - 1)) * seen
+        deviation = np.where(seen, values - mean, 0.0)
+        with np.errstate(invalid="ignore", divide="ignore"):  # NaN where fewer than two are seen
+            share = weight / weight.sum(axis=0)
+            return np.sqrt(n / (n - 1) * (np.square(share * deviation)).sum(axis=0))
 
     def noise_variance(self, population: RegressionPopulation) -> Floats:
         """Var(Y | x), or where it is not known the squared deviation of the y drawn."""

@@ -162,6 +162,8 @@ def rank_statistic(score: Array, positive: Bools, weight: Floats) -> Linearised:
 def _against(rows: JudgedRows, k: int, other: int | None = None) -> Part:
     """AUC of class k against another class or, with None, all others."""
     statistic = within_splits(rows, partial(_placed, k=k, other=other))
+    if rows.split is not None and len(np.unique(rows.split)) > 1:
+        statistic = Linearised(statistic.value, _influence_over_splits(rows, k, other))
     table = rows.table(statistic.losses)
     units = min(count_units(rows.unit[which]) for which in _sides(rows, k, other))
 
@@ -185,6 +187,28 @@ def _placed(rows: JudgedRows, k: int, other: int | None) -> Linearised:
         for which in (positive, negative):
             influence[which] *= _unbiased(int(which.sum()), rows.n)
     return Linearised(found.value, influence, area_under(score, positive, negative))
+
+
+def _influence_over_splits(rows: JudgedRows, k: int, other: int | None) -> Floats:
+    """Placements among the rows of one model, about the mean of a class over all splits.
+
+    About that of its own split, the only row of a class would count for nothing.
+    """
+    assert rows.split is not None
+    placement, influence = np.zeros(rows.n), np.zeros(rows.n)
+    for s in np.unique(rows.split):
+        own = np.flatnonzero(rows.split == s)
+        positive, negative = _sides(rows[own], k, other)
+        judged = positive | negative
+        part = rows[own[judged]]
+        placement[own[judged]] = placements(score_of(part, k), positive[judged], part.weight)
+    for which in _sides(rows, k, other):
+        weight = rows.weight[which]
+        away = placement[which] - np.average(placement[which], weights=weight)
+        influence[which] = away * (rows.weight.sum() / weight.sum())
+        if rows.units == rows.n:
+            influence[which] *= _unbiased(int(which.sum()), rows.n)
+    return influence
 
 
 def _sides(rows: JudgedRows, k: int, other: int | None) -> tuple[Bools, Bools]:

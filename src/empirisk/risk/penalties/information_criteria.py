@@ -22,7 +22,7 @@ import numpy as np
 from empirisk.losses import Log, Squared
 from empirisk.risk.estimate import RiskEstimate
 from empirisk.risk.penalties.noise_model import Resampling
-from empirisk.risk.penalties.optimism import Optimism, optimism_of
+from empirisk.risk.penalties.optimism import Optimism, check_noise, optimism_of
 from empirisk.risk.penalties.training_error import FIXED_ROWS, TrainingFit
 from empirisk.risk.problem import Problem
 from empirisk.runtime.errors import DataError, ParameterError
@@ -49,7 +49,8 @@ class InformationCriteria:
     aic, bic : float
         On the scale of -2 log L, as R has them.
     cp, gcv : float or None
-        Mallows' statistic and generalised cross-validation; None for classes, or where df >= n.
+        Mallows' statistic and generalised cross-validation; None for classes, or where df >= n
+        (cp only if s^2 is not known then).
     noise_variance : float or None
         s^2 in Cp.
     estimates : dict of RiskEstimate
@@ -185,6 +186,7 @@ def criteria(fit: TrainingFit, df: float, noise_variance: float | None) -> Infor
     """All criteria of a fit to numbers (squared loss) or to classes (log loss)."""
     n, error = fit.n, fit.error
     gaussian = fit.problem.classes is None
+    check_noise(noise_variance)
     if gaussian:
         _refuse_no_likelihood(fit)
     log_likelihood = -n / 2 * (np.log(2 * np.pi * error) + 1) if gaussian else -n * error

@@ -196,6 +196,12 @@ def effective_degrees_of_freedom(learner: Any, X: Any, y: Any, **options: Any) -
     return found
 
 
+def check_noise(noise_variance: float | None) -> None:
+    """Raise a ParameterError unless it is a variance, or not given."""
+    if noise_variance is not None and not 0 <= noise_variance < np.inf:
+        raise ParameterError(f"noise_variance is {noise_variance}; give a number >= 0")
+
+
 def optimism_of(
     learner: Any,
     problem: Problem,
@@ -208,8 +214,7 @@ def optimism_of(
         raise DataError("optimism is that of predictions of one outcome: give y with one column")
     if resampling.n < 2:
         raise ParameterError(f"n_resamples is {resampling.n}; 2 or more are needed")
-    if noise_variance is not None and not 0 <= noise_variance < np.inf:
-        raise ParameterError(f"noise_variance is {noise_variance}; give a number >= 0")
+    check_noise(noise_variance)
     squared = problem.loss.name == "squared"
     freedom = known_freedom(learner, problem) if squared and method != "bootstrap" else None
     if freedom is not None:

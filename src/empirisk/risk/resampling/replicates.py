@@ -115,7 +115,7 @@ class Bootstrap:
         ----------
         method : {"percentile", "basic", "bca", "studentised"}
             "bca" corrects the percentiles for bias and skewness, by leaving out each unit in turn
-            (exactly, not in blocks), and needs m = n. "studentised" divides each error by its own
+            (exactly, not in blocks); both need m = n. "studentised" divides each error by its own
             standard error; it is as accurate, best for means, and not invariant under
             transformations.
         level : float
@@ -149,6 +149,11 @@ class Bootstrap:
         if self.m != self.n:
             scaled = value + (scaled - value) * self._shrinkage
         if method == "percentile":
+            if self.m != self.n:
+                raise ParameterError(
+                    f"the percentile interval is for resamples as large as the data, and m = "
+                    f"{self.m} is not n = {self.n}: take 'basic'"
+                )
             return intervals.percentile(scaled, level)
         if method == "basic":
             return intervals.basic(value, scaled, level)
@@ -162,7 +167,7 @@ class Bootstrap:
         if self.m != self.n:
             raise ParameterError(
                 f"the BCa interval is for resamples as large as the data, and m = {self.m} is not "
-                f"n = {self.n}: take 'basic' or 'percentile'"
+                f"n = {self.n}: take 'basic'"
             )
         left_out = self.jackknife.reshape(self.n, -1)
         return intervals.bca(value, scaled, left_out, level)
@@ -177,9 +182,9 @@ class Bootstrap:
             how += f", without {self.n_failed:,} on which it failed"
         ends = [""] * len(self._value)
         if len(self.replicates) >= ENOUGH:
-            low, high = self._ends("percentile", 0.95)
+            low, high = self._ends(self._usual, 0.95)
             ends = [
-                f", 95 % percentile interval {a:.4g} to {b:.4g}"
+                f", 95 % {self._usual} interval {a:.4g} to {b:.4g}"
                 for a, b in zip(low, high, strict=True)
             ]
         parts = [
@@ -198,17 +203,24 @@ class Bootstrap:
         return self.sentence
 
     def plot(
-        self, ax: Any = None, *, method: IntervalMethod = "percentile", level: float = 0.95
+        self, ax: Any = None, *, method: IntervalMethod | None = None, level: float = 0.95
     ) -> Any:
-        """The replicates of a number and its interval; of several numbers, their intervals."""
-        ends = [
-            (float(low), float(high)) for low, high in zip(*self._ends(method, level), strict=True)
-        ]
+        """The replicates of a number and its interval; of several numbers, their intervals.
+
+        By percentiles unless a method is given, "basic" of resamples smaller than the data.
+        """
+        found = self._ends(method or self._usual, level)
+        ends = [(float(low), float(high)) for low, high in zip(*found, strict=True)]
         name = self.statistic.name
         if self.statistic.shape == ():
             replicates = self._flat[:, 0]
             return draw_replicates(replicates, self.value, ends[0], label=name, level=level, ax=ax)
         return draw_intervals(self._labels, self._value.tolist(), ends, label=name, ax=ax)
+
+    @property
+    def _usual(self) -> IntervalMethod:
+        """Percentiles of fewer rows lie on the wrong side, as of a maximum."""
+        return "percentile" if self.m == self.n else "basic"
 
     @property
     def _value(self) -> Floats:
