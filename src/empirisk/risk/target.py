@@ -40,7 +40,7 @@ def codes_of(y: Any, known: Array | None, rows: Ints | None) -> tuple[Ints, Arra
         )
         classes = np.unique(labels)
     except (TypeError, ValueError) as error:
-        raise DataError(f"y should be a label for each row, of one type: {error}") from error
+        raise DataError(f"y should be a label for each row: {error}") from error
     if known is not None:
         _refuse_other_labels(labels, known)
         classes = np.union1d(classes, known)
