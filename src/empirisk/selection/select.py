@@ -105,8 +105,8 @@ def select(
     Every candidate is judged along its whole axis on one plan; the candidate with the least risk
     wins, at the value that `rule` chooses. Copies of a row stay together, unless so few rows differ
     (less than 100) that whole cells of the table would be missing in training, rows are in the
-    order of time, or the folds are given; where they are a
-    fifth of the rows or more, intervals count a row and its copies as one group.
+    order of time, or groups or folds are given; where they are a fifth of the rows or more,
+    intervals count a row and its copies as one group.
 
     Parameters
     ----------
