@@ -97,8 +97,9 @@ class OutOfBag:
         if len(changed):
             self._losses[changed] = self._losses_of(changed, problem)
         judged = self.judged
-        weight = float(problem.weight @ judged)
-        total = float(problem.weight @ self._losses)
+        # no inner products: threads of BLAS would wait for the processors that members are using
+        weight = float((problem.weight * judged).sum())
+        total = float((problem.weight * self._losses).sum())
         self.curve_rows.append(int(np.count_nonzero(judged)))
         self.curve_risk.append(total / weight if weight > 0 else np.nan)
 
