@@ -193,7 +193,7 @@ class Plan:
         n = _num_samples(X if y is None else y)
         key = data_key(X if y is None else y, sample_weight, groups)
         if isinstance(cv, Plan):
-            cv._refuse_other_data(n, key)
+            cv.refuse_other_data(n, key)
             return cv  # type: ignore[return-value]  # a plan of any class
         codes = group_codes(groups, n)
         each_alone = LeaveOneOut if codes is None else LeaveOneGroupOut
@@ -293,7 +293,7 @@ class Plan:
         kind = "kfold" if groups is None else "grouped"
         return cls(kind, n, 1, seed, fold, None, groups, key)
 
-    def _refuse_other_data(self, n: int, key: str) -> None:
+    def refuse_other_data(self, n: int, key: str) -> None:
         if n != self.n:
             raise PlanError(f"the plan is for {self.n} rows and the data have {n}")
         if key != self.data_key:
