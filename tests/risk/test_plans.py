@@ -242,3 +242,19 @@ def test_tables_of_equal_names_have_different_keys():
     tables = [Table.of({"a": [1.0, 2.0, 3.0], "b": [4.0, 5.0, last]}) for last in (6.0, 7.0)]
     assert data_key(tables[0]) != data_key(tables[1])
     assert data_key(tables[0]) == data_key(Table.of(tables[0].to_pandas()))
+
+
+@pytest.mark.parametrize(
+    ("cv", "target", "match"),
+    [
+        (5, np.arange(3.0), "KFold cannot part these 3 rows: .*n_samples=3"),
+        (GroupKFold(3), np.arange(3.0), "GroupKFold cannot part"),
+        (4, np.arange(4) // 2, "StratifiedKFold cannot part .*members in each class"),
+        (1, np.arange(3.0), "cv is 1: .*n_splits=2 or more"),
+        (2.5, np.arange(3.0), "cv is 2.5: Expected `cv`"),
+    ],
+)
+def test_what_scikit_learn_cannot_split_is_no_plan(cv, target, match):
+    classifier = target.dtype.kind == "i"
+    with pytest.raises(PlanError, match=match):
+        Plan.of(cv, np.zeros((len(target), 1)), target, classifier=classifier)
