@@ -39,10 +39,11 @@ from empirisk.runtime.targets import check_weights
 
 
 class Given(NamedTuple):
-    """The rows as the user gave them: how many, and the key of their y, weights and groups."""
+    """The rows as the user gave them, by which a plan for all of them is known: y, or X without."""
 
-    n: int
-    key: str
+    truth: Any
+    weight: Floats
+    groups: Array | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +111,7 @@ class Problem:
         problem = cls(X, y, None, None, weight, sample_weight is not None, groups, given)
         if not (weight > 0).all():
             kept = np.flatnonzero(weight > 0)
-            all_rows = Given(problem.n, data_key(X if y is None else y, weight, groups))
+            all_rows = Given(X if y is None else y, weight, groups)
             problem = replace(problem.rows(kept), kept=kept, given=all_rows)
         if y is None:
             return problem
@@ -202,14 +203,15 @@ class Problem:
         """What splits or a plan of all of the user's rows are on those that are left."""
         if self.kept is None or self.given is None:
             return cv
-        if isinstance(cv, Plan) and cv.n == self.given.n:
-            cv.refuse_other_data(*self.given)
+        n = len(self.given.weight)
+        if isinstance(cv, Plan) and cv.n == n:
+            cv.refuse_other_data(n, data_key(*self.given))
             key = data_key(X if self.y is None else self.y, self.weight, self.groups)
             return plan_of_left(cv, self.kept, key)
         if isinstance(cv, PredefinedSplit):
             cv = cv.split()
         if isinstance(cv, Iterable) and not hasattr(cv, "split"):
-            return splits_of_left(cv, self.given.n, self.kept)
+            return splits_of_left(cv, n, self.kept)
         return cv
 
     def holdout(
