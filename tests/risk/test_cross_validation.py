@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from empirisk import LinearDiscriminantAnalysis, risk
 from empirisk.losses import Costs
-from empirisk.runtime.errors import DataError, PlanError
+from empirisk.runtime.errors import DataError, DataTypeError, PlanError
 from tolerances import SUMMED
 
 rng = np.random.default_rng(0)
@@ -204,3 +204,11 @@ def test_bad_targets_are_named():
         risk.evaluate(regressor, X[test], y[:10])
     with pytest.raises(DataError, match="negative"):
         risk.evaluate(regressor, X[test], y[test], sample_weight=-np.ones(60))
+
+
+def test_data_without_rows_to_take_are_refused():
+    columns = {"a": X[:, 0], "b": X[:, 1]}
+    with pytest.raises(DataTypeError, match="X is a dict, of which no rows can be taken"):
+        risk.cross_validate(LinearRegression(), columns, y)
+    with pytest.raises(DataTypeError, match="y is a generator"):
+        risk.cross_validate(LinearRegression(), X, (value for value in y))

@@ -146,3 +146,12 @@ def test_infinite_losses_have_no_interval_and_no_difference():
     assert "not finite" in str(a)
     with pytest.raises(DataError, match="infinite"):
         a - risk.cross_validate(Ours(), X, huge)
+
+
+def test_two_programs_for_one_rule_differ_by_nothing():
+    one, other = (risk.cross_validate(each, X, y, cv=5) for each in (Ours(), LinearRegression()))
+    assert not np.array_equal(one.losses, other.losses)  # by the last bits
+    difference = one - other
+    assert difference.value == 0
+    assert difference.interval is None
+    assert "all held-out losses are equal" in difference.sentence

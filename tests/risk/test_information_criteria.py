@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsRegressor
+from sklearn.tree import DecisionTreeRegressor
 
 from empirisk import LinearRegression, Ridge
 from empirisk.learners.baseline import Baseline
@@ -200,3 +201,14 @@ def test_a_variance_below_zero_is_refused():
     given = {"degrees_of_freedom": 2, "noise_variance": -1}
     with pytest.raises(ParameterError, match="noise_variance is -1"):
         information_criteria(LinearRegression(), X, X[:, 0] ** 2, **given)
+
+
+def test_side_by_side_says_where_criteria_know_the_noise_from():
+    options = {"n_resamples": 5, "cv": 3, "random_state": 0}
+    line, tree = (
+        " ".join(side_by_side(learner, X, MPG, **options).notes)
+        for learner in (LinearRegression(), DecisionTreeRegressor(max_leaf_nodes=8, random_state=0))
+    )
+    assert "they differ from Cp by terms of its square" in line
+    assert "they differ from Cp" not in tree
+    assert "of a fit that recites they are too small" in tree

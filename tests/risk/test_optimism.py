@@ -307,3 +307,9 @@ def test_what_makes_no_sense_is_refused():
         optimism(Ridge(), X, np.column_stack([y, y]))
     with pytest.raises(ParameterError, match="degrees of freedom"):
         effective_degrees_of_freedom(Ridge(), X, y, loss="absolute", n_resamples=2)
+
+
+def test_copies_that_no_memory_holds_are_refused():
+    X, y = np.arange(6.0)[:, None], np.array([0, 1] * 3)
+    with pytest.raises(ParameterError, match="counts 6e\\+12 copies"):
+        optimism(LogisticRegression(), X, y, sample_weight=np.full(6, 1e12))

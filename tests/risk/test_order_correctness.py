@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from empirisk import Encoder, LinearDiscriminantAnalysis
 from empirisk.risk.resampling.order_correctness import order_correctness
-from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.errors import DataError, ParameterError, PlanError
 from tolerances import SUMMED
 
 
@@ -192,3 +192,13 @@ def test_the_picture_sets_one_model_beside_the_vote():
     ax = order_correctness(LogisticRegression(), X, y, n_resamples=5, random_state=0).plot()
     assert [text.get_text() for text in ax.get_yticklabels()] == ["one model", "vote of many"]
     assert ax.get_xlabel() == "0-1 risk"
+
+
+def test_risks_of_other_rows_left_out_do_not_subtract():
+    X, y, _ = stripes(30)
+    one, other = (
+        order_correctness(KNeighborsClassifier(), X, y, n_resamples=2, random_state=seed).single
+        for seed in (0, 1)
+    )
+    with pytest.raises(PlanError, match="different plans or data"):
+        one - other

@@ -1,16 +1,19 @@
 """What is judged in the folds is what is fitted in the end: steps, groups, seeds."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.kernel_approximation import Nystroem
+from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer, SplineTransformer, StandardScaler, TargetEncoder
 
 from empirisk import (
     BaggingRegressor,
+    Encoder,
     HistGradientBoostingRegressor,
     Plan,
     RandomForestRegressor,
@@ -18,6 +21,7 @@ from empirisk import (
     Tuned,
     risk,
 )
+from empirisk.data.table import Table
 from tolerances import SOLVED
 
 rng = np.random.default_rng(0)
@@ -82,3 +86,25 @@ def test_groups_reach_the_last_step_of_a_pipeline():
     model = make_pipeline(StandardScaler(), Tuned(Ridge(), random_state=0))
     found = risk.cross_validate(model, X, y, cv=plan, groups=GROUPS)
     assert_allclose(found.losses, by_hand(model, X, plan, tuned__groups=GROUPS), rtol=SOLVED)
+
+
+@pytest.mark.parametrize("learner", [LinearRegression(), Ridge()], ids=["foreign", "own"])
+@pytest.mark.parametrize(
+    "judge",
+    [
+        lambda model, X: risk.cross_validate(model, X, y[:30], cv=10),
+        lambda model, X: risk.bootstrap_632plus(model, X, y[:30], n_resamples=50, random_state=0),
+        lambda model, X: risk.bootstrap_bias_variance(
+            model, X, y[:30], n_resamples=20, random_state=0
+        ),
+    ],
+    ids=["cross_validate", "bootstrap_632plus", "bootstrap_bias_variance"],
+)
+def test_all_folds_see_the_kinds_of_columns_that_the_table_has(judge, learner):
+    # Fifteen words in 30 rows are a category, in the rows of most folds they are text.
+    words = np.array([f"w{i % 15 if i < 26 else 0}" for i in range(30)])
+    frame = pd.DataFrame({"word": words, "x": X[:30, 0]})
+    model = make_pipeline(Encoder(), learner)
+    found, expected = judge(model, frame), judge(model, Table.of(frame))
+    total = "value" if hasattr(found, "value") else "total"
+    assert getattr(found, total) == getattr(expected, total)

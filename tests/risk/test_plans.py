@@ -14,6 +14,8 @@ from sklearn.model_selection import (
 )
 
 from empirisk import Plan
+from empirisk.data.table import Table
+from empirisk.risk.plans.fingerprints import data_key
 from empirisk.runtime.errors import ParameterError, PlanError
 
 X = np.random.default_rng(0).normal(size=(30, 2))
@@ -225,3 +227,34 @@ def test_rare_classes_are_spread_over_the_folds():
 def test_a_part_that_is_no_list_of_rows_is_refused():
     with pytest.raises(PlanError, match="give its rows as a list"):
         Plan.of([([0, 1], 3)], np.zeros((4, 1)), np.zeros(4))
+
+
+@pytest.mark.parametrize(
+    ("train", "match"), [([0, 1, 1], "names row 1 more than once"), ([0.5, 1.5], "by .*0.5"),
+                         (["a", "b"], "by .*a")]
+)  # fmt: skip
+def test_a_part_names_each_row_once_and_by_its_number(train, match):
+    with pytest.raises(PlanError, match=match):
+        Plan.of([(train, [3])], np.zeros((4, 1)), np.zeros(4))
+
+
+def test_tables_of_equal_names_have_different_keys():
+    tables = [Table.of({"a": [1.0, 2.0, 3.0], "b": [4.0, 5.0, last]}) for last in (6.0, 7.0)]
+    assert data_key(tables[0]) != data_key(tables[1])
+    assert data_key(tables[0]) == data_key(Table.of(tables[0].to_pandas()))
+
+
+@pytest.mark.parametrize(
+    ("cv", "target", "match"),
+    [
+        (5, np.arange(3.0), "KFold cannot part these 3 rows: .*n_samples=3"),
+        (GroupKFold(3), np.arange(3.0), "GroupKFold cannot part"),
+        (4, np.arange(4) // 2, "StratifiedKFold cannot part .*members in each class"),
+        (1, np.arange(3.0), "cv is 1: .*n_splits=2 or more"),
+        (2.5, np.arange(3.0), "cv is 2.5: Expected `cv`"),
+    ],
+)
+def test_what_scikit_learn_cannot_split_is_no_plan(cv, target, match):
+    classifier = target.dtype.kind == "i"
+    with pytest.raises(PlanError, match=match):
+        Plan.of(cv, np.zeros((len(target), 1)), target, classifier=classifier)

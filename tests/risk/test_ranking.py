@@ -253,3 +253,9 @@ def test_the_interval_of_auc_covers(m, n, shift):
         low, high = measures.auc(y, rng.normal(size=m + n) + shift * y, level=0.9).interval
         covered += low <= truth <= high
     assert 0.87 < covered / 4000 < 0.95
+
+
+@pytest.mark.parametrize("score", [["high", "low"], [0.5, None]])
+def test_scores_that_are_no_numbers_are_refused(score):
+    with pytest.raises(DataError, match=r"no numbers|array of|NaN"):
+        measures.auc([0, 1], np.array(score, dtype=object))

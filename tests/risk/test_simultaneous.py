@@ -52,3 +52,13 @@ def test_scale_and_pairs_without_difference_do_not_matter():
     assert_allclose(simultaneous_level(twice, [*pairs, (3, 4)], 0.9), found, rtol=0, atol=0.01)
     assert simultaneous_level(parts, [(0, 3), (3, 3)], 0.9) == 0.9
     assert simultaneous_level(parts[:1], pairs, 0.9) == 0.9
+
+
+def test_differences_that_are_rounding_cost_nothing():
+    rng = np.random.default_rng(0)
+    one, rest = rng.normal(size=(2, 300))
+    parts = np.column_stack([one, one + 1e-15 * rng.normal(size=300), rest])
+    # Five standard errors of a quantile of 20,000 draws: 5 sqrt(0.1 * 0.9 / 20000).
+    assert_allclose(
+        simultaneous_level(parts, [(0, 1), (0, 2), (1, 2)], 0.9), 0.9, rtol=0, atol=0.01
+    )

@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import is_classifier
+from sklearn.model_selection import PredefinedSplit
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples, check_consistent_length
@@ -18,9 +19,11 @@ from empirisk.data.table import Table
 from empirisk.losses import Loss, as_loss, default_loss
 from empirisk.risk.axis import PathMixin
 from empirisk.risk.learner import learner_of
+from empirisk.risk.plans.fingerprints import data_key
 from empirisk.risk.plans.groups import group_codes, group_labels
 from empirisk.risk.plans.out_of_bag import OUT_OF_BAG, OutOfBagPlan
 from empirisk.risk.plans.plan import Plan
+from empirisk.risk.plans.rows_left import plan_of_left, splits_of_left
 from empirisk.risk.predictor import name_of
 from empirisk.risk.suitable_loss import (
     common_loss,
@@ -31,8 +34,16 @@ from empirisk.risk.suitable_loss import (
 from empirisk.risk.target import codes_of, numbers_of
 from empirisk.runtime.arrays import Array, Floats, Ints, takes_rows
 from empirisk.runtime.column_names import column_names, name_columns
-from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.errors import DataError, DataTypeError, ParameterError
 from empirisk.runtime.targets import check_weights
+
+
+class Given(NamedTuple):
+    """The rows as the user gave them, by which a plan for all of them is known: y, or X without."""
+
+    truth: Any
+    weight: Floats
+    groups: Array | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +53,8 @@ class Problem:
     `y` is what the user gave, for foreign estimators; `target` is float64, or the class codes
     0..K-1 of `classes`. y is None where there is nothing to predict. `design` is X as the
     learner's `fit_path` takes it, converted and checked once, where that is the same in all folds.
-    `kept` are the rows of the user's table that are left where some had weight zero.
+    `kept` are the rows of the user's table that are left where some had weight zero, and `given`
+    tells of all of them.
 
     Examples
     --------
@@ -63,6 +75,7 @@ class Problem:
     loss: Loss
     design: Any = None
     kept: Ints | None = None
+    given: Given | None = None
 
     @classmethod
     def of(
@@ -87,7 +100,8 @@ class Problem:
         given = default_loss(classifier) if loss is None else as_loss(loss)
         refuse_wrong_task(given, estimator, classifier)
         refuse_no_target(y, estimator, given)
-        X, y, groups = _indexable(with_rows(X)), _indexable(y), _indexable(groups)
+        X, y = _indexable(with_rows(X), "X"), _indexable(y, "y")
+        groups = _indexable(groups, "groups")
         check_consistent_length(X, y, groups)
         y = y if given.output in ("value", "probability") else None  # rows are judged themselves
         if _num_samples(X) == 0:
@@ -97,7 +111,8 @@ class Problem:
         problem = cls(X, y, None, None, weight, sample_weight is not None, groups, given)
         if not (weight > 0).all():
             kept = np.flatnonzero(weight > 0)
-            problem = replace(problem.rows(kept), kept=kept)
+            all_rows = Given(X if y is None else y, weight, groups)
+            problem = replace(problem.rows(kept), kept=kept, given=all_rows)
         if y is None:
             return problem
         if not classifier:
@@ -126,15 +141,15 @@ class Problem:
         """What was sampled independently: the group of each row, or the row itself."""
         return np.arange(self.n) if self.group is None else self.group
 
-    def designed(self, estimator: Any) -> Self:
-        """With the design of a bare learner; behind steps of a pipeline each fold has its own.
+    def typed(self, estimator: Any) -> Self:
+        """Before an `Encoder` X becomes a table: all folds see the same kinds of columns."""
+        encoded = isinstance(estimator, Pipeline) and isinstance(estimator.steps[0][1], Encoder)
+        return replace(self, X=Table.of(self.X)) if encoded else self
 
-        Before an `Encoder` X becomes a table, so that all folds see columns of the same kinds.
-        """
-        if isinstance(estimator, Pipeline) and isinstance(estimator.steps[0][1], Encoder):
-            return replace(self, X=Table.of(self.X))
+    def designed(self, estimator: Any) -> Self:
+        """With the design of a bare learner; behind steps of a pipeline each fold has its own."""
         if self.design is not None or not isinstance(estimator, PathMixin):
-            return self
+            return self.typed(estimator)
         with self.counting_rows():
             return replace(self, design=estimator.design(self.X))
 
@@ -172,10 +187,9 @@ class Problem:
                 "leave-one-out LeaveOneOut()), a list of (train, test) splits, or a Plan; "
                 f"{OUT_OF_BAG!r} is for Tuned and risk.cross_validate of a bagged ensemble"
             )
-        given = isinstance(cv, Iterable) and not hasattr(cv, "split")
         X = np.empty((self.n, 0)) if self.X is None and self.y is None else self.X
         return Plan.of(
-            _without_dropped(cv, self.kept) if given and self.kept is not None else cv,
+            self._of_rows_left(cv, X),
             X,
             self.y,
             sample_weight=self.weight,
@@ -184,6 +198,21 @@ class Problem:
             random_state=random_state,
             keep_copies_together=keep_copies_together,
         )
+
+    def _of_rows_left(self, cv: Any, X: Any) -> Any:
+        """What splits or a plan of all of the user's rows are on those that are left."""
+        if self.kept is None or self.given is None:
+            return cv
+        n = len(self.given.weight)
+        if isinstance(cv, Plan) and cv.n == n:
+            cv.refuse_other_data(n, data_key(*self.given))
+            key = data_key(X if self.y is None else self.y, self.weight, self.groups)
+            return plan_of_left(cv, self.kept, key)
+        if isinstance(cv, PredefinedSplit):
+            cv = cv.split()
+        if isinstance(cv, Iterable) and not hasattr(cv, "split"):
+            return splits_of_left(cv, n, self.kept)
+        return cv
 
     def holdout(
         self,
@@ -207,7 +236,10 @@ class Problem:
         )
 
     def rows(self, index: Ints) -> Self:
-        """The same problem on some of its rows; class codes stay, and X goes where a design is."""
+        """The same problem on some of its rows, which are counted anew; class codes stay.
+
+        X goes where a design is.
+        """
         return replace(
             self,
             X=None if self.design is not None else _safe_indexing(self.X, index),
@@ -216,6 +248,8 @@ class Problem:
             weight=self.weight[index],
             groups=None if self.groups is None else self.groups[index],
             design=None if self.design is None else _rows_of_design(self.design, index),
+            kept=None,
+            given=None,
         )
 
     def losses(self, rows: Ints, prediction: Array) -> Floats:
@@ -237,23 +271,18 @@ def _rows_of_design(design: Any, index: Ints) -> Any:
     return name_columns(_safe_indexing(design, index), column_names(design))
 
 
-def _without_dropped(splits: Iterable[Any], kept: Ints) -> list[tuple[Ints, Ints]]:
-    """Splits of the user's table in terms of the rows that are left of it."""
-
-    def left(part: Any) -> Ints:
-        part = np.asarray(part)
-        rows = np.flatnonzero(part) if part.dtype == bool else part
-        return np.flatnonzero(np.isin(kept, rows))
-
-    return [(left(train), left(test)) for train, test in splits]
-
-
-def _indexable(data: Any) -> Any:
+def _indexable(data: Any, what: str) -> Any:
     """Arrays, frames and lists as they are; anything else that turns into an array, as one."""
     if hasattr(data, "tocsr"):
         return data.tocsr()  # the form of a sparse matrix that rows can be taken from
     known = data is None or isinstance(data, list | tuple) or takes_rows(data)
-    return data if known else np.asarray(data)
+    found = data if known else np.asarray(data)
+    if not known and found.ndim == 0:
+        raise DataTypeError(
+            f"{what} is a {type(data).__name__}, of which no rows can be taken: give an array, a "
+            "list or a frame; columns by name become a table by empirisk.data.Table.of"
+        )
+    return found
 
 
 def _refuse_no_estimator(estimator: Any) -> None:

@@ -61,9 +61,9 @@ class Work:
 
     def designed(self) -> Self:
         """With the design that all folds have in common, where a path is taken."""
-        if not self.has_path:
-            return self
-        return replace(self, problem=self.problem.designed(self.estimator))
+        problem = self.problem
+        common = problem.designed if self.has_path else problem.typed
+        return replace(self, problem=common(self.estimator))
 
     def held_out(
         self, plan: Plan, values: Sequence[Any], output: Output | None = None

@@ -50,7 +50,14 @@ class BaggedMembers:
                 "bagged ensemble or a random forest, or use risk.cross_validate"
             )
         samples = list(ensemble.estimators_samples_)
-        _refuse_other_rows(samples, n, ensemble)
+        fitted = _rows_of_fit(samples, n, ensemble)
+        if problem.kept is not None and fitted == problem.n:  # it never saw rows of weight 0
+            problem, n = replace(problem, kept=None), fitted
+        if fitted != n:
+            raise DataError(
+                f"{n} rows came, and {name} was fitted on {fitted}: give the rows it was fitted "
+                "on, all of them and in the same order"
+            )
         codes = None
         if problem.classes is not None:
             codes = np.searchsorted(problem.classes, ensemble.classes_)
@@ -139,11 +146,7 @@ def _as_members_saw(X: Any, names: Any) -> Any:
     return np.asarray(X)
 
 
-def _refuse_other_rows(samples: list[Ints], n: int, ensemble: Any) -> None:
+def _rows_of_fit(samples: list[Ints], n: int, ensemble: Any) -> int:
+    """As scikit-learn's ensembles tell; else the n that came, if no member drew one beyond."""
     last = max(int(np.max(sample, initial=-1)) for sample in samples)
-    fitted = getattr(ensemble, "_n_samples", max(n, last + 1))  # as scikit-learn's have it
-    if fitted != n:
-        raise DataError(
-            f"{n} rows came, and {type(ensemble).__name__} was fitted on {fitted}: give the rows "
-            "it was fitted on, all of them and in the same order"
-        )
+    return int(getattr(ensemble, "_n_samples", max(n, last + 1)))

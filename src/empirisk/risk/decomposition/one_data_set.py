@@ -131,6 +131,7 @@ def bootstrap_bias_variance(
     seeds = spawn(random_state, n_resamples)
     weight = problem.weight / problem.weight.sum()
     at = JudgedAt(problem.X, weight, None, drawn=True)
+    problem = problem.typed(learner)
     with one_blas_thread():
         foreign = not isinstance(learner_of(learner), PathMixin)
         accounts = in_time(partial(_accounts, learner), foreign)(problem)

@@ -16,7 +16,7 @@ from empirisk.risk.dependence.result import PartialDependence
 from empirisk.risk.foreign import share_out
 from empirisk.risk.importances.features import Features
 from empirisk.risk.importances.permuting import with_columns
-from empirisk.risk.plans.groups import group_codes
+from empirisk.risk.plans.groups import group_codes, group_labels
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.progress import track
@@ -121,11 +121,12 @@ def partial_dependence(
     _check(grid_resolution, percentiles, level)
     X = with_columns(X)
     weight = check_weights(sample_weight, X.shape[0])
-    unit = group_codes(groups, X.shape[0])
+    labels = None if groups is None else group_labels(groups, weight)
     if not (weight > 0).all():
         kept = np.flatnonzero(weight > 0)
         X, weight = _safe_indexing(X, kept), weight[kept]
-        unit = None if unit is None else unit[kept]
+        labels = None if labels is None else labels[kept]
+    unit = group_codes(labels, len(weight))
     if not len(weight):
         raise DataError("X has no row of positive weight: give at least one")
     grids = _grids(X, features, grid, weight, grid_resolution, percentiles)

@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 
 from empirisk.risk.foreign import fit_foreign, foreign_prediction, share_out
 from empirisk.risk.importances.asked import Asked, Permutations
@@ -110,9 +109,7 @@ def on_plan(
     estimator: Any, asked: Asked, by: Permutations, cv: Any, random_state: int | None
 ) -> Importance:
     """The importance by held-out rows of a plan: for its models, or for models fitted again."""
-    problem = asked.problem(estimator)
-    if isinstance(estimator, Pipeline):
-        problem = problem.designed(estimator)
+    problem = asked.problem(estimator).typed(estimator)
     plan = problem.plan(cv, random_state=random_state)
     refits = Refits.of(estimator, problem, plan, random_state, by.n_jobs)
     held_out = refits.held_out(random_state)

@@ -127,12 +127,12 @@ class LossTable:
         return bool(((self.losses == 0) | (self.losses == high)).all())
 
     def minus(self, other: Self) -> Self:
-        """The differences of the losses of the same rows."""
+        """The differences of the losses of the same rows; none where they are all rounding."""
         most = self.bounds[1] - self.bounds[0]
         one, two = self.degrees_of_freedom, other.degrees_of_freedom
         return replace(
             self,
-            losses=self.losses - other.losses,
+            losses=_differences(self.losses, other.losses),
             bounds=(-most, most),
             degrees_of_freedom=None if one is None or two is None else max(one, two),
             is_best=False,
@@ -146,6 +146,14 @@ class LossTable:
         """The number of equal units with the same variance of a mean: (sum w)^2 / sum w^2."""
         of_unit = np.bincount(self.unit, self.share)
         return float(1 / np.square(of_unit).sum())
+
+
+def _differences(one: Floats, other: Floats) -> Floats:
+    """Two programs for one rule differ by rounding, of which no error can be told."""
+    difference, rounding = one - other, ROUNDING * np.abs(one)
+    if (np.abs(difference) <= rounding + rounding.mean()).all():
+        return np.zeros(len(difference))
+    return difference
 
 
 def _difference(one: Floats | None, other: Floats | None) -> Floats | None:

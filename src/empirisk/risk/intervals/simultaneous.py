@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import stats
 
-from empirisk.risk.intervals.loss_table import LossTable
+from empirisk.risk.intervals.loss_table import ROUNDING, LossTable
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.streams import generator
 
@@ -45,7 +45,7 @@ def simultaneous_level(parts: Floats, pairs: Sequence[tuple[int, int]], level: f
     counted = 0
     for a, b in pairs:
         error = float(np.linalg.norm(parts[:, a] - parts[:, b]))
-        if error > 0:
+        if error > ROUNDING * float(np.linalg.norm(parts[:, a])):  # else two programs for one rule
             counted += 1
             np.maximum(largest, np.abs(noise[:, a] - noise[:, b]) / error, out=largest)
     if counted < 2 or freedom < 1:

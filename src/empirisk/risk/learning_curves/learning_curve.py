@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
 from empirisk.charts.learning_curve import draw_learning_curve
@@ -191,8 +190,7 @@ def learning_curve(
     if repeats < 1:
         raise ParameterError(f"repeats is {repeats}; give 1 or more")
     problem = Problem.of(learner, X, y, loss=loss, sample_weight=sample_weight, groups=groups)
-    if isinstance(learner, Pipeline):
-        problem = problem.designed(learner)
+    problem = problem.typed(learner)
     random_state = settled(random_state)
     plan_seed, order_seed = spawn(0 if random_state is None else random_state, 2)
     plans = plans_of(problem, cv, test_size, repeats, plan_seed)

@@ -10,8 +10,8 @@ from sklearn.utils.validation import column_or_1d
 
 from empirisk.risk.intervals.loss_table import LossTable
 from empirisk.risk.plans.fingerprints import data_key
-from empirisk.risk.plans.groups import group_codes
-from empirisk.runtime.arrays import Array, Floats, Ints
+from empirisk.risk.plans.groups import group_codes, group_labels
+from empirisk.runtime.arrays import Array, Bools, Floats, Ints
 from empirisk.runtime.complaints import refuse_missing_labels
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.targets import check_weights
@@ -58,19 +58,20 @@ class JudgedRows:
         groups: Any = None,
     ) -> Self:
         """Check the rows; `labels` and `positive` are classes that need not occur in them."""
-        truth = _labels(y, "y")
-        predicted = truth[:0] if prediction is None else _labels(prediction, "prediction")
-        scores = np.zeros(len(truth)) if score is None else checked_score(score)
-        for given, what in ((prediction, predicted), (score, scores)):
-            if given is not None and len(what) != len(truth):
-                raise DataError(
-                    f"y has {len(truth)} rows, and what came with it {len(what)}; give one entry "
-                    "a row"
-                )
-        codes = group_codes(groups, len(truth))
-        unit = np.arange(len(truth)) if codes is None else codes
+        truth = _column(y, "y")
         weight = check_weights(sample_weight, len(truth))
-        kept = slice(None) if (weight > 0).all() else weight > 0
+        counted = weight > 0
+        truth = _labels(_of_counted(truth, counted), "y")
+        predicted, scores = truth[:0], np.zeros(len(truth))
+        if prediction is not None:
+            prediction = _column(prediction, "prediction")
+            predicted = _labels(_of_counted(prediction, counted), "prediction")
+        if score is not None:
+            scores = checked_score(_of_counted(np.asarray(score), counted))
+        grouped = None if groups is None else _of_counted(group_labels(groups, weight), counted)
+        codes = group_codes(grouped, len(truth))
+        unit = np.arange(len(truth)) if codes is None else codes
+        kept = slice(None) if counted.all() else counted
         truth, predicted = truth[kept], predicted[kept] if len(predicted) else predicted
         named = [*([] if labels is None else labels), *([] if positive is None else [positive])]
         classes, codes = _codes([truth, predicted, np.array(named)])
@@ -158,7 +159,7 @@ def checked_score(score: Any) -> Array:
     """Numbers that can be put in order, one a row or one for each row and class."""
     given = np.asarray(score)
     if given.dtype.kind == "O":
-        given = given.astype(float)
+        given = _numbers(given)
     if given.dtype.kind not in "iufb" or given.ndim not in (1, 2):
         raise DataError(
             f"the scores are an array of {given.dtype} of shape {given.shape}; give a number for "
@@ -175,10 +176,38 @@ def listed(classes: Array, most: int = 5) -> str:
     return ", ".join(labels[:most]) + (f", ... ({len(labels)})" if len(labels) > most else "")
 
 
-def _labels(labels: Any, what: str) -> Array:
+def _numbers(scores: Array) -> Array:
+    """Objects as numbers, if they are such."""
+    try:
+        return scores.astype(float)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"the scores are no numbers ({error}): give one for each row") from error
+
+
+def _column(labels: Any, what: str) -> Array:
     found = np.asarray(column_or_1d(labels, warn=False))
     if len(found) == 0:
         raise DataError(f"{what} is empty; give at least one row")
+    return found
+
+
+def _of_counted(given: Array, counted: Bools) -> Array:
+    """What was said of each row; of rows that do not count, what was said of the first that does.
+
+    So nothing that is wrong with them is complained of, and rows keep their numbers.
+    """
+    if given.ndim and len(given) != len(counted):
+        raise DataError(
+            f"y has {len(counted)} rows, and what came with it {len(given)}; give one entry a row"
+        )
+    if given.ndim == 0 or counted.all():
+        return given
+    found = given.copy()
+    found[~counted] = given[counted][0]
+    return found
+
+
+def _labels(found: Array, what: str) -> Array:
     try:
         refuse_missing_labels(found, "a measure")
     except DataError as error:

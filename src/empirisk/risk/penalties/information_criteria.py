@@ -11,7 +11,9 @@ residuals, RSS/n, for the squared loss; -log L / n for the log loss of classes):
 k = df for classes. For numbers it is df + 1, since the variance of the Gaussian errors is estimated
 too, by RSS/n, so that -2 log L = n (log(2 pi err) + 1), and exp(AIC/n) is err exp(2 df/n) up to a
 constant. s^2 should come from a model that is rich enough; from the residuals of the same fit,
-Cp is always df.
+Cp is always df. AIC, BIC and GCV know of the noise by these alone, which is right where a fit
+leaves (n - df)/n of it, as linear ones do: of a fit that recites, such as that of a deep tree, they
+are too small, and Cp with another s^2 is to be taken.
 """
 
 from dataclasses import dataclass, replace

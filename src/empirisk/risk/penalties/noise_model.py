@@ -26,6 +26,8 @@ from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.streams import spawn
 
+MOST_COPIES = 10**7  # of rows, all of them in memory
+
 
 @dataclass(frozen=True)
 class Resampling:
@@ -181,6 +183,11 @@ def as_copies(problem: Problem) -> Problem:
         raise ParameterError(
             f"sample_weight has values such as {weight[weight != np.round(weight)][0]:.3g}; the "
             f"optimism of the {problem.loss} loss needs whole numbers, counts of copies"
+        )
+    if weight.sum() > MOST_COPIES:
+        raise ParameterError(
+            f"sample_weight counts {weight.sum():.3g} copies; the optimism of the {problem.loss} "
+            f"loss draws an outcome for each of {MOST_COPIES:,} at most: take a sample of the rows"
         )
     rows = np.repeat(np.arange(problem.n), weight.astype(np.int64))
     # Copies are one group, so that none is held out while another trains.

@@ -205,11 +205,18 @@ def _of_criteria(listed: InformationCriteria) -> str:
         f"AIC: for the same rows too, from {df:.4g} degrees of freedom. BIC takes "
         f"{factor:.3g} times the penalty of AIC (log n / 2): it is for choosing, not for the risk"
     )
-    if listed.cp is None:
+    if listed.gcv is None or listed.noise_variance is None:
         return f"{text}."
+    own = listed.gcv * (1 - df / n)  # RSS / (n - df)
+    if np.isclose(own, listed.noise_variance):
+        return (
+            f"{text}. AIC and GCV need no noise variance; with df/n = {df / n:.2g} they differ "
+            "from Cp by terms of its square."
+        )
     return (
-        f"{text}. AIC and GCV need no noise variance; with df/n = {df / n:.2g} they differ from Cp "
-        f"by terms of its square."
+        f"{text}. AIC and GCV know of the noise by what the fit leaves, a variance RSS/(n - df) of "
+        f"{own:.4g}, where Cp takes {listed.noise_variance:.4g}: of a fit that recites they are "
+        "too small."
     )
 
 

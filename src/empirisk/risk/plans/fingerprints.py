@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+from empirisk.data.table import Table
+
 
 def data_key(y: Any, sample_weight: Any = None, groups: Any = None) -> str:
     """Digest of y, weights and groups; no weights are the same as all weights one."""
@@ -16,11 +18,14 @@ def data_key(y: Any, sample_weight: Any = None, groups: Any = None) -> str:
 
 
 def digest(*parts: Any) -> str:
-    """A short hash of arrays, strings and None, the same in every process."""
+    """A short hash of arrays, tables, strings and None, the same in every process."""
     h = sha256()
     for part in parts:
         if part is None or isinstance(part, str):
             h.update(repr(part).encode())
+            continue
+        if isinstance(part, Table):
+            h.update(part.digest().encode())
             continue
         array = part.toarray() if issparse(part) else np.asarray(part)
         if array.dtype.kind in "OTUSM":

@@ -12,12 +12,15 @@ from empirisk.runtime.errors import DataError
 def group_labels(groups: Any, weight: Floats | None = None) -> Array:
     """The groups as an array, of which each row has one, unless its weight is 0."""
     labels = np.asarray(groups)
-    if labels.ndim != 1 and labels.size != len(labels):
+    if labels.ndim == 0 or labels.size != len(labels):
         raise DataError(f"groups has shape {labels.shape}; give one group for each row")
     labels = labels.reshape(-1)
     # A list of text turns NaN into the text "nan".
     cells = np.array(groups, dtype=object).reshape(-1) if isinstance(groups, list) else labels
-    missing = _missing(cells) if weight is None else _missing(cells) & (weight > 0)
+    missing = _missing(cells)
+    if weight is not None:
+        _refuse_other_length(labels, len(weight))
+        missing &= weight > 0
     if missing.any():
         rows = np.flatnonzero(missing)
         raise DataError(
@@ -38,8 +41,7 @@ def group_codes(groups: Any, n: int) -> Ints | None:
     if groups is None:
         return None
     labels = group_labels(groups)
-    if len(labels) != n:
-        raise DataError(f"groups has {len(labels)} entries for {n} rows: give one for each row")
+    _refuse_other_length(labels, n)
     try:
         return np.unique(labels, return_inverse=True)[1].reshape(-1)
     except TypeError as error:
@@ -48,6 +50,11 @@ def group_codes(groups: Any, n: int) -> Ints | None:
             f"groups holds labels of several kinds ({', '.join(kinds)}), which have no order: "
             "turn all of them into text"
         ) from error
+
+
+def _refuse_other_length(labels: Array, n: int) -> None:
+    if len(labels) != n:
+        raise DataError(f"groups has {len(labels)} entries for {n} rows: give one for each row")
 
 
 def _missing(labels: Array) -> Bools:

@@ -11,14 +11,14 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from sklearn.model_selection import LeaveOneGroupOut, LeaveOneOut, check_cv
+from sklearn.model_selection import LeaveOneGroupOut, LeaveOneOut
 from sklearn.utils.validation import _num_samples
 
 from empirisk.risk.plans.dealing import deal, hold_out, latest, units_of
 from empirisk.risk.plans.fingerprints import data_key, digest
 from empirisk.risk.plans.groups import group_codes
 from empirisk.risk.plans.splits import folds_of_splits
-from empirisk.risk.plans.splitters import kind_of, split_by
+from empirisk.risk.plans.splitters import kind_of, split_by, splitter_of
 from empirisk.runtime.arrays import Array, Floats, Int32s, Ints
 from empirisk.runtime.errors import ParameterError, PlanError
 from empirisk.runtime.scalars import is_number
@@ -193,7 +193,7 @@ class Plan:
         n = _num_samples(X if y is None else y)
         key = data_key(X if y is None else y, sample_weight, groups)
         if isinstance(cv, Plan):
-            cv._refuse_other_data(n, key)
+            cv.refuse_other_data(n, key)
             return cv  # type: ignore[return-value]  # a plan of any class
         codes = group_codes(groups, n)
         each_alone = LeaveOneOut if codes is None else LeaveOneGroupOut
@@ -210,7 +210,7 @@ class Plan:
             raise PlanError("keep_copies_together needs cv to be a number of folds or None")
         splitter = cv
         if not isinstance(cv, Iterable) or isinstance(cv, str):
-            splitter = check_cv(cv, y, classifier=classifier)
+            splitter = splitter_of(cv, y, classifier)
         kind, seed = kind_of(splitter), getattr(splitter, "random_state", None)
         if hasattr(splitter, "split"):
             splitter = split_by(splitter, n, X, y, groups)
@@ -293,7 +293,7 @@ class Plan:
         kind = "kfold" if groups is None else "grouped"
         return cls(kind, n, 1, seed, fold, None, groups, key)
 
-    def _refuse_other_data(self, n: int, key: str) -> None:
+    def refuse_other_data(self, n: int, key: str) -> None:
         if n != self.n:
             raise PlanError(f"the plan is for {self.n} rows and the data have {n}")
         if key != self.data_key:

@@ -1,6 +1,6 @@
-"""Splits as a user gives them, checked: rows there are, two parts, and nothing in both."""
+"""Splits as a user gives them, checked: rows there are, each once, two parts, nothing in both."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -19,8 +19,7 @@ def folds_of_splits(
     folds: list[Int32s] = []
     trains: list[Ints] = []
     complement = True
-    for s, split in enumerate(splits):
-        train, test = checked_split(*_two_parts(split, s), n, s)
+    for s, (train, test) in enumerate(checked_splits(splits, n)):
         if groups is not None:
             _refuse_shared_group(train, test, groups, s)
         if not folds or (folds[-1][test] >= 0).any():
@@ -33,6 +32,24 @@ def folds_of_splits(
     return np.stack(folds), None if complement else tuple(trains)
 
 
+def checked_splits(splits: Iterable[Any], n: int) -> Iterator[tuple[Ints, Ints]]:
+    """The row numbers of both parts of each split of n rows, in order."""
+    for s, split in enumerate(splits):
+        train, test = (_in_order(part, n, s) for part in _two_parts(split, s))
+        for name, part in (("training", train), ("test", test)):
+            if not len(part):
+                raise PlanError(f"split {s} has an empty {name} part")
+        held_out = np.zeros(n, dtype=bool)
+        held_out[test] = True
+        both = train[held_out[train]]
+        if len(both):
+            raise PlanError(
+                f"split {s} has {len(both)} rows in its training and in its test part (row "
+                f"{both[0]} first): its risk would not be honest"
+            )
+        yield train, test
+
+
 def _two_parts(split: Any, s: int) -> tuple[Any, Any]:
     try:
         train, test = split
@@ -40,23 +57,6 @@ def _two_parts(split: Any, s: int) -> tuple[Any, Any]:
         raise PlanError(
             f"split {s} is {split!r:.60}; give a pair (train, test) of row numbers, or of masks"
         ) from None
-    return train, test
-
-
-def checked_split(train: Any, test: Any, n: int, s: int) -> tuple[Ints, Ints]:
-    """The row numbers of both parts of split s, in order."""
-    train, test = _in_order(train, n, s), _in_order(test, n, s)
-    for name, part in (("training", train), ("test", test)):
-        if not len(part):
-            raise PlanError(f"split {s} has an empty {name} part")
-    held_out = np.zeros(n, dtype=bool)
-    held_out[test] = True
-    both = train[held_out[train]]
-    if len(both):
-        raise PlanError(
-            f"split {s} has {len(both)} rows in its training and in its test part (row {both[0]} "
-            "first): its risk would not be honest"
-        )
     return train, test
 
 
@@ -75,7 +75,7 @@ def _refuse_shared_group(train: Ints, test: Ints, groups: Ints, s: int) -> None:
 
 
 def _in_order(part: Any, n: int, s: int) -> Ints:
-    """Row numbers or a mask, as row numbers in order, each of them once."""
+    """Row numbers or a mask, as row numbers in order."""
     part = np.asarray(part)
     if part.ndim != 1:
         raise PlanError(f"split {s} has a part of shape {part.shape}; give its rows as a list")
@@ -83,9 +83,28 @@ def _in_order(part: Any, n: int, s: int) -> Ints:
         if part.shape != (n,):
             raise PlanError(f"split {s}: a mask of shape {part.shape} for {n} rows")
         return np.flatnonzero(part)
-    rows = part.astype(np.int64, copy=False)
+    rows = _numbers(part, s)
     if not (rows[1:] > rows[:-1]).all():
-        rows = np.unique(rows)
+        rows = np.sort(rows)
+        again = rows[1:][rows[1:] == rows[:-1]]
+        if len(again):
+            raise PlanError(
+                f"split {s} names row {again[0]} more than once: give each row once, and what "
+                "counts several times a sample_weight; resamples are drawn by "
+                "risk.bootstrap_632plus"
+            )
     if len(rows) and (rows[0] < 0 or rows[-1] >= n):
         raise PlanError(f"split {s} names rows from {rows[0]} to {rows[-1]}; there are {n} rows")
     return rows
+
+
+def _numbers(part: Any, s: int) -> Ints:
+    if part.dtype.kind in "iu":
+        return part.astype(np.int64, copy=False)
+    try:
+        rows: Ints = part.astype(np.int64)
+        if (rows == part).all():
+            return rows
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise PlanError(f"split {s} names rows by {part[0]!r:.60}; give their numbers, or a mask")

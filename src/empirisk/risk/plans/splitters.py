@@ -1,10 +1,12 @@
 """What is known of scikit-learn's splitters: the kind decides which intervals are valid."""
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import TimeSeriesSplit
+from sklearn.model_selection import TimeSeriesSplit, check_cv
+
+from empirisk.runtime.errors import EmpiriskError, PlanError
 
 KINDS = {
     "KFold": "kfold",
@@ -33,11 +35,25 @@ def kind_of(cv: Any) -> str:
     return "time" if isinstance(cv, TimeSeriesSplit) else KINDS.get(type(cv).__name__, "given")
 
 
-def split_by(splitter: Any, n: int, X: Any, y: Any, groups: Any) -> Iterable[tuple[Any, Any]]:
+def splitter_of(cv: Any, y: Any, classifier: bool) -> Any:
+    """What scikit-learn makes of a number of folds; a splitter as it is."""
+    try:
+        return check_cv(cv, y, classifier=classifier)
+    except ValueError as error:
+        raise PlanError(f"cv is {cv!r:.60}: {error}") from error
+
+
+def split_by(splitter: Any, n: int, X: Any, y: Any, groups: Any) -> Iterator[tuple[Any, Any]]:
     """Its splits; the groups go to those that use them, and the others of scikit-learn would warn.
 
     Whether groups stay whole is seen from the splits.
     """
     name = type(splitter).__name__
     takes_groups = "Group" in name or name not in KINDS
-    return splitter.split(np.zeros((n, 1)) if X is None else X, y, groups if takes_groups else None)
+    rows = np.zeros((n, 1)) if X is None else X
+    try:
+        yield from splitter.split(rows, y, groups if takes_groups else None)
+    except ValueError as error:
+        if isinstance(error, EmpiriskError):
+            raise
+        raise PlanError(f"{name} cannot part these {n} rows: {error}") from error

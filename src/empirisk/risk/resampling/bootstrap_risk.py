@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from scipy import stats
-from sklearn.pipeline import Pipeline
 
 from empirisk.losses import Loss
 from empirisk.risk.estimate import RiskEstimate
@@ -90,8 +89,7 @@ def bootstrap_632plus(
     problem = Problem.of(estimator, X, y, loss=loss, sample_weight=sample_weight, groups=groups)
     if problem.target is None:
         raise DataError("the .632 bootstrap is for predictors, and the target y is None: give y")
-    if isinstance(estimator, Pipeline):
-        problem = problem.designed(estimator)
+    problem = problem.typed(estimator)
     resamples, unit, seeds = _plan(problem, n_resamples, random_state)
     training, no_information = _training_losses(estimator, problem, seeds, resamples.seed)
     left_out = leave_one_out_bootstrap(

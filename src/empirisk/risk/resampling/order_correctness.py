@@ -19,7 +19,7 @@ from empirisk.risk.foreign import share_out
 from empirisk.risk.intervals.interval import Interval, interval
 from empirisk.risk.intervals.loss_table import LossTable
 from empirisk.risk.measures.measure import Measure
-from empirisk.risk.plans.fingerprints import data_key
+from empirisk.risk.plans.fingerprints import data_key, digest
 from empirisk.risk.problem import Problem
 from empirisk.risk.resampling.leave_one_out_bootstrap import predict_left_out
 from empirisk.risk.resampling.row_counts import row_counts
@@ -156,11 +156,12 @@ def order_correctness(
     assert problem.classes is not None  # since the loss is for classes
     if n_resamples < 1:
         raise ParameterError(f"n_resamples is {n_resamples}; give 1 or more, such as 100")
-    counts = _votes(estimator, problem, spawn(random_state, n_resamples), n_jobs)
+    counts = _votes(estimator, problem.typed(estimator), spawn(random_state, n_resamples), n_jobs)
     voted = counts.sum(axis=1) > 0
     if not voted.any():
         raise DataError("every row was in every resample: give more n_resamples")
-    judge = Judge(problem, counts, voted, level, data_key(y, sample_weight, groups))
+    key = digest("resamples", data_key(y, sample_weight, groups), voted)
+    judge = Judge(problem, counts, voted, level, key)
     aggregate, single = judge.vote(), judge.one_model()
     correct = None
     if probability is not None:

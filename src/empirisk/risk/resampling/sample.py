@@ -54,14 +54,14 @@ class Sample:
         several = isinstance(data, tuple)
         parts = tuple(_part(part) for part in (data if several else (data,)))
         sizes = [_num_samples(part) for part in parts]
-        unit = None if groups is None else group_labels(groups)
+        weight = None if sample_weight is None else check_weights(sample_weight, sizes[0])
+        unit = None if groups is None else group_labels(groups, weight)
         if len({*sizes, *([] if unit is None else [len(unit)])}) != 1:
             raise DataError(
                 f"the data have {' and '.join(map(str, sizes))} rows"
                 + ("" if unit is None else f" and groups has {len(unit)}")
                 + "; all that is drawn together needs as many"
             )
-        weight = None if sample_weight is None else check_weights(sample_weight, sizes[0])
         if weight is not None and not (weight > 0).all():
             kept = np.flatnonzero(weight > 0)
             parts = tuple(_safe_indexing(part, kept) for part in parts)
