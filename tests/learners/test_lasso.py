@@ -208,7 +208,7 @@ def test_a_path_of_no_penalties_is_refused():
     X, y = np.arange(6.0).reshape(3, 2), np.arange(3.0)
     with pytest.raises(ParameterError, match="values is empty"):
         Lasso().path(X, y, values=[])
-    with pytest.raises(ParameterError, match="values is 0.5"):
+    with pytest.raises(ParameterError, match=r"values is 0\.5"):
         Lasso().path(X, y, values=0.5)
 
 
