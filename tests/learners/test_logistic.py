@@ -305,6 +305,7 @@ def test_a_warm_start_is_at_the_goal_at_once():
         ({"solver": "gradient", "l1_ratio": 1}, "smooth penalty"),
         ({"class_weight": {7: 2.0}}, "7"),
         ({"class_weight": "even"}, "class_weight is 'even'"),
+        ({"penalty": ["l1"]}, "penalty is"),
     ],
 )
 def test_bad_parameters_are_named(parameters, match):

@@ -179,6 +179,7 @@ class LogisticRegression(ClassWeightMixin, PathMixin, LinearClassifier):
         self, X: Floats, y: Ints, sample_weight: Floats, *, n_train: int
     ) -> Sequence[float]:
         """50 log steps, from all but constant probabilities to all but no penalty."""
+        check_accepted(self, ACCEPTED)
         if self.penalty is None:  # whatever C is
             return (checked_C(self.C),)
         weight = self._class_weighted(y, sample_weight, np.arange(y.max() + 1))
