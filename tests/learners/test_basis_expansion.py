@@ -310,6 +310,7 @@ def test_callables_that_fail_are_named(function, match):
         ({"degree": True}, "degree is True"),
         ({"basis": [np.sin], "degree": 2}, "only 1 callables"),
         ({"extrapolation": "zero"}, "extrapolation is 'zero'"),
+        ({"extrapolation": np.zeros(2)}, "extrapolation is"),
         ({"knots": [105.0]}, "knots were given"),
         ({"basis": "steps", "knots": [[105.0], [105.0]], "degree": 2}, "knots were given"),
         ({"basis": "steps", "knots": [105.0]}, "1 list.* for 2 feature"),

@@ -171,6 +171,7 @@ def test_the_picture_has_a_line_for_each_coefficient_that_moves():
         ({"l1_ratio": 1.5}, "l1_ratio"),
         ({"penalty_factor": [1.0, 2.0]}, "penalty_factor"),
         ({"penalty_factor": [-1.0] * 10}, "penalty_factor"),
+        ({"penalty_factor": "large"}, "penalty_factor"),
     ],
 )
 def test_parameters_that_make_no_sense_are_named(parameters, named):
@@ -207,6 +208,26 @@ def test_a_path_of_no_penalties_is_refused():
     X, y = np.arange(6.0).reshape(3, 2), np.arange(3.0)
     with pytest.raises(ParameterError, match="values is empty"):
         Lasso().path(X, y, values=[])
+    with pytest.raises(ParameterError, match=r"values is 0\.5"):
+        Lasso().path(X, y, values=0.5)
+
+
+@pytest.mark.parametrize("t", ["one", None, np.nan, -1.0])
+def test_a_constraint_that_is_no_number_is_named(t):
+    X, y = sample()
+    with pytest.raises(ParameterError, match="t is"):
+        Lasso().penalty_for_norm(X, y, t)
+    with pytest.raises(ParameterError, match="alpha is"):
+        Lasso().norm_for_penalty(X, y, "one")
+
+
+def test_a_penalty_that_rounding_loses_leaves_the_rank_as_degrees_of_freedom():
+    rng = np.random.default_rng(1)
+    columns = rng.normal(size=(5, 4)) * [1e3, 1e3, 1.0, 1.0]
+    X = np.repeat(columns, 5, axis=1)  # of 20 columns 4 are different
+    task = ElasticNet(1e-14, l1_ratio=0.0)._task(X, X[:, 0], np.ones(5))
+    freedom = task.degrees_of_freedom(1e-14, np.ones((1, 20)))
+    assert_allclose(freedom, 4, rtol=1e-6)  # what is shrunk of singular values from 1 on: 1e-14
 
 
 @pytest.mark.parametrize(

@@ -146,6 +146,17 @@ def test_tuned_chooses_c_and_a_class_may_miss_in_a_fold():
     assert np.isfinite(found.value)
 
 
+@pytest.mark.parametrize("l1_ratio", [0.0, 0.5, 1.0])
+def test_the_grid_is_that_of_the_classes_that_have_rows(l1_ratio):
+    X, learner = (
+        np.random.default_rng(0).normal(size=(30, 4)),
+        LogisticRegression(l1_ratio=l1_ratio),
+    )
+    code, weight = np.arange(30) % 3, np.ones(30)
+    grid = learner.axis_values(X, code, weight, n_train=30)
+    assert grid == learner.axis_values(X, 2 * code, weight, n_train=30)
+
+
 def test_the_strongest_default_penalty_leaves_no_coefficient():
     X, y = sample()
     lasso = LogisticRegression(l1_ratio=1.0)
@@ -294,6 +305,7 @@ def test_a_warm_start_is_at_the_goal_at_once():
         ({"solver": "gradient", "l1_ratio": 1}, "smooth penalty"),
         ({"class_weight": {7: 2.0}}, "7"),
         ({"class_weight": "even"}, "class_weight is 'even'"),
+        ({"penalty": ["l1"]}, "penalty is"),
     ],
 )
 def test_bad_parameters_are_named(parameters, match):

@@ -127,6 +127,13 @@ def test_partial_fit_goes_on_from_a_fit_and_knows_its_classes():
         MarginClassifier("exponential", eta0=1e6).partial_fit(X, y, classes=["a", "b", "c"])
 
 
+def test_after_more_rows_the_minimum_of_the_fit_is_no_longer_reached():
+    X, y = three_classes()
+    model = MarginClassifier("logit").fit(X, y)
+    assert model.converged_
+    assert not model.partial_fit(X[:10], y[:10]).converged_
+
+
 @pytest.mark.parametrize("penalty", ["l2", "l1"])
 @pytest.mark.parametrize("loss", [*NAMED, Logit()], ids=str)
 def test_a_saved_rule_says_the_same_and_goes_on_learning(loss, penalty, tmp_path):

@@ -271,6 +271,17 @@ def test_columns_of_all_sizes_and_constant_ones():
     assert_array_equal(model.coef_[4:], 0.0)
 
 
+@pytest.mark.parametrize("p", [1, 3])
+@pytest.mark.parametrize(
+    "learner", [LinearRegression(positive=True), Ridge(positive=True)], ids=str
+)
+def test_of_constant_columns_alone_only_the_mean_is_left(learner, p):
+    X, y = np.full((20, p), 2.0), np.arange(20.0)
+    fitted = learner.fit(X, y)
+    assert_array_equal(fitted.coef_, np.zeros(p))
+    assert fitted.intercept_ == y.mean()
+
+
 @pytest.mark.parametrize("layout", ["fortran", "strided", "read-only"])
 def test_layouts_do_not_matter(layout):
     X, y, _ = sample()

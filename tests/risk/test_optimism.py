@@ -8,10 +8,13 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn.linear_model as peers
 from numpy.testing import assert_allclose
+from sklearn.feature_selection import SelectFromModel, SelectKBest, f_regression
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeRegressor
 
@@ -19,6 +22,7 @@ import empirisk
 from empirisk import (
     Encoder,
     KernelRegressor,
+    Lasso,
     LinearDiscriminantAnalysis,
     LinearRegression,
     Ridge,
@@ -84,6 +88,25 @@ def test_neighbours_and_kernels_of_our_own_have_the_closed_form(learner):
     assert found.method == "closed form"
     trace = np.trace(hat_matrix(learner, X))
     assert_allclose(found.degrees_of_freedom, trace, rtol=1e-9)  # sums of 40 numbers
+
+
+@pytest.mark.parametrize(
+    "learner", [Lasso(0.1), Ridge(2.0), LinearRegression(positive=True)], ids=str
+)
+def test_steps_that_do_not_look_at_y_leave_the_closed_form(learner):
+    X, y = regression()
+    Z = StandardScaler().fit_transform(X)
+    piped = optimism(make_pipeline(StandardScaler(), "passthrough", learner), X, y)
+    assert piped.method == "closed form"
+    assert_allclose(piped.value, optimism(learner, Z, y).value, rtol=SUMMED)
+
+
+@pytest.mark.parametrize(
+    "looks", [SelectKBest(f_regression, k=2), SelectFromModel(peers.Lasso(0.1))]
+)
+def test_of_columns_that_were_chosen_by_y_no_closed_form_is_known(looks):
+    with pytest.raises(ParameterError, match="no closed form"):
+        optimism(make_pipeline(looks, Lasso(0.1)), *regression(), method="closed_form")
 
 
 def test_the_bootstrap_agrees_with_the_closed_form():

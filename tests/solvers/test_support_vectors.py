@@ -8,6 +8,7 @@ from scipy.optimize import linprog, minimize
 from empirisk.runtime.deadlines import deadline
 from empirisk.runtime.errors import DeadlineError
 from empirisk.solvers import sparse_support_vectors
+from empirisk.solvers.dual_coordinate import LEAST_TOLERANCE, DualAscent
 from empirisk.solvers.margin_rows import MarginRows
 from empirisk.solvers.sparse_support_vectors import SparseSupportVectors
 from empirisk.solvers.support_vectors import OPTIMAL, SupportVectors
@@ -211,3 +212,14 @@ def test_too_few_steps_and_the_clock(penalty):
     assert "gap" in arrival.reason
     with deadline(0), pytest.raises(DeadlineError):
         MACHINES[penalty](rows, sign, 1000).at(1e-4)
+
+
+def test_sweeps_end_although_a_row_of_zeros_is_never_beyond_the_margin():
+    rows, sign = problem(40, 3, fit_intercept=False)
+    rows.X[:2] = 0.0
+    ascent = DualAscent(rows, sign, 0.1, None)
+    while ascent.run(1000):
+        pass
+    assert ascent.tolerance < LEAST_TOLERANCE
+    exact = SupportVectors(rows, sign, 1000).at(0.1).point
+    assert_allclose(ascent.point, exact, rtol=0, atol=1e-6)  # a hundred tolerances of the sweeps

@@ -46,8 +46,10 @@ def dual_sweep(X, sign, upper, square, kappa, alpha, b, active, m, high, low, se
                 continue
             inward = max(pull, 0.0)
         highest, lowest = max(highest, inward), min(lowest, inward)
-        if inward != 0.0 and square[i] > 0.0:
-            new = min(max(alpha[i] - pull / square[i], 0.0), upper[i])
+        if inward != 0.0:
+            new = upper[i]  # of zeros, without an intercept: no b brings them to the margin
+            if square[i] > 0.0:
+                new = min(max(alpha[i] - pull / square[i], 0.0), upper[i])
             move = (new - alpha[i]) * sign[i]
             alpha[i] = new
             for c in range(p):

@@ -33,7 +33,8 @@ def check_basis(basis: Any, extrapolation: Any) -> None:
         raise ParameterError(
             f"basis is {basis!r}; give one of {list(OUTSIDE)}, or a list of callables, not empty"
         )
-    if extrapolation not in (None, *get_args(Extrapolation)):
+    known = isinstance(extrapolation, str) and extrapolation in get_args(Extrapolation)
+    if not (extrapolation is None or known):
         raise ParameterError(
             f"extrapolation is {extrapolation!r}; give one of {get_args(Extrapolation)}"
         )

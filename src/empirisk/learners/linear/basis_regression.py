@@ -164,6 +164,7 @@ class BasisRegression(PathMixin, MultiOutputMixin, RegressorMixin, BaseEstimator
         Of many features, a degree also ends it that makes more than 1,000 functions, or a design
         of more than 400 MB: such degrees must be asked for.
         """
+        check_accepted(self, {"interactions": FLAG})
         check_basis(self.basis, self.extrapolation)
         if not isinstance(self.basis, str):
             return range(1, len(self.basis) + 1)

@@ -18,6 +18,7 @@ from empirisk.learners.linear.lasso_path import SparsePath
 from empirisk.learners.linear.ridge import Ridge
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.scalars import is_number
 from empirisk.runtime.validation import check_fit
 
 if TYPE_CHECKING:
@@ -54,7 +55,12 @@ def norm_for_penalty(
     (0.4, 0.5)
     """
     data = check_fit(clone(learner), X, y, sample_weight)  # a fitted one keeps its columns
-    alphas = np.asarray(alpha, dtype=float)
+    try:
+        alphas = np.asarray(alpha, dtype=float)
+    except (TypeError, ValueError):
+        raise ParameterError(
+            f"alpha is {alpha!r:.80}; give a number, or an array of them"
+        ) from None
     norms = _norms(learner, data.X, data.y, data.sample_weight, alphas.ravel())
     return norms.reshape(alphas.shape) if alphas.ndim else float(norms[0])
 
@@ -81,7 +87,7 @@ def penalty_for_norm(
     float
     """
     comes_to_0 = not isinstance(learner, Ridge) and learner.l1_ratio > 0
-    if not (t > 0 or (t == 0 and comes_to_0)):
+    if not (is_number(t) and (t > 0 or (t == 0 and comes_to_0))):
         raise ParameterError(
             f"t is {t!r}; give a number > 0: only a penalty on absolute values comes down to 0"
         )

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cholesky, orth, svdvals
+from scipy.linalg import LinAlgError, cholesky, eigh, orth, svdvals
 from scipy.linalg.lapack import dtrtri
 
 from empirisk.data.blocks import Blocks, Rows
@@ -214,8 +214,20 @@ class Task:
                 return _trace_by_rows(self.data.columns[active].T, ridge)
             else:
                 gram = self.data.columns[active] @ self.data.columns[active].T
-            inverse, _ = dtrtri(cholesky(gram + np.diag(ridge), check_finite=False))
+            try:
+                factor = cholesky(gram + np.diag(ridge), check_finite=False)
+            except LinAlgError:  # the penalty is lost in rounding beside columns that depend
+                return _trace_by_rows(_root(gram), ridge)
+            inverse, _ = dtrtri(factor)
         return float(len(active) - ((inverse**2).sum(axis=1) * ridge).sum())
+
+
+def _root(gram: Floats) -> Floats:
+    """Z with Z'Z = gram, of columns that are not zero, without what is rounding error."""
+    length = np.sqrt(np.diagonal(gram))
+    square, vectors = eigh(gram / length / length[:, np.newaxis], check_finite=False)
+    square[square <= len(gram) * ROUNDING * square[-1]] = 0.0
+    return np.sqrt(square)[:, np.newaxis] * vectors.T * length
 
 
 def _trace_by_rows(Z: Floats, ridge: Floats) -> float:

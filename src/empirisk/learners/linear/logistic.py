@@ -179,12 +179,13 @@ class LogisticRegression(ClassWeightMixin, PathMixin, LinearClassifier):
         self, X: Floats, y: Ints, sample_weight: Floats, *, n_train: int
     ) -> Sequence[float]:
         """50 log steps, from all but constant probabilities to all but no penalty."""
+        check_accepted(self, ACCEPTED)
         if self.penalty is None:  # whatever C is
             return (checked_C(self.C),)
-        n_classes = int(y.max()) + 1
-        weight = self._class_weighted(y, sample_weight, np.arange(n_classes))
+        weight = self._class_weighted(y, sample_weight, np.arange(y.max() + 1))
+        present, codes = np.unique(y, return_inverse=True)  # others are held out, all their rows
         ratio = effective_ratio(self)
-        return grid_of_C(Rows(X, y, weight), n_classes, bool(self.fit_intercept), ratio)
+        return grid_of_C(Rows(X, codes, weight), len(present), bool(self.fit_intercept), ratio)
 
     def fit_path(
         self, X: Floats, y: Ints, sample_weight: Floats, values: Sequence[Any], *, n_classes: int

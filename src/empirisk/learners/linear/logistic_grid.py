@@ -26,7 +26,7 @@ def grid_of_C(rows: Rows, n_classes: int, fit_intercept: bool, l1_ratio: float) 
     )
     loss, scale, weight = problem.loss, float(problem.scales.X[0]), problem.scales.weight
     with np.errstate(over="ignore", under="ignore", divide="ignore"):
-        if l1_ratio > 0:
+        if l1_ratio > 0 and n_classes > 1:  # of one class nothing is learned: it is refused later
             _, gradient = loss.value_and_gradient(problem.start())
             steepest = float(np.abs(gradient[problem.penalty(1.0).on > 0]).max())
             strongest = steepest / max(l1_ratio, 1e-3) * (scale * weight)

@@ -52,13 +52,14 @@ class LogisticPath:
     ) -> None:
         self.learner, self.values, self.n_classes = learner, values, n_classes
         self.classes = np.arange(n_classes) if classes is None else classes
+        ratio = effective_ratio(learner)
         warn_of_penalty(learner)
         strengths = [effective_C(learner, value) for value in values]
         self.problem = LogisticProblem(
             rows,
             n_classes,
             fit_intercept=learner.fit_intercept,
-            l1_ratio=effective_ratio(learner),
+            l1_ratio=ratio,
             penalised=not all(np.isinf(strengths)),
             n_jobs=learner.n_jobs,
             solver=learner._smooth_solver,

@@ -31,7 +31,8 @@ def effective_C(learner: Any, C: Any) -> float:
 def effective_ratio(learner: Any) -> float:
     """The share of the L1 penalty."""
     penalty, ratio = learner.penalty, learner.l1_ratio
-    if not (penalty is None or penalty in (NOT_GIVEN, *RATIO, "elasticnet")):
+    known = (NOT_GIVEN, *RATIO, "elasticnet")
+    if not (penalty is None or (isinstance(penalty, str) and penalty in known)):
         raise ParameterError(
             f"penalty is {penalty!r}; it must be one of ('l1', 'l2', 'elasticnet', None): better, "
             "leave it out and give l1_ratio"

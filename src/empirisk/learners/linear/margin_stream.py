@@ -89,7 +89,6 @@ def _begin(learner: Any, classes: Array, p: int) -> None:
     learner._offset, learner._centre = np.zeros(rules), np.zeros(p)
     learner._rows_seen, learner._steps = 0, 0
     learner._unit = learner._square = None
-    learner.converged_ = False
     learner.n_iter_ = 0
 
 
@@ -134,6 +133,7 @@ def _descend(learner: Any, X: Floats, code: Ints, weight: Floats) -> Any:
     learner._offset = b[:, -1].copy()
     learner.intercept_ = b[:, -1].copy()
     learner._fitted_loss = learner.loss
+    learner.converged_ = False  # of the rows seen now
     learner._steps += -(-len(X) // BATCH)
     learner.n_iter_ = learner._steps
     return learner

@@ -58,6 +58,8 @@ class Triangle:
 def sums_tell(gram: Floats, ridge: Floats) -> bool:
     """Whether sums of products, with the ridge, have a condition number that leaves digits."""
     varying = np.flatnonzero(np.diagonal(gram) > 0)
+    if not len(varying):  # only constant columns: all coefficients are zero
+        return True
     matrix = gram[np.ix_(varying, varying)] + np.diag(ridge[varying])
     condition = solve_each(matrix[np.newaxis], np.ones((1, len(varying), 1)))[1]
     return bool(condition[0] <= MOST_SQUARED)

@@ -106,6 +106,8 @@ class SparseRule(LinearRule):
         data = check_fit(door, X, y, sample_weight, multi_output=True)
         task = self._task(data.X, data.y, data.sample_weight)
         values = self._grid(task) if values is None else values
+        if np.ndim(values) == 0:
+            raise ParameterError(f"values is {values!r:.80}; give a list of penalties")
         if len(values) == 0:
             raise ParameterError("values is empty; give penalties, or None for the default ones")
         return self._path(task, values, flat=data.y.ndim == 1)
@@ -221,11 +223,14 @@ class SparseRule(LinearRule):
     def _factors(self, p: int) -> Floats:
         if self.penalty_factor is None:
             return np.ones(p)
-        factors = np.asarray(self.penalty_factor, dtype=float)
+        try:
+            factors = np.asarray(self.penalty_factor, dtype=float)
+        except (TypeError, ValueError):  # words, or lists of different lengths
+            factors = np.empty(0)
         if factors.shape != (p,) or not ((factors >= 0) & np.isfinite(factors)).all():
             raise ParameterError(
-                f"penalty_factor has shape {factors.shape}; wanted {p} finite numbers >= 0, one "
-                "for each column of X"
+                f"penalty_factor is {self.penalty_factor!r:.80}; wanted {p} finite numbers >= 0, "
+                "one for each column of X"
             )
         return factors
 

@@ -6,6 +6,8 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
@@ -16,7 +18,7 @@ from empirisk.risk.foreign import fit_foreign
 from empirisk.risk.learner import declared_axis, learner_of
 from empirisk.risk.out_of_fold import current_value
 from empirisk.risk.problem import Problem
-from empirisk.risk.rungs import fit_all_values
+from empirisk.risk.rungs import fit_all_values, fit_steps
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.streams import generator
@@ -194,4 +196,26 @@ def _fits_means(estimator: Any, problem: Problem) -> bool:
     if as_loss(getattr(learner_of(estimator), "loss", "squared")).name != "squared":
         return False
     steps = [step for _, step in estimator.steps[:-1]] if isinstance(estimator, Pipeline) else []
-    return all(isinstance(step, Encoder) for step in steps) or adds_up(estimator, problem)
+    if all(isinstance(step, Encoder) for step in steps):
+        return True
+    asked = any(isinstance(s, BaseEstimator) and get_tags(s).target_tags.required for s in steps)
+    return not asked and _hand_on_the_same(estimator, problem)
+
+
+def _hand_on_the_same(estimator: Any, problem: Problem) -> bool:
+    """Whether X behind the steps before the learner is the same for some y, those given included.
+
+    Then the learner's degrees of freedom, which take its columns as given, are those of it all.
+    """
+
+    def behind(y: Floats) -> Array:
+        X = fit_steps(estimator, replace(problem, y=y, target=y), 0)[1]
+        return np.asarray(X.toarray() if issparse(X) else X)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # these outcomes are not the user's
+        try:
+            first, *others = (behind(y) for y in _outcomes(problem))
+            return all(np.array_equal(first, other) for other in others)
+        except (ValueError, TypeError, ArithmeticError):  # a step takes other numbers: counts, say
+            return False
