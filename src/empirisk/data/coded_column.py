@@ -65,13 +65,13 @@ class CodedColumn:
                 numbers = places_of_integers(column.numbers, self.values)  # type: ignore[arg-type]  # an array, of numbers
                 places = np.where(np.isfinite(places), numbers, places)
             return places if column.missing is None else np.where(column.missing, np.nan, places)
-        column = self._as_levels(column)
+        column = self.as_levels(column)
         known = {level: float(code) for code, level in enumerate(self.values)}
         self._refuse_other_types(column, known)
         place = [known.get(level, unseen) for level in column.levels]  # type: ignore[union-attr]  # a category has levels
         return np.array([*place, np.nan])[column.codes]
 
-    def _as_levels(self, column: RawColumn) -> RawColumn:
+    def as_levels(self, column: RawColumn) -> RawColumn:
         """As a category; integers beyond 2^53 and truth values in words where training had these.
 
         A column of a file holds truth values where no other word is beside them.
@@ -80,8 +80,9 @@ class CodedColumn:
         levels = as_category(column, True)
         if not (large or column.truths) or not all(isinstance(each, str) for each in self.values):
             return levels
-        spelled = {TRUTHS.get(word.lower()): word for word in self.values} if column.truths else {}
-        return replace(levels, levels=[spelled.get(x, str(x)) for x in levels.levels or []])
+        truths = {False: "false", True: "true"} | {TRUTHS.get(w.lower()): w for w in self.values}
+        words = [truths[x] if column.truths else str(x) for x in levels.levels or []]
+        return replace(levels, levels=words)
 
     def _refuse_other_types(self, column: RawColumn, known: dict[Any, float]) -> None:
         """Levels may be new; all of another type than in training, they would mean nothing."""
