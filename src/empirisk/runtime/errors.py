@@ -87,8 +87,8 @@ class PlanError(EmpiriskError, ValueError):
     >>> risk.cross_validate(Ridge(), [[1.0], [2.0], [3.0]], [1.0, 2.0, 3.0], cv=[split])
     Traceback (most recent call last):
     ...
-    empirisk.runtime.errors.PlanError: split 0 has 1 rows in its training and in its test part (row 1
-    first): its risk would not be honest
+    empirisk.runtime.errors.PlanError: split 0 has 1 rows in its training and in its test part
+    (row 1 first): its risk would not be honest
     """
 
 
