@@ -13,6 +13,7 @@ from empirisk import (
     BaggingClassifier,
     DecisionTreeClassifier,
     Encoder,
+    HistGradientBoostingClassifier,
     NaiveBayes,
     Ridge,
     Tuned,
@@ -65,6 +66,11 @@ WAYS = {
         risk.bootstrap_632plus(NaiveBayes(), X, y, n_resamples=20, random_state=0).value
     ),
     "learning curve": lambda X, y: risk.learning_curve(NaiveBayes(), X, y, random_state=0).risk,
+    "early stopping": lambda X, y: (
+        HistGradientBoostingClassifier(max_iter=5, early_stopping=True, random_state=0)
+        .fit(X, y)
+        .predict_proba(X)
+    ),
     "bag": lambda X, y: (
         BaggingClassifier(NaiveBayes(), n_estimators=5, random_state=0).fit(X, y).predict_proba(X)
     ),

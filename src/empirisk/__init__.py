@@ -102,6 +102,7 @@ _HOME = {
 _ROOMS = {
     "charts": "empirisk.charts",
     "datasets": "empirisk.data.datasets",
+    "errors": "empirisk.runtime.errors",
     "losses": "empirisk.losses",
     "risk": "empirisk.risk",
     "solvers": "empirisk.solvers",

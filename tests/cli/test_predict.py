@@ -189,3 +189,13 @@ def test_an_interrupted_output_leaves_the_old_file(fitted, tmp_path, monkeypatch
     assert result.exit_code == 130
     assert [p.name for p in tmp_path.iterdir()] == ["p.csv"]
     assert output.read_text() == "old"
+
+
+def test_predictions_overwrite_neither_the_data_nor_the_model(fitted, tmp_path):
+    model, data = fitted / "auto_mpg.empirisk", tmp_path / "cars.csv"
+    data.write_bytes(datasets.path("auto_mpg").read_bytes())
+    before = model.read_bytes(), data.read_bytes()
+    (tmp_path / "link.csv").symlink_to(data)
+    for output, what in ((data, "data"), (tmp_path / "link.csv", "data"), (model, "model")):
+        assert f"would overwrite the {what}" in refused("predict", model, data, "-o", output)
+    assert (model.read_bytes(), data.read_bytes()) == before

@@ -103,6 +103,11 @@ GOOD = [
     Good("line feed in a name", '"a\nb",c\n1,2\n', {"a\nb": numbers(1), "c": numbers(2)}),
     Good("blanks around names", " a ,b \n1,2\n3,4\n", AB),
     Good("a name is blank", "a, ,c\n1,2,3\n", {"a": numbers(1), "x1": numbers(2), "c": numbers(3)}),
+    Good(
+        "the index of a frame whose columns are called as those without a name",
+        ",x0,x1\n0,5,6\n1,7,8\n",
+        {"x0_": numbers(0, 1), "x0": numbers(5, 7), "x1": numbers(6, 8)},
+    ),
     Good("byte-order mark", b"\xef\xbb\xbfa,b\n1,2\n3,4\n", AB),
     Good("UTF-16", "ä,b\n1,2\n".encode("utf-16"), {"ä": numbers(1), "b": numbers(2)}),
     Good(

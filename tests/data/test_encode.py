@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
@@ -30,6 +31,7 @@ from empirisk import (
 from empirisk.data.blocks import ROWS_PER_BLOCK
 from empirisk.data.encode import Encoder, FoldDesign
 from empirisk.data.moments import Moments
+from empirisk.data.read import read_table
 from empirisk.data.table import Table
 from empirisk.runtime.errors import DataError, RankWarning
 from tolerances import LAST_BITS, SOLVED, SUMMED
@@ -115,6 +117,26 @@ def test_what_is_missing_only_later_is_the_mean():
     weighted = Encoder(standardize=False).fit(frame, sample_weight=weight)
     expected = np.average(frame["size"], weights=weight)
     assert_allclose(weighted.transform(later)[0, 0], expected, rtol=SUMMED)
+
+
+def test_truth_values_are_the_levels_that_training_spelled_beside_other_words(tmp_path):
+    for yes, no in (("TRUE", "FALSE"), ("true", "false"), ("yes", "no"), ("Yes", "No")):
+        path = tmp_path / "rows.csv"
+        path.write_text("\n".join(["answer", *[yes, no, "unknown"] * 4]))
+        encoder = Encoder(min_frequency=1).fit(read_table(path))
+        for words in ([yes, no, yes], [no], [yes]):
+            path.write_text("\n".join(["answer", *words]))
+            assert read_table(path).kinds == {"answer": "boolean"}
+            expected = encoder.transform({"answer": words})
+            assert_array_equal(encoder.transform(read_table(path)), expected)
+
+
+def test_a_column_without_values_is_missing_whatever_it_was_in_training():
+    train = {"d": pd.to_datetime(["2024-01-31", "2024-05-01"] * 4), "b": [True, False] * 4}
+    encoder = Encoder().fit(Table.of(train))
+    nothing = encoder.transform(Table.of({"d": [None], "b": [None]}))
+    missing = {"d": pd.to_datetime([None]), "b": pa.array([None], pa.bool_())}
+    assert_array_equal(nothing, encoder.transform(Table.of(missing)))
 
 
 @pytest.mark.filterwarnings("ignore::empirisk.runtime.errors.RankWarning")  # it is constant

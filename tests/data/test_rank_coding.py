@@ -193,6 +193,16 @@ def test_a_level_that_was_never_seen_has_no_place():
     assert_array_equal(places_of(new, coding.columns)[:, 0], [np.nan, 1, np.nan])
 
 
+def test_truth_values_are_the_levels_that_training_spelled_beside_other_words():
+    for yes, no in (("TRUE", "FALSE"), ("Yes", "No")):
+        train = coded(Table.of({"answer": [yes, no, "unknown"] * 4}))
+        for truths in ([True, False, None], [False]):
+            words = [None if each is None else yes if each else no for each in truths]
+            found = places_of(Table.of({"answer": truths}), train.columns)
+            assert_array_equal(found, places_of(Table.of({"answer": words}), train.columns))
+            assert not np.isnan(found[0, 0])
+
+
 def test_numbers_can_be_asked_to_be_categories():
     X = np.array([[3.0, 1], [np.nan, 2], [7, 3], [3, 4]])
     coding = coded(X, [True, False])

@@ -3,6 +3,7 @@
 import bz2
 import csv
 import gzip
+import os
 import subprocess
 import sys
 
@@ -180,6 +181,15 @@ def test_paths_that_lead_nowhere_are_refused(path, message, tmp_path, monkeypatc
     monkeypatch.chdir(tmp_path)
     with pytest.raises(DataError, match=message):
         read_table(path)
+
+
+def test_a_pipe_is_refused_before_its_beginning_is_lost():
+    reads, writes = os.pipe()
+    os.write(writes, b"a,b\n1,2\n3,4\n")
+    os.close(writes)
+    with pytest.raises(DataError, match="is a pipe or a device"):
+        read_table(f"/dev/fd/{reads}")
+    os.close(reads)
 
 
 @pytest.mark.parametrize(

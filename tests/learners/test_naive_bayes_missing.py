@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from empirisk import NaiveBayes, risk
+from empirisk import NaiveBayes, Table, risk
 from empirisk.runtime.errors import DataError
 from naive_bayes_twin import ASKED, mixed_table
 
@@ -112,3 +112,17 @@ def test_of_a_column_without_cells_nothing_is_known_and_nothing_drawn(distributi
     assert np.isnan(rows[:, 1]).all()
     if parameter is not None:
         assert np.isnan(model.parameters(1)[parameter]).all()
+
+
+def test_truth_values_that_come_later_are_the_levels_that_were_spelled_before():
+    y = np.arange(12) % 2
+    for yes, no in (("TRUE", "FALSE"), ("Yes", "No")):
+        first = Table.of({"answer": [yes, no, "unknown"] * 4})
+        later = {"answer": [True, False, True, True] * 3}
+        spelled = {"answer": [yes if each else no for each in later["answer"]]}
+        one, other = (
+            NaiveBayes().partial_fit(first, y, classes=[0, 1]).partial_fit(Table.of(more), y)
+            for more in (later, spelled)
+        )
+        assert_array_equal(one.predict_proba(first), other.predict_proba(first))
+        assert one.columns_[0].values == other.columns_[0].values

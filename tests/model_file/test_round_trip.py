@@ -149,6 +149,15 @@ def test_labels_of_all_kinds_come_back(labels, dtype, tmp_path):
     assert_array_equal(again.predict(X), fitted.predict(X), strict=True)
 
 
+def test_the_words_of_an_array_may_be_labels_among_objects(tmp_path):
+    X, _ = sample(Ridge())
+    words = np.array(["x", "yyy"])  # as target_names of scikit-learn; each of them is an np.str_
+    y = np.array([words[int(above)] for above in X[:, 0] > 0], dtype=object)
+    fitted = LinearDiscriminantAnalysis().fit(X, y)
+    again = there_and_back(fitted, tmp_path / "model")
+    assert again.predict(X).tolist() == fitted.predict(X).tolist()
+
+
 def test_several_outputs_come_back(tmp_path):
     X, y = sample(Ridge())
     for model in (Baseline(), LinearRegression(), Ridge()):

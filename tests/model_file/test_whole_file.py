@@ -170,6 +170,11 @@ def test_a_pipe_is_not_replaced_by_a_file(tmp_path):
     with pytest.raises(ParameterError, match="is not a file"):
         save(Ridge(), tmp_path / "pipe")
     assert (tmp_path / "pipe").is_fifo()
+    reads, writes = os.pipe()
+    with pytest.raises(ParameterError, match=r"/dev/fd/.* is not a file"):
+        save(Ridge(), f"/dev/fd/{writes}")
+    os.close(reads)
+    os.close(writes)
 
 
 def test_paths_may_be_strings_and_relative(tmp_path, monkeypatch):

@@ -206,3 +206,11 @@ def test_a_tuned_line_shows_its_coefficients():
     text = " ".join(read(report_page(chosen)).text)
     model = text[text.index("Coefficients, largest first") :]
     assert model.index("x1") < model.index("x2")
+
+
+def test_candidates_may_be_named_by_numbers():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    chosen = select({1: Ridge(), 2: LinearRegression()}, X, X[:, 0], cv=3, random_state=0)
+    page = report_page(chosen)
+    assert "<h3>1</h3>" in page
+    assert "<td>2</td>" in page

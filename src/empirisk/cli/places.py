@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from errno import EACCES, ENOTDIR
 from pathlib import Path
@@ -27,12 +28,17 @@ class Places:
         name = safe_stem(file)
         found = cls(place / f"{name}.empirisk", place / f"{name}.html")
         for path in (found.model, found.report):
-            if os.path.realpath(path) == os.path.realpath(file):
-                raise ParameterError(f"{path} would overwrite the data: give another --output")
+            refuse_overwriting(path, "the data", [file])
         return found
 
     def make_folder(self) -> None:
         self.model.parent.mkdir(parents=True, exist_ok=True)
+
+
+def refuse_overwriting(path: str | Path, what: str, files: Sequence[str]) -> None:
+    """Complain of an output that has the name of something that is read."""
+    if os.path.realpath(path) in map(os.path.realpath, files):
+        raise ParameterError(f"{path} would overwrite {what}: give another --output")
 
 
 def safe_stem(file: str) -> str:

@@ -10,10 +10,12 @@ import numpy as np
 import typer
 
 from empirisk.cli.levels import unknown_levels
+from empirisk.cli.places import refuse_overwriting
 from empirisk.cli.reading import Reading
 from empirisk.cli.screen import plain
 from empirisk.cli.target import spelled
 from empirisk.data.column import Kind
+from empirisk.data.opening import find_files
 from empirisk.data.table import Table
 from empirisk.model_file.load import ModelFile, read_model_file
 from empirisk.runtime.errors import DataError, ParameterError
@@ -26,6 +28,9 @@ def predict_file(
     model: str, file: str, reading: Reading, *, output: str | None, probabilities: bool
 ) -> None:
     """Predict each row of the file; everything but the predictions goes to standard error."""
+    if output is not None:
+        refuse_overwriting(output, "the model", [model])
+        refuse_overwriting(output, "the data", find_files(file))
     found = read_model_file(model)
     columns = _columns(found, model)
     if probabilities and not hasattr(found.model, "predict_proba"):

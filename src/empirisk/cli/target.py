@@ -16,8 +16,8 @@ from empirisk.runtime.errors import DataError
 Task = Literal["regression", "classification"]
 
 IF_NUMBERS = (
-    "if they are numbers, say --decimal , where commas precede decimals, and --missing WORD for a "
-    "word that means missing"
+    "if they are numbers, say --decimal , where commas precede decimals, --missing WORD for a word "
+    "that means missing, and write thousands without a sign between them"
 )
 
 FEWEST = 8  # rows: a quarter is kept for the test, and the others are dealt to folds

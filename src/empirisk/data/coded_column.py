@@ -9,6 +9,7 @@ import numpy as np
 from empirisk.compiled.ranking import integer_range, rank_integers, rank_ordered
 from empirisk.data.large_integers import beyond_float64, places_of_integers
 from empirisk.data.raw_columns import Calendar, RawColumn, as_category, as_numbers, raw_columns
+from empirisk.data.spelling import TRUTHS
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.complaints import first_row
 from empirisk.runtime.errors import DataError
@@ -64,19 +65,24 @@ class CodedColumn:
                 numbers = places_of_integers(column.numbers, self.values)  # type: ignore[arg-type]  # an array, of numbers
                 places = np.where(np.isfinite(places), numbers, places)
             return places if column.missing is None else np.where(column.missing, np.nan, places)
-        column = self._as_levels(column)
+        column = self.as_levels(column)
         known = {level: float(code) for code, level in enumerate(self.values)}
         self._refuse_other_types(column, known)
         place = [known.get(level, unseen) for level in column.levels]  # type: ignore[union-attr]  # a category has levels
         return np.array([*place, np.nan])[column.codes]
 
-    def _as_levels(self, column: RawColumn) -> RawColumn:
-        """As a category; integers beyond 2^53 in words where a table had them so in training."""
+    def as_levels(self, column: RawColumn) -> RawColumn:
+        """As a category; integers beyond 2^53 and truth values in words where training had these.
+
+        A column of a file holds truth values where no other word is beside them.
+        """
         large = column.numbers is not None and beyond_float64(column.numbers)
-        column = as_category(column, True)
-        if large and all(isinstance(level, str) for level in self.values):
-            return replace(column, levels=list(map(str, column.levels or [])))
-        return column
+        levels = as_category(column, True)
+        if not (large or column.truths) or not all(isinstance(each, str) for each in self.values):
+            return levels
+        truths = {False: "false", True: "true"} | {TRUTHS.get(w.lower()): w for w in self.values}
+        words = [truths[x] if column.truths else str(x) for x in levels.levels or []]
+        return replace(levels, levels=words)
 
     def _refuse_other_types(self, column: RawColumn, known: dict[Any, float]) -> None:
         """Levels may be new; all of another type than in training, they would mean nothing."""

@@ -36,14 +36,15 @@ def _number_of_values(column: Column) -> int:
 
 def _examples(column: Column) -> list[str]:
     """The first few different values, shortened."""
-    found = _python_values(pc.drop_null(pc.unique(column.arrow.slice(0, 1000))))
+    found = python_values(pc.drop_null(pc.unique(column.arrow.slice(0, 1000))))
     shown = [f"{each:.6g}" if isinstance(each, float) else str(each) for each in found]
     shown = [text for text in shown if text != "nan"][:EXAMPLES]
     return [text if len(text) <= LONGEST else text[: LONGEST - 3] + "..." for text in shown]
 
 
-def _python_values(values: Any) -> list[Any]:
+def python_values(values: Any) -> list[Any]:
+    """The values of an array as Python has them, as words the times that Python has not."""
     try:
         return values.to_pylist()
-    except (ValueError, OverflowError):  # times that Python has not: nanoseconds, the year 10000
+    except (ValueError, OverflowError):  # nanoseconds, the year 10000
         return values.cast(pa.string()).to_pylist()

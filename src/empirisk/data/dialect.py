@@ -237,8 +237,11 @@ def _names(first: Record, path: str, given: Given, skipped: str) -> tuple[str, .
         if len(names) != len(first):
             raise ParameterError(f"there are {len(names)} names for {len(first)} fields in {path}")
     else:
-        defaults = default_names(len(first))
-        names = [field.strip() or name for field, name in zip(first, defaults, strict=True)]
+        taken = {field.strip() for field in first}
+        names = [
+            field.strip() or _free(name, taken)
+            for field, name in zip(first, default_names(len(first)), strict=True)
+        ]
     places: dict[str, int] = {}
     for j, name in enumerate(names):
         if name in places:
@@ -253,3 +256,10 @@ def _names(first: Record, path: str, given: Given, skipped: str) -> tuple[str, .
             )
         places[name] = j
     return tuple(names)
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """A name for a column without one, longer where another column of the file has it."""
+    while name in taken:
+        name += "_"
+    return name

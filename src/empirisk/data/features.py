@@ -15,6 +15,7 @@ from empirisk.data.column import Column
 from empirisk.data.moments import Moments
 from empirisk.data.raw_columns import date_in_words
 from empirisk.data.scaling import power_of_two
+from empirisk.data.spelling import TRUTHS
 from empirisk.data.table import Table
 from empirisk.data.table_blocks import Weighted
 from empirisk.runtime.arrays import Array, Floats, Ints
@@ -135,6 +136,10 @@ class Category:
         """The column of Z for each row: its level, missing, or never seen."""
         labels, codes = labelled(column, self.part)
         known = {level: j for j, level in enumerate(self.levels)}
+        if column.kind == "category" and column.levels.dtype == bool:
+            # Training had other words beside these; how they were spelled here is lost.
+            spelled = {str(TRUTHS.get(level.lower())): j for level, j in known.items()}
+            known = spelled | known
         place = [known.get(label, len(self.levels) + 1) for label in labels]
         return np.array([*place, len(self.levels)], dtype=np.int64)[codes]
 

@@ -230,6 +230,9 @@ def _converted(column: Column, kind: Kind, start: int) -> Column:
         return Column(name, kind, pa.chunked_array([pa.array(column.numbers(), from_pandas=True)]))
     if kind == "boolean" and column.kind == "number":
         return Column(name, kind, _as_boolean(column, start))
+    if column.missing.all():  # of a file, a column without any value counts as numbers
+        nothing = pa.nulls(len(array), pa.bool_() if kind == "boolean" else pa.date32())
+        return Column(name, kind, pa.chunked_array([nothing]))
     raise DataError(f"column {name!r} is a {column.kind} and cannot be read as a {kind}")
 
 

@@ -62,8 +62,13 @@ def find_files(path: Any) -> list[str]:
         )
     if os.path.isdir(name):
         raise DataError(f"{name!r} is a folder; give a file, or a pattern such as {name}/*.csv")
-    if os.path.exists(name):
+    if os.path.isfile(name):
         return [name]
+    if os.path.exists(name):
+        raise DataError(
+            f"{name!r} is a pipe or a device, and a table is gone through several times: write "
+            "what it gives into a file first"
+        )
     found = sorted(file for file in glob.glob(name, recursive=True) if os.path.isfile(file))
     if not found:
         pattern = " that fits the pattern" if glob.has_magic(name) else ""

@@ -31,7 +31,7 @@ class RawColumn:
     """Numbers (NaN where missing), or levels and their codes (-1 where missing).
 
     Integers cannot be NaN: `missing` says where they are. `calendar` is that of
-    `CodedColumn`: numbers that are days of a date.
+    `CodedColumn`: numbers that are days of a date. `truths` are numbers that are truth values.
     """
 
     name: str
@@ -40,6 +40,7 @@ class RawColumn:
     codes: Int32s | None = None
     missing: Bools | None = None
     calendar: Calendar | None = None
+    truths: bool = False
 
     def __len__(self) -> int:
         column = self.codes if self.numbers is None else self.numbers
@@ -129,7 +130,8 @@ def _of_column(column: Column, category: bool) -> RawColumn:
         if integers is None:
             raise DataTypeError(_too_many_words(column))
         return _of_integers(column.name, integers)
-    return RawColumn(column.name, column.numbers(), calendar=_calendar(column))
+    numbers, truths = column.numbers(), column.kind == "boolean"
+    return RawColumn(column.name, numbers, calendar=_calendar(column), truths=truths)
 
 
 def _levels(levels: Array) -> list[Any]:

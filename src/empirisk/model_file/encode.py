@@ -94,7 +94,8 @@ class Encoding:
         return {"array": f"{len(self.arrays) - 1}.npy"}
 
     def _objects(self, value: Array, where: Where) -> Node:
-        items = value.ravel().tolist()
+        # Labels may be words taken from an array one by one, which are np.str_.
+        items = [x.item() if isinstance(x, np.generic) else x for x in value.ravel().tolist()]
         for item in items:
             if type(item) not in SCALARS:
                 raise ParameterError(

@@ -40,8 +40,8 @@ class Finding:
 
 def in_words(selection: Selection) -> str:
     """The chosen candidate, with the value of its axis: `Ridge with alpha = 0.064`."""
-    at = next(each.at for each in standings(selection) if each.chosen)
-    return f"{selection.name} with {at}" if at else selection.name
+    chosen = next(each for each in standings(selection) if each.chosen)
+    return f"{chosen.name} with {chosen.at}" if chosen.at else chosen.name
 
 
 def verdict(selection: Selection) -> str:

@@ -86,9 +86,10 @@ def ranking_section(selection: Selection) -> Html:
 def paths_section(selection: Selection) -> Html:
     """Risk against complexity, for each candidate that has an axis."""
     parts: list[Html] = []
+    paths = {str(name): path for name, path in selection.paths.items()}
     for each in standings(selection):
         if each.values > 1:
-            picture = Html(risk_path_picture(selection.paths[each.name]))
+            picture = Html(risk_path_picture(paths[each.name]))
             parts += [element("h3", each.name), picture]
     if not parts:
         return NOTHING
@@ -181,7 +182,7 @@ def method_section(selection: Selection, settings: Mapping[str, Any]) -> Html:
         ("plan", f"{plan.kind}, {plan.n_splits} splits of {plan.n:,} rows"),
         ("fingerprint of the plan", plan.fingerprint[:16]),
         *((str(name), short(value)) for name, value in settings.items()),
-        *((name, _rung(path)) for name, path in selection.paths.items()),
+        *((str(name), _rung(path)) for name, path in selection.paths.items()),
         ("versions", _versions()),
     ]
     return section("How it was done", table(("", ""), rows))

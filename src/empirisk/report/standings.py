@@ -34,10 +34,10 @@ def standings(selection: Selection) -> list[Standing]:
     return sorted(found, key=lambda each: (each.name != BASELINE, not each.chosen, each.risk))
 
 
-def _standing(name: str, path: RiskPath, selection: Selection) -> Standing:
+def _standing(name: Any, path: RiskPath, selection: Selection) -> Standing:
     j = path.chosen
     return Standing(
-        name=name,
+        name=str(name),
         value=path.values[j],
         at=at_value(path),
         risk=selection.risks[name].value,

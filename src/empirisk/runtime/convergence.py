@@ -9,4 +9,9 @@ class ConvergenceWarning(EmpiriskWarning, exceptions.ConvergenceWarning):
     """An iteration stopped before it reached its tolerance.
 
     Filters of scikit-learn's warning of this name hear it as well.
+
+    Examples
+    --------
+    >>> issubclass(ConvergenceWarning, exceptions.ConvergenceWarning)
+    True
     """

@@ -21,7 +21,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     replaced. A link is followed.
     """
     target = Path(os.path.realpath(path))
-    _check_target(target)
+    _check_target(Path(path), target)
     draft = target.with_name(f".empirisk-{uuid4().hex}.tmp")
     try:
         with open(draft, "xb") as file:
@@ -36,13 +36,13 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     _sync_folder(target.parent)
 
 
-def _check_target(target: Path) -> None:
+def _check_target(path: Path, target: Path) -> None:
     if not target.parent.is_dir():
         raise FileNotFoundError(ENOENT, "there is no such folder to save in", str(target.parent))
-    if not target.exists():
+    if not path.exists():
         return
-    if not target.is_file():  # to replace a device or a folder by a file would do harm
-        raise ParameterError(f"{target} is not a file: give the path of a file to save in")
+    if not path.is_file():  # to replace a device or a folder by a file would do harm
+        raise ParameterError(f"{path} is not a file: give the path of a file to save in")
     if not os.access(target, os.W_OK):
         raise PermissionError(EACCES, "the file may not be overwritten", str(target))
 

@@ -24,6 +24,7 @@ from empirisk import (
 )
 from empirisk.charts.shapley import swarm_offsets
 from empirisk.compiled.trees import shapley as kernel
+from empirisk.data.table import Table
 from empirisk.data.table_door import check_places
 from empirisk.learners.trees.tree_sums import gauss_rules
 from empirisk.runtime.errors import ParameterError
@@ -291,6 +292,14 @@ def test_words_tables_and_pictures(tmp_path):
     three = shap_values(DecisionTreeClassifier(max_depth=2).fit(X, LABEL), X)
     with pytest.raises(ParameterError, match="say which output"):
         three.plot()
+
+
+def test_times_that_python_has_not_are_written_in_pictures_of_a_row():
+    days = np.array(["20000-01-01", "20001-01-01", "20002-01-01", "20003-01-01"], "M8[s]")
+    table = Table.of({"day": days})
+    tree = DecisionTreeRegressor().fit(table, [1.0, 2.0, 3.0, 4.0])
+    ax = shap_values(tree, table).plot_row(1)
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["day = 20001-01-01 00:00:00"]
 
 
 def test_a_swarm_keeps_every_point_within_its_row():

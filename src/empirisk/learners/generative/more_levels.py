@@ -8,7 +8,7 @@ import numpy as np
 
 from empirisk.data.coded_column import CodedColumn
 from empirisk.data.column_moments import LevelCounts
-from empirisk.data.raw_columns import RawColumn, as_category, raw_columns
+from empirisk.data.raw_columns import RawColumn, raw_columns
 from empirisk.data.table_door import places_in
 from empirisk.learners.generative.bayes_rule import ClassStatistics
 from empirisk.learners.generative.mixed_rows import (
@@ -46,7 +46,7 @@ def _extended(column: CodedColumn, raw: RawColumn) -> CodedColumn:
     if column.kind != "category":
         return column
     column.places(raw)  # refuses levels that are all of another type
-    found = as_category(raw, True)
+    found = column.as_levels(raw)
     assert found.levels is not None
     assert found.codes is not None
     used = np.bincount(found.codes[found.codes >= 0], minlength=len(found.levels))

@@ -8,6 +8,7 @@ import numpy as np
 from empirisk.charts.importance import draw_importance
 from empirisk.charts.shapley import draw_swarm, draw_waterfall
 from empirisk.data.column import Column
+from empirisk.data.description import python_values
 from empirisk.data.table import Table
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import ParameterError
@@ -235,7 +236,7 @@ def _word(column: Column, i: int) -> str:
         return "missing"
     if column.kind == "number":
         return f"{column.numbers()[i]:.4g}"
-    return str(column.arrow[i].as_py())
+    return str(python_values(column.arrow.slice(i, 1))[0])
 
 
 def _shortened(name: str) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils import _safe_indexing
 
-from empirisk.data.raw_columns import chosen_categories, column_names, is_frame
+from empirisk.data.raw_columns import chosen_categories, column_names, is_frame, with_rows
 from empirisk.data.table_door import places_in, table_of
 from empirisk.learners.class_codes import codes_among
 from empirisk.learners.ensembles.boosting.bins import BinnedTable
@@ -94,7 +94,7 @@ class TrainingTable:
         """Some rows, to be looked at after each round."""
         bins = self.bins[rows]
         return JudgedRows(
-            X=bins.places() if self.X is None else _safe_indexing(self.X, rows),
+            X=bins.places() if self.X is None else _safe_indexing(with_rows(self.X), rows),
             y=self.y[rows],
             given=self.given[rows] if self.weighted else None,
             target=self.target[rows],
