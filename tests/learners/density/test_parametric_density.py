@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
+from sklearn.exceptions import NotFittedError
 
 from empirisk import ParametricDensity, Tuned, compare, risk
 from empirisk.learners.density.closed_forms import FORMULAS, truncated_exponential
@@ -258,6 +259,13 @@ def test_rows_in_a_plane_get_the_floor():
 def test_parameters_are_checked(wrong, words):
     with pytest.raises(ParameterError, match=words):
         ParametricDensity(**wrong).fit([[1.0, 2.0], [2.0, 4.0], [3.0, 3.0]])
+
+
+def test_a_family_that_was_not_fitted_is_no_density():
+    found = ParametricDensity().fit([[1.0], [2.0], [4.0]]).set_params(family="gamma")
+    for ask in (lambda: found.score_samples([[1.0]]), found.sample):
+        with pytest.raises(NotFittedError):
+            ask()
 
 
 def test_another_family_forgets_the_first():
