@@ -20,7 +20,7 @@ from empirisk import (
 )
 from empirisk.data.class_moments import ClassMoments
 from empirisk.learners.generative.rda import ALPHAS, DELTAS
-from empirisk.runtime.errors import ParameterError, RankWarning
+from empirisk.runtime.errors import DataError, ParameterError, RankWarning
 from tolerances import LAST_BITS, SOLVED, SUMMED
 
 
@@ -228,6 +228,13 @@ def test_values_that_are_no_pairs_are_refused():
     X, y = sample()
     with pytest.raises(ParameterError, match="tuple of 2 numbers"):
         Tuned(RegularizedDiscriminantAnalysis(), values=[0.1, 0.5]).fit(X, y)
+
+
+def test_tuning_on_rows_none_of_which_is_complete_names_the_class():
+    X, y = sample()
+    X[:, 0] = np.nan
+    with pytest.raises(DataError, match=r"every row of class .* has missing values"):
+        Tuned(RegularizedDiscriminantAnalysis()).fit(X, y)
 
 
 def test_a_saved_choice_says_the_same(tmp_path):

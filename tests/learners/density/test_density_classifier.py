@@ -152,3 +152,30 @@ def test_what_is_no_density_is_refused(data):
         DensityClassifier(priors=[0.5, 0.5]).fit(X, y)
     with pytest.raises(DataError, match="density of class 'a': column 0 has the value"):
         DensityClassifier(ParametricDensity("gamma")).fit(X, y)
+
+
+@pytest.mark.parametrize("labels", [[0, 1], ["a", "b"]], ids=str)
+@pytest.mark.parametrize("density", [None, ParametricDensity()], ids=["alone", "with an axis"])
+def test_more_priors_than_classes_are_refused_as_in_fit(density, labels):
+    X, y = np.arange(12.0).reshape(12, 1), np.array(labels)[np.arange(12) % 2]
+    learner = DensityClassifier(density, priors=[0.2, 0.3, 0.5])
+    for judge in (learner.fit, lambda X, y: risk.cross_validate(learner, X, y, cv=3)):
+        with pytest.raises(ParameterError, match="with 2 classes it needs 2 numbers"):
+            judge(X, y)
+
+
+def test_a_training_part_that_lacks_a_class_has_the_priors_of_the_others(data):
+    X, y = data
+    train, test = np.flatnonzero(y != "c")[::2], np.flatnonzero(y != "c")[1::2]
+    learner = DensityClassifier(priors=[0.1, 0.6, 0.3])
+    judged = risk.cross_validate(learner, X, y, cv=[(train, test)], loss="log")
+    two = DensityClassifier(priors=[1 / 7, 6 / 7]).fit(X[train], y[train])
+    truth = (y[test] == "b").astype(int)
+    logs = two.predict_log_proba(X[test])[np.arange(len(test)), truth]
+    assert_allclose(judged.losses, -logs, rtol=SUMMED, atol=SUMMED)
+
+
+def test_a_complaint_of_a_training_part_names_the_class(data):
+    X, y = data
+    with pytest.raises(DataError, match="density of class 'a': column 0 has the value"):
+        risk.cross_validate(DensityClassifier({k: ParametricDensity("gamma") for k in "abc"}), X, y)

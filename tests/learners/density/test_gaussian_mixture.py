@@ -300,6 +300,16 @@ def test_means_and_covariances_that_are_written_are_those_of_the_density(kind):
         assert_allclose(drawn[labels == 1].mean(axis=0), means[1], rtol=0, atol=0.2)
 
 
+def test_covariances_of_another_type_are_named():
+    fitted = GaussianMixture(2, random_state=0).fit(X)
+    for ask in (fitted.score, fitted.predict, fitted.bic, lambda X: fitted.sample(3)):
+        fitted.set_params(covariance_type="spherical")
+        with pytest.raises(DataError, match=r"has shape .*'spherical' has \(2,\): fit again"):
+            ask(X)
+        fitted.set_params(covariance_type="full")
+        ask(X)
+
+
 def test_components_that_are_written_are_those_of_the_picture():
     mixture = GaussianMixture(1).fit(np.random.default_rng(0).normal(size=(40, 2)))
     mixture.means_, mixture.covariances_ = np.array([[5.0, 5.0]]), np.array([[[4.0, 0], [0, 4.0]]])

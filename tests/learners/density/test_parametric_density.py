@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
+from sklearn.exceptions import NotFittedError
 
 from empirisk import ParametricDensity, Tuned, compare, risk
 from empirisk.learners.density.closed_forms import FORMULAS, truncated_exponential
@@ -258,6 +259,29 @@ def test_rows_in_a_plane_get_the_floor():
 def test_parameters_are_checked(wrong, words):
     with pytest.raises(ParameterError, match=words):
         ParametricDensity(**wrong).fit([[1.0, 2.0], [2.0, 4.0], [3.0, 3.0]])
+
+
+@pytest.mark.parametrize(
+    ("name", "at_0", "slope"),
+    [("hypsecant", 2 / np.pi, 1), ("laplace", 0.5, 1), ("moyal", (2 * np.pi) ** -0.5, 0.5)],
+)
+def test_far_rows_have_a_density_that_is_not_0(name, at_0, slope):
+    x = getattr(stats, name).rvs(2.0, 3.0, size=50, random_state=0)[:, None]
+    found = ParametricDensity(name).fit(x)
+    loc, scale = found.parameters_[0].values()
+    near = np.linspace(-5.0, 20.0, 9)
+    peer = getattr(stats, name).logpdf(near, loc, scale)
+    assert_allclose(found.score_samples(near[:, None]), peer, rtol=SUMMED)
+    far = loc + scale * np.array([2e3, 1e6])
+    wanted = np.log(at_0 / scale) - slope * (far - loc) / scale  # the tail is an exponential one
+    assert_allclose(found.score_samples(far[:, None]), wanted, rtol=SUMMED)
+
+
+def test_a_family_that_was_not_fitted_is_no_density():
+    found = ParametricDensity().fit([[1.0], [2.0], [4.0]]).set_params(family="gamma")
+    for ask in (lambda: found.score_samples([[1.0]]), found.sample):
+        with pytest.raises(NotFittedError):
+            ask()
 
 
 def test_another_family_forgets_the_first():

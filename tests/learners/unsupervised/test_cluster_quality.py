@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import sklearn.metrics as peers
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.cluster import AgglomerativeClustering
 
 from empirisk import (
     GaussianMixture,
@@ -114,6 +115,20 @@ def test_what_cannot_be_judged_is_said():
             cluster_quality(X[:4], [0, 0, 1, missing])
 
 
+def test_weights_that_make_less_than_a_row_of_a_cluster_are_refused():
+    shares = np.full(400, 1 / 400)
+    light = cluster_quality(X, LABELS, sample_weight=shares)
+    for name in ("silhouette", "silhouettes", "calinski_harabasz"):
+        with pytest.raises(DataError, match="5 clusters"):
+            getattr(light, name)
+    plain = cluster_quality(X, LABELS)
+    assert light.davies_bouldin == pytest.approx(plain.davies_bouldin, rel=SUMMED)
+    unrelated = np.random.default_rng(0).integers(0, 2, size=(2, 100))
+    with pytest.raises(DataError, match="weights sum to 1 for 2 clusters"):
+        adjusted_rand(*unrelated, sample_weight=np.full(100, 0.01))
+    assert adjusted_rand([0, 1, 2], [2, 0, 1], sample_weight=[1, 0, 1]) == 1  # each row by itself
+
+
 def test_picture_of_silhouettes():
     quality = cluster_quality(X, LABELS)
     ax = quality.plot()
@@ -202,8 +217,8 @@ def test_neither_rows_of_weight_zero_nor_units_choose_the_number(by):
             assert_allclose(far.score, one.score, rtol=SUMMED, atol=SUMMED)
 
 
-@pytest.mark.parametrize("by", ["stability", "held_out", "gap"])
-def test_more_clusters_than_samples_have_rows_are_passed_over(by):
+@pytest.mark.parametrize("by", sorted({*get_args(Measure)} - {"elbow"}))
+def test_as_many_clusters_as_rows_are_passed_over(by):
     found = number_of_clusters(KMeans(), X[:10], range(2, 11), by=by, random_state=0)
     assert np.isnan(found.score[-1])
     assert np.isfinite(found.score[0])
@@ -228,6 +243,8 @@ def test_other_clusterers_and_weights_are_taken():
     ):  # fmt: skip
         with pytest.raises(ParameterError, match=next(iter(wrong))):
             number_of_clusters(KMeans(), FOUR, **wrong)
+    with pytest.raises(ParameterError, match="AgglomerativeClustering takes no sample_weight"):
+        number_of_clusters(AgglomerativeClustering(), FOUR)
     with pytest.raises(ParameterError, match=r"the class KMeans; give an object of it, KMeans\(\)"):
         number_of_clusters(KMeans, FOUR)
     for by in ("gap", "elbow"):

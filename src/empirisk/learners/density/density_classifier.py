@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import _is_fitted
 
@@ -20,13 +20,12 @@ from empirisk.learners.density.classifier_soundness import check_classifier
 from empirisk.learners.density.parametric_density import ParametricDensity
 from empirisk.learners.density.plug_in_path import OneDensity, PlugInPath, decided
 from empirisk.learners.generative.discriminants import log_posterior, posterior
-from empirisk.learners.generative.settings import checked_priors
+from empirisk.learners.generative.settings import checked_priors, coded_learner
 from empirisk.losses import Costs
 from empirisk.losses.costs import checked_costs
 from empirisk.risk.axis import Axis, PathMixin
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.complaints import refuse_one_class
-from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.validation import check_fit, check_predict
 
 
@@ -171,10 +170,7 @@ class DensityClassifier(PathMixin, ClassifierMixin, BaseEstimator):
         if self.cost_matrix is not None:
             costs: Any = checked_costs(self.cost_matrix, labels)
             changes["cost_matrix"] = Costs(costs, classes=range(len(labels)))
-        given = None if self.priors is None else np.asarray(self.priors)
-        if given is not None and given.ndim == 1 and len(labels) < len(given):
-            changes["priors"] = _priors_of_part(given, labels)
-        return clone(self).set_params(**changes) if changes else self
+        return coded_learner(self, labels).set_params(**changes)
 
     def axis_values(
         self, X: Floats, y: Ints, sample_weight: Floats, *, n_train: int
@@ -194,12 +190,13 @@ class DensityClassifier(PathMixin, ClassifierMixin, BaseEstimator):
         self, X: Floats, y: Ints, sample_weight: Floats, values: Sequence[Any], *, n_classes: int
     ) -> PlugInPath:
         """The path of the density for each class."""
-        densities = by_class(self._density(), np.arange(n_classes))
+        codes = np.arange(n_classes)
+        labels = getattr(self, "_labels", codes).tolist()
         paths = []
-        for k, density in enumerate(densities):
+        for k, density in enumerate(by_class(self._density(), codes)):
             rows, weight = _rows_of_class(X, y, sample_weight, k)
             if self.axis is None:
-                paths.append(OneDensity(fit_density(density, rows, weight, k)))
+                paths.append(OneDensity(fit_density(density, rows, weight, labels[k])))
             else:
                 paths.append(density.fit_path(rows, None, weight, values, n_classes=0))
         count = weight_of_classes(y, sample_weight, n_classes)
@@ -256,12 +253,3 @@ def _one_grid(grids: list[list[Any]], axis: Axis) -> list[Any]:
         shared = [value for value in grids[0] if all(value in grid for grid in grids)]
         return shared or grids[0][:1]
     return list(dict.fromkeys(value for grid in grids for value in grid))
-
-
-def _priors_of_part(given: Array, labels: Array) -> Floats:
-    if labels.dtype.kind not in "iu" or labels.max() >= len(given):
-        raise ParameterError(
-            f"priors has {len(given)} numbers, and y has {len(labels)} classes: give one for each"
-        )
-    own = given[labels].astype(float)
-    return own / own.sum() if own.any() else np.full(len(own), 1 / len(own))

@@ -3,7 +3,7 @@
 Each has shapes of its own, and a location and a scale: f(x) = g((x - loc) / scale) / scale.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,6 +19,13 @@ Parameters = dict[str, float]
 
 CIRCULAR = ("vonmises",)
 """Densities of angles, which scipy lets repeat: a scale would make them turn faster."""
+
+LOGARITHMS: dict[str, Callable[[Floats], Floats]] = {
+    "hypsecant": lambda z: np.log(2 / np.pi) - np.abs(z) - np.log1p(np.exp(-2 * np.abs(z))),
+    "laplace": lambda z: -np.abs(z) - np.log(2),
+    "moyal": lambda z: -(z + np.exp(-z) + np.log(2 * np.pi)) / 2,
+}
+"""Of standard densities on the line whose logarithm scipy takes after they underflowed."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +84,9 @@ class Family:
         """log f(x), minus infinity where f is 0."""
         given = [parameters[name] for name in self.names]
         with np.errstate(all="ignore"):
+            if self.name in LOGARITHMS:
+                z = (x - parameters["loc"]) / parameters["scale"]
+                return LOGARITHMS[self.name](z) - np.log(parameters["scale"])
             return np.asarray(self.distribution.logpdf(x, *given), dtype=float)
 
     def mean_log_density(
@@ -91,7 +101,8 @@ class Family:
         low, high = self.distribution._get_support(*shapes)
         if (ends[0] - loc) / scale < low or (ends[1] - loc) / scale > high:
             return -np.inf
-        found = self.distribution._logpdf((x - loc) / scale, *shapes)
+        formula = LOGARITHMS.get(self.name, self.distribution._logpdf)
+        found = formula((x - loc) / scale, *shapes)
         return float(share @ found) - float(np.log(scale))
 
     def support(self, parameters: Mapping[str, float]) -> tuple[float, float]:

@@ -136,6 +136,12 @@ class FittedGaussians(MixtureDrawing, Mixture):
         if not hasattr(self, "_unit"):
             self._unit, self._shift = np.ones(means.shape[1]), np.zeros(means.shape[1])
         place, written = self._place(), np.asarray(self.covariances_, dtype=float)
+        wanted = structure.shape(*means.shape)
+        if written.shape != wanted:
+            raise DataError(
+                f"covariances_ has shape {written.shape}, and covariance_type="
+                f"{self.covariance_type!r} has {wanted}: fit again, or write others"
+            )
         with np.errstate(over="ignore"):
             if hasattr(self, "_placed_means"):
                 known = structure.in_units(self._placed_covariances, place.unit)

@@ -136,6 +136,7 @@ class ParametricDensity(DensityMixin, BaseEstimator):
         rows = check_predict(self, X)
         if self.family == GAUSSIAN:
             return self._gaussian().log_density(rows, self._shrinkages([self.shrinkage]))[:, 0]
+        check_is_fitted(self, "parameters_")
         return _log_densities(self._family(), self.parameters_, rows)
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> Floats:
@@ -148,6 +149,7 @@ class ParametricDensity(DensityMixin, BaseEstimator):
             found = self._gaussian()
             normal = generator(seeds[0]).standard_normal((n_samples, len(found.mean)))
             return found.mean + normal @ found.root(float(self.shrinkage)).T
+        check_is_fitted(self, "parameters_")
         family = self._family()
         columns = [
             family.distribution.rvs(

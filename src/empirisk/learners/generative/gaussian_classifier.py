@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,7 +17,7 @@ from empirisk.learners.generative.class_densities import ClassDensities
 from empirisk.learners.generative.complete_rows import complete_rows, has_missing
 from empirisk.learners.generative.density_soundness import check_arrays
 from empirisk.learners.generative.discriminants import largest, log_posterior, posterior
-from empirisk.learners.generative.settings import checked_priors
+from empirisk.learners.generative.settings import coded_learner
 from empirisk.risk.axis import (
     CannotSubtractError,
     HeldOut,
@@ -94,18 +94,8 @@ class GaussianClassifier(PathMixin, ClassifierMixin, BaseEstimator):
         return numbers(X, self, allow_nan=True)
 
     def for_classes(self, labels: Array) -> Self:
-        """This learner for class codes, which remembers what they stand for.
-
-        Of codes that stand for codes, some classes of more, the priors are those of these.
-        """
-        learner = clone(self)
-        known = getattr(self, "_labels", None)
-        learner._labels = labels if known is None else known[labels]
-        if known is not None and learner.priors is not None and len(labels) < len(known):
-            priors = checked_priors(learner.priors, len(known))
-            assert priors is not None
-            learner.priors = priors[labels] / (priors[labels].sum() or 1.0)
-        return learner
+        """This learner for class codes; the priors are those of the classes that are left."""
+        return coded_learner(self, labels)
 
     def fit_path(
         self, X: Floats, y: Ints, sample_weight: Floats, values: Sequence[Any], *, n_classes: int

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import _is_fitted, check_is_fitted
 
@@ -22,7 +22,7 @@ from empirisk.learners.generative.discriminants import largest, log_posterior, p
 from empirisk.learners.generative.mixed_rows import ColumnBlock, MixedRows
 from empirisk.learners.generative.more_levels import with_new_levels
 from empirisk.learners.generative.readable_bayes import NAME_CATEGORIES, ReadableBayes, codes_of
-from empirisk.learners.generative.settings import checked_priors
+from empirisk.learners.generative.settings import checked_priors, coded_learner
 from empirisk.risk.axis import (
     Axis,
     HeldOut,
@@ -241,20 +241,8 @@ class NaiveBayes(ReadableBayes, PathMixin, ClassifierMixin, BaseEstimator):
             _ = self._rule
 
     def for_classes(self, labels: Array) -> Self:
-        """This learner for class codes, which remembers what they stand for.
-
-        Of codes that stand for codes, some classes of more, the priors are those of these.
-        """
-        if self.priors is None:
-            return self
-        learner = clone(self)
-        known = getattr(self, "_labels", None)
-        learner._labels = labels if known is None else known[labels]
-        if known is not None and len(labels) < len(known):
-            priors = checked_priors(self.priors, len(known))
-            assert priors is not None
-            learner.priors = priors[labels] / (priors[labels].sum() or 1.0)
-        return learner
+        """This learner for class codes; the priors are those of the classes that are left."""
+        return self if self.priors is None else coded_learner(self, labels)
 
     def design(self, X: Any) -> MixedRows:
         """X in numbers, which all folds share."""

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from empirisk.data.blocks import Blocks, Rows
 from empirisk.data.class_moments import measured_moments
 from empirisk.learners.generative.class_covariances import ClassCovariances, Point
+from empirisk.learners.generative.complete_rows import complete_rows
 from empirisk.learners.generative.gaussian_classifier import GaussianClassifier
 from empirisk.learners.generative.quadratic_held_out import UntiedParts, predict_folds
 from empirisk.learners.generative.quadratic_path import QuadraticPath
@@ -134,6 +135,9 @@ class RegularizedDiscriminantAnalysis(GaussianClassifier):
         """10 values of each; no delta of 0 where a covariance cannot be inverted."""
         codes = np.unique(y, return_inverse=True)[1]
         complete = ~np.isnan(X).any(axis=1)
+        if not complete.any():
+            labels = getattr(self, "_labels", np.arange(codes.max() + 1))
+            complete_rows(Rows(X, codes, sample_weight), labels, type(self).__name__)  # complains
         rows = Rows(X[complete], codes[complete], sample_weight[complete])
         moments, units = measured_moments(Blocks.of_arrays(*rows), int(codes.max()) + 1, tied=False)
         moments, share = moments.present(), n_train / len(y)

@@ -1,12 +1,13 @@
-"""The settings of discriminant analysis, checked."""
+"""The settings of discriminant analysis, and priors of any classifier by Bayes' rule, checked."""
 
 import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import clone
 
-from empirisk.runtime.arrays import Floats
+from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import EmpiriskWarning, ParameterError
 from empirisk.runtime.scalars import is_flag, is_number, is_whole
 
@@ -94,3 +95,18 @@ def checked_priors(priors: ArrayLike | None, n_classes: int) -> Floats | None:
     if abs(given.sum() - 1) > 1e-5:
         warnings.warn(f"priors sum to {given.sum():.6g}: divided by it", EmpiriskWarning)
     return given / given.sum()
+
+
+def coded_learner(learner: Any, labels: Array) -> Any:
+    """A copy of a learner for class codes, which remembers as `_labels` what they stand for.
+
+    Asked again, the labels are codes: some classes of more, and the priors are those of these.
+    """
+    coded = clone(learner)
+    known = getattr(learner, "_labels", None)
+    coded._labels = labels if known is None else known[labels]
+    if known is not None and learner.priors is not None and len(labels) < len(known):
+        given = checked_priors(learner.priors, len(known))
+        assert given is not None
+        coded.priors = given[labels] / (given[labels].sum() or 1.0)
+    return coded

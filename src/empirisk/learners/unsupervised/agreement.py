@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from empirisk.learners.unsupervised.cluster_quality import refuse_light
 from empirisk.runtime.errors import DataError
 from empirisk.runtime.targets import check_weights
 
@@ -30,9 +31,11 @@ def adjusted_rand(labels: Any, others: Any, *, sample_weight: Any = None) -> flo
     if one.shape != other.shape or one.ndim != 1:
         raise DataError(f"labels have shapes {one.shape} and {other.shape}; give equal lengths")
     weight = check_weights(sample_weight, len(one))
-    rows, here = np.unique(one, return_inverse=True)
-    columns, there = np.unique(other, return_inverse=True)
-    table = np.bincount(here * len(columns) + there, weight, len(rows) * len(columns))
+    used = weight > 0
+    rows, here = np.unique(one[used], return_inverse=True)
+    columns, there = np.unique(other[used], return_inverse=True)
+    refuse_light(float(weight.sum()), max(len(rows), len(columns)))
+    table = np.bincount(here * len(columns) + there, weight[used], len(rows) * len(columns))
     table = table.reshape(len(rows), len(columns))
     both = _pairs(table).sum()
     first, second = _pairs(table.sum(axis=1)).sum(), _pairs(table.sum(axis=0)).sum()

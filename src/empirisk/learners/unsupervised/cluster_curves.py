@@ -46,9 +46,10 @@ def by_index(name: str, sign: float) -> Any:
     """The curve of a measure of `cluster_quality`; the best has the largest sign * score."""
 
     def curve(task: Task, fitted: list[Any], within: Floats) -> Curve:
-        score = np.full(len(task.values), np.nan)
-        for place, (value, model) in enumerate(zip(task.values, fitted, strict=True)):
-            if value > 1 and len(np.unique(model.labels_)) > 1:
+        score, n = np.full(len(task.values), np.nan), task.weight.sum()
+        for place, model in enumerate(fitted):
+            K = len(np.unique(model.labels_))
+            if K > 1 and n != K:  # clusters of one row each are perfect, and say nothing
                 quality = cluster_quality(
                     task.X, model.labels_, sample_weight=task.weight, n_jobs=task.n_jobs
                 )

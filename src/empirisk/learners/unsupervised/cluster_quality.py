@@ -28,6 +28,7 @@ from empirisk.runtime.errors import DataError
 from empirisk.runtime.targets import check_weights
 
 ROWS_AT_ONCE = 256  # pairs cost much: small blocks, well shared out
+ROUNDED = 1e-9  # of a sum of weights
 
 
 def cluster_quality(
@@ -171,6 +172,7 @@ class ClusterQuality:
     @cached_property
     def silhouettes(self) -> Floats:
         self._refuse_one("the silhouette")
+        refuse_light(self.placed.mass * self.placed.heaviest, self.n_clusters)
         rows, weight, labels, begin, order = self._in_order
         own, other = np.empty((2, len(rows)))
         mass = np.bincount(labels, weight)
@@ -227,6 +229,15 @@ class ClusterQuality:
     def _refuse_one(self, what: str) -> None:
         if self.n_clusters < 2:
             raise DataError(f"there is one cluster; {what} needs two or more")
+
+
+def refuse_light(weight: float, n_clusters: int) -> None:
+    """Of rows that count as less than one each, what says something of their pairs says nothing."""
+    if weight < n_clusters * (1 - ROUNDED):
+        raise DataError(
+            f"the weights sum to {weight:.4g} for {n_clusters} clusters, and a row of weight w "
+            "counts as w rows: multiply them, such that they sum to the number of rows"
+        )
 
 
 def overlap(apart: Floats, spread: Floats, k: int) -> float:

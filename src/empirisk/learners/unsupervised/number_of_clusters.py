@@ -13,6 +13,7 @@ import numpy as np
 from empirisk.charts.number_of_clusters import draw_number_of_clusters
 from empirisk.learners.unsupervised.cluster_curves import CURVES, Task
 from empirisk.learners.unsupervised.placed_rows import inverse_power
+from empirisk.risk.foreign import takes_weights
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.conversion import numbers
 from empirisk.runtime.errors import ParameterError
@@ -45,8 +46,8 @@ class NumberOfClusters:
         The measure.
     values : tuple of int
     score : array
-        The measure at each value; NaN where it has none: of one cluster, and of more clusters than
-        its samples have rows.
+        The measure at each value; NaN where it has none: of one cluster, of as many as rows, and of
+        more clusters than its samples have rows.
     standard_error : array or None
         Over reference samples or pairs of bootstrap samples.
     within : array
@@ -90,6 +91,7 @@ def number_of_clusters(
     Parameters
     ----------
     estimator : clusterer with `n_clusters`, `labels_` and `inertia_`
+        Its fit takes `sample_weight`.
     X : array-like of shape (n, p)
     values : sequence of int, increasing
         1 has no silhouette and no score by centroids; it is passed over by these.
@@ -153,6 +155,11 @@ def _checked(estimator: Any, values: Any, by: Any, n_samples: Any) -> list[int]:
         raise ParameterError(
             f"estimator is {estimator!r:.60}, which has no n_clusters: give a clusterer such as "
             "KMeans(); number_of_components is for mixtures"
+        )
+    if not takes_weights(estimator):
+        raise ParameterError(
+            f"the fit of {type(estimator).__name__} takes no sample_weight: give a clusterer that "
+            "does, and has inertia_, such as KMeans()"
         )
     if not is_whole(n_samples, 1):
         raise ParameterError(f"n_samples is {n_samples!r}; give a whole number of 1 or more")

@@ -9,11 +9,12 @@ import numpy as np
 
 from empirisk.data.blocks import Blocks
 from empirisk.data.shifted_moments import ShiftedMoments, shifted_moments, sizes, units_of
+from empirisk.runtime import scalars
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.column_names import column_names
 from empirisk.runtime.complaints import refuse_not_finite
-from empirisk.runtime.errors import DataError, ParameterError
-from empirisk.runtime.scalars import is_flag
+from empirisk.runtime.errors import DataError
+from empirisk.runtime.scalars import is_flag, is_number, is_whole
 from empirisk.runtime.streams import spawn
 from empirisk.solvers.principal_axes import (
     PrincipalAxes,
@@ -112,25 +113,19 @@ def refuse_one_row(rows: int, weight: float) -> None:
 
 def check_parameters(learner: Any) -> None:
     """Complain of a solver that there is not, or of numbers and flags it cannot use."""
-    for name in ("whiten", "correlation"):
-        if not is_flag(getattr(learner, name)):
-            raise ParameterError(f"{name} is {getattr(learner, name)!r}; give True or False")
-    if learner.svd_solver not in SOLVERS:
-        raise ParameterError(
-            f"svd_solver is {learner.svd_solver!r}; choose one of {', '.join(map(repr, SOLVERS))}"
-        )
-    if learner.power_iteration_normalizer not in ("auto", "QR", "LU", "none"):
-        raise ParameterError(
-            f"power_iteration_normalizer is {learner.power_iteration_normalizer!r}; choose "
-            "'auto', 'QR', 'LU' or 'none'"
-        )
-    for name, value in (
-        ("n_oversamples", learner.n_oversamples),
-        ("iterated_power", learner.iterated_power),
-        ("tol", learner.tol),
-    ):
-        if value != "auto" and (isinstance(value, str) or not value >= 0):
-            raise ParameterError(f"{name} is {value!r}; give a number >= 0")
+    power, normalizer = learner.iterated_power, learner.power_iteration_normalizer
+    scalars.check_parameters(
+        learner,
+        whiten=(is_flag(learner.whiten), "True or False"),
+        correlation=(is_flag(learner.correlation), "True or False"),
+        svd_solver=(learner.svd_solver in SOLVERS, f"one of {', '.join(map(repr, SOLVERS))}"),
+        power_iteration_normalizer=(
+            normalizer in ("auto", "QR", "LU", "none"), "'auto', 'QR', 'LU' or 'none'"
+        ),
+        n_oversamples=(is_whole(learner.n_oversamples, 0), "a whole number >= 0"),
+        iterated_power=(power == "auto" or is_whole(power, 0), "'auto' or a whole number >= 0"),
+        tol=(is_number(learner.tol) and learner.tol >= 0, "a number >= 0"),
+    )  # fmt: skip
 
 
 def _way(solver: str, shape: tuple[int, int], number: int) -> str:
