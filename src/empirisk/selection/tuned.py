@@ -297,7 +297,7 @@ def values_of(
         return _checked_values(values, axis)
     if axis is None:
         return (None,)
-    if not isinstance(learner, PathMixin) or axis is not learner.axis:
+    if not isinstance(learner, PathMixin) or axis != learner.axis:
         raise ParameterError(
             f"{type(learner).__name__} has no default grid along {axis.params}: give values=[...]"
         )
