@@ -393,3 +393,12 @@ def test_an_encoder_that_met_an_array_expects_no_names():
 def test_a_clone_has_the_default_grid_of_the_learners_axis():
     tuned = clone(Tuned(Ridge(), axis=Ridge.axis)).fit(X, y)
     assert tuned.path_.values == Tuned(Ridge()).fit(X, y).path_.values
+
+
+def test_a_rule_that_there_is_not_costs_no_fit():
+    class Untouched(Ridge):
+        def design(self, X):
+            raise AssertionError("rows were looked at")
+
+    with pytest.raises(ParameterError, match="rule is 'least'"):
+        Tuned(Untouched(), rule="least").fit(X, y)

@@ -136,7 +136,7 @@ class Baseline(PathMixin, BaseEstimator):
         return float(measure(y, self.predict(X), sample_weight=sample_weight))
 
     def for_classes(self, labels: Array) -> Self:
-        """The same learner for codes 0..K-1 of these labels: costs by label become costs by code."""
+        """The same learner for codes 0..K-1 of these labels, by which costs are then named."""
         loss = as_loss(self.loss)
         if not isinstance(loss, MatrixLoss):
             return self
