@@ -24,8 +24,11 @@ from empirisk.losses import (
     ZeroOne,
     as_loss,
 )
+from empirisk.risk.out_of_fold import out_of_fold
 from empirisk.risk.plans.plan import Plan
+from empirisk.risk.problem import Problem
 from empirisk.runtime.errors import ParameterError
+from empirisk.selection.compare import compare
 from tolerances import LAST_BITS
 
 COSTS = Costs([[0, 2, 3, 9], [1, 0, 1, 2], [1, 1, 0, 1], [1, 5, 1, 0]])
@@ -140,16 +143,35 @@ def test_costs_by_label_find_their_classes():
     X, y = np.zeros((10, 1)), np.array(["good"] * 8 + ["bad"] * 2)
     assert Baseline(costs).fit(X, y).constant_ == "bad"
     codes = (y == "good").astype(np.int64)  # as the sorted labels have it
-    path = Baseline(costs).fit_path(X, codes, np.ones(10), [None], n_classes=2)
-    assert_array_equal(path.predict_path(X, "value"), 0)
-    assert path.at(0).constant_ == 0
-    bound = Asymmetric(1, 5, positive="bad").for_classes(["bad", "good"])
-    path = Baseline(bound).fit_path(X, codes, np.ones(10), [None], n_classes=2)
-    assert_array_equal(path.predict_path(X, "value"), 0)
-    with pytest.raises(ParameterError, match="for_classes"):
-        Baseline(Asymmetric(1, 5, positive="bad")).fit_path(
-            X, codes, np.ones(10), [None], n_classes=2
-        ).at(0)
+    labels = np.array(["bad", "good"])
+    for loss in (costs, Asymmetric(1, 5, positive="bad")):
+        coded = Baseline(loss).for_classes(labels)
+        path = coded.fit_path(X, codes, np.ones(10), [None], n_classes=2)
+        assert_array_equal(path.predict_path(X, "value"), 0)
+        assert path.at(0).constant_ == 0
+
+
+LABELLED = [
+    Asymmetric(1, 2, positive="bad"),
+    Asymmetric(2, 1),
+    Costs([[0, 2], [1, 0]], classes=["good", "bad"]),
+    Costs([[0, 9, 2], [9, 0, 9], [1, 9, 0]], classes=["good", "none of these", "bad"]),
+]
+
+
+@pytest.mark.parametrize("loss", LABELLED, ids=str)
+def test_costs_by_label_are_cross_validated_as_they_are_fitted(loss):
+    # A constant is bad where more than a third of the training rows are.
+    y = np.concatenate([["bad"] * b + ["good"] * (8 - b) for b in (4, 1, 3, 2, 3)])
+    X, cv = np.zeros((40, 1)), KFold(5)
+    problem = Problem.of(Baseline(loss), X, y, loss=loss)
+    plan = problem.plan(cv)
+    by_fits = [Baseline(loss).fit(X[train], y[train]).constant_ for train, _ in cv.split(X)]
+    assert by_fits == ["good", "bad", "good", "bad", "good"]
+    for rung in ("plan", "path", "generic"):
+        found = out_of_fold(Baseline(loss), problem, plan, rung=rung)
+        assert_array_equal(problem.classes[found.predictions(0)], np.repeat(by_fits, 8))
+    assert compare([Baseline(loss)], X, y, loss=loss).risks["Baseline"].value > 0
 
 
 PLANS = [

@@ -2,7 +2,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.decomposition import TruncatedSVD
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import log_loss, mean_absolute_error, mean_squared_error
 from sklearn.model_selection import GroupKFold, GroupShuffleSplit, KFold, LeaveOneOut
@@ -212,3 +214,12 @@ def test_data_without_rows_to_take_are_refused():
         risk.cross_validate(LinearRegression(), columns, y)
     with pytest.raises(DataTypeError, match="y is a generator"):
         risk.cross_validate(LinearRegression(), X, (value for value in y))
+
+
+def test_sparse_rows_are_reconstructed_as_dense_ones():
+    rows = np.maximum(X, 0)
+    found = [
+        risk.cross_validate(TruncatedSVD(2, random_state=0), given, None, loss="reconstruction")
+        for given in (rows, csr_array(rows))
+    ]
+    assert_allclose(found[0].value, found[1].value, rtol=SUMMED)

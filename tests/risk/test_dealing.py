@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import coo_array, csc_array, csr_array
 
 from empirisk import Table
 from empirisk.risk.plans.dealing import copies_of_rows, deal, hold_out, join_units
@@ -45,6 +46,21 @@ def test_rows_are_copies_exactly_when_they_are_equal():
     codes = copies_of_rows(X)
     equal = (X[:, None] == X[None]).all(axis=2)
     np.testing.assert_array_equal(codes[:, None] == codes[None], equal)
+
+
+def test_sparse_rows_are_copies_alike_and_are_not_made_dense():
+    X = np.random.default_rng(0).integers(-1, 2, size=(300, 4)).astype(float)
+    stored = coo_array(X)
+    twice = np.append(stored.data / 2, stored.data / 2), tuple(np.tile(stored.coords, 2))
+    explicit = csr_array(X)
+    explicit.data[::5] = -0.0
+    for sparse in (csc_array(X), coo_array(twice, shape=X.shape), explicit):
+        codes, wanted = copies_of_rows(sparse), copies_of_rows(sparse.toarray())
+        np.testing.assert_array_equal(codes[:, None] == codes, wanted[:, None] == wanted)
+    wide = csr_array(([1.0, 1.0, 2.0], ([0, 2, 3], [10**9, 10**9, 10**9])), shape=(4, 10**10))
+    codes = copies_of_rows(wide)
+    assert codes[0] == codes[2]
+    assert len(set(codes.tolist())) == 3
 
 
 def test_rows_of_a_frame_are_copies_whatever_its_columns_are_called():

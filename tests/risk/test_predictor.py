@@ -185,6 +185,7 @@ def test_half_told_estimators_are_taken_as_they_predict(predictor):
         (lambda: risk.evaluate(KMeans(2).fit(X), X, None), "'squared' compares .* y is None"),
         (lambda: risk.evaluate(KMeans(2).fit(X), X, y), "KMeans predicts none: give a classifier"),
         (lambda: risk.cross_validate(GaussianMixture(), X, y), "GaussianMixture predicts none"),
+        (lambda: risk.cross_validate(LinearRegression, X, y), "is a class: give an estimator"),
         (lambda: risk.cross_validate(first_column, X, y), "first_column is no estimator that can"),
         (lambda: risk.holdout(Untagged(LinearRegression().fit(X, y)), X, y), "judged by risk.eval"),
         (lambda: risk.evaluate(LinearRegression().fit(X, y), X, y, loss="auc"), "is none; scores"),

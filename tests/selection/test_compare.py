@@ -1,18 +1,23 @@
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import TimeSeriesSplit
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
 from empirisk import (
     PCA,
     Baseline,
+    DecisionTreeClassifier,
     Encoder,
     LinearDiscriminantAnalysis,
     LinearRegression,
@@ -157,6 +162,32 @@ def test_a_baseline_is_added_once():
     found = compare([LogisticRegression()], X, labels, loss="log")
     # log 2, the loss of two classes in about equal shares.
     assert_allclose(found.risks["Baseline"].value, np.log(2), rtol=0, atol=0.02)
+
+
+TEXTS = np.array(["a red car", "the sky", "green and red"])[np.arange(60) % 3].tolist()
+ONLY_STEPS_READ = {
+    "missing": (np.where(X > 1, np.nan, X), make_pipeline(SimpleImputer(), LogisticRegression())),
+    "words": (
+        pd.DataFrame({"word": TEXTS}), make_pipeline(OneHotEncoder(), LogisticRegression())
+    ),
+    "texts": (TEXTS, make_pipeline(TfidfVectorizer(), LogisticRegression())),
+    "sparse": (csr_array(np.maximum(X, 0)), LogisticRegression()),
+    "sparse, of a tree": (csr_array(np.maximum(X, 0)), DecisionTreeClassifier()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ONLY_STEPS_READ)
+def test_the_baseline_takes_whatever_rows_its_rivals_take(kind):
+    rows, rival = ONLY_STEPS_READ[kind]
+    labels = np.where(y > 0.8, "ill", "well")
+    found = compare([rival], rows, labels)
+    of_numbers = compare([LogisticRegression()], X, labels).risks["Baseline"]
+    assert found.risks["Baseline"].value == pytest.approx(of_numbers.value, abs=SUMMED)
+    assert found.risks["Baseline"].interval == pytest.approx(of_numbers.interval, abs=SUMMED)
+    for refit in ("train", "average"):
+        chosen = select([rival], rows, labels, cv=3, refit=refit, random_state=0)
+        assert chosen.risks.keys() == found.risks.keys()
+        assert set(chosen.model.predict(rows)) <= {"ill", "well"}
 
 
 def test_costs_by_label_reach_every_rival():

@@ -96,7 +96,7 @@ def test_nested_selection_chooses_anew_in_every_training_part():
     assert expected.corrected
     assert expected.uncorrected == usual.cross_validated_risk.uncorrected < expected.value
     train = np.setdiff1d(np.arange(160), chosen.test_rows)
-    procedure = SelectionProcedure(with_baseline(rivals, Squared()), cv=4, random_state=None)
+    procedure = SelectionProcedure(with_baseline(rivals, Squared(), X), cv=4, random_state=None)
     losses = np.empty(120)
     for s in range(4):
         rest, held = train[chosen.plan.train(s)], train[chosen.plan.test(s)]

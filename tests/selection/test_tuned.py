@@ -1,4 +1,5 @@
 import pickle
+import warnings
 from functools import wraps
 
 import numpy as np
@@ -20,6 +21,7 @@ from empirisk import (
     AdaBoostClassifier,
     Axis,
     DecisionTreeClassifier,
+    Encoder,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
     LinearDiscriminantAnalysis,
@@ -176,12 +178,19 @@ def test_weights_are_copies_in_grid_folds_and_fit():
         ({"params": ()}, r"params is \(\); give names"),
         ({"larger": "bigger"}, "larger is 'bigger'; give 'simpler' or 'richer'"),
         ({"larger": ("simpler", "richer")}, "a tuple with one of them for each parameter"),
+        ({"larger": None}, "larger is None; give .simpler. or .richer."),
         ({"scale": "ln"}, "scale is 'ln'; choose 'log', 'linear' or 'integer'"),
     ],
 )
 def test_an_axis_says_which_parameter_and_which_way_is_simpler(wrong, says):
     with pytest.raises(ParameterError, match=says):
         Axis(**{"params": ("alpha",), "larger": "simpler", "scale": "log", **wrong})
+
+
+def test_one_parameter_goes_one_way_however_it_is_said():
+    said = Axis(("alpha",), ("simpler",), "log")
+    assert said == ALPHA
+    assert Tuned(Ridge(), axis=said).fit(X, y).path_.rung == "plan"
 
 
 @pytest.mark.parametrize(
@@ -367,3 +376,29 @@ def test_a_table_is_read_by_its_names():
     tuned = Tuned(DecisionTreeClassifier(), random_state=0).fit(table, labels)
     assert_array_equal(tuned.feature_names_in_, ["a", "b"])
     assert_array_equal(tuned.predict(table.select(["b", "a"])), tuned.predict(table))
+
+
+def test_an_encoder_that_met_an_array_expects_no_names():
+    for rows in (X, X.tolist(), pd.DataFrame(X)):
+        tuned = Tuned(make_pipeline(Encoder(), Ridge()), random_state=0).fit(rows, y)
+        assert not hasattr(tuned, "feature_names_in_")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert_array_equal(tuned.predict(rows), tuned.best_estimator_.predict(X))
+    named = pd.DataFrame(X).add_prefix("column ")
+    tuned = Tuned(make_pipeline(Encoder(), Ridge()), random_state=0).fit(named, y)
+    assert_array_equal(tuned.feature_names_in_, named.columns)
+
+
+def test_a_clone_has_the_default_grid_of_the_learners_axis():
+    tuned = clone(Tuned(Ridge(), axis=Ridge.axis)).fit(X, y)
+    assert tuned.path_.values == Tuned(Ridge()).fit(X, y).path_.values
+
+
+def test_a_rule_that_there_is_not_costs_no_fit():
+    class Untouched(Ridge):
+        def design(self, X):
+            raise AssertionError("rows were looked at")
+
+    with pytest.raises(ParameterError, match="rule is 'least'"):
+        Tuned(Untouched(), rule="least").fit(X, y)

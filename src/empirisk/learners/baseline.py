@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 
 from empirisk.learners.held_out_constants import training_numbers, training_shares
 from empirisk.losses import (
+    Asymmetric,
     ClassificationLoss,
     Costs,
     Loss,
@@ -18,6 +19,7 @@ from empirisk.losses import (
     as_loss,
     class_frequencies,
 )
+from empirisk.losses.costs import MatrixLoss
 from empirisk.risk.axis import Block, Freedom, HeldOut, Output, PathMixin
 from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints
@@ -133,11 +135,19 @@ class Baseline(PathMixin, BaseEstimator):
         measure = accuracy_score if _says_classes(self) else r2_score
         return float(measure(y, self.predict(X), sample_weight=sample_weight))
 
+    def for_classes(self, labels: Array) -> Self:
+        """The same learner for codes 0..K-1 of these labels, by which costs are then named."""
+        loss = as_loss(self.loss)
+        if not isinstance(loss, MatrixLoss):
+            return self
+        return clone(self).set_params(loss=_costs_of_codes(loss, labels.tolist()))
+
     def fit_path(
         self, X: Floats, y: Array, sample_weight: Floats, values: Sequence[Any], *, n_classes: int
     ) -> "ConstantPath":
         """The constant; there is no axis."""
-        return ConstantPath(self, self._loss_of_codes(n_classes), X, y, sample_weight, n_classes)
+        loss = as_loss(self.loss).for_classes(range(n_classes))
+        return ConstantPath(self, loss, X, y, sample_weight, n_classes)
 
     def out_of_fold(
         self,
@@ -152,15 +162,9 @@ class Baseline(PathMixin, BaseEstimator):
         rows_per_block: int,
     ) -> HeldOut:
         """The constants of all training parts from sums over the folds; never declines."""
-        loss = self._loss_of_codes(n_classes)
+        loss = as_loss(self.loss).for_classes(range(n_classes))
         parts = _training_constants(loss, y, sample_weight, plan, n_classes)
         return HeldOut(_blocks(loss, parts, plan, output, rows_per_block))
-
-    def _loss_of_codes(self, n_classes: int) -> Loss:
-        loss = as_loss(self.loss)
-        if isinstance(loss, Costs) and loss.classes is not None and len(loss.classes) == n_classes:
-            return loss.for_classes(np.unique(loss.classes))  # codes count the sorted labels
-        return loss
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -220,6 +224,15 @@ def _prediction(loss: Loss, constant: Array, output: Output) -> Array:
         return constant
     # The best constant of a loss of probabilities is no class: take the most frequent one.
     return loss.bayes_action(constant) if loss.output == "value" else constant.argmax(axis=-1)
+
+
+def _costs_of_codes(loss: MatrixLoss, labels: list[Any]) -> MatrixLoss:
+    """The same costs of mistakes among the codes of these labels."""
+    costs = loss.for_classes(labels).costs()
+    if not isinstance(loss, Asymmetric):
+        return Costs(costs, classes=range(len(labels)))
+    positive = None if loss.positive is None else labels.index(loss.positive)
+    return Asymmetric(loss.a, loss.b, positive)  # whose ties go by its threshold
 
 
 def _training_constants(

@@ -72,15 +72,18 @@ class Axis:
     def __post_init__(self) -> None:
         if not (isinstance(self.params, tuple) and self.params):
             raise ParameterError(f"params is {self.params!r}; give names in a tuple: ('alpha',)")
-        each = (self.larger,) if isinstance(self.larger, str) else self.larger
-        wanted = 1 if isinstance(self.larger, str) else len(self.params)
-        if not (set(each) <= {"simpler", "richer"} and len(each) == wanted):
+        several = isinstance(self.larger, tuple | list)
+        each: Any = tuple(self.larger) if several else (self.larger,)
+        fitting = len(each) == len(self.params) or not several
+        if not (fitting and all(one in ("simpler", "richer") for one in each)):
             raise ParameterError(
                 f"larger is {self.larger!r}; give 'simpler' or 'richer', what a larger value makes "
                 "of the learner, or a tuple with one of them for each parameter"
             )
         if self.scale not in ("log", "linear", "integer"):
             raise ParameterError(f"scale is {self.scale!r}; choose 'log', 'linear' or 'integer'")
+        # Axes are equal however this was said.
+        object.__setattr__(self, "larger", each[0] if len(each) == 1 else each)
 
     def complexity(self, values: Sequence[Any]) -> Floats:
         """Rank of each value from simplest (0) to richest; equal values share a rank.

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any, Literal, TypeVar
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import _num_samples, has_fit_parameter
@@ -84,7 +85,7 @@ def losses_of_rows(model: Any, X: Any, output: Output) -> Array:
     if output == "density" and hasattr(model, "score_samples"):
         return 0.0 - np.asarray(model.score_samples(X), dtype=float)
     if output == "reconstruction" and hasattr(model, "inverse_transform"):
-        rows = np.asarray(X, dtype=float)
+        rows = np.asarray(X.toarray() if issparse(X) else X, dtype=float)
         return Reconstruction()(rows, model.inverse_transform(model.transform(X)))
     raise ParameterError(
         f"{name_of(model)} gives no {output!r} of rows: give an encoder and decoder, such as PCA, "

@@ -286,6 +286,9 @@ def _indexable(data: Any, what: str) -> Any:
 
 
 def _refuse_no_estimator(estimator: Any) -> None:
+    if isinstance(estimator, type):
+        name = estimator.__name__
+        raise ParameterError(f"{name} is a class: give an estimator, with brackets, {name}()")
     if not hasattr(estimator, "__sklearn_tags__"):
         raise ParameterError(
             f"{name_of(estimator)} is no estimator that can be fitted: derive it from "

@@ -2,13 +2,16 @@
 
 from typing import Any
 
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import validate_data
 
+from empirisk.data.encode import Encoder
 from empirisk.data.raw_columns import with_rows
 from empirisk.data.table import Table
 from empirisk.risk.foreign import at_value, fit_foreign
 from empirisk.risk.learner import learner_of
 from empirisk.risk.out_of_fold import OutOfFold
+from empirisk.runtime.column_names import column_names
 
 
 def fit_best(losses: OutOfFold, j: int, X: Any, seed: int | None) -> Any:
@@ -23,9 +26,10 @@ def fit_best(losses: OutOfFold, j: int, X: Any, seed: int | None) -> Any:
         return _out_of_bag_best(losses, j, X)
     came_along = losses.path is not None and classes is None
     if losses.whole is None or not (came_along or _same_as_fit(losses)):
-        return fit_foreign(
-            at_value(work.estimator, work.axis, losses.values[j]), work.problem, seed
-        )
+        estimator = at_value(work.estimator, work.axis, losses.values[j])
+        model = fit_foreign(estimator, work.problem, seed)
+        _forget_made_up_names(model, X)
+        return model
     model = losses.whole.path.at(j)
     if classes is not None:
         model = model.with_labels(classes)
@@ -37,6 +41,13 @@ def _note_columns(model: Any, X: Any) -> None:
     """Their names, also of a Table, which scikit-learn does not know."""
     table = X.to_arrow() if isinstance(X, Table) else with_rows(X)
     validate_data(model, table, skip_check_array=True)
+
+
+def _forget_made_up_names(model: Any, X: Any) -> None:
+    """An encoder has met an array as a table, whose columns have names: the user gave none."""
+    first = model.steps[0][1] if isinstance(model, Pipeline) else None
+    if isinstance(first, Encoder) and not isinstance(X, Table) and column_names(X) is None:
+        vars(first).pop("feature_names_in_", None)
 
 
 def _same_as_fit(losses: OutOfFold) -> bool:

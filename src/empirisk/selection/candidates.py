@@ -3,15 +3,21 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import clone, is_classifier
 from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import get_tags
+from sklearn.utils.validation import _num_samples
 
 from empirisk.data.encode import Encoder
 from empirisk.learners.baseline import Baseline
 from empirisk.losses import Loss
+from empirisk.risk.axis import PathMixin
 from empirisk.risk.learner import learner_of
 from empirisk.risk.suitable_loss import WITHOUT_LABELS
+from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import ParameterError
 
 Candidates = Mapping[str, Any] | Sequence[Any]
@@ -58,10 +64,11 @@ def _settled(estimator: Any) -> Any:
     return model
 
 
-def with_baseline(rivals: dict[str, Any], loss: Loss) -> dict[str, Any]:
+def with_baseline(rivals: dict[str, Any], loss: Loss, X: Any) -> dict[str, Any]:
     """The best constant first, unless one is there: what no learner may lose against.
 
-    Where the others read a table through an `Encoder`, or as it is, the constant has an `Encoder`.
+    Where the others read a table through an `Encoder`, or as it is, the constant has an `Encoder`;
+    of other rows that are no numbers, as texts for steps of scikit-learn, it only learns how many.
     Without labels there is none, and all rivals must have the same rows to reconstruct.
     """
     if loss.task in WITHOUT_LABELS:
@@ -77,8 +84,25 @@ def with_baseline(rivals: dict[str, Any], loss: Loss) -> dict[str, Any]:
     ]
     if not encoders and any(takes_tables(estimator) for estimator in rivals.values()):
         encoders = [Encoder()]
-    constant = make_pipeline(clone(encoders[0]), Baseline(loss)) if encoders else Baseline(loss)
+    constant: Any = Baseline(loss)
+    if encoders and not issparse(X):
+        constant = make_pipeline(clone(encoders[0]), constant)
+    elif not _takes(constant, X):
+        constant = make_pipeline(FunctionTransformer(no_columns), constant)
     return {_new_name("Baseline", rivals): constant, **rivals}
+
+
+def no_columns(X: Any) -> Floats:
+    """Nothing of X but how many rows it has."""
+    return np.zeros((_num_samples(X), 1))
+
+
+def _takes(learner: PathMixin, X: Any) -> bool:
+    try:
+        learner.design(X)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _refuse_predictors(rivals: dict[str, Any], loss: Loss) -> None:

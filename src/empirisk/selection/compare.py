@@ -160,7 +160,7 @@ def compare(
     loss = common_loss(rivals.values(), y) if loss is None else loss
     problem = Problem.of(first, X, y, loss=loss, sample_weight=sample_weight, groups=groups)
     look = partial(look_at_rows, rivals, problem)
-    rivals = with_baseline(rivals, problem.loss)
+    rivals = with_baseline(rivals, problem.loss, problem.X)
     random_state = settled(random_state)
     plan = problem.plan(cv, random_state=random_state)
     risks: dict[str, RiskEstimate] = {}

@@ -164,7 +164,7 @@ def select(
             "neither: choose 'train' or 'all'"
         )
     look_again = partial(look_at_rows, rivals, problem)
-    rivals = with_baseline(rivals, problem.loss)
+    rivals = with_baseline(rivals, problem.loss, problem.X)
     split_seed, fold_seed, fit_seed, choice_seed = spawn(
         0 if random_state is None else random_state, 4
     )

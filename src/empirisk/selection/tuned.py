@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from empirisk.losses import Loss
 from empirisk.risk.axis import Axis, Output, PathMixin
 from empirisk.risk.bagging.rung import own_plan
-from empirisk.risk.choosing import Rule
+from empirisk.risk.choosing import Rule, check_rule
 from empirisk.risk.curves import RiskPath
 from empirisk.risk.foreign import losses_of_rows
 from empirisk.risk.learner import declared_axis, learner_of
@@ -131,6 +131,7 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):
             raise ParameterError(
                 f"axis is {self.axis!r}; give an Axis, such as Axis(('C',), 'richer', 'log')"
             )
+        check_rule(self.rule)
         random_state = settled(self.random_state)
         cv = own_plan(self.estimator) if self.cv is None else self.cv
         with one_blas_thread():
@@ -297,7 +298,7 @@ def values_of(
         return _checked_values(values, axis)
     if axis is None:
         return (None,)
-    if not isinstance(learner, PathMixin) or axis is not learner.axis:
+    if not isinstance(learner, PathMixin) or axis != learner.axis:
         raise ParameterError(
             f"{type(learner).__name__} has no default grid along {axis.params}: give values=[...]"
         )

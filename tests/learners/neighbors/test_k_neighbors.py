@@ -294,6 +294,10 @@ def test_the_grid_counts_copies_and_is_not_long():
         assert 50 <= len(values) <= 100
         assert (values[0], values[-1]) == (1, int(2 * np.sqrt(n)))
         assert (np.diff(values) > 0).all()
+    for weight in (1e38, 1e305):  # more copies than integers count
+        values = learner.axis_values(X, y, np.full(100, weight), n_train=90)
+        assert (values[0], values[-1]) == (1, 2**53)
+        assert (np.diff(values) > 0).all()
 
 
 def test_the_voronoi_picture_has_a_cell_for_each_place():

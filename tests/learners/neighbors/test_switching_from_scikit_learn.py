@@ -231,6 +231,8 @@ def test_distances_that_are_none_are_refused():
     learner = KNeighborsRegressor(metric="precomputed")
     with pytest.raises(DataError, match=r"X has shape \(20, 3\); .* a square array"):
         learner.fit(X, y)
+    with pytest.raises(DataError, match="rows can be held out in folds only"):
+        risk.holdout(learner, D, y)
     with pytest.raises(DataError, match="what a graph of neighbours leaves out is far away"):
         learner.fit(csr_array(D), y)
     with pytest.raises(DataError, match="X has negative numbers"):

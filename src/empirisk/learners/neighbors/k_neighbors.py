@@ -29,6 +29,7 @@ from empirisk.runtime.validation import check_fit
 
 MOST_VALUES = 100
 """Values of the default grid: all numbers of neighbours up to here, then ever fewer."""
+MOST_COPIES = 2.0**53  # that float64 can count one by one
 NAME_CATEGORIES = "give a data frame, whose columns say what they are"
 
 
@@ -100,9 +101,9 @@ class KNeighbors(FittedNeighbors, PathMixin):
     def axis_values(
         self, X: Any, y: Array, sample_weight: Floats, *, n_train: int
     ) -> Sequence[int]:
-        """From 1 to 2 sqrt(n), n counting copies, and not beyond n; at most 100 of them."""
+        """From 1 to 2 sqrt(n), n counting copies, and not beyond n or 2^53; at most 100 of them."""
         copies = float(sample_weight.sum()) * n_train / len(sample_weight)
-        most = int(max(1, min(2 * np.sqrt(copies), copies)))
+        most = int(max(1, min(2 * np.sqrt(copies), copies, MOST_COPIES)))
         if most <= MOST_VALUES:
             return range(1, most + 1)
         spaced = np.unique(np.geomspace(1, most, 3 * MOST_VALUES).round().astype(int))

@@ -57,7 +57,8 @@ class PairMetric:
         if metric == "precomputed" and X.shape[0] != X.shape[1]:
             raise DataError(
                 f"X has shape {X.shape}; metric='precomputed' takes the distances of all training "
-                "rows from each other, a square array without rows of weight 0"
+                "rows from each other, a square array without rows of weight 0; rows can be held "
+                "out in folds only, as by Tuned or risk.cross_validate"
             )
         found = cls(metric, params, unit if metric in WITHOUT_UNIT else 1.0)
         if found.is_of_truths and not np.isin(X, (0, 1)).all():

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from scipy.sparse import coo_array
+from scipy.sparse import coo_array, csr_array, issparse
 from scipy.sparse.csgraph import connected_components
 
 from empirisk.data.column import Column
@@ -120,9 +120,7 @@ def copies_of_rows(X: Any) -> Ints:
     Rows are compared by a 64-bit hash: that two different rows among a million share one has a
     probability below 1e-7, and would only keep them in one fold.
     """
-    row_hash = np.uint64(0)
-    for column in _columns(X):
-        row_hash = _mix(row_hash + _mix(_bits(column)))
+    row_hash = _hash_of_entries(X) if issparse(X) else _hash_of_columns(X)
     return np.unique(row_hash, return_inverse=True)[1].reshape(-1)
 
 
@@ -172,14 +170,29 @@ def _level(count: Ints, total: Ints, m: int) -> Ints:
     return result
 
 
+def _hash_of_columns(X: Any) -> Any:
+    row_hash = np.uint64(0)
+    for column in _columns(X):
+        row_hash = _mix(row_hash + _mix(_bits(column)))
+    return row_hash
+
+
+def _hash_of_entries(X: Any) -> Any:
+    """Of a sparse matrix: the sum, modulo 2^64, over the entries of each row that are not 0."""
+    X = csr_array(X, copy=True)
+    X.sum_duplicates()
+    X.eliminate_zeros()
+    each = _mix(_bits(X.data) + _mix(X.indices.astype(np.uint64)))
+    up_to = np.append(np.uint64(0), np.cumsum(each))
+    return up_to[X.indptr[1:]] - up_to[X.indptr[:-1]]
+
+
 def _columns(X: Any) -> list[Any]:
     if isinstance(X, Table | pa.Table):
         return [_entries(column) for column in Table.of(X).columns]
     if hasattr(X, "columns") and hasattr(X, "shape"):
         take = X.iloc if hasattr(X, "iloc") else X  # by place: names may stand twice
         return [np.asarray(take[:, j]) for j in range(X.shape[1])]
-    if hasattr(X, "toarray"):
-        X = X.toarray()
     X = np.asarray(X)
     return list(X.reshape(len(X), -1).T)
 
