@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression as ForeignLogisticRegression
@@ -40,6 +40,10 @@ def test_members_with_costs_vote_and_the_bag_is_judged_by_the_costs():
     usual = bag_of(DecisionTreeClassifier(max_depth=2), True, n_estimators=40).fit(X, y)
     assert (bag.predict(X) == "a").sum() < (usual.predict(X) == "a").sum()
     assert "costs" in bag.risk_.loss.lower()
+    votes = bag.predict_proba(X)
+    bag.set_params(estimator=SVC())  # for the next fit
+    assert_array_equal(bag.predict_proba(X), votes)
+    assert not hasattr(bag, "decision_function")
 
 
 @pytest.mark.parametrize(
