@@ -7,7 +7,7 @@ from scipy import stats
 
 from empirisk.compiled.resampling import subset_counts, uneven_counts
 from empirisk.learners.ensembles.draws import Draws, draws_of
-from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.errors import DataError, EmpiriskWarning, ParameterError
 from empirisk.runtime.streams import spawn
 
 ERROR_PROBABILITY = 1e-6  # of each statistical test here; the seeds are fixed, so once for all
@@ -173,6 +173,15 @@ def test_how_many_are_drawn():
     assert draws_of(0.01, 4) == 1
     assert draws_of(1.5, 4) == 6
     assert draws_of(0.5, 4, unit=np.array([0, 0, 1, 2])) == 1
+
+
+def test_a_share_of_small_weights_that_is_hardly_a_row_is_told():
+    parts = np.full(100, 0.01)
+    with pytest.warns(EmpiriskWarning, match="which sum to 1: each member draws 1 of 100 rows"):
+        assert draws_of(0.8, 100, parts) == 1
+    for weight in (np.ones(100), 1.001 * np.ones(100), np.arange(100) % 2, None):
+        draws_of(0.8, 100, weight)  # a warning would be an error
+    assert draws_of(0.01, 100, 1.001 * np.ones(100)) == 1  # as few as were asked for
 
 
 @pytest.mark.parametrize("max_samples", [0, -1, 0.0, -1.5, np.inf, "all", np.nan, True])

@@ -1,5 +1,8 @@
 """LogitBoost: the algorithms of the paper, shared codings, separable classes, doors."""
 
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,6 +15,7 @@ from sklearn.tree import DecisionTreeRegressor as ForeignTree
 
 from empirisk import DecisionTreeRegressor, LogitBoostClassifier, Ridge, Tuned, risk
 from empirisk.learners.ensembles.boosting.any_rounds import AnyRounds
+from empirisk.learners.ensembles.boosting.column_rounds import ColumnRounds, Columns
 from empirisk.learners.ensembles.boosting.forward_stagewise import forward_stagewise
 from empirisk.learners.ensembles.boosting.likelihood_cost import LikelihoodCost
 from empirisk.runtime.errors import DataError, ParameterError
@@ -119,6 +123,29 @@ def test_stages_are_fits_with_fewer_rounds():
             fewer = LogitBoostClassifier(estimator, t).fit(X, y)
             assert_array_equal(p, fewer.predict_proba(X))
             assert_array_equal(label, fewer.predict(X))
+
+
+class Meeting(ColumnRounds):
+    """Two threads meet wherever they note something: neither is ahead of the other."""
+
+    def meet(self):
+        vars(self)["meeting"] = Barrier(2)
+        return self
+
+    def __setattr__(self, name, value):
+        super().__setattr__(name, value)
+        if "meeting" in vars(self):
+            self.meeting.wait(timeout=60)
+
+
+def test_threads_get_the_columns_of_their_own_weights():
+    X, _ = data()
+    weights = np.random.default_rng(0).uniform(0.1, 1.0, size=(2, len(X)))
+    rounds = Meeting(X, centred=True).meet()
+    with ThreadPoolExecutor(2) as threads:
+        found = list(threads.map(rounds.columns, weights))
+    for columns, weight in zip(found, weights, strict=True):
+        assert_array_equal(columns.Z, Columns.of(X, weight, centred=True).Z)
 
 
 def test_any_regressor_that_takes_weights_will_do():

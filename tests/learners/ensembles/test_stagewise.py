@@ -189,6 +189,22 @@ def test_a_fitted_sum_predicts_whatever_its_parameter_says_then(other):
         assert_array_equal(model.set_params(estimator=other).predict(X), wanted)
 
 
+@pytest.mark.parametrize("other", ["least_squares", DecisionTreeRegressor(criterion="poisson")])
+def test_members_and_files_of_a_fitted_sum_are_those_of_its_fit(tmp_path, other):
+    X, y = data()
+    for tree in (
+        DecisionTreeRegressor(max_depth=2),
+        DecisionTreeRegressor(criterion="absolute_error"),
+    ):
+        model = StagewiseRegressor(tree, 3).fit(X, y)
+        impurity = model.estimators_[0].tree_.impurity
+        model.set_params(estimator=other)
+        assert str(model.estimators_[0]) == str(tree)
+        assert_array_equal(model.estimators_[0].tree_.impurity, impurity)
+        save(model, tmp_path / "model")
+        assert_array_equal(load(tmp_path / "model").predict(X), model.predict(X))
+
+
 @pytest.mark.parametrize("estimator", [Ridge(3.0), LinearRegression(), Ridge(fit_intercept=False)])
 @pytest.mark.parametrize("init", [None, "zero"])
 @pytest.mark.parametrize("weighted", [False, True])

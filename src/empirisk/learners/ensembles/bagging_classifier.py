@@ -9,11 +9,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from empirisk.learners.ensembles.bagging import Bagging
 from empirisk.learners.trees.classifier import DecisionTreeClassifier
+from empirisk.risk.suitable_loss import common_loss
 from empirisk.runtime.arrays import Array, Floats
 
 
 def _members_decide(bag: "BaggingClassifier") -> bool:
-    return hasattr(bag._prototype(), "decision_function")
+    member = bag.estimator_ if hasattr(bag, "estimator_") else bag._prototype()
+    return hasattr(member, "decision_function")
 
 
 class BaggingClassifier(ClassifierMixin, Bagging):
@@ -123,4 +125,4 @@ risk_curve_, n_features_in_, feature_names_in_
         return DecisionTreeClassifier()
 
     def _votes(self) -> bool:
-        return self.voting == "hard" or self.own_loss is not None
+        return self.voting == "hard" or common_loss([self.estimator_]) is not None

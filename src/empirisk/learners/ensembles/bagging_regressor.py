@@ -31,7 +31,8 @@ class BaggingRegressor(RegressorMixin, Bagging):
         B, the number of members.
     max_samples : int, float or None
         How many rows a member draws: None as many as there are, where all weights are whole numbers
-        their sum; an int so many; a float that share. Of groups where `groups` are given.
+        their sum; an int so many; a float that share, of the sum of the weights where rows are
+        drawn by these, as in scikit-learn 1.9. Of groups where `groups` are given.
     max_features : int or float
         How many columns a member draws: a number, or a share of them.
     bootstrap : bool

@@ -4,6 +4,7 @@ A member may draw rows, whole groups of rows, or blocks of rows that follow one 
 draws is never stored: the same seed draws it again.
 """
 
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
@@ -13,11 +14,12 @@ import numpy as np
 
 from empirisk.compiled.resampling import even_counts, resample_rows, subset_counts, uneven_counts
 from empirisk.runtime.arrays import Floats, Ints
-from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.errors import DataError, EmpiriskWarning, ParameterError
 from empirisk.runtime.scalars import real, whole
 from empirisk.runtime.streams import generator
 
 MANY = 16  # draws for each row, from which on a binomial number for each row is less work
+FEW_DRAWS = 10  # which a share of small weights may come to; scikit-learn warns of as few
 MOST_COPIES = 10**9
 MOST_DRAWS = 2.0**62  # that are counted
 ROWS = 0x2545F4914F6CDD1D  # keeps these draws apart from others that a member makes with its seed
@@ -240,11 +242,28 @@ def draws_of(
                 f"max_samples is {max_samples!r}, a share of the weights, which sum to "
                 f"{population:.3g}: divide them by a constant, or give a number of rows"
             )
-        return max(1, int(share * population))
+        size = max(1, int(share * population))
+        if by_weight and weight is not None:
+            _warn_of_few(max_samples, size, share, weight)
+        return size
     raise ParameterError(
         f"max_samples is {max_samples!r}; give None for all, a whole number >= 1, or a share above "
         "0"
     )
+
+
+def _warn_of_few(max_samples: Any, size: int, share: float, weight: Floats) -> None:
+    """Say so where weights that are no numbers of copies, such as parts of 1, ask for few rows."""
+    rows = int((weight > 0).sum())
+    few = size < min(share * rows / 2, max(FEW_DRAWS, rows ** (1 / 3)))
+    if few and not _is_whole(weight):
+        warnings.warn(
+            f"max_samples is {max_samples!r}, a share of the weights, which sum to "
+            f"{weight.sum():.3g}: each member draws {size} of {rows} rows; give a number of rows, "
+            "or weights of mean 1",
+            EmpiriskWarning,
+            stacklevel=2,
+        )
 
 
 def _population(n: int, weight: Floats | None, unit: Ints | None, *, in_rows: bool) -> float:

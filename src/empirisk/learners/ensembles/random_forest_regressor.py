@@ -57,7 +57,8 @@ max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, splitter, categ
         Whether `fit` keeps the trees that there are, and adds those that `n_estimators` lacks,
         from the same rows: which of them judge a tree is found by drawing again.
     max_samples : int, float or None
-        Rows that each tree draws: all by default, a number, or a share of them.
+        Rows that each tree draws: as many as there are by default, a number, or a share of them;
+        with weights, of their sum, as in scikit-learn 1.9.
     keep_members : bool
         Whether to keep which rows are in the leaves, and their y: for `predict_quantiles`.
 

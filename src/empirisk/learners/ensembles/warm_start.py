@@ -36,6 +36,12 @@ def refuse_other_training(bag: Any, training: Training, n: int, key: str | None)
     if width != wide or (bag._columns is None) != (training.columns is None):
         raise ParameterError(OTHER_DRAWS)
     if are_trees(training.estimator):
+        if not all(map(are_trees, bag.estimators_)):
+            raise ParameterError(
+                f"estimator is {training.estimator!r:.60}, and with warm_start=True there are "
+                "members that are no trees of this library, with which trees share no coding: give "
+                "the same estimator, or set warm_start=False"
+            )
         known, used = shared_columns(bag.estimators_, bag._columns)
         columns = training.X.columns
         refuse_other_columns(known, columns if used is None else [columns[j] for j in used])

@@ -77,6 +77,11 @@ class DrawnUnits:
         return slices(self.n, max(NUMBERS_AT_ONCE // max(len(self.counts), columns), 1))
 
     @property
+    def mean_spread(self) -> float:
+        """The variance of the counts of a unit; where units are not drawn alike, their mean."""
+        return self.spread / self.n
+
+    @property
     def factor(self) -> float:
         """1 with replacement; else what s of n without it make too small (Wager & Athey 2018):
 

@@ -6,7 +6,10 @@ estimates the variance of the aggregate over training sets (Efron 2014; Wager, H
     V(x) = sum_i C_i^2,      C_i = 1/B sum_b (N_bi - mean) (t_b(x) - mean).
 
 With B members only, the noise in the C_i adds v/B sum_i Var(N_bi) to V, about n v/B for n draws of
-n rows, with the variance of the members v = 1/B sum_b (t_b - mean)^2. That is taken off.
+n rows, with the variance of the members v = 1/B sum_b (t_b - mean)^2. That is taken off. What is
+left varies over draws of the members, as for counts and predictions that are normal, by
+
+    Var V = 2 sum_i Var(N_bi)^2 (v/B)^2 + 4 V (Var(N_bi) v + V) / B.
 """
 
 from dataclasses import dataclass
@@ -48,7 +51,8 @@ class PredictionErrors:
     variance : array
         Its square as it was estimated, after the correction: it may be negative.
     monte_carlo_error : array
-        The standard error of `variance` that comes of having so few members.
+        The standard error of `variance` that comes of having so few members, where rows, or
+        groups, are drawn alike.
     floored : bool array
         Where the variance is below the Monte Carlo error that it would have if it were 0,
         sqrt(2 sum_i Var(N_i)^2) v/B: there the root of that is the standard error.
@@ -216,7 +220,9 @@ def _result(
     B = len(units.counts)
     variance = units.factor * (raw - units.spread * own / B)
     least = units.factor * np.sqrt(2 * units.squared_spread) * own / B
-    noise = np.hypot(least, np.sqrt(4 * units.factor * np.maximum(variance, 0) * own / B))
+    seen = np.maximum(variance, 0)
+    along = 4 * seen * (units.factor * units.mean_spread * own + seen) / B
+    noise = np.hypot(least, np.sqrt(along))
     floored = variance < least
     known = np.maximum(variance, least)
     usual = float(np.median(known[own > 0] / own[own > 0])) if (own > 0).any() else 1.0
@@ -236,10 +242,15 @@ def _result(
 
 
 def _advised(units: DrawnUnits, usual: float) -> int:
-    """Members for which the noise of a variance is WANTED of it, to one digit; usual is V/v."""
-    least = units.factor * np.sqrt(2 * units.squared_spread) / (WANTED * usual)
-    digit = 10.0 ** np.floor(np.log10(least))
-    return max(int(np.ceil(least / digit) * digit), 2)
+    """Members for which the noise of a variance is WANTED of it, to one digit; usual is V/v.
+
+    The noise of B members, as a part of V, is the root of (least/B)^2 + along/B.
+    """
+    least = units.factor * np.sqrt(2 * units.squared_spread) / usual
+    along = 4 * (units.factor * units.mean_spread / usual + 1)
+    enough = (along + np.hypot(along, 2 * WANTED * least)) / (2 * WANTED**2)
+    digit = 10.0 ** np.floor(np.log10(enough))
+    return max(int(np.ceil(enough / digit) * digit), 2)
 
 
 def _all_predictions(members: BaggedMembers, rows: Array, n_jobs: int | None) -> Floats:

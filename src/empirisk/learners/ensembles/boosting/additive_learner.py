@@ -55,6 +55,7 @@ class AdditiveLearner(PathMixin, BaseEstimator):
     learning_rate: float
     n_jobs: int | None
     random_state: Any
+    estimator_: Any
     stages_: Stages
     n_estimators_: int
     columns_: list[CodedColumn]
@@ -127,7 +128,7 @@ class AdditiveLearner(PathMixin, BaseEstimator):
         if isinstance(stages, StagedMembers):
             return stages.members
         if isinstance(stages, StagedTrees):
-            return ForestMembers(self, stages.trees, lambda b: clone(self._prototype()))
+            return ForestMembers(self, stages.trees, lambda b: clone(self._fitted_prototype()))
         raise DataError(
             "the weak learners are lines in one column and no estimators: see selected_ and "
             "coef_path_"
@@ -192,6 +193,10 @@ class AdditiveLearner(PathMixin, BaseEstimator):
             )
         return given
 
+    def _fitted_prototype(self) -> Any:
+        """That of the members, whatever `estimator` is by now; older files lack it."""
+        return self.estimator_ if hasattr(self, "estimator_") else self._prototype()
+
     def _weak(self, X: Any, *, copies: bool, centred: bool = True) -> WeakLearner:
         prototype = self._prototype()
         if isinstance(X, RankCoding):
@@ -241,7 +246,7 @@ class AdditiveLearner(PathMixin, BaseEstimator):
         if isinstance(stages, StagedTrees):
             return check_places(self, X, remedy=NAME_CATEGORIES)
         assert isinstance(stages, StagedMembers)
-        prototype = stages.members[0] if stages.members else self._prototype()
+        prototype = stages.members[0] if stages.members else self._fitted_prototype()
         table = checked_table(self, X, prototype, reset=False)
         unseen = self.n_estimators_ == 0 and isinstance(table, np.ndarray)
         if unseen and not get_tags(prototype).input_tags.allow_nan:

@@ -99,6 +99,7 @@ class AdditivePath:
         """The fitted attributes at the j-th value."""
         found, rounds = self.found, self.rounds[j]
         run = min(self.values[j], len(found.losses))
+        learner.estimator_ = clone(self.learner._prototype(), safe=False)
         learner.stages_ = found.stages.first(rounds, len(found.start))
         learner._start = found.start
         learner.n_estimators_ = rounds

@@ -35,7 +35,7 @@ def check_sum(learner: Any) -> None:
 
 def _check_kind(learner: Any) -> None:
     """The members are of the kind that the learner asks for."""
-    prototype = learner._prototype()
+    prototype = learner._fitted_prototype()
     kind: type = StagedMembers
     if isinstance(prototype, str):
         kind = StagedColumns

@@ -83,14 +83,17 @@ class ColumnRounds:
 
     def __init__(self, X: Floats, *, centred: bool) -> None:
         self.X, self.centred = X, centred
-        self._weight: Floats | None = None
+        self._kept: tuple[Floats, Columns] | None = None
 
     def columns(self, weight: Floats) -> Columns:
-        """The columns for these weights; those of the last round are kept."""
-        if weight is not self._weight:
-            self._columns = Columns.of(self.X, weight, centred=self.centred)
-            self._weight = weight
-        return self._columns
+        """The columns for these weights; the last ones are kept.
+
+        Threads ask for those of several classes at once: what one returns is its own.
+        """
+        kept = self._kept
+        if kept is None or kept[0] is not weight:
+            self._kept = kept = weight, Columns.of(self.X, weight, centred=self.centred)
+        return kept[1]
 
     def fit(
         self, target: Floats, weight: Floats, seed: int

@@ -63,6 +63,7 @@ class LogitBoostClassifier(ClassifierMixin, AdditiveLearner):
     estimators_ : sequence of estimators
         The weak learners, unless they are lines: for more than two classes, those of the first
         round, class after class, then those of the second.
+    estimator_ : the estimator that these are clones of, or "least_squares"
     train_score_ : array of shape (rounds,)
         The mean log loss of the training rows after each round.
     feature_importances_ : array of shape (p,)

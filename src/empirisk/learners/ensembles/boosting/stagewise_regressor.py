@@ -81,6 +81,7 @@ class StagewiseRegressor(RegressorMixin, AdditiveLearner):
         The rounds there are: fewer where nothing was left to fit, or where the AIC stops.
     estimators_ : sequence of estimators
         The weak learners, unless they are lines.
+    estimator_ : the estimator that these are clones of, or "least_squares"
     train_score_ : array of shape (rounds,)
         The mean loss of the training rows after each round.
     degrees_of_freedom_ : array of shape (rounds + 1,) or None
