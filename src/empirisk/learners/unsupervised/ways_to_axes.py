@@ -13,7 +13,7 @@ from empirisk.runtime.arrays import Floats
 from empirisk.runtime.column_names import column_names
 from empirisk.runtime.complaints import refuse_not_finite
 from empirisk.runtime.errors import DataError, ParameterError
-from empirisk.runtime.scalars import is_flag
+from empirisk.runtime.scalars import is_flag, is_number, is_whole
 from empirisk.runtime.streams import spawn
 from empirisk.solvers.principal_axes import (
     PrincipalAxes,
@@ -124,13 +124,18 @@ def check_parameters(learner: Any) -> None:
             f"power_iteration_normalizer is {learner.power_iteration_normalizer!r}; choose "
             "'auto', 'QR', 'LU' or 'none'"
         )
-    for name, value in (
-        ("n_oversamples", learner.n_oversamples),
-        ("iterated_power", learner.iterated_power),
-        ("tol", learner.tol),
+    power = learner.iterated_power
+    for name, sound, wanted in (
+        ("n_oversamples", is_whole(learner.n_oversamples, 0), "a whole number >= 0"),
+        ("iterated_power", is_whole(power, 0) or _is_auto(power), "a whole number >= 0 or 'auto'"),
+        ("tol", is_number(learner.tol) and learner.tol >= 0, "a number >= 0"),
     ):
-        if value != "auto" and (isinstance(value, str) or not value >= 0):
-            raise ParameterError(f"{name} is {value!r}; give a number >= 0")
+        if not sound:
+            raise ParameterError(f"{name} is {getattr(learner, name)!r}; give {wanted}")
+
+
+def _is_auto(value: Any) -> bool:
+    return isinstance(value, str) and value == "auto"
 
 
 def _way(solver: str, shape: tuple[int, int], number: int) -> str:
