@@ -126,6 +126,17 @@ def test_one_class_is_refused_clearly(learner):
         clone(learner).fit(X, np.full(len(y), "a"))
 
 
+@every_estimator
+def test_what_is_written_into_the_data_afterwards_changes_no_model(learner):
+    X, y = sample(learner)
+    weight = np.random.default_rng(1).uniform(0.5, 2, size=len(y))
+    model = clone(learner).fit(X, y, sample_weight=weight)
+    rows = X.copy()
+    said = outputs(clone(learner).fit(X.copy(), y.copy(), sample_weight=weight.copy()), rows)
+    X[:], y[:], weight[:] = X[0], y[0], 7.0
+    assert_array_equal(outputs(model, rows), said)
+
+
 @every_learner
 def test_weights_are_checked(learner):
     X, y = sample(learner)

@@ -150,8 +150,9 @@ def test_the_calibration_error_is_compared_with_that_of_calibrated_probabilities
 
 def test_bins_that_make_no_sense_are_refused():
     y, p = calibrated(20)
-    with pytest.raises(ParameterError, match="n_bins"):
-        measures.calibration_curve(y, p, n_bins=0)
+    for number in (0, 2.5, None):
+        with pytest.raises(ParameterError, match="n_bins"):
+            measures.calibration_curve(y, p, n_bins=number)
     with pytest.raises(ParameterError, match="'uniform' or 'quantile'"):
         measures.calibration_curve(y, p, strategy="kmeans")
     alike = measures.calibration_curve(y, np.full(20, 0.3), n_bins=5, strategy="quantile")

@@ -116,6 +116,7 @@ def test_sparse_data_are_refused_as_scikit_learn_does():
         (pd.Series(["a", pd.NA, "b", "a"], dtype="string"), r"^y has 1 missing"),
         ([0.5, 1.5, 2.5, 0.1], "Unknown label type"),
         (np.array(["a", 1, "b", 2], dtype=object), r"^y mixes labels of several types"),
+        (np.array([b"a", b"b", b"a", b"b"]), r"^y has labels of bytes"),
         (np.zeros((4, 2)), "y should be a 1d array"),
         ([0, 1, 0], "inconsistent numbers of samples"),
         (None, "requires y to be passed, but the target y is None"),

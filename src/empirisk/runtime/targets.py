@@ -66,9 +66,10 @@ def _labels(y: Any, name: str) -> Array:
     try:
         check_classification_targets(labels)
     except TypeError as error:
+        of_bytes = any(isinstance(label, bytes) for label in labels)
+        what = "has labels of bytes" if of_bytes else "mixes labels of several types"
         raise DataError(
-            f"y mixes labels of several types ({error}); {name} needs labels of one type: "
-            "turn them all into text"
+            f"y {what} ({error}); {name} needs labels of one type: turn them all into text"
         ) from error
     return labels
 

@@ -169,7 +169,7 @@ class KernelDensity(KeptRowsMixin, DensityMixin, BaseEstimator):
             A row of weight w counts as w copies of it.
         """
         rows, weight = check_rows(self, X, sample_weight)
-        return self._keep(rows, weight)
+        return self._keep(rows.copy(), weight.copy())  # a user may write into the data afterwards
 
     def score_samples(self, X: Any) -> Floats:
         """log f(x) of each row; minus infinity where f is 0."""

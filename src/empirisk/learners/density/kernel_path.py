@@ -47,7 +47,8 @@ class KernelDensityPath(Path):
     def __init__(
         self, learner: "KernelDensity", rows: Floats, weight: Floats, values: Sequence[Any]
     ) -> None:
-        self.learner, self.rows, self.weight, self.values = learner, rows, weight, values
+        self.learner, self.values = learner, values
+        self.rows, self.weight = rows.copy(), weight.copy()  # a model of the path keeps them
         learner._check_parameters(rows.shape[1])
         if self._numbers is None:
             for j in range(len(values)):

@@ -44,10 +44,10 @@ class KNeighborsPath(Path):
         return self.write(j, clone(self.learner).set_params(n_neighbors=self.ks[j]), classes)
 
     def write(self, j: int, learner: Any, classes: Array | None) -> Any:
-        """The fitted attributes at the j-th value."""
+        """The fitted attributes at the j-th value; copies, since a user may write into the data."""
         learner.n_features_in_ = self.rows.X.shape[1]
-        learner.X_train_, learner.y_train_ = self.rows.X, self.y
-        learner.weight_train_, learner.metric_ = self.weight, self.metric
+        learner.X_train_, learner.y_train_ = self.rows.X.copy(), self.y.copy()
+        learner.weight_train_, learner.metric_ = self.weight.copy(), self.metric
         learner.__dict__.pop("columns_", None)  # of an earlier fit by Gower's distance
         if self.rows.columns is not None:
             learner.columns_ = list(self.rows.columns)

@@ -162,8 +162,9 @@ class KernelSmoother(KeptRowsMixin, PathMixin, BaseEstimator):
         self._check_parameters()
         self._forget()
         self.n_features_in_ = rows.shape[1]
-        self.rows_, self.weights_ = rows, weight
-        self._with_targets(y, n_classes)
+        # Copies: a user may write into the data afterwards.
+        self.rows_, self.weights_ = rows.copy(), weight.copy()
+        self._with_targets(y.copy(), n_classes)
         self.bandwidth_ = self._bandwidth(rows, weight)
         _ = self._placed, self._columns  # found once, and kept
         return self

@@ -15,6 +15,7 @@ from empirisk.risk.measures.probabilities import checked_shares
 from empirisk.risk.measures.ranking import score_of
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.scalars import is_whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,8 +132,8 @@ def calibration_curve(
 
 def _bins(given: Floats, weight: Floats, n_bins: int, strategy: str) -> Ints:
     """The number of each row's bin, without gaps; an edge belongs to the bin below it."""
-    if n_bins < 1:
-        raise ParameterError(f"n_bins is {n_bins}; give 1 or more")
+    if not is_whole(n_bins, 1):
+        raise ParameterError(f"n_bins is {n_bins!r}; give a whole number from 1")
     inner = np.linspace(0, 1, n_bins + 1)[1:-1]
     if strategy == "quantile":
         inner = _quantiles(given, weight, inner)
