@@ -47,7 +47,7 @@ def _forget_made_up_names(model: Any, X: Any) -> None:
     """An encoder has met an array as a table, whose columns have names: the user gave none."""
     first = model.steps[0][1] if isinstance(model, Pipeline) else None
     if isinstance(first, Encoder) and not isinstance(X, Table) and column_names(X) is None:
-        vars(first).pop("feature_names_in_", None)
+        first.__dict__.pop("feature_names_in_", None)
 
 
 def _same_as_fit(losses: OutOfFold) -> bool:
