@@ -24,11 +24,14 @@ from empirisk import (
     Ridge,
     Tuned,
     compare,
+    load,
     risk,
+    save,
     select,
 )
-from empirisk.losses import Asymmetric
+from empirisk.losses import Asymmetric, as_loss
 from empirisk.runtime.errors import DataError, EmpiriskError, ParameterError
+from empirisk.selection.candidates import with_baseline
 from tolerances import SUMMED
 
 rng = np.random.default_rng(0)
@@ -188,6 +191,16 @@ def test_the_baseline_takes_whatever_rows_its_rivals_take(kind):
         chosen = select([rival], rows, labels, cv=3, refit=refit, random_state=0)
         assert chosen.risks.keys() == found.risks.keys()
         assert set(chosen.model.predict(rows)) <= {"ill", "well"}
+
+
+@pytest.mark.parametrize("kind", ONLY_STEPS_READ)
+def test_a_baseline_of_rows_that_are_no_numbers_can_be_saved(kind, tmp_path):
+    rows, rival = ONLY_STEPS_READ[kind]
+    labels = np.where(y > 0.8, "ill", "well")
+    constant = with_baseline({"rival": rival}, as_loss("zero_one"), rows)["Baseline"]
+    save(constant.fit(rows, labels), tmp_path / "constant.model")
+    found = load(tmp_path / "constant.model").predict(rows)
+    assert found.tolist() == constant.predict(rows).tolist() == ["well"] * len(labels)
 
 
 def test_costs_by_label_reach_every_rival():

@@ -100,6 +100,7 @@ HOMES = {
     "NaiveBayes": "empirisk.learners.generative.naive_bayes",
     "NetworkClassifier": "empirisk.learners.networks.network_classifier",
     "NetworkRegressor": "empirisk.learners.networks.network_regressor",
+    "NoColumns": "empirisk.selection.no_columns",
     "Number": "empirisk.data.features",
     "OneClass": "empirisk.learners.ensembles.members",
     "OutOfBagCurve": "empirisk.risk.bagging.out_of_bag_curve",

@@ -3,13 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import clone, is_classifier
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import get_tags
-from sklearn.utils.validation import _num_samples
 
 from empirisk.data.encode import Encoder
 from empirisk.learners.baseline import Baseline
@@ -17,8 +14,8 @@ from empirisk.losses import Loss
 from empirisk.risk.axis import PathMixin
 from empirisk.risk.learner import learner_of
 from empirisk.risk.suitable_loss import WITHOUT_LABELS
-from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import ParameterError
+from empirisk.selection.no_columns import NoColumns
 
 Candidates = Mapping[str, Any] | Sequence[Any]
 
@@ -88,13 +85,8 @@ def with_baseline(rivals: dict[str, Any], loss: Loss, X: Any) -> dict[str, Any]:
     if encoders and not issparse(X):
         constant = make_pipeline(clone(encoders[0]), constant)
     elif not _takes(constant, X):
-        constant = make_pipeline(FunctionTransformer(no_columns), constant)
+        constant = make_pipeline(NoColumns(), constant)
     return {_new_name("Baseline", rivals): constant, **rivals}
-
-
-def no_columns(X: Any) -> Floats:
-    """Nothing of X but how many rows it has."""
-    return np.zeros((_num_samples(X), 1))
 
 
 def _takes(learner: PathMixin, X: Any) -> bool:
