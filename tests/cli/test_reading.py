@@ -111,6 +111,69 @@ def test_what_is_remembered_of_text_does_not_matter_for_other_files(tmp_path):
     assert result.stdout == done("predict", model, odd).stdout
 
 
+def semicolons(folder):
+    """A table with decimal commas, and the model of y by x; y is 10 x."""
+    rng = np.random.default_rng(0)
+    rows = "".join(f"{x:.4f};{10 * x:.3f}\n" for x in rng.uniform(1, 9, 40)).replace(".", ",")
+    path = folder / "t.csv"
+    path.write_text("x;y\n" + rows)
+    return fit(folder, path)[1]
+
+
+@pytest.mark.parametrize("text", ["x;y\n1,234;\n5,678;\n", "x\n1,234\n5,678\n"])
+def test_decimal_commas_that_were_found_in_training_are_there_in_a_short_file(tmp_path, text):
+    model, new = semicolons(tmp_path), tmp_path / "new.csv"
+    new.write_text(text)
+    assert predictions(model, new) == pytest.approx([12.34, 56.78], abs=0.1)
+
+
+def test_a_file_that_looks_otherwise_than_the_training_table_is_told_how_it_is_read(tmp_path):
+    model, new = semicolons(tmp_path), tmp_path / "new.csv"
+    new.write_text("x;y\n1,234;\n")
+    said = done("predict", model, new).stderr
+    assert said == "read as the training table was found to be: decimal ','\n"
+    new.write_text("x,y\n1.234,\n5.678,\n")  # commas between fields: another kind of file
+    result = done("predict", model, new)
+    assert result.stderr == ""
+    assert len(result.stdout.splitlines()) == 3
+    new.write_text("x;y\n1.234;\n")  # with points for thousands or for decimals?
+    assert "if the point precedes decimals, give the decimal mark" in refused("predict", model, new)
+    assert predictions(model, new, "--decimal", ".") == pytest.approx([12.34], abs=0.1)
+
+
+def test_one_row_of_a_table_without_names_is_a_row(tmp_path):
+    rng = np.random.default_rng(0)
+    path, new = tmp_path / "t.csv", tmp_path / "new.csv"
+    rows = [
+        ("red", "blue")[i % 2] + f",{x:.3f},{x + 9 * (i % 2):.3f}\n"
+        for i, x in enumerate(rng.normal(size=40))
+    ]
+    path.write_text("".join(rows))
+    result = done("fit", path, "-t", "x2", *RIDGE[2:], "-o", tmp_path, "--json")
+    new.write_text("blue,0.5\n")
+    assert predictions(json.loads(result.stdout)["model"], new) == pytest.approx([9.5], abs=0.5)
+
+
+def test_names_that_are_numbers_are_names_where_they_were_in_training(tmp_path):
+    rng = np.random.default_rng(0)
+    path, new = tmp_path / "t.csv", tmp_path / "new.csv"
+    path.write_text(
+        "1,2,y\n" + "".join(f"{a:.3f},{b:.3f},{a - b:.3f}\n" for a, b in rng.normal(size=(40, 2)))
+    )
+    _, model = fit(tmp_path, path)
+    new.write_text("1,2\n0.5,0.25\n0.75,1.25\n")  # by itself, three rows without names
+    assert predictions(model, new) == pytest.approx([0.25, -0.5], abs=0.1)
+
+
+@pytest.mark.parametrize("found", [{"decimal": ","}, [], "x", {"delimiter": 1}])
+def test_a_file_that_tells_of_no_dialect_is_no_model_of_ours(tmp_path, found):
+    table = small_table(tmp_path)
+    _, model = fit(tmp_path, table)
+    content = read_model_file(model)
+    save(content.model, model, meta={**content.meta, "found": found or "none"})
+    assert "makes no sense" in refused("predict", model, table)
+
+
 def test_a_file_without_names_has_columns_by_number(tmp_path):
     text = small_table(tmp_path).read_text().split("\n", 1)[1]
     bare = tmp_path / "bare.csv"

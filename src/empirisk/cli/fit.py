@@ -120,6 +120,7 @@ def _meta(request: Request, target: Target, loss: Loss, selection: Selection) ->
         "columns": dict(target.X.kinds),
         "levels": levels_of(target.X),
         "read": request.reading.memory(),
+        "found": request.reading.found(request.file),
         "sql": request.reading.sql,
         "loss": loss,
         "learner": selection.name,

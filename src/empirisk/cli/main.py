@@ -228,7 +228,8 @@ def predict(
 ) -> None:
     """Predict each row of a table, as CSV in the order of its rows.
 
-    Text is read as `empirisk fit` was told to read it, unless said otherwise here.
+    Text is read as `empirisk fit` was told to read it, and as it found that of the training table
+    where this has its columns so, unless said otherwise here.
     """
     with exit_codes():
         from empirisk.cli.predict import predict_file

@@ -65,6 +65,7 @@ def _read(file: str, columns: dict[str, Kind], reading: Reading, meta: dict[str,
     if recalled != reading:
         said = ", ".join(f"{name} {value!r}" for name, value in meta["read"].items())
         typer.echo(plain(f"read as in training unless said otherwise: {said}"), err=True)
+    recalled = _as_found(recalled, file, columns, meta.get("found"))
     table = recalled.table(file)
     lacking = [name for name in columns if name not in table]
     if lacking:
@@ -85,6 +86,23 @@ def _read(file: str, columns: dict[str, Kind], reading: Reading, meta: dict[str,
     for note in unknown_levels(table, meta.get("levels")):
         typer.echo(plain(f"note: {note}"), err=True)
     return table
+
+
+def _as_found(reading: Reading, file: str, columns: dict[str, Kind], found: Any) -> Reading:
+    """Read the text as that of training was found to be, and say where it looks otherwise."""
+    alike = reading.as_found(found, file, columns)
+    if alike == reading:
+        return reading
+    there = alike.found(file)
+    try:
+        looks = reading.found(file)
+    except DataError:
+        looks = {}
+    told = [name for name in ("delimiter", "decimal", "header") if there[name] != looks.get(name)]
+    if told:
+        said = ", ".join(f"{name} {there[name]!r}" for name in told)
+        typer.echo(plain(f"read as the training table was found to be: {said}"), err=True)
+    return alike
 
 
 def _predictions(

@@ -84,6 +84,13 @@ def read_delimited(
     return Table(kept, _source(files, notes))
 
 
+def dialect_of(
+    path: str, given: Given, encoding: str | None = None, max_bytes: int | None = None
+) -> Dialect:
+    """The dialect of a file of text, from its beginning."""
+    return _open(path, given, encoding, max_bytes).dialect
+
+
 def _open(path: str, given: Given, encoding: str | None, max_bytes: int | None) -> TextFile:
     text = Text(path, encoding, max_bytes)
     blocks = iter(text)
@@ -151,6 +158,8 @@ def _note(fields: Fields, misfit: Misfit, piece: Piece) -> str:
         reason = refusal(fields.name, fields.kind, misfit.text, place)
         if fields.kind == "number" and "," in misfit.text and dialect.delimiter != ",":
             reason += ", or, if the comma precedes decimals, give the decimal mark"
+        elif fields.kind == "number" and "." in misfit.text and dialect.decimal == ",":
+            reason += ", or, if the point precedes decimals, give the decimal mark"
         else:
             reason += f"; {_if_missing(misfit.text[:50])}"
         raise DataError(f"{piece.place.text.path}: {reason}")
