@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 
@@ -318,6 +319,19 @@ def test_a_learner_that_needs_more_than_its_time_is_left_out_and_said(tmp_path, 
     assert "no candidate finished in time, of Baseline, Ridge, LinearRegression: allow more" in said
     outcome = json.loads(done(*words, 600, "--json").stdout)
     assert outcome["failures"] == {}
+
+
+@pytest.mark.parametrize("time", ["", " 12:00:00+00:00"])
+def test_a_date_to_predict_is_a_number_by_the_query_that_is_told(tmp_path, without_report, time):
+    table = tmp_path / "t.csv"
+    rows = [f"{i},2024-01-{i + 1:02d}{time},{i}" for i in range(31)]
+    table.write_text("x,the day,z\n" + "\n".join(rows) + "\n")
+    words = ("fit", table, "-t", "the day", "--folds", 3, "--learners", "ridge", "-o", tmp_path)
+    option, query = shlex.split(refused(*words).split("1970, say ")[1])
+    done(*words, option, query)
+    found = done("predict", tmp_path / "t.empirisk", table).stdout.split()[1:]
+    days = 19723 + np.arange(31) + (0.5 if time else 0)  # 2024-01-01 is day 19723
+    np.testing.assert_allclose(np.array(found, float), days, rtol=0, atol=1)  # the ridge shrinks
 
 
 @pytest.mark.parametrize("words", [(), ("--time-limit", 60), ("--learners", "KNeighborsRegressor")])

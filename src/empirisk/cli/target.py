@@ -1,5 +1,6 @@
 """The column to predict: its task, its values, and the rows that have one."""
 
+import shlex
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -163,9 +164,11 @@ def _labels(column: Column, why_words: str) -> Array:
     elif column.kind == "text":
         labels = column.values()
     else:
+        quoted = '"' + column.name.replace('"', '""') + '"'
+        query = f"SELECT * REPLACE (epoch({quoted}) / 86400 AS {quoted}) FROM data"
         raise DataError(
             f"column {column.name!r} is a date, which cannot be predicted; to predict the number "
-            f"of days since 1970, say --kind '{column.name}=number'"
+            f"of days since 1970, say --sql {shlex.quote(query)}"
         )
     different = len(np.unique(labels))
     if different > len(labels) / 2 and different > 2:
