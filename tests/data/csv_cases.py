@@ -326,6 +326,8 @@ BAD = [
     Bad("quotes not closed", 'a,b\n1,"x\n2,"y\n3,4\n', "line 2: .* quote that is not closed"),
     Bad("text after a quote", 'a,b\n1,2\n3,"x"y\n', "line 3: .* closed before the end"),
     Bad("blank before a quote", 'a,b\n1,2\n3, "x,y"\n', "line 3: a blank stands before a quote"),
+    Bad("a line for Excel", "sep=;\na;b\n1;2\n", "line 1: .* tells Excel that ';' separates"),
+    Bad("one in quotes", '\r\n"sep=,"\r\na,b\r\n1,2\r\n', "line 2: .* tells Excel that ','"),
     Bad("a name twice", "a,b,a\n1,2,3\n", "line 1: the name 'a' stands for columns 1 and 3"),
     Bad("empty", "", "is empty"),
     Bad("empty lines only", "\n\r\n\n", "is empty"),

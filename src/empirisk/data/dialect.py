@@ -28,6 +28,7 @@ _NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
 _COMMA_NUMBER = re.compile(r"\s*[-+]?(\d+,?\d*|,\d+)([eE][-+]?\d+)?\s*")
 _CLEAR_COMMA = re.compile(r"\s*[-+]?(\d*,(\d{1,2}|\d{4,})|(0?|\d{4,}),\d+|\d*,\d+[eE][-+]?\d+)\s*")
 _NO_CHARACTER = re.compile("[\ud800-\udfff]")
+_FOR_EXCEL = re.compile(r'"?sep=(.)"?[\r\n]', re.IGNORECASE)
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([ T].*)?")
 
 
@@ -113,6 +114,12 @@ def find_dialect(sample: str, path: str, given: Given, *, whole: bool) -> Dialec
     text = sample.lstrip("\r\n")
     if not text.strip():
         raise DataError(f"{path} is empty; wanted a line of names and rows of data")
+    separator = _FOR_EXCEL.match(text)
+    if separator:
+        raise DataError(
+            f"{path}, line {_count_lines(sample[: len(sample) - len(text)]) + 1}: this line tells "
+            f"Excel that {separator[1]!r} separates fields, and is no part of the table: delete it"
+        )
     newline = "\r" if "\r" in text and "\n" not in text else "\n"
     delimiter = given.delimiter or _find_delimiter(text, whole)
     first, body, lines = _records(text, delimiter, whole)
