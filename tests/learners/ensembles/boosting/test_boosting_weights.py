@@ -78,3 +78,19 @@ def test_weights_are_copies_also_where_many_splits_are_worth_the_same(kind):
         copied = clone(learner).fit(X[rows], y[rows])
         weighted = learner.fit(X, y, sample_weight=weight)
         assert_allclose(weighted._raw(X), copied._raw(X), rtol=SOLVED, atol=SUMMED)
+
+
+def test_weights_are_copies_where_a_monotone_step_has_an_interval_of_best_factors():
+    """The slope of the loss along the tree is 0 there but for rounding, which copies change."""
+    rng = np.random.default_rng(148)
+    n = int(rng.integers(20, 120))
+    X = rng.normal(size=(n, 3))
+    y = X[:, 0] + rng.normal(size=n)
+    weight = rng.integers(0, 3, size=n)
+    copies = np.repeat(np.arange(n), weight)
+    model = HistGradientBoostingRegressor(
+        "quantile", quantile=0.3, max_iter=5, min_samples_leaf=5, monotonic_cst=[1, 0, 0]
+    )
+    weighted = clone(model).fit(X, y, sample_weight=weight.astype(float))
+    copied = clone(model).fit(X[copies], y[copies])
+    assert_allclose(weighted.predict(X), copied.predict(X), rtol=SOLVED)

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.special import expit, softmax
 
 from empirisk.learners.ensembles.boosting.leaf_steps import common_factor, halved_steps
+from empirisk.losses.weighted import TIED
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ParameterError
 
@@ -109,11 +110,14 @@ class BoostingLoss(ABC):
     def common_step(self, y: Array, raw: Floats, weight: Floats, newton: Floats) -> float:
         """The factor of Newton's steps of the rows: the best one, if it is one for all leaves.
 
-        So monotone trees stay monotone, where `leaf_steps` would change the order of leaves.
+        So monotone trees stay monotone, where `leaf_steps` would change the order of leaves. Of an
+        interval of best factors it is the least: a slope of nothing but rounding errors is 0.
         """
 
         def slope(factor: float) -> float:
-            return float((weight * newton) @ self.gradient(y, raw + factor * newton))
+            terms = weight * newton * self.gradient(y, raw + factor * newton)
+            total = float(terms.sum())
+            return 0.0 if abs(total) <= TIED * float(np.abs(terms).sum()) else total
 
         return common_factor(slope)
 
