@@ -11,6 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 from empirisk import (
     DensityClassifier,
+    NaiveBayes,
     ParametricDensity,
     QuadraticDiscriminantAnalysis,
     Tuned,
@@ -179,3 +180,11 @@ def test_a_complaint_of_a_training_part_names_the_class(data):
     X, y = data
     with pytest.raises(DataError, match="density of class 'a': column 0 has the value"):
         risk.cross_validate(DensityClassifier({k: ParametricDensity("gamma") for k in "abc"}), X, y)
+
+
+@pytest.mark.parametrize("learner", [DensityClassifier(), NaiveBayes()])
+def test_logarithms_of_probabilities_are_those_of_rows_far_out_too(learner):
+    X = [[a, b] for a in (-2, -1, 1, 2) for b in (-1, 1)]
+    learner = learner.fit(X, [0, 0, 0, 0, 1, 1, 1, 1])
+    far = [[0, 1e9], [0, -1e12]]  # log densities of -1e18 and -1e24, equal in both classes
+    assert_allclose(learner.predict_log_proba(far), np.log(learner.predict_proba(far)), rtol=SUMMED)

@@ -1,5 +1,7 @@
 """Parametric densities: laws of maximum likelihood, and twins in scipy and NumPy."""
 
+import warnings
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -227,6 +229,33 @@ def test_values_outside_of_the_family_are_named():
         ParametricDensity("gamma").fit([[1.0], [-1.0]])
     with pytest.raises(DataError, match="one value only"):
         ParametricDensity("laplace").fit([[1.0], [1.0]])
+
+
+@pytest.mark.parametrize("family", ["rayleigh", "maxwell"])
+def test_a_value_where_the_density_is_0_at_every_scale_leaves_no_maximum(family):
+    with pytest.raises(DataError, match="no maximum"):
+        ParametricDensity(family).fit([[0.0], [1.0], [2.0]])
+
+
+@pytest.mark.parametrize("value", [0.0, 5.0, 1e6])
+def test_of_one_value_and_a_fixed_scale_the_mode_is_found(value):
+    density = ParametricDensity("logistic", fixed={"scale": 2.0}).fit([[value]] * 10)
+    # A density is level at its mode, so that an error of 1e-7 there is one of 1e-14.
+    assert_allclose(
+        density.score_samples([[value]]), stats.logistic.logpdf(0, scale=2), rtol=SUMMED
+    )
+
+
+def test_directions_that_are_all_the_same_leave_no_end_to_their_concentration():
+    with pytest.warns(ConvergenceWarning, match="kappa"):
+        ParametricDensity("vonmises").fit([[1.0]] * 10)
+
+
+def test_warnings_of_scipy_about_where_to_start_are_not_passed_on():
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        ParametricDensity("beta").fit([[0.2], [0.7]])
+    assert said == []
 
 
 def test_rows_in_a_plane_get_the_floor():

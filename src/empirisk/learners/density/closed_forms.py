@@ -163,8 +163,8 @@ def _root_mean_square(n: float) -> Formula:
     """Families of which scale^2 is the mean square over n: of the length of n normal numbers."""
 
     def formula(x: Floats, w: Floats, fixed: Fixed) -> Parameters | None:
-        if "loc" not in fixed and n > 1:
-            return None
+        if n > 1 and ("loc" not in fixed or not (x > fixed["loc"]).all()):
+            return None  # densities that are 0 at loc
         loc = fixed.get("loc", float(x.min()))  # densities of n = 1 fall from there on
         return {
             "loc": loc,

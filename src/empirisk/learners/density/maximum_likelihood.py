@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
-from warnings import warn
+from warnings import catch_warnings, simplefilter, warn
 
 import numpy as np
 from scipy.special import expit, logit
@@ -116,10 +116,11 @@ class _Search:
 
     @cached_property
     def _unit(self) -> tuple[float, float]:
-        """The middle of the values, and their spread."""
+        """The middle of the values, and their spread; of one value alone that of the family."""
         quartiles = [float(weighted_quantile(self.x, self.share, q)) for q in (0.25, 0.5, 0.75)]
         spread = quartiles[2] - quartiles[0]
-        return quartiles[1], spread if spread > 0 else float(self.x.max() - self.x.min())
+        spread = spread if spread > 0 else float(self.x.max() - self.x.min())
+        return quartiles[1], spread if spread > 0 else self.fixed.get("scale", 1.0)
 
     def objective(self, x: Floats, share: Floats) -> Callable[[Floats], float]:
         """Minus the mean log-likelihood at unbounded parameters; infinite where it is none."""
@@ -163,7 +164,8 @@ class _Search:
         """What scipy starts from, and shapes of 1/2, 1 and 4 with the quartiles of the values, or
         on an interval that holds them all."""
         found = []
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), catch_warnings():
+            simplefilter("ignore")  # of scipy: a start is no more than a start
             try:
                 given = self.family.distribution._fitstart(quantiles)
             except Exception:  # a rule of thumb of one family, of which nothing depends

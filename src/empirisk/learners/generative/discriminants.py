@@ -151,7 +151,11 @@ def posterior(values: Floats) -> Floats:
 
 
 def log_posterior(values: Floats) -> Floats:
-    """The logarithm of `posterior`, accurate where the probability itself underflows."""
+    """The logarithm of `posterior`, accurate where the probability itself underflows.
+
+    The largest f_k is taken off first: from a value of 1e17 the logarithm of a sum would be lost.
+    """
     if values.shape[1] == 1:
         return np.stack([log_expit(-values[:, 0]), log_expit(values[:, 0])], axis=-1)
+    values = values - values.max(axis=1, keepdims=True)
     return np.moveaxis(values - logsumexp(values, axis=1, keepdims=True), 1, -1)
