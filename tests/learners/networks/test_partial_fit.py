@@ -120,3 +120,15 @@ def test_partial_fit_goes_on_after_fit():
     net.partial_fit(X, Y)
     assert net.n_iter_ == 4
     assert 0 < np.abs(net.params_ - before).max() < 0.05  # one epoch, of one batch
+
+
+@pytest.mark.parametrize(("first", "then"), [("adam", "sgd"), ("sgd", "adam")])
+def test_partial_fit_takes_no_momenta_of_another_solver(first, then):
+    net = MLPClassifier(hidden_layer_sizes=5, solver=first, learning_rate_init=0.05, **ALL)
+    for _ in range(20):
+        net.partial_fit(X, LABELS, classes=["a", "b", "c"])
+    before = net.params_.copy()
+    net.set_params(solver=then, learning_rate_init=1e-9)
+    for _ in range(3):
+        net.partial_fit(X, LABELS)
+    assert np.abs(net.params_ - before).max() < 1e-7  # few steps, each of about 1e-9

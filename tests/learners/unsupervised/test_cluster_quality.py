@@ -113,6 +113,8 @@ def test_what_cannot_be_judged_is_said():
     for missing in (np.nan, None):
         with pytest.raises(DataError, match=r"1 missing value.*row 3"):
             cluster_quality(X[:4], [0, 0, 1, missing])
+    with pytest.raises(DataError, match="labels mix several types"):
+        cluster_quality(X[:4], np.array([0, "a", 0, "a"], dtype=object))
 
 
 def test_weights_that_make_less_than_a_row_of_a_cluster_are_refused():

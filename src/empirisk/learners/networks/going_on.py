@@ -63,15 +63,26 @@ class Past:
         learner.t_ += self.seen
 
 
+def _state_of(solver: str, state: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Where this solver was; None of a state of the other: their momenta have other units.
+
+    Adam alone leaves squares.
+    """
+    if state is None or bool(state["square"].any()) != (solver == "adam"):
+        return None
+    return state
+
+
 def learn_more(learner: Any, data: Prepared) -> Any:
     """One epoch over these rows, from what there is, or from a random start.
 
-    Momenta and the learning rate go on from the last call; after `fit` they begin anew.
+    Momenta and the learning rate go on from the last call; after `fit`, or with another solver,
+    they begin anew.
     """
     settings = checked_settings(learner)
     if settings.early_stopping:
         raise ParameterError("partial_fit sets no rows aside: give early_stopping=False")
-    before = getattr(learner, "_optimizer", None)
+    before = _state_of(settings.solver, getattr(learner, "_optimizer", None))
     if before is None:
         start, seed = spawn(spawn(learner.random_state, 1)[0], 2)
     else:

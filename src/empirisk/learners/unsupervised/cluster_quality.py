@@ -79,7 +79,12 @@ def cluster_quality(
             "give each row a cluster, or leave it out"
         )
     kept = weight > 0
-    names, codes = np.unique(labels[kept], return_inverse=True)
+    try:
+        names, codes = np.unique(labels[kept], return_inverse=True)
+    except TypeError as error:
+        raise DataError(
+            f"labels mix several types ({error}): turn them all into text, or all into numbers"
+        ) from error
     if not kept.all():
         rows, weight = np.ascontiguousarray(rows[kept]), weight[kept]
     team = Team(n_jobs)
