@@ -347,3 +347,13 @@ def test_one_row_and_any_kind_of_label_will_do():
     plain = measures.recall(y, prediction)
     for kind in (pandas.Series, polars.Series, lambda x: pandas.Series(x, dtype="category")):
         assert measures.recall(kind(y), kind(prediction)).value == plain.value == 1
+
+
+@pytest.mark.parametrize("labels", [[2, 5, 7], [False, True], [0.5, 1.5]])
+def test_numbers_that_came_as_objects_are_those_numbers(labels):
+    y, prediction = np.array(labels * 4), np.roll(labels * 4, 1)
+    prediction[::3] = y[::3]
+    plain = measures.recall(y, prediction, positive=labels[1])
+    for a, b in ((y.astype(object), prediction), (y, prediction.astype(object))):
+        found = measures.recall(a, b, positive=labels[1])
+        assert (found.value, found.loss) == (plain.value, plain.loss)

@@ -142,3 +142,12 @@ def test_a_target_of_one_class_is_not_blamed_on_the_folds():
     for learner in (LogisticRegression(), Tuned(DecisionTreeClassifier())):
         with pytest.raises(DataError, match="y has one class only, 'no'; cross"):
             risk.cross_validate(learner, X, np.full(40, "no"))
+
+
+@pytest.mark.parametrize(
+    ("labels", "kinds"), [((2, 5), "int"), ((False, True), "bool"), ((1, "a"), "int and str")]
+)
+def test_labels_that_came_as_objects_are_named_with_the_remedy(labels, kinds):
+    mixed = np.array(labels * 20, dtype=object)
+    with pytest.raises(DataError, match=rf"objects of the type {kinds}; give y\.astype"):
+        risk.cross_validate(LogisticRegression(), X, mixed)

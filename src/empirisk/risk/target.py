@@ -40,11 +40,25 @@ def codes_of(y: Any, known: Array | None, rows: Ints | None) -> tuple[Ints, Arra
         )
         classes = np.unique(labels)
     except (TypeError, ValueError) as error:
-        raise DataError(f"y should be a label for each row: {error}") from error
+        raise DataError(f"y should be a label for each row: {_remedy(y) or error}") from error
     if known is not None:
         _refuse_other_labels(labels, known)
         classes = np.union1d(classes, known)
     return np.searchsorted(classes, labels), classes
+
+
+def _remedy(y: Any) -> str:
+    """What to do with labels that scikit-learn knows no kind of, since they came as objects."""
+    values = np.asarray(y)
+    if values.dtype != object or values.ndim != 1:
+        return ""
+    if not all(isinstance(label, int | np.integer | np.bool_ | str) for label in values):
+        return ""
+    kinds = sorted({type(label).__name__ for label in values})
+    return (
+        f"they came as objects of the type {' and '.join(kinds)}; give y.astype(int), "
+        "y.astype(bool) or y.astype(str)"
+    )
 
 
 def are_text(labels: Array) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -217,7 +218,7 @@ def _labels(found: Array, what: str) -> Array:
 
 def _codes(parts: list[Array]) -> tuple[Array, Ints]:
     """The sorted labels of all parts, and the code of each entry, parts one after another."""
-    parts = [part for part in parts if len(part)]
+    parts = [_plain(part) for part in parts if len(part)]
     kinds = {part.dtype.kind for part in parts}
     if kinds & set("USOT") and kinds & set("biuf"):
         raise DataError(
@@ -228,3 +229,11 @@ def _codes(parts: list[Array]) -> tuple[Array, Ints]:
         return np.unique(np.concatenate(parts), return_inverse=True)
     except TypeError as error:
         raise DataError(f"the labels are of several types ({error}); make them all text") from error
+
+
+def _plain(labels: Array) -> Array:
+    """Numbers or truth values that came as objects, as such; other labels as they came."""
+    if labels.dtype != object:
+        return labels
+    are_numbers = all(isinstance(label, Real | np.bool_) for label in labels)
+    return np.array(labels.tolist()) if are_numbers else labels
