@@ -14,6 +14,7 @@ from empirisk.risk.measures.judged import JudgedRows
 from empirisk.risk.measures.measure import Measure, Part, mean_of, measured
 from empirisk.risk.measures.shares import (
     OF_CLASS,
+    checked_beta,
     f_of,
     mean_by_frequency,
     pooled_specificity,
@@ -180,7 +181,7 @@ def rate(
     if beta != 1:
         if name != "F":
             raise ParameterError(f"beta is for F, not for the {name}")
-        of_class, title = partial(f_of, beta=beta), f"F_{beta:g}"
+        of_class, title = partial(f_of, beta=checked_beta(beta)), f"F_{beta:g}"
     if average is None:
         k = rows.positive(positive)
         return of_class(rows, k), f"{title} (class {rows.name(k)})"
