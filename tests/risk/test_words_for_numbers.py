@@ -20,7 +20,7 @@ from empirisk import (
     risk,
 )
 from empirisk.losses import Asymmetric, Quantile
-from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.errors import DataError, ParameterError
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 2))
@@ -97,6 +97,8 @@ WRONG = {
     "percentiles": lambda: risk.partial_dependence(
         LinearRegression().fit(X, Y), X, 0, percentiles=0.05
     ),
+    "labels .* 'ab'": lambda: MEASURES.confusion_matrix(LABELS, LABELS, labels="ab"),
+    "classes .* 'no'": lambda: MEASURES.roc_curve(LABELS, Y, classes="no"),
     "g is ndarray": lambda: kl_divergence(mixture(), X),
     "features is 1": lambda: draw_partition(a_tree(), X, features=1),
     "at is 'x'": lambda: draw_partition(a_tree(), X, at="x"),
@@ -121,3 +123,9 @@ def test_one_feature_by_its_number_is_a_list_of_one():
     )
     assert one.names == listed.names == ("x0",)
     np.testing.assert_array_equal(one.values, listed.values)
+
+
+@pytest.mark.parametrize("name", ["accuracy", "precision", "recall", "f_score", "confusion_matrix"])
+def test_predictions_that_are_none_are_refused(name):
+    with pytest.raises(DataError, match="predictions are None"):
+        getattr(MEASURES, name)(LABELS, None)

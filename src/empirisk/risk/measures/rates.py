@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Literal, Unpack
 
 from empirisk.risk.measures.bootstrapped import Drawing, interval_by
-from empirisk.risk.measures.judged import JudgedRows
+from empirisk.risk.measures.judged import JudgedRows, refuse_nothing_predicted
 from empirisk.risk.measures.measure import Measure, Part, mean_of, measured
 from empirisk.risk.measures.shares import (
     OF_CLASS,
@@ -52,6 +52,7 @@ def accuracy(
     >>> print(accuracy(["a", "b", "c"] * 20, ["a", "b", "b"] * 20))
     The accuracy of this model is 0.6667, 95 % interval 0.5331 to 0.7831 (Clopper-Pearson: ...).
     """
+    refuse_nothing_predicted(prediction)
     rows = JudgedRows.of(y, prediction=prediction, sample_weight=sample_weight, groups=groups)
     return measured(rows, share_right(rows), "accuracy", level, interval_by(**drawing))
 
@@ -155,6 +156,7 @@ def _measured(
     level: float = 0.95,
     **drawing: Unpack[Drawing],
 ) -> Measure:
+    refuse_nothing_predicted(prediction)
     rows = JudgedRows.of(
         y,
         prediction=prediction,
