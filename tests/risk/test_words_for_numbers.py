@@ -38,6 +38,10 @@ def discriminants():
     return LinearDiscriminantAnalysis().fit(X, LABELS)
 
 
+def judged():
+    return risk.evaluate(discriminants(), X, LABELS)
+
+
 def mixture():
     return GaussianMixture(1).fit(X)
 
@@ -99,6 +103,10 @@ WRONG = {
     ),
     "labels .* 'ab'": lambda: MEASURES.confusion_matrix(LABELS, LABELS, labels="ab"),
     "classes .* 'no'": lambda: MEASURES.roc_curve(LABELS, Y, classes="no"),
+    "loss_range is 'ab'": lambda: BOUNDS.hoeffding(judged(), loss_range="ab"),
+    "loss_range is 1.0": lambda: BOUNDS.hoeffding(judged(), loss_range=1.0),
+    "among is 2.9": lambda: BOUNDS.union({"one": judged(), "other": judged()}, among=2.9),
+    "dimension is 2.5": lambda: BOUNDS.vc(discriminants(), X, LABELS, dimension=2.5),
     "g is ndarray": lambda: kl_divergence(mixture(), X),
     "features is 1": lambda: draw_partition(a_tree(), X, features=1),
     "at is 'x'": lambda: draw_partition(a_tree(), X, at="x"),
