@@ -93,3 +93,11 @@ def test_nested_resamples_draw_from_the_rows_that_were_drawn():
     found = np.bincount(counts[:, 5].astype(int), minlength=5)
     expected = stats.binom.pmf(np.arange(5), 4, 0.25) * len(counts)
     assert stats.chisquare(found, expected).pvalue > ERROR_PROBABILITY
+
+
+def test_rows_are_uniform_where_many_draws_are_left_over():
+    # A quarter is left over: if it counted, every third of the first rows would come twice.
+    n = 3 * 2**30 - 1
+    rows = rows_of(3, 0, 1, n, 60_000)[0]
+    first = rows[rows < 2**29]
+    assert stats.chisquare(np.bincount(first % 3)).pvalue > ERROR_PROBABILITY

@@ -13,6 +13,7 @@ from empirisk.losses.classification import DecisionLoss
 from empirisk.losses.probabilities import checked_probabilities, class_codes
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.scalars import is_number
 
 
 class MatrixLoss(DecisionLoss):
@@ -91,7 +92,8 @@ class Asymmetric(MatrixLoss):
     name: ClassVar[str] = "asymmetric"
 
     def __post_init__(self) -> None:
-        if not (0 <= self.a < np.inf and 0 <= self.b < np.inf and max(self.a, self.b) > 0):
+        costs = (self.a, self.b)
+        if not (all(map(is_number, costs)) and min(costs) >= 0 < max(costs)):
             raise ParameterError(
                 f"Asymmetric(a={self.a!r}, b={self.b!r}): both costs must be finite and >= 0, "
                 "and one of them positive"

@@ -16,6 +16,7 @@ from empirisk.losses.weighted import (
 )
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.scalars import is_number
 
 
 class RegressionLoss(Loss):
@@ -168,7 +169,7 @@ class Quantile(RegressionLoss):
     name: ClassVar[str] = "quantile"
 
     def __post_init__(self) -> None:
-        if not 0 < self.q < 1:
+        if not (is_number(self.q) and 0 < self.q < 1):
             raise ParameterError(f"Quantile(q={self.q!r}): q must lie strictly between 0 and 1")
 
     def __str__(self) -> str:

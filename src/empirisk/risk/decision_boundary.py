@@ -14,6 +14,7 @@ from empirisk.risk.target import are_text
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.complaints import refuse_missing_labels
 from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.scalars import is_whole
 
 MARGIN = 0.08  # of the range of the data, on each side
 MOST_CLASSES = 100  # more than colours can tell apart; numbers rather than classes
@@ -51,8 +52,8 @@ def draw_decision_boundary(
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('petal length (cm)', 'petal width (cm)')
     """
-    if resolution < 2:
-        raise ParameterError(f"resolution is {resolution}; give 2 or more, such as 200")
+    if not is_whole(resolution, 2):
+        raise ParameterError(f"resolution is {resolution!r}; give 2 or more, such as 200")
     classifier = as_predictor(classifier, y, task="classification")
     _refuse_no_classifier(classifier)
     names, points = two_columns(classifier, X)

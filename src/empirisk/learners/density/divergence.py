@@ -21,7 +21,7 @@ from empirisk.learners.density.parametric_density import GAUSSIAN, ParametricDen
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.conversion import numbers
 from empirisk.runtime.errors import DataError, ParameterError
-from empirisk.runtime.scalars import is_whole
+from empirisk.runtime.scalars import check_level, is_whole
 from empirisk.runtime.streams import spawn
 from empirisk.runtime.targets import check_weights
 
@@ -105,8 +105,11 @@ def kl_divergence(
     ...     random_state=0))
     The Kullback-Leibler divergence is 0..., 95 % interval 0... to 0... (Monte Carlo, 10000 rows).
     """
-    if not 0 < level < 1:
-        raise ParameterError(f"level is {level!r}; it must lie between 0 and 1")
+    check_level(level)
+    if not hasattr(g, "score_samples"):
+        raise ParameterError(
+            f"g is {type(g).__name__}; give a fitted density: only f may be an array of rows"
+        )
     if not hasattr(f, "score_samples"):
         return _of_rows(f, g, level)
     if _is_gaussian(f) and _is_gaussian(g):

@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 from empirisk.charts.mixture import draw_density_parts, draw_ellipses
 from empirisk.runtime.column_names import shown_names
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.scalars import is_number
 from empirisk.runtime.validation import check_predict
 
 POINTS = 400
@@ -41,7 +42,7 @@ class MixtureDrawing:
         matplotlib axes
         """
         check_is_fitted(self)
-        if not 0 < share < 1:
+        if not (is_number(share) and 0 < share < 1):
             raise ParameterError(f"share is {share!r}; give a number between 0 and 1")
         rows = None if X is None else check_predict(self, X, allow_nan=True)
         labels = None if X is None else self.predict(X)

@@ -15,6 +15,7 @@ from empirisk.learners.density.pair_sums import negligible, rates_of
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import slices
+from empirisk.runtime.scalars import check_level
 
 CELLS = 2**20  # of a block
 
@@ -52,8 +53,7 @@ class PointwiseErrors:
     def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Ends, for each point alone, of a normal interval of what the density is on average: of
         the density smoothed by the kernel, since the bias is left in."""
-        if not 0 < level < 1:
-            raise ParameterError(f"level is {level}; it must lie between 0 and 1, such as 0.95")
+        check_level(level)
         half = float(stats.norm.ppf((1 + level) / 2)) * self.standard_error
         return np.maximum(self.density - half, 0.0), self.density + half
 

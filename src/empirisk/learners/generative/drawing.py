@@ -16,6 +16,7 @@ from empirisk.risk.decision_boundary import draw_decision_boundary, given_labels
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import DataError, EmpiriskWarning, ParameterError
 from empirisk.runtime.parallel import one_blas_thread
+from empirisk.runtime.scalars import is_number
 from empirisk.runtime.validation import check_predict
 
 MOST_COORDINATES = 2
@@ -69,7 +70,7 @@ def draw_gaussian_classes(
             "a LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis or "
             "RegularizedDiscriminantAnalysis"
         )
-    if not 0 < share < 1:
+    if not (is_number(share) and 0 < share < 1):
         raise ParameterError(f"share is {share!r}; it must lie between 0 and 1, such as 0.9")
     ax = draw_decision_boundary(classifier, X, y, resolution=resolution, ax=ax)
     densities = classifier._densities

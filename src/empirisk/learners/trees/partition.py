@@ -104,7 +104,8 @@ def chosen_features(model: Any, features: Sequence[Any] | None) -> tuple[int, in
         importance = model.tree_.compute_feature_importances()
         best = sorted(numbers, key=lambda j: (-importance[j], j))[:2]
         return min(best), max(best)
-    if isinstance(features, str) or len(features) != 2:
+    alone = isinstance(features, str) or not hasattr(features, "__len__")
+    if alone or len(features) != 2:
         raise ParameterError(f"features is {features!r}; give two names or numbers of columns")
     first, second = (feature_number(columns, feature) for feature in features)
     for j in (first, second):
@@ -130,6 +131,8 @@ def feature_number(columns: Sequence[CodedColumn], feature: Any) -> int:
 def fixed_places(model: Any, places: Floats, at: Mapping[Any, Any] | None) -> Floats:
     """Where all features stand: as given, else at the median, or the commonest level."""
     fixed = np.array([_middle(column, places[:, j]) for j, column in enumerate(model.columns_)])
+    if at is not None and not isinstance(at, Mapping):
+        raise ParameterError(f"at is {at!r:.60}; give a dict of columns and their values")
     for feature, value in (at or {}).items():
         j = feature_number(model.columns_, feature)
         fixed[j] = _given_place(model.columns_[j], value)

@@ -136,6 +136,8 @@ def _draw_truth(model: Any, part: Partition, window: Floats, truth: Any, ax: Any
             "the truth is asked at rows of numbers, and the tree was fitted to other columns too: "
             "leave `truth` out"
         )
+    if not isinstance(truth, Population) and not callable(truth):
+        raise ParameterError(f"truth is {truth!r:.60}; give a function of X, or a population")
     function = truth.bayes_rule().predict if isinstance(truth, Population) else truth
     x, y = np.linspace(window[0], window[1], RESOLUTION).T
     rows = np.tile(part.fixed, (RESOLUTION**2, 1))

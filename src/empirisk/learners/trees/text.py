@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from empirisk.learners.trees.conditions import Conditions, bound_of, each_node
-from empirisk.learners.trees.wording import Wording, labels_of, listed, tree_of
+from empirisk.learners.trees.wording import Wording, labels_of, listed, listed_names, tree_of
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.scalars import is_whole
 
@@ -127,7 +127,7 @@ def _leaf(model: Any, node: int, classes: Any, decimals: int, show_weights: bool
 
 def _feature_names(model: Any, given: Sequence[str] | None) -> list[str]:
     if given is not None:
-        return [str(name) for name in given]
+        return [str(name) for name in listed_names(given, "feature_names")]
     if hasattr(model, "feature_names_in_"):
         return [str(name) for name in model.feature_names_in_]
     return [f"feature_{j}" for j in range(model.n_features_in_)]
@@ -139,7 +139,7 @@ def _class_names(model: Any, given: Sequence[Any] | None) -> Any:
         return None
     if given is None:
         return model.classes_
-    if len(given) != len(model.classes_):
+    if len(listed_names(given, "class_names")) != len(model.classes_):
         raise ParameterError(
             f"class_names has {len(given)} names; the tree was fitted to {len(model.classes_)} "
             "classes: give a name for each, in the order of `classes_`"

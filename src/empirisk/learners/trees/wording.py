@@ -36,6 +36,13 @@ AMBIGUOUS = re.compile(
 """What `either`, `listed` and conditions could have written themselves."""
 
 
+def listed_names(names: Any, parameter: str) -> Sequence[Any]:
+    """Names as they were given; one name alone, whose letters would be counted, is refused."""
+    if isinstance(names, str) or not hasattr(names, "__len__"):
+        raise ParameterError(f"{parameter} is {names!r:.60}; give a list of names")
+    return names
+
+
 class Wording:
     """The words for one fitted tree.
 
@@ -75,7 +82,8 @@ class Wording:
         self._integers = {} if integers is None else integers
         self._formulas = dict[int, str]()
         self.columns = model.columns_
-        given = [column.name for column in self.columns] if names is None else names
+        own = [column.name for column in self.columns]
+        given = own if names is None else listed_names(names, "feature_names")
         if len(given) != len(self.columns):
             raise ParameterError(
                 f"feature_names has {len(given)} names; the tree was fitted to "

@@ -38,6 +38,7 @@ from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.digits import few_digits, give_or_take
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread
+from empirisk.runtime.scalars import is_whole
 from empirisk.runtime.streams import spawn
 
 LEAST_SETS = 8  # four to estimate from, four to observe
@@ -246,10 +247,10 @@ def bootstrap_aggregate_variance(
 
 
 def _check_number_of_sets(n: int, name: str) -> None:
-    if n < LEAST_SETS:
+    if not is_whole(n, LEAST_SETS):
         raise ParameterError(
-            f"{name} is {n}; variances of one half beside those of the other take {LEAST_SETS} or "
-            "more"
+            f"{name} is {n!r}; variances of one half beside those of the other take "
+            f"{LEAST_SETS} or more"
         )
 
 

@@ -18,6 +18,7 @@ from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.digits import give_or_take
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.progress import track
+from empirisk.runtime.scalars import is_whole
 from empirisk.runtime.streams import spawn
 
 NONE = "no split"
@@ -168,8 +169,8 @@ def first_split(
         roots = _roots_of_ensemble(learner)
         names = columns_behind(learner, learner.n_features_in_, X)
         return _result(roots, None, names, name, f"trees of {name}")
-    if n_resamples < 1:
-        raise ParameterError(f"n_resamples is {n_resamples}; give 1 or more, such as 200")
+    if not is_whole(n_resamples, 1):
+        raise ParameterError(f"n_resamples is {n_resamples!r}; give 1 or more, such as 200")
     problem = Problem.of(learner, X, y, sample_weight=sample_weight, groups=groups)
     of_all, *seeds = spawn(random_state, n_resamples + 1)
     model = fit_foreign(learner, problem, of_all)

@@ -16,6 +16,7 @@ from empirisk.risk.foreign import seeded
 from empirisk.risk.predictor import name_of
 from empirisk.runtime.arrays import Array, Ints
 from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.scalars import is_whole
 from empirisk.runtime.streams import spawn
 
 Stage = tuple[str, Array]
@@ -72,8 +73,8 @@ def draw_growing_boundaries(
     'RandomForestClassifier, 5 members']
     """
     wanted = _checked(numbers)
-    if resolution < 2:
-        raise ParameterError(f"resolution is {resolution}; give 2 or more, such as 120")
+    if not is_whole(resolution, 2):
+        raise ParameterError(f"resolution is {resolution!r}; give 2 or more, such as 120")
     if hasattr(classifiers, "fit"):  # a forest has a length, that of its trees
         raise ParameterError(
             f"classifiers is {name_of(classifiers)}; give a list of classifiers, of this one alone "
@@ -105,10 +106,10 @@ def draw_growing_boundaries(
 
 
 def _checked(numbers: Sequence[int]) -> Ints:
-    given = np.unique(np.asarray(numbers, dtype=np.int64))
-    if not len(given) or given[0] < 1:
+    given = np.unique(np.asarray(numbers))
+    if not len(given) or given.dtype.kind not in "iu" or given[0] < 1:
         raise ParameterError(f"numbers is {numbers!r}; give numbers of members, 1 or more")
-    return given
+    return given.astype(np.int64)
 
 
 def _fitted(model: Any, X: Any, y: Any, most: int, seed: int) -> Any:

@@ -28,6 +28,7 @@ from empirisk.risk.predictor import name_of
 from empirisk.risk.problem import Problem
 from empirisk.runtime.arrays import Array, Bools, Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.scalars import check_level
 
 SURELY = 0.99  # that a third of the rows is covered less than asked for
 
@@ -258,5 +259,4 @@ def _refuse(ensemble: Any, level: float) -> None:
             f"prediction intervals are for numbers, and {name_of(ensemble)} predicts classes: its "
             "predict_proba says how sure it is"
         )
-    if not 0 < level < 1:
-        raise ParameterError(f"level is {level}; it must lie between 0 and 1, such as 0.9")
+    check_level(level)

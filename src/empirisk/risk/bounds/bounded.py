@@ -10,7 +10,7 @@ from empirisk.risk.intervals.loss_table import LossTable
 from empirisk.risk.measures.measure import Measure
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
-from empirisk.runtime.scalars import check_level
+from empirisk.runtime.scalars import check_level, real
 
 Sides = Literal["upper", "lower", "both"]
 Range = tuple[float, float]
@@ -112,7 +112,7 @@ class BoundedLosses:
         cls, estimate: RiskEstimate, loss_range: Range | None, level: float, sides: Sides | None
     ) -> "BoundedLosses":
         table = checked_table(estimate)
-        low, high = table.bounds if loss_range is None else loss_range
+        low, high = table.bounds if loss_range is None else _ends(loss_range)
         if not (np.isfinite(low) and np.isfinite(high) and low < high):
             raise ParameterError(
                 f"the {estimate.loss} loss has the range {low:g} to {high:g}; a bound needs a "
@@ -197,6 +197,13 @@ def bounded(
 def larger_is_better(estimate: RiskEstimate) -> bool:
     """Whether it is a measure of which one wants much."""
     return isinstance(estimate, Measure) and estimate.loss in MEAN_MEASURES
+
+
+def _ends(loss_range: Range) -> Range:
+    """The least and the largest loss, as they were given."""
+    if np.shape(loss_range) != (2,) or any(real(end) is None for end in loss_range):
+        raise ParameterError(f"loss_range is {loss_range!r:.60}; give (least, largest)")
+    return loss_range
 
 
 def checked_table(estimate: RiskEstimate) -> LossTable:

@@ -28,6 +28,7 @@ from empirisk.runtime.conversion import numbers
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import one_blas_thread, slices
+from empirisk.runtime.scalars import is_number, is_whole
 from empirisk.runtime.streams import generator, spawn
 from empirisk.runtime.targets import check_weights
 
@@ -77,9 +78,9 @@ def rademacher_complexity(
     (10.0, 10.0)
     """
     X = numbers(X, "rademacher_complexity")
-    if not 0 <= radius < np.inf or n_draws < 2:
+    if not (is_number(radius) and radius >= 0 and is_whole(n_draws, 2)):
         raise ParameterError(
-            f"radius is {radius} and n_draws {n_draws}; give a radius >= 0 and 2 draws or more"
+            f"radius is {radius!r} and n_draws {n_draws!r}; give a radius >= 0 and 2 draws or more"
         )
     share = check_weights(sample_weight, len(X))
     share = share / share.sum()
@@ -195,8 +196,8 @@ def _powers_of_two(rows: Floats) -> list[tuple[float, float]]:
 
 
 def _positive(margin: float) -> float:
-    if not 0 < margin < np.inf:
-        raise ParameterError(f"margin is {margin}; give a number > 0")
+    if not (is_number(margin) and margin > 0):
+        raise ParameterError(f"margin is {margin!r}; give a number > 0")
     return float(margin)
 
 

@@ -17,7 +17,7 @@ from empirisk.risk.bounds.independent_rows import (
 )
 from empirisk.risk.estimate import RiskEstimate
 from empirisk.runtime.errors import ParameterError
-from empirisk.runtime.scalars import check_level
+from empirisk.runtime.scalars import check_level, is_whole
 
 BOUNDS: dict[str, Callable[..., Bound]] = {
     "hoeffding": hoeffding,
@@ -98,6 +98,6 @@ def _best(rivals: Any, among: int | None) -> tuple[RiskEstimate, int]:
         found = list(risks.values())
         choose = max if larger_is_better(found[0]) else min
         best, M = choose(found, key=lambda risk: risk.value), len(found)
-    if among is not None and among < M:
-        raise ParameterError(f"among is {among}, and there are {M} rivals: give no less")
+    if among is not None and not is_whole(among, M):
+        raise ParameterError(f"among is {among!r}, and there are {M} rivals: give no less")
     return best, M if among is None else int(among)

@@ -29,6 +29,7 @@ from empirisk.risk.foreign import foreign_prediction
 from empirisk.risk.penalties.training_error import TrainingFit
 from empirisk.risk.problem import Problem
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.scalars import is_whole
 
 
 def linear_growth(n: int, p: int, n_classes: int = 2) -> float:
@@ -147,9 +148,9 @@ def _growth(model: Any, problem: Problem, dimension: int | None) -> tuple[float,
     """log G(n), the share of delta that is left for it, and the class in words."""
     n, K = problem.n, problem.n_classes
     if dimension is not None:
-        if dimension < 1 or K > 2:
+        if not is_whole(dimension, 1) or K > 2:
             raise ParameterError(
-                f"dimension is {dimension} with {K} classes; the VC dimension is 1 or more, of a "
+                f"dimension is {dimension!r} with {K} classes; the VC dimension is 1 or more, of a "
                 "class of two-class rules"
             )
         return sauer_growth(n, dimension), 1.0, f"rules of a class of VC dimension {dimension}"

@@ -19,6 +19,7 @@ from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import parallel
 from empirisk.runtime.progress import track
+from empirisk.runtime.scalars import is_whole
 
 GROUPS = 25
 LEAST_SETS = 4
@@ -84,8 +85,10 @@ def times_square(values: Floats, unit: float) -> Floats:
 
 def check_number_of_sets(n: int, name: str) -> None:
     """A variance takes two training sets, its error by leaving out a group some more."""
-    if n < LEAST_SETS:
-        raise ParameterError(f"{name} is {n}; a variance with its error takes {LEAST_SETS} or more")
+    if not is_whole(n, LEAST_SETS):
+        raise ParameterError(
+            f"{name} is {n!r}; a variance with its error takes {LEAST_SETS} or more"
+        )
 
 
 def _sum(summarise: Callable[[int], Array], seeds: Sequence[int]) -> Array:

@@ -11,6 +11,7 @@ from empirisk.risk.populations.population import Population
 from empirisk.risk.populations.regression import RegressionPopulation
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.scalars import is_whole
 from empirisk.runtime.streams import generator
 
 
@@ -44,11 +45,11 @@ class JudgedAt:
             if n == 0:
                 raise ParameterError("points has no rows; give at least one point")
             return cls(X, np.full(n, 1 / n), None, drawn=False)
+        if not is_whole(n_points, 2):
+            raise ParameterError(f"n_points is {n_points!r}; a mean with its error takes 2 or more")
         features = population.features
         if discrete and isinstance(features, Points) and len(features.probability) <= n_points:
             return cls(features.X, features.probability, None, drawn=False)
-        if n_points < 2:
-            raise ParameterError(f"n_points is {n_points}; a mean with its error takes 2 or more")
         X, y = population.draw(n_points, generator(seed))
         return cls(X, np.full(n_points, 1 / n_points), y, drawn=True)
 

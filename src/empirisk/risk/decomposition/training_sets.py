@@ -17,6 +17,7 @@ from empirisk.risk.problem import Problem
 from empirisk.risk.rungs import default_values, fit_all_values
 from empirisk.runtime.arrays import Array
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.scalars import is_whole
 from empirisk.runtime.streams import generator, spawn
 
 
@@ -64,8 +65,8 @@ class TrainingSets:
                 "give either n, the rows of each training set, or X, a fixed design"
             )
         rows = _num_samples(design) if n is None else n
-        if rows < 1:
-            raise ParameterError(f"n is {rows}; a training set has 1 row or more")
+        if not is_whole(rows, 1):
+            raise ParameterError(f"n is {rows!r}; a training set has 1 row or more")
         return cls(
             learner,
             axis,

@@ -20,7 +20,7 @@ from empirisk.risk.plans.groups import group_codes, group_labels
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.progress import track
-from empirisk.runtime.scalars import check_level, is_whole
+from empirisk.runtime.scalars import check_level, is_number, is_whole
 from empirisk.runtime.targets import check_weights
 
 Point = tuple[int, ...]
@@ -231,7 +231,9 @@ def _grids(
 def _check(resolution: Any, percentiles: Any, level: float) -> None:
     if not is_whole(resolution, 2):
         raise ParameterError(f"grid_resolution is {resolution!r}; give a whole number from 2")
-    if not (len(percentiles) == 2 and 0 <= percentiles[0] < percentiles[1] <= 1):
+    two = hasattr(percentiles, "__len__") and len(percentiles) == 2
+    shares = two and all(map(is_number, percentiles))
+    if not (shares and 0 <= percentiles[0] < percentiles[1] <= 1):
         raise ParameterError(
             f"percentiles is {percentiles!r}; give two shares of the rows, such as (0.05, 0.95)"
         )

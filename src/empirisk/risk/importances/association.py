@@ -19,6 +19,7 @@ from empirisk.data.column import Column
 from empirisk.data.table import Table
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.scalars import is_number
 from empirisk.runtime.streams import generator
 
 MOST_ROWS = 20_000  # more show nothing new: the error of a rank correlation is then below 0.01
@@ -54,8 +55,8 @@ def correlated_features(X: Any, threshold: float = STRONG) -> dict[str, list[str
     >>> correlated_features(table)
     {'height + weight': ['height', 'weight'], 'age': ['age']}
     """
-    if not 0 <= threshold <= 1:
-        raise ParameterError(f"threshold is {threshold}; give an association from 0 to 1")
+    if not (is_number(threshold) and 0 <= threshold <= 1):
+        raise ParameterError(f"threshold is {threshold!r}; give an association from 0 to 1")
     table = Table.of(X)
     groups: dict[int, list[str]] = {}
     for name, cluster in zip(table.names, _clusters(associations(table), threshold), strict=True):

@@ -70,7 +70,7 @@ def _groups(features: Any, X: Any, names: list[str]) -> dict[str, list[Any]]:
         return {name: list(group) for name, group in correlated_features(table).items()}
     if isinstance(features, Mapping):
         return {str(name): _listed(group) for name, group in features.items()}
-    named = [(_listed(each), each) for each in features]
+    named = [(_listed(each), each) for each in _listed(features)]
     groups = {" + ".join(_spelled(one, names) for one in group): group for group, _ in named}
     if len(groups) < len(named):
         raise ParameterError("features names a column, or a group of columns, twice")

@@ -16,6 +16,7 @@ from empirisk.risk.problem import Problem
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import parallel
 from empirisk.runtime.progress import track
+from empirisk.runtime.scalars import is_whole
 from empirisk.runtime.streams import settled, spawn
 
 CAVEAT = (
@@ -77,8 +78,8 @@ def certify(
     the squared risk of the procedure, ..., and ... one that contains the risk of the model fitted;
     the mean width is .... The population is a model of the data: ...
     """
-    if n_sets < 2:
-        raise ParameterError(f"n_sets is {n_sets}; a share with its error takes 2 or more")
+    if not is_whole(n_sets, 2):
+        raise ParameterError(f"n_sets is {n_sets!r}; a share with its error takes 2 or more")
     reference = learner if reference is None else reference
     if is_classifier(reference) != is_classifier(learner):
         raise ParameterError(

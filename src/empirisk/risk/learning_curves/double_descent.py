@@ -225,8 +225,9 @@ def _axis(n: Any, p: Any) -> tuple[Literal["features", "rows"], Ints, int]:
             f"rows {n!r} and features {p!r}: one must be a number, the other several"
         )
     running, fixed = (p, n) if np.ndim(p) else (n, p)
-    values = np.unique(np.asarray(running).astype(np.int64))
-    if len(values) == 0 or values[0] < 1 or int(fixed) < 1:
+    several = np.asarray(running)
+    values = np.unique(several.astype(np.int64)) if several.dtype.kind in "biuf" else several[:0]
+    if len(values) == 0 or values[0] < 1 or not is_whole(fixed, 1):
         raise ParameterError(f"rows {n!r} and features {p!r}: all numbers must be 1 or more")
     return ("features" if np.ndim(p) else "rows"), values, int(fixed)
 
@@ -241,8 +242,8 @@ def _draws(
     draw: Callable[[int], Floats], n_draws: int, n_jobs: int | None, random_state: Any
 ) -> tuple[Floats, Floats]:
     """Risks (draws, values), and the mean training risks."""
-    if n_draws < 2:
-        raise ParameterError(f"n_draws is {n_draws}; give 2 or more")
+    if not is_whole(n_draws, 2):
+        raise ParameterError(f"n_draws is {n_draws!r}; give 2 or more")
     seeds = track(spawn(random_state, n_draws), "draws")
     found = np.array(parallel(draw, seeds, n_jobs=n_jobs))
     return found[:, 0], found[:, 1].mean(axis=0)

@@ -17,6 +17,7 @@ from empirisk.risk.learning_curves.risk_at_size import RiskAtSize
 from empirisk.risk.plans.fingerprints import digest
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.scalars import is_number, is_whole
 from empirisk.runtime.streams import generator, spawn
 
 LEAST_SIZES = 4
@@ -241,13 +242,13 @@ def extrapolate(
     random_state: Any,
 ) -> Extrapolation:
     """Fit the law to as many of the largest sizes as follow it; `of` says what the risks are of."""
-    if n_draws < 100:
-        raise ParameterError(f"n_draws is {n_draws}; a band needs 100 or more")
+    if not is_whole(n_draws, 100):
+        raise ParameterError(f"n_draws is {n_draws!r}; a band needs 100 or more")
     if not (np.isfinite(risk).all() and np.isfinite(standard_error).all()):
         raise DataError("some risks are infinite")
     least = of.table.bounds[0] if of.table is not None else -np.inf
-    if bayes_risk is not None and not least <= bayes_risk < np.inf:
-        raise ParameterError(f"bayes_risk is {bayes_risk}; give a finite number >= {least:g}")
+    if bayes_risk is not None and not (is_number(bayes_risk) and bayes_risk >= least):
+        raise ParameterError(f"bayes_risk is {bayes_risk!r}; give a finite number >= {least:g}")
     noise = generator(spawn(random_state, 1)[0]).standard_normal((n_draws, len(sizes) + 1))
     why = f"there are {len(sizes)} sizes, and the law needs {LEAST_SIZES} or more"
     for first in range(len(sizes) - LEAST_SIZES + 1):

@@ -25,6 +25,7 @@ from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.progress import track
+from empirisk.runtime.scalars import is_whole
 from empirisk.runtime.streams import settled, spawn
 
 
@@ -187,8 +188,8 @@ def learning_curve(
     >>> print(curve.extrapolate().verdict, "|", curve.extrapolate(bayes_risk=0.25).verdict)
     not more data | a better model
     """
-    if repeats < 1:
-        raise ParameterError(f"repeats is {repeats}; give 1 or more")
+    if not is_whole(repeats, 1):
+        raise ParameterError(f"repeats is {repeats!r}; give 1 or more")
     problem = Problem.of(learner, X, y, loss=loss, sample_weight=sample_weight, groups=groups)
     problem = problem.typed(learner)
     random_state = settled(random_state)

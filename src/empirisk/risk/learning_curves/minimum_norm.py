@@ -20,6 +20,7 @@ from empirisk.runtime.arrays import Floats
 from empirisk.runtime.conversion import numbers
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.scalars import is_number, is_whole
 from empirisk.runtime.streams import generator
 from empirisk.solvers.least_squares import least_squares
 
@@ -36,13 +37,13 @@ class LinearModel:
     noise_variance: float
 
     def __post_init__(self) -> None:
-        if self.relevant < 1 or not (0 <= self.signal < np.inf):
+        if not (is_whole(self.relevant, 1) and is_number(self.signal) and self.signal >= 0):
             raise ParameterError(
-                f"relevant = {self.relevant} and signal = {self.signal}; wanted 1 or more "
+                f"relevant = {self.relevant!r} and signal = {self.signal!r}; wanted 1 or more "
                 "features and a number >= 0"
             )
-        if not 0 <= self.noise_variance < np.inf:
-            raise ParameterError(f"noise_variance is {self.noise_variance}; give a number >= 0")
+        if not (is_number(self.noise_variance) and self.noise_variance >= 0):
+            raise ParameterError(f"noise_variance is {self.noise_variance!r}; give a number >= 0")
 
     def expected_risk(self, n: int, p: int) -> float:
         """Of minimum-norm least squares over training sets; infinite where |n - p| <= 1."""
@@ -85,8 +86,8 @@ class RandomFeatures:
         y = numbers(np.asarray(y).reshape(-1, 1), "double_descent")[:, 0]
         if len(X) != len(y) or len(X) < 2:
             raise DataError(f"X has {len(X)} rows and y {len(y)}; wanted the same, 2 or more")
-        if not 0 < test_size < 1:
-            raise ParameterError(f"test_size is {test_size}; it must lie between 0 and 1")
+        if not (is_number(test_size) and 0 < test_size < 1):
+            raise ParameterError(f"test_size is {test_size!r}; it must lie between 0 and 1")
         return cls(X, y, min(max(round(test_size * len(X)), 1), len(X) - 1))
 
     @property

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from empirisk.charts.confusion import draw_confusion
-from empirisk.risk.measures.judged import JudgedRows
+from empirisk.risk.measures.judged import JudgedRows, refuse_nothing_predicted
 from empirisk.risk.measures.measure import Measure, measured
 from empirisk.risk.measures.shares import OF_CLASS
 from empirisk.runtime.arrays import Array, Floats
@@ -123,6 +123,7 @@ def confusion_matrix(
     >>> print(found.by_class()["yes"]["precision"])
     The precision (class yes) of this model is 0.8571, 95 % interval 0.6974 to 0.9519 ...
     """
+    refuse_nothing_predicted(prediction)
     rows = JudgedRows.of(
         y, prediction=prediction, labels=labels, sample_weight=sample_weight, groups=groups
     )

@@ -59,6 +59,8 @@ class JudgedRows:
         groups: Any = None,
     ) -> Self:
         """Check the rows; `labels` and `positive` are classes that need not occur in them."""
+        if isinstance(labels, str) or not (labels is None or isinstance(labels, Iterable)):
+            raise ParameterError(f"labels or classes are {labels!r:.60}; give a list of them")
         truth = _column(y, "y")
         weight = check_weights(sample_weight, len(truth))
         counted = weight > 0
@@ -214,6 +216,12 @@ def _labels(found: Array, what: str) -> Array:
     except DataError as error:
         raise DataError(str(error).replace("y has", f"{what} has", 1)) from None
     return found
+
+
+def refuse_nothing_predicted(prediction: Any) -> None:
+    """Raise a DataError where a function that forgot to return gave the predictions."""
+    if prediction is None:
+        raise DataError("the predictions are None; give a predicted label for each row of y")
 
 
 def _codes(parts: list[Array]) -> tuple[Array, Ints]:

@@ -10,10 +10,11 @@ from functools import partial
 from typing import Any, Literal, Unpack
 
 from empirisk.risk.measures.bootstrapped import Drawing, interval_by
-from empirisk.risk.measures.judged import JudgedRows
+from empirisk.risk.measures.judged import JudgedRows, refuse_nothing_predicted
 from empirisk.risk.measures.measure import Measure, Part, mean_of, measured
 from empirisk.risk.measures.shares import (
     OF_CLASS,
+    checked_beta,
     f_of,
     mean_by_frequency,
     pooled_specificity,
@@ -51,6 +52,7 @@ def accuracy(
     >>> print(accuracy(["a", "b", "c"] * 20, ["a", "b", "b"] * 20))
     The accuracy of this model is 0.6667, 95 % interval 0.5331 to 0.7831 (Clopper-Pearson: ...).
     """
+    refuse_nothing_predicted(prediction)
     rows = JudgedRows.of(y, prediction=prediction, sample_weight=sample_weight, groups=groups)
     return measured(rows, share_right(rows), "accuracy", level, interval_by(**drawing))
 
@@ -154,6 +156,7 @@ def _measured(
     level: float = 0.95,
     **drawing: Unpack[Drawing],
 ) -> Measure:
+    refuse_nothing_predicted(prediction)
     rows = JudgedRows.of(
         y,
         prediction=prediction,
@@ -180,7 +183,7 @@ def rate(
     if beta != 1:
         if name != "F":
             raise ParameterError(f"beta is for F, not for the {name}")
-        of_class, title = partial(f_of, beta=beta), f"F_{beta:g}"
+        of_class, title = partial(f_of, beta=checked_beta(beta)), f"F_{beta:g}"
     if average is None:
         k = rows.positive(positive)
         return of_class(rows, k), f"{title} (class {rows.name(k)})"

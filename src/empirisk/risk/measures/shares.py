@@ -11,6 +11,7 @@ from empirisk.risk.measures.judged import JudgedRows
 from empirisk.risk.measures.measure import Linearised, Part, logit_interval, mean_of, ratio
 from empirisk.runtime.arrays import Bools, Floats
 from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.scalars import is_number
 
 OfClass = Callable[[JudgedRows, int], Part]
 
@@ -51,10 +52,15 @@ def _share(rows: JudgedRows, right: Bools, counted: Bools) -> Part:
     return Part(statistic, lambda level: interval_of(table, level), own.units)
 
 
+def checked_beta(beta: float) -> float:
+    """The weight of recall in F."""
+    if not (is_number(beta) and beta > 0):
+        raise ParameterError(f"beta is {beta!r}; give a number above 0, 1 for the harmonic mean")
+    return beta
+
+
 def f_of(rows: JudgedRows, k: int, beta: float = 1.0) -> Part:
     """(1 + beta^2) precision recall / (beta^2 precision + recall), of class k."""
-    if not 0 < beta < np.inf:
-        raise ParameterError(f"beta is {beta!r}; give a number above 0, 1 for the harmonic mean")
     truth, predicted = rows.truth == k, rows.predicted == k
     counted = truth | predicted
     _refuse_none(counted, f"no row is of class {rows.name(k)} or predicted to be", "F")

@@ -28,6 +28,7 @@ from empirisk.risk.penalties.optimism import Optimism, check_noise, optimism_of
 from empirisk.risk.penalties.training_error import FIXED_ROWS, TrainingFit
 from empirisk.risk.problem import Problem
 from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.scalars import is_number
 from empirisk.runtime.streams import settled
 from empirisk.runtime.targets import check_weights
 
@@ -255,5 +256,5 @@ def _refuse_no_likelihood(fit: TrainingFit) -> None:
 
 
 def _refuse_freedom(df: float | None) -> None:
-    if df is not None and not 0 <= df < np.inf:
-        raise ParameterError(f"degrees_of_freedom is {df}; give a number >= 0")
+    if df is not None and not (is_number(df) and df >= 0):
+        raise ParameterError(f"degrees_of_freedom is {df!r}; give a number >= 0")

@@ -34,6 +34,7 @@ from empirisk.runtime.arrays import Array
 from empirisk.runtime.digits import few_digits
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.progress import track
+from empirisk.runtime.scalars import is_number, is_whole
 from empirisk.runtime.streams import generator, settled
 
 Method = Literal["auto", "closed_form", "bootstrap"]
@@ -198,8 +199,8 @@ def effective_degrees_of_freedom(learner: Any, X: Any, y: Any, **options: Any) -
 
 def check_noise(noise_variance: float | None) -> None:
     """Raise a ParameterError unless it is a variance, or not given."""
-    if noise_variance is not None and not 0 <= noise_variance < np.inf:
-        raise ParameterError(f"noise_variance is {noise_variance}; give a number >= 0")
+    if noise_variance is not None and not (is_number(noise_variance) and noise_variance >= 0):
+        raise ParameterError(f"noise_variance is {noise_variance!r}; give a number >= 0")
 
 
 def optimism_of(
@@ -212,8 +213,8 @@ def optimism_of(
     """`optimism` of a problem that was checked."""
     if problem.target is None or problem.target.ndim > 1:
         raise DataError("optimism is that of predictions of one outcome: give y with one column")
-    if resampling.n < 2:
-        raise ParameterError(f"n_resamples is {resampling.n}; 2 or more are needed")
+    if not is_whole(resampling.n, 2):
+        raise ParameterError(f"n_resamples is {resampling.n!r}; 2 or more are needed")
     check_noise(noise_variance)
     squared = problem.loss.name == "squared"
     freedom = known_freedom(learner, problem) if squared and method != "bootstrap" else None

@@ -12,6 +12,7 @@ from empirisk.risk.populations.noise import Noise, Scale
 from empirisk.risk.populations.regression import Regression
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.scalars import is_whole
 
 
 def polynomial(
@@ -94,7 +95,7 @@ def friedman(n_features: int = 10, *, noise: Noise | Scale = 1.0) -> Regression:
     >>> friedman().sample(3, random_state=0)[0].shape
     (3, 10)
     """
-    if n_features < 5:
+    if not is_whole(n_features, 5):
         raise ParameterError(f"n_features is {n_features}; this function has five features or more")
 
     def f(X: Array) -> Floats:

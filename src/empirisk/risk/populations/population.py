@@ -20,6 +20,7 @@ from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import slices
+from empirisk.runtime.scalars import is_whole
 from empirisk.runtime.streams import generator, spawn
 
 ROWS_AT_ONCE = 2**14
@@ -147,8 +148,8 @@ class Population(ABC):
                 f"no closed form is known for the {loss} risk of this predictor in a "
                 f"{type(self).__name__}: take method='monte_carlo'"
             )
-        if n_draws < 2:
-            raise ParameterError(f"n_draws is {n_draws}; a mean with its error takes 2 or more")
+        if not is_whole(n_draws, 2):
+            raise ParameterError(f"n_draws is {n_draws!r}; a mean with its error takes 2 or more")
         return self._by_monte_carlo(predictor, loss, n_draws, level, random_state)
 
     def known_bayes_risk(self, loss: Loss) -> Known | None:

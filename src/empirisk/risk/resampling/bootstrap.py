@@ -11,6 +11,7 @@ from empirisk.risk.resampling.sample import Resamples, Sample, whole_number
 from empirisk.risk.resampling.statistic import RowStatistic, Statistic
 from empirisk.runtime.arrays import Bools
 from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.scalars import is_number
 from empirisk.runtime.streams import spawn
 
 
@@ -79,7 +80,7 @@ def bootstrap(
     >>> bool(low < result.value < high)
     True
     """
-    if not 0 < rate < np.inf:
+    if not (is_number(rate) and rate > 0):
         raise ParameterError(f"rate is {rate!r}; give a number > 0, 0.5 for most statistics")
     if on_failure not in ("raise", "omit"):
         raise ParameterError(f"on_failure is {on_failure!r}; choose 'raise' or 'omit'")

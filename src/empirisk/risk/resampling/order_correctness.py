@@ -28,6 +28,7 @@ from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import slices
 from empirisk.runtime.progress import track
+from empirisk.runtime.scalars import is_whole
 from empirisk.runtime.streams import spawn
 
 FITS_AT_ONCE = 16  # their votes are in memory together
@@ -154,8 +155,8 @@ def order_correctness(
         estimator, X, y, loss="zero_one", sample_weight=sample_weight, groups=groups
     )
     assert problem.classes is not None  # since the loss is for classes
-    if n_resamples < 1:
-        raise ParameterError(f"n_resamples is {n_resamples}; give 1 or more, such as 100")
+    if not is_whole(n_resamples, 1):
+        raise ParameterError(f"n_resamples is {n_resamples!r}; give 1 or more, such as 100")
     counts = _votes(estimator, problem.typed(estimator), spawn(random_state, n_resamples), n_jobs)
     voted = counts.sum(axis=1) > 0
     if not voted.any():
