@@ -129,3 +129,12 @@ def test_factors_of_classes_have_no_intervals():
     model = LogisticRegression(class_weight="balanced").fit(X, X[:, 0] > 1)
     with pytest.raises(ParameterError, match="class_weight counts rows"):
         model.coefficient_intervals(X, X[:, 0] > 1)
+
+
+def test_weights_too_small_for_a_profile_interval_are_named():
+    X, y = sample(n=30, p=2)
+    weight = np.full(30, 1e-8)
+    model = LogisticRegression(C=np.inf).fit(X, y, sample_weight=weight)
+    assert np.isfinite(model.coefficient_intervals(X, y, weight).upper).all()
+    with pytest.raises(DataError, match="give larger weights"):
+        model.coefficient_intervals(X, y, weight, method="profile")

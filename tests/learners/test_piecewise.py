@@ -85,3 +85,13 @@ def test_where_functions_depend_on_others_it_declines():
     t, y, weight = problem(n=5)
     cells = Cells.of(t, y, weight, np.zeros(1), CUBIC)
     assert cells.factorise(BSplines(np.array([0.0, 0.5])), intercept=True) is None
+
+
+@pytest.mark.parametrize(("low", "high", "unit"), [(1, 11, 1 / 3), (2, 8, 1e150)])
+def test_a_cut_at_the_least_value_leaves_rows_of_it_below(low, high, unit):
+    X = np.repeat([[low], [low + 1], [low + 2], [high]], [5, 1, 1, 1], axis=0) * unit
+    expansion = BasisExpansion("steps", degree=2).fit(X)
+    assert expansion.knots_[0][0] == X[0, 0]
+    assert (expansion.transform(X[:5]) == 0).all()
+    model = BasisRegression("steps", degree=2, fit_intercept=False).fit(X, np.ones(8))
+    assert (model.predict(X[:5]) == 0).all()

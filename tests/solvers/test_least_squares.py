@@ -212,6 +212,24 @@ def test_with_fewer_rows_than_coefficients_the_norm_is_least(shape, intercept):
     assert_allclose(X @ solution.coef[0] + solution.intercept[0], y, rtol=1e-12)
 
 
+@pytest.mark.parametrize("penalty", [0.0, 1e-24])
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("digits", [7, 9, 12])
+def test_few_nearly_dependent_rows_are_fitted_too(digits, intercept, penalty):
+    rng = np.random.default_rng(digits)
+    U, V = (np.linalg.qr(rng.normal(size=(q, 20)))[0] for q in (20, 30))
+    X, y = (U * np.logspace(0, -digits, 20)) @ V.T, rng.normal(size=20)
+    found = fit(X, y, fit_intercept=intercept, penalty=penalty)
+    centre, level = intercept * X.mean(0), intercept * y.mean()
+    Z = np.vstack([X - centre, np.sqrt(penalty) * np.eye(30)])
+    exact = np.linalg.lstsq(Z, np.append(y - level, np.zeros(30)), rcond=1e-14)[0]
+    far = 10.0**digits * 1e-14  # the condition number times some rounding errors
+    assert_allclose(found.coef[0], exact, rtol=0, atol=far * np.abs(exact).max())
+    left = y - found.intercept - X @ found.coef[0]
+    rounding = 1e-15 * np.abs(exact).sum()
+    assert_allclose(left, y - level - (X - centre) @ exact, rtol=0, atol=rounding)
+
+
 def test_copies_of_a_row_with_other_targets_get_their_weighted_mean():
     rng = np.random.default_rng(10)
     X, y, weight = rng.normal(size=(4, 6)), rng.normal(size=4), np.array([1.0, 2, 3, 1])

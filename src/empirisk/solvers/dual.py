@@ -7,6 +7,9 @@ With Z = sqrt(W)(X - mean) and v = sqrt(W)(y - mean) the coefficients are b = Z'
 So an n x n problem is solved, and b lies in the span of the rows: without a penalty it is, of all
 minimisers, that of least norm (with n independent rows: the interpolation of least norm). The
 residuals, and Z'a itself, are computed with twice the usual digits.
+
+The condition number of ZZ' is the square of that of Z. From about 1e8 of Z on, a has no correct
+digit and Z'a is far from the minimum. There b comes from the singular vectors of Z themselves.
 """
 
 import numpy as np
@@ -15,9 +18,9 @@ from scipy.linalg import svd
 from empirisk.compiled.double_double import residuals, scale_pairs, transposed_product
 from empirisk.data.blocks import Rows
 from empirisk.data.scaling import ordinary_rows, scaled_penalty
-from empirisk.runtime.arrays import Floats
+from empirisk.runtime.arrays import Bools, Floats
 from empirisk.solvers.orthogonal import upper
-from empirisk.solvers.refinement import ROUNDING, Pairs
+from empirisk.solvers.refinement import ROUNDING, SETTLED, Pairs
 
 MOST_STEPS = 20
 
@@ -34,7 +37,10 @@ def dual_least_squares(
     Z = (rows.X - centre) * np.sqrt(rows.weight)[:, np.newaxis]
     left, square = row_spectrum(Z, fit_intercept)
     penalties = np.reshape(scaled_penalty(penalty, scales.X[0], scales.weight), (-1, 1))
-    coef = _refined(rows, centre, fit_intercept, left, square, penalties)
+    coef, settled = _refined(rows, centre, fit_intercept, left, square, penalties)
+    if not settled.all():
+        direct = _direct(rows, Z, centre, fit_intercept, len(square), penalties)
+        coef = np.where(settled[:, np.newaxis], coef, direct)
     freedom = float((square / (square + penalties)).sum(axis=1).mean()) + fit_intercept
     singular = np.zeros(len(rows.X))
     singular[: len(square)] = np.sqrt(square) * scales.X[0] * np.sqrt(scales.weight)
@@ -53,14 +59,16 @@ def row_spectrum(Z: Floats, centred: bool) -> tuple[Floats, Floats]:
 
 def _refined(
     rows: Rows, centre: Floats, intercept: bool, left: Floats, square: Floats, penalties: Floats
-) -> Floats:
-    """Coefficients (outputs, p + 1), the intercept last; penalties (outputs, 1) or (1, 1)."""
+) -> tuple[Floats, Bools]:
+    """Coefficients (outputs, p + 1), the intercept last, and of which outputs they have settled;
+    penalties (outputs, 1) or (1, 1).
+    """
     root, total = np.sqrt(rows.weight), rows.weight.sum()
     y = np.ascontiguousarray(rows.y.T)
     dual = Pairs.of(np.zeros(y.shape))
     coef = Pairs.of(np.zeros((len(y), len(centre) + 1)))
-    last = np.full(len(y), np.inf)
-    for _ in range(MOST_STEPS):
+    first = last = np.full(len(y), np.inf)
+    for t in range(MOST_STEPS):
         remainder = Pairs(np.empty(y.shape), np.empty(y.shape))
         residuals(rows.X, y, *coef, *remainder)
         if intercept:
@@ -70,6 +78,7 @@ def _refined(
         gap = remainder.hi * root - penalties * dual.hi
         along = gap @ left
         length = np.linalg.norm(along, axis=1)
+        first = length if t == 0 else first
         shrinking = length < last / 2
         if not shrinking.any():
             break
@@ -77,7 +86,20 @@ def _refined(
         dual.add(Pairs.of(np.where(shrinking[:, np.newaxis], step, 0.0)))
         last = np.where(shrinking, length, last)
         _primal(rows.X, root, centre, dual, coef)
-    return coef.hi
+    rounding = ROUNDING * np.linalg.norm(y * root, axis=1)
+    return coef.hi, last <= np.maximum(SETTLED * first, rounding)
+
+
+def _direct(
+    rows: Rows, Z: Floats, centre: Floats, intercept: bool, rank: int, penalties: Floats
+) -> Floats:
+    """The same coefficients with the singular vectors of Z on both sides."""
+    left, singular, right = svd(Z, full_matrices=False, check_finite=False)
+    left, singular, right = left[:, :rank], singular[:rank], right[:rank]
+    mean = rows.weight @ rows.y / rows.weight.sum() * intercept
+    v = (rows.y - mean) * np.sqrt(rows.weight)[:, np.newaxis]
+    b = (v.T @ left * (singular / (singular**2 + penalties))) @ right
+    return np.column_stack([b, mean - b @ centre])
 
 
 def _primal(X: Floats, root: Floats, centre: Floats, dual: Pairs, coef: Pairs) -> None:

@@ -137,9 +137,13 @@ class BasisFunctions:
         ]
 
     def scaled_knots(self) -> list[Floats]:
-        """The knots or cuts of each feature, its range scaled to -1..1."""
+        """The knots or cuts of each feature, its range scaled to -1..1.
+
+        Rounding may put a cut at the least value below -1, where rows of that value never are.
+        """
         return [
-            self.training_range.of_feature(j).scaled(knots) for j, knots in enumerate(self.knots_)
+            np.clip(self.training_range.of_feature(j).scaled(knots), -1.0, 1.0)
+            for j, knots in enumerate(self.knots_)
         ]
 
     @property

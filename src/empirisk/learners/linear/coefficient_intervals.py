@@ -245,7 +245,14 @@ class Level:
     def solve(self, gradient: Floats) -> Floats:
         along = self.inverse.solve(self.a)
         step = self.inverse.solve(gradient)
-        return step - along * (float(self.a @ step) / float(self.a @ along))
+        reach = float(self.a @ along)
+        if not 0 < reach < np.inf:
+            raise DataError(
+                "a profile interval reaches to where all probabilities are 0 or 1 and the Hessian "
+                "has no inverse, so little do rows of such weights tell: give larger weights, if "
+                "these are not counts of copies, or method='wald'"
+            )
+        return step - along * (float(self.a @ step) / reach)
 
 
 def _check(learner: Any, level: float, method: str) -> None:
