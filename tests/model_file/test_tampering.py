@@ -116,6 +116,13 @@ def test_a_foreign_file_is_refused(content, path):
     refused(path, "no model file|empty|0 members 'manifest.json'")
 
 
+def test_a_number_is_no_file_to_read_and_close(path):
+    with open(path, "wb") as file:
+        with pytest.raises(TypeError, match="expected str, bytes or os"):
+            load(file.fileno())
+        file.write(b"still open")
+
+
 def test_a_zip_of_something_else_is_refused(path):
     np.savez(path.with_suffix(".npz"), a=np.arange(3))
     refused(path.with_suffix(".npz"), "0 members 'manifest.json'")

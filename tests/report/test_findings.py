@@ -59,6 +59,7 @@ def test_the_verdict_of_a_squared_risk_is_its_root_in_the_units_of_y(clear):
         in verdict(clear)
     )
     assert f"{len(clear.test_rows)} rows that took no part" in verdict(clear)
+    assert verdict(clear).endswith("by cross-validation.")  # of the constant: not on these rows
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 def read_model_file(path: str | os.PathLike[str]) -> ModelFile:
     """Everything in a file that `save` wrote: the model, and what was kept beside it."""
-    with open(path, "rb") as file, _named(path):
+    with open(os.fspath(path), "rb") as file, _named(path):  # a number is no file to close
         manifest, arrays = read_archive(file)
         decoding = Decoding(arrays)
         model, meta = manifest["model"], manifest["meta"]

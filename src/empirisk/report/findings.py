@@ -57,7 +57,8 @@ def verdict(selection: Selection) -> str:
     baseline = _baseline(selection)
     if baseline is None or selection.name == BASELINE:
         return text
-    return f"{text} The best constant prediction {_cost_of(risk.loss, baseline.risk)}."
+    cost = _cost_of(risk.loss, baseline.risk)
+    return f"{text} The best constant prediction {cost} by cross-validation."
 
 
 def why_not_the_least(selection: Selection) -> str | None:

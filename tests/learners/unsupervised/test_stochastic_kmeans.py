@@ -104,3 +104,10 @@ def test_wrong_parameters_are_named(settings):
         StochasticKMeans(3, **settings).fit(X)
     with pytest.raises(ParameterError, match="init has shape"):
         StochasticKMeans(3, init=CORNERS[:2]).fit(X)
+
+
+def test_the_number_of_clusters_cannot_change_between_parts():
+    stream = StochasticKMeans(2, random_state=0).partial_fit(X)
+    with pytest.raises(ParameterError, match="n_clusters is 3, and there are 2 centroids"):
+        stream.set_params(n_clusters=3).partial_fit(X)
+    assert stream.fit(X).cluster_centers_.shape == (3, X.shape[1])

@@ -14,7 +14,7 @@ from empirisk.learners.unsupervised.placed_rows import PlacedRows, inverse_power
 from empirisk.learners.unsupervised.seeding import STARTS
 from empirisk.risk.without_labels import FittedPath
 from empirisk.runtime.arrays import Floats
-from empirisk.runtime.errors import DataError
+from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.scalars import check_parameters, is_number, is_whole
 from empirisk.runtime.streams import generator, spawn
 from empirisk.runtime.targets import check_weights
@@ -137,6 +137,7 @@ class StochasticKMeans(Clusters):
             rows = check_predict(self, X)
             weight = check_weights(sample_weight, len(rows))
             self._check_parameters()
+            self._check_same_number()
         self._pull(rows, weight, np.flatnonzero(weight))
         self.n_iter_ += 1
         return self._judge(X, sample_weight)
@@ -183,6 +184,14 @@ class StochasticKMeans(Clusters):
         self.n_features_in_ = rows.shape[1]
         self.cluster_centers_ = placed.put_back(centres)
         self.counts_, self.n_steps_, self.n_iter_ = np.zeros(K), 0.0, 0
+
+    def _check_same_number(self) -> None:
+        K = len(self.cluster_centers_)
+        if self.n_clusters != K:
+            raise ParameterError(
+                f"n_clusters is {self.n_clusters!r}, and there are {K} centroids to go on from: "
+                "leave it as it was, or call fit to begin anew"
+            )
 
     def _pull(self, rows: Floats, weight: Floats, order: Any) -> None:
         """Take these rows, in the units and about the middle of them and the centres."""
