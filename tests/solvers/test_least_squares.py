@@ -223,11 +223,11 @@ def test_few_nearly_dependent_rows_are_fitted_too(digits, intercept, penalty):
     centre, level = intercept * X.mean(0), intercept * y.mean()
     Z = np.vstack([X - centre, np.sqrt(penalty) * np.eye(30)])
     exact = np.linalg.lstsq(Z, np.append(y - level, np.zeros(30)), rcond=1e-14)[0]
-    far = 10.0**digits * 1e-14  # the condition number times some rounding errors
-    assert_allclose(found.coef[0], exact, rtol=0, atol=far * np.abs(exact).max())
+    far = 10.0**digits * 1e-14 * np.abs(exact).max()
+    assert_allclose(found.coef[0], exact, rtol=0, atol=far)  # condition number times roundings
     left = y - found.intercept - X @ found.coef[0]
-    rounding = 1e-15 * np.abs(exact).sum()
-    assert_allclose(left, y - level - (X - centre) @ exact, rtol=0, atol=rounding)
+    expected, rounding = y - level - (X - centre) @ exact, 1e-15 * np.abs(exact).sum()
+    assert_allclose(left, expected, rtol=0, atol=rounding)  # of the coefficients
 
 
 def test_copies_of_a_row_with_other_targets_get_their_weighted_mean():
