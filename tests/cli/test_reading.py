@@ -111,6 +111,10 @@ def test_what_is_remembered_of_text_does_not_matter_for_other_files(tmp_path):
     assert result.stdout == done("predict", model, odd).stdout
 
 
+SHRUNK = 0.1
+"""The penalty draws a line without noise a little to the mean; wrong numbers are off by more."""
+
+
 def semicolons(folder):
     """A table with decimal commas, and the model of y by x; y is 10 x."""
     rng = np.random.default_rng(0)
@@ -124,7 +128,7 @@ def semicolons(folder):
 def test_decimal_commas_that_were_found_in_training_are_there_in_a_short_file(tmp_path, text):
     model, new = semicolons(tmp_path), tmp_path / "new.csv"
     new.write_text(text)
-    assert predictions(model, new) == pytest.approx([12.34, 56.78], abs=0.1)
+    assert predictions(model, new) == pytest.approx([12.34, 56.78], abs=SHRUNK)
 
 
 def test_a_file_that_looks_otherwise_than_the_training_table_is_told_how_it_is_read(tmp_path):
@@ -138,7 +142,7 @@ def test_a_file_that_looks_otherwise_than_the_training_table_is_told_how_it_is_r
     assert len(result.stdout.splitlines()) == 3
     new.write_text("x;y\n1.234;\n")  # with points for thousands or for decimals?
     assert "if the point precedes decimals, give the decimal mark" in refused("predict", model, new)
-    assert predictions(model, new, "--decimal", ".") == pytest.approx([12.34], abs=0.1)
+    assert predictions(model, new, "--decimal", ".") == pytest.approx([12.34], abs=SHRUNK)
 
 
 def test_one_row_of_a_table_without_names_is_a_row(tmp_path):
@@ -151,7 +155,8 @@ def test_one_row_of_a_table_without_names_is_a_row(tmp_path):
     path.write_text("".join(rows))
     result = done("fit", path, "-t", "x2", *RIDGE[2:], "-o", tmp_path, "--json")
     new.write_text("blue,0.5\n")
-    assert predictions(json.loads(result.stdout)["model"], new) == pytest.approx([9.5], abs=0.5)
+    (found,) = predictions(json.loads(result.stdout)["model"], new)
+    assert abs(found - 9.5) < 0.5  # 9 of it is "blue", which the penalty shrinks
 
 
 def test_names_that_are_numbers_are_names_where_they_were_in_training(tmp_path):
@@ -162,7 +167,7 @@ def test_names_that_are_numbers_are_names_where_they_were_in_training(tmp_path):
     )
     _, model = fit(tmp_path, path)
     new.write_text("1,2\n0.5,0.25\n0.75,1.25\n")  # by itself, three rows without names
-    assert predictions(model, new) == pytest.approx([0.25, -0.5], abs=0.1)
+    assert predictions(model, new) == pytest.approx([0.25, -0.5], abs=SHRUNK)
 
 
 @pytest.mark.parametrize("found", [{"decimal": ","}, [], "x", {"delimiter": 1}])

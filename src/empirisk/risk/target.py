@@ -56,7 +56,7 @@ def _remedy(y: Any) -> str:
         return ""
     kinds = sorted({type(label).__name__ for label in values})
     return (
-        f"they came as objects of the type {' and '.join(kinds)}; give y.astype(int), "
+        f"Unknown label type: objects of the type {' and '.join(kinds)}; give y.astype(int), "
         "y.astype(bool) or y.astype(str)"
     )
 
