@@ -111,8 +111,7 @@ def test_what_is_remembered_of_text_does_not_matter_for_other_files(tmp_path):
     assert result.stdout == done("predict", model, odd).stdout
 
 
-SHRUNK = 0.1
-"""The penalty draws a line without noise a little to the mean; wrong numbers are off by more."""
+SHRUNK = 0.1  # the penalty draws a line without noise a little to the mean
 
 
 def semicolons(folder):
