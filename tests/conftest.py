@@ -3,6 +3,7 @@
 import gc
 import os
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +12,17 @@ from shared_compiling import compile_once
 
 STATES: dict[int, dict] = {}
 """Of the generators of modules, before their first test."""
+
+
+def pytest_sessionstart(session):
+    """No two workers compile the same, also what modules compile as they are collected.
+
+    The workers of xdist have one parent folder for their temporary files, and one cache.
+    """
+    if os.name == "posix" and hasattr(session.config, "workerinput"):
+        patch = pytest.MonkeyPatch()
+        compile_once(patch, Path(session.config.option.basetemp).parent)
+        session.config.add_cleanup(patch.undo)
 
 
 def pytest_collection():
@@ -36,17 +48,6 @@ def no_kernel_has_more_signatures_than_it_declares():
     lines = decorator.surplus() if decorator else []
     if lines:
         pytest.fail("too many signatures were compiled:\n" + "\n".join(lines), pytrace=False)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def no_two_workers_compile_the_same(tmp_path_factory):
-    """The workers of xdist have one parent folder for their temporary files, and one cache."""
-    if os.name != "posix" or "PYTEST_XDIST_WORKER" not in os.environ:
-        yield
-        return
-    with pytest.MonkeyPatch.context() as patch:
-        compile_once(patch, tmp_path_factory.getbasetemp().parent)
-        yield
 
 
 @pytest.fixture(autouse=True)
