@@ -318,7 +318,7 @@ def without_repeats(benchmark):
     )
 
 
-@pytest.mark.parametrize("name", one_of_each_family())
+@pytest.mark.parametrize("name", list(one_of_each_family()))
 def test_every_benchmark_gives_the_peers_answer_on_small_data(name):
     outcome = run_benchmark(without_repeats(load_families()[name]), repeats=1, quick=True)
     if name in NEED_TORCH and ABSENT:
