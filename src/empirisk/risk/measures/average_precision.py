@@ -8,7 +8,7 @@ import numpy as np
 
 from empirisk.charts.roc import draw_precision_recall
 from empirisk.risk.measures.bootstrapped import Drawing, interval_by
-from empirisk.risk.measures.judged import JudgedRows, count_units
+from empirisk.risk.measures.judged import JudgedRows
 from empirisk.risk.measures.measure import (
     Linearised,
     Measure,
@@ -102,6 +102,15 @@ def average_precision(y: Any, score: Any, **options: Any) -> Measure:
     Unlike AUC it depends on how frequent the positive class is, and is for rare ones. The interval
     is that of the delta method on the logit scale, or with method="bootstrap" of resamples.
 
+    Notes
+    -----
+    With few positive rows the value is too large on the average, since each is among those that its
+    own precision counts. At 90 %, from 100 to 1,000 rows, a tenth or three tenths of them positive,
+    with normal scores, the delta method covered 87 to 93 % of 2,000 samples with equal or uniform
+    weights, 88 to 95 % with exponential or lognormal ones, but 85 to 93 % where the negative rows
+    weighed threefold; the bootstrap, of 200 rows with exponential or lognormal weights, 82 to 88 %
+    of 400.
+
     Examples
     --------
     >>> average_precision([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]).value
@@ -119,7 +128,7 @@ def mean_precision(rows: JudgedRows, positive: Any = None) -> tuple[Part, str]:
     k = rows.positive(positive)
     statistic = _of_rows(rows, k)
     _refuse_splits_without(rows, k)
-    table, units = rows.table(statistic.losses), count_units(rows.unit[rows.truth == k])
+    table, units = rows.table(statistic.losses), rows.worth(rows.truth == k)
     part = Part(statistic, lambda level: logit_interval(table, level, units), units)
     return part, f"average precision (class {rows.name(k)})"
 

@@ -52,7 +52,7 @@ def bootstrapped(
             "the bootstrap is for the rows of one model; cross-validated predictions come from "
             "models that share training rows: take method='auto'"
         )
-    if part.units < 2:
+    if part.units <= 1:
         return none(table, value, "a class has a single row, which shows no spread")
     statistic = OfCopies(rows, part.statistic)
     resamples = Resamples(statistic.sample.n, statistic.sample.n, n_resamples, _seed(random_state))

@@ -96,12 +96,25 @@ class JudgedRows:
     @cached_property
     def units(self) -> int:
         """How many independent observations there are."""
-        return count_units(self.unit)
+        return int(np.count_nonzero(np.bincount(self.unit)))
 
     @property
     def effective_units(self) -> float:
         """The number of equally weighted units with the same variance of a mean."""
         return self.table(self.weight).effective_units
+
+    def worth(self, counted: Bools) -> float:
+        """How many units of equal weight would tell their spread as well as these rows do:
+
+            1 + (m - 1) (sum w^2)^2 / (m sum w^4), w the weights of their m units.
+
+        s^2 = sum w^2 (l - mean)^2 is a sum with the weights w^2, so by Satterthwaite (1946) it has
+        (sum w^2)^2 / sum w^4 degrees of freedom before the mean takes its part of them.
+        """
+        of_unit = np.bincount(self.unit[counted], self.weight[counted])
+        square = np.square(of_unit[of_unit > 0] / of_unit.max())
+        even = np.square(square.mean()) / np.square(square).mean()
+        return float(1 + (len(square) - 1) * even)
 
     def __getitem__(self, rows: Array) -> Self:
         """Some of the rows, with all classes."""
@@ -151,11 +164,6 @@ class JudgedRows:
 
     def name(self, k: int) -> str:
         return str(self.classes[k])
-
-
-def count_units(unit: Ints) -> int:
-    """How many different units there are."""
-    return int(np.count_nonzero(np.bincount(unit)))
 
 
 def checked_score(score: Any) -> Array:

@@ -75,11 +75,11 @@ class Linearised:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """A statistic, its interval at a level, and how many independent units it rests on."""
+    """A statistic, its interval at a level, and what the units that it rests on are worth."""
 
     statistic: Linearised
     interval: Callable[[float], Interval]
-    units: int
+    units: float
 
 
 def ratio(numerator: Floats, denominator: Floats, weight: Floats) -> Linearised:
@@ -180,16 +180,16 @@ def mean_of(rows: JudgedRows, parts: Sequence[Part], share: Floats | None = None
 
 
 def logit_interval(
-    table: LossTable, level: float, units: int, *, method: str = "delta method"
+    table: LossTable, level: float, units: float, *, method: str = "delta method"
 ) -> Interval:
     """On the logit scale T ± t lam s / (T (1 - T)): inside 0 and 1, and skew near them.
 
-    t has the degrees of freedom of the scarcest class, which has so many units.
+    t has the degrees of freedom of the scarcest class, which is worth so many units.
     """
     value, error = table.mean(), table.standard_error()
     if not 0 < value < 1 or table.are_equal or not error:
         return none(table, value, NO_SPREAD)
-    if units < 2:
+    if units <= 1:
         return none(table, value, "a class has a single row, which shows no spread")
     lam = float(np.sqrt(shared_training(table)))
     half = float(stats.t.ppf((1 + level) / 2, units - 1)) * lam * error / (value * (1 - value))
@@ -201,8 +201,11 @@ def logit_interval(
     return Interval(value, ends, lam * error, f"{method} on the logit scale", reason, heard)
 
 
-def few_of_a_class(table: LossTable, units: int) -> tuple[str, ...]:
-    """What an interval does not guarantee that rests on so many units of the scarcest class."""
-    few = f"{units} rows of a class are few, and the interval is approximate"
+def few_of_a_class(table: LossTable, units: float) -> tuple[str, ...]:
+    """What an interval does not guarantee whose scarcest class is worth so many units."""
+    what = f"{units:.0f} rows of a class"
+    if units % 1:
+        what = f"rows of a class worth {units:.0f} of equal weight"
+    few = f"{what} are few, and the interval is approximate"
     heard = cautions(table)
     return (few, *heard) if units < FEW_OF_A_CLASS else heard

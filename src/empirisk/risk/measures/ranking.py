@@ -13,7 +13,7 @@ import numpy as np
 
 from empirisk.risk.intervals.interval import Interval, shared_training
 from empirisk.risk.measures.bootstrapped import Method, interval_by
-from empirisk.risk.measures.judged import JudgedRows, count_units
+from empirisk.risk.measures.judged import JudgedRows
 from empirisk.risk.measures.measure import (
     Linearised,
     Measure,
@@ -77,6 +77,11 @@ def auc(
     normal limit, and so is a check on it, in particular for averages over classes and few groups;
     where no resample differs from the rows, it falls back on "auto". At 90 %, from 20 to 200 rows
     with normal scores, both covered 90 to 98 % of 400 samples, their lengths within 5 %.
+
+    Under uneven weights the t quantile of "auto" has the degrees of freedom of what the rows of the
+    scarcer class are worth, and the bootstrap knows no such thing: at 90 %, of 200 rows with
+    exponential or lognormal weights, "auto" covered 89 to 95 % of 2,000 samples, the bootstrap 83
+    to 88 % of 400.
 
     Examples
     --------
@@ -165,7 +170,7 @@ def _against(rows: JudgedRows, k: int, other: int | None = None) -> Part:
     if rows.split is not None and len(np.unique(rows.split)) > 1:
         statistic = Linearised(statistic.value, _influence_over_splits(rows, k, other))
     table = rows.table(statistic.losses)
-    units = min(count_units(rows.unit[which]) for which in _sides(rows, k, other))
+    units = min(rows.worth(which) for which in _sides(rows, k, other))
 
     def interval(level: float) -> Interval:
         if statistic.value in (0, 1):

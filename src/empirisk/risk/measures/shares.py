@@ -49,7 +49,7 @@ def _share(rows: JudgedRows, right: Bools, counted: Bools) -> Part:
     own = rows[counted]
     table = own.table(right[counted].astype(float))
 
-    return Part(statistic, lambda level: interval_of(table, level), own.units)
+    return Part(statistic, lambda level: interval_of(table, level), rows.worth(counted))
 
 
 def checked_beta(beta: float) -> float:
