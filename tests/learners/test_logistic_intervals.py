@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
+from scipy.special import expit
 
 from empirisk import LogisticRegression
 from empirisk.runtime.errors import DataError, ParameterError
@@ -49,6 +50,35 @@ def test_profile_intervals_end_where_the_likelihood_ratio_rejects(C, j):
         assert_allclose(rise, 2.7055434540954, rtol=1e-6)  # chi-squared; the twin has 1e-8
     assert found.name == ("x0", "x1", "intercept")
     assert "90 % interval" in str(found)
+
+
+@pytest.mark.parametrize("total", [0.03, 0.1, 1.0, 1e4])
+@pytest.mark.parametrize("C", [1.0, 1e3, np.inf])
+def test_profile_intervals_end_there_whatever_the_weights_sum_to(C, total):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = (0.7 * X[:, 0] + rng.logistic(size=200) > 0).astype(int)
+    weight = rng.uniform(0.5, 1.5, size=200)
+    weight *= total / weight.sum()
+    model = LogisticRegression(C=C).fit(X, y, sample_weight=weight)
+    found = model.coefficient_intervals(X, y, weight, method="profile")
+    Z, sign = np.column_stack([X, np.ones(200)]), 2 * y - 1
+
+    def per_weight(b):
+        loss = weight @ np.logaddexp(0, -sign * (Z @ b)) + b[:-1] @ b[:-1] / (2 * C)
+        slope = -Z.T @ (weight * sign * expit(-sign * (Z @ b))) + np.append(b[:-1] / C, 0.0)
+        return loss / total, slope / total
+
+    best = per_weight(np.append(model.coef_[0], model.intercept_))[0]
+    for j in range(4):
+        for end in (found.lower[j], found.upper[j]):
+
+            def held(others, j=j, end=end):
+                value, slope = per_weight(np.insert(others, j, end))
+                return value, np.delete(slope, j)
+
+            rise = 2 * total * (minimize(held, np.zeros(3), jac=True, tol=1e-11).fun - best)
+            assert_allclose(rise, 3.8414588206941254, rtol=1e-6)  # chi-squared; the twin has 1e-8
 
 
 def test_wald_intervals_of_many_classes_agree_with_the_inverse_hessian():

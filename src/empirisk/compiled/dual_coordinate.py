@@ -11,8 +11,8 @@ def dual_sweep(X, sign, upper, square, kappa, alpha, b, active, m, high, low, se
     """One sweep over the rows active[:m], in random order, in place; returns (m, highest, lowest).
 
     Each row's multiplier alpha_i in [0, upper_i] is set to its best value when the others stay;
-    b = sum_i alpha_i y_i x_i is kept up to date, followed by the intercept and by
-    sum_i alpha_i y_i. Kappa is what the intercept moves by for each unit of the latter.
+    b = sum_i alpha_i y_i x_i is kept up to date, followed by the intercept. Kappa is what the
+    latter moves by for each unit of sum_i alpha_i y_i.
 
     Rows at a bound that pull outwards by more than `high` or `low` allow are moved behind the
     active ones (shrinking). The highest and the lowest pull of the others are returned: how far
@@ -55,6 +55,5 @@ def dual_sweep(X, sign, upper, square, kappa, alpha, b, active, m, high, low, se
             for c in range(p):
                 b[c] += move * X[i, c]
             b[p] += kappa * move
-            b[p + 1] += move
         k += 1
     return m, highest, lowest

@@ -36,12 +36,12 @@ class DualAscent:
         self.kappa = float(rows.share @ square) + strength if rows.fit_intercept else 0.0
         self.square = square + self.kappa
         self.upper = rows.share / strength
-        self.alpha, self.b = np.zeros(n), np.zeros(q + 2)
+        self.alpha, self.b = np.zeros(n), np.zeros(q + 1)
         if start is not None:
             self.alpha = start.multiplier * self.upper
             pull = self.alpha * sign
-            self.b[:q], self.b[-1] = pull @ rows.X, pull.sum()
-            self.b[-2] = start.point[-1] + self.kappa * self.b[-1] if rows.fit_intercept else 0.0
+            self.b[:q] = pull @ rows.X
+            self.b[q] = start.point[-1] + self.kappa * pull.sum() if rows.fit_intercept else 0.0
         self.active = np.arange(n)
         self.m, self.high, self.low = n, np.inf, -np.inf
         self.sweeps = self.drawn = 0
@@ -65,15 +65,14 @@ class DualAscent:
         return self.alpha >= self.upper, (self.alpha > 0) & (self.alpha < self.upper)
 
     def _move_intercept(self) -> None:
-        self.b[-1] = float(self.alpha @ self.sign)
-        move = self.kappa * self.b[-1]
-        self.b[-2] += move
+        move = self.kappa * float(self.alpha @ self.sign)
+        self.b[-1] += move
         if abs(move) <= self.tolerance:
             self.tolerance /= 3
 
     @property
     def point(self) -> Floats:
-        return self.b[:-1].copy() if self.rows.fit_intercept else self.b[:-2].copy()
+        return self.b.copy() if self.rows.fit_intercept else self.b[:-1].copy()
 
     def _sweep(self) -> bool:
         """One sweep; whether the penalised problem is solved to the tolerance, by all rows."""

@@ -24,13 +24,16 @@ from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.scalars import check_level
-from empirisk.solvers.inverse_hessian import InverseHessian
-from empirisk.solvers.quasi_newton import Inverse, quasi_newton
+from empirisk.solvers.inverse_hessian import InverseHessian, inverse_hessian
+from empirisk.solvers.quasi_newton import quasi_newton
 
 ELSEWHERE = 0.1
 """Standard errors between a fit and the minimum at which the rows must be others."""
 EXACT = 1e-9  # of the root of twice the difference of objectives
 ROUNDS = 60
+LEFT = 1e-6
+"""Of the rise of the objective, what the other coefficients may still gain where one is held."""
+ROUNDED = 1e-10  # of the objective: a rise that is mostly rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,9 +204,8 @@ class Profile:
         inside, outside = estimate, np.inf * z  # the end lies between
         for _ in range(ROUNDS):
             check_deadline()
-            theta = theta + along * (move / (error * error))
             t += move
-            theta, rise, slope = self._constrained(a, theta)
+            theta, rise, slope = self._constrained(a, t, theta + along * (move / (error * error)))
             root = np.sqrt(max(2 * rise, 0.0))
             if abs(root - abs(z)) <= EXACT * abs(z):
                 break
@@ -217,42 +219,67 @@ class Profile:
                 move = to - t
         return t
 
-    def _constrained(self, a: Floats, start: Floats) -> tuple[Floats, float, float]:
-        """The best point with the same a'theta, the objective above the best, its slope in t."""
-        loss, penalty = self.problem.loss, self.penalty
+    def _constrained(self, a: Floats, t: float, start: Floats) -> tuple[Floats, float, float]:
+        """The best point with a'theta = t, the objective above the best, its slope in t."""
+        plane = Plane(a, t)
         found = quasi_newton(
-            partial(penalty.smooth, loss),
-            start,
-            lambda theta: Level(penalty.inverse(loss, theta), a),
+            partial(plane.smooth, self),
+            np.delete(start, plane.k),
+            partial(plane.inverse, self),
             cost=1.0,
             tol=1e-10,
             max_iter=100,
         )
-        inverse = found.inverse
-        assert isinstance(inverse, Level)
-        along = inverse.inverse.solve(a)
-        slope = float(along @ found.gradient) / float(along @ a)
-        return found.point, found.value - self.value, slope
-
-
-@dataclass(frozen=True, eq=False)
-class Level:
-    """The inverse Hessian on the plane where a'theta does not change."""
-
-    inverse: Inverse
-    a: Floats
-
-    def solve(self, gradient: Floats) -> Floats:
-        along = self.inverse.solve(self.a)
-        step = self.inverse.solve(gradient)
-        reach = float(self.a @ along)
-        if not 0 < reach < np.inf:
+        point = plane.point(found.point)
+        value, gradient = self.penalty.smooth(self.problem.loss, point)
+        rise = value - self.value
+        left = np.abs(plane.along(gradient)) @ np.abs(found.point)  # at most to be gained, about
+        if not left <= LEFT * max(rise, ROUNDED * value):
             raise DataError(
                 "a profile interval reaches to where all probabilities are 0 or 1 and the Hessian "
                 "has no inverse, so little do rows of such weights tell: give larger weights, if "
                 "these are not counts of copies, or method='wald'"
             )
-        return step - along * (float(self.a @ step) / reach)
+        return point, rise, float(gradient[plane.k] / a[plane.k])
+
+
+@dataclass(frozen=True, eq=False)
+class Plane:
+    """Where a'theta = t, in all coordinates but the one that counts most in it.
+
+    The Hessian there has an inverse even where that of all coordinates all but has none, as far
+    out, where a score is large for all rows.
+    """
+
+    a: Floats
+    t: float
+
+    @property
+    def k(self) -> int:
+        return int(np.abs(self.a).argmax())
+
+    @property
+    def ratio(self) -> Floats:
+        """What the coordinate k falls by for each unit of the others."""
+        return np.delete(self.a, self.k) / self.a[self.k]
+
+    def point(self, others: Floats) -> Floats:
+        return np.insert(others, self.k, self.t / self.a[self.k] - self.ratio @ others)
+
+    def smooth(self, profile: Profile, others: Floats) -> tuple[float, Floats]:
+        value, gradient = profile.penalty.smooth(profile.problem.loss, self.point(others))
+        return value, self.along(gradient)
+
+    def along(self, gradient: Floats) -> Floats:
+        return np.delete(gradient, self.k) - gradient[self.k] * self.ratio
+
+    def inverse(self, profile: Profile, others: Floats) -> InverseHessian:
+        H = profile.penalty.hessian(profile.problem.loss, self.point(others))
+        row, ratio = np.delete(H[self.k], self.k), self.ratio
+        H_kk = H[self.k, self.k]
+        H = np.delete(np.delete(H, self.k, axis=0), self.k, axis=1)
+        H += np.outer(ratio, H_kk * ratio - row) - np.outer(row, ratio)
+        return inverse_hessian(H)
 
 
 def _check(learner: Any, level: float, method: str) -> None:
