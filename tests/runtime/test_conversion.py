@@ -8,8 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from empirisk import Ridge
-from empirisk import DecisionTreeClassifier
+from empirisk import DecisionTreeClassifier, Ridge
 from empirisk.runtime.conversion import numbers
 from empirisk.runtime.errors import DataError
 
