@@ -1,15 +1,18 @@
 """A word where a number belongs, or one name in place of a list, is answered in our own words."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from empirisk import (
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    Encoder,
     GaussianMixture,
     KernelDensity,
     LinearDiscriminantAnalysis,
     LinearRegression,
+    MLPClassifier,
     RandomForestRegressor,
     bootstrap,
     draw_gaussian_classes,
@@ -173,3 +176,31 @@ def test_one_feature_by_its_number_is_a_list_of_one():
 def test_predictions_that_are_none_are_refused(name):
     with pytest.raises(DataError, match="predictions are None"):
         getattr(MEASURES, name)(LABELS, None)
+
+
+@pytest.mark.parametrize("labels", [{"a"}, (each for each in "ab"), None, "LABELS", {"a": 1}])
+def test_labels_without_rows_are_refused_by_what_they_are(labels):
+    said = f"^y is a {type(labels).__name__}, of which no rows can be taken"
+    with pytest.raises(DataError, match=said):
+        MEASURES.accuracy(labels, LABELS)
+    if labels is not None:
+        with pytest.raises(DataError, match=said.replace("y is", "prediction is")):
+            MEASURES.confusion_matrix(LABELS, labels)
+        with pytest.raises(DataError, match=said):
+            risk.draw_decision_boundary(discriminants(), X, labels)
+    with pytest.raises(DataError, match=r"^prediction should have one entry for each row"):
+        MEASURES.accuracy(LABELS, X)
+    if isinstance(labels, dict):  # columns by their names
+        return
+    with pytest.raises(DataError, match=said.replace("y is", "X is")):
+        Encoder().fit(labels)
+
+
+def test_measures_keep_integers_of_pandas_apart():
+    y = pd.Series([2**53, 2**53 + 1] * 20, dtype="Int64")
+    assert MEASURES.accuracy(y, y[::-1]).value == 0.0
+
+
+def test_classes_of_a_network_are_labels_alone():
+    with pytest.raises(DataError, match="`classes` have a missing value"):
+        MLPClassifier().partial_fit(X, LABELS, classes=np.array(["a", None], dtype=object))

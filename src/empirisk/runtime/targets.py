@@ -8,7 +8,12 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples, check_array, column_or_1d
 
 from empirisk.runtime.arrays import Array, Floats, Ints
-from empirisk.runtime.complaints import first_row, learner_name, refuse_missing_labels
+from empirisk.runtime.complaints import (
+    first_row,
+    learner_name,
+    refuse_missing_labels,
+    refuse_no_rows,
+)
 from empirisk.runtime.conversion import DOOR, as_array_like, floats, unmasked
 from empirisk.runtime.errors import DataError, EmpiriskError
 
@@ -93,6 +98,21 @@ def check_lengths(X: Any, **others: Any) -> None:
                 f"X has {n} rows and {name} has {_num_samples(data)}, inconsistent numbers of "
                 f"samples: give one value of {name} for each row of X"
             )
+
+
+def one_column(y: Any, what: str) -> Array:
+    """Labels or numbers as an array of one dimension, for which a single column will do.
+
+    Examples
+    --------
+    >>> one_column([["a"], ["b"]], "y")
+    array(['a', 'b'], dtype='<U1')
+    """
+    refuse_no_rows(y, what)
+    try:
+        return np.asarray(column_or_1d(plain_integers(y)))
+    except ValueError as error:
+        raise DataError(f"{what} should have one entry for each row: {error}") from error
 
 
 def plain_integers(y: Any) -> Any:
