@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from empirisk import (
+    BaggingClassifier,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     Encoder,
@@ -192,8 +193,9 @@ def test_labels_without_rows_are_refused_by_what_they_are(labels):
         MEASURES.accuracy(LABELS, X)
     if isinstance(labels, dict):  # columns by their names
         return
-    with pytest.raises(DataError, match=said.replace("y is", "X is")):
-        Encoder().fit(labels)
+    for door in (Encoder().fit, lambda data: BaggingClassifier().fit(data, LABELS)):
+        with pytest.raises(DataError, match=said.replace("y is", "X is")):
+            door(labels)
 
 
 def test_measures_keep_integers_of_pandas_apart():
