@@ -272,6 +272,15 @@ def test_a_category_becomes_numbers_by_its_levels():
         (pd.DataFrame({"a": pd.Categorical([2**70])}), {}, r"'a' holds categories such as \[11805"),
         (np.ones((2, 2)), {"names": ["a"]}, "1 names for 2 columns"),
         (np.ones((2, 2)), {"names": ["a", "a"]}, "'a' stands for columns 0 and 1"),
+        (np.ones((2, 2)), {"names": ["a", []]}, r"names is \['a', \[\]\]; give a list of texts"),
+        (np.ones((2, 2)), {"names": "ab"}, "names is 'ab'; give a list of texts"),
+        ({"a": [5]}, {"kinds": {"a": []}}, r"'a' is given as \[\]; give one of number"),
+        (
+            {"a": ["1 days 02:03:04"]},
+            {"kinds": {"a": "number"}},
+            r"'a' cannot be a number: row 0 has '1 days 02:03:04', wanted a number, spans and "
+            r"times of day in seconds \(in pandas: .dt.total_seconds\(\)\)",
+        ),
         (
             {"a": ["1", "two"]},
             {"kinds": {"a": "number"}},

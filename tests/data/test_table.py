@@ -168,6 +168,17 @@ def test_columns_are_chosen_by_name():
         table.take([0.5])
 
 
+@pytest.mark.parametrize("name", [[], {}, {"a"}, np.zeros(2), 5])
+def test_what_is_no_text_is_the_name_of_no_column(name):
+    table = Table.of({"a": [1, 2]})
+    assert name not in table
+    for verb in (table.select, table.drop):
+        with pytest.raises(DataError, match=r"there is no column .*; there are 'a'"):
+            verb([name])
+    with pytest.raises(DataTypeError, match="5 is no name of a column: give a list"):
+        table.drop(5)
+
+
 def test_columns_keep_their_kinds_by_place_where_they_are_given_other_names():
     table = Table.of({"a": ["x", "y"], "b": [1, 2]})
     for same in (table, table.to_arrow()):

@@ -214,6 +214,13 @@ def test_data_without_rows_to_take_are_refused():
         risk.cross_validate(LinearRegression(), columns, y)
     with pytest.raises(DataTypeError, match="y is a generator"):
         risk.cross_validate(LinearRegression(), X, (value for value in y))
+    with pytest.raises(DataTypeError, match="X is a NoneType, of which no rows can be taken"):
+        risk.cross_validate(LinearRegression(), None, y)
+
+
+def test_bytes_are_no_plan():
+    with pytest.raises(PlanError, match="cv is b'5'; give a number of folds"):
+        risk.cross_validate(LinearRegression(), X, y, cv=b"5")
 
 
 def test_sparse_rows_are_reconstructed_as_dense_ones():

@@ -173,7 +173,7 @@ def test_strange_requests_are_refused():
         importance(RandomForestClassifier(), X, SICK, how="out_of_bag")
     with pytest.raises(PlanError):
         importance(LinearRegression(), X, AGE, how="retrain", cv=Plan.of(3, X[:9], AGE[:9]))
-    with pytest.raises(DataError, match="stands for several columns"):
+    with pytest.raises(DataError, match="'a' stands for columns 0 and 1"):
         importance(model, pd.DataFrame(np.zeros((5, 2)), columns=["a", "a"]), AGE[:5])
     forest = RandomForestClassifier(3, random_state=0).fit(X, SICK)
     with pytest.raises(ParameterError, match="how='out_of_bag'"):

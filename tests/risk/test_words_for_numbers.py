@@ -1,15 +1,19 @@
 """A word where a number belongs, or one name in place of a list, is answered in our own words."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from empirisk import (
+    BaggingClassifier,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
+    Encoder,
     GaussianMixture,
     KernelDensity,
     LinearDiscriminantAnalysis,
     LinearRegression,
+    MLPClassifier,
     RandomForestRegressor,
     bootstrap,
     draw_gaussian_classes,
@@ -21,6 +25,7 @@ from empirisk import (
 )
 from empirisk.losses import Asymmetric, Quantile
 from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.solvers import newton
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 2))
@@ -114,6 +119,41 @@ WRONG = {
     "feature_names is 3": lambda: draw_tree(a_tree(), feature_names=3),
     "feature_names is 'ab'": lambda: draw_tree(a_tree(), feature_names="ab"),
     "feature_names is 'xy'": lambda: export_text(a_tree(), feature_names="xy"),
+    "n is 'x'": lambda: BOUNDS.linear_growth("x", 2),
+    "p is -1": lambda: BOUNDS.linear_growth(5, -1),
+    "n_classes is 0": lambda: BOUNDS.linear_growth(5, 2, 0),
+    "n is 2.5": lambda: BOUNDS.sauer_growth(2.5, 2),
+    "dimension is None": lambda: BOUNDS.sauer_growth(5, None),
+    "leaves is '3'": lambda: BOUNDS.tree_growth(5, 2, "3"),
+    "p is 0; give a whole number from 1": lambda: BOUNDS.tree_growth(5, 0, 3),
+    "probability is 'x'": lambda: risk.populations.Bernoulli("x"),
+    "class_probabilities is 'x'": lambda: risk.populations.Classification("x"),
+    "sampler is 'x'": lambda: risk.populations.Drawn("x"),
+    "mean is 'x'": lambda: risk.populations.Gaussian("x"),
+    "covariance is 'x'": lambda: risk.populations.Gaussian(0.0, "x"),
+    "n_features is 'x'": lambda: risk.populations.Uniform(n_features="x"),
+    "low is 'x'": lambda: risk.populations.Uniform("x"),
+    "means is 'x'": lambda: risk.populations.GaussianClasses("x"),
+    "priors is 'x'": lambda: risk.populations.GaussianClasses([[0.0], [1.0]], priors="x"),
+    "coef is 'x'": lambda: risk.populations.LinearModel("x"),
+    "intercept 'x'": lambda: risk.populations.LinearModel([1.0], "x"),
+    "scale is 'x'": lambda: risk.populations.Normal("x"),
+    "scale is '1'": lambda: risk.populations.LinearModel([1.0], noise="1"),
+    "law is 'x'": lambda: risk.populations.Noise("x"),
+    "df is 'x'": lambda: risk.populations.StudentT("x"),
+    "X is None": lambda: risk.populations.Points(None),
+    "function is 'x'": lambda: risk.populations.Regression("x"),
+    "classes is None": lambda: risk.populations.SampledClasses(print, print, None),
+    "regression_function is 'x'": lambda: risk.populations.SampledRegression(print, "x"),
+    "coefficients is 'x'": lambda: risk.populations.polynomial("x"),
+    "cycles is 'x'": lambda: risk.populations.sine(cycles="x"),
+    "distance is 'x'": lambda: risk.populations.two_gaussians("x"),
+    "^n is '5'": lambda: POPULATION.sample("5"),
+    "start is 'x'": lambda: newton(np.sum, np.ones_like, np.diag, "x"),
+    r"method is \[\]": lambda: risk.cross_validate(LinearRegression(), X, Y, method=[]),
+    "ax is 'x'": lambda: curve().plot(ax="x"),
+    "ax is 'tree'": lambda: a_tree().plot(ax="tree"),
+    "10{15} random streams": lambda: RandomForestRegressor(10**15).fit(X, Y),
     "class_names is 'ab'": lambda: export_text(a_tree(), class_names="ab"),
 }
 
@@ -137,3 +177,32 @@ def test_one_feature_by_its_number_is_a_list_of_one():
 def test_predictions_that_are_none_are_refused(name):
     with pytest.raises(DataError, match="predictions are None"):
         getattr(MEASURES, name)(LABELS, None)
+
+
+@pytest.mark.parametrize("labels", [{"a"}, (each for each in "ab"), None, "LABELS", {"a": 1}])
+def test_labels_without_rows_are_refused_by_what_they_are(labels):
+    said = f"^y is a {type(labels).__name__}, of which no rows can be taken"
+    with pytest.raises(DataError, match=said):
+        MEASURES.accuracy(labels, LABELS)
+    if labels is not None:
+        with pytest.raises(DataError, match=said.replace("y is", "prediction is")):
+            MEASURES.confusion_matrix(LABELS, labels)
+        with pytest.raises(DataError, match=said):
+            risk.draw_decision_boundary(discriminants(), X, labels)
+    with pytest.raises(DataError, match=r"^prediction should have one entry for each row"):
+        MEASURES.accuracy(LABELS, X)
+    if isinstance(labels, dict):  # columns by their names
+        return
+    for door in (Encoder().fit, lambda data: BaggingClassifier().fit(data, LABELS)):
+        with pytest.raises(DataError, match=said.replace("y is", "X is")):
+            door(labels)
+
+
+def test_measures_keep_integers_of_pandas_apart():
+    y = pd.Series([2**53, 2**53 + 1] * 20, dtype="Int64")
+    assert MEASURES.accuracy(y, y[::-1]).value == 0.0
+
+
+def test_classes_of_a_network_are_labels_alone():
+    with pytest.raises(DataError, match="`classes` have a missing value"):
+        MLPClassifier().partial_fit(X, LABELS, classes=np.array(["a", None], dtype=object))

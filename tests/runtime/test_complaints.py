@@ -86,7 +86,11 @@ def test_the_column_with_dates_is_named(kind):
         (np.arange(3.0), "Reshape your data"),
         (pd.Series([1.0]), "2-dimensional container"),
         (np.zeros((2, 2, 2)), "dim 3"),
-        ("text", "could not convert"),
+        ("text", "^X is a str, of which no rows can be taken"),
+        ({(1.0, 2.0)}, "^X is a set, of which no rows can be taken"),
+        (iter(ROWS), "^X is a .*iterator, of which no rows can be taken"),
+        ({"a": [1.0]}, r"^X is a dict, .* become a table by empirisk\.data\.Table\.of"),
+        (None, "^X is a NoneType, of which no rows can be taken"),
     ],
 )
 def test_data_that_are_no_table_of_numbers_are_refused_with_the_reason(X, complaint):
@@ -118,7 +122,10 @@ def test_sparse_data_are_refused_as_scikit_learn_does():
         (np.array(["a", 1, "b", 2], dtype=object), r"^y mixes labels of several types"),
         (np.array([b"a", b"b", b"a", b"b"]), r"^y has labels of bytes"),
         (np.zeros((4, 2)), "y should be a 1d array"),
-        ([0, 1, 0], "inconsistent numbers of samples"),
+        ([0, 1, 0], "^X has 4 rows and y has 3, inconsistent numbers of samples: give one value"),
+        (np.array([0, 1, 0, 1], dtype=object), r"objects of the type int; give y.astype\(int\)"),
+        ([1j, 2j, 1j, 2j], "y should be a label for each row: Complex data"),
+        ({0, 1}, "^y is a set, of which no rows can be taken"),
         (None, "requires y to be passed, but the target y is None"),
     ],
 )
@@ -162,6 +169,8 @@ def test_a_missing_value_among_several_outputs_names_the_column():
         ([0, 0, 0, 0], "all values of sample_weight are zero"),
         (0, "all values of sample_weight are zero"),
         (list("abcd"), r"^sample_weight holds text"),
+        (b"1", "^sample_weight is b'1'; give each row a number"),
+        ({1.0}, "^sample_weight is a set, of which no rows can be taken"),
         ([1, 1, 1], r"^sample_weight has shape \(3,\); wanted \(4,\)"),
         (np.ones((4, 1)), r"^sample_weight has shape \(4, 1\)"),
         ([1e308] * 4, "sum of sample_weight is too large"),

@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from empirisk import Ridge
+from empirisk import DecisionTreeClassifier, Ridge
 from empirisk.runtime.conversion import numbers
 from empirisk.runtime.errors import DataError
 
@@ -102,3 +102,8 @@ def test_masked_words_and_dates_are_no_numbers(cells, said):
     for mask in (False, [[False], [True]]):
         with pytest.raises(DataError, match=f"column 0 {said}"):
             numbers(np.ma.array(cells, mask=mask), "Ridge")
+
+
+def test_trees_take_integers_beyond_64_bits_in_a_list_as_numbers():
+    tree = DecisionTreeClassifier(random_state=0).fit([[2**70, 1], [2**71, 1], [1, 1]], [0, 1, 0])
+    assert tree.predict([[2**70, 1], [2**72, 1]]).tolist() == [0, 1]

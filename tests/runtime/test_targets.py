@@ -27,6 +27,17 @@ def test_masked_labels_keep_their_type_and_what_is_masked_is_missing(labels):
         check_target("a tree", np.ma.array(labels, mask=[0, 1, 0]), X, classifier=True)
 
 
+@pytest.mark.parametrize("dtype", ["Int64", "int64[pyarrow]", "boolean"])
+def test_integers_of_pandas_that_might_be_missing_stay_apart_beyond_float64(dtype):
+    y = [True, False, True] if dtype == "boolean" else [2**53, 2**53 + 1, 2**53]
+    found, _ = check_target("a tree", pd.Series(y, dtype=dtype), [[1], [2], [3]], classifier=True)
+    assert found.tolist() == y
+    assert found.dtype.kind == np.asarray(y).dtype.kind
+    series = pd.Series([*y[:2], None], dtype=dtype)
+    with pytest.raises(DataError, match="y has 1 missing"):
+        check_target("a tree", series, [[1], [2], [3]], classifier=True)
+
+
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.int64, np.uint64])
 @pytest.mark.parametrize("offset", [0, 100])
 def test_whole_numbers_are_coded_as_by_sorting(dtype, offset):

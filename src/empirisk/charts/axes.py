@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from empirisk.runtime.errors import ParameterError
+
 MOST_BARS = 12
 """In a figure of ordinary height."""
 
@@ -10,6 +12,10 @@ MOST_BARS = 12
 def axes(ax: Any = None) -> Any:
     """The given axes, or those of a new figure that no window manager holds on to."""
     if ax is not None:
+        if not hasattr(ax, "plot"):
+            raise ParameterError(
+                f"ax is {ax!r:.60}; give axes of Matplotlib, such as plt.gca(), or None"
+            )
         return ax
     from matplotlib.figure import Figure  # half a second, and only pictures need it
 
@@ -18,9 +24,9 @@ def axes(ax: Any = None) -> Any:
 
 def tall_axes(bars: int, inches: float, ax: Any = None) -> Any:
     """The given axes, or new ones, taller where so many bars of so many inches need it."""
-    if ax is not None:
+    given, ax = ax, axes(ax)
+    if given is not None:
         return ax
-    ax = axes()
     if bars > MOST_BARS:
         ax.figure.set_figheight(1 + inches * bars)
     return ax

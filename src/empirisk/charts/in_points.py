@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from empirisk.charts.axes import axes
 from empirisk.runtime.arrays import Floats
 
 FONT = 8.0  # points
@@ -29,6 +30,7 @@ def axes_in_points(size: Floats, ax: Any) -> tuple[Any, float]:
         from matplotlib.figure import Figure
 
         return Figure(figsize=tuple(size / 72)).add_axes((0, 0, 1, 1)), 1.0
+    ax = axes(ax)
     ax.figure.draw_without_rendering()  # a layout engine gives the axes their place
     room = ax.get_window_extent()
     scale = min(np.array([room.width, room.height]) / ax.figure.dpi / (size / 72))

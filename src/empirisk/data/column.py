@@ -123,7 +123,7 @@ def check_kinds(kinds: Any, names: list[str]) -> dict[str, Kind]:
     for name, kind in kinds.items():
         if name not in names:
             raise DataError(f"{name!r} is to be read as {kind}, and {no_column(name, names)}")
-        if kind not in KINDS:
+        if not isinstance(kind, str) or kind not in KINDS:
             raise ParameterError(
                 f"the kind of column {name!r} is given as {kind!r}; give one of {', '.join(KINDS)}"
             )

@@ -35,7 +35,7 @@ from empirisk.runtime.column_names import (
     distinct_names,
     name_columns,
 )
-from empirisk.runtime.complaints import refuse_query
+from empirisk.runtime.complaints import refuse_no_rows, refuse_query
 from empirisk.runtime.conversion import unmasked_table
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread, slices
@@ -204,6 +204,7 @@ class Encoder(TransformerMixin, BaseEstimator):
         if isinstance(X, Table) or (isinstance(X, Mapping) and not issparse(X)):
             return self._table_door(Table.of(X), reset=reset)
         refuse_query(X)
+        refuse_no_rows(X, "X")
         if hasattr(X, "columns") or hasattr(X, "__arrow_c_stream__"):
             check_names(column_names(X) or ())
             validate_data(self, X, reset=reset, skip_check_array=True)

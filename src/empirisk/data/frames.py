@@ -12,7 +12,7 @@ from empirisk.data.column import Column, Kind
 from empirisk.runtime.column_names import check_names, default_names
 from empirisk.runtime.complaints import is_missing, refuse_query
 from empirisk.runtime.conversion import unmasked
-from empirisk.runtime.errors import DataError, DataTypeError
+from empirisk.runtime.errors import DataError, DataTypeError, ParameterError
 
 Arrays = list[tuple[str, Any]]
 """Names and chunked arrays, in order."""
@@ -32,6 +32,17 @@ def named_arrays(data: Any, names: Sequence[str] | None, kinds: Mapping[str, Kin
     Where names are given, the columns and their kinds go by these, not by those of the data.
     """
     return renamed(own_arrays(data, names, kinds), names)
+
+
+def given_names(names: Any) -> list[str] | None:
+    """The names that a user gave for the columns, which are texts."""
+    if names is None:
+        return None
+    listed = isinstance(names, Iterable) and not isinstance(names, str)
+    found: list[Any] = list(names) if listed else [None]
+    if not all(isinstance(name, str) for name in found):
+        raise ParameterError(f"names is {names!r:.60}; give a list of texts, one for each column")
+    return found
 
 
 def renamed(arrays: Arrays, names: Sequence[str] | None) -> Arrays:

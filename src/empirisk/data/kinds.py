@@ -5,6 +5,7 @@ float64 would lose their last digits. Dates and times are dates. Words are a cat
 rule of `empirisk.data.words`, a dictionary is a category whose levels stay as they are.
 """
 
+import re
 from functools import partial
 from typing import Any
 
@@ -26,6 +27,7 @@ from empirisk.data.words import coded, column_of_words, shorten
 from empirisk.runtime.errors import DataError, DataTypeError
 
 _SPELLING = Spelling()
+_CLOCK = re.compile(r"\d:\d\d|\d days?\b")
 
 
 def column_of(name: str, array: Any, kind: Kind | None = None, *, start: int = 0) -> Column:
@@ -205,7 +207,9 @@ def parsed(name: str, array: Any, kind: Kind, *, start: int = 0, least: Any = No
 def refusal(name: str, kind: Kind, text: str, where: str) -> str:
     """What to say of a value that is not of the kind that was asked for."""
     wanted = {
-        "number": "a number",
+        "number": "a number"
+        + ", spans and times of day in seconds (in pandas: .dt.total_seconds())"
+        * bool(_CLOCK.search(text)),
         "date": "a date as in 2024-12-31 or 2024-12-31 23:59:59 (of the years 1678 to 2261, where "
         "one has nanoseconds)",
         "boolean": "true or false, yes or no, 1 or 0",

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from empirisk.data.column import KINDS, Column, Kind, check_kinds, hash_column
 from empirisk.data.description import describe
-from empirisk.data.frames import own_arrays, renamed
+from empirisk.data.frames import given_names, own_arrays, renamed
 from empirisk.data.kinds import column_of
 from empirisk.runtime.arrays import Ints
 from empirisk.runtime.column_names import check_names, no_column
@@ -108,6 +108,7 @@ class Table:
         empirisk.runtime.errors.DataError: column 'x' cannot be a number: row 1 has 'two', wanted
         a number; correct it, leave its cell empty, or ask for another kind
         """
+        names = given_names(names)
         if isinstance(data, cls) and names is None and (kinds or {}).items() <= data.kinds.items():
             return data  # of these kinds already
         arrays = own_arrays(data, names, kinds or {})
@@ -136,7 +137,7 @@ class Table:
         return iter(self.names)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._place
+        return isinstance(name, str) and name in self._place
 
     def __getitem__(self, key: str | tuple[Any, EllipsisType]) -> Any:
         """A column by its name; `table[rows, ...]` are some rows, as scikit-learn asks for them."""
@@ -244,9 +245,11 @@ class Table:
     def _places(self, names: Iterable[str]) -> list[int]:
         if isinstance(names, str):
             names = [names]
+        if not isinstance(names, Iterable):
+            raise DataTypeError(f"{names!r:.50} is no name of a column: give a list of names")
         names = list(names)
         for name in names:
-            if name not in self._place:
+            if name not in self:
                 raise DataError(no_column(name, self.names))
         return [self._place[name] for name in names]
 

@@ -23,6 +23,7 @@ from empirisk.runtime.complaints import (
     first_row,
     refuse_dates,
     refuse_infinite,
+    refuse_no_rows,
     refuse_query,
 )
 from empirisk.runtime.conversion import dense, unmasked_table
@@ -43,6 +44,7 @@ def table_of(X: Any, learner: Any, *, reset: bool | None, remedy: str = NAME_CAT
         What to do about an array of words.
     """
     refuse_query(X)
+    refuse_no_rows(X, "X")
     X = _with_words(dense(X, learner), learner)
     if isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 2 and _has_words(X):
         return _checked_size(_noted(Table.of(X), X, learner, reset), learner)
@@ -64,6 +66,8 @@ def table_of(X: Any, learner: Any, *, reset: bool | None, remedy: str = NAME_CAT
             numbers = check_array(X, estimator=learner, input_name="X", **door)
         else:
             numbers = validate_data(learner, X, reset=reset, **door)
+        if numbers.dtype == object:  # integers of more than 64 bits
+            numbers = numbers.astype(np.float64)
     except (ValueError, TypeError, OverflowError) as error:
         explain(X, "X", name, error, remedy=remedy)
         raise

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from sklearn.base import is_regressor
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from empirisk.charts.decision_boundary import draw_points, draw_regions
 from empirisk.data.table import Table
@@ -15,6 +15,7 @@ from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.complaints import refuse_missing_labels
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.scalars import is_whole
+from empirisk.runtime.targets import one_column
 
 MARGIN = 0.08  # of the range of the data, on each side
 MOST_CLASSES = 100  # more than colours can tell apart; numbers rather than classes
@@ -169,7 +170,7 @@ def like_given(X: Any, plane: Floats) -> Any:
 
 def given_labels(y: Any, n: int) -> Array:
     """A label for each of n rows."""
-    labels = np.asarray(column_or_1d(y))
+    labels = one_column(y, "y")
     if len(labels) != n:
         raise DataError(f"y has {len(labels)} labels for the {n} rows of X; give one a row")
     refuse_missing_labels(labels, "the picture")

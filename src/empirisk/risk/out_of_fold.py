@@ -198,7 +198,7 @@ class OutOfFold:
         once = self.plan.judges_one_model
         estimand: Estimand = "this model" if once else "the procedure at this n"
         found = None
-        if method in REFITTING:
+        if isinstance(method, str) and method in REFITTING:
             again = partial(self._losses_again, self.values[j])
             work = self.work
             refits = Refits(table, self.plan, work.problem, again, work.random_state)

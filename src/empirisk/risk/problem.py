@@ -11,7 +11,7 @@ from sklearn.base import is_classifier
 from sklearn.model_selection import PredefinedSplit
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, get_tags
-from sklearn.utils.validation import _num_samples, check_consistent_length
+from sklearn.utils.validation import _num_samples
 
 from empirisk.data.encode import Encoder
 from empirisk.data.raw_columns import with_rows
@@ -33,9 +33,10 @@ from empirisk.risk.suitable_loss import (
 )
 from empirisk.risk.target import codes_of, numbers_of
 from empirisk.runtime.arrays import Array, Floats, Ints, takes_rows
-from empirisk.runtime.column_names import column_names, name_columns
-from empirisk.runtime.errors import DataError, DataTypeError, ParameterError
-from empirisk.runtime.targets import check_weights
+from empirisk.runtime.column_names import check_names, column_names, name_columns
+from empirisk.runtime.complaints import refuse_no_rows
+from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.targets import check_lengths, check_weights
 
 
 class Given(NamedTuple):
@@ -100,9 +101,12 @@ class Problem:
         given = default_loss(classifier) if loss is None else as_loss(loss)
         refuse_wrong_task(given, estimator, classifier)
         refuse_no_target(y, estimator, given)
+        if X is None:
+            refuse_no_rows(X, "X")
+        check_names(column_names(X) or ())  # pandas lets a name stand twice
         X, y = _indexable(with_rows(X), "X"), _indexable(y, "y")
         groups = _indexable(groups, "groups")
-        check_consistent_length(X, y, groups)
+        check_lengths(X, y=y, groups=groups)
         y = y if given.output in ("value", "probability") else None  # rows are judged themselves
         if _num_samples(X) == 0:
             raise DataError("X has 0 samples: give at least one row")
@@ -276,13 +280,10 @@ def _indexable(data: Any, what: str) -> Any:
     if hasattr(data, "tocsr"):
         return data.tocsr()  # the form of a sparse matrix that rows can be taken from
     known = data is None or isinstance(data, list | tuple) or takes_rows(data)
-    found = data if known else np.asarray(data)
-    if not known and found.ndim == 0:
-        raise DataTypeError(
-            f"{what} is a {type(data).__name__}, of which no rows can be taken: give an array, a "
-            "list or a frame; columns by name become a table by empirisk.data.Table.of"
-        )
-    return found
+    if known:
+        return data
+    refuse_no_rows(data, what)
+    return np.asarray(data)
 
 
 def _refuse_no_estimator(estimator: Any) -> None:

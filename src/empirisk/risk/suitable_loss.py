@@ -42,7 +42,7 @@ def _same_costs(losses: list[Loss], y: Any) -> bool:
 
 def refuse_measure(loss: Any) -> None:
     """What is no mean of losses has no loss row by row to choose or to compare by."""
-    if loss == "accuracy":
+    if isinstance(loss, str) and loss == "accuracy":
         raise ParameterError("the accuracy is 1 minus the risk of a loss: give that, 'zero_one'")
     if isinstance(loss, str) and loss in MEASURES:
         raise ParameterError(

@@ -9,6 +9,7 @@ from sklearn.utils.validation import _check_y
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.complaints import is_missing, refuse_dates
 from empirisk.runtime.errors import DataError
+from empirisk.runtime.targets import no_labels, plain_integers
 
 
 def numbers_of(y: Any, rows: Ints | None, *, one_output: bool = False) -> Floats:
@@ -34,31 +35,18 @@ def codes_of(y: Any, known: Array | None, rows: Ints | None) -> tuple[Ints, Arra
     # A list of text would turn NaN into the text "nan".
     _refuse_gaps(np.asarray(y, dtype=object if isinstance(y, list | tuple) else None), rows)
     try:
+        y = plain_integers(y)
         check_classification_targets(y)
         labels = np.asarray(
             _check_y(y, multi_output=False, y_numeric=False, estimator="the target")
         )
         classes = np.unique(labels)
     except (TypeError, ValueError) as error:
-        raise DataError(f"y should be a label for each row: {_remedy(y) or error}") from error
+        raise no_labels(y, error) from error
     if known is not None:
         _refuse_other_labels(labels, known)
         classes = np.union1d(classes, known)
     return np.searchsorted(classes, labels), classes
-
-
-def _remedy(y: Any) -> str:
-    """What to do with labels that scikit-learn knows no kind of, since they came as objects."""
-    values = np.asarray(y)
-    if values.dtype != object or values.ndim != 1:
-        return ""
-    if not all(isinstance(label, int | np.integer | np.bool_ | str) for label in values):
-        return ""
-    kinds = sorted({type(label).__name__ for label in values})
-    return (
-        f"Unknown label type: objects of the type {' and '.join(kinds)}; give y.astype(int), "
-        "y.astype(bool) or y.astype(str)"
-    )
 
 
 def are_text(labels: Array) -> bool:

@@ -47,6 +47,17 @@ def refuse_query(table: Any, subject: str = "X") -> None:
             )
 
 
+def refuse_no_rows(data: Any, subject: str) -> None:
+    """Sets, generators, dictionaries, names of files: nothing that has rows in an order."""
+    if isinstance(data, list | tuple) or hasattr(data, "shape"):
+        return
+    if not hasattr(data, "__arrow_c_stream__") and np.asarray(data).ndim == 0:
+        raise DataTypeError(
+            f"{subject} is a {type(data).__name__}, of which no rows can be taken: give an array, "
+            "a list or a frame; columns by name become a table by empirisk.data.Table.of"
+        )
+
+
 def refuse_not_finite(values: Floats, table: Any, subject: str, name: str) -> None:
     """Complain of NaN and infinities in `values`, which `table` was made into."""
     with np.errstate(over="ignore", invalid="ignore"):

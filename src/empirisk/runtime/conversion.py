@@ -19,6 +19,7 @@ from empirisk.runtime.complaints import (
     learner_name,
     refuse_dates,
     refuse_infinite,
+    refuse_no_rows,
     refuse_not_finite,
     refuse_query,
 )
@@ -112,6 +113,7 @@ def floats(
 def as_array_like(table: Any, subject: str) -> Any:
     """A table that scikit-learn reads: what is masked is NaN, an Arrow stream has been read."""
     refuse_query(table, subject)
+    refuse_no_rows(table, subject)
     if isinstance(table, np.ma.MaskedArray):
         return unmasked_table(table)
     if hasattr(table, "__arrow_c_stream__") and not hasattr(table, "__array__"):

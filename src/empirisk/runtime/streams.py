@@ -33,7 +33,14 @@ def spawn(random_state: Any, n: int) -> list[int]:
     >>> spawn(0, 2) == spawn(1, 2)
     False
     """
-    words = _sequence(_entropy(random_state), _CHILDREN).generate_state(n, np.uint64)
+    sequence = _sequence(_entropy(random_state), _CHILDREN)
+    try:
+        words = sequence.generate_state(n, np.uint64)
+    except (MemoryError, ValueError):
+        raise ParameterError(
+            f"{n} random streams, one for each member, start or resample that was asked for, do "
+            "not fit into memory: ask for fewer"
+        ) from None
     return [int(word) >> 1 for word in words]
 
 

@@ -5,12 +5,17 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
+from sklearn.utils.validation import _num_samples, check_array, column_or_1d
 
 from empirisk.runtime.arrays import Array, Floats, Ints
-from empirisk.runtime.complaints import first_row, learner_name, refuse_missing_labels
+from empirisk.runtime.complaints import (
+    first_row,
+    learner_name,
+    refuse_missing_labels,
+    refuse_no_rows,
+)
 from empirisk.runtime.conversion import DOOR, as_array_like, floats, unmasked
-from empirisk.runtime.errors import DataError
+from empirisk.runtime.errors import DataError, EmpiriskError
 
 
 def check_target(
@@ -32,7 +37,7 @@ def check_target(
     refuse_no_target(estimator, y)
     name = learner_name(estimator)
     target = _labels(y, name) if classifier else _target(y, name, multi_output)
-    check_consistent_length(X, target)
+    check_lengths(X, y=target)
     return target, check_weights(sample_weight, len(target))
 
 
@@ -61,10 +66,15 @@ def _labels(y: Any, name: str) -> Array:
             "scikit-learn does"
         )
     y = unmasked(y) if isinstance(y, np.ma.MaskedArray) else as_array_like(y, "y")
-    labels = column_or_1d(y, warn=True)
-    refuse_missing_labels(labels, name)
+    labels = y
     try:
+        labels = column_or_1d(plain_integers(y), warn=True)
+        refuse_missing_labels(labels, name)
         check_classification_targets(labels)
+    except EmpiriskError:
+        raise
+    except ValueError as error:
+        raise no_labels(y, error) from error
     except TypeError as error:
         of_bytes = any(isinstance(label, bytes) for label in labels)
         what = "has labels of bytes" if of_bytes else "mixes labels of several types"
@@ -72,6 +82,65 @@ def _labels(y: Any, name: str) -> Array:
             f"y {what} ({error}); {name} needs labels of one type: turn them all into text"
         ) from error
     return labels
+
+
+def check_lengths(X: Any, **others: Any) -> None:
+    """Raise a DataError unless all have as many rows as X; None has as many as one likes.
+
+    Examples
+    --------
+    >>> check_lengths([[1], [2]], y=[1, 2], groups=None)
+    """
+    n = _num_samples(X)
+    for name, data in others.items():
+        if data is not None and _num_samples(data) != n:
+            raise DataError(
+                f"X has {n} rows and {name} has {_num_samples(data)}, inconsistent numbers of "
+                f"samples: give one value of {name} for each row of X"
+            )
+
+
+def one_column(y: Any, what: str) -> Array:
+    """Labels or numbers as an array of one dimension, for which a single column will do.
+
+    Examples
+    --------
+    >>> one_column([["a"], ["b"]], "y")
+    array(['a', 'b'], dtype='<U1')
+    """
+    refuse_no_rows(y, what)
+    try:
+        return np.asarray(column_or_1d(plain_integers(y)))
+    except ValueError as error:
+        raise DataError(f"{what} should have one entry for each row: {error}") from error
+
+
+def plain_integers(y: Any) -> Any:
+    """Integers and truth values of pandas that might be missing, and are not, as those of NumPy.
+
+    scikit-learn makes float64 of them, where integers beyond 2^53 fall together.
+    """
+    kind = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
+    if kind is None or kind.kind not in "iub" or y.isna().any():
+        return y
+    return y.to_numpy(dtype=kind)
+
+
+def no_labels(y: Any, error: Exception) -> DataError:
+    """The error for a target that scikit-learn takes for no labels, and what to do with objects."""
+    values = np.asarray(y)
+    of_objects = values.dtype == object and values.ndim == 1 and _are_labels(values)
+    if not of_objects:
+        return DataError(f"y should be a label for each row: {error}")
+    kinds = sorted({type(label).__name__ for label in values})
+    return DataError(
+        "y should be a label for each row: Unknown label type: objects of the type "
+        f"{' and '.join(kinds)}; give y.astype(int), y.astype(bool) or y.astype(str)"
+    )
+
+
+def _are_labels(values: Array) -> bool:
+    return all(isinstance(label, int | np.integer | np.bool_ | str) for label in values)
 
 
 def has_columns(y: Any) -> bool:
@@ -117,7 +186,7 @@ def check_weights(sample_weight: Any, n: int) -> Floats:
     """
     if sample_weight is None:
         return np.ones(n)
-    if isinstance(sample_weight, str):
+    if isinstance(sample_weight, str | bytes):
         raise DataError(f"sample_weight is {sample_weight!r:.60}; give each row a number >= 0")
     if isinstance(sample_weight, Number):
         sample_weight = np.full(n, sample_weight)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import ParameterError
-from empirisk.runtime.scalars import is_number
+from empirisk.runtime.scalars import is_number, real_numbers
 from empirisk.solvers.steps import Objective, value_at
 
 MOST_POINTS = 256
@@ -131,7 +131,7 @@ class Way:
 
 def as_point(start: ArrayLike) -> Floats:
     """The start as a copy of shape (p,), of finite numbers."""
-    point = np.array(start, dtype=float)
+    point = real_numbers(start, "start")
     if point.ndim != 1 or not point.size or not np.isfinite(point).all():
         raise ParameterError(
             f"the start has shape {point.shape}"

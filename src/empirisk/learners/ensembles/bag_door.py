@@ -11,6 +11,7 @@ from empirisk.data.table import Table
 from empirisk.risk.plans.groups import group_labels
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.column_names import check_names
+from empirisk.runtime.complaints import refuse_no_rows
 from empirisk.runtime.conversion import unmasked_table
 from empirisk.runtime.errors import DataError
 
@@ -22,6 +23,7 @@ def checked_table(bag: Any, X: Any, member: Any, *, reset: bool | None) -> Any:
         True notes its columns in the bag, False compares them with those of training, None does
         neither.
     """
+    refuse_no_rows(X, "X")
     X = with_rows(X)
     if is_frame(X):
         return _checked_frame(bag, X, reset)

@@ -19,9 +19,9 @@ from empirisk.learners.networks.standardising import Standard
 from empirisk.learners.networks.stopping import warn_if_cut_short
 from empirisk.losses import Loss
 from empirisk.runtime.arrays import Array, Floats
-from empirisk.runtime.complaints import refuse_one_class
+from empirisk.runtime.complaints import missing_labels, refuse_one_class
 from empirisk.runtime.errors import DataError
-from empirisk.runtime.targets import has_columns
+from empirisk.runtime.targets import has_columns, one_column
 from empirisk.runtime.validation import TrainingSet, check_fit
 
 
@@ -124,7 +124,10 @@ class ClassifierNetwork(ClassifierMixin, Supervised):
             if before is None:
                 raise DataError("the first call of partial_fit needs `classes`, all the labels")
             return before
-        labels = np.unique(classes)
+        labels = one_column(classes, "classes")
+        if missing_labels(labels).any():
+            raise DataError("`classes` have a missing value (NaN or None): give labels alone")
+        labels = np.unique(labels)
         if before is not None and not np.array_equal(labels, before):
             raise DataError(
                 f"`classes` are {labels.tolist()[:10]}, and before they were "

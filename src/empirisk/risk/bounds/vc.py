@@ -29,7 +29,7 @@ from empirisk.risk.foreign import foreign_prediction
 from empirisk.risk.penalties.training_error import TrainingFit
 from empirisk.risk.problem import Problem
 from empirisk.runtime.errors import ParameterError
-from empirisk.runtime.scalars import is_whole
+from empirisk.runtime.scalars import check_whole, is_whole
 
 
 def linear_growth(n: int, p: int, n_classes: int = 2) -> float:
@@ -42,6 +42,8 @@ def linear_growth(n: int, p: int, n_classes: int = 2) -> float:
     >>> round(float(np.exp(linear_growth(3, 2)))), round(float(np.exp(linear_growth(4, 2))))
     (8, 14)
     """
+    check_whole(p, "p", 0)
+    _check_counts(n=n, n_classes=n_classes)
     half_spaces = log(2) + _log_sum_of_binomials(n - 1, p)
     return min(n_classes * (n_classes - 1) / 2 * half_spaces, n * log(n_classes))
 
@@ -54,6 +56,8 @@ def sauer_growth(n: int, dimension: int) -> float:
     >>> round(float(np.exp(sauer_growth(3, 2)))), round(float(np.exp(sauer_growth(2, 2))))
     (7, 4)
     """
+    check_whole(n, "n", 1)
+    check_whole(dimension, "dimension", 0)
     return _log_sum_of_binomials(n, dimension)
 
 
@@ -70,6 +74,7 @@ def tree_growth(n: int, p: int, leaves: int, n_classes: int = 2) -> float:
     >>> bool(tree_growth(20, 5, 3) > tree_growth(20, 1, 3))
     True
     """
+    _check_counts(n=n, p=p, leaves=leaves, n_classes=n_classes)
     splits = sum(log(1 + p * max(n - j, 0)) for j in range(1, leaves))
     return min(leaves * log(n_classes) + splits, n * log(n_classes))
 
@@ -182,6 +187,11 @@ def _refuse_other_splits(model: Any, problem: Problem) -> None:
             "the number of trees is known for splits of numbers by a threshold, and this one parts "
             "categories or has missing values: give dimension=, its VC dimension"
         )
+
+
+def _check_counts(**counts: Any) -> None:
+    for name, value in counts.items():
+        check_whole(value, name, 1)
 
 
 def _log_sum_of_binomials(n: int, most: int) -> float:

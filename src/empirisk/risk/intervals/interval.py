@@ -66,7 +66,7 @@ def interval(
 ) -> Interval:
     """The interval by the named method, or by the one that is valid for the table's plan."""
     check_level(level)
-    if method != "auto" and method not in METHODS:
+    if not isinstance(method, str) or method not in ("auto", *METHODS):
         raise ParameterError(
             f"method is {method!r}; choose 'auto' or one of {sorted(METHODS)}, or for "
             "cross-validation 'nested' or 'conservative_z'"

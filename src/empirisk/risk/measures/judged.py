@@ -7,7 +7,6 @@ from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import column_or_1d
 
 from empirisk.risk.intervals.loss_table import LossTable
 from empirisk.risk.plans.fingerprints import data_key
@@ -15,7 +14,7 @@ from empirisk.risk.plans.groups import group_codes, group_labels
 from empirisk.runtime.arrays import Array, Bools, Floats, Ints
 from empirisk.runtime.complaints import refuse_missing_labels
 from empirisk.runtime.errors import DataError, ParameterError
-from empirisk.runtime.targets import check_weights
+from empirisk.runtime.targets import check_weights, one_column
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,7 +195,7 @@ def _numbers(scores: Array) -> Array:
 
 
 def _column(labels: Any, what: str) -> Array:
-    found = np.asarray(column_or_1d(labels, warn=False))
+    found = one_column(labels, what)
     if len(found) == 0:
         raise DataError(f"{what} is empty; give at least one row")
     return found

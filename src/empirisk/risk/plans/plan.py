@@ -209,7 +209,7 @@ class Plan:
         if keep_copies_together:
             raise PlanError("keep_copies_together needs cv to be a number of folds or None")
         splitter = cv
-        if not isinstance(cv, Iterable) or isinstance(cv, str):
+        if not isinstance(cv, Iterable) or isinstance(cv, str | bytes):
             splitter = splitter_of(cv, y, classifier)
         kind, seed = kind_of(splitter), getattr(splitter, "random_state", None)
         if hasattr(splitter, "split"):

@@ -37,6 +37,8 @@ def kind_of(cv: Any) -> str:
 
 def splitter_of(cv: Any, y: Any, classifier: bool) -> Any:
     """What scikit-learn makes of a number of folds; a splitter as it is."""
+    if isinstance(cv, bytes):  # it has a method `split`
+        raise PlanError(f"cv is {cv!r:.60}; give a number of folds, a splitter or pairs of rows")
     try:
         return check_cv(cv, y, classifier=classifier)
     except ValueError as error:

@@ -10,11 +10,19 @@ from sklearn.utils.validation import _num_samples
 from empirisk.losses import ClassificationLoss, Loss
 from empirisk.losses.probabilities import checked_probabilities
 from empirisk.risk.populations.bayes_rule import BayesClassifier
-from empirisk.risk.populations.features import Drawn, Features, Sampler, as_features, as_rows
+from empirisk.risk.populations.features import (
+    Drawn,
+    Features,
+    Sampler,
+    as_features,
+    as_rows,
+    check_function,
+)
 from empirisk.risk.populations.population import Population
 from empirisk.risk.populations.true_risk import Known
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.scalars import is_number, real_numbers
 
 Probabilities = Callable[[Any], Any]
 """From X to a row of class probabilities for each row."""
@@ -91,7 +99,8 @@ class Classification(ClassPopulation):
         if callable(class_probabilities):
             K = _columns(class_probabilities, self.features) if classes is None else len(classes)
         else:
-            self.function = checked_probabilities(class_probabilities)
+            given = real_numbers(class_probabilities, "class_probabilities")
+            self.function = checked_probabilities(given)
             K = len(self.function)
         self.classes = sorted_labels(classes, K)
 
@@ -140,9 +149,11 @@ class Bernoulli(Classification):
         self.probability = probability
         if callable(probability):
             super().__init__(self._both, features, classes=classes)
+        elif is_number(probability):
+            super().__init__([1 - probability, probability], features, classes=classes)
         else:
-            super().__init__(
-                [1 - float(probability), float(probability)], features, classes=classes
+            raise ParameterError(
+                f"probability is {probability!r:.60}; give a number from 0 to 1 or a function of X"
             )
 
     def _both(self, X: Any) -> Floats:
@@ -181,8 +192,12 @@ class SampledClasses(ClassPopulation):
         class_probabilities: Probabilities,
         classes: Sequence[Any],
     ) -> None:
+        check_function(sampler, "sampler", "sampler(n, rng)")
+        check_function(class_probabilities, "class_probabilities", "of X")
         self.sampler = sampler
         self.function = class_probabilities
+        if not hasattr(classes, "__len__"):
+            raise ParameterError(f"classes is {classes!r:.60}; give a list of the labels")
         self.classes = sorted_labels(classes, len(classes))
         self.features = Drawn(lambda n, rng: sampler(n, rng)[0])
 

@@ -12,6 +12,7 @@ from sklearn.utils.validation import _num_samples
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import one_blas_thread
+from empirisk.runtime.scalars import check_whole, real_numbers
 from empirisk.runtime.targets import check_weights
 
 Sampler = Callable[[int, np.random.Generator], Any]
@@ -121,6 +122,8 @@ class Points(Features):
 
     def __init__(self, X: Any, probability: ArrayLike | None = None) -> None:
         self.X = as_rows(X)
+        if not hasattr(self.X, "shape") or not self.X.shape:
+            raise ParameterError(f"X is {X!r:.60}; give a table with a row for each point")
         weight = check_weights(probability, _num_samples(self.X))
         self.probability = weight / weight.sum()
         if isinstance(self.X, np.ndarray) and self.X.ndim == 2 and self.X.dtype.kind in "fiub":
@@ -143,6 +146,7 @@ class Drawn(Features):
     """
 
     def __init__(self, sampler: Sampler) -> None:
+        check_function(sampler, "sampler", "sampler(n, rng)")
         self.sampler = sampler
 
     def draw(self, n: int, rng: np.random.Generator) -> Any:
@@ -169,14 +173,20 @@ def as_features(features: Features | Sampler | None) -> Features:
     )
 
 
+def check_function(function: Any, name: str, call: str) -> None:
+    """Raise a ParameterError unless it can be called."""
+    if not callable(function):
+        raise ParameterError(f"{name} is {function!r:.60}; give a function {call}")
+
+
 def as_rows(X: Any) -> Any:
     """A list of rows as an array; tables as they are."""
-    return np.array(X, dtype=float) if isinstance(X, list | tuple) else X
+    return real_numbers(X, "X") if isinstance(X, list | tuple) else X
 
 
 def covariance_matrix(covariance: ArrayLike, p: int) -> Floats:
     """A (p, p) matrix from a variance, p variances or a matrix; checked to be one."""
-    given = np.array(covariance, dtype=float)
+    given = real_numbers(covariance, "covariance")
     matrix = given if given.ndim == 2 else np.diag(np.full(p, given) if given.ndim == 0 else given)
     fits = matrix.shape == (p, p) and np.allclose(matrix, matrix.T, rtol=1e-8, atol=0)
     if not fits or not np.isfinite(matrix).all() or (np.diagonal(matrix) < 0).any():
@@ -202,7 +212,9 @@ def covariance_root(covariance: Floats) -> Floats:
 
 def _vector(values: ArrayLike, name: str, n_features: int | None, shape: tuple[int, ...]) -> Array:
     """A number repeated for each feature, or a vector as it is."""
-    given = np.array(values, dtype=float)
+    if n_features is not None:
+        check_whole(n_features, "n_features", 1)
+    given = real_numbers(values, name)
     p = n_features or (shape[0] if shape else 1)
     if given.ndim == 0:
         given = np.full(p, given)

@@ -17,6 +17,7 @@ from empirisk.risk.populations.true_risk import Known
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import one_blas_thread
+from empirisk.runtime.scalars import real_numbers
 
 
 class GaussianMixture(Features):
@@ -81,14 +82,14 @@ class GaussianClasses(ClassPopulation):
         priors: ArrayLike | None = None,
         classes: Sequence[Any] | None = None,
     ) -> None:
-        self.means = np.array(means, dtype=float)
+        self.means = real_numbers(means, "means")
         if self.means.ndim != 2 or len(self.means) < 2 or not np.isfinite(self.means).all():
             raise ParameterError(
                 f"means has shape {self.means.shape}; wanted a row of finite numbers for each of "
                 "two or more classes"
             )
         K, p = self.means.shape
-        given = np.array(covariance, dtype=float)
+        given = real_numbers(covariance, "covariance")
         each = given if given.ndim == 3 else np.broadcast_to(covariance_matrix(given, p), (K, p, p))
         if len(each) != K:
             raise ParameterError(f"there are {len(each)} covariances for {K} classes; give {K}")
@@ -184,7 +185,7 @@ def _cholesky(covariance: Floats) -> Floats:
 
 
 def _shares(priors: ArrayLike | None, K: int) -> Floats:
-    given = np.ones(K) if priors is None else np.array(priors, dtype=float)
+    given = np.ones(K) if priors is None else real_numbers(priors, "priors")
     if given.shape != (K,) or not (np.isfinite(given) & (given > 0)).all():
         raise ParameterError(f"priors is {priors!r}; wanted {K} numbers > 0, one for each class")
     return given / given.sum()

@@ -12,6 +12,7 @@ from empirisk.risk.populations.noise import Noise, Normal, Scale
 from empirisk.risk.populations.regression import Regression
 from empirisk.risk.populations.true_risk import Known, prediction_of
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.scalars import is_number, real_numbers
 
 
 class LinearModel(Regression):
@@ -51,8 +52,13 @@ class LinearModel(Regression):
         features: Features | Sampler | None = None,
         noise: Noise | Scale = 1.0,
     ) -> None:
-        given = np.array(coef, dtype=float)
-        if given.ndim != 1 or not len(given) or not np.isfinite([*given, intercept]).all():
+        given = real_numbers(coef, "coef")
+        if (
+            given.ndim != 1
+            or not len(given)
+            or not np.isfinite(given).all()
+            or not is_number(intercept)
+        ):
             raise ParameterError(
                 f"coef is {coef!r} and intercept {intercept!r}; wanted a vector and a number, "
                 "all finite"

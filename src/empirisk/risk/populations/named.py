@@ -12,7 +12,7 @@ from empirisk.risk.populations.noise import Noise, Scale
 from empirisk.risk.populations.regression import Regression
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ParameterError
-from empirisk.runtime.scalars import is_whole
+from empirisk.runtime.scalars import is_number, is_whole, real_numbers
 
 
 def polynomial(
@@ -37,7 +37,7 @@ def polynomial(
     >>> polynomial([1.0, 0.0, 2.0]).regression_function([[0.5]])
     array([1.5])
     """
-    given = np.array(coefficients, dtype=float)
+    given = real_numbers(coefficients, "coefficients")
     if given.ndim != 1 or not len(given) or not np.isfinite(given).all():
         raise ParameterError(
             f"coefficients is {coefficients!r}; wanted a vector of finite numbers, constant first"
@@ -72,6 +72,9 @@ def sine(
     array([ 1., -1.])
     """
 
+    if not is_number(cycles):
+        raise ParameterError(f"cycles is {cycles!r}; give a number")
+
     def f(X: Array) -> Floats:
         return np.sin(2 * np.pi * cycles * np.asarray(X)[:, 0])
 
@@ -96,7 +99,7 @@ def friedman(n_features: int = 10, *, noise: Noise | Scale = 1.0) -> Regression:
     (3, 10)
     """
     if not is_whole(n_features, 5):
-        raise ParameterError(f"n_features is {n_features}; this function has five features or more")
+        raise ParameterError(f"n_features is {n_features!r}; this function has five or more")
 
     def f(X: Array) -> Floats:
         x1, x2, x3, x4, x5 = np.asarray(X)[:, :5].T
@@ -116,4 +119,6 @@ def two_gaussians(distance: float = 2.0) -> GaussianClasses:
     >>> round(two_gaussians(1.0).bayes_risk().value, 5)
     0.23975
     """
+    if not is_number(distance):
+        raise ParameterError(f"distance is {distance!r}; give a number")
     return GaussianClasses([[2 - distance / 2], [2 + distance / 2]], 0.5)

@@ -14,6 +14,7 @@ from sklearn.utils.validation import _num_samples
 from empirisk.losses import Absolute, Loss, Quantile, Squared
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ParameterError
+from empirisk.runtime.scalars import is_number
 
 Scale = float | Callable[[Any], Any]
 
@@ -36,14 +37,20 @@ class Noise:
     """
 
     def __init__(self, law: Any, scale: Scale = 1.0) -> None:
+        if not hasattr(law, "mean"):
+            raise ParameterError(
+                f"law is {law!r:.60}; give a frozen distribution such as scipy.stats.expon()"
+            )
         mean = float(law.mean())
         if not np.isfinite(mean):
             raise ParameterError(
                 "the noise has no finite mean, so there is no regression function: give a "
                 "distribution that has one"
             )
-        if not callable(scale) and not 0 <= float(scale) < np.inf:
-            raise ParameterError(f"scale is {scale!r}; it must be a number >= 0 or a function of X")
+        if not callable(scale) and not (is_number(scale) and scale >= 0):
+            raise ParameterError(
+                f"scale is {scale!r:.60}; it must be a number >= 0 or a function of X"
+            )
         self.law = law
         self.centre = mean
         self.scale = scale
@@ -158,11 +165,11 @@ class StudentT(Noise):
     """
 
     def __init__(self, df: float, scale: Scale = 1.0) -> None:
-        if not df > 1:
+        if not (is_number(df) and df > 1):
             raise ParameterError(
                 f"df is {df!r}; Student's t has a mean, and y a regression function, for df > 1"
             )
-        super().__init__(stats.t(df), scale)
+        super().__init__(stats.t(float(df)), scale)
         self.df = df
 
     def mean_below(self, t: Array) -> Floats:

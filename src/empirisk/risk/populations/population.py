@@ -20,7 +20,7 @@ from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import slices
-from empirisk.runtime.scalars import is_whole
+from empirisk.runtime.scalars import check_whole, is_whole
 from empirisk.runtime.streams import generator, spawn
 
 ROWS_AT_ONCE = 2**14
@@ -61,6 +61,7 @@ class Population(ABC):
         random_state : None, int, RandomState or Generator
             None draws anew each time.
         """
+        check_whole(n, "n", 0)
         return self.draw(n, generator(spawn(random_state, 1)[0]))
 
     def sample_targets(self, X: Any, random_state: Any = None) -> Array:

@@ -8,7 +8,14 @@ from sklearn.utils.validation import _num_samples
 
 from empirisk.losses import Absolute, Loss, Quantile, RegressionLoss, Squared
 from empirisk.risk.populations.bayes_rule import BayesRegressor
-from empirisk.risk.populations.features import Drawn, Features, Sampler, as_features, as_rows
+from empirisk.risk.populations.features import (
+    Drawn,
+    Features,
+    Sampler,
+    as_features,
+    as_rows,
+    check_function,
+)
 from empirisk.risk.populations.noise import Noise, Scale, as_noise
 from empirisk.risk.populations.population import Population
 from empirisk.risk.populations.true_risk import Known
@@ -73,6 +80,7 @@ class Regression(RegressionPopulation):
         features: Features | Sampler | None = None,
         noise: Noise | Scale = 1.0,
     ) -> None:
+        check_function(function, "function", "of X")
         self.function = function
         self.features = as_features(features)
         self.noise = as_noise(noise)
@@ -159,6 +167,8 @@ class SampledRegression(RegressionPopulation):
         *,
         noise_variance: Function | None = None,
     ) -> None:
+        check_function(sampler, "sampler", "sampler(n, rng)")
+        check_function(regression_function, "regression_function", "of X")
         self.sampler = sampler
         self.function = regression_function
         self.variance = noise_variance
