@@ -258,7 +258,7 @@ n_features_in_, feature_names_in_
     def _how(self) -> How:
         return "common" if self.standardize else "none"
 
-    def _head(self) -> Head:
+    def _head(self, *, fitted: bool = False) -> Head:
         return Head(SQUARED)
 
 

@@ -185,7 +185,7 @@ class KMeans(Clusters):
 
         The pooled covariance is another unit in each fit, in which losses cannot be compared.
         """
-        if isinstance(self.covariance, str):
+        if self._pooled:
             return EncoderDecoderMixin.losses_of_rows(self, X, output)
         return super().losses_of_rows(X, output)
 
@@ -297,6 +297,7 @@ class KMeans(Clusters):
         self.labels_ = partition.labels
         self.n_iter_, self.converged_ = partition.n_iter, partition.converged
         self.n_features_in_ = placed.X.shape[1]
+        self._pooled = isinstance(self.covariance, str)
         self.whitening_ = (
             None
             if matrix is None
