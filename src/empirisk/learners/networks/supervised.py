@@ -59,6 +59,12 @@ class Supervised(Network):
         warn_if_cut_short(self, path.records[0].ending)
         return self
 
+    def check_loaded(self) -> None:
+        """Raise an error also where it was trained for a loss that there is not."""
+        super().check_loaded()
+        if hasattr(self, "params_"):
+            self._head(fitted=True)
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
