@@ -63,7 +63,13 @@ def test_parts_that_do_not_belong_together_are_refused(tmp_path, model, way, cha
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("_link", "logit"), ("_link", "cube"), ("n_trees_per_iteration_", 3), ("columns_", [])],
+    [
+        ("_link", "logit"),
+        ("_link", "cube"),
+        ("_own_loss", 1.0),
+        ("n_trees_per_iteration_", 3),
+        ("columns_", []),
+    ],
 )
 def test_what_is_no_array_is_looked_at_too(tmp_path, name, value):
     model = HistGradientBoostingClassifier(**HOW).fit(X, np.digitize(SCORE, [-0.5, 0.5]))

@@ -394,3 +394,17 @@ def test_a_steep_truncated_exponential_is_as_good_as_not_truncated():
         found = truncated_exponential(np.array([0.0, 1.0]), np.array([1 - share, share]), {})
         # 1/(e^b - 1) is below 1e-21 of 1/b
         assert_allclose(found["b"], 1 / share, rtol=LAST_BITS)
+
+
+@pytest.mark.parametrize("value", [3.0, 0.0])
+def test_one_value_is_no_silent_limit_of_a_family(value):
+    rows = np.full((8, 1), value)
+    with pytest.warns(ConvergenceWarning, match="goes on rising with a near"):
+        ParametricDensity("skewnorm", fixed={"scale": 1.0}).fit(rows)
+    for family in ("gamma", "genextreme"):  # whose density has no bound at an end
+        with pytest.raises(DataError, match="has no maximum for column 0"):
+            ParametricDensity(family, fixed={"scale": 1.0}).fit(rows)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = ParametricDensity("norm", fixed={"scale": 1.0}).fit(rows)
+    assert found.parameters_ == [{"loc": value, "scale": 1.0}]

@@ -125,7 +125,7 @@ def test_labels_in_columns_are_refused_with_what_to_do():
 @pytest.mark.parametrize("name", BOTH)
 def test_distances_by_pairs_are_scikit_learns(name, metric):
     X, y, labels = data(n=60)
-    X = {"hamming": X.round(1), "braycurtis": np.abs(X)}.get(metric, X)
+    X = {"hamming": X.round(1)}.get(metric, X)
     target = labels if name == BOTH[0] else y
     # Its ball tree is no place for "braycurtis", which knows no triangles.
     settings = {"n_neighbors": 4, "metric": metric, "weights": "distance", "algorithm": "brute"}
@@ -136,6 +136,20 @@ def test_distances_by_pairs_are_scikit_learns(name, metric):
     if metric != "hamming":  # which has ties, of which scikit-learn takes any
         assert_array_equal(rows, peer.kneighbors(X[:10])[1])
         assert_allclose(ours.predict(X[:10]), peer.predict(X[:10]), rtol=SUMMED)
+
+
+@pytest.mark.filterwarnings("error")
+def test_rows_of_zeros_and_opposite_rows_have_a_bray_curtis_distance():
+    X = np.array([[0.0, 0.0, 0.0], [1.0, -2.0, 0.0], [-1.0, 2.0, 0.0], [0.0, 0.0, 5.0]])
+    ours, peer = pair(BOTH[1], X, np.arange(4.0), n_neighbors=4, metric="braycurtis")
+    distances, rows = ours.kneighbors(X)
+    assert_allclose(distances, peer.kneighbors(X)[0], rtol=LAST_BITS)
+    assert rows[0, 0] == 0
+    assert distances.max() == 1
+    some = KNeighborsRegressor(4, metric="braycurtis", metric_params={"w": [1.0, 3.0, 0.0]})
+    distances, rows = some.fit(X, np.arange(4.0)).kneighbors([[2.0, 1.0, 7.0]])
+    assert_array_equal(rows, [[2, 1, 0, 3]])
+    assert_allclose(distances, [[6 / 12, 10 / 12, 1, 1]], rtol=LAST_BITS)
 
 
 @pytest.mark.filterwarnings("error")

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import mlp_twin as twin
-from empirisk import PCA, Autoencoder, Dense, Dropout, MaxPool, Tuned
+from empirisk import PCA, Autoencoder, Dense, Dropout, MaxPool, Tuned, load, save
 from empirisk.runtime.errors import DataError, ParameterError
 from tolerances import SOLVED, SUMMED
 
@@ -124,6 +124,32 @@ def test_a_parameter_that_makes_no_sense_is_named(name, value):
 def test_layers_that_move_windows_are_refused(name):
     with pytest.raises(ParameterError, match=f"{name} has MaxPool.* are no pictures"):
         Autoencoder(**{name: [Dense(4), MaxPool(2)]}).fit(X)
+
+
+@pytest.mark.parametrize("value", [3.0, 0.0, 1e200, -2e-200, 5e-324])
+@pytest.mark.parametrize("solver", ["adam", "lbfgs"])
+def test_rows_that_are_all_the_same_are_found_again(value, solver, tmp_path):
+    rows, other = np.full((20, 2), value), np.full((3, 2), 7 * value)
+    net = Autoencoder(2, hidden_layer_sizes=3, solver=solver, max_iter=2, **ALL).fit(rows)
+    # The unit of outputs is 1e-12 of the size, or of 1 for zeros; outputs are of size 1.
+    assert_allclose(net.reconstruct(rows), rows, rtol=1e-10, atol=1e-10)
+    path = net.fit_path(rows, None, np.ones(20), [1, 2]).predict_path(rows, "reconstruction")
+    assert_array_equal(path[:, -1], net.losses_of_rows(rows))
+    assert np.isfinite(net.encode(other)).all()
+    assert np.isfinite(net.reconstruct(other)).all()
+    save(net, tmp_path / "model")
+    assert_array_equal(load(tmp_path / "model").reconstruct(other), net.reconstruct(other))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_an_autoencoder_of_one_row_can_still_learn(dtype):
+    net = Autoencoder(1, max_iter=300, learning_rate_init=0.01, warm_start=True, dtype=dtype, **ALL)
+    net.fit(X[:1])
+    # Its rows are 1e-12 of their size away; by hand in the squares of their numbers.
+    assert_allclose(net.loss_, net.losses_of_rows(X[:1]).mean() / 2, rtol=0.1, atol=1e-20)
+    near = X[:1] + np.outer(RNG.normal(size=30), [1.0, 2.0, 0.0])
+    before = net.losses_of_rows(near).mean()
+    assert net.fit(near).losses_of_rows(near).mean() < 0.01 * before
 
 
 def test_codes_of_another_width_are_refused():

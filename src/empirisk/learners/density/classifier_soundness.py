@@ -28,3 +28,6 @@ def check_classifier(model: Any) -> None:
         require(sound, model, "densities_")
     checked_priors(model.priors, K)
     checked_costs(model.cost_matrix, labels)
+    costs: Any = getattr(model, "_costs", "missing")
+    sound = costs is None or (is_floats(costs, (K, K)) and np.isfinite(costs).all())
+    require(sound, model, "_costs")

@@ -127,7 +127,7 @@ class DensityClassifier(PathMixin, ClassifierMixin, BaseEstimator):
         assert train.classes is not None
         labels = train.classes
         refuse_one_class(labels, "DensityClassifier")
-        checked_costs(self.cost_matrix, labels)
+        checked_costs(self.cost_matrix, labels)  # before all the work
         densities = [
             fit_density(density, *_rows_of_class(train.X, train.y, train.sample_weight, k), label)
             for k, (density, label) in enumerate(
@@ -140,8 +140,7 @@ class DensityClassifier(PathMixin, ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> Array:
         """The most probable class of each row, or that of least expected cost."""
         joint = self._joint(X)
-        costs = checked_costs(self.cost_matrix, self.classes_)
-        return self.classes_[decided(joint, costs)[:, 0]]
+        return self.classes_[decided(joint, self._costs)[:, 0]]
 
     def predict_proba(self, X: Any) -> Floats:
         """The probabilities of the classes, in the order of `classes_`."""
@@ -225,7 +224,7 @@ class DensityClassifier(PathMixin, ClassifierMixin, BaseEstimator):
         given = checked_priors(self.priors, len(labels))
         self.densities_, self.classes_, self.class_count_ = densities, labels, count
         self.class_prior_ = count / count.sum() if given is None else given
-        self.n_features_in_ = p
+        self.n_features_in_, self._costs = p, checked_costs(self.cost_matrix, labels)
         return self
 
 

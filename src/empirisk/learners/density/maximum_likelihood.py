@@ -31,7 +31,9 @@ N_QUANTILES = 200
 STATIONARY = 1e-10  # what another step of Newton's method would add to the mean log-likelihood
 AT_THE_END = 1e-7  # of the spread: where the likelihood has no maximum, loc goes to the least value
 MOST_DOUBLINGS = 12  # of the scale of a start
-FAR, FARTHEST = 12.0, 16.0  # a logarithm beyond the one is on its way to infinity, none beyond
+FAR, FARTHEST = 12.0, 16.0
+"""A logarithm beyond the one is on its way to infinity, as is a shape of either sign beyond its
+exponential; none is beyond the other."""
 
 
 def fit_family(family: Family, x: Floats, weight: Floats, column: Any) -> Parameters:
@@ -94,12 +96,15 @@ class _Search:
     def judge(self, theta: Floats, left: float, *, smooth: bool) -> None:
         """Raise an error where there is no maximum, and warn of one that was not reached."""
         found = self.parameters(theta)
-        spread = float(self.x.max() - self.x.min())
+        spread = float(self.x.max() - self.x.min()) or self._unit[1]
         low, high = self.family.support(found)
         near = min(self.x.min() - low, high - self.x.max()) < AT_THE_END * spread
         if near and not smooth:
             raise _no_maximum(self.family, self.column, found)
-        far = [self.family.free[j] for j in self._bounded if abs(theta[j]) > FAR]
+        far = [
+            name for j, name in enumerate(self.family.free)
+            if abs(theta[j]) > (FAR if j in self._bounded else np.exp(FAR)) and name != "loc"
+        ]  # fmt: skip
         if far:
             warn(
                 f"{self.family.name!r}, {_named(self.column)}: the likelihood goes on rising with "

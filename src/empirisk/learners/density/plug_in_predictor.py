@@ -58,7 +58,8 @@ class PlugInPredictor(PathMixin, BaseEstimator):
         None is `LinearRegression()`, or `LogisticRegression()` for a loss of classes.
     loss : Loss or str
         Any of `losses`, or your own: a `RegressionLoss` with a `__call__`, or a
-        `ClassificationLoss` with its rule.
+        `ClassificationLoss` with its rule. The model does not depend on it: after `fit`, another
+        loss of the same task, set by `set_params`, is that of the next predictions; as `actions`.
     actions : array-like, optional
         The numbers that may be predicted. None is any: by the rule of the loss, if it has one; else
         the best found between the least and the largest value that y can take at x (among 65 equal

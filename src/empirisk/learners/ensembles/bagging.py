@@ -58,6 +58,7 @@ class Bagging(OneEstimator, BaggedPathMixin):
     estimators_: list[Any]
     _columns: Ints | None
     _seeds: Ints
+    _votes: bool
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit the members.
@@ -197,7 +198,7 @@ class Bagging(OneEstimator, BaggedPathMixin):
         tags.target_tags.multi_output = get_tags(self._prototype()).target_tags.multi_output
         return tags
 
-    def _votes(self) -> bool:
+    def _members_vote(self) -> bool:
         return False
 
     def _training(
@@ -239,7 +240,7 @@ class Bagging(OneEstimator, BaggedPathMixin):
         self.estimator_, self.estimators_ = training.estimator, members
         self._columns, self._seeds = columns, np.array(seeds, dtype=np.int64)
         self._draws, self._rows, self._n_samples = training.draws, rows, n
-        self._target_key = key
+        self._target_key, self._votes = key, self._members_vote()
 
     def _goes_on(self) -> bool:
         """Whether fitting adds to the members that there are."""
@@ -272,7 +273,7 @@ class Bagging(OneEstimator, BaggedPathMixin):
 
     def _asked(self, X: Any) -> AnyMembers:
         n_classes = self.n_classes_ if is_classifier(self) else 0
-        return asked(self.estimator_, self.estimators_, self._columns, X, n_classes, self._votes())
+        return asked(self.estimator_, self.estimators_, self._columns, X, n_classes, self._votes)
 
     def _mean(self, X: Any) -> Floats:
         return self.members_of(X).mean(self.n_jobs)

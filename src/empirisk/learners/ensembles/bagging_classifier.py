@@ -124,5 +124,5 @@ risk_curve_, n_features_in_, feature_names_in_
     def _default_estimator(self) -> Any:
         return DecisionTreeClassifier()
 
-    def _votes(self) -> bool:
+    def _members_vote(self) -> bool:
         return self.voting == "hard" or common_loss([self.estimator_]) is not None

@@ -191,13 +191,15 @@ class FittedNeighbors(BaseEstimator):
     def _cells(self, X: Any) -> Floats:
         if isinstance(X, MixedRows):  # of a plan, coded by the columns of the training rows
             return cells_of(X)
-        if self._is_mixed:
+        if hasattr(self, "columns_"):
             return np.ascontiguousarray(check_places(self, X, NEW_LEVEL))
-        self._refuse_graph(X)
-        return check_predict(self, X, allow_nan=self._allows_nan)
+        metric = getattr(self.metric_, "metric", None)  # of pairs
+        self._refuse_graph(X, metric)
+        allow_nan = isinstance(metric, str) and metric == "nan_euclidean"
+        return check_predict(self, X, allow_nan=allow_nan)
 
-    def _refuse_graph(self, X: Any) -> None:
-        if self._is_precomputed and issparse(X):
+    def _refuse_graph(self, X: Any, metric: Any) -> None:
+        if isinstance(metric, str) and metric == "precomputed" and issparse(X):
             raise DataTypeError(
                 "X is a sparse matrix, and metric='precomputed' takes all distances, as an array: "
                 "what a graph of neighbours leaves out is far away, and not at distance 0"

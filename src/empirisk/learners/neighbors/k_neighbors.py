@@ -162,7 +162,7 @@ class KNeighbors(FittedNeighbors, PathMixin):
         classifier = is_classifier(self)
         # A learned metric, of one target, refuses several in its own words, and takes one column.
         several = not classifier and (self.metric != "learned" or has_columns(y))
-        self._refuse_graph(X)
+        self._refuse_graph(X, self.metric)
         if not self._is_mixed:
             train = check_fit(
                 self, X, y, sample_weight, classifier=classifier, multi_output=several,

@@ -43,11 +43,12 @@ class KNeighborsClassifier(ClassifierMixin, KNeighbors):
         all of theirs.
 
         By pairs, as `sklearn.metrics.pairwise_distances` has them and by looking at all rows:
-        "cosine", "correlation", "braycurtis", "canberra", "sqeuclidean", "seuclidean",
-        "haversine", "nan_euclidean" (cells may be missing), of counts and truth values "hamming",
-        "jaccard", "dice", "rogerstanimoto", "russellrao", "sokalsneath", "yule"; or a function of
-        two rows. "precomputed": X has the distances of rows from all training rows, to fit a square
-        array; they are held out with the others of their fold.
+        "cosine", "correlation", "braycurtis" (as scikit-learn's neighbours have it,
+        sum |x - y| / sum (|x| + |y|), and 0 for rows of zeros), "canberra", "sqeuclidean",
+        "seuclidean", "haversine", "nan_euclidean" (cells may be missing), of counts and truth
+        values "hamming", "jaccard", "dice", "rogerstanimoto", "russellrao", "sokalsneath", "yule";
+        or a function of two rows. "precomputed": X has the distances of rows from all training
+        rows, to fit a square array; they are held out with the others of their fold.
     metric_params : dict, optional
         {"V": covariance} or {"VI": its inverse} of "mahalanobis"; {"w": weights of columns} of
         "minkowski"; further arguments of a distance by pairs.

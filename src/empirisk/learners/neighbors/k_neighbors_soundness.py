@@ -6,7 +6,7 @@ import numpy as np
 
 from empirisk.data.coded_column import check_column
 from empirisk.learners.neighbors.metrics import MixedMetric, PointMetric
-from empirisk.learners.neighbors.pair_metric import PairMetric, is_by_pairs
+from empirisk.learners.neighbors.pair_metric import PairMetric
 from empirisk.learners.soundness import is_floats
 from empirisk.runtime.errors import DataError
 
@@ -23,14 +23,13 @@ def check_fitted(learner: Any) -> None:
     weight = learner.weight_train_
     if not is_floats(weight, (n,)) or not (weight > 0).all() or not np.isfinite(weight.sum()):
         raise DataError(f"weight_train_ is not an array of {n} positive numbers")
-    if learner.metric == "gower":
+    if hasattr(learner, "columns_"):
         _check_mixed(learner, metric, p)
-    elif is_by_pairs(learner.metric):
-        if not isinstance(metric, PairMetric):
-            raise DataError("metric_ is not a metric of pairs of rows")
-        if learner._is_precomputed and n != p:
+    elif isinstance(metric, PairMetric):
+        name = metric.metric if isinstance(metric.metric, str) else ""
+        if name == "precomputed" and n != p:
             raise DataError("X_train_ is not an array of distances of all rows from each other")
-        if np.isinf(X).any() or (np.isnan(X).any() and not learner._allows_nan):
+        if np.isinf(X).any() or (np.isnan(X).any() and name != "nan_euclidean"):
             raise DataError("X_train_ has numbers that are not finite")
     elif not isinstance(metric, PointMetric) or len(metric.unit) != p:
         raise DataError(f"metric_ is not a metric of {p} columns")

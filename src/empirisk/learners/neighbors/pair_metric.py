@@ -1,7 +1,9 @@
 """Distances that scikit-learn or the user computes, pair by pair: all training rows are looked at.
 
-The names are scikit-learn's (`sklearn.metrics.pairwise_distances`), as are the numbers. Those of
-"precomputed" are the cells themselves, of each point from all training rows.
+The names are scikit-learn's (`sklearn.metrics.pairwise_distances`), as are the numbers; but
+"braycurtis" is as its neighbours have it, sum |x - y| / sum (|x| + |y|), from 0 to 1 whatever the
+signs, and 0 for two rows of zeros. Those of "precomputed" are the cells themselves, of each point
+from all training rows.
 """
 
 from dataclasses import dataclass, field
@@ -84,9 +86,13 @@ class PairMetric:
             return points
         if self.is_of_truths:
             points, rows = points != 0, rows != 0
-        with one_blas_thread():
-            found = pairwise_distances(points, rows, metric=self.metric, **self.params)
-        found[np.isnan(found)] = np.inf
+        params, undefined = self.params, np.inf
+        if isinstance(self.metric, str) and self.metric == "braycurtis":
+            points, rows, undefined = _by_sign(points), _by_sign(rows), 0.0
+            params = {name: np.tile(each, 2) for name, each in params.items()}
+        with one_blas_thread(), np.errstate(invalid="ignore"):
+            found = pairwise_distances(points, rows, metric=self.metric, **params)
+        found[np.isnan(found)] = undefined
         return found
 
     def place(self, X: Floats) -> Floats:
@@ -138,6 +144,11 @@ class PairSearch:
         if past is not None:
             none = np.take_along_axis(past, found.rows, axis=1)
             found.rows[none], found.distances[none] = -1, np.inf
+
+
+def _by_sign(X: Floats) -> Floats:
+    """The positive parts of the cells, and the negative ones."""
+    return np.hstack([np.maximum(X, 0.0), np.maximum(-X, 0.0)])
 
 
 def least(distance: Floats, past: Any, k: int) -> Any:

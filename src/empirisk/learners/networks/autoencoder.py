@@ -202,7 +202,7 @@ n_features_in_, feature_names_in_
         params = self.params_[encoder.n_parameters :]
         plain = Standard(np.zeros(K), np.ones(K))
         raw = network_outputs(decoder, params, given, plain, n_jobs=self.n_jobs)
-        return raw * self._unit + self._centre
+        return raw * self._target_unit + self._target_centre
 
     def transform(self, X: Any) -> Floats:
         """`encode`, as scikit-learn calls it."""
@@ -258,7 +258,7 @@ n_features_in_, feature_names_in_
     def _how(self) -> How:
         return "common" if self.standardize else "none"
 
-    def _head(self) -> Head:
+    def _head(self, *, fitted: bool = False) -> Head:
         return Head(SQUARED)
 
 

@@ -104,4 +104,5 @@ def learn_more(learner: Any, data: Prepared) -> Any:
     learner.params_, learner.validation_scores_ = training.params, None
     learner.n_iter_, learner.t_ = learner.n_iter_ + 1, learner.t_ + len(data.rows)
     learner._optimizer, learner._seed = training.state(), following
+    learner._written()
     return learner

@@ -97,7 +97,7 @@ class MLP(Network):
 
     def _put_units(self, weights: list[Floats], biases: list[Floats]) -> None:
         """Multiply the units of y into the last layer; of an exponential, add their logarithm."""
-        if self._head().kind == POISSON:
+        if self._head(fitted=True).kind == POISSON:
             biases[-1] = biases[-1] + np.log(self._target_unit)
             return
         weights[-1] = weights[-1] * self._target_unit
@@ -105,7 +105,7 @@ class MLP(Network):
 
     def _take_units(self, weights: list[Floats], biases: list[Floats]) -> None:
         """`_put_units` backwards."""
-        if self._head().kind == POISSON:
+        if self._head(fitted=True).kind == POISSON:
             biases[-1] = biases[-1] - np.log(self._target_unit)
             return
         weights[-1] = weights[-1] / self._target_unit

@@ -206,5 +206,5 @@ class MLPClassifier(ClassifierNetwork, MLP):
         self.n_jobs = n_jobs
         self.dropout = dropout
 
-    def _class_head(self) -> Head:
+    def _head_of(self, loss: Any) -> Head:
         return classification_head("log_loss")

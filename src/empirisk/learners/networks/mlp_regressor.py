@@ -120,5 +120,5 @@ n_outputs_, out_activation_, n_features_in_, feature_names_in_
         self.n_jobs = n_jobs
         self.dropout = dropout
 
-    def _head(self) -> Head:
-        return regression_head(self.loss)
+    def _head_of(self, loss: Any) -> Head:
+        return regression_head(loss)

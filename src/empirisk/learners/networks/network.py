@@ -142,8 +142,8 @@ class Network(NetworkPictures, PathMixin, BaseEstimator):
         """All layers, the last one included."""
 
     @abstractmethod
-    def _head(self) -> Head:
-        """The loss that the parameters mean."""
+    def _head(self, *, fitted: bool = False) -> Head:
+        """The loss that the parameters mean, or meant when the network was trained."""
 
     def _shape(self, n_features: int) -> Shape:
         """Of a row."""

@@ -1,5 +1,7 @@
 """Networks of any layers, for classes."""
 
+from typing import Any
+
 from empirisk.learners.networks.heads import Head, classification_head
 from empirisk.learners.networks.layered import Layered
 from empirisk.learners.networks.supervised import ClassifierNetwork
@@ -52,6 +54,6 @@ out_activation_, n_features_in_, feature_names_in_
     True
     """
 
-    def _class_head(self) -> Head:
-        automatic = isinstance(self.loss, str) and self.loss == "auto"
-        return classification_head("log_loss" if automatic else self.loss)
+    def _head_of(self, loss: Any) -> Head:
+        automatic = isinstance(loss, str) and loss == "auto"
+        return classification_head("log_loss" if automatic else loss)

@@ -39,8 +39,7 @@ class NetworkPath(Path):
         """(rows, values), or (rows, values, classes or outputs)."""
         raw = np.stack([self._outputs(params, X) for params in self.params], axis=1)
         if output == "reconstruction":
-            rows = self.data.rows.standard
-            decoded = raw * rows.unit + rows.centre
+            decoded = raw * self.data.target.unit + self.data.target.centre
             return np.stack([Reconstruction()(X, decoded[:, j]) for j in range(raw.shape[1])], 1)
         if self.n_classes:
             if output == "value":

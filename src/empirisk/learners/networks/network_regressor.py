@@ -1,5 +1,7 @@
 """Networks of any layers, for values."""
 
+from typing import Any
+
 from empirisk.learners.networks.heads import Head, regression_head
 from empirisk.learners.networks.layered import Layered
 from empirisk.learners.networks.supervised import RegressorNetwork
@@ -49,6 +51,6 @@ out_activation_, n_features_in_, feature_names_in_
     True
     """
 
-    def _head(self) -> Head:
-        automatic = isinstance(self.loss, str) and self.loss == "auto"
-        return regression_head("squared_error" if automatic else self.loss)
+    def _head_of(self, loss: Any) -> Head:
+        automatic = isinstance(loss, str) and loss == "auto"
+        return regression_head("squared_error" if automatic else loss)

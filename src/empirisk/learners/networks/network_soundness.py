@@ -36,8 +36,7 @@ def check_network(model: Any) -> None:
         raise DataError(f"params_ are not {architecture.n_parameters} finite numbers")
     outputs = architecture.n_outputs
     _check_classes(model, outputs)
-    regressor = hasattr(model, "predict") and not hasattr(model, "classes_")
-    n_targets = outputs if regressor else 1
+    n_targets = 1 if hasattr(model, "classes_") else outputs
     for name, size in (("_centre", architecture.n_inputs), ("_unit", architecture.n_inputs),
                        ("_target_centre", n_targets), ("_target_unit", n_targets)):  # fmt: skip
         check_numbers(name, getattr(model, name, None), (size,))

@@ -9,7 +9,12 @@ from empirisk.compiled.networks import heads
 from empirisk.learners.networks.architecture import Architecture
 from empirisk.learners.networks.heads import Head
 from empirisk.learners.networks.rows import NetworkRows
-from empirisk.learners.networks.standardising import CONSTANT, Standard, standard_of
+from empirisk.learners.networks.standardising import (
+    CONSTANT,
+    Standard,
+    standard_of,
+    unit_if_flat,
+)
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import DataError
 
@@ -21,10 +26,10 @@ class Prepared:
     Attributes
     ----------
     target : Standard
-        Of the values that are predicted; centre 0 and unit 1 for classes and labels.
+        Of the values that are predicted, or of rows that are their own targets; centre 0 and unit 1
+        for classes and labels.
     loss_unit : float
-        A loss in standard units times this is one in the units of y, or of rows that are their
-        own targets.
+        A loss in standard units times this is one in the units of the target.
     """
 
     architecture: Architecture
@@ -38,8 +43,7 @@ class Prepared:
     def loss_unit(self) -> float:
         if self.n_classes:
             return 1.0
-        own_targets = not self.rows.y.shape[1]
-        unit = float((self.rows.standard if own_targets else self.target).unit[0])
+        unit = float(self.target.unit[0])
         with np.errstate(over="ignore", under="ignore"):
             return float(np.square(unit)) if self.head.kind == heads.SQUARED else unit
 
@@ -64,9 +68,18 @@ def prepared(
     head = learner._head()
     if dtype == np.float64 and X.dtype != np.float64:
         X = X.astype(np.float64)
-    standard = standard_of(X, weight, learner._how()) if before is None else before[0]
+    if before is None:
+        unit = flat_unit if y is None else 1.0
+        standard = standard_of(X, weight, learner._how(), flat_unit=unit)
+    else:
+        standard = before[0]
     targets = np.zeros((len(X), 0)) if y is None else np.asarray(y, dtype=float).reshape(len(X), -1)
-    if n_classes or y is None or head.kind == heads.LABELS:
+    if y is None:
+        target = standard if before is None else before[1]
+        size = unit_if_flat(standard)
+        if size is not None:  # other rows are no giants in it
+            standard = Standard(standard.centre, np.full_like(standard.unit, size))
+    elif n_classes or head.kind == heads.LABELS:
         target = Standard(np.zeros(1), np.ones(1))
     elif before is not None:
         target = before[1]

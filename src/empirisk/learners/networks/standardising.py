@@ -63,7 +63,8 @@ def standard_of(X: Array, weight: Floats, how: How, *, flat_unit: float = 1.0) -
         square = np.full(p, square.mean())
     deviation = np.sqrt(square)
     flat = deviation <= CONSTANT * (size / power)
-    return Standard(mean * power, np.where(flat, flat_unit, deviation) * power)
+    unit = np.maximum(np.where(flat, flat_unit, deviation) * power, np.nextafter(0, 1))
+    return Standard(mean * power, unit)
 
 
 def unit_if_flat(target: Standard) -> float | None:

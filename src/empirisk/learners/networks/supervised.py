@@ -29,6 +29,7 @@ class Supervised(Network):
     """What classifiers and regressors share."""
 
     classes_: Array
+    _loss: Any
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on rows in memory.
@@ -58,6 +59,12 @@ class Supervised(Network):
         warn_if_cut_short(self, path.records[0].ending)
         return self
 
+    def check_loaded(self) -> None:
+        """Raise an error also where it was trained for a loss that there is not."""
+        super().check_loaded()
+        if hasattr(self, "params_"):
+            self._head(fitted=True)
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -70,6 +77,16 @@ class Supervised(Network):
 
     def _note_labels(self, data: TrainingSet, going_on: bool) -> None:
         """Keep the classes of y, if it has some."""
+
+    def _head(self, *, fitted: bool = False) -> Head:
+        return self._head_of(self._loss if fitted else getattr(self, "loss", None))
+
+    @abstractmethod
+    def _head_of(self, loss: Any) -> Head:
+        """Of a loss as it is given; `MLPClassifier` is given none."""
+
+    def _written(self) -> None:
+        self._loss = getattr(self, "loss", None)
 
     def _more(self, X: Array, y: Array, weight: Floats, n_classes: int) -> Self:
         before = units_so_far(self)
@@ -86,7 +103,7 @@ def _takes_batches(learner: Any) -> bool:
 
 
 def _gives_probabilities(learner: Any) -> bool:
-    return learner._head().gives_probabilities
+    return learner._head(fitted=hasattr(learner, "params_")).gives_probabilities
 
 
 class ClassifierNetwork(ClassifierMixin, Supervised):
@@ -144,7 +161,7 @@ class ClassifierNetwork(ClassifierMixin, Supervised):
     def predict_proba(self, X: Any) -> Floats:
         """The probabilities of the classes; where y was a matrix, that each label is there."""
         check_is_fitted(self)
-        return self._head().probabilities(self._outputs(X))
+        return self._head(fitted=True).probabilities(self._outputs(X))
 
     @available_if(_gives_probabilities)
     def predict_log_proba(self, X: Any) -> Floats:
@@ -164,7 +181,7 @@ class ClassifierNetwork(ClassifierMixin, Supervised):
     @property
     def out_activation_(self) -> str:
         """What makes probabilities of outputs."""
-        if self._class_head().kind != heads.LOG:
+        if self._head(fitted=True).kind not in (heads.LOG, heads.LABELS):
             return "identity"
         return "logistic" if self._tells_labels or len(self.classes_) == 2 else "softmax"
 
@@ -173,12 +190,12 @@ class ClassifierNetwork(ClassifierMixin, Supervised):
         tags.classifier_tags.multi_label = self._class_head().kind == heads.LOG
         return tags
 
-    @abstractmethod
     def _class_head(self) -> Head:
-        """The loss of classes that the parameters mean."""
+        """The loss that the parameters mean, of one label for each row."""
+        return super()._head()
 
-    def _head(self) -> Head:
-        return Head(heads.LABELS) if self._tells_labels else self._class_head()
+    def _head(self, *, fitted: bool = False) -> Head:
+        return Head(heads.LABELS) if self._tells_labels else super()._head(fitted=fitted)
 
     @property
     def _tells_labels(self) -> bool:
@@ -229,7 +246,7 @@ class RegressorNetwork(RegressorMixin, Supervised):
         """The predicted values."""
         check_is_fitted(self)
         target = Standard(self._target_centre, self._target_unit)
-        values = predictions(self._outputs(X), self._head(), target)
+        values = predictions(self._outputs(X), self._head(fitted=True), target)
         return values[:, 0] if values.shape[1] == 1 else values
 
     @property
@@ -243,7 +260,7 @@ class RegressorNetwork(RegressorMixin, Supervised):
     @property
     def out_activation_(self) -> str:
         """What makes predictions of outputs."""
-        return "exp" if self._head().kind == heads.POISSON else "identity"
+        return "exp" if self._head(fitted=True).kind == heads.POISSON else "identity"
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

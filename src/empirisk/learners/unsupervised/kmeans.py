@@ -22,7 +22,7 @@ from empirisk.learners.unsupervised.trajectory import Trajectory
 from empirisk.risk.axis import Output
 from empirisk.risk.without_labels import FittedPath
 from empirisk.runtime.arrays import Floats
-from empirisk.runtime.errors import ConvergenceWarning
+from empirisk.runtime.errors import ConvergenceWarning, DataError
 from empirisk.runtime.parallel import parallel
 from empirisk.runtime.scalars import check_parameters, is_flag, is_number, is_whole
 from empirisk.runtime.streams import generator, seed32, spawn
@@ -185,7 +185,7 @@ class KMeans(Clusters):
 
         The pooled covariance is another unit in each fit, in which losses cannot be compared.
         """
-        if isinstance(self.covariance, str):
+        if self._pooled:
             return EncoderDecoderMixin.losses_of_rows(self, X, output)
         return super().losses_of_rows(X, output)
 
@@ -231,6 +231,12 @@ class KMeans(Clusters):
                 ConvergenceWarning,
             )
         return self
+
+    def check_loaded(self) -> None:
+        """Raise a DataError unless what was read from a file are centroids and their metric."""
+        super().check_loaded()
+        if hasattr(self, "cluster_centers_") and type(self._pooled) is not bool:
+            raise DataError("_pooled is neither True nor False")
 
     def _end(self, placed: PlacedRows, seed: int) -> Whitened:
         """Where the algorithm ends from one start."""
@@ -297,6 +303,7 @@ class KMeans(Clusters):
         self.labels_ = partition.labels
         self.n_iter_, self.converged_ = partition.n_iter, partition.converged
         self.n_features_in_ = placed.X.shape[1]
+        self._pooled = isinstance(self.covariance, str)
         self.whitening_ = (
             None
             if matrix is None

@@ -94,3 +94,34 @@ def test_weights_are_copies_where_a_monotone_step_has_an_interval_of_best_factor
     weighted = clone(model).fit(X, y, sample_weight=weight.astype(float))
     copied = clone(model).fit(X[copies], y[copies])
     assert_allclose(weighted.predict(X), copied.predict(X), rtol=SOLVED)
+
+
+@pytest.mark.parametrize("power", [0, 50, 110, -110])
+@pytest.mark.parametrize(
+    ("loss", "gain", "penalty"),
+    [
+        ("squared_error", 2, 0),
+        ("huber", 2, 0),
+        ("absolute_error", 0, 0),
+        ("poisson", 1, 1),
+        ("gamma", 0, 0),
+    ],
+)
+def test_the_least_gain_of_a_split_goes_with_the_unit_of_the_target(loss, gain, penalty, power):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = np.exp(X[:, 0] + 0.3 * rng.normal(size=200))
+    how = {"max_iter": 5, **SMALL}
+
+    def fitted(y, unit):
+        least, l2 = 8.0 * unit**gain, 3.0 * unit**penalty
+        model = HistGradientBoostingRegressor(
+            loss, min_gain_to_split=least, l2_regularization=l2, **how
+        )
+        return model.fit(X, y)
+
+    one, many = fitted(y, 1.0), fitted(y * 2.0**power, 2.0**power)
+    free = HistGradientBoostingRegressor(loss, l2_regularization=3.0, **how).fit(X, y)
+    assert not np.array_equal(free.predict(X), one.predict(X))  # so it makes a difference
+    # The logarithm of the unit is added to scores, and the exponential taken.
+    assert_allclose(many.predict(X) / 2.0**power, one.predict(X), rtol=SUMMED)

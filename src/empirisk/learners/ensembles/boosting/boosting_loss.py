@@ -69,6 +69,10 @@ class BoostingLoss(ABC):
     """Targets for which the loss is defined, in words."""
     has_unit: ClassVar[bool] = True
     """Whether predictions for y times c are c times those for y."""
+    gain_power: ClassVar[int] = 0
+    """How gains go with y: those for y times c are c to this power times those for y."""
+    curvature_power: ClassVar[int] = 0
+    """How curvatures do."""
 
     @abstractmethod
     def value(self, y: Array, raw: Floats) -> Floats:

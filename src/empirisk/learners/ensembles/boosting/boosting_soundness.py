@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from empirisk.learners.ensembles.boosting.boosting_loss import INVERSE_LINKS
+from empirisk.learners.ensembles.boosting.boosting_loss import INVERSE_LINKS, OwnLoss
 from empirisk.learners.ensembles.forest_soundness import check_columns
 from empirisk.learners.trees.soundness import check_array
 from empirisk.runtime.errors import DataError
@@ -21,6 +21,10 @@ def check_boosted(model: Any) -> None:
     if trees.value.shape[1] != 1:
         raise DataError(f"leaves have {trees.value.shape[1]} values, and one is needed")
     check_array("_baseline_prediction", model._baseline_prediction, np.float64, (1, K))
+    if model._link is None:
+        OwnLoss(model._own_loss)  # complains of what is no loss
+    elif model._own_loss is not None:
+        raise DataError("_own_loss is there, and _link says what scores mean")
     if model._link is not None and model._link not in INVERSE_LINKS:
         raise DataError(f"_link is {model._link!r:.50}; there are {', '.join(INVERSE_LINKS)}")
     if hasattr(model, "classes_"):

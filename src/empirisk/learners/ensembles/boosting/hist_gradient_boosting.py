@@ -263,7 +263,9 @@ class HistGradientBoosting(PathMixin, BaseEstimator):
         self.trees_ = trees if n_rounds is None else trees.first(n_rounds)
         self._baseline_prediction = grown.baseline
         self.n_trees_per_iteration_ = grown.n_trees
-        self._link = None if isinstance(grown.loss, OwnLoss) else grown.loss.link
+        own = isinstance(grown.loss, OwnLoss)
+        self._link = None if own else grown.loss.link
+        self._own_loss = self.loss if own else None
         self.columns_ = list(grown.columns)
         self.n_features_in_ = len(self.columns_)
         category = np.array([column.kind == "category" for column in self.columns_])
@@ -322,7 +324,7 @@ class HistGradientBoosting(PathMixin, BaseEstimator):
 
     def _inverse_link(self, raw: Floats) -> Floats:
         if self._link is None:
-            return OwnLoss(self.loss).inverse_link(raw)
+            return OwnLoss(self._own_loss).inverse_link(raw)
         return INVERSE_LINKS[self._link](raw)
 
     def _class_weighted(self, y: Ints, weight: Floats, classes: Array) -> Floats:

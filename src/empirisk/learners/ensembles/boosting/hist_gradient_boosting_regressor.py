@@ -121,7 +121,8 @@ class HistGradientBoostingRegressor(RegressorMixin, HistGradientBoosting):
     A row of weight w is w copies of it; where rows are drawn, in `subsample` and for early
     stopping, it is drawn as one. Missing values go to the side where they gain more; infinite ones,
     which scikit-learn takes, are refused. Targets beyond 2^100, or all below 2^-100,
-    are divided by a power of two while fitting; scores and gains are those of the quotients then.
+    are divided by a power of two while fitting; scores and gains are those of the quotients then,
+    and `min_gain_to_split` and `l2_regularization` are divided accordingly.
     From 16,384 rows on, splits are searched by gradients of 14 bits where curvatures vary and
     weights are no numbers of copies (none were given, or some is no whole number); the values of
     leaves come from all bits. There a weighted row and its copies may be split differently where

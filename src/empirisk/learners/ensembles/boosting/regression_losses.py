@@ -19,6 +19,7 @@ class SquaredError(BoostingLoss):
     """(y - f)^2 / 2. Each round fits a tree to the residuals; leaves have their means."""
 
     kernel: ClassVar[Any] = "squared"
+    gain_power: ClassVar[int] = 2
     constant_curvature: ClassVar[bool] = True
 
     def value(self, y: Array, raw: Floats) -> Floats:
@@ -83,6 +84,7 @@ class HuberLoss(BoostingLoss):
     alpha: float = 0.9
     delta: float = 1.0
     constant_curvature: ClassVar[bool] = True
+    gain_power: ClassVar[int] = 2
 
     def value(self, y: Array, raw: Floats) -> Floats:
         """r^2 / 2, or delta (|r| - delta / 2)."""
@@ -128,6 +130,8 @@ class PoissonDeviance(BoostingLoss):
 
     link: ClassVar[Link] = "log"
     wanted: ClassVar[str] = "values >= 0 that are not all 0"
+    gain_power: ClassVar[int] = 1
+    curvature_power: ClassVar[int] = 1
 
     def value(self, y: Array, raw: Floats) -> Floats:
         """exp(f) - y f."""

@@ -28,6 +28,7 @@ from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.streams import generator, spawn
 
 FAR = 1e150  # squares of such steps are beyond floating-point numbers
+LARGEST = float(np.finfo(np.float64).max)
 FARTHEST_LOG = 700.0  # exp of it is still a number, and so is that of minus it
 ORDINARY = (2.0**-100, 2.0**100)  # sums of squares of such numbers are far from overflow
 
@@ -146,7 +147,11 @@ class Rounds:
             unit = float(power_of_two(rows.weight.mean(keepdims=True))[0])
         self.weight = rows.weight if unit == 1.0 else rows.weight / unit
         self.weighted = not bool((self.weight == 1.0).all())
-        self.limits = replace(limits, l2=limits.l2 / unit, min_gain=limits.min_gain / unit)
+        self.limits = replace(
+            limits,
+            l2=_divided(limits.l2 / unit, self.unit, loss.curvature_power),
+            min_gain=_divided(limits.min_gain / unit, self.unit, loss.gain_power),
+        )
         self.booster = rows.booster(self.weight, self.limits, n_jobs)
         self.watched: list[tuple[BinnedTable | Floats, Floats]] = []
         if before is None:
@@ -320,6 +325,13 @@ def _check_start(start: Floats, n_trees: int) -> None:
             f"initial of the loss gives {start[:3].tolist()}, {len(start)} number(s); wanted is "
             f"{'one finite number' if n_trees == 1 else f'one for each of {n_trees} classes'}"
         )
+
+
+def _divided(limit: float, unit: float, power: int) -> float:
+    """By the unit to a power, which may be too large or too small for float64, as this may not."""
+    for _ in range(power):
+        limit = min(limit / unit, LARGEST)
+    return limit
 
 
 def _unit(numbers: Array) -> float:
