@@ -45,6 +45,15 @@ def test_coverage_counts_both_risks():
     assert "1 gave no interval" in found.sentence
 
 
+@pytest.mark.parametrize("all_hit", [False, True])
+def test_all_or_none_of_the_training_sets_leave_room_for_the_others(all_hit):
+    share = Share.of(np.full(100, all_hit))
+    assert share.value == all_hit
+    # As of 101 of 102.
+    assert_allclose(share.standard_error, np.sqrt(101 / 102**2 / 100), rtol=SUMMED)
+    assert "± 1.0 %" in str(share)
+
+
 def test_coverage_without_any_interval_says_so():
     found = coverage([np.nan], [np.nan], [1.0])
     assert np.isnan(found.width)

@@ -154,7 +154,10 @@ def pruning_table(result: Any) -> PruningTable:
     `ccp_risk="cost"` for a classifier) the numbers are the same. Two rules differ: rpart drops
     splits that save nothing from the whole tree, and sends a row that lies on a threshold to the
     right. And with costs that are not symmetric, xerror and xstd are those of the costs given:
-    those of rpart are of its loss matrix transposed. The tree that was chosen has a star.
+    those of rpart are of its loss matrix transposed. With `class_weight` they are those of the rows
+    as they are: with priors rpart weighs the held-out mistakes by them. With `sample_weight` xstd
+    takes a row as one observation, rpart a row of weight w as w. The tree that was chosen has a
+    star.
 
     Parameters
     ----------

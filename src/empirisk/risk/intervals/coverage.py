@@ -11,7 +11,11 @@ from empirisk.runtime.arrays import Bools, Floats
 
 
 class Share(NamedTuple):
-    """A share of training sets, with its Monte Carlo error; NaN of none."""
+    """A share of training sets, with its Monte Carlo error; NaN of none.
+
+    The error of all or none is that which two more sets would give, one of each kind: that none of
+    100 missed does not show that none would.
+    """
 
     value: float
     standard_error: float
@@ -20,8 +24,9 @@ class Share(NamedTuple):
     def of(cls, hit: Bools) -> "Share":
         if not len(hit):
             return cls(np.nan, np.nan)
-        share = float(hit.mean())
-        return cls(share, float(np.sqrt(share * (1 - share) / len(hit))))
+        share, n = float(hit.mean()), len(hit)
+        seen = share if 0 < share < 1 else (n * share + 1) / (n + 2)
+        return cls(share, float(np.sqrt(seen * (1 - seen) / n)))
 
     def __str__(self) -> str:
         return f"{100 * self.value:.1f} ± {100 * self.standard_error:.1f} %"
