@@ -35,7 +35,7 @@ from empirisk.runtime.column_names import (
     distinct_names,
     name_columns,
 )
-from empirisk.runtime.complaints import refuse_no_rows, refuse_query
+from empirisk.runtime.complaints import refuse_no_rows
 from empirisk.runtime.conversion import unmasked_table
 from empirisk.runtime.errors import DataError, ParameterError
 from empirisk.runtime.parallel import one_blas_thread, slices
@@ -203,7 +203,6 @@ class Encoder(TransformerMixin, BaseEstimator):
         """X as a table; at prediction with the kinds that the columns had in training."""
         if isinstance(X, Table) or (isinstance(X, Mapping) and not issparse(X)):
             return self._table_door(Table.of(X), reset=reset)
-        refuse_query(X)
         refuse_no_rows(X, "X")
         if hasattr(X, "columns") or hasattr(X, "__arrow_c_stream__"):
             check_names(column_names(X) or ())

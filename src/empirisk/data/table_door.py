@@ -24,7 +24,6 @@ from empirisk.runtime.complaints import (
     refuse_dates,
     refuse_infinite,
     refuse_no_rows,
-    refuse_query,
 )
 from empirisk.runtime.conversion import dense, unmasked_table
 from empirisk.runtime.errors import DataError
@@ -43,7 +42,6 @@ def table_of(X: Any, learner: Any, *, reset: bool | None, remedy: str = NAME_CAT
     remedy
         What to do about an array of words.
     """
-    refuse_query(X)
     refuse_no_rows(X, "X")
     X = _with_words(dense(X, learner), learner)
     if isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 2 and _has_words(X):

@@ -103,8 +103,9 @@ class Problem:
         refuse_no_target(y, estimator, given)
         if X is None:
             refuse_no_rows(X, "X")
+        X = with_rows(X)
         check_names(column_names(X) or ())  # pandas lets a name stand twice
-        X, y = _indexable(with_rows(X), "X"), _indexable(y, "y")
+        X, y = _indexable(X, "X"), _indexable(y, "y")
         groups = _indexable(groups, "groups")
         check_lengths(X, y=y, groups=groups)
         y = y if given.output in ("value", "probability") else None  # rows are judged themselves

@@ -48,7 +48,8 @@ def refuse_query(table: Any, subject: str = "X") -> None:
 
 
 def refuse_no_rows(data: Any, subject: str) -> None:
-    """Sets, generators, dictionaries, names of files: nothing that has rows in an order."""
+    """Queries, sets, generators, dictionaries, names of files: nothing with rows in an order."""
+    refuse_query(data, subject)
     if isinstance(data, list | tuple) or hasattr(data, "shape"):
         return
     if not hasattr(data, "__arrow_c_stream__") and np.asarray(data).ndim == 0:

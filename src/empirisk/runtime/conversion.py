@@ -21,7 +21,6 @@ from empirisk.runtime.complaints import (
     refuse_infinite,
     refuse_no_rows,
     refuse_not_finite,
-    refuse_query,
 )
 from empirisk.runtime.errors import DataError
 
@@ -112,7 +111,6 @@ def floats(
 
 def as_array_like(table: Any, subject: str) -> Any:
     """A table that scikit-learn reads: what is masked is NaN, an Arrow stream has been read."""
-    refuse_query(table, subject)
     refuse_no_rows(table, subject)
     if isinstance(table, np.ma.MaskedArray):
         return unmasked_table(table)
