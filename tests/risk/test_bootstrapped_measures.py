@@ -1,20 +1,25 @@
 """The bootstrap interval of measures: replicates, agreement with the formulas, groups, weights."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy import stats
 from sklearn import metrics
 from sklearn.linear_model import LogisticRegression
 
 from empirisk import risk
 from empirisk.risk import measures
 from empirisk.risk.measures.average_precision import mean_precision_under
-from empirisk.risk.measures.bootstrapped import OfCopies
+from empirisk.risk.measures.bootstrapped import OfCopies, expanded
 from empirisk.risk.measures.judged import JudgedRows
 from empirisk.risk.measures.ranking import area, area_under
 from empirisk.risk.measures.rates import rate
 from empirisk.risk.resampling.intervals import acceleration
-from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.risk.resampling.sample import Resamples
+from empirisk.runtime.errors import DataError, EmpiriskWarning, ParameterError
+from empirisk.runtime.streams import spawn
 from tolerances import SUMMED
 
 AVERAGES = ["macro", "micro", "weighted"]
@@ -107,6 +112,47 @@ def test_the_acceleration_is_that_of_the_jackknife():
     assert abs(exact[0]) > 0.02  # so that a lost sign would show
 
 
+def test_the_interval_is_the_bca_of_scipy_with_t_quantiles_for_normal_ones():
+    rng = np.random.default_rng(3)
+    y, weight = np.repeat([1, 0], [40, 160]), rng.exponential(size=200)
+    score = y + rng.normal(size=200)
+    found = measures.auc(
+        y, score, sample_weight=weight, level=0.9, method="bootstrap", random_state=0
+    )
+
+    def of(row):
+        return metrics.roc_auc_score(y[row], score[row], sample_weight=weight[row])
+
+    rows = JudgedRows.of(y, score=score, sample_weight=weight)
+    statistic = OfCopies(rows, area(rows)[0].statistic)
+    drawn = statistic.replicates(Resamples(200, 200, 1999, spawn(0, 1)[0]))[:, 0]
+    worth = rows.worth(y == 1)
+    assert 5 < worth < 15
+
+    def peer(z):
+        return stats.bootstrap(
+            (np.arange(200),), of, vectorized=False, method="BCa", n_resamples=0,
+            confidence_level=1 - 2 * stats.norm.sf(z),
+            bootstrap_result=SimpleNamespace(bootstrap_distribution=drawn),
+        ).confidence_interval  # fmt: skip
+
+    # The acceleration is the jackknife's to first order in 1/n, and quantiles of 1,999 resamples
+    # lie between two of them in another way.
+    near = 0.05 * found.standard_error
+    assert_allclose(found.interval, peer(stats.t.ppf(0.95, worth - 1)), rtol=0, atol=near)
+    narrower = peer(stats.norm.ppf(0.95))
+    assert found.interval[0] < narrower[0] - 3 * near
+    assert found.interval[1] > narrower[1] + 3 * near
+
+
+def test_the_expanded_level_is_between_the_level_and_what_resamples_tell():
+    z = stats.norm.isf((1 - expanded(0.95, 12.5, 1999)) / 2)
+    assert_allclose(z, stats.t.ppf(0.975, 11.5), rtol=SUMMED)
+    assert_allclose(expanded(0.95, 1e9, 1999), 0.95, rtol=1e-7)  # t is normal to 1/units
+    assert expanded(0.95, 1.01, 1999) == 1 - 2 / 2000
+    assert expanded(0.95, 5.0, 20) == 0.95  # to be refused as it was given
+
+
 CALLS = {
     "auc": lambda y, prediction, score, **o: measures.auc(y == 2, score[:, 2], **o),
     "ovr": lambda y, prediction, score, **o: measures.auc(y, score, **o),
@@ -193,7 +239,8 @@ def test_without_spread_it_is_the_bound_of_the_formula():
 def test_resamples_without_a_class_are_left_out_and_said():
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], [60, 3])
-    found = measures.auc(y, y + rng.normal(size=63), method="bootstrap", random_state=0)
+    with pytest.warns(EmpiriskWarning, match="beyond the last"):  # t has 2 degrees of freedom
+        found = measures.auc(y, y + rng.normal(size=63), method="bootstrap", random_state=0)
     lacking = int(found.cautions[1].split()[0])
     # A resample misses all three with probability (60/63)^63 = 0.046; 1,999 draws, 6 deviations.
     assert abs(lacking - 1999 * (60 / 63) ** 63) < 6 * np.sqrt(1999 * 0.046)

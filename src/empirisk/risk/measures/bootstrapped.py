@@ -4,6 +4,8 @@ from collections.abc import Callable
 from typing import Any, Literal, TypedDict
 
 import numpy as np
+from scipy import stats
+from scipy.special import ndtr
 
 from empirisk.risk.intervals.interval import Interval, none
 from empirisk.risk.measures.judged import JudgedRows
@@ -41,7 +43,7 @@ def interval_by(method: str = "auto", n_resamples: int = 1999, random_state: Any
 def bootstrapped(
     rows: JudgedRows, part: Part, level: float, n_resamples: int, random_state: Any
 ) -> Interval:
-    """The BCa interval (Efron 1987), its acceleration from the influences of the units.
+    """The BCa interval (Efron 1987) at the `expanded` level, its acceleration from the influences.
 
     Where all resamples agree, every row being right for instance, they show nothing, and the
     interval is the part's own.
@@ -62,8 +64,9 @@ def bootstrapped(
         return none(table, value, f"{n_resamples - len(replicates):,} resamples lack a class")
     if np.ptp(replicates) == 0:
         return part.interval(level)
+    wider = expanded(level, part.units, len(replicates))
     try:
-        low, high = bca(np.array([value]), replicates, statistic.left_out(), level)
+        low, high = bca(np.array([value]), replicates, statistic.left_out(), wider)
     except DataError:
         return none(table, value, "all resamples lie on one side of it")
     doubts = few_of_a_class(table, part.units)
@@ -72,6 +75,19 @@ def bootstrapped(
     reason = f"{n_resamples:,} resamples of the {statistic.sample.unit_name}"
     error = float(mean_and_spread(replicates)[1][0])
     return Interval(value, (float(low[0]), float(high[0])), error, "BCa bootstrap", reason, doubts)
+
+
+def expanded(level: float, units: float, resamples: int) -> float:
+    """The level whose normal quantiles are the t quantiles of `level`.
+
+    Resamples allow for no error in their own spread; t does, with the degrees of freedom of the
+    scarcest class, which is worth so many units. These are the expanded percentiles of Hesterberg
+    (2015, What Teachers Should Know About the Bootstrap, American Statistician 69) without his
+    factor sqrt(m / (m - 1)), which made intervals under uneven weights too long. The level is no
+    higher than so many resamples can tell.
+    """
+    t = stats.t.ppf((1 + level) / 2, units - 1)
+    return max(level, min(float(1 - 2 * ndtr(-t)), 1 - 2 / (resamples + 1)))
 
 
 class OfCopies(Statistic):

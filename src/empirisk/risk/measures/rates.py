@@ -131,7 +131,7 @@ def f_score(y: Any, prediction: Any, *, beta: float = 1.0, **options: Unpack[Opt
     At beta 1 it is 2J/(1 + J) of the share J = TP/(TP + FN + FP) of the rows that are positive or
     predicted to be, so the interval is that of Clopper and Pearson for J. At another beta it is
     that of the delta method, and at F = 0 or 1 a bound by J. With method="bootstrap" it is that of
-    resamples, some per cent shorter than the exact one.
+    resamples, within some per cent of the length of the exact one.
 
     Examples
     --------
