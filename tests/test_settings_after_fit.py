@@ -4,15 +4,18 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.base import clone, is_classifier
+from sklearn.exceptions import NotFittedError
 
 from empirisk import (
     BaggingClassifier,
     DecisionTreeClassifier,
     DecisionTreeRegressor,
     HistGradientBoostingRegressor,
+    KMeans,
     LinearDiscriminantAnalysis,
     LinearRegression,
     LogisticRegression,
+    MLPClassifier,
     MLPRegressor,
 )
 from empirisk.learners.ensembles.boosting.regression_losses import PoissonDeviance, SquaredError
@@ -101,3 +104,17 @@ def test_what_scores_mean_is_what_they_were_fitted_to_mean(learner, change):
     assert_array_equal(answer(X), before)
     refitted = clone(model).fit(X, np.abs(y) if "loss" in change else y)
     assert not np.array_equal(getattr(refitted, answer.__name__)(X), before)
+
+
+@pytest.mark.parametrize(
+    ("learner", "ask"),
+    [
+        (MLPRegressor(), lambda learner: learner.out_activation_),
+        (MLPClassifier(), lambda learner: learner.out_activation_),
+        (KMeans(2), lambda learner: learner.losses_of_rows([[1.0]])),
+    ],
+    ids=str,
+)
+def test_what_is_known_by_a_fit_is_not_before_it(learner, ask):
+    with pytest.raises(NotFittedError):
+        ask(learner)

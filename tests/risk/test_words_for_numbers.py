@@ -201,6 +201,7 @@ def test_labels_without_rows_are_refused_by_what_they_are(labels):
 def test_measures_keep_integers_of_pandas_apart():
     y = pd.Series([2**53, 2**53 + 1] * 20, dtype="Int64")
     assert MEASURES.accuracy(y, y[::-1]).value == 0.0
+    assert MEASURES.accuracy(y.to_frame(), y[::-1].to_frame()).value == 0.0
 
 
 def test_classes_of_a_network_are_labels_alone():

@@ -1,5 +1,7 @@
 """Data that cannot be used are refused with the column, the first row and the remedy."""
 
+from collections import deque
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -75,6 +77,7 @@ def test_the_column_with_dates_is_named(kind):
         ),
         ([[1, 1], [1, 10**400]], "column 1 holds a number too large for float64 in row 1"),
         ([[1.0, 2.0], [3.0]], "rows of X have different lengths"),
+        (deque([[1.0, 2.0], [3.0]]), "rows of X have different lengths"),
         (np.array([[1j]]), "Complex data not supported"),
         (
             np.array([[1.0, 1j]], dtype=object),
@@ -126,6 +129,7 @@ def test_sparse_data_are_refused_as_scikit_learn_does():
         (np.array([0, 1, 0, 1], dtype=object), r"objects of the type int; give y.astype\(int\)"),
         ([1j, 2j, 1j, 2j], "y should be a label for each row: Complex data"),
         ({0, 1}, "^y is a set, of which no rows can be taken"),
+        (np.asmatrix([0, 1, 0, 1]).T, "^y should be a label for each row: np.matrix is not"),
         (None, "requires y to be passed, but the target y is None"),
     ],
 )

@@ -1,6 +1,7 @@
 """Whatever comes in, what compiled code takes comes out."""
 
 import decimal
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -107,3 +108,4 @@ def test_masked_words_and_dates_are_no_numbers(cells, said):
 def test_trees_take_integers_beyond_64_bits_in_a_list_as_numbers():
     tree = DecisionTreeClassifier(random_state=0).fit([[2**70, 1], [2**71, 1], [1, 1]], [0, 1, 0])
     assert tree.predict([[2**70, 1], [2**72, 1]]).tolist() == [0, 1]
+    assert tree.predict([[Fraction(1, 3), decimal.Decimal(1)]]).tolist() == [0]

@@ -30,9 +30,12 @@ def test_masked_labels_keep_their_type_and_what_is_masked_is_missing(labels):
 @pytest.mark.parametrize("dtype", ["Int64", "int64[pyarrow]", "boolean"])
 def test_integers_of_pandas_that_might_be_missing_stay_apart_beyond_float64(dtype):
     y = [True, False, True] if dtype == "boolean" else [2**53, 2**53 + 1, 2**53]
-    found, _ = check_target("a tree", pd.Series(y, dtype=dtype), [[1], [2], [3]], classifier=True)
-    assert found.tolist() == y
-    assert found.dtype.kind == np.asarray(y).dtype.kind
+    series = pd.Series(y, dtype=dtype)
+    with pytest.warns(UserWarning, match="column-vector"):
+        column, _ = check_target("a tree", series.to_frame(), [[1], [2], [3]], classifier=True)
+    for found in (column, check_target("a tree", series, [[1], [2], [3]], classifier=True)[0]):
+        assert found.tolist() == y
+        assert found.dtype.kind == np.asarray(y).dtype.kind
     series = pd.Series([*y[:2], None], dtype=dtype)
     with pytest.raises(DataError, match="y has 1 missing"):
         check_target("a tree", series, [[1], [2], [3]], classifier=True)

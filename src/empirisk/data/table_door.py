@@ -64,7 +64,7 @@ def table_of(X: Any, learner: Any, *, reset: bool | None, remedy: str = NAME_CAT
             numbers = check_array(X, estimator=learner, input_name="X", **door)
         else:
             numbers = validate_data(learner, X, reset=reset, **door)
-        if numbers.dtype == object:  # integers of more than 64 bits
+        if numbers.dtype == object:  # integers of more than 64 bits, fractions, decimals
             numbers = numbers.astype(np.float64)
     except (ValueError, TypeError, OverflowError) as error:
         explain(X, "X", name, error, remedy=remedy)

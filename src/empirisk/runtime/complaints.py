@@ -9,6 +9,7 @@ from empirisk.runtime.arrays import Array, Bools, Floats
 from empirisk.runtime.column_names import column_names
 from empirisk.runtime.errors import DataError, DataTypeError
 
+_OF_TABLES = ("shape", "__arrow_c_stream__")
 _DATES = re.compile("date|time|duration|period", re.IGNORECASE)
 _NUMBERS = re.compile(r"u?int\d|float|double|half|bool", re.IGNORECASE)
 _REMEDIES = {
@@ -50,9 +51,13 @@ def refuse_query(table: Any, subject: str = "X") -> None:
 def refuse_no_rows(data: Any, subject: str) -> None:
     """Queries, sets, generators, dictionaries, names of files: nothing with rows in an order."""
     refuse_query(data, subject)
-    if isinstance(data, list | tuple) or hasattr(data, "shape"):
+    if isinstance(data, list | tuple) or any(hasattr(data, name) for name in _OF_TABLES):
         return
-    if not hasattr(data, "__arrow_c_stream__") and np.asarray(data).ndim == 0:
+    try:
+        single = np.asarray(data).ndim == 0
+    except ValueError:  # rows of different lengths, of which the readers of tables complain
+        return
+    if single:
         raise DataTypeError(
             f"{subject} is a {type(data).__name__}, of which no rows can be taken: give an array, "
             "a list or a frame; columns by name become a table by empirisk.data.Table.of"

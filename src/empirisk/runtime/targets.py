@@ -66,9 +66,11 @@ def _labels(y: Any, name: str) -> Array:
             "scikit-learn does"
         )
     y = unmasked(y) if isinstance(y, np.ma.MaskedArray) else as_array_like(y, "y")
-    labels = y
     try:
         labels = column_or_1d(plain_integers(y), warn=True)
+    except (ValueError, TypeError) as error:
+        raise no_labels(y, error) from error
+    try:
         refuse_missing_labels(labels, name)
         check_classification_targets(labels)
     except EmpiriskError:
@@ -111,7 +113,7 @@ def one_column(y: Any, what: str) -> Array:
     refuse_no_rows(y, what)
     try:
         return np.asarray(column_or_1d(plain_integers(y)))
-    except ValueError as error:
+    except (ValueError, TypeError) as error:
         raise DataError(f"{what} should have one entry for each row: {error}") from error
 
 
@@ -120,8 +122,10 @@ def plain_integers(y: Any) -> Any:
 
     scikit-learn makes float64 of them, where integers beyond 2^53 fall together.
     """
-    kind = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
-    if kind is None or kind.kind not in "iub" or y.isna().any():
+    single = hasattr(y, "iloc") and np.shape(y)[1:] == (1,)
+    dtype = y.dtypes.iloc[0] if single else getattr(y, "dtype", None)
+    kind = getattr(dtype, "numpy_dtype", None)
+    if kind is None or kind.kind not in "iub" or np.any(y.isna()):
         return y
     return y.to_numpy(dtype=kind)
 

@@ -147,6 +147,7 @@ def test_rows_of_zeros_and_opposite_rows_have_a_bray_curtis_distance():
     assert rows[0, 0] == 0
     assert distances.max() == 1
     some = KNeighborsRegressor(4, metric="braycurtis", metric_params={"w": [1.0, 3.0, 0.0]})
+    some.metric_params["n_jobs"] = 1  # of `pairwise_distances`, not of columns
     distances, rows = some.fit(X, np.arange(4.0)).kneighbors([[2.0, 1.0, 7.0]])
     assert_array_equal(rows, [[2, 1, 0, 3]])
     assert_allclose(distances, [[6 / 12, 10 / 12, 1, 1]], rtol=LAST_BITS)

@@ -89,7 +89,8 @@ class PairMetric:
         params, undefined = self.params, np.inf
         if isinstance(self.metric, str) and self.metric == "braycurtis":
             points, rows, undefined = _by_sign(points), _by_sign(rows), 0.0
-            params = {name: np.tile(each, 2) for name, each in params.items()}
+            if params.get("w") is not None:
+                params = {**params, "w": np.tile(params["w"], 2)}
         with one_blas_thread(), np.errstate(invalid="ignore"):
             found = pairwise_distances(points, rows, metric=self.metric, **params)
         found[np.isnan(found)] = undefined

@@ -181,6 +181,7 @@ class ClassifierNetwork(ClassifierMixin, Supervised):
     @property
     def out_activation_(self) -> str:
         """What makes probabilities of outputs."""
+        check_is_fitted(self)
         if self._head(fitted=True).kind not in (heads.LOG, heads.LABELS):
             return "identity"
         return "logistic" if self._tells_labels or len(self.classes_) == 2 else "softmax"
@@ -260,6 +261,7 @@ class RegressorNetwork(RegressorMixin, Supervised):
     @property
     def out_activation_(self) -> str:
         """What makes predictions of outputs."""
+        check_is_fitted(self)
         return "exp" if self._head(fitted=True).kind == heads.POISSON else "identity"
 
     def __sklearn_tags__(self) -> Tags:

@@ -7,7 +7,7 @@ from warnings import warn
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils.validation import _num_samples
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from empirisk.learners.team import Team
 from empirisk.learners.unsupervised import seeding
@@ -185,6 +185,7 @@ class KMeans(Clusters):
 
         The pooled covariance is another unit in each fit, in which losses cannot be compared.
         """
+        check_is_fitted(self)
         if self._pooled:
             return EncoderDecoderMixin.losses_of_rows(self, X, output)
         return super().losses_of_rows(X, output)

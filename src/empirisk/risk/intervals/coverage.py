@@ -13,8 +13,8 @@ from empirisk.runtime.arrays import Bools, Floats
 class Share(NamedTuple):
     """A share of training sets, with its Monte Carlo error; NaN of none.
 
-    The error of all or none is that which two more sets would give, one of each kind: that none of
-    100 missed does not show that none would.
+    The error of all or none is that of the share which two more sets would give, one of each kind:
+    that none of 100 missed does not show that none would.
     """
 
     value: float
