@@ -207,13 +207,13 @@ def parsed(name: str, array: Any, kind: Kind, *, start: int = 0, least: Any = No
 def refusal(name: str, kind: Kind, text: str, where: str) -> str:
     """What to say of a value that is not of the kind that was asked for."""
     wanted = {
-        "number": "a number"
-        + ", spans and times of day in seconds (in pandas: .dt.total_seconds())"
-        * bool(_CLOCK.search(text)),
+        "number": "a number",
         "date": "a date as in 2024-12-31 or 2024-12-31 23:59:59 (of the years 1678 to 2261, where "
         "one has nanoseconds)",
         "boolean": "true or false, yes or no, 1 or 0",
     }[kind]
+    if kind == "number" and _CLOCK.search(text):
+        wanted += ", spans and times of day in seconds (in pandas: .dt.total_seconds())"
     return (
         f"column {name!r} cannot be a {kind}: {where} has {text[:50]!r}, wanted {wanted}; correct "
         "it, leave its cell empty, or ask for another kind"
