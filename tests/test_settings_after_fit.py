@@ -76,7 +76,8 @@ def test_a_fitted_model_does_not_change_with_its_parameters(learner):
         return [getattr(model, name)(X) for name in named]
 
     before = outputs()
-    for name in set(model.get_params(deep=False)) - AT_PREDICTION.get(type(model).__name__, set()):
+    held = set(model.get_params(deep=False)) - AT_PREDICTION.get(type(model).__name__, set())
+    for name in sorted(held):
         value = getattr(model, name)
         for other in other_values(learner, name):
             model.set_params(**{name: other})
@@ -113,7 +114,7 @@ def test_what_scores_mean_is_what_they_were_fitted_to_mean(learner, change):
         (MLPClassifier(), lambda learner: learner.out_activation_),
         (KMeans(2), lambda learner: learner.losses_of_rows([[1.0]])),
     ],
-    ids=str,
+    ids=["regressor", "classifier", "clusters"],
 )
 def test_what_is_known_by_a_fit_is_not_before_it(learner, ask):
     with pytest.raises(NotFittedError):
