@@ -11,6 +11,7 @@ import sklearn.linear_model as peers
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import coo_array, csc_matrix, csr_array
 from sklearn.base import clone, is_classifier
+from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
@@ -28,6 +29,7 @@ from empirisk import (
     risk,
     save,
 )
+from empirisk.report.chosen_model import Coefficients
 from empirisk.runtime.errors import EmpiriskWarning, ParameterError
 from tolerances import LAST_BITS, SUMMED
 
@@ -324,6 +326,41 @@ def test_a_rule_whose_attributes_are_written_needs_no_fit():
         model.coef_, model.intercept_ = np.array([[1.0, -2.0, 0.5]]), np.array([0.25])
     assert_allclose(ours.predict_proba(X), peer.predict_proba(X), rtol=0, atol=LAST_BITS)
     assert_array_equal(ours.predict(X), peer.predict(X))
+
+
+@pytest.mark.parametrize("labels", [2, 3])
+@pytest.mark.parametrize("cls", [LogisticRegression, MarginClassifier])
+def test_sparse_coefficients_predict_as_the_array_that_they_stand_for(cls, labels):
+    X, _ = sample(Ridge)
+    y = np.digitize(X[:, 0] + X[:, 2], [0.0, 1.0][: labels - 1])
+    X = X + 100.0  # the fit keeps its functions about a centre, too
+    model, peer = cls().fit(X, y), peers.LogisticRegression().fit(X - 100.0, y)
+    coef, before = model.coef_.copy(), model.decision_function(X)
+    described = Coefficients.of(model).values
+    assert model.sparsify() is model
+    assert type(model.coef_) is type(peer.sparsify().coef_)
+    assert_array_equal(model.decision_function(X), before)
+    assert_array_equal(pickle.loads(pickle.dumps(model)).decision_function(X), before)
+    assert_array_equal(Coefficients.of(model).values, described)
+    assert model.densify() is model
+    assert_array_equal(model.coef_, coef)
+    assert type(model.densify().coef_) is np.ndarray
+    with pytest.raises(NotFittedError):
+        cls().sparsify()
+    with pytest.raises(NotFittedError):
+        cls().densify()
+
+
+def test_sparse_coefficients_are_where_the_next_fit_begins():
+    X, y = sample(LogisticRegression)
+    for go_on in (
+        lambda model: model.set_params(warm_start=True, C=2.0).fit(X, y).coef_,
+        lambda model: model.coefficient_intervals(X, y, method="profile").upper,
+    ):
+        dense, sparse = (LogisticRegression().fit(X, y) for _ in range(2))
+        assert_array_equal(go_on(sparse.sparsify()), go_on(dense))
+    dense, sparse = (MarginClassifier().partial_fit(X, y, classes=[0, 1]) for _ in range(2))
+    assert_array_equal(sparse.sparsify().partial_fit(X, y).coef_, dense.partial_fit(X, y).coef_)
 
 
 @pytest.mark.parametrize("form", [csr_array, csc_matrix, coo_array, "frame"])

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.pipeline import Pipeline
 
 from empirisk.data.encode import Encoder
@@ -39,7 +40,8 @@ class Coefficients:
         learner = learner_of(model)
         if not hasattr(learner, "coef_"):
             return None
-        values = np.atleast_2d(np.asarray(learner.coef_, dtype=float)).T
+        coef = learner.coef_.toarray() if issparse(learner.coef_) else learner.coef_
+        values = np.atleast_2d(np.asarray(coef, dtype=float)).T
         names = columns_behind(model, len(values))
         order = np.argsort(-np.abs(values).max(axis=1), kind="stable")
         return cls(

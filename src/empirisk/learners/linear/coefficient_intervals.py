@@ -161,7 +161,7 @@ class Profile:
         C = effective_C(learner, learner.C)
         penalty = problem.penalty(C)
         fitted = problem.theta(
-            learner.coef_, learner.intercept_ + learner.coef_ @ problem.raw_centre
+            learner._dense_coef, learner.intercept_ + learner._dense_coef @ problem.raw_centre
         )
         _, gradient = penalty.smooth(problem.loss, fitted)
         inverse = penalty.inverse(problem.loss, fitted)

@@ -1,13 +1,16 @@
 """What logistic regression and margin classifiers share: scores, and the class of the largest."""
 
-from typing import Any
+from typing import Any, Self
 
+from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
 
 from empirisk.learners.generative.discriminants import as_written, largest
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.parallel import one_blas_thread
+from empirisk.runtime.sparse_form import sparse_form
 from empirisk.runtime.validation import check_predict
 
 
@@ -31,15 +34,37 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         codes = largest(self._values(X))[:, 0]
         return self.classes_[codes]
 
+    def sparsify(self) -> Self:
+        """Keep `coef_` as a sparse matrix, as in scikit-learn; predictions stay the same.
+
+        `densify` undoes it, and so does a fit; `save` takes the array alone.
+        """
+        check_is_fitted(self)
+        coef: Any = sparse_form(csr_array(self.coef_))
+        self.coef_ = coef
+        return self
+
+    def densify(self) -> Self:
+        """Keep `coef_` as an array again."""
+        check_is_fitted(self)
+        self.coef_ = self._dense_coef
+        return self
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 
+    @property
+    def _dense_coef(self) -> Floats:
+        """`coef_` as an array, also after `sparsify`."""
+        coef: Any = self.coef_
+        return coef.toarray() if issparse(coef) else coef
+
     def _values(self, X: Any) -> Floats:
         """(rows, classes or 1, 1)."""
         X = check_predict(self, X)
         about = getattr(self, "_offset", None), getattr(self, "_centre", None)
-        rule = as_written(self.coef_, self.intercept_, *about)
+        rule = as_written(self._dense_coef, self.intercept_, *about)
         with one_blas_thread():
             return rule.values(X)

@@ -272,5 +272,5 @@ class LogisticRegression(ClassWeightMixin, PathMixin, LinearClassifier):
         same = hasattr(self, "coef_") and np.array_equal(self.classes_, classes)
         if not same or self.coef_.shape[1] != self.n_features_in_:
             return None
-        coef, intercept = self.coef_, self.intercept_
+        coef, intercept = self._dense_coef, self.intercept_
         return lambda problem: problem.theta(coef, intercept + coef @ problem.raw_centre)

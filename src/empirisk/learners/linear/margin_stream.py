@@ -121,7 +121,7 @@ def _descend(learner: Any, X: Floats, code: Ints, weight: Floats) -> Any:
         slope[:, :-1] += strength * (np.sign(b[:, :-1]) if learner.penalty == "l1" else b[:, :-1])
         return slope.ravel()
 
-    start = np.column_stack([learner.coef_ * learner._unit, intercept_of(learner)])
+    start = np.column_stack([learner._dense_coef * learner._unit, intercept_of(learner)])
     way = stochastic_gradient(
         gradient, start.ravel(), len(X), step=step, first_step=learner._steps,
         batch_size=BATCH, max_epochs=1, shuffle=False, random_state=0,
