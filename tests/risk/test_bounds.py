@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import ShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
@@ -170,6 +171,18 @@ def test_cross_validated_losses_have_the_bound_of_one_fold():
             other(found)
     with pytest.raises(ParameterError, match="'time'"):
         bounds.hoeffding(estimate(np.zeros(10), kind="time"))
+
+
+def test_one_shuffled_split_is_not_called_several():
+    X, y = data()
+    split = ShuffleSplit(n_splits=1, test_size=40, random_state=0)
+    found = cross_validate(LinearDiscriminantAnalysis(), X, y, cv=split)
+    bound = bounds.hoeffding(found)
+    assert_allclose(bound.interval[1], found.value + np.sqrt(np.log(20) / (2 * 40)), rtol=SUMMED)
+    assert bound.reason == (
+        "of the risk of the model of one split, for any distribution of independent rows: the mean "
+        "is one of 40 rows"
+    )
     with pytest.raises(ParameterError, match="'training'"):
         bounds.hoeffding(estimate(np.zeros(10), kind="training"))
 

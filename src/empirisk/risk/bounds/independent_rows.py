@@ -82,9 +82,14 @@ def hoeffding(
     else:
         n, splits = smallest_split(table)
         units = "groups" if table.is_grouped else "rows"
+        if splits == 1:
+            what, means = "risk of the model of one split", "the mean is one"
+        else:
+            what = f"mean risk of the models of {splits} splits"
+            means = "their dependent means are bounded like one"
         reason = (
-            f"of the mean risk of the models of {splits} splits, for any distribution of "
-            f"independent {units}: their dependent means are bounded like one of {n:.0f} {units}"
+            f"of the {what}, for any distribution of independent {units}: {means} of "
+            f"{n:.0f} {units}"
         )
     half = sqrt(log(1 / losses.delta) / (2 * n))
     mean = losses.mean
