@@ -1,8 +1,11 @@
 """Risk paths drawn along one parameter, and along the rank of several."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from empirisk import Axis
+from empirisk.charts.risk_curve import draw_risk_curve
 from empirisk.risk.curves import RiskPath
 
 
@@ -32,6 +35,18 @@ def test_a_penalty_of_zero_is_drawn_beside_others_on_their_log_scale():
         ax = RiskPath(values, ranks, ones, ones, ones, 1, penalty, "path", "").plot()
         assert ax.get_xscale() == scale
         assert min(ax.get_xlim()) >= 0
+
+
+def test_the_label_of_a_penalty_of_zero_stands_apart_from_that_of_the_least_decade():
+    for least in (9e-9, 7e-6, 1e-3, 0.05):
+        values = np.array([0.0, least, 0.3])
+        ax = draw_risk_curve(values, values, None, None, label="", scale="log", richer_right=False)
+        ax.figure.draw_without_rendering()
+        rich, poor = ax.get_xlim()[::-1]
+        ticks = [each for each in ax.xaxis.get_major_ticks() if rich <= each.get_loc() <= poor]
+        left = sorted(each.label1.get_window_extent().extents[[0, 2]].tolist() for each in ticks)
+        assert len(left) > 1
+        assert all(one[1] < other[0] for one, other in pairwise(left))
 
 
 def test_a_curve_that_explodes_among_the_rich_is_cut_and_one_that_falls_is_not():

@@ -67,7 +67,8 @@ def test_the_verdict_of_a_squared_risk_is_its_root_in_the_units_of_y(clear):
     [
         ("zero_one", "wrong on 25 % of new rows"),
         ("absolute", "off by 0.25 on average"),
-        ("log", "log risk of 0.25: typically 77.9 %"),  # exp(-0.25)
+        # exp(-0.25); the interval is of the risk, not of the 77.9 %
+        ("log", "log risk of 0.25 (95 % interval 0.2 to 0.3): typically 77.9 % for the class"),
         ("brier", "has a Brier score of 0.25"),
         ("quantile(0.9)", "costs 0.25 per row on average"),
     ],

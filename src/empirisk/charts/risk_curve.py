@@ -39,7 +39,11 @@ def draw_risk_curve(
     if scale == "log" and len(positive) == len(values):
         ax.set_xscale("log")
     elif scale == "log" and len(positive) and values.min() == 0:  # no penalty is a value too
-        ax.set_xscale("symlog", linthresh=positive.min())
+        least = positive.min()
+        decade = 10.0 ** np.floor(np.log10(least)) or least  # 10 ** -324 is 0
+        # The axis goes on straight to 0 from a whole power: one nearer to 0 has its label on that
+        # of 0. And from a little more, since the log of a power may be rounded down.
+        ax.set_xscale("symlog", linthresh=decade * (1 + 1e-9))
         ax.set_xlim(0.0, 1.5 * positive.max())
     top = _top(risk, risk[values.argmin() if richer_right else values.argmax()])
     if top is not None:

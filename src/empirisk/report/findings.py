@@ -141,28 +141,29 @@ def findings(
 
 def _cost(risk: RiskEstimate) -> str:
     """What the model costs, with the interval where there is one."""
-    text = f"It {_cost_of(risk.loss, risk.value)}"
     root = "root mean square; " if risk.loss == "squared" else ""
     if risk.interval is None:
-        return f"{text} ({root}no interval: {risk.reason})"
+        return f"It {_cost_of(risk.loss, risk.value, f' ({root}no interval: {risk.reason})')}"
     low, high = (_amount(risk.loss, end) for end in risk.interval)
-    return f"{text} ({root}{100 * risk.level:g} % interval {low} to {high})"
+    interval = f" ({root}{100 * risk.level:g} % interval {low} to {high})"
+    return f"It {_cost_of(risk.loss, risk.value, interval)}"
 
 
-def _cost_of(loss: str, value: float) -> str:
+def _cost_of(loss: str, value: float, interval: str = "") -> str:
+    """The cost in words, the interval behind what is in its units."""
     amount = _amount(loss, value)
     if loss == "zero_one":
-        return f"is wrong on {amount} of new rows"
+        return f"is wrong on {amount} of new rows{interval}"
     if loss == "squared":
-        return f"is typically off by {amount}"
+        return f"is typically off by {amount}{interval}"
     if loss == "absolute":
-        return f"is off by {amount} on average"
+        return f"is off by {amount} on average{interval}"
     if loss == "log":
-        typical = 100 * math.exp(-value)
-        return f"has a log risk of {amount}: typically {typical:.3g} % for the class that is true"
+        typical = f"typically {100 * math.exp(-value):.3g} % for the class that is true"
+        return f"has a log risk of {amount}{interval}: {typical}"
     if loss == "brier":
-        return f"has a Brier score of {amount}"
-    return f"costs {amount} per row on average ({loss} loss)"
+        return f"has a Brier score of {amount}{interval}"
+    return f"costs {amount} per row on average ({loss} loss){interval}"
 
 
 def _amount(loss: str, value: float) -> str:
