@@ -81,6 +81,32 @@ def test_profile_intervals_end_there_whatever_the_weights_sum_to(C, total):
             assert_allclose(rise, 3.8414588206941254, rtol=1e-6)  # chi-squared; the twin has 1e-8
 
 
+@pytest.mark.parametrize("C", [1.0, np.inf])
+def test_a_single_coefficient_has_the_profile_interval_of_its_likelihood(C):
+    x, y = np.array([[-2.0], [-1.0], [0.5], [1.0], [3.0]]), np.array([0, 1, 0, 1, 1])
+    model = LogisticRegression(C=C, fit_intercept=False).fit(x, y)
+    found = model.coefficient_intervals(x, y, level=0.9, method="profile")
+
+    def value(b):
+        return np.logaddexp(0, -(2 * y - 1) * (x[:, 0] * b)).sum() + b**2 / (2 * C)
+
+    for end in (found.lower[0], found.upper[0]):
+        rise = 2 * (value(end) - value(model.coef_[0, 0]))
+        assert_allclose(rise, 2.7055434540954, rtol=1e-7)  # ends are found to 1e-9 of z
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_narrow_profile_intervals_are_those_of_wald(seed):
+    X, y = sample(n=60, p=2, seed=seed)
+    model = LogisticRegression().fit(10 * X + 20, y)
+    wald, profile = (
+        model.coefficient_intervals(10 * X + 20, y, level=1e-4, method=method)
+        for method in ("wald", "profile")
+    )
+    ends = [(found.upper - found.estimate) / found.standard_error for found in (wald, profile)]
+    assert_allclose(*ends, rtol=1e-3)  # the likelihood is a parabola there, but for its rounding
+
+
 def test_wald_intervals_of_many_classes_agree_with_the_inverse_hessian():
     X, y = sample(n=300, p=2, n_classes=3)
     model = LogisticRegression(C=np.inf).fit(X, y)

@@ -335,3 +335,10 @@ def test_the_interval_covers_under_uneven_weights(measure, n, prevalence):
 def test_scores_that_are_no_numbers_are_refused(score):
     with pytest.raises(DataError, match=r"no numbers|array of|NaN"):
         measures.auc([0, 1], np.array(score, dtype=object))
+
+
+@pytest.mark.parametrize("kind", [int, float, object])
+def test_masked_labels_are_missing(kind):
+    y = np.ma.array([0, 1, 0, 1, 1, 0], mask=[0, 0, 0, 0, 0, 1], dtype=kind)
+    with pytest.raises(DataError, match="NaN"):
+        measures.auc(y, np.arange(6.0))

@@ -111,6 +111,7 @@ def one_column(y: Any, what: str) -> Array:
     array(['a', 'b'], dtype='<U1')
     """
     refuse_no_rows(y, what)
+    y = unmasked(y) if isinstance(y, np.ma.MaskedArray) else y
     try:
         return np.asarray(column_or_1d(plain_integers(y)))
     except (ValueError, TypeError) as error:

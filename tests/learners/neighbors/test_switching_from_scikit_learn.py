@@ -154,6 +154,18 @@ def test_rows_of_zeros_and_opposite_rows_have_a_bray_curtis_distance():
 
 
 @pytest.mark.filterwarnings("error")
+def test_bray_curtis_distances_are_those_of_the_cells_in_any_unit():
+    X = np.array([[1.0, 2.0], [-3.0, 4.0], [5.0, -6.0], [0.0, 1.5]])
+    distances, rows = KNeighborsRegressor(3, metric="braycurtis").fit(X, X).kneighbors()
+    for unit in (1e-200, 2.9e307):  # sums of cells are beyond float64
+        unlike = KNeighborsRegressor(4, metric="braycurtis").fit(X, X).kneighbors(X * unit)[0]
+        assert_allclose(unlike, 1, rtol=LAST_BITS)
+        found = KNeighborsRegressor(3, metric="braycurtis").fit(X * unit, X).kneighbors()
+        assert_allclose(found[0], distances, rtol=SUMMED)
+        assert_array_equal(found[1], rows)
+
+
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("metric", TRUTH)
 def test_distances_of_truth_values_are_scikit_learns_and_of_ties_the_earlier_is_nearer(metric):
     rng = np.random.default_rng(0)

@@ -33,7 +33,7 @@ EXACT = 1e-9  # of the root of twice the difference of objectives
 ROUNDS = 60
 LEFT = 1e-6
 """Of the rise of the objective, what the other coefficients may still gain where one is held."""
-ROUNDED = 1e-10  # of the objective: a rise that is mostly rounding
+ROUNDED = 1e-4  # of the objective: at a smaller rise, near the fit, what is left is rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,18 +222,20 @@ class Profile:
     def _constrained(self, a: Floats, t: float, start: Floats) -> tuple[Floats, float, float]:
         """The best point with a'theta = t, the objective above the best, its slope in t."""
         plane = Plane(a, t)
-        found = quasi_newton(
-            partial(plane.smooth, self),
-            np.delete(start, plane.k),
-            partial(plane.inverse, self),
-            cost=1.0,
-            tol=1e-10,
-            max_iter=100,
-        )
-        point = plane.point(found.point)
+        others = np.delete(start, plane.k)
+        if len(others):  # a single coefficient is alone
+            others = quasi_newton(
+                partial(plane.smooth, self),
+                others,
+                partial(plane.inverse, self),
+                cost=1.0,
+                tol=1e-10,
+                max_iter=100,
+            ).point
+        point = plane.point(others)
         value, gradient = self.penalty.smooth(self.problem.loss, point)
         rise = value - self.value
-        left = np.abs(plane.along(gradient)) @ np.abs(found.point)  # at most to be gained, about
+        left = np.abs(plane.along(gradient)) @ np.abs(others)  # at most to be gained, about
         if not left <= LEFT * max(rise, ROUNDED * value):
             raise DataError(
                 "a profile interval reaches to where all probabilities are 0 or 1 and the Hessian "
