@@ -189,3 +189,12 @@ def test_a_row_of_words_and_numbers_is_no_table():
     row = pd.DataFrame({"age": [3.0], "town": ["Oslo"]}).iloc[0]
     with pytest.raises(DataError, match=r"Expected 2D array.*frame.iloc\[\[0\]\]"):
         numbers(row, "Ridge")
+
+
+@pytest.mark.parametrize("cell", ["x" * 10**5, ["x"] * 10**5])
+def test_a_long_value_is_quoted_in_part(cell):
+    column = np.ones(4, dtype=object)
+    column[0] = cell
+    with pytest.raises(ValueError, match=r"^y holds") as found:
+        check_fit(Learner(), ROWS, column)
+    assert len(str(found.value)) < 1000

@@ -198,8 +198,8 @@ def _columns(found: Array, opposite: Array, model: Any, problem: Problem) -> Arr
     if found.ndim != 2 or found.shape[1] != len(known):
         raise DataError(
             f"{name_of(model)} gives an array of shape {found.shape} for {len(known)} classes "
-            f"({known.tolist()[0]!r} to {known.tolist()[-1]!r}): a column is wanted for each, in "
-            "sorted order"
+            f"({known.tolist()[0]!r:.60} to {known.tolist()[-1]!r:.60}): a column is wanted for "
+            "each, in sorted order"
         )
     present = _codes(known, problem.classes, model)
     return align(found, present, problem.n_classes, "probability")
@@ -230,7 +230,7 @@ def _codes(labels: Any, classes: Array, model: Any) -> Ints:
     strange = classes[codes] != labels
     if strange.any():
         stranger = labels[strange].tolist()[0]
-        raise DataError(f"{name_of(model)} knows a class {stranger!r} that y does not have")
+        raise DataError(f"{name_of(model)} knows a class {stranger!r:.60} that y does not have")
     return codes
 
 

@@ -237,7 +237,7 @@ def refuse_part_of_one_class(present: Ints, problem: Problem) -> None:
         label = problem.classes.tolist()[present[0]]
         others = np.count_nonzero(problem.target != present[0])
         raise PlanError(
-            f"a training part has rows of one class only ({label!r}); of all {problem.n} rows, "
+            f"a training part has rows of one class only ({label!r:.60}); of all {problem.n} rows, "
             f"{others} of other classes: use fewer or stratified folds, or more rows of those "
             "classes"
         )

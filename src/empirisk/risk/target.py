@@ -61,8 +61,8 @@ def _refuse_other_labels(labels: Array, known: Array) -> None:
         return
     ours, theirs = labels.tolist()[0], known.tolist()[0]
     raise DataError(
-        f"y has labels such as {ours!r}, and the predictor classes such as {theirs!r}: one is "
-        "text and one a number, which are never equal; give y with the labels it was fitted to"
+        f"y has labels such as {ours!r:.60}, and the predictor classes such as {theirs!r:.60}: one "
+        "is text and one a number, which are never equal; give y with the labels it was fitted to"
     )
 
 
@@ -92,8 +92,8 @@ def _refuse_text(values: Array, rows: Ints | None) -> None:
         i = next(i for i, cell in np.ndenumerate(values) if not _is_number(cell))
         row = i[0] if rows is None else rows[i[0]]
         raise DataError(
-            f"y holds {values.item(i)!r} in row {row} where numbers are wanted: take a classifier, "
-            "or turn y into numbers"
+            f"y holds {values.item(i)!r:.60} in row {row} where numbers are wanted: take a "
+            "classifier, or turn y into numbers"
         ) from error
 
 

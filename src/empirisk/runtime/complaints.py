@@ -207,7 +207,7 @@ def _refuse_value(
         _refuse_missing(column, missing, "", subject, name)
     if isinstance(value, str | bytes):
         raise DataError(
-            f"{column} holds text ({value!r} in row {row}); {name} needs numbers: {remedy}"
+            f"{column} holds text ({value!r:.60} in row {row}); {name} needs numbers: {remedy}"
         ) from error
     if isinstance(value, complex):
         raise DataError(
@@ -216,8 +216,8 @@ def _refuse_value(
     if isinstance(error, OverflowError):
         raise DataError(f"{column} holds a number too large for float64 in row {row}") from error
     raise DataTypeError(
-        f"{column} holds a {type(value).__name__} ({value!r} in row {row}); {name} needs numbers: "
-        f"{remedy} ({error})"
+        f"{column} holds a {type(value).__name__} ({value!r:.60} in row {row}); {name} needs "
+        f"numbers: {remedy} ({error})"
     ) from error
 
 

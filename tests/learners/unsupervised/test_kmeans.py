@@ -300,6 +300,15 @@ def test_the_path_is_the_generic_loop(learner):
 
 
 @pytest.mark.filterwarnings("ignore:.* clusters have rows")
+@pytest.mark.parametrize("seed", [0, 1, 3])
+def test_rounding_of_a_mean_of_thousands_does_not_fill_empty_clusters(seed):
+    X = np.random.default_rng(seed).choice([0.0, 1.0, 3.0], 3000)[:, np.newaxis]
+    model = KMeans(n_clusters=5, n_init=1, max_iter=50, random_state=0).fit(X)
+    assert model.converged_
+    assert model.n_iter_ < 5
+
+
+@pytest.mark.filterwarnings("ignore:.* clusters have rows")
 def test_the_default_grid_is_one_that_folds_have_rows_for():
     for X in (IRIS[:6], np.repeat(IRIS[[0, 60, 120]], 4, axis=0)):
         assert Tuned(KMeans(random_state=0)).fit(X).best_value_ >= 2

@@ -126,7 +126,8 @@ def reseed(X, unit, shift, labels, count, means):
     for k in range(count.size):
         if count[k] == 0:
             furthest = distance.argmax()
-            if distance[furthest] <= SAME * means.shape[1]:
+            # a mean of n rows has rounding errors that grow with n
+            if distance[furthest] <= SAME * means.shape[1] * X.shape[0]:
                 return seeded
             for j in range(means.shape[1]):
                 means[k, j] = X[furthest, j] * unit - shift[j]

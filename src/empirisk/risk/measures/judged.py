@@ -158,7 +158,7 @@ class JudgedRows:
     def code(self, label: Any) -> int:
         found = [k for k, known in enumerate(self.classes.tolist()) if known == label]
         if not found:
-            raise ParameterError(f"{label!r} is not one of the classes {listed(self.classes)}")
+            raise ParameterError(f"{label!r:.60} is not one of the classes {listed(self.classes)}")
         return found[0]
 
     def name(self, k: int) -> str:
@@ -182,7 +182,7 @@ def checked_score(score: Any) -> Array:
 
 def listed(classes: Array, most: int = 5) -> str:
     """Labels for a message, not too many of them."""
-    labels = [repr(label) for label in classes.tolist()]
+    labels = [f"{label!r:.60}" for label in classes.tolist()]
     return ", ".join(labels[:most]) + (f", ... ({len(labels)})" if len(labels) > most else "")
 
 

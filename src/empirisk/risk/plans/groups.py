@@ -24,8 +24,8 @@ def group_labels(groups: Any, weight: Floats | None = None) -> Array:
     if missing.any():
         rows = np.flatnonzero(missing)
         raise DataError(
-            f"row {rows[0]} has no group (groups holds {cells[rows[0]]!r} there), and {len(rows)} "
-            "row(s) in all: leave these rows out, or give each a group of its own"
+            f"row {rows[0]} has no group (groups holds {cells[rows[0]]!r:.60} there), and "
+            f"{len(rows)} row(s) in all: leave these rows out, or give each a group of its own"
         )
     return labels
 
