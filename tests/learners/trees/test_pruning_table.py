@@ -194,9 +194,11 @@ def test_columns_are_printed_as_r_prints_them():
 
 def test_what_is_no_tuned_tree_is_refused():
     X, y = np.arange(20.0)[:, None], np.arange(20.0)
-    with pytest.raises(ParameterError, match="made of a decision tree along ccp_alpha"):
+    with pytest.raises(ParameterError, match="made of a decision tree tuned along ccp_alpha"):
         pruning_table(Tuned(Ridge(), cv=3).fit(X, y))
-    with pytest.raises(ParameterError, match="made of a decision tree along ccp_alpha"):
+    with pytest.raises(ParameterError, match="made of a decision tree tuned along ccp_alpha"):
         pruning_table(DecisionTreeRegressor().fit(X, y))
+    with pytest.raises(ParameterError, match=r"give Tuned\(DecisionTreeClassifier\(\)\)"):
+        pruning_table(DecisionTreeClassifier().fit(X, y > 9))
     with pytest.raises(ParameterError, match="the root makes none"):
         pruning_table(Tuned(DecisionTreeRegressor(), cv=3).fit(X, np.ones(20)))

@@ -216,9 +216,11 @@ def _of_tuned(result: Any) -> tuple[Any, RiskPath]:
 
 
 def _no_tree(result: Any) -> ParameterError:
+    came = type(result).__name__
+    tree = came if came.startswith("DecisionTree") else "DecisionTreeRegressor"
     return ParameterError(
-        f"a pruning table is made of a decision tree along ccp_alpha, and this is "
-        f"{result!r:.80}: give Tuned(DecisionTreeRegressor()).fit(X, y)"
+        f"a pruning table is made of a decision tree tuned along ccp_alpha, and this is "
+        f"{result!r:.80}: give Tuned({tree}()).fit(X, y)"
     )
 
 
