@@ -10,6 +10,7 @@ from empirisk import LinearRegression
 from empirisk.risk.learning_curves.extrapolation import extrapolate
 from empirisk.risk.learning_curves.learning_curve import learning_curve
 from empirisk.risk.learning_curves.nested_subsets import default_sizes
+from empirisk.risk.learning_curves.power_law import fit_and_draw
 from empirisk.runtime.errors import DataError, ParameterError
 
 
@@ -41,6 +42,30 @@ def test_a_power_law_is_found_again(a, b, c):
     assert low <= value <= high
     assert found.at(m).method == "power law"
     assert found.asymptote.value == found.a
+
+
+def test_the_law_goes_between_risks_that_share_their_errors():
+    """By generalised least squares it lies below them all, if the larger have larger errors."""
+    sizes, risk = np.array([10.0, 20.0, 40.0, 80.0]), np.array([1.30, 1.02, 1.12, 0.95])
+    correlation = np.full((4, 4), 0.95) + 0.05 * np.eye(4)
+    noise = np.random.default_rng(0).standard_normal((500, 5))
+    fitted, _, _ = fit_and_draw(sizes, risk, 0.3 * risk, correlation, 0.0, noise)
+    left = risk - fitted.at(sizes)[0]
+    assert left.min() < 0 < left.max()
+
+
+@pytest.mark.slow
+def test_bands_hold_the_risk_with_all_rows():
+    n, n_sets, held = 40, 300, 0
+    expected = (1 + 1 / n) * (1 + 2 / (n - 2 - 2))  # of two Gaussian columns and an intercept
+    for seed in range(n_sets):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(n, 2))
+        y = X[:, 0] + rng.normal(size=n)
+        curve = learning_curve(LinearRegression(), X, y, random_state=seed)
+        low, high = curve.extrapolate(n_draws=400).at(n).interval
+        held += low <= expected <= high
+    assert held / n_sets > 0.91  # 3 standard errors below 95 %; of the generalised fit 83 %
 
 
 def test_the_verdict_without_the_bayes_risk():

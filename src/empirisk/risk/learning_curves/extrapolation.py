@@ -61,7 +61,7 @@ class Extrapolation:
     >>> curve = risk.learning_curve(LinearRegression(), X, y, sizes=[20, 40, 80, 160, 270])
     >>> law = curve.extrapolate(bayes_risk=0.25)
     >>> law.verdict, round(law.a, 2)
-    ('a better model', 0.56)
+    ('a better model', 0.55)
     """
 
     a: float
