@@ -254,7 +254,7 @@ def _names(first: Record, path: str, given: Given, skipped: str) -> tuple[str, .
         if name in places:
             raise DataError(
                 f"{path}, line {_count_lines(skipped)}: the name {name!r} stands for columns "
-                f"{places[name] + 1} and {j + 1}; rename one of them, or give names=[...]"
+                f"{places[name] + 1} and {j + 1}; rename one of them"
             )
         if _NO_CHARACTER.search(name):
             raise DataError(
