@@ -59,7 +59,8 @@ def with_rows(X: Any) -> Any:
     """The same table, of a kind whose rows can be taken.
 
     What only Arrow can read, such as a record batch or a relation of DuckDB, becomes a table of
-    Arrow; frames of pandas and polars, and arrays, stay as they are.
+    Arrow, and what only NumPy can read an array; frames of pandas and polars, and arrays, stay as
+    they are.
 
     Examples
     --------
@@ -71,7 +72,7 @@ def with_rows(X: Any) -> Any:
     known = isinstance(X, Table) or hasattr(X, "__array__")
     if isinstance(X, pa.RecordBatch) or (hasattr(X, "__arrow_c_stream__") and not known):
         return pa.table(X)
-    return X
+    return np.asarray(X) if hasattr(X, "__array__") and not hasattr(X, "__getitem__") else X
 
 
 def column_names(X: Any) -> list[str]:

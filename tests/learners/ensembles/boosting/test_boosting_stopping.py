@@ -33,6 +33,19 @@ def test_rounds_end_when_held_out_rows_are_no_longer_predicted_better():
     assert model.do_early_stopping_
 
 
+def test_rows_that_only_numpy_can_read_are_set_aside_as_those_of_an_array():
+    class Readable:
+        """An array behind `__array__`, whose rows cannot be taken one by one."""
+
+        shape = X.shape
+
+        def __array__(self, dtype=None, copy=None):
+            return np.asarray(X, dtype=dtype)
+
+    ours, arrays = (HistGradientBoostingRegressor(**HOW).fit(rows, Y) for rows in (Readable(), X))
+    assert_array_equal(ours.validation_score_, arrays.validation_score_)
+
+
 def test_a_tolerance_ends_earlier_and_patience_later():
     rounds = [
         HistGradientBoostingRegressor(n_iter_no_change=k, tol=tol, **HOW).fit(X, Y).n_iter_
