@@ -104,6 +104,39 @@ def test_an_objective_with_a_large_minimum_is_followed_to_its_rounding_error():
         assert_allclose(way.minimiser, TARGET, rtol=0, atol=1e-06)
 
 
+def test_a_flat_objective_is_gone_down_whatever_its_units():
+    """At b = 1 a step of length 1 lowers it by 4e-18 of itself, which cannot be seen."""
+    flat = 1e-18
+    way = gradient_descent(
+        lambda b: flat * (b[0] - 1e10) ** 2, lambda b: 2 * flat * (b - 1e10), [1.0], tol=1e-15
+    )
+    assert way.converged
+    assert "derivative" in way.reason
+    assert_allclose(way.minimiser, 1e10, rtol=0, atol=500)  # tol over the curvature, 2e-18
+
+
+@pytest.mark.parametrize("size", [1e3, 1e6, 1e8])
+@pytest.mark.parametrize("noise", [0.0, 1.0])
+def test_least_squares_of_large_numbers_are_followed_to_their_rounding_error(size, noise):
+    """The squares are of differences of large numbers: they are less exact than their sum."""
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(20, 3)) * size
+        y = X @ rng.normal(size=3) + noise * rng.normal(size=20)
+
+        def risk(b, X=X, y=y):
+            return float(((X @ b - y) ** 2).mean())
+
+        def slope(b, X=X, y=y):
+            return X.T @ (X @ b - y) / 10
+
+        ways = [
+            gradient_descent(risk, slope, np.zeros(3), tol=0.0, max_iter=50_000),
+            newton(risk, slope, lambda b, X=X: X.T @ X / 10, np.zeros(3), tol=0.0),
+        ]
+        assert all(way.converged for way in ways), [way.reason for way in ways]
+
+
 def test_newton_solves_a_quadratic_in_one_step():
     way = newton(bowl, bowl_gradient, lambda b: H, [50.0, -70.0])
     assert way.n_iter == 1

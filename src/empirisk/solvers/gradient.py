@@ -16,8 +16,14 @@ from empirisk.solvers.steps import (
     Objective,
     Step,
     as_step,
+    is_hidden,
     value_at,
 )
+
+SHOWN = DOUBTFUL / 2
+"""By so much of the objective the first step should lower it."""
+
+LONGEST = float(np.finfo(float).max)
 
 NO_LOWER = "no step lowers the objective by more than its rounding error"
 NOT_DOWNHILL = "no step against the gradient lowers the objective: is it the gradient?"
@@ -78,8 +84,10 @@ def gradient_descent(
             flat = False
         else:
             fall = float(slope @ slope)
+            if way.t == 0 and fall > 0:
+                last = max(last, min(SHOWN * abs(way.value) / fall, LONGEST))
             taken = lengths.search(objective, way.point, way.value, -slope, -fall, last)
-            flat = bool(last * fall <= DOUBTFUL * abs(way.value))
+            flat = taken is None and is_hidden(last * fall, objective, way.point, way.value)
             reason = NO_LOWER if flat else NOT_DOWNHILL
         if taken is None:
             return way.stop(reason, converged=flat, gradient_norm=steepest)

@@ -12,7 +12,14 @@ from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.solvers.descent import Descent, Way, check_callables, check_limits, gradient_at
-from empirisk.solvers.steps import DOUBTFUL, ROUNDING, Backtracking, Objective, value_at
+from empirisk.solvers.steps import (
+    DOUBTFUL,
+    ROUNDING,
+    Backtracking,
+    Objective,
+    is_hidden,
+    value_at,
+)
 
 LEAST_CURVATURE = 1e-10
 """Of the largest; directions with less, or with a negative one, are given this much."""
@@ -78,7 +85,7 @@ def newton(
         if -fall <= ROUNDING * abs(way.value):
             return _arrive(objective, way, direction, steepest)
         taken = RULE.search(objective, way.point, way.value, direction, fall, 1.0)
-        if taken is None and -fall <= DOUBTFUL * abs(way.value):
+        if taken is None and is_hidden(-fall, objective, way.point, way.value):
             return _arrive(objective, way, direction, steepest)
         if taken is None:
             reason = "no step lowers the objective: are gradient and Hessian the right ones?"

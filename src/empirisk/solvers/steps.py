@@ -14,11 +14,18 @@ Objective = Callable[[Floats], float]
 """From a point, an array of shape (p,), to the number that is to be small."""
 
 
-ROUNDING = 8 * np.finfo(float).eps
+EPS = float(np.finfo(float).eps)
+ROUNDING = 8 * EPS
 """Relative changes of an objective below this are rounding errors."""
 
 DOUBTFUL = 1000 * ROUNDING
 """Relative changes below this may be hidden by the rounding of an objective of many terms."""
+
+NEARBY = (-3, -2, -1, 1, 2, 3)
+"""By so many roundings of its numbers a point is moved to see how exact an objective is."""
+
+MORE_THAN_SEEN = 10.0
+"""So much larger than at these few points the rounding of an objective may be at others."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +76,8 @@ class Backtracking:
     Parameters
     ----------
     initial : float
-        The first length tried; gradient descent then begins with twice the last one taken.
+        The first length tried, or a longer one where the objective could not show so short a step;
+        gradient descent then begins with twice the last one taken.
     shrink : float between 0 and 1
         By what a step that is too long is multiplied.
     decrease : float between 0 and 1
@@ -146,6 +154,26 @@ def value_at(objective: Objective, point: Floats) -> float:
     with np.errstate(over="ignore", invalid="ignore"):
         value = as_number(objective(point), "the objective")
     return np.inf if np.isnan(value) else value
+
+
+def is_hidden(fall: float, objective: Objective, point: Floats, value: float) -> bool:
+    """Whether the objective may fall by so much, and its rounding at this point not show it.
+
+    Squares of differences of large numbers are less exact than `DOUBTFUL` says: how exact is seen
+    at points that differ from this one by the rounding of their numbers.
+
+    Examples
+    --------
+    >>> data = np.array([1e8, 1e8 + 1])
+    >>> J = lambda b: float(((b[0] - data) ** 2).mean())
+    >>> is_hidden(1e-9, J, np.array([1e8]), 0.5), is_hidden(1e-9, lambda b: 0.5, np.ones(1), 0.5)
+    (True, False)
+    """
+    if fall <= DOUBTFUL * abs(value):
+        return True
+    nearby = np.array([value_at(objective, point * (1 + k * EPS)) for k in NEARBY])
+    seen = np.abs(nearby - value)[np.isfinite(nearby)].max(initial=0.0)
+    return bool(fall <= MORE_THAN_SEEN * seen)
 
 
 def as_number(value: Any, name: str) -> float:
