@@ -4,8 +4,9 @@ from itertools import product
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
+from empirisk import Lasso
 from empirisk.runtime.errors import ParameterError
 from empirisk.solvers import coordinate_descent
 
@@ -75,6 +76,37 @@ def test_coordinate_descent_solves_a_lasso():
     # The coordinates are known to about 1e-8, the curvatures are about 40.
     assert_allclose(slope[~zero], -5 * np.sign(way.minimiser[~zero]), rtol=0, atol=0.0001)
     assert zero[2]
+
+
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
+def test_the_derivative_of_a_lasso_leads_to_coefficients_that_are_zero(size):
+    """At 0 it jumps: it is a number between the slopes on both sides, and not 0."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 4))
+    y = size * (X @ [2.0, 0.0, -1.0, 0.0] + rng.normal(size=30))
+
+    def objective(b):
+        return float(((y - X @ b) ** 2).sum() / 60 + size / 3 * np.abs(b).sum())
+
+    def slope(b, j):
+        return float(X[:, j] @ (X @ b - y) / 30 + size / 3 * np.sign(b[j]))
+
+    for start in (np.ones(4), np.zeros(4), np.array([-3.0, 1e-8, 1e6, -1.0])):
+        way = coordinate_descent(objective, start, derivative=slope)
+        assert way.converged
+        lasso = Lasso(alpha=size / 3, fit_intercept=False).fit(X, y)
+        assert_array_equal(way.minimiser == 0, lasso.coef_ == 0)
+        assert_allclose(way.minimiser, lasso.coef_, rtol=1e-7)  # sweeps end at moves of 1e-8
+
+
+@pytest.mark.parametrize("kink", [0.0, 0.3, -7.0, 1e-200, 1e9])
+def test_a_kink_is_found_wherever_it_is(kink):
+    def slope(b, j):
+        return float(np.sign(b[j] - kink))
+
+    way = coordinate_descent(lambda b: float(abs(b[0] - kink)), [1.0], derivative=slope)
+    assert way.converged
+    assert_allclose(way.minimiser, kink, rtol=1e-14)  # to all digits
 
 
 def test_a_coordinate_that_rested_moves_when_the_others_have():

@@ -104,6 +104,18 @@ def test_an_objective_with_a_large_minimum_is_followed_to_its_rounding_error():
         assert_allclose(way.minimiser, TARGET, rtol=0, atol=1e-06)
 
 
+@pytest.mark.parametrize("name", ["gradient", "newton"])
+@pytest.mark.parametrize("power", [1, 2])
+def test_an_objective_without_a_minimum_is_not_said_to_have_arrived(name, power):
+    way = {
+        "gradient": lambda J, slope: gradient_descent(J, slope, [1.0, 0.5], max_iter=5000),
+        "newton": lambda J, slope: newton(
+            J, slope, lambda b: -2 * np.eye(2) * (power - 1), [1.0, 0.5], max_iter=5000
+        ),
+    }[name](lambda b: -float((b**power).sum()), lambda b: -power * b ** (power - 1))
+    assert not way.converged, way.reason
+
+
 def test_a_flat_objective_is_gone_down_whatever_its_units():
     """At b = 1 a step of length 1 lowers it by 4e-18 of itself, which cannot be seen."""
     flat = 1e-18

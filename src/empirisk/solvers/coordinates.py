@@ -15,6 +15,7 @@ from empirisk.solvers.descent import Descent, Way, check_callables, check_limits
 from empirisk.solvers.steps import ROUNDING, Objective, as_number, value_at
 
 MOST_DOUBLINGS = 1100  # from the least to the largest float64
+NOTHING = 1e-300  # a coordinate nearer to 0 is 0
 LEAST_BRACKET = 1e-9  # relative; a smooth objective tells no finer: its changes are the squares
 NARROWER = 0.1  # the bracket of a coordinate that rests, in units of the one before
 
@@ -198,6 +199,9 @@ def _root(slope: Line, start: float, size: float) -> float:
         if np.isnan(there):
             return np.nan
         if there == 0 or (there > 0) != (here > 0):
-            return float(brentq(slope, near, far, xtol=1e-300, rtol=ROUNDING))
+            if near * far <= 0 and slope(-NOTHING) <= 0 <= slope(NOTHING):
+                return 0.0  # a kink there, as of the lasso, is jumped over: no slope need be 0
+            limits = {"xtol": NOTHING, "rtol": ROUNDING, "maxiter": 2 * MOST_DOUBLINGS}
+            return float(brentq(slope, near, far, **limits))
         near, step = far, 2 * step
     return near

@@ -118,6 +118,9 @@ class Way:
 
     def ended(self, steepest: float, tol: float, max_iter: int) -> Descent | None:
         """The result where the gradient is small or not finite, or the steps are used up."""
+        if self.value == -np.inf:
+            reason = f"the objective is minus infinity after {self.t} step(s): it has no minimum"
+            return self.stop(reason, converged=False, gradient_norm=steepest)
         if not np.isfinite(steepest):
             reason = f"the gradient is not finite after {self.t} step(s)"
         elif steepest <= tol:

@@ -83,7 +83,8 @@ def gradient_descent(
             reason = f"step {way.t} led where the objective is not finite: take shorter steps"
             flat = False
         else:
-            fall = float(slope @ slope)
+            with np.errstate(over="ignore"):
+                fall = float(slope @ slope)
             if way.t == 0 and fall > 0:
                 last = max(last, min(SHOWN * abs(way.value) / fall, LONGEST))
             taken = lengths.search(objective, way.point, way.value, -slope, -fall, last)
