@@ -21,8 +21,8 @@ class MLPRegressor(RegressorNetwork, MLP):
     Parameters
     ----------
     loss : str or Loss
-        "squared_error", "absolute_error", "quantile:Q", or "poisson" for counts, whose mean is the
-        exponential of the output.
+        "squared_error", "absolute_error", "quantile:Q", or "poisson" for counts, whose mean m is
+        the exponential of the output: m - y log m, scikit-learn's loss but for a constant.
     hidden_layer_sizes : int or sequence of int
         The units of each hidden layer.
     activation : str
