@@ -181,6 +181,20 @@ def test_errors_are_clear():
             em(TwoCoins(), np.array([0.0, 0.0]))
 
 
+def test_a_likelihood_that_is_lost_on_the_way_is_not_blamed_on_a_start_that_had_one():
+    class Losing:
+        def e_step(self, mean):
+            return mean, mean if mean < 3 else np.nan
+
+        def m_step(self, statistics):
+            return statistics + 1
+
+    with pytest.raises(ParameterError, match="nan at step 2; start elsewhere, or mend the M-step"):
+        em(Losing(), 1.0)
+    with pytest.raises(ParameterError, match="nan at step 0; start where it is a finite number"):
+        em(Losing(), 3.0)
+
+
 def test_a_short_way_that_ends_at_max_iter_has_not_converged():
     starts = [np.array([0.6, 0.5])] * 2
     most = em(TwoCoins(), starts[0], tol=1e-4).n_iter

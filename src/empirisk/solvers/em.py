@@ -158,9 +158,10 @@ def em(
         check_deadline()
         statistics, value = model.e_step(parameters)
         if not np.isfinite(value):
-            raise NoLikelihood(
-                f"the log-likelihood is {value} at step {t}; start where it is a finite number"
+            way_out = (
+                "start elsewhere, or mend the M-step" if t else "start where it is a finite number"
             )
+            raise NoLikelihood(f"the log-likelihood is {value} at step {t}; {way_out}")
         gain = value - values[-1] if values else abs(value - since)
         if gain < -rounding * max(1.0, abs(value)):
             reason = f"the log-likelihood fell by {-gain:.3g} in step {t}: a step is wrong"
