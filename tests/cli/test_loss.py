@@ -209,7 +209,9 @@ def test_a_loss_that_does_not_suit_is_answered_with_those_that_do(
 
 def test_an_asymmetric_loss_is_for_two_classes(tmp_path):
     table = noise(tmp_path, ["a", "b", "c"])
-    assert "for two classes" in refused("fit", table, "-t", "y", "--loss", "asymmetric:1,2")
+    said = refused("fit", table, "-t", "y", "--loss", "asymmetric:1,2")
+    assert "for two classes" in said
+    assert "--costs FILE" in said
 
 
 def test_learners_without_probabilities_stay_out_of_the_log_loss(tmp_path):

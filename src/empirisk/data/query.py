@@ -51,7 +51,10 @@ class Query:
             with _sealed(path, [], read_only=True) as connection:
                 found = connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
             tables = ", ".join(sorted(name for (name,) in found)) or "no table"
-            raise DataError(f'{path} is a database with {tables}; give sql="SELECT * FROM ..."')
+            raise DataError(
+                f'{path} is a database with {tables}; give sql="SELECT * FROM ...", on the command '
+                "line --sql"
+            )
         return cls(sql, path, lambda: _sealed(path, [], read_only=True))
 
     @classmethod

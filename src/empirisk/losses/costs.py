@@ -125,7 +125,7 @@ class Asymmetric(MatrixLoss):
         if len(labels) != 2:
             raise ParameterError(
                 f"the asymmetric loss is for two classes, these are {len(labels)}: {labels[:5]}; "
-                "for more give a cost matrix, Costs(matrix)"
+                "for more give a cost matrix, Costs(matrix), on the command line --costs FILE"
             )
         if self.positive is None:
             return self._with_positive(1)
