@@ -138,6 +138,18 @@ def test_what_to_do_about_a_target_in_per_cent_is_said(tmp_path):
     assert "write them without signs for thousands, per cent" in refused("fit", table, "-t", "y")
 
 
+@pytest.mark.parametrize("start", ["0", "+", "9000000000000"])
+def test_a_target_of_numbers_like_identifiers_is_one_by_the_kind_that_is_told(
+    tmp_path, without_report, start
+):
+    table = tmp_path / "t.csv"
+    table.write_text("x,y\n" + "".join(f"{i},{start}{i}000\n" for i in range(10, 40)))
+    words = ("-t", "y", "--learners", "ridge", "--folds", 3, "-o", tmp_path)
+    assert "--kind COLUMN=number for leading zeros, plus" in refused("fit", table, *words)
+    result = done("fit", table, *words, "--kind", "y=number", "--json")
+    assert json.loads(result.stdout)["task"] == "regression"
+
+
 @pytest.mark.parametrize(
     ("cells", "words", "said"),
     [
