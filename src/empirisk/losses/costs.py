@@ -189,8 +189,8 @@ class Costs(MatrixLoss):
         missing = [(i, j) for i in classes for j in classes if i != j and (i, j) not in costs]
         if missing:
             raise ParameterError(
-                f"no cost is given for (predicted, true) = {missing[0]!r} and {len(missing) - 1} "
-                "other pairs; give every pair of different classes, 0 where it costs nothing"
+                f"no cost is given for {len(missing)} pair(s), the first (predicted, true) = "
+                f"{missing[0]!r}; give every pair of different classes, 0 where it costs nothing"
             )
         return cls([[costs.get((i, j), 0.0) for j in classes] for i in classes], classes)
 
