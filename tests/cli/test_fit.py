@@ -114,7 +114,8 @@ def test_an_unknown_target_lists_the_columns(tmp_path):
         (["-t", "y", "--task", "classification"], "too many for classes"),
         (["-t", "side", "--task", "regression"], "holds words"),
         (["-t", "y", "--learners", "ridge,oracle"], "no learner 'oracle'"),
-        (["-t", "y", "--learners", "LinearDiscriminantAnalysis"], "is not for regression"),
+        (["-t", "y", "--learners", "LinearDiscriminantAnalysis"], "(which --task asks for)"),
+        (["-t", "y", "--learners", "PCA"], "PCA is not for regression but for reconstruction; "),
         (["-t", "y", "--learners", ","], "names none"),
         (["-t", "y", "--folds", "40"], "say --folds"),
         (["-t", "y", "--folds", "1"], "--folds"),
@@ -129,6 +130,24 @@ def test_what_cannot_be_done_is_said_and_nothing_is_written(tmp_path, monkeypatc
     small_table(tmp_path)
     assert said in refused("fit", "small.csv", *words)
     assert [p.name for p in tmp_path.iterdir()] == ["small.csv"]
+
+
+def test_what_to_do_about_a_target_in_per_cent_is_said(tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("x,y\n" + "".join(f"{i},{i}%\n" for i in range(20)))
+    assert "write them without signs for thousands, per cent" in refused("fit", table, "-t", "y")
+
+
+@pytest.mark.parametrize("start", ["0", "+", "9000000000000"])
+def test_a_target_of_numbers_like_identifiers_is_one_by_the_kind_that_is_told(
+    tmp_path, without_report, start
+):
+    table = tmp_path / "t.csv"
+    table.write_text("x,y\n" + "".join(f"{i},{start}{i}000\n" for i in range(10, 40)))
+    words = ("-t", "y", "--learners", "ridge", "--folds", 3, "-o", tmp_path)
+    assert "--kind COLUMN=number for leading zeros, plus" in refused("fit", table, *words)
+    result = done("fit", table, *words, "--kind", "y=number", "--json")
+    assert json.loads(result.stdout)["task"] == "regression"
 
 
 @pytest.mark.parametrize(

@@ -171,7 +171,7 @@ def test_of_many_mistakes_the_dearest_are_told(tmp_path):
         (",no,yes\nno,1,5\nyes,1,0\n", "a right prediction costs 0"),
         (",no,yes\nno,0,dear\nyes,1,0\n", "line 2 has 'dear'"),
         (",no,maybe\nno,0,5\nmaybe,1,0\n", "class 'yes' has no row in the cost matrix"),
-        ("predicted,true,cost\nno,yes,5\n", "no cost is given for"),
+        ("predicted,true,cost\nno,yes,5\n", "no cost is given for 1 pair(s), the first"),
         ("predicted,true,cost\nno,yes,5\nyes,no,1\nno,yes,4\n", "is true twice"),
         ("predicted,true,cost\nno,yes,5\n,no,1\n", "no class in column 'predicted' of row 2"),
         ("", "costs.csv"),
@@ -209,7 +209,9 @@ def test_a_loss_that_does_not_suit_is_answered_with_those_that_do(
 
 def test_an_asymmetric_loss_is_for_two_classes(tmp_path):
     table = noise(tmp_path, ["a", "b", "c"])
-    assert "for two classes" in refused("fit", table, "-t", "y", "--loss", "asymmetric:1,2")
+    said = refused("fit", table, "-t", "y", "--loss", "asymmetric:1,2")
+    assert "for two classes" in said
+    assert "--costs FILE" in said
 
 
 def test_learners_without_probabilities_stay_out_of_the_log_loss(tmp_path):

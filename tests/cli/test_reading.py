@@ -189,6 +189,17 @@ def test_a_file_without_names_has_columns_by_number(tmp_path):
     assert len(predictions(outcome["model"], bare)) == 40
 
 
+def test_what_to_say_of_a_first_line_and_of_a_database_is_an_option(tmp_path):
+    bare = tmp_path / "bare.csv"
+    bare.write_text("".join(f"{i},{i % 7}\n" for i in range(20)))
+    words = ("-t", "x1", "--learners", "ridge", "--folds", 3, "-o", tmp_path)
+    assert "on the command line --header" in " ".join(done("fit", bare, *words).stdout.split())
+    path = tmp_path / "x.duckdb"
+    with duckdb.connect(path) as connection:
+        connection.execute("CREATE TABLE t AS SELECT range AS i FROM range(6)")
+    assert "on the command line --sql" in refused("fit", path, "-t", "i")
+
+
 @pytest.mark.parametrize("tab", ["\t", "\\t", "tab"])
 def test_a_tab_can_be_typed(tmp_path, tab):
     table = tmp_path / "t.txt"
@@ -204,7 +215,7 @@ def test_a_tab_can_be_typed(tmp_path, tab):
         (["--sql", "SELECT nothing FROM data"], "failed"),
         (["--encoding", "klingon"], "klingon"),
         (["--delimiter", ";;"], "delimiter"),
-        (["--max-bytes", "10"], "10 are allowed"),
+        (["--max-bytes", "10"], "on the command line --max-bytes"),
     ],
 )
 def test_what_cannot_be_read_so_is_said(tmp_path, words, said):

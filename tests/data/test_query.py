@@ -3,10 +3,13 @@
 import duckdb
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from data.csv_cases import assert_same_contents, contents, write
 from empirisk.data.read import read_table
+from empirisk.data.read_blocks import read_blocks
 from empirisk.runtime.errors import DataError
 
 TEXT = "a,b\n1,x\n2,y\n"
@@ -46,6 +49,21 @@ def test_sql_asks_databases_parquet_and_text(frame, database, tmp_path):
     assert_same_contents(
         contents(table), {"zip": ("category", ["01", "02"]), "s": ("number", [3.5, 3.5])}
     )
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_durations_of_parquet_files_are_seconds_in_a_query_too(tmp_path, unit):
+    # DuckDB reads them as their counts, without the unit.
+    spans = pa.array([-1500, 2500, None], pa.duration(unit))
+    cells = {"n": [1, 2, 3], 'a "span"': spans, "A": [1000, 2000, 3000], "a": spans}
+    pq.write_table(pa.table(cells), tmp_path / "1.parquet")
+    table = read_table(tmp_path / "1.parquet")
+    sql = "SELECT * FROM data ORDER BY n"
+    asked = read_table(tmp_path / "1.parquet", sql=sql)
+    streamed = read_blocks(tmp_path / "1.parquet", sql=sql).to_table()
+    for one, other, third in zip(table.columns, asked.columns, streamed.columns, strict=True):
+        np.testing.assert_array_equal(other.numbers(), one.numbers())
+        np.testing.assert_array_equal(third.numbers(), one.numbers())
 
 
 @pytest.mark.parametrize(

@@ -147,6 +147,17 @@ def test_files_of_a_pattern_have_the_decimal_mark_of_the_first(tmp_path):
     assert "'x' is read as words because of '1.500' in line 2 of 2.csv" in table.source.notes
 
 
+@pytest.mark.parametrize("odd", ["2024-02-30", "unknown", "2024-01-01 25:00"])
+def test_an_odd_field_among_dates_is_named_wherever_files_are_cut(tmp_path, odd):
+    dates = [f"2024-01-{day:02},{day}\n" for day in range(1, 29)]
+    note = f"'d' is read as words because of {odd!r} in line "
+    whole = write(tmp_path, "d,y\n" + "".join(dates) + f"{odd},1\n", "whole.csv")
+    assert note + "30 of whole.csv" in read_table(whole).source.notes
+    write(tmp_path, "d,y\n" + "".join(dates), "part1.csv")
+    write(tmp_path, f"d,y\n{odd},1\n", "part2.csv")
+    assert note + "2 of part2.csv" in read_table(tmp_path / "part*.csv").source.notes
+
+
 @pytest.mark.parametrize(
     ("files", "place"),
     [(("1500-01-01", "2024-03-01 12:30:00.123456789"), "an earlier row"),

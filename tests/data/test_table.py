@@ -133,6 +133,14 @@ def test_a_column_is_a_target(learner):
     np.testing.assert_array_equal(clone(learner).fit(X, table["y"]).predict(X), expected)
 
 
+@pytest.mark.parametrize("kind", [pa.duration("ms"), pa.duration("ns"), pa.time64("us")], ids=str)
+def test_values_of_spans_and_times_of_day_are_seconds_with_and_without_holes(kind):
+    whole = Table.of({"t": pa.chunked_array([pa.array([5_000, 70_000], kind)])})["t"]
+    holed = Table.of({"t": pa.chunked_array([pa.array([5_000, 70_000, None], kind)])})["t"]
+    np.testing.assert_array_equal(whole.values(), whole.numbers())
+    np.testing.assert_array_equal(holed.values()[:2], whole.values())
+
+
 def test_a_column_of_words_is_a_target():
     table = Table.of({"x": np.arange(12.0), "side": ["low"] * 6 + ["high"] * 6})
     X, side = table["x"].numbers()[:, None], table["side"]

@@ -186,6 +186,14 @@ def test_the_end_of_a_grid_is_told_and_the_whole_tree_is_none():
     assert "R3" not in titles(replace(found, name="tree", paths=tree))
 
 
+def test_the_only_value_of_an_axis_is_no_end_of_it():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2))  # without categories there is nothing to smooth
+    found = select([NaiveBayes()], X, X[:, 0] > 0, random_state=0, cv=5)
+    assert len(found.paths[found.name].values) == 1
+    assert "R3" not in titles(found)
+
+
 def test_copies_that_count_as_one_are_told(clear):
     draw = np.random.default_rng(0)
     X = np.repeat(draw.normal(size=(150, 2)), 3, axis=0)

@@ -152,8 +152,9 @@ def _find(word: str, task: str, suits: dict[str, type]) -> str:
         return name
     problem = f"there is no learner {word!r}"
     if name is not None:
-        own = " and ".join(_tasks(getattr(empirisk, name)))
-        problem = f"{name} is not for {task} but for {own} (which --task asks for)"
+        own = _tasks(getattr(empirisk, name))
+        asked = " (which --task asks for)" if {*own} <= {"regression", "classification"} else ""
+        problem = f"{name} is not for {task} but for {' and '.join(own)}{asked}"
     raise ParameterError(f"--learners: {problem}; there are {', '.join(suits)}")
 
 

@@ -18,7 +18,8 @@ Task = Literal["regression", "classification"]
 
 IF_NUMBERS = (
     "if they are numbers, say --decimal , where commas precede decimals, --missing WORD for a word "
-    "that means missing, and write thousands without a sign between them"
+    "that means missing, --kind COLUMN=number for leading zeros, plus signs and integers beyond "
+    "2^53, and write them without signs for thousands, per cent or units"
 )
 
 FEWEST = 8  # rows: a quarter is kept for the test, and the others are dealt to folds

@@ -17,7 +17,7 @@ Kind = Literal["number", "category", "boolean", "date", "text"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _PER_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
-_PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
+PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +94,8 @@ class Column:
     def values(self) -> Array:
         """The values as NumPy has them; among words and labels, None where missing.
 
+        Durations and times of day are seconds, as in `numbers()`.
+
         Examples
         --------
         >>> from empirisk.data.table import Table
@@ -102,7 +104,8 @@ class Column:
         """
         if self.kind == "date" and pa.types.is_date(self.arrow.type):
             return self.arrow.cast(pa.timestamp("s")).to_numpy().astype("datetime64[D]")
-        if self.kind == "number" and self.arrow.null_count:
+        spans = pa.types.is_temporal(self.arrow.type)
+        if self.kind == "number" and (self.arrow.null_count or spans):
             return self.numbers()
         array = self.arrow
         return _values(array.cast(array.type.value_type) if _is_dictionary(array.type) else array)
@@ -172,7 +175,7 @@ def _floats(chunk: Any) -> Floats:
     elif pa.types.is_timestamp(kind):
         scale = _PER_DAY[kind.unit]
     elif pa.types.is_time(kind) or pa.types.is_duration(kind):
-        scale = _PER_SECOND[kind.unit]
+        scale = PER_SECOND[kind.unit]
     if scale == 1:
         return chunk.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     numbers = whole_and_part(chunk.fill_null(0).to_numpy(), scale)

@@ -185,7 +185,10 @@ def _assumptions(
     if left_out:
         notes.append(f"left out {left_out} column(s) without name and values")
     if not dialect.header and given.header is None:
-        notes.append("the first line looks like data; if it holds the names, give header=True")
+        notes.append(
+            "the first line looks like data; if it holds the names, give header=True, on the "
+            "command line --header"
+        )
     if len(columns[0]) == 0:
         notes.append("there are no rows")
     return notes

@@ -33,9 +33,12 @@ BEFORE = -1
 """The row of a misfit that stands in a piece before this one."""
 
 LOOKED_AT, MOSTLY = 1000, 0.9
-"""If so many of the first fields are numbers, the first that is none is worth a note."""
+"""If so many of the first fields are numbers or dates, the first that is none is worth a note."""
 
-_NUMBER_LIKE = re.compile(r"[-+]?[\d.,]*\d[\d.,]*%?")
+_LIKE = {
+    "number": re.compile(r"[-+]?[\d.,]*\d[\d.,]*%?"),
+    "date": re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:.*)?"),
+}
 
 
 @dataclass(frozen=True)
@@ -206,14 +209,15 @@ class Fields:
             if misfit is not None:
                 return Misfit(BEFORE, misfit.text)
         misfit = self.add(read_fields(texts, self.way, self.spelling))
-        return self._nearly_numbers(texts) if values is None else misfit
+        return self._odd_one(texts) if values is None else misfit
 
-    def _nearly_numbers(self, texts: Any) -> Misfit | None:
-        """The first field that is no number, where nearly all are."""
+    def _odd_one(self, texts: Any) -> Misfit | None:
+        """The first field that is no number or date, where nearly all are."""
         head = [text for text in texts.slice(0, LOOKED_AT).to_pylist() if text]
-        if sum(bool(_NUMBER_LIKE.fullmatch(text)) for text in head) < MOSTLY * len(head):
-            return None
-        return Misfit(*first_failure(texts, _parser(Way("number"), self.spelling)))
+        for form, like in _LIKE.items():
+            if sum(bool(like.fullmatch(text)) for text in head) >= MOSTLY * len(head):
+                return Misfit(*first_failure(texts, _parser(Way(form), self.spelling)))
+        return None
 
     def _give_up(self, misfit: Misfit) -> Misfit:
         self._clear()

@@ -268,5 +268,5 @@ def _refuse_growth(
         packed = f" from {read:,} bytes packed with {packing}" if packing else ""
         raise DataError(
             f"{path} holds {total:,} bytes{packed} and perhaps more; {limit:,} are allowed: if you "
-            "trust the file, give max_bytes"
+            "trust the file, give max_bytes, on the command line --max-bytes"
         )

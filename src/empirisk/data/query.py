@@ -12,7 +12,9 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
+import pyarrow.parquet as pq
 
+from empirisk.data.column import PER_SECOND
 from empirisk.data.opening import where
 from empirisk.data.table import Table
 from empirisk.runtime.errors import DataError
@@ -49,7 +51,10 @@ class Query:
             with _sealed(path, [], read_only=True) as connection:
                 found = connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
             tables = ", ".join(sorted(name for (name,) in found)) or "no table"
-            raise DataError(f'{path} is a database with {tables}; give sql="SELECT * FROM ..."')
+            raise DataError(
+                f'{path} is a database with {tables}; give sql="SELECT * FROM ...", on the command '
+                "line --sql"
+            )
         return cls(sql, path, lambda: _sealed(path, [], read_only=True))
 
     @classmethod
@@ -79,7 +84,7 @@ class Query:
 
     def batches(self, n_rows: int, names: Sequence[str]) -> Iterator[Any]:
         """Columns of the result in batches of about so many rows, each found when it is wanted."""
-        columns = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
+        columns = ", ".join(map(_quoted, names))
         with self._relation() as relation:
             part = relation.project(columns)
             # DuckDB before 1.4 has the other name only.
@@ -106,10 +111,30 @@ def _with_parquet(paths: Sequence[str]) -> Iterator[Any]:
     files = [str(Path(path).absolute()) for path in paths]
     with _sealed(":memory:", files) as connection:
         try:
-            connection.read_parquet(files).create_view("data")
-        except duckdb.Error as error:
+            relation = connection.read_parquet(files)
+            relation.project(_durations_in_seconds(files[0], relation.columns)).create_view("data")
+        except (duckdb.Error, pa.ArrowException) as error:
             raise DataError(f"{where(paths)} cannot be read as Parquet: {error}") from error
         yield connection
+
+
+def _durations_in_seconds(path: str, names: Sequence[str]) -> str:
+    """The columns of a Parquet file; of durations DuckDB sees the counts alone, not their unit.
+
+    The seconds are those of `whole_and_part`, to the last bit. DuckDB's names go by place: it takes
+    two that differ in case alone for one, and changes the second.
+    """
+    found = []
+    for field, name in zip(pq.read_schema(path), map(_quoted, names), strict=False):
+        if pa.types.is_duration(field.type):
+            scale = PER_SECOND[field.type.unit]
+            part = f"(({name} % {scale} + {scale}) % {scale})"
+            found.append(f"({name} - {part}) // {scale} + {part} / {scale} AS {name}")
+    return f"* REPLACE ({', '.join(found)})" if found else "*"
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
 
 
 @contextmanager

@@ -125,7 +125,7 @@ class Asymmetric(MatrixLoss):
         if len(labels) != 2:
             raise ParameterError(
                 f"the asymmetric loss is for two classes, these are {len(labels)}: {labels[:5]}; "
-                "for more give a cost matrix, Costs(matrix)"
+                "for more give a cost matrix, Costs(matrix), on the command line --costs FILE"
             )
         if self.positive is None:
             return self._with_positive(1)
@@ -189,8 +189,8 @@ class Costs(MatrixLoss):
         missing = [(i, j) for i in classes for j in classes if i != j and (i, j) not in costs]
         if missing:
             raise ParameterError(
-                f"no cost is given for (predicted, true) = {missing[0]!r} and {len(missing) - 1} "
-                "other pairs; give every pair of different classes, 0 where it costs nothing"
+                f"no cost is given for {len(missing)} pair(s), the first (predicted, true) = "
+                f"{missing[0]!r}; give every pair of different classes, 0 where it costs nothing"
             )
         return cls([[costs.get((i, j), 0.0) for j in classes] for i in classes], classes)
 

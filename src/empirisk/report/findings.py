@@ -224,7 +224,8 @@ def _of_choice(selection: Selection) -> Iterator[Finding]:
     path = selection.paths[selection.name]
     inner = 0 < path.chosen < len(path.values) - 1
     whole = 0.0 in path.values  # as a pruning sequence is, from the root to the whole tree
-    if path.axis is not None and path.axis.scale == "log" and not (inner or whole):
+    only = len(path.values) == 1  # where there is nothing that the axis would change
+    if path.axis is not None and path.axis.scale == "log" and not (inner or whole or only):
         text = (
             f"{chosen.at} is an end of the {len(path.values)} values that were tried: one beyond "
             "it might do better."

@@ -19,7 +19,7 @@ in about 60 %, of normal ones in 1 %. A higher index would doubt half of the sam
 errors, and leave without a word those that lack large losses, whose intervals are shorter."""
 HEAVY_TAIL = (
     "a few rows dominate the mean, so that the level is not guaranteed: consider a loss that "
-    "grows more slowly, such as the absolute one"
+    "grows more slowly, where there is one (absolute for squared, brier for log)"
 )
 
 FAR = 2.0
