@@ -54,6 +54,15 @@ def test_a_row_far_from_all_others_does_not_make_the_bins_coarse(far):
     assert unbiased_risk_of_all_pairs(x, found) < least + 1e-5 * abs(least)
 
 
+def test_ucv_on_a_line_leaves_n_less_one_rows():
+    x = np.random.default_rng(4).gamma(2, size=40)
+    found = KernelDensity(bandwidth="ucv").fit(x[:, None]).bandwidth_
+    grid = found * np.geomspace(0.8, 1.25, 2001)
+    best = grid[np.argmin([unbiased_risk_of_all_pairs(x, h) for h in grid])]
+    # Bins of h / 200 move the minimum by some 1e-3; n in place of n - 1 moved it by 2e-2.
+    assert_allclose(found, best, rtol=5e-3)
+
+
 def test_ucv_of_rounded_numbers_is_no_narrower_than_their_steps():
     x = np.random.default_rng(1).normal(size=(500, 1))
     rounded = KernelDensity(bandwidth="ucv").fit(x.round(1)).bandwidth_

@@ -167,6 +167,19 @@ def test_a_support_of_two_columns():
         KernelDensity(bandwidth=1e3, support=((0, 1), (0, 1))).fit(X).score_samples(X)
 
 
+def test_a_column_without_ends_is_none_among_the_supports_of_columns():
+    X = RNG.random((40, 2))
+    said = KernelDensity(bandwidth=0.2, support=[(0, None), (None, None)]).fit(X)
+    short = KernelDensity(bandwidth=0.2, support=[(0, None), None]).fit(X)
+    np.testing.assert_array_equal(short.score_samples(X), said.score_samples(X))
+    for ends in ([None, None], [None]):
+        columns = X[:, : len(ends)]
+        free = KernelDensity(bandwidth=0.2).fit(columns)
+        ended = KernelDensity(bandwidth=0.2, support=ends).fit(columns)
+        # The same kernels at the same rows; only the order of the sums may differ.
+        assert_allclose(ended.score_samples(columns), free.score_samples(columns), rtol=1e-12)
+
+
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_draws_have_the_distribution_of_the_density(kernel):
     x = np.array([[-1.0], [0.5], [0.6]])

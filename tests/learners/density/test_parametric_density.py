@@ -232,6 +232,8 @@ def test_values_outside_of_the_family_are_named():
         ({"family": "gamma", "fixed": {"floc": 0}}, "fixed has 'floc'"),
         ({"family": "gamma", "fixed": {"scale": 0}}, "fixed has 0 for scale"),
         ({"family": "gamma", "fixed": "loc"}, "fixed is 'loc'"),
+        ({"fixed": {"loc": 0}}, "of 'gaussian' all parameters are found"),
+        ({"fixed": "loc"}, "fixed is 'loc'; of 'gaussian' all"),
         ({"shrinkage": 1.5}, "shrinkage is 1.5"),
         ({"shrinkage": True}, "shrinkage is True"),
         ({"variance_floor": -1}, "variance_floor is -1"),

@@ -78,11 +78,15 @@ class PairCounts(NamedTuple):
         return float(total / (self.n * (self.n - 1) * h ** (order + 1) * sqrt(2 * pi)))
 
     def unbiased_risk(self, h: float) -> float:
-        """The integral of f_h^2 - 2 f_h f, from rows left out, up to a constant."""
+        """The integral of f_h^2 - 2 f_h f, from rows left out, up to a constant.
+
+        R's bw.ucv has n where n - 1 rows are left.
+        """
         reach = min(len(self.counts), int(sqrt(2) * REACH * h / self.width) + 2)
         u = (np.arange(reach) * (self.width / h)) ** 2
-        sums = (np.exp(-u / 4) - sqrt(8) * np.exp(-u / 2)) @ self.counts[:reach]
-        return float((0.5 + sums / self.n) / (self.n * h * sqrt(pi)))
+        wide, thin = (np.exp(-u / part) @ self.counts[:reach] for part in (4, 2))
+        sums = 0.5 + wide / self.n - sqrt(8) * thin / (self.n - 1)
+        return float(sums / (self.n * h * sqrt(pi)))
 
 
 def sheather_jones(x: Floats, weight: Floats) -> float:

@@ -85,7 +85,8 @@ class KernelDensity(KeptRowsMixin, DensityMixin, BaseEstimator):
     kernel : str
         "gaussian", "tophat", "epanechnikov", "exponential", "linear" (or "triangle"), "cosine",
         "biweight", "triweight", functions of the distance alone that are 0 beyond h but for the
-        Gaussian and the exponential; and of order 4, "gaussian4" and "epanechnikov4", whose bias
+        Gaussian and the exponential (scikit-learn's "cosine" does not integrate to one of an even
+        number of features); and of order 4, "gaussian4" and "epanechnikov4", whose bias
         is of order h^4. These are negative in places: where the sum of kernels is, the density is
         0, and what is left integrates to more than one, most where rows lie alone: of one feature
         to 1.07 and 1.12, of three to 1.19 and 1.38.

@@ -49,7 +49,7 @@ class ParametricDensity(DensityMixin, BaseEstimator):
         is as in textbooks and in R's fitdistr: a half line begins at 0 ("gamma", "lognorm",
         "weibull_min", ... have loc = 0), and an interval is that of scipy ("beta" lies on [0, 1]).
         None finds all, which often has no answer: with a free end of the half line the likelihood
-        can be infinite.
+        can be infinite. Of "gaussian" all are found; of "norm" loc and scale can be fixed.
     variance_floor : float
         The least variance of a Gaussian along an axis of the correlations, where 1 is that of a
         column: if the rows lie in a plane it takes the place of 0, with a `RankWarning`. A column
@@ -214,6 +214,7 @@ class ParametricDensity(DensityMixin, BaseEstimator):
     def _found(self, rows: Floats, weight: Floats) -> Gaussian | list[Parameters]:
         names = column_names(rows)
         if self.family == GAUSSIAN:
+            self._refuse_fixed()
             return Gaussian.fit(rows, weight, self._floor(), names)
         family = self._family()
         return [
@@ -242,6 +243,14 @@ class ParametricDensity(DensityMixin, BaseEstimator):
 
     def _family(self) -> Family:
         return Family.of(self.family, self.fixed)
+
+    def _refuse_fixed(self) -> None:
+        """Raise a ParameterError where parameters of a Gaussian are to be fixed."""
+        if not (self.fixed is None or self.fixed == "auto" or self.fixed == {}):
+            raise ParameterError(
+                f"fixed is {self.fixed!r:.60}; of 'gaussian' all parameters are found: give None, "
+                "or family='norm', whose loc and scale can be fixed"
+            )
 
     def _floor(self) -> float:
         floor = self.variance_floor

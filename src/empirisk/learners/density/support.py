@@ -32,9 +32,9 @@ def checked_support(support: Any, d: int) -> Floats | None:
     """
     if support is None:
         return None
-    sides = [support] if d == 1 and np.ndim(_no_ends(support)) == 1 else support
     try:
-        ends = np.array(_no_ends(sides), dtype=np.float64)
+        sides = [support] if d == 1 and len(support) == 2 else support
+        ends = np.array([_no_ends(side) for side in sides], dtype=np.float64)
     except (TypeError, ValueError):
         ends = np.empty(0)
     if ends.shape != (d, 2) or np.isnan(ends).any() or not (ends[:, 0] < ends[:, 1]).all():
@@ -45,18 +45,10 @@ def checked_support(support: Any, d: int) -> Floats | None:
     return ends
 
 
-def _no_ends(support: Any) -> Any:
-    """None becomes an infinity."""
-    if isinstance(support, list | tuple) and len(support) == 2 and not _nested(support):
-        low, high = support
-        return [-np.inf if low is None else low, np.inf if high is None else high]
-    if isinstance(support, list | tuple):
-        return [_no_ends(side) for side in support]
-    return support
-
-
-def _nested(support: Any) -> bool:
-    return any(np.ndim(side) > 0 for side in support if side is not None)
+def _no_ends(side: Any) -> list[Any]:
+    """None becomes an infinity, or two."""
+    low, high = (None, None) if side is None else side
+    return [-np.inf if low is None else low, np.inf if high is None else high]
 
 
 def inside(rows: Floats, ends: Floats) -> Bools:
