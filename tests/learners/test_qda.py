@@ -14,7 +14,14 @@ from sklearn.covariance import OAS, EmpiricalCovariance, LedoitWolf, oas
 from sklearn.model_selection import KFold, LeaveOneOut
 
 import empirisk
-from empirisk import QuadraticDiscriminantAnalysis, load, risk, save
+from empirisk import (
+    QuadraticDiscriminantAnalysis,
+    RegularizedDiscriminantAnalysis,
+    Tuned,
+    load,
+    risk,
+    save,
+)
 from empirisk.runtime.errors import DataError, ParameterError, RankWarning
 from tolerances import SOLVED, SUMMED
 
@@ -204,6 +211,40 @@ def test_a_column_constant_in_one_class_only_gets_the_least_variance_there():
     assert_array_equal(ours.predict(X[y == 1]), 1)
     moved = X[y == 1] + [0, 0, 0.1, 0]
     assert not np.isin(1, ours.predict(moved))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [QuadraticDiscriminantAnalysis(shrinkage=0.2), RegularizedDiscriminantAnalysis(1.0, 0.2)],
+    ids=lambda model: type(model).__name__,
+)
+def test_a_class_of_one_row_has_the_least_variance_with_shrinkage_too(model):
+    X, y = sample()
+    X, y = np.column_stack([X, np.full(len(X), 2.0)])[y != 2], y[y != 2]  # and varies nowhere
+    X, y = np.vstack([X, X[:1] + 0.5]), np.append(y, 2)
+    with pytest.warns(RankWarning, match="class 2 is 0, and stays so when shrunken"):
+        model.fit(X, y)
+    assert_array_equal(model.rank_, [5, 5, 0])
+    within = sum((y == k).sum() * np.cov(X[y == k].T, ddof=0) for k in (0, 1)) / len(y)
+    scale = np.diag(within).copy()
+    scale[4] = scale[:4].sum() / 5  # the mean over all columns, as shrinkage has it
+    at = X[-3:] + np.outer([0.0, 1e-4, 0.0], np.ones(5))
+    expected = np.empty((3, 3))
+    for k in range(3):
+        S = np.cov(X[y == k].T, ddof=0) if k < 2 else np.diag(1e-8 * scale)  # tol^2
+        S = 0.8 * S + 0.2 * np.trace(S) / 5 * np.eye(5) if k < 2 else S
+        log_density = multivariate_normal(X[y == k].mean(axis=0), S).logpdf(at)
+        expected[:, k] = np.log(np.mean(y == k)) + log_density
+    assert_allclose(model.predict_proba(at), softmax(expected, axis=1), rtol=SOLVED, atol=SUMMED)
+
+
+def test_regularisation_is_tuned_where_a_training_part_has_one_row_of_a_class():
+    X, y = sample(n=40)
+    X, y = np.column_stack([X, np.full(len(X), 2.0)])[y != 2], y[y != 2]
+    X, y = np.vstack([X, X[:1] + 0.5]), np.append(y, 2)
+    with pytest.warns(RankWarning):
+        tuned = Tuned(RegularizedDiscriminantAnalysis(), cv=3, random_state=0).fit(X, y)
+    assert np.isfinite(tuned.predict_proba(X)).all()
 
 
 @pytest.mark.parametrize(

@@ -42,8 +42,9 @@ max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, splitter, categ
         loss or another one. A function of labels and predictions gives `oob_score_`, as in
         scikit-learn.
     class_weight : dict, "balanced", "balanced_subsample" or None
-        Factors of the weights of the rows of each class; "balanced" gives the classes equal totals
-        of weight, "balanced_subsample" in the draw of each tree.
+        Factors of the weights of the rows of each class, above 0 (scikit-learn takes 0, too);
+        "balanced" gives the classes equal totals of weight, "balanced_subsample" in the draw of
+        each tree.
 
     Attributes
     ----------

@@ -143,6 +143,20 @@ class ClassCovariances:
         """Of A_k, the number of directions with variance."""
         return np.array([_rank(covariance) for covariance in self.each])
 
+    def rank_after(self, delta: float) -> Ints:
+        """Of Sigma_k: with shrinkage all directions have variance, unless A_k is 0."""
+        if delta == 0:
+            return self.rank
+        return np.array([len(c.unit) if c.target > 0 else 0 for c in self.each])
+
+    def why_zero(self, classes: Sequence[Any]) -> str | None:
+        """In words, which Sigma_k is 0 with all shrinkage; None if none is."""
+        zero = np.flatnonzero(self.rank_after(1.0) == 0)
+        if len(zero) == 0:
+            return None
+        more = f" (and of {len(zero) - 1} more)" if len(zero) > 1 else ""
+        return f"of class {classes[zero[0]]!r}{more} is 0, and stays so when shrunken"
+
     def why_singular(self, classes: Sequence[Any], names: Sequence[str] | None) -> str | None:
         """In words, which A_k has no inverse and why; None if all have one."""
         p = len(self.each[0].unit)

@@ -77,7 +77,7 @@ class Covariance:
     rounding : array of shape (p,)
         Standard deviations up to which a column is constant.
     instead : array of shape (p,)
-        By what a column that is constant here is measured; 0 leaves it out.
+        By what a column that is constant here is measured; 0 leaves it out where s = 0.
     scaled : bool
         Whether t is trace S / p, or 1.
     compared : bool
@@ -116,8 +116,12 @@ class Covariance:
 
     def factor(self, s: float) -> Factor:
         """Of Sigma(s), with tol^2 in directions without variance."""
-        if self.target == 0 or s == 0:
+        if s == 0:
             return self.standardised.floored(self.least_variance)
+        if self.target == 0:
+            nothing, everywhere = self.covariance, np.ones(len(self.unit), bool)
+            measured = self._of_unit_variances(nothing, self.instead_shrunken, everywhere)
+            return measured.floored(self.least_variance)
         factor = self.shared(s)
         if factor.condition <= LARGEST_CONDITION:
             return factor
@@ -147,6 +151,16 @@ class Covariance:
         """S of columns with unit variance, or where they have none, in the unit given instead."""
         scale = np.where(self.constant_within, self.instead, self._deviation)
         return self._of_unit_variances(self.covariance, scale, self.constant_within)
+
+    @cached_property
+    def instead_shrunken(self) -> Floats:
+        """By what a column that is constant here is measured where s > 0. There other covariances
+        count a column that varies in none of them, too: it gets the root mean square of all."""
+        common = self.instead * self._to_common_unit
+        average = np.sqrt(np.square(common).mean())
+        # In the unit of a column of much smaller numbers this is as good as infinite.
+        exponent = np.minimum(self.unit.max() - self.unit, LARGEST_UNIT // 2)
+        return np.where(self.instead > 0, self.instead, np.ldexp(average, exponent))
 
     def scaled_to_unit_variance(self, s: float) -> Factor:
         """Sigma(s) factored by itself: for an s so small that the shared factor is inexact."""

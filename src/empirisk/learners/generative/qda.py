@@ -58,7 +58,8 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
         A linear combination of columns of unit variance in a class has no variance there if its
         standard deviation is at most tol. Without shrinkage it is then given the variance
         tol^2, and a warning names the class and the columns. A column that is constant in a class
-        is measured by its deviation within the other classes.
+        is measured by its deviation within the other classes. With shrinkage the same is done for
+        a class whose rows are all the same: its covariance is 0, and stays so.
     covariance_estimator : estimator, optional
         Finds the covariances instead: a copy of it is fitted to the rows of each class. As in
         `LinearDiscriminantAnalysis`; not together with `shrinkage`, `reg_param`, `unbiased` or the

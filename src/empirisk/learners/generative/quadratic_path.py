@@ -34,6 +34,11 @@ from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import RankWarning
 from empirisk.runtime.parallel import one_blas_thread
 
+DIFFERENT_ROWS = (
+    "give the class rows that differ, or use RegularizedDiscriminantAnalysis with alpha below 1"
+)
+"""The remedy for a class whose rows are all the same, or that has one only."""
+
 
 class QuadraticPath:
     """Regularised discriminant analysis at several points, from one pass over the moments.
@@ -143,8 +148,7 @@ class QuadraticPath:
         learner.classes_ = self.classes
         learner.priors_ = self.priors
         learner.means_ = np.ldexp(self.moments.mean, self.units.column)
-        p = len(self.units.column)
-        learner.rank_ = mixture.rank if delta == 0 else np.full(len(self.classes), p)
+        learner.rank_ = mixture.rank_after(delta)
         learner._densities = self.densities(j)
         for of_last_fit in ("shrinkage_", "covariance_"):
             vars(learner).pop(of_last_fit, None)
@@ -157,12 +161,13 @@ class QuadraticPath:
     def densities(self, j: int) -> ClassDensities:
         """Of the classes at the j-th point."""
         alpha, delta = self.points[j]
+        first = self.mixtures[alpha].each[0]
         return ClassDensities(
             self.priors,
             self.moments.mean,
             self.mixtures[alpha].measured(delta),
             self.units.column,
-            self.mixtures[alpha].each[0].instead,
+            first.instead if delta == 0 else first.instead_shrunken,
             self.tol,
             self.cholesky,
         )
@@ -170,16 +175,15 @@ class QuadraticPath:
     def _warn_if_singular(self, names: Sequence[str] | None) -> None:
         """Of the largest alpha, whose covariances have the least rank."""
         plain = [point.alpha for point in self.points if point.delta == 0]
-        if not plain:
-            return
-        mixture = self.mixtures[max(plain)]
-        labels = getattr(self.learner, "_labels", self.classes)
-        why = mixture.why_singular(labels.tolist(), names)
+        mixture = self.mixtures[max(plain or self.mixtures)]
+        labels = getattr(self.learner, "_labels", self.classes).tolist()
+        why = mixture.why_singular(labels, names) if plain else mixture.why_zero(labels)
+        remedy = f"drop columns, {self.learner.remedy}" if plain else DIFFERENT_ROWS
         if why is not None:
             least = mixture.each[0].least_variance
             warnings.warn(
                 f"the covariance {why}; directions without variance get the variance "
-                f"tol^2 = {least:.1e}: drop columns, {self.learner.remedy}",
+                f"tol^2 = {least:.1e}: {remedy}",
                 RankWarning,
                 stacklevel=5,
             )

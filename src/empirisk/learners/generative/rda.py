@@ -61,7 +61,8 @@ class RegularizedDiscriminantAnalysis(GaussianClassifier):
         Keep Sigma_k as `covariance_`.
     tol : float
         As in `QuadraticDiscriminantAnalysis`: where delta is 0, a direction in which A_k has no
-        variance is given the variance tol^2, and a warning says so.
+        variance is given the variance tol^2, and a warning says so; where it is above 0, the same
+        is done if A_k is 0.
 
     Attributes
     ----------

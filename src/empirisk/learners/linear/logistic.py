@@ -58,8 +58,8 @@ class LogisticRegression(ClassWeightMixin, PathMixin, LinearClassifier):
         for "stochastic", the relative change of the objective in an epoch.
     fit_intercept : bool, default=True
     class_weight : dict, "balanced" or None
-        Factors of the weights of the rows of each class; "balanced" makes all classes weigh the
-        same.
+        Factors of the weights of the rows of each class, above 0 (scikit-learn takes 0, too);
+        "balanced" makes all classes weigh the same.
     random_state : int, RandomState, Generator or None
         The order of rows of the solver "stochastic".
     solver : str, default="auto"

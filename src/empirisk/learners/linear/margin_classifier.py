@@ -90,7 +90,7 @@ class MarginClassifier(ClassWeightMixin, PathMixin, LinearClassifier):
     fit_intercept : bool
         Without it the rule passes through the origin.
     class_weight : None, "balanced" or dict of labels
-        Weights of the classes, multiplied with those of the rows.
+        Weights of the classes, above 0, multiplied with those of the rows.
     max_iter : int
         The most steps of the solver, or passes of the perceptron.
     eta0, t0, power_t : float

@@ -89,6 +89,9 @@ class SparseRule(LinearRule):
     ) -> SparsePath:
         """The coefficients at many penalties.
 
+        It is the path of this learner, with its settings; scikit-learn's `path` is static, with
+        settings of its own, and returns arrays.
+
         Parameters
         ----------
         X : array-like of shape (n, p)

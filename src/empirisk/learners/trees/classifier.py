@@ -47,9 +47,10 @@ categorical_features, early_stopping, validation_fraction, n_iter_no_change
         sides of any size; for more its levels are put in the order of the first principal component
         of their class shares.
     class_weight : dict, "balanced" or None
-        Factors of the weights of the rows of each class. They do not change how many rows a row
-        counts for, only its part in `min_weight_fraction_leaf`. "balanced" gives the classes equal
-        totals of weight; scikit-learn's does so without `sample_weight`, whose rows it only counts.
+        Factors of the weights of the rows of each class, above 0 (scikit-learn takes 0, too). They
+        do not change how many rows a row counts for, only its part in `min_weight_fraction_leaf`.
+        "balanced" gives the classes equal totals of weight; scikit-learn's does so without
+        `sample_weight`, whose rows it only counts.
     ccp_alpha : float
         The price of a leaf when pruning; 0 prunes nothing.
     ccp_risk : {"impurity", "cost"}

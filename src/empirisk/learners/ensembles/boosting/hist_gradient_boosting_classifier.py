@@ -41,9 +41,9 @@ random_state
     scoring : "loss", str, callable or None
         By what held-out rows are judged; a name or callable of scikit-learn, None for accuracy.
     class_weight : dict, "balanced" or None
-        Factors of the weights of the rows of each class; "balanced" gives the classes equal totals
-        of weight. Unlike `sample_weight` they do not change how many rows a row counts for, in the
-        ends of the bins and in `min_samples_leaf`.
+        Factors of the weights of the rows of each class, above 0 (scikit-learn takes 0, too);
+        "balanced" gives the classes equal totals of weight. Unlike `sample_weight` they do not
+        change how many rows a row counts for, in the ends of the bins and in `min_samples_leaf`.
 
     Attributes
     ----------
