@@ -70,8 +70,9 @@ class HistGradientBoostingRegressor(RegressorMixin, HistGradientBoosting):
         Bins that a feature may have, besides one for missing values.
     categorical_features : "from_dtype", None, or names, numbers or truth values of columns
         Categories are split into two sets of levels: the best cut of the levels in the order of
-        G / (H + 10). As the order is found from the same rows, such splits gain by chance: in a
-        node with L > 8 levels of ten rows and more, gains have 2 (L - 8) added to their l2. Of
+        G / (H + 10). Levels with fewer than ten rows in a node are one level there, together
+        with missing values. As the order is found from the same rows, such splits gain by
+        chance: in a node with L > 8 levels, gains have 2 (L - 8) added to their l2. Of
         more levels than bins, neighbours in that order share a bin, for each tree anew. By default
         those of a frame that are words or categories.
     monotonic_cst : array of -1, 0, 1, or dict of names, optional
