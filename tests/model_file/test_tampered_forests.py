@@ -63,7 +63,7 @@ def test_a_forest_comes_back(tmp_path):
     assert_array_equal(model.predict(X), MODEL.predict(X))
     assert_array_equal(model.predict_quantiles(X), MODEL.predict_quantiles(X))
     assert_array_equal(model.apply(X), MODEL.apply(X))
-    with pytest.raises(DataError, match="this forest is from a file"):
+    with pytest.raises(AttributeError, match="this forest is from a file"):
         model.estimators_samples_  # noqa: B018
 
 

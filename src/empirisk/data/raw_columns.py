@@ -177,7 +177,10 @@ def chosen_categories(categorical_features: Any, names: list[str], p: int) -> An
         return [None] * p
     if categorical_features is None:
         return [False] * p
-    given = np.asarray(categorical_features)
+    try:
+        given = np.asarray(categorical_features)
+    except ValueError:  # lists of several lengths: refused below
+        given = np.empty((1, 1))
     kind = given.dtype.kind if given.ndim == 1 else ""
     if given.dtype == bool and given.shape == (p,):
         return given.tolist()

@@ -151,9 +151,10 @@ max_leaf_nodes, min_impurity_decrease, ccp_alpha, monotonic_cst, splitter, categ
 
     def _class_factors(self, y: Array, weight: Floats, n_classes: int) -> Floats | None:
         given = self.class_weight
-        if given is None or (given == SUBSAMPLE and self.bootstrap):
+        words = isinstance(given, str)
+        if given is None or (words and given == SUBSAMPLE and self.bootstrap):
             return None
-        if given in ("balanced", SUBSAMPLE):
+        if words and given in ("balanced", SUBSAMPLE):
             return balancing(np.bincount(y, weight, minlength=n_classes))
         if not isinstance(given, dict):
             raise ParameterError(

@@ -15,7 +15,6 @@ from empirisk.learners.ensembles.member_sequence import MemberSequence
 from empirisk.learners.trees.decision_tree import DecisionTree
 from empirisk.learners.trees.tree_sums import TreeSums
 from empirisk.runtime.arrays import Floats, Ints
-from empirisk.runtime.errors import DataError
 from empirisk.runtime.sparse_form import sparse_form
 from empirisk.runtime.streams import spawn
 
@@ -90,7 +89,7 @@ class SingleTrees(MemberSequence):
         """The rows that each tree drew, with repeats."""
         check_is_fitted(self)
         if not hasattr(self, "_draws"):
-            raise DataError(
+            raise AttributeError(
                 "this forest is from a file, which does not keep what belongs to the rows of the "
                 "training set: fit it to know the rows that its trees drew"
             )

@@ -38,7 +38,13 @@ def signs_of(monotonic_cst: Any, names: Sequence[str]) -> Array:
                 f"monotonic_cst names {strange[0]!r}; the columns are {names[:10]}"
             )
         monotonic_cst = [monotonic_cst.get(name, 0) for name in names]
-    signs = np.asarray(monotonic_cst)
+    try:
+        signs = np.asarray(monotonic_cst)
+    except ValueError:  # lists of several lengths, such as interaction_cst takes
+        raise ParameterError(
+            f"monotonic_cst is {monotonic_cst!r:.60}; give {len(names)} values -1, 0 or 1, one for "
+            "each feature"
+        ) from None
     if signs.shape != (len(names),) or not np.isin(signs, (-1, 0, 1)).all():
         raise ParameterError(
             f"monotonic_cst has shape {signs.shape} and values {np.unique(signs)[:5]}; give "

@@ -128,7 +128,8 @@ def _fitted(model: Any, X: Any, y: Any, most: int, seed: int) -> Any:
 def _stages(model: Any, plane: Any, X: Any, classes: Array, numbers: Ints) -> Iterator[Stage]:
     """What a model predicts at the points of the plane and at X, after each number of members."""
     name = name_of(model)
-    if not hasattr(model, "estimators_samples_"):
+    bagged = hasattr(type(model), "estimators_samples_")  # one from a file too: refused below
+    if not (bagged or hasattr(model, "estimators_samples_")):
         said = [np.searchsorted(classes, model.predict(rows)) for rows in (plane, X)]
         yield name, np.concatenate(said)
         return

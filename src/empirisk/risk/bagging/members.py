@@ -46,8 +46,9 @@ class BaggedMembers:
         known = asked is not None or hasattr(ensemble, "estimators_")
         if not (known and hasattr(ensemble, "estimators_samples_")):
             raise ParameterError(
-                f"{name} does not tell which rows its members drew (estimators_samples_): give a "
-                "bagged ensemble or a random forest, or use risk.cross_validate"
+                f"{name} does not tell which rows its members drew (estimators_samples_; one from "
+                "a file does not know): give a bagged ensemble or a random forest as it was "
+                "fitted, or use risk.cross_validate"
             )
         samples = list(ensemble.estimators_samples_)
         fitted = _rows_of_fit(samples, n, ensemble)

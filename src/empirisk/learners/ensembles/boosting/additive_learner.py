@@ -33,7 +33,7 @@ from empirisk.risk.axis import Axis, PathMixin
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.complaints import refuse_one_class
 from empirisk.runtime.conversion import numbers
-from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import number_of_workers
 from empirisk.runtime.targets import check_target, coded
 from empirisk.runtime.validation import check_fit, check_predict
@@ -129,9 +129,9 @@ class AdditiveLearner(PathMixin, BaseEstimator):
             return stages.members
         if isinstance(stages, StagedTrees):
             return ForestMembers(self, stages.trees, lambda b: clone(self._fitted_prototype()))
-        raise DataError(
-            "the weak learners are lines in one column and no estimators: see selected_ and "
-            "coef_path_"
+        raise AttributeError(
+            "the weak learners are lines in one column and no estimators: stages_ has their "
+            "columns (selected), slopes and offsets"
         )
 
     @property

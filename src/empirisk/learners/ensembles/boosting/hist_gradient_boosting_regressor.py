@@ -70,10 +70,12 @@ class HistGradientBoostingRegressor(RegressorMixin, HistGradientBoosting):
         Bins that a feature may have, besides one for missing values.
     categorical_features : "from_dtype", None, or names, numbers or truth values of columns
         Categories are split into two sets of levels: the best cut of the levels in the order of
-        G / (H + 10). As the order is found from the same rows, such splits gain by chance: in a
-        node with L > 8 levels of ten rows and more, gains have 2 (L - 8) added to their l2. Of
-        more levels than bins, neighbours in that order share a bin, for each tree anew. By default
-        those of a frame that are words or categories.
+        G / (H + 10). Levels with fewer than ten rows in a node are one level there, together
+        with missing values. As the order is found from the same rows, such splits gain by
+        chance: in a node with L > 8 levels, gains have 2 (L - 8) added to their l2. Where weights
+        are no numbers of copies, this 10 and this 2 are times the power of two next above their
+        mean. Of more levels than bins, neighbours in that order share a bin, for each tree anew.
+        By default those of a frame that are words or categories.
     monotonic_cst : array of -1, 0, 1, or dict of names, optional
         The prediction may only fall, is free, or may only grow with a feature.
     interaction_cst : "pairwise", "no_interactions" or list of lists of features, optional
