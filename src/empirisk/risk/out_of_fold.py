@@ -20,6 +20,7 @@ from empirisk.risk.foreign import at_value
 from empirisk.risk.intervals.degrees_of_freedom import freedom_by_name, freedom_of, smoother_freedom
 from empirisk.risk.intervals.influence import Influence
 from empirisk.risk.intervals.loss_table import LossTable, standard_errors
+from empirisk.risk.intervals.rare_losses import with_doubts
 from empirisk.risk.intervals.refits import REFITTING, Refits, refitted
 from empirisk.risk.intervals.timid import TIMID, are_timid, is_penalised
 from empirisk.risk.judges import Judges
@@ -133,7 +134,7 @@ class OutOfFold:
         once = self.plan.judges_one_model
         influence = None if once else self._influence(j)
         through = None if influence is None else influence.through
-        return LossTable(
+        table = LossTable(
             losses=np.ascontiguousarray(self.losses[:, j]),
             weight=self.weight,
             unit=self.unit,
@@ -148,6 +149,7 @@ class OutOfFold:
             through=None if through is None else through[self.row],
             shift=0.0 if influence is None else influence.rise * self._fewer,
         )
+        return with_doubts(table, self.work.problem.loss)
 
     def _influence(self, j: int) -> Influence | None:
         """How rows move the risk through the model at the j-th value; None where not known."""
