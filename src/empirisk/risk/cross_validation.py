@@ -8,6 +8,7 @@ from empirisk.losses import Loss, as_loss
 from empirisk.risk.estimate import RiskEstimate
 from empirisk.risk.foreign import foreign_prediction
 from empirisk.risk.intervals.loss_table import LossTable
+from empirisk.risk.intervals.rare_losses import with_doubts
 from empirisk.risk.measure_names import MEASURES, Name
 from empirisk.risk.measures.cross_validated import cross_validate as cross_validated_measure
 from empirisk.risk.measures.of_classifier import evaluate as measure_of
@@ -93,7 +94,7 @@ def evaluate(
         problem.row_losses(prediction), problem.weight, problem.unit, problem.loss.bounds
     )
     return RiskEstimate.of(
-        table,
+        with_doubts(table, problem.loss),
         loss=str(problem.loss),
         estimates="this model",
         fingerprint=data_key(X if problem.y is None else y, sample_weight, groups),

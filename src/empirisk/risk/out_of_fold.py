@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from empirisk.losses import Log
+from empirisk.losses import Absolute, Log, Quantile
 from empirisk.risk.axis import Axis, Path
 from empirisk.risk.choosing import Rule, check_rule, simplest_within
 from empirisk.risk.estimate import Estimand, RiskEstimate
@@ -20,6 +20,8 @@ from empirisk.risk.foreign import at_value
 from empirisk.risk.intervals.degrees_of_freedom import freedom_by_name, freedom_of, smoother_freedom
 from empirisk.risk.intervals.influence import Influence
 from empirisk.risk.intervals.loss_table import LossTable, standard_errors
+from empirisk.risk.intervals.other_loss import OTHER_LOSS, moves_much
+from empirisk.risk.intervals.rare_losses import with_doubts
 from empirisk.risk.intervals.refits import REFITTING, Refits, refitted
 from empirisk.risk.intervals.timid import TIMID, are_timid, is_penalised
 from empirisk.risk.judges import Judges
@@ -133,7 +135,7 @@ class OutOfFold:
         once = self.plan.judges_one_model
         influence = None if once else self._influence(j)
         through = None if influence is None else influence.through
-        return LossTable(
+        table = LossTable(
             losses=np.ascontiguousarray(self.losses[:, j]),
             weight=self.weight,
             unit=self.unit,
@@ -148,6 +150,7 @@ class OutOfFold:
             through=None if through is None else through[self.row],
             shift=0.0 if influence is None else influence.rise * self._fewer,
         )
+        return with_doubts(table, self.work.problem.loss)
 
     def _influence(self, j: int) -> Influence | None:
         """How rows move the risk through the model at the j-th value; None where not known."""
@@ -177,11 +180,26 @@ class OutOfFold:
             return (*found, CHOSEN_ANEW)
         if not self.work.has_path and self._are_timid(j):
             return (*found, TIMID)
+        if self._is_judged_otherwise(j):
+            return (*found, OTHER_LOSS)
         if not (self.work.has_path and learner.has_doubts):
             return found
         assert self.whole is not None
         output = self.work.problem.loss.output
         return (*found, *self.whole.path.doubts(j, output))  # type: ignore[attr-defined]
+
+    def _is_judged_otherwise(self, j: int) -> bool:
+        """Whether least squares is judged by an absolute loss that moves with what it learned."""
+        problem, loss = self.work.problem, self.work.problem.loss
+        y, squares = problem.target, freedom_of(self.work.estimator) in ("columns", "path")
+        if not (self.work.has_path and squares and isinstance(loss, Absolute | Quantile)):
+            return False
+        if y is None or y.ndim > 1:
+            return False
+        assert self.whole is not None
+        f = self.whole.predict(np.arange(problem.n), loss.output)[:, j]
+        known = np.isfinite(f).all() and np.isfinite(self.losses[:, j]).all()
+        return bool(known) and moves_much(loss, y, f, problem.weight, problem.unit)
 
     def _are_timid(self, j: int) -> bool:
         problem = self.work.problem

@@ -12,6 +12,7 @@ from empirisk.risk.estimate import RiskEstimate
 from empirisk.risk.intervals.degrees_of_freedom import smoother_freedom
 from empirisk.risk.intervals.interval import interval
 from empirisk.risk.intervals.loss_table import LossTable
+from empirisk.risk.intervals.rare_losses import with_doubts
 from empirisk.risk.judges import Judges
 from empirisk.risk.plans.fingerprints import digest
 from empirisk.risk.problem import Problem
@@ -172,6 +173,7 @@ class OutOfBag:
             how=self.judges.how,
             doubts=self.judges.doubts(problem),
         )
+        table = with_doubts(table, problem.loss)
         return RiskEstimate.of(
             table,
             loss=str(problem.loss),

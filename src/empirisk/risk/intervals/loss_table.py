@@ -12,6 +12,7 @@ from empirisk.runtime.parallel import slices
 
 NUMBERS_AT_ONCE = 2**15  # a quarter of a megabyte of float64 stays in the cache
 LEAST_SQUARE = 1e-200  # smaller ones may have lost digits to underflow
+FEW_DIFFERENT = 6  # rows: simulated at 90 %, rivals expected to differ on 3 to 6: 82 to 84 %
 ROUNDING = 1e-12  # equal losses may come out that far apart, relative to their size
 
 
@@ -130,13 +131,17 @@ class LossTable:
         """The differences of the losses of the same rows; none where they are all rounding."""
         most = self.bounds[1] - self.bounds[0]
         one, two = self.degrees_of_freedom, other.degrees_of_freedom
+        losses = _differences(self.losses, other.losses)
+        differ = int(np.count_nonzero(np.bincount(self.unit, np.abs(losses))))
+        what = f"{differ} {'group' if self.is_grouped else 'row'}{'s' * (differ > 1)}"
+        few = (f"they differ on {what} only",) if differ < FEW_DIFFERENT else ()
         return replace(
             self,
-            losses=_differences(self.losses, other.losses),
+            losses=losses,
             bounds=(-most, most),
             degrees_of_freedom=None if one is None or two is None else max(one, two),
             is_best=False,
-            doubts=tuple(dict.fromkeys((*self.doubts, *other.doubts))),
+            doubts=tuple(dict.fromkeys((*self.doubts, *other.doubts, *few))),
             through=_difference(self.through, other.through),
             shift=self.shift - other.shift,
         )

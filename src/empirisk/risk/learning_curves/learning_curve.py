@@ -13,6 +13,7 @@ from empirisk.losses import Loss
 from empirisk.risk.foreign import fit_foreign, foreign_prediction, share_out
 from empirisk.risk.intervals.interval import Interval, interval, widening
 from empirisk.risk.intervals.loss_table import LossTable
+from empirisk.risk.intervals.rare_losses import with_doubts
 from empirisk.risk.learning_curves.crossed_errors import errors_of_means
 from empirisk.risk.learning_curves.extrapolation import Extrapolation, extrapolate
 from empirisk.risk.learning_curves.nested_subsets import Split, checked_sizes, plans_of, splits_of
@@ -271,7 +272,7 @@ def _tables(
     repeated = len(plans) > 1 and kind in ("kfold", "grouped", "leave_one_out")
     weight, units = problem.weight[row], row if groups is None else groups[row]
     split = np.repeat(np.arange(len(splits)), [len(each.test) for each in splits])
-    return [
+    tables = [
         LossTable(
             losses=np.ascontiguousarray(losses[:, j]),
             weight=weight,
@@ -283,6 +284,7 @@ def _tables(
         )
         for j, size in enumerate(sizes)
     ]
+    return [with_doubts(table, problem.loss) for table in tables]
 
 
 def _interval(table: LossTable, level: float, error: float) -> Interval:

@@ -13,6 +13,7 @@ from empirisk.risk.intervals.cautions import cautions
 from empirisk.risk.intervals.interval import Interval
 from empirisk.risk.intervals.loss_table import LossTable
 from empirisk.risk.intervals.no_information import no_information_rate
+from empirisk.risk.intervals.rare_losses import with_doubts
 from empirisk.risk.plans.fingerprints import data_key, digest
 from empirisk.risk.problem import Problem
 from empirisk.risk.resampling.leave_one_out_bootstrap import (
@@ -113,6 +114,7 @@ def bootstrap_632plus(
         bounds=problem.loss.bounds,
         how="each row by the model of all and by those of resamples without it",
     )
+    table = with_doubts(table, problem.loss)
     return RiskEstimate.of(
         table,
         loss=str(problem.loss),
