@@ -203,7 +203,7 @@ CHANGES = {
     "empty name": (with_("model", "state", "", value=1), "attribute ''"),
     "missing array": (with_("model", "state", "coef_", value={"array": "7.npy"}), "7.npy"),
     "array twice": (with_("model", "state", "b_", value={"array": "0.npy"}), "used twice"),
-    "array unused": (with_("model", "state", "coef_", value=None), "nothing refers to .*0.npy"),
+    "no coefficients": (with_("model", "state", "coef_", value=None), "coef_ of this Ridge"),
     "required": (of_class("Tuned"), "Tuned without its parameter 'estimator'"),
     "property": (of_class("Tuned", {"estimator": 1}, {"classes_": 1}), "'classes_'"),
     "state of a splitter": (of_class("KFold", state={"cvargs": 1}), "'cvargs'"),

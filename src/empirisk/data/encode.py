@@ -24,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from empirisk.data import raw_columns
 from empirisk.data.blocks import ROWS_PER_BLOCK
 from empirisk.data.column import Kind
+from empirisk.data.encoding_soundness import check_encoding
 from empirisk.data.features import Encoding, Feature, features_of
 from empirisk.data.moments import Moments
 from empirisk.data.table import Table
@@ -198,6 +199,11 @@ class Encoder(TransformerMixin, BaseEstimator):
         """A name for each column of numbers."""
         check_is_fitted(self, "_map")
         return np.array(self._names, dtype=object)
+
+    def check_loaded(self) -> None:
+        """Raise a DataError unless what was read from a file is what a fit leaves."""
+        if vars(self).keys() - self.get_params().keys():
+            check_encoding(self)
 
     def _door(self, X: Any, *, reset: bool) -> Table:
         """X as a table; at prediction with the kinds that the columns had in training."""

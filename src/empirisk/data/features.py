@@ -20,6 +20,7 @@ from empirisk.data.table import Table
 from empirisk.data.table_blocks import Weighted
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import DataError
+from empirisk.runtime.scalars import is_number
 
 ROUNDING = 1e-12  # shares and spreads this small are what a subtraction leaves behind
 
@@ -66,6 +67,14 @@ class Number:
     def width(self) -> int:
         return 1 + self.holes
 
+    def check_loaded(self) -> None:
+        """Raise a DataError unless what was read from a file is what a fit leaves."""
+        sound = is_number(self.origin) and is_number(self.unit) and self.unit > 0
+        texts = isinstance(self.name, str) and isinstance(self.part, str)
+        flags = all(type(flag) is bool for flag in (self.holes, self.marked, self.scaled))
+        if not (sound and texts and flags):
+            raise DataError(f"{self!r:.200} is no number of a table")
+
     def expand(self, table: Table, Z: Floats, start: int) -> None:
         values = table[self.name].numbers()
         _refuse_infinite(values, self.name, start)
@@ -109,6 +118,14 @@ class Category:
     @property
     def width(self) -> int:
         return len(self.levels) + 2
+
+    def check_loaded(self) -> None:
+        """Raise a DataError unless what was read from a file is what a fit leaves."""
+        texts = isinstance(self.name, str) and isinstance(self.part, str)
+        if not (texts and type(self.levels) is tuple) or not all(
+            isinstance(level, str) for level in self.levels
+        ):
+            raise DataError(f"{self!r:.200} is no category of a table")
 
     def expand(self, table: Table, Z: Floats, start: int) -> None:
         Z[:] = 0.0

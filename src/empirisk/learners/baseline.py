@@ -10,6 +10,7 @@ from sklearn.utils import ClassifierTags, RegressorTags, Tags
 from sklearn.utils.metaestimators import available_if
 
 from empirisk.learners.held_out_constants import training_numbers, training_shares
+from empirisk.learners.soundness import has_state, is_floats, require
 from empirisk.losses import (
     Asymmetric,
     ClassificationLoss,
@@ -25,6 +26,7 @@ from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import slices
+from empirisk.runtime.scalars import is_number, is_whole
 from empirisk.runtime.validation import check_fit, check_predict
 
 
@@ -134,6 +136,22 @@ class Baseline(PathMixin, BaseEstimator):
         """The accuracy of a classifier, R^2 of a regressor, as in scikit-learn."""
         measure = accuracy_score if _says_classes(self) else r2_score
         return float(measure(y, self.predict(X), sample_weight=sample_weight))
+
+    def check_loaded(self) -> None:
+        """Raise a DataError unless what was read from a file belongs together."""
+        if not has_state(self):
+            return
+        constant = vars(self).get("constant_")
+        require(is_whole(vars(self).get("n_features_in_"), 0), self, "n_features_in_")
+        if not hasattr(self, "classes_"):
+            sound = is_number(constant) or is_floats(constant, (None,))
+            require(sound and not hasattr(self, "class_prior_"), self, "constant_")
+            return
+        K = np.size(self.classes_)
+        shares, code = vars(self).get("class_prior_"), vars(self).get("_code")
+        require(np.ndim(self.classes_) == 1 and K > 0, self, "classes_")
+        require(is_floats(shares, (K,)), self, "class_prior_")
+        require(is_whole(code, 0) and code < K, self, "_code")
 
     def for_classes(self, labels: Array) -> Self:
         """The same learner for codes 0..K-1 of these labels, by which costs are then named."""

@@ -16,6 +16,11 @@ def require(sound: Any, learner: Any, what: str) -> None:
         )
 
 
+def has_state(thing: Any) -> bool:
+    """Whether it has become more than its parameters, as by a fit."""
+    return bool(vars(thing).keys() - thing.get_params(deep=False).keys())
+
+
 def is_floats(value: Any, shape: tuple[int | None, ...]) -> bool:
     """Whether it is a float64 array of this shape, None being any length.
 

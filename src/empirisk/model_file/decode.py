@@ -12,6 +12,7 @@ from empirisk.model_file.registry import NOT_KEPT, may_be_state, parameters, reg
 from empirisk.model_file.tree import ALLOWANCE, DEEPEST, NOT_FINITE, SCALARS, Node, Where, place
 from empirisk.runtime.arrays import Array
 from empirisk.runtime.errors import DataError, EmpiriskError
+from empirisk.runtime.scalars import is_whole
 
 # What JSON must give for a NumPy scalar of each kind; dates are counted in their unit.
 PLAIN = {"b": bool, "i": int, "u": int, "f": float, "U": str, "M": int, "m": int}
@@ -156,6 +157,7 @@ def _built(cls: type, params: dict[str, Any], state: dict[str, Any], where: Wher
         thing = cls(**params, **left_out)
         if state:
             vars(thing).update(state)
+            _check_names(state)
         if hasattr(cls, "check_loaded"):
             thing.check_loaded()
         return thing
@@ -163,6 +165,19 @@ def _built(cls: type, params: dict[str, Any], state: dict[str, Any], where: Wher
         EmpiriskError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError,
     ) as error:  # fmt: skip
         raise DataError(f"{place(where)}, a {cls.__name__}, cannot be made: {error}") from None
+
+
+def _check_names(state: dict[str, Any]) -> None:
+    """The number of features and their names, if there are some, are that."""
+    p = state.get("n_features_in_")
+    if "n_features_in_" in state and not is_whole(p, 0):
+        raise DataError("n_features_in_ is no number of features")
+    if "feature_names_in_" not in state:
+        return
+    names = state["feature_names_in_"]
+    flat = isinstance(names, np.ndarray) and names.shape == (p,)
+    if not flat or not all(isinstance(name, str) for name in names):
+        raise DataError(f"feature_names_in_ are not the names of {p} features")
 
 
 def _integer(node: Node, where: Where) -> int:

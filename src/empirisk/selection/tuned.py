@@ -9,6 +9,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from empirisk.learners.soundness import has_state, require
 from empirisk.losses import Loss
 from empirisk.risk.axis import Axis, Output, PathMixin
 from empirisk.risk.bagging.rung import own_plan
@@ -262,6 +263,12 @@ class Tuned(MetaEstimatorMixin, BaseEstimator):
         tags.target_tags = inner.target_tags
         tags.non_deterministic = inner.non_deterministic
         return tags
+
+    def check_loaded(self) -> None:
+        """Raise a DataError unless what was read from a file belongs together."""
+        if has_state(self):
+            best = getattr(self, "best_estimator_", None)
+            require(isinstance(best, BaseEstimator), self, "best_estimator_")
 
     def _keep(self, losses: OutOfFold, seed: int) -> None:
         j = losses.choose(self.rule)

@@ -6,12 +6,12 @@ import numpy as np
 
 from empirisk.learners.density.bandwidth_matrix import checked_bandwidth
 from empirisk.learners.density.support import checked_support, inside
-from empirisk.learners.soundness import is_floats, require
+from empirisk.learners.soundness import has_state, is_floats, require
 
 
 def check_loaded_density(density: Any) -> None:
     """Complain of parts of a fitted density that do not go together; one not fitted has none."""
-    if not hasattr(density, "rows_"):
+    if not has_state(density):
         return
     check_rows_of(density)
     try:

@@ -20,6 +20,8 @@ def check_bag(bag: Any) -> None:
             raise DataError("_columns is not an array with a row of columns for each member")
         if columns.min() < 0 or columns.max() >= p:
             raise DataError(f"_columns has numbers beyond {p} features")
+    if not hasattr(bag.estimator_, "get_params"):
+        raise DataError("estimator_ is no learner")
     if type(bag._votes) is not bool:
         raise DataError("_votes is neither True nor False")
     width = p if columns is None else columns.shape[1]

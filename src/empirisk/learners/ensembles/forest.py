@@ -24,6 +24,7 @@ from empirisk.learners.ensembles.warm_start import (
     refuse_other_rows,
     warn_nothing_new,
 )
+from empirisk.learners.soundness import has_state
 from empirisk.risk.axis import Axis, Output
 from empirisk.risk.bagging.out_of_bag import bagged_problem
 from empirisk.risk.bagging.out_of_bag_scores import OutOfBag
@@ -98,7 +99,7 @@ class Forest(SingleTrees, BaggedPathMixin, BaseEstimator):
 
     def check_loaded(self) -> None:
         """Raise a DataError unless what a file has of a fitted forest belongs together."""
-        if hasattr(self, "trees_"):
+        if has_state(self):
             check_forest(self)
 
     def design(self, X: Any) -> RankCoding:

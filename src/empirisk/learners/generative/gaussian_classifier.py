@@ -18,6 +18,7 @@ from empirisk.learners.generative.complete_rows import complete_rows, has_missin
 from empirisk.learners.generative.density_soundness import check_arrays
 from empirisk.learners.generative.discriminants import largest, log_posterior, posterior
 from empirisk.learners.generative.settings import coded_learner
+from empirisk.learners.soundness import has_state
 from empirisk.risk.axis import (
     CannotSubtractError,
     HeldOut,
@@ -179,8 +180,8 @@ class GaussianClassifier(PathMixin, ClassifierMixin, BaseEstimator):
 
     def check_loaded(self) -> None:
         """Raise a DataError unless what was read from a file belongs together."""
-        if not hasattr(self, "classes_"):
-            return  # not fitted
+        if not has_state(self):
+            return
         densities = getattr(self, "_densities", None)
         if not isinstance(densities, ClassDensities):
             raise DataError("_densities are not those of classes")

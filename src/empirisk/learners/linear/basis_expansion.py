@@ -17,6 +17,7 @@ from empirisk.learners.linear.basis_names import (
     number_of_feature,
 )
 from empirisk.learners.linear.basis_parameters import Basis
+from empirisk.learners.linear.rule_soundness import check_basis_read
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.column_names import name_columns
 from empirisk.runtime.conversion import numbers
@@ -144,6 +145,10 @@ class BasisExpansion(BasisFunctions, TransformerMixin, BaseEstimator):
         rows = check_predict(self, X)
         with one_blas_thread():
             return name_columns(self.expand(rows), self.get_feature_names_out())
+
+    def check_loaded(self) -> None:
+        """Raise an error unless what was read from a file is a basis."""
+        check_basis_read(self)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """P1(x0) P2(x1), spline1(x0), natural1(x0), x0 > cut, or the name of the function."""

@@ -17,6 +17,8 @@ from empirisk.learners.linear.basis_parameters import Basis, check_basis, check_
 from empirisk.learners.linear.basis_path import BasisPath, fit_degrees
 from empirisk.learners.linear.linear_rule import as_columns
 from empirisk.learners.linear.polynomial_terms import number_of_terms
+from empirisk.learners.linear.rule_soundness import check_rule
+from empirisk.learners.soundness import has_state, require
 from empirisk.risk.axis import Axis, Freedom, HeldOut, Output, PathMixin
 from empirisk.risk.plans.plan import Plan
 from empirisk.runtime.arrays import Array, Floats
@@ -148,6 +150,14 @@ class BasisRegression(PathMixin, MultiOutputMixin, RegressorMixin, BaseEstimator
             "the prediction of a row is too large for floating-point numbers, so far does it lie "
             "outside of the training range: leave it out, or set extrapolation='constant'"
         )
+
+    def check_loaded(self) -> None:
+        """Raise a DataError unless what was read from a file belongs together."""
+        if has_state(self):
+            basis: Any = getattr(self, "expansion_", None)
+            require(isinstance(basis, BasisExpansion), self, "expansion_")
+            require(self.n_features_in_ == basis.n_features_in_, self, "n_features_in_")
+            check_rule(self, basis.n_output_features_)
 
     def expansion(self, degree: int | None) -> BasisExpansion:
         """The basis of that degree, not fitted."""

@@ -8,6 +8,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from empirisk.learners.generative.discriminants import as_written, largest
+from empirisk.learners.linear.rule_soundness import check_linear_classifier
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.sparse_form import sparse_form
@@ -49,6 +50,10 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         self.coef_ = self._dense_coef
         return self
+
+    def check_loaded(self) -> None:
+        """Raise a DataError unless what was read from a file belongs together."""
+        check_linear_classifier(self)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

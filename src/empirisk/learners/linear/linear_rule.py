@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, clone
 from sklearn.utils import Tags
 
 from empirisk.data.blocks import Blocks, Rows
+from empirisk.learners.linear.rule_soundness import check_rule
 from empirisk.losses import Loss, Squared
 from empirisk.risk.axis import Freedom, Output, PathMixin
 from empirisk.risk.intervals.influence import Influence
@@ -87,6 +88,10 @@ class LinearRule(PathMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
         rows = check_predict(self, X)
         with one_blas_thread():
             return rows @ self.coef_.T + self.intercept_
+
+    def check_loaded(self) -> None:
+        """Raise a DataError unless what was read from a file belongs together."""
+        check_rule(self)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -256,5 +256,11 @@ class MarginClassifier(ClassWeightMixin, PathMixin, LinearClassifier):
         """
         return probabilities(_loss_of(self), self._values(X))[:, 0]
 
+    def check_loaded(self) -> None:
+        """Raise an error also where it was fitted to a loss that there is not."""
+        super().check_loaded()
+        if hasattr(self, "classes_"):
+            _loss_of(self)
+
     def _check_parameters(self) -> None:
         check_accepted(self, ACCEPTED)

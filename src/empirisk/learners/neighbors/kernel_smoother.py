@@ -16,6 +16,7 @@ from empirisk.learners.density.kernel_soundness import check_rows_of
 from empirisk.learners.density.kernels import Kernel, kernel_of
 from empirisk.learners.neighbors.kernel_fits import LocalFits, PlacedRows, fits_of, weights_of
 from empirisk.learners.neighbors.kernel_spreads import spreads_of, training_spreads
+from empirisk.learners.soundness import has_state
 from empirisk.risk.axis import (
     Axis,
     Block,
@@ -103,7 +104,7 @@ class KernelSmoother(KeptRowsMixin, PathMixin, BaseEstimator):
 
     def check_loaded(self) -> None:
         """Complain of parts that no fit leaves; asked after reading a model file."""
-        if hasattr(self, "rows_"):
+        if has_state(self):
             check_rows_of(self)
             self._check_loaded_targets()
 

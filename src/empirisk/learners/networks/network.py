@@ -23,6 +23,7 @@ from empirisk.learners.networks.rows import network_outputs
 from empirisk.learners.networks.settings import Settings, checked_settings
 from empirisk.learners.networks.standardising import How, Standard
 from empirisk.learners.networks.stopping import set_aside
+from empirisk.learners.soundness import has_state
 from empirisk.risk.axis import Axis, PathMixin
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.conversion import numbers
@@ -134,7 +135,7 @@ class Network(NetworkPictures, PathMixin, BaseEstimator):
 
     def check_loaded(self) -> None:
         """Raise a DataError unless what a file has of a fitted network belongs together."""
-        if hasattr(self, "params_"):
+        if has_state(self):
             check_network(self)
 
     @abstractmethod

@@ -27,6 +27,8 @@ def check_ada_boost(model: Any) -> None:
         K = model.n_classes_
         if type(K) is not int or K < 1 or np.shape(model.classes_) != (K,):
             raise DataError("n_classes_ is not the number of classes_")
+    if not hasattr(model.estimator_, "get_params"):
+        raise DataError("estimator_ is no learner")
     if hasattr(model, "trees_"):
         _check_trees(model, T, p)
     else:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
 
 from empirisk.learners.ensembles.boosting.boosting_loss import INVERSE_LINKS, OwnLoss
 from empirisk.learners.ensembles.forest_soundness import check_columns
@@ -27,7 +28,7 @@ def check_boosted(model: Any) -> None:
         raise DataError("_own_loss is there, and _link says what scores mean")
     if model._link is not None and model._link not in INVERSE_LINKS:
         raise DataError(f"_link is {model._link!r:.50}; there are {', '.join(INVERSE_LINKS)}")
-    if hasattr(model, "classes_"):
+    if is_classifier(model):
         _check_classes(model, K)
     for name in ("train_score_", "validation_score_"):
         check_array(name, getattr(model, name), np.float64, (np.size(getattr(model, name)),))

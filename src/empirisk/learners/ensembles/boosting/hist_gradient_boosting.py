@@ -38,6 +38,7 @@ from empirisk.learners.ensembles.boosting.stopping import (
 )
 from empirisk.learners.ensembles.boosting.training_table import TrainingTable, bin_table
 from empirisk.learners.ensembles.warm_start import refuse_other_columns
+from empirisk.learners.soundness import has_state
 from empirisk.learners.trees.tree_sums import TreeSums
 from empirisk.risk.axis import Axis, PathMixin
 from empirisk.risk.plans.groups import group_codes
@@ -113,7 +114,7 @@ class HistGradientBoosting(PathMixin, BaseEstimator):
 
     def check_loaded(self) -> None:
         """Raise a DataError unless what a file has of a fitted model belongs together."""
-        if hasattr(self, "trees_"):
+        if has_state(self):
             check_boosted(self)
 
     @property
