@@ -145,7 +145,7 @@ class OutOfBag:
         if self.groups is None:
             raise DataError(
                 "every member of the ensemble drew every row, and none is out of bag: fit it with "
-                "bootstrap=True, or use risk.cross_validate"
+                "bootstrap=True, to more than one row, or use risk.cross_validate"
             )
         size = len(self.groups) / (int(self.groups.max()) + 1)
         raise DataError(
