@@ -7,7 +7,7 @@ one.
 import pickle
 import re
 import warnings
-from itertools import pairwise, product
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -220,9 +220,11 @@ def has_whole_plans(learner):
 
 def ways_to_hold_out():
     """(learner, plan, whether weighted); a path knows its training rows, whatever their plan."""
-    paths = [(PLANS[0], True), (PLANS[2], False)]
+    k_fold, one_out, repeated = PLANS
+    folds = [(k_fold, True), (repeated, False)]
     for learner in INSTANCES:
-        for cv, weighted in product(PLANS, [False, True]) if has_whole_plans(learner) else paths:
+        more = [(one_out, False), (one_out, True)] if has_whole_plans(learner) else []
+        for cv, weighted in folds + more:
             way = f"{type(cv).__name__}{'-weighted' * weighted}"
             yield pytest.param(learner, cv, weighted, id=f"{way}-{learner}")
 
