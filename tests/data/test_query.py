@@ -66,6 +66,15 @@ def test_durations_of_parquet_files_are_seconds_in_a_query_too(tmp_path, unit):
         np.testing.assert_array_equal(third.numbers(), one.numbers())
 
 
+def test_durations_in_other_units_are_not_read_together_in_a_query(tmp_path):
+    for unit in ("ms", "ns"):
+        cells = {"n": [1], "span": pa.array([5000], pa.duration(unit))}
+        pq.write_table(pa.table(cells), tmp_path / f"{unit}.parquet")
+    for sql in (None, "SELECT * FROM data"):
+        with pytest.raises(DataError, match="files that are read together need the same columns"):
+            read_table(tmp_path / "*.parquet", sql=sql)
+
+
 @pytest.mark.parametrize(
     ("sql", "message"),
     [

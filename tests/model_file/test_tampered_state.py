@@ -5,6 +5,7 @@ from copy import deepcopy
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
@@ -78,3 +79,10 @@ def test_a_model_with_a_part_that_is_none_is_refused_or_answers(
             except (EmpiriskError, NotFittedError):
                 refusals += 1
     assert refusals
+
+
+def test_coefficients_that_somebody_wrote_flat_come_back(tmp_path):
+    rule = LogisticRegression().fit(X, Y > 2)
+    rule.coef_ = np.array([1.0, -1.0, 0.5])
+    save(rule, tmp_path / "model")
+    assert_array_equal(load(tmp_path / "model").predict(X), rule.predict(X))

@@ -112,10 +112,29 @@ def _with_parquet(paths: Sequence[str]) -> Iterator[Any]:
     with _sealed(":memory:", files) as connection:
         try:
             relation = connection.read_parquet(files)
+            _refuse_other_durations(files)
             relation.project(_durations_in_seconds(files[0], relation.columns)).create_view("data")
         except (duckdb.Error, pa.ArrowException) as error:
             raise DataError(f"{where(paths)} cannot be read as Parquet: {error}") from error
         yield connection
+
+
+def _refuse_other_durations(files: Sequence[str]) -> None:
+    """Raise a DataError where the counts of one file are not in the unit of those of another."""
+    first, *others = [
+        {
+            field.name: field.type
+            for field in pq.read_schema(file)
+            if pa.types.is_duration(field.type)
+        }
+        for file in files
+    ]
+    for file, durations in zip(files[1:], others, strict=True):
+        if durations != first:
+            raise DataError(
+                f"{file} has durations in other columns or units than {files[0]}; files that are "
+                "read together need the same columns"
+            )
 
 
 def _durations_in_seconds(path: str, names: Sequence[str]) -> str:

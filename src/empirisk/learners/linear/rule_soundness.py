@@ -31,7 +31,10 @@ def check_linear_classifier(rule: Any) -> None:
     p, classes = _width(rule), np.asarray(vars(rule).get("classes_"))
     require(classes.ndim == 1 and classes.size > 1, rule, "classes_")
     m = 1 if classes.size == 2 else classes.size
-    parts: dict[str, set[Shape]] = {"coef_": {(m, p)}, "intercept_": {(), (1,), (m,)}}
+    coef: set[Shape] = {(m, p)}
+    if m == 1:  # flat where somebody wrote it so
+        coef.add((p,))
+    parts: dict[str, set[Shape]] = {"coef_": coef, "intercept_": {(), (1,), (m,)}}
     beside: dict[str, set[Shape]] = {"_offset": {(m,)}, "_centre": {(p,)}}
     for name, shapes in (parts | beside).items():
         there = name in vars(rule) or name in parts
