@@ -21,6 +21,7 @@ from benchmarks.coverage.trials import (
     tuned,
     weights,
 )
+from benchmarks.coverage.unstable import by_another_loss, by_chance
 
 FAMILIES = (
     least_squares,
@@ -37,6 +38,8 @@ FAMILIES = (
     best_of_forty,
     tuned,
     refitted,
+    by_chance,
+    by_another_loss,
 )
 
 

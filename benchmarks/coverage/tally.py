@@ -21,10 +21,13 @@ from empirisk.risk.intervals import (
     cautions,
     coverage,
     degrees_of_freedom,
+    fold_models,
     influence,
     interval,
     loss_table,
     no_information,
+    other_loss,
+    rare_losses,
     refits,
     timid,
 )
@@ -36,8 +39,8 @@ SURE = 0.95
 # What decides the numbers; results of other versions of these files are not taken up again.
 DECISIVE = (
     few_features, one_feature, sets, sources,
-    cautions, coverage, degrees_of_freedom, estimate, influence, interval, loss_table,
-    no_information, refits, timid, after_selection,
+    cautions, coverage, degrees_of_freedom, estimate, fold_models, influence, interval, loss_table,
+    no_information, other_loss, rare_losses, refits, timid, after_selection,
 )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from empirisk.losses import Absolute, Log, Quantile
+from empirisk.losses import Log
 from empirisk.risk.axis import Axis, Path
 from empirisk.risk.choosing import Rule, check_rule, simplest_within
 from empirisk.risk.estimate import Estimand, RiskEstimate
@@ -20,7 +20,7 @@ from empirisk.risk.foreign import at_value
 from empirisk.risk.intervals.degrees_of_freedom import freedom_by_name, freedom_of, smoother_freedom
 from empirisk.risk.intervals.influence import Influence
 from empirisk.risk.intervals.loss_table import LossTable, standard_errors
-from empirisk.risk.intervals.other_loss import OTHER_LOSS, moves_much
+from empirisk.risk.intervals.other_loss import has_sides, with_other_loss
 from empirisk.risk.intervals.rare_losses import with_doubts
 from empirisk.risk.intervals.refits import REFITTING, Refits, refitted
 from empirisk.risk.intervals.timid import TIMID, are_timid, is_penalised
@@ -31,7 +31,7 @@ from empirisk.risk.plans.plan import Plan
 from empirisk.risk.problem import Problem
 from empirisk.risk.rungs import one_at_a_time
 from empirisk.risk.work import Rung, Whole, Work
-from empirisk.runtime.arrays import Array, Floats, Ints, slice_if_in_a_row
+from empirisk.runtime.arrays import Array, Bools, Floats, Ints, slice_if_in_a_row
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import DataError
 from empirisk.runtime.parallel import one_blas_thread
@@ -61,6 +61,8 @@ class OutOfFold:
         The weight of each entry's row.
     rung : {"plan", "path", "generic"}
         How the predictions were found, and `why` not faster.
+    above : array of shape (entries, values), or None
+        Of an absolute or quantile loss, whether the target lies above the prediction.
     work : Work
         What was asked; `path` is the path fitted on all rows where it came along, and `judges` are
         those of an out-of-bag plan.
@@ -88,6 +90,7 @@ class OutOfFold:
     rung: Rung
     why: str
     work: Work = field(repr=False)
+    above: Bools | None = field(default=None, repr=False)
     path: Path | None = field(default=None, repr=False)
     judges: Judges | None = field(default=None, repr=False)
 
@@ -150,7 +153,21 @@ class OutOfFold:
             through=None if through is None else through[self.row],
             shift=0.0 if influence is None else influence.rise * self._fewer,
         )
-        return with_doubts(table, self.work.problem.loss)
+        loss, y = self.work.problem.loss, self.work.problem.target
+        if self.above is not None and not once:
+            assert y is not None
+            table = with_other_loss(table, loss, y[self.row], self.above[:, j])
+        return with_doubts(table, loss)
+
+    def _beside(self, j: int) -> Floats | None:
+        """The losses of the model of all rows where the folds are fitted one by one, which costs a
+        fit more, and where nothing is known of what the learner finds."""
+        learner = learner_of(self.work.estimator)
+        known = self.rung != "path" or self.plan.judges_one_model or learner.freedom is not None
+        if known or self.whole is None:
+            return None
+        losses = self.work.training_losses(self.values, self.whole, j)
+        return losses[self.row] if np.isfinite(losses).all() else None
 
     def _influence(self, j: int) -> Influence | None:
         """How rows move the risk through the model at the j-th value; None where not known."""
@@ -180,26 +197,11 @@ class OutOfFold:
             return (*found, CHOSEN_ANEW)
         if not self.work.has_path and self._are_timid(j):
             return (*found, TIMID)
-        if self._is_judged_otherwise(j):
-            return (*found, OTHER_LOSS)
         if not (self.work.has_path and learner.has_doubts):
             return found
         assert self.whole is not None
         output = self.work.problem.loss.output
         return (*found, *self.whole.path.doubts(j, output))  # type: ignore[attr-defined]
-
-    def _is_judged_otherwise(self, j: int) -> bool:
-        """Whether least squares is judged by an absolute loss that moves with what it learned."""
-        problem, loss = self.work.problem, self.work.problem.loss
-        y, squares = problem.target, freedom_of(self.work.estimator) in ("columns", "path")
-        if not (self.work.has_path and squares and isinstance(loss, Absolute | Quantile)):
-            return False
-        if y is None or y.ndim > 1:
-            return False
-        assert self.whole is not None
-        f = self.whole.predict(np.arange(problem.n), loss.output)[:, j]
-        known = np.isfinite(f).all() and np.isfinite(self.losses[:, j]).all()
-        return bool(known) and moves_much(loss, y, f, problem.weight, problem.unit)
 
     def _are_timid(self, j: int) -> bool:
         problem = self.work.problem
@@ -212,7 +214,7 @@ class OutOfFold:
 
     def estimate(self, j: int = 0, method: str = "auto", *, level: float = 0.95) -> RiskEstimate:
         """The risk at the j-th value."""
-        table = self.table(j)
+        table = replace(self.table(j), beside=self._beside(j))
         once = self.plan.judges_one_model
         estimand: Estimand = "this model" if once else "the procedure at this n"
         found = None
@@ -338,14 +340,19 @@ def out_of_fold(
             plan = plan.judged(held_out.judges.members)
         row, split = plan.entries
         losses = np.empty((len(row), len(values)))
+        y = problem.target
+        above = np.empty(losses.shape, bool) if has_sides(problem.loss, y) else None
 
         def enter(r: int, rows: Ints, prediction: Array) -> None:
-            losses[slice_if_in_a_row(plan.place[r, rows])] = work.problem.losses(rows, prediction)
+            place = slice_if_in_a_row(plan.place[r, rows])
+            losses[place] = work.problem.losses(rows, prediction)
+            if above is not None and y is not None:
+                above[place] = y[rows, np.newaxis] > prediction
 
         held_out.hand_to(enter, n_jobs=n_jobs)
     weight = problem.weight[row]
     found = OutOfFold(
-        values, complexity, plan, row, split, losses, weight, used, why, work, held_out.path,
+        values, complexity, plan, row, split, losses, weight, used, why, work, above, held_out.path,
         held_out.judges,
     )  # fmt: skip
     if np.isnan(found.risk).any():  # as it is where a loss is

@@ -1,6 +1,6 @@
 """What is asked of the engine, and the choice of the fastest rung that is exact."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, NamedTuple, Self
@@ -141,7 +141,7 @@ class Work:
 
     def training_risk(self, values: Sequence[Any], whole: Whole | None) -> Floats:
         """The mean loss at each value on the rows that trained."""
-        problem, output = self.problem, self.problem.loss.output
+        problem = self.problem
         if whole is None and self.has_path:  # one model at a time
             return np.array([self.training_risk([v], self.whole([v], None))[0] for v in values])
         if whole is None:
@@ -151,15 +151,26 @@ class Work:
         found = None if known is None else known(problem.loss)
         if found is not None:
             return found
+        sums = self._by_blocks(whole, values, lambda rows, losses: problem.weight[rows] @ losses)
+        return sum(sums, np.zeros(len(values))) / problem.weight.sum()
 
-        def losses(block: slice) -> Floats:
+    def training_losses(self, values: Sequence[Any], whole: Whole, j: int) -> Floats:
+        """The loss at the j-th value of each row, all of which trained."""
+        return np.concatenate(list(self._by_blocks(whole, values, lambda _, losses: losses[:, j])))
+
+    def _by_blocks(
+        self, whole: Whole, values: Sequence[Any], use: Callable[[Ints, Floats], Floats]
+    ) -> Iterator[Floats]:
+        """What is made of the losses at all values on the rows that trained, block by block."""
+        problem, output = self.problem, self.problem.loss.output
+
+        def used(block: slice) -> Floats:
             rows = np.arange(problem.n)[block]
-            return problem.weight[block] @ problem.losses(rows, whole.predict(rows, output))
+            return use(rows, problem.losses(rows, whole.predict(rows, output)))
 
         few = max(LEAST_ROWS, -(-problem.n // SHARES))
         size = min(few, rows_per_block(len(values), problem.n_classes))
-        sums = stream(losses, slices(problem.n, size), n_jobs=self.n_jobs)
-        return sum(sums, np.zeros(len(values))) / problem.weight.sum()
+        return stream(used, slices(problem.n, size), n_jobs=self.n_jobs)
 
     @property
     def _seed(self) -> int | None:

@@ -39,6 +39,10 @@ def lazy_names(
             if name not in home or not isinstance(value, ModuleType):
                 super().__setattr__(name, value)
 
+        def __reduce__(self) -> tuple[Callable[[str], ModuleType], tuple[str]]:
+            """By its name, as cloudpickle takes modules along with a function that uses them."""
+            return import_module, (package,)
+
     def find(name: str) -> Any:
         if name in home:
             return getattr(import_module(home[name]), name)

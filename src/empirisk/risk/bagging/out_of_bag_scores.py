@@ -12,6 +12,7 @@ from empirisk.risk.estimate import RiskEstimate
 from empirisk.risk.intervals.degrees_of_freedom import smoother_freedom
 from empirisk.risk.intervals.interval import interval
 from empirisk.risk.intervals.loss_table import LossTable
+from empirisk.risk.intervals.other_loss import has_sides, with_other_loss
 from empirisk.risk.intervals.rare_losses import with_doubts
 from empirisk.risk.judges import Judges
 from empirisk.risk.plans.fingerprints import digest
@@ -173,6 +174,10 @@ class OutOfBag:
             how=self.judges.how,
             doubts=self.judges.doubts(problem),
         )
+        if has_sides(problem.loss, problem.target):
+            assert problem.target is not None
+            y, f = problem.target[rows], self.predictions(rows, problem.loss.output, 0)
+            table = with_other_loss(table, problem.loss, y, y > f)
         table = with_doubts(table, problem.loss)
         return RiskEstimate.of(
             table,

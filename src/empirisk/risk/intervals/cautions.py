@@ -28,6 +28,11 @@ simulated at 90 %, where some training sets give a constant rule intervals conta
 the procedure in 72 to 77 %, and half of them are beyond it; elsewhere 0 to 26 %."""
 NEAR_A_CONSTANT = "other rows may give quite another rule, so that the interval is approximate"
 
+MODELS_DIFFER = (
+    "the models of the folds differ in risk by more than their rows explain, and other rows may "
+    "give quite another one: rows kept for a test tell the risk of the model at hand (risk.holdout)"
+)
+
 
 def cautions(table: LossTable, *, is_exact: bool = False) -> tuple[str, ...]:
     """Each a clause that can follow "but"; none where the interval covers as simulated.
@@ -49,6 +54,8 @@ def cautions(table: LossTable, *, is_exact: bool = False) -> tuple[str, ...]:
         found.append(HEAVY_TAIL)
     if table.is_share and (table.moved[0] > FAR or abs(table.moved[1]) > 1):
         found.append(NEAR_A_CONSTANT)
+    if table.apart.error > (table.standard_error() or 0.0):
+        found.append(MODELS_DIFFER)
     if table.kind == "time":
         found.append("rows in time order depend on one another, which it does not allow for")
     return (*found, *table.doubts)

@@ -21,10 +21,10 @@ is found or is not, and the variance of their corrected estimates was 0.9 to 3.0
 rows of nine populations, 0.8 to 2.5 at 200 and 0.7 to 2.2 at 400. Where a few large losses make the
 mean, s is too small whenever they are missing, and k g^2 makes up for it: on a locked test set it
 is all of the widening. Below 100 rows k rises, to 5 at 50: there samples whose tail looks heavy are
-doubted (`cautions.py`), and the others are those that lack large losses. Where the learner tells
-how rows move its risk through what it learned from them (`influence.py`), lam is no less than the
-error of both ways together, and what smaller training parts cost is added as one more error. How
-often these intervals cover is in docs/coverage.md.
+doubted (`cautions.py`), and the others are those that lack large losses. How rows move the risk
+through what is learned from them (`influence.py`, `other_loss.py`), what smaller training parts
+cost, and by how much the models of the folds differ (`fold_models.py`) are added as errors of their
+own. How often these intervals cover is in docs/coverage.md.
 """
 
 from collections.abc import Callable
@@ -98,7 +98,7 @@ def wilson(table: LossTable, level: float, centre: float) -> Interval:
     """The score interval of a share (Wilson 1927), from so many rows as have the same variance:
     the p with |centre - p| <= z sqrt(p (1 - p) / n)."""
     largest = _largest_loss(table)
-    n = effective_rows(table) / widening(table) ** 2
+    n = effective_rows(table) / drawn_out(table) ** 2
     z = _quantile(table, level)
     p = min(max(centre / largest, 0.0), 1.0)
     middle = (p + z**2 / (2 * n)) / (1 + z**2 / n)
@@ -142,7 +142,7 @@ def log_t(table: LossTable, level: float, centre: float) -> Interval:
     mean, error = table.mean(), _spread(table)
     if error is None or not (mean > 0 and centre > 0):
         return _no_spread(table, centre)
-    error *= widening(table) * (centre / mean)
+    error *= drawn_out(table) * (centre / mean)
     with np.errstate(over="ignore"):
         factor = float(np.exp(_t(table, level) * error / centre))
     if not np.isfinite(centre * factor):
@@ -156,7 +156,7 @@ def per_row_t(table: LossTable, level: float, centre: float) -> Interval:
     error = _spread(table)
     if error is None:
         return _no_spread(table, centre)
-    error *= widening(table)
+    error *= drawn_out(table)
     ends = _inside(table, centre, _t(table, level) * error)
     return _found(table, centre, ends, error, "t")
 
@@ -213,12 +213,19 @@ NO_INTERVAL = {
 }
 
 
+def drawn_out(table: LossTable, lam: float | None = None) -> float:
+    """How many times the error of independent rows that of their mean is: lam, and by how much the
+    models of the folds differ."""
+    error, lam = table.standard_error(), widening(table) if lam is None else lam
+    return float(np.hypot(lam, table.apart.error / error)) if error else lam
+
+
 def widening(table: LossTable) -> float:
-    """lam: how many times the error of independent rows the error of their mean is."""
+    """lam: how many times the error of independent rows it is where models are alike."""
     both, shift = table.moved
     if table.is_share:
         both, shift = min(both, MOST_MOVED), min(abs(shift), MOST_MOVED)
-    return float(np.hypot(max(_by_losses(table), both), shift))
+    return float(np.sqrt(_by_losses(table) ** 2 + max(both**2 - 1, 0.0) + shift**2))
 
 
 def _by_losses(table: LossTable) -> float:
@@ -264,7 +271,7 @@ def none(table: LossTable, centre: float, reason: str) -> Interval:
 def _found(
     table: LossTable, centre: float, ends: tuple[float, float], error: float, name: str
 ) -> Interval:
-    lam, what = widening(table), f"{table.units} groups" if table.is_grouped else "rows"
+    lam, what = drawn_out(table), f"{table.units} groups" if table.is_grouped else "rows"
     if not table.is_model:
         reason = shared_reason(table, lam, what)
         return Interval(centre, ends, error, f"widened {name}", reason)
@@ -289,22 +296,39 @@ def shared_reason(table: LossTable, lam: float, what: str = "rows") -> str:
 
 def _ways(table: LossTable) -> str:
     """In which other ways the rows move the risk, where an interval is much wider for it."""
-    by_losses, both = _by_losses(table), table.moved[0]
-    said = ", and these move the risk through the coefficients" * (both > NOTABLE * by_losses)
-    if widening(table) > NOTABLE * max(by_losses, both):
-        said += ", and beside fewer of them the penalty counts for more"
+    said, so_far = "", _by_losses(table)
+    ways = (
+        (table.moved[0] ** 2 - 1, "these move the risk through what is learned"),
+        (table.moved[1] ** 2, "beside fewer of them the penalty counts for more"),
+        (drawn_out(table) ** 2 - widening(table) ** 2, "their models differ in risk"),
+    )
+    for square, words in ways:
+        with_it = float(np.sqrt(so_far**2 + max(square, 0.0)))
+        said += f", and {words}" * (with_it > NOTABLE * so_far)
+        so_far = with_it
     return said
 
 
 def _quantile(table: LossTable, level: float) -> float:
     """Normal for rows, as simulated; for groups, of which there are few, that of t."""
     if table.units == len(table.unit):
-        return float(stats.norm.ppf((1 + level) / 2))
+        return float(stats.t.ppf((1 + level) / 2, freedom_of_error(table, np.inf)))
     return _t(table, level)
 
 
 def _t(table: LossTable, level: float) -> float:
-    return float(stats.t.ppf((1 + level) / 2, max(table.effective_units - 1, 1)))
+    freedom = freedom_of_error(table, max(table.effective_units - 1, 1))
+    return float(stats.t.ppf((1 + level) / 2, freedom))
+
+
+def freedom_of_error(table: LossTable, of_rows: float, lam: float | None = None) -> float:
+    """Of the squared error, if rows have so many, with those of the folds (Satterthwaite 1946)."""
+    error, folds = table.standard_error(), table.apart
+    if not (error and folds.error > 0):
+        return of_rows
+    lam = widening(table) if lam is None else lam
+    share = 1 / (1 + (lam * error / folds.error) ** 2)
+    return 1 / ((1 - share) ** 2 / of_rows + share**2 / folds.freedom)
 
 
 def _spread(table: LossTable) -> float | None:

@@ -7,6 +7,7 @@ from typing import Self
 import numpy as np
 from scipy.sparse import csr_array
 
+from empirisk.risk.intervals.fold_models import ALIKE, Apart, how_far_apart
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.parallel import slices
 
@@ -28,7 +29,9 @@ class LossTable:
     a procedure that chooses anew in every training part. `how` says how the rows came to be judged
     where that is not by folds, and `doubts` what is not guaranteed for a reason that the losses do
     not show. `through` is how the row of each entry moves the risk through the model, and `shift`
-    what it costs that training parts are smaller than all rows (see `influence.py`).
+    what it costs that training parts are smaller than all rows (see `influence.py`). `beside` are
+    the losses of the model of all rows on the rows of the entries, where that model is known and
+    the learner may find something else in each fold (see `fold_models.py`).
     """
 
     losses: Floats
@@ -44,6 +47,7 @@ class LossTable:
     doubts: tuple[str, ...] = ()
     through: Floats | None = None
     shift: float = 0.0
+    beside: Floats | None = None
 
     @classmethod
     def of_test_rows(
@@ -78,6 +82,16 @@ class LossTable:
             return 0.0, self.shift / error
         both = (self.losses + self.through)[:, np.newaxis]
         return float(standard_errors(both, self.weight, self.unit)[0]) / error, self.shift / error
+
+    @cached_property
+    def apart(self) -> Apart:
+        """How far the risks of the folds' models lie apart; not at all where one model is judged.
+
+        Nor where the degrees of freedom are known, as of rules that change little by little.
+        """
+        if self.is_model or self.degrees_of_freedom is not None:
+            return ALIKE
+        return how_far_apart(self.losses, self.beside, self.share, self.unit, self.split)
 
     @cached_property
     def units(self) -> int:
@@ -144,6 +158,7 @@ class LossTable:
             doubts=tuple(dict.fromkeys((*self.doubts, *other.doubts, *few))),
             through=_difference(self.through, other.through),
             shift=self.shift - other.shift,
+            beside=_difference(self.beside, other.beside),
         )
 
     @cached_property

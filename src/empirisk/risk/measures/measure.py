@@ -16,7 +16,15 @@ from scipy.special import expit, logit
 from empirisk.charts.intervals import draw_intervals
 from empirisk.risk.estimate import Estimand, RiskEstimate
 from empirisk.risk.intervals.cautions import cautions
-from empirisk.risk.intervals.interval import Interval, none, shared_reason, shared_training, unseen
+from empirisk.risk.intervals.interval import (
+    Interval,
+    drawn_out,
+    freedom_of_error,
+    none,
+    shared_reason,
+    shared_training,
+    unseen,
+)
 from empirisk.risk.intervals.loss_table import LossTable
 from empirisk.risk.measures.judged import JudgedRows
 from empirisk.runtime.arrays import Floats
@@ -191,8 +199,9 @@ def logit_interval(
         return none(table, value, NO_SPREAD)
     if units <= 1:
         return none(table, value, "a class has a single row, which shows no spread")
-    lam = float(np.sqrt(shared_training(table)))
-    half = float(stats.t.ppf((1 + level) / 2, units - 1)) * lam * error / (value * (1 - value))
+    by_rows = float(np.sqrt(shared_training(table)))
+    lam, freedom = drawn_out(table, by_rows), freedom_of_error(table, units - 1, by_rows)
+    half = float(stats.t.ppf((1 + level) / 2, freedom)) * lam * error / (value * (1 - value))
     ends = float(expit(logit(value) - half)), float(expit(logit(value) + half))
     reason = f"{unseen(table)}the rows took no part in the model"
     if not table.is_model:

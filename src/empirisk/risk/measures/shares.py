@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from empirisk.risk.intervals.interval import Interval, shared_training
+from empirisk.risk.intervals.interval import Interval, drawn_out, shared_training
 from empirisk.risk.intervals.interval import interval as interval_of
 from empirisk.risk.measures.judged import JudgedRows
 from empirisk.risk.measures.measure import Linearised, Part, logit_interval, mean_of, ratio
@@ -73,7 +73,8 @@ def f_of(rows: JudgedRows, k: int, beta: float = 1.0) -> Part:
 
     def interval(level: float) -> Interval:
         found = jaccard.interval(level)
-        error = (table.standard_error() or 0.0) * float(np.sqrt(shared_training(table)))
+        lam = drawn_out(table, float(np.sqrt(shared_training(table))))
+        error = lam * (table.standard_error() or 0.0)
         if c == 0.5:
             ends = _through_jaccard(found, (c, c))
             return replace(found, ends=ends, standard_error=error or None)
