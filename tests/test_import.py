@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from joblib.externals import cloudpickle
 
 import empirisk
 from empirisk import risk
@@ -28,6 +29,11 @@ def test_the_lazy_names_of_every_room_resolve():
         package = importlib.import_module(room.name) if room.ispkg else empirisk
         for name in getattr(package, "__all__", ()):
             assert getattr(package, name) is not None
+
+
+@pytest.mark.parametrize("package", [empirisk, risk])
+def test_a_function_that_uses_a_package_goes_to_other_processes(package):
+    assert cloudpickle.loads(cloudpickle.dumps(package)) is package
 
 
 @pytest.mark.parametrize("name", risk.__all__)

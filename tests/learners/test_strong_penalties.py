@@ -18,7 +18,7 @@ from empirisk.risk.intervals.interval import interval
 from empirisk.risk.intervals.loss_table import LossTable
 from empirisk.risk.intervals.timid import TIMID, are_timid
 
-THROUGH = "these move the risk through the coefficients"
+THROUGH = "these move the risk through what is learned"
 FEWER = "beside fewer of them the penalty counts for more"
 SMALL = 1e-4
 FIRST_ORDER = 1e-2  # a difference over a step of 1e-4, and conjugate gradients to 1e-3

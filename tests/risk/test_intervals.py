@@ -167,9 +167,10 @@ def test_groups_of_equal_mistakes_count_as_so_many_rows():
 
 def test_weighted_mistakes_are_worth_fewer_rows():
     wrong, weight = errors(30, 100), np.where(np.arange(100) % 2, 1.0, 9.0)
+    shared = {"bounds": SHARE, "split": np.arange(100) // 2 % 10}  # each fold has as many mistakes
     for kind in ("test", "kfold"):
-        plain = interval(table(wrong, kind=kind, bounds=SHARE), 0.9).ends
-        heavy = interval(table(wrong, kind=kind, bounds=SHARE, weight=weight), 0.9).ends
+        plain = interval(table(wrong, kind=kind, **shared), 0.9).ends
+        heavy = interval(table(wrong, kind=kind, weight=weight, **shared), 0.9).ends
         # (sum w)^2 / sum w^2 = 61: the width grows by sqrt(100/61) = 1.28, about.
         assert_allclose(np.diff(heavy) / np.diff(plain), 1.28, rtol=0.05)
 

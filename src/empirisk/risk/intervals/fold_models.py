@@ -12,8 +12,11 @@ chance may have. The model of all rows is one more of them, and its risk R is V 
 their mean, beside what the rows add. As much is allowed for what the models have in common and
 those of other samples have not, which one sample does not show.
 
-The losses z of the model of all rows on the same rows are too small, but in all folds alike: of
-l - b z, b the slope within folds, the rows explain less, and V is seen earlier.
+The losses z of the model of all rows on the same rows are too small, but in all folds nearly alike:
+of l - b z, b the slope within folds, the rows explain less, and V is seen earlier. By how much they
+are too small, G on average, differs from fold to fold as a chi-square does: for losses that are
+minus log-likelihoods with the variance 2 b^2 G/n, for squared ones with sqrt(8) b^2 G s/n, s the
+standard deviation of the losses; s^2 is taken to be more by the latter.
 """
 
 from typing import NamedTuple
@@ -24,6 +27,7 @@ from scipy import stats
 from empirisk.runtime.arrays import Floats, Ints
 
 SURE = 0.95
+ROUNDING = 1e-12  # of means of equal losses, relative to their size
 
 
 class Apart(NamedTuple):
@@ -50,16 +54,20 @@ def how_far_apart(
         return ALIKE
     size = float(np.abs(losses).max()) or 1.0
     mean, deviation = folds.means_and_deviations(losses / size)
+    explained = float(deviation @ deviation)
     if beside is not None:
-        size_beside = float(np.abs(beside).max()) or 1.0
-        other_mean, other = folds.means_and_deviations(beside / size_beside)
+        beside = beside / size
+        other_mean, other = folds.means_and_deviations(beside)
         square = float(other @ other)
         slope = float(deviation @ other) / square if square > 0 else 0.0
+        too_small = max(float(share @ (losses / size - beside)), 0.0)
+        of_one_row = np.sqrt(explained * folds.rows / folds.number)
         mean, deviation = mean - slope * other_mean, deviation - slope * other
-    between = folds.variance(mean)
+        explained = float(deviation @ deviation)
+        explained += np.sqrt(8) * slope**2 * too_small * of_one_row / folds.rows
     chance = float(stats.f.ppf(SURE, folds.freedom, folds.freedom_of_rows))
-    excess = between - chance * float(deviation @ deviation)
-    if not excess > 0:
+    excess = folds.variance(mean) - chance * explained
+    if not excess > ROUNDING**2:
         return ALIKE
     return Apart(size * float(np.sqrt(excess * (1 + 1 / folds.number))), folds.freedom)
 
@@ -85,8 +93,9 @@ class Folds:
         # Folds of one unit each, as leave-one-out has them, show no error of their own.
         shows_error = (pieces[self.held] > 1).all()
         self.freedom_of_rows = units - 1 - self.freedom if shows_error else 0
-        with np.errstate(divide="ignore", invalid="ignore"):
-            self._factor = np.sqrt(self.weight * pieces / (pieces - 1))[fold_of_piece]
+        of_piece = share if self.piece is None else np.bincount(self.piece, share).astype(float)
+        self.rows = 1 / (repeats * float(of_piece @ of_piece))
+        self.factor = np.sqrt(self.weight * _unbiased(of_piece, fold_of_piece))[fold_of_piece]
 
     def means_and_deviations(self, losses: Floats) -> tuple[Floats, Floats]:
         """The mean of each fold, and what each unit adds to its error, weighted as in s^2."""
@@ -95,10 +104,20 @@ class Folds:
         deviation = self.share * (losses - mean[self.split]) / self.weight[self.split]
         if self.piece is not None:
             deviation = np.bincount(self.piece, deviation).astype(float)
-        return mean, deviation * self._factor
+        return mean, deviation * self.factor
 
     def variance(self, mean: Floats) -> float:
         """S^2 of the means of the folds."""
         mean, weight = mean[self.held], self.weight[self.held]
         square = float(weight @ np.square(mean - weight @ mean))
         return square * self.number / (self.number - 1)
+
+
+def _unbiased(weight: Floats, fold: Ints) -> Floats:
+    """For each fold 1 / (1 - 2 sum w^3 / (W sum w^2) + sum w^2 / W^2), n / (n - 1) if all w are 1:
+
+    sum w^2 (l - m)^2 / W^2 times that is right on average if the variance of l is the same for all.
+    """
+    W, squares, cubes = (np.bincount(fold, weight**k) for k in (1, 2, 3))
+    with np.errstate(divide="ignore", invalid="ignore"):  # folds of one unit, or none
+        return 1 / (1 - 2 * cubes / (W * squares) + squares / W**2)

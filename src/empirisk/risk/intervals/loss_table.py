@@ -31,7 +31,8 @@ class LossTable:
     not show. `through` is how the row of each entry moves the risk through the model, and `shift`
     what it costs that training parts are smaller than all rows (see `influence.py`). `beside` are
     the losses of the model of all rows on the rows of the entries, where that model is known and
-    the learner may find something else in each fold (see `fold_models.py`).
+    the learner may find something else in each fold (see `fold_models.py`). `of_folds` are losses
+    by which folds compare, where these do not: those of ranks count twice what a fold has more.
     """
 
     losses: Floats
@@ -48,6 +49,7 @@ class LossTable:
     through: Floats | None = None
     shift: float = 0.0
     beside: Floats | None = None
+    of_folds: Floats | None = None
 
     @classmethod
     def of_test_rows(
@@ -91,7 +93,8 @@ class LossTable:
         """
         if self.is_model or self.degrees_of_freedom is not None:
             return ALIKE
-        return how_far_apart(self.losses, self.beside, self.share, self.unit, self.split)
+        losses = self.losses if self.of_folds is None else self.of_folds
+        return how_far_apart(losses, self.beside, self.share, self.unit, self.split)
 
     @cached_property
     def units(self) -> int:
@@ -159,6 +162,7 @@ class LossTable:
             through=_difference(self.through, other.through),
             shift=self.shift - other.shift,
             beside=_difference(self.beside, other.beside),
+            of_folds=_difference(self.of_folds, other.of_folds),
         )
 
     @cached_property

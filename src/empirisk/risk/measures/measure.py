@@ -64,16 +64,22 @@ class Linearised:
     """A statistic of the rows, and how it moves when a row gets more weight.
 
     The influences have the weighted mean zero. `under` is the statistic under other weights of the
-    rows, (resamples, rows) -> (resamples,), NaN where it is undefined.
+    rows, (resamples, rows) -> (resamples,), NaN where it is undefined. `of_folds` are losses of
+    which the mean over a fold is the statistic there, where that of `losses` is something else.
     """
 
     value: float
     influence: Floats
     under: Callable[[Floats], Floats] | None = None
+    of_folds: Floats | None = None
 
     @property
     def losses(self) -> Floats:
         return self.value + self.influence
+
+    def table(self, rows: JudgedRows) -> LossTable:
+        """The losses of the rows, as intervals want them."""
+        return replace(rows.table(self.losses), of_folds=self.of_folds)
 
     def at(self, weights: Floats) -> Floats:
         """The statistic of each resample."""
@@ -138,7 +144,7 @@ def measured(
     check_level(level)
     found = part.interval(level) if by is None else by(rows, part, level)
     return Measure.of(
-        rows.table(part.statistic.losses),
+        part.statistic.table(rows),
         loss=name,
         estimates=estimates,
         fingerprint=rows.fingerprint,
@@ -169,7 +175,10 @@ def mean_of(rows: JudgedRows, parts: Sequence[Part], share: Floats | None = None
         return np.where(there, of_class * each, 0.0).sum(axis=1) / of_class.sum(axis=1)
 
     statistic = Linearised(float(of_part @ values), influence, under)
-    table = rows.table(statistic.losses)
+    if any(part.statistic.of_folds is not None for part in parts):
+        known = [part.statistic.of_folds for part in parts]
+        statistic = replace(statistic, of_folds=of_part @ np.array(known))
+    table = statistic.table(rows)
     units = min(part.units for part in parts)
 
     def interval(level: float) -> Interval:

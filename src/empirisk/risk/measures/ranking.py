@@ -168,8 +168,9 @@ def _against(rows: JudgedRows, k: int, other: int | None = None) -> Part:
     """AUC of class k against another class or, with None, all others."""
     statistic = within_splits(rows, partial(_placed, k=k, other=other))
     if rows.split is not None and len(np.unique(rows.split)) > 1:
-        statistic = Linearised(statistic.value, _influence_over_splits(rows, k, other))
-    table = rows.table(statistic.losses)
+        influence = _influence_over_splits(rows, k, other)
+        statistic = Linearised(statistic.value, influence, of_folds=statistic.losses)
+    table = statistic.table(rows)
     units = min(rows.worth(which) for which in _sides(rows, k, other))
 
     def interval(level: float) -> Interval:
