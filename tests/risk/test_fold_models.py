@@ -36,7 +36,12 @@ def by_loops(losses, beside, share, unit, split):
     """The formulas of the file, one fold and one unit after another."""
     folds = sorted(set(split.tolist()))
     units = len(set(unit.tolist()))
-    freedom = round(len(folds) / (len(set(zip(unit, split, strict=True))) / units)) - 1
+    pieces = dict.fromkeys(zip(unit, split, strict=True), 0.0)
+    for u, j, w in zip(unit, split, share, strict=True):
+        pieces[u, j] += w
+    repeats = len(pieces) / units
+    freedom = round(len(folds) / repeats) - 1
+    rows = 1 / (repeats * sum(w**2 for w in pieces.values()))
 
     def parts(of):
         means, errors = {}, {}
@@ -53,16 +58,19 @@ def by_loops(losses, beside, share, unit, split):
         return means, errors
 
     means, errors = parts(losses)
+    too_small = 0.0
     if beside is not None:
+        s = np.sqrt(sum(e**2 for e in errors.values()) * rows / len(folds))
         other_means, other = parts(beside)
         b = sum(errors[k] * other[k] for k in errors) / sum(e**2 for e in other.values())
         means = {j: means[j] - b * other_means[j] for j in folds}
         errors = {k: errors[k] - b * other[k] for k in errors}
+        too_small = np.sqrt(8) * b**2 * max(share @ (losses - beside), 0) * s / rows
     W = {j: share[split == j].sum() for j in folds}
     mean = sum(W[j] * means[j] for j in folds)
     J = len(folds)
     between = J / (J - 1) * sum(W[j] * (means[j] - mean) ** 2 for j in folds)
-    within = sum(e**2 for e in errors.values())
+    within = sum(e**2 for e in errors.values()) + too_small
     V = between - stats.f.ppf(0.95, freedom, units - 1 - freedom) * within
     return np.sqrt(max(V, 0) * (1 + 1 / J)), freedom
 
@@ -73,7 +81,9 @@ def test_it_is_what_the_formulas_say(kind, with_beside):
     rng = np.random.default_rng(0)
     losses, share, unit, split = sample(rng, 200, 1.0, kind)
     of_fold = np.bincount(split, losses) / np.bincount(split)
-    beside = losses - of_fold[split] + rng.normal(size=len(losses)) if with_beside else None
+    beside = None
+    if with_beside:
+        beside = losses - of_fold[split] + 4.9 + rng.normal(size=len(losses))
     found = how_far_apart(losses, beside, share, unit, split)
     error, freedom = by_loops(losses, beside, share, unit, split)
     assert error > 0
@@ -213,8 +223,8 @@ def test_intervals_of_small_networks_hold_the_risk_of_the_procedure():
 
 def test_boosted_trees_that_differ_little_are_told_beside_the_model_of_all_rows():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(20_000, 4))
-    y = X[:, 0] * X[:, 1] + X[:, 2] + rng.normal(size=20_000)
+    X = rng.normal(size=(60_000, 4))
+    y = X[:, 0] * X[:, 1] + X[:, 2] + rng.normal(size=60_000)
     found = risk.cross_validate(HistGradientBoostingRegressor(max_iter=20), X, y, random_state=0)
     rows = found.table
     assert rows.apart.error > 0

@@ -52,7 +52,7 @@ def cautions(table: LossTable, *, is_exact: bool = False) -> tuple[str, ...]:
         found.append(f"{what} are few for {df:.3g} effective parameters")
     if np.isinf(table.bounds[1]) and has_heavy_tail(table.losses):
         found.append(HEAVY_TAIL)
-    if table.is_share and (table.moved[0] > FAR or abs(table.moved[1]) > 1):
+    if table.is_share and (table.moved.through > FAR or abs(table.moved.shift) > 1):
         found.append(NEAR_A_CONSTANT)
     if table.apart.error > (table.standard_error() or 0.0):
         found.append(MODELS_DIFFER)

@@ -21,14 +21,16 @@ is found or is not, and the variance of their corrected estimates was 0.9 to 3.0
 rows of nine populations, 0.8 to 2.5 at 200 and 0.7 to 2.2 at 400. Where a few large losses make the
 mean, s is too small whenever they are missing, and k g^2 makes up for it: on a locked test set it
 is all of the widening. Below 100 rows k rises, to 5 at 50: there samples whose tail looks heavy are
-doubted (`cautions.py`), and the others are those that lack large losses. How rows move the risk
-through what is learned from them (`influence.py`, `other_loss.py`), what smaller training parts
-cost, and by how much the models of the folds differ (`fold_models.py`) are added as errors of their
-own. How often these intervals cover is in docs/coverage.md.
+doubted (`cautions.py`), and the others are those that lack large losses. Where the learner tells
+how rows move its risk through what it learned from them (`influence.py`), lam is no less than the
+error of both ways together; where it aims at another loss (`other_loss.py`), what that adds comes
+on top. What smaller training parts cost, and by how much the models of the folds differ
+(`fold_models.py`), are errors of their own. How often these intervals cover is in docs/coverage.md.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import compress, pairwise
 
 import numpy as np
 from scipy import stats
@@ -222,10 +224,15 @@ def drawn_out(table: LossTable, lam: float | None = None) -> float:
 
 def widening(table: LossTable) -> float:
     """lam: how many times the error of independent rows it is where models are alike."""
-    both, shift = table.moved
-    if table.is_share:
-        both, shift = min(both, MOST_MOVED), min(abs(shift), MOST_MOVED)
-    return float(np.sqrt(_by_losses(table) ** 2 + max(both**2 - 1, 0.0) + shift**2))
+    shift = abs(table.moved.shift)
+    return float(np.hypot(_by_rows(table), min(shift, MOST_MOVED) if table.is_share else shift))
+
+
+def _by_rows(table: LossTable) -> float:
+    """lam without what smaller training parts cost."""
+    through, _, other = table.moved
+    through = max(_by_losses(table), min(through, MOST_MOVED) if table.is_share else through)
+    return float(np.sqrt(through**2 + max(other**2 - 1, 0.0)))
 
 
 def _by_losses(table: LossTable) -> float:
@@ -296,17 +303,14 @@ def shared_reason(table: LossTable, lam: float, what: str = "rows") -> str:
 
 def _ways(table: LossTable) -> str:
     """In which other ways the rows move the risk, where an interval is much wider for it."""
-    said, so_far = "", _by_losses(table)
+    steps = _by_losses(table), _by_rows(table), widening(table), drawn_out(table)
     ways = (
-        (table.moved[0] ** 2 - 1, "these move the risk through what is learned"),
-        (table.moved[1] ** 2, "beside fewer of them the penalty counts for more"),
-        (drawn_out(table) ** 2 - widening(table) ** 2, "their models differ in risk"),
+        "these move the risk through what is learned",
+        "beside fewer of them the penalty counts for more",
+        "their models differ in risk",
     )
-    for square, words in ways:
-        with_it = float(np.sqrt(so_far**2 + max(square, 0.0)))
-        said += f", and {words}" * (with_it > NOTABLE * so_far)
-        so_far = with_it
-    return said
+    notable = [after > NOTABLE * before for before, after in pairwise(steps)]
+    return "".join(f", and {way}" for way in compress(ways, notable))
 
 
 def _quantile(table: LossTable, level: float) -> float:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -17,6 +17,15 @@ FEW_DIFFERENT = 6  # rows: simulated at 90 %, rivals expected to differ on 3 to 
 ROUNDING = 1e-12  # equal losses may come out that far apart, relative to their size
 
 
+class Moved(NamedTuple):
+    """In units of the standard error: that of losses and `through` together, `shift`, and that of
+    losses and `through_other` together; 0 where they are not known."""
+
+    through: float
+    shift: float
+    through_other: float
+
+
 @dataclass(frozen=True, eq=False)
 class LossTable:
     """The losses of held-out rows: one entry for each held-out prediction.
@@ -29,7 +38,8 @@ class LossTable:
     a procedure that chooses anew in every training part. `how` says how the rows came to be judged
     where that is not by folds, and `doubts` what is not guaranteed for a reason that the losses do
     not show. `through` is how the row of each entry moves the risk through the model, and `shift`
-    what it costs that training parts are smaller than all rows (see `influence.py`). `beside` are
+    what it costs that training parts are smaller than all rows (see `influence.py`);
+    `through_other` the same as `through` of a model that aims at another loss. `beside` are
     the losses of the model of all rows on the rows of the entries, where that model is known and
     the learner may find something else in each fold (see `fold_models.py`). `of_folds` are losses
     by which folds compare, where these do not: those of ranks count twice what a fold has more.
@@ -48,6 +58,7 @@ class LossTable:
     doubts: tuple[str, ...] = ()
     through: Floats | None = None
     shift: float = 0.0
+    through_other: Floats | None = None
     beside: Floats | None = None
     of_folds: Floats | None = None
 
@@ -75,15 +86,18 @@ class LossTable:
         return None if np.isnan(error) else error
 
     @cached_property
-    def moved(self) -> tuple[float, float]:
-        """In units of the standard error: that of losses and `through` together, and `shift`."""
+    def moved(self) -> Moved:
+        """By how much rows move the risk in other ways than by their losses."""
         error = self.standard_error()
         if not error:
-            return 0.0, 0.0
-        if self.through is None:
-            return 0.0, self.shift / error
-        both = (self.losses + self.through)[:, np.newaxis]
-        return float(standard_errors(both, self.weight, self.unit)[0]) / error, self.shift / error
+            return Moved(0.0, 0.0, 0.0)
+        both = [
+            0.0
+            if through is None
+            else float(standard_errors((self.losses + through)[:, None], self.weight, self.unit)[0])
+            for through in (self.through, self.through_other)
+        ]
+        return Moved(both[0] / error, self.shift / error, both[1] / error)
 
     @cached_property
     def apart(self) -> Apart:
@@ -161,6 +175,7 @@ class LossTable:
             doubts=tuple(dict.fromkeys((*self.doubts, *other.doubts, *few))),
             through=_difference(self.through, other.through),
             shift=self.shift - other.shift,
+            through_other=_difference(self.through_other, other.through_other),
             beside=_difference(self.beside, other.beside),
             of_folds=_difference(self.of_folds, other.of_folds),
         )
