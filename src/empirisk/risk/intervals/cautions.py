@@ -29,8 +29,8 @@ the procedure in 72 to 77 %, and half of them are beyond it; elsewhere 0 to 26 %
 NEAR_A_CONSTANT = "other rows may give quite another rule, so that the interval is approximate"
 
 MODELS_DIFFER = (
-    "the models of the folds differ in risk by more than their rows explain, and other rows may "
-    "give quite another one: rows kept for a test tell the risk of the model at hand (risk.holdout)"
+    "the models of the folds differ in risk by more than their rows explain, and so may that of "
+    "all rows: rows kept for a test tell its own (risk.holdout)"
 )
 
 
