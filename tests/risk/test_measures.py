@@ -328,6 +328,7 @@ def test_what_is_undefined_is_an_error_that_says_why(call, words):
         ({"average": "micro", "labels": ["ash"]}, "average 'macro'"),
         ({"average": "mean"}, "'macro', 'micro' or 'weighted'"),
         ({"positive": "ash", "level": 1.5}, "between 0 and 1"),
+        ({"positive": "ash", "methd": "auto"}, "'methd' is no option of this measure"),
     ],
 )
 def test_wrong_options_are_named(options, words):

@@ -53,7 +53,9 @@ Header = Annotated[
 Missing = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="WORD", help="Fields that are missing, besides empty ones; repeat for several."
+        metavar="WORD",
+        help="Fields that are missing, besides empty ones; NA and the like are then no longer; "
+        "repeat for several.",
     ),
 ]
 MaxBytes = Annotated[

@@ -47,7 +47,8 @@ def show_table(screen: Screen, table: Table, target: Target) -> None:
         if mark is not None:
             screen.say(
                 f"note: {column.name!r} holds {mark:g} far from its other numbers; if it means "
-                f"missing, leave those cells empty, in a text file also by --missing={mark:g}"
+                f"missing, leave those cells empty, in a text file also by --missing={mark:g}, and "
+                "--missing NA or the like beside it if these are there, too"
             )
     screen.say(f"{target.task} of {target.name!r}: {target.why}")
     if target.without:

@@ -30,8 +30,15 @@ class Drawing(TypedDict, total=False):
     random_state: Any
 
 
-def interval_by(method: str = "auto", n_resamples: int = 1999, random_state: Any = None) -> Way:
+def interval_by(
+    method: str = "auto", n_resamples: int = 1999, random_state: Any = None, **unknown: Any
+) -> Way:
     """The way to the interval of a part: its own, or by drawing so many resamples."""
+    if unknown:
+        raise ParameterError(
+            f"{next(iter(unknown))!r} is no option of this measure; of its interval there are "
+            "method, n_resamples and random_state"
+        )
     if method == "auto":
         return lambda rows, part, level: part.interval(level)
     if method != "bootstrap":
