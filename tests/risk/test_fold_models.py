@@ -1,15 +1,24 @@
 """Models of folds that differ by chance: seen where they do, and not where they do not."""
 
+import warnings
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression as PeersLinearRegression
-from sklearn.model_selection import LeaveOneOut, RepeatedKFold
+from sklearn.model_selection import LeaveOneOut, RepeatedKFold, TimeSeriesSplit
+from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier as PeersTree
 
-from empirisk import HistGradientBoostingRegressor, LinearRegression, MLPClassifier, risk
+from empirisk import (
+    DecisionTreeRegressor,
+    HistGradientBoostingRegressor,
+    LinearRegression,
+    MLPClassifier,
+    risk,
+)
 from empirisk.risk.intervals.cautions import MODELS_DIFFER
 from empirisk.risk.intervals.fold_models import ALIKE, how_far_apart
 from empirisk.risk.intervals.interval import drawn_out, interval, widening
@@ -134,6 +143,51 @@ def test_the_unit_of_the_loss_and_the_order_of_rows_do_not_matter(unit_of_loss):
     assert_allclose(again.error, unit_of_loss * whole.error, rtol=SUMMED)
 
 
+@pytest.mark.parametrize("size", [0.0, 1e-8, 1e-158, 1e-160, 1.0])
+def test_losses_that_explain_nothing_hide_nothing(size):
+    rng = np.random.default_rng(9)
+    losses, share, unit, split = sample(rng, 200, 3.0)
+    alone = how_far_apart(losses, None, share, unit, split)
+    beside = size * rng.normal(size=200)
+    assert_allclose(how_far_apart(losses, beside, share, unit, split).error, alone.error, rtol=0.1)
+
+
+def test_leave_one_out_of_weighted_rows_warns_of_nothing():
+    rng = np.random.default_rng(10)
+    X, y = rng.normal(size=(60, 2)), rng.normal(size=60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        risk.leave_one_out(PeersTree(max_depth=2), X, y > 0, sample_weight=rng.random(60))
+
+
+def test_a_rare_class_does_not_make_models_differ():
+    rng = np.random.default_rng(11)
+    y = np.arange(600) < 12
+    for seed in range(10):
+        X = rng.normal(size=(600, 2)) + 0.7 * y[:, None]
+        found = risk.cross_validate(GaussianNB(), X, y, loss="auc", random_state=seed)
+        assert MODELS_DIFFER not in found.cautions
+
+
+def test_no_model_of_all_rows_is_fitted_where_folds_are_not_compared():
+    sizes = []
+
+    class Counting(DecisionTreeRegressor):
+        def fit_path(self, X, y, *args, **kwargs):
+            sizes.append(len(y))
+            return super().fit_path(X, y, *args, **kwargs)
+
+        has_doubts = False
+
+    X, y = np.random.default_rng(0).normal(size=(2, 60))
+    one_split = [(np.arange(10), np.arange(10, 60))]
+    for cv in (TimeSeriesSplit(4), LeaveOneOut(), one_split):
+        risk.cross_validate(Counting(), X[:, None], y, cv=cv)
+    assert max(sizes) == 59
+    risk.cross_validate(Counting(), X[:, None], y, cv=4)
+    assert max(sizes) == 60
+
+
 def test_nothing_is_told_by_single_folds_single_units_or_equal_losses():
     rng = np.random.default_rng(5)
     losses, share, unit, split = sample(rng, 60, 1.0)
@@ -223,8 +277,8 @@ def test_intervals_of_small_networks_hold_the_risk_of_the_procedure():
 
 def test_boosted_trees_that_differ_little_are_told_beside_the_model_of_all_rows():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(60_000, 4))
-    y = X[:, 0] * X[:, 1] + X[:, 2] + rng.normal(size=60_000)
+    X = rng.normal(size=(30_000, 4))
+    y = X[:, 0] * X[:, 1] + X[:, 2] + rng.normal(size=30_000)
     found = risk.cross_validate(HistGradientBoostingRegressor(max_iter=20), X, y, random_state=0)
     rows = found.table
     assert rows.apart.error > 0

@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LinearRegression
-from sklearn.model_selection import LeaveOneOut, PredefinedSplit, RepeatedKFold, TimeSeriesSplit
+from sklearn.model_selection import (
+    LeaveOneOut,
+    PredefinedSplit,
+    RepeatedKFold,
+    TimeSeriesSplit,
+    check_cv,
+)
 
 from empirisk import Plan, RandomForestRegressor, Tuned, bootstrap, compare, risk
 from empirisk.risk.plans.rows_left import plan_of_left, splits_of_left
@@ -120,3 +126,27 @@ def test_an_ensemble_that_never_saw_them_is_judged_out_of_bag():
     found = risk.out_of_bag(tuned.best_estimator_, X, y, sample_weight=weight)
     expected = risk.out_of_bag(tuned.best_estimator_, X[left], y[left], sample_weight=weight[left])
     assert_array_equal(found.losses, expected.losses)
+
+
+class OwnSplitter:
+    """Halves of the user's rows, by their numbers."""
+
+    def split(self, X, y=None, groups=None):
+        yield np.arange(20, 40), np.arange(20)
+        yield np.arange(20), np.arange(20, 40)
+
+    def get_n_splits(self, X=None, y=None, groups=None):
+        return 2
+
+
+def test_splitters_that_count_rows_count_those_of_the_user():
+    own = list(OwnSplitter().split(X))
+    by_list, by_check, by_class = (
+        risk.cross_validate(LinearRegression(), X, y, cv=cv, sample_weight=weight)
+        for cv in (own, check_cv(own), OwnSplitter())
+    )
+    assert by_list.value == by_check.value == by_class.value
+    assert len(by_list.losses) == len(by_class.losses) == len(left)
+    sure = {"n_sets": 2, "random_state": 0, "sample_weight": weight}
+    certified = [risk.certify(LinearRegression(), X, y, cv=cv, **sure) for cv in (own, iter(own))]
+    assert certified[0].value.tolist() == certified[1].value.tolist()

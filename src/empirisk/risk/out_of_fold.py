@@ -37,6 +37,7 @@ from empirisk.runtime.errors import DataError
 from empirisk.runtime.parallel import one_blas_thread
 from empirisk.runtime.streams import spawn
 
+COMPARED_FOLDS = ("kfold", "grouped", "repeated")
 CHOSEN_ANEW = (
     "each training part chooses by itself, and simulated intervals at 90 % of the 0-1 loss covered "
     "84 to 90 % where the rivals had little in common"
@@ -160,11 +161,13 @@ class OutOfFold:
         return with_doubts(table, loss)
 
     def _beside(self, j: int) -> Floats | None:
-        """The losses of the model of all rows where the folds are fitted one by one, which costs a
-        fit more, and where nothing is known of what the learner finds."""
-        learner = learner_of(self.work.estimator)
-        known = self.rung != "path" or self.plan.judges_one_model or learner.freedom is not None
-        if known or self.whole is None:
+        """The losses of the model of all rows where folds are compared and fitted one by one.
+
+        That costs a fit more where the model is not there yet, so none is made where the degrees of
+        freedom are known.
+        """
+        compared = self.plan.kind in COMPARED_FOLDS and self.rung == "path"
+        if not compared or freedom_of(self.work.estimator) is not None or self.whole is None:
             return None
         losses = self.work.training_losses(self.values, self.whole, j)
         return losses[self.row] if np.isfinite(losses).all() else None

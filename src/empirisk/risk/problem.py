@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.model_selection import PredefinedSplit
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples
@@ -24,6 +23,7 @@ from empirisk.risk.plans.groups import group_codes, group_labels
 from empirisk.risk.plans.out_of_bag import OUT_OF_BAG, OutOfBagPlan
 from empirisk.risk.plans.plan import Plan
 from empirisk.risk.plans.rows_left import plan_of_left, splits_of_left
+from empirisk.risk.plans.splitters import may_name_rows, split_by
 from empirisk.risk.predictor import name_of
 from empirisk.risk.suitable_loss import (
     common_loss,
@@ -40,11 +40,17 @@ from empirisk.runtime.targets import check_lengths, check_weights
 
 
 class Given(NamedTuple):
-    """The rows as the user gave them, by which a plan for all of them is known: y, or X without."""
+    """All rows as the user gave them, those of weight zero among them."""
 
-    truth: Any
+    X: Any
+    y: Any
     weight: Floats
     groups: Array | None
+
+    @property
+    def key(self) -> str:
+        """By which a plan for all of them is known."""
+        return data_key(self.X if self.y is None else self.y, self.weight, self.groups)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,8 +122,7 @@ class Problem:
         problem = cls(X, y, None, None, weight, sample_weight is not None, groups, given)
         if not (weight > 0).all():
             kept = np.flatnonzero(weight > 0)
-            all_rows = Given(X if y is None else y, weight, groups)
-            problem = replace(problem.rows(kept), kept=kept, given=all_rows)
+            problem = replace(problem.rows(kept), kept=kept, given=Given(X, y, weight, groups))
         if y is None:
             return problem
         if not classifier:
@@ -194,7 +199,7 @@ class Problem:
             )
         X = np.empty((self.n, 0)) if self.X is None and self.y is None else self.X
         return Plan.of(
-            self._of_rows_left(cv, X),
+            self.of_rows_left(cv),
             X,
             self.y,
             sample_weight=self.weight,
@@ -204,19 +209,23 @@ class Problem:
             keep_copies_together=keep_copies_together,
         )
 
-    def _of_rows_left(self, cv: Any, X: Any) -> Any:
-        """What splits or a plan of all of the user's rows are on those that are left."""
+    def of_rows_left(self, cv: Any) -> Any:
+        """What splits or a plan of all of the user's rows are on those that are left.
+
+        Splitters of scikit-learn part the rows that are left; others may count rows of their own,
+        and part all of them.
+        """
         if self.kept is None or self.given is None:
             return cv
         n = len(self.given.weight)
         if isinstance(cv, Plan) and cv.n == n:
-            cv.refuse_other_data(n, data_key(*self.given))
-            key = data_key(X if self.y is None else self.y, self.weight, self.groups)
+            cv.refuse_other_data(n, self.given.key)
+            key = data_key(self.X if self.y is None else self.y, self.weight, self.groups)
             return plan_of_left(cv, self.kept, key)
-        if isinstance(cv, PredefinedSplit):
-            cv = cv.split()
+        if may_name_rows(cv):
+            cv = split_by(cv, n, self.given.X, self.given.y, self.given.groups)
         if isinstance(cv, Iterable) and not hasattr(cv, "split"):
-            return splits_of_left(cv, n, self.kept)
+            return list(splits_of_left(cv, n, self.kept))
         return cv
 
     def holdout(

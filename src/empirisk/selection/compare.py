@@ -171,9 +171,8 @@ def compare(
                 losses = out_of_fold(
                     rivals[name], problem, plan, n_jobs=n_jobs, random_state=random_state
                 )
+                risks[name] = losses.estimate(0, method, level=level)
         except DeadlineError as late:
             failures[name] = too_late(late, time_limit)
-            continue
-        risks[name] = losses.estimate(0, method, level=level)
     refuse_none_finished(risks, failures)
     return Comparison(risks, failures, plan)

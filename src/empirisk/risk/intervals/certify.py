@@ -1,5 +1,6 @@
 """`certify`: do the intervals cover on data shaped like yours?"""
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -91,6 +92,9 @@ def certify(
         raise DataError("a population is made for one outcome: give y with one column")
     population_seed, sets_seed = spawn(settled(random_state) or 0, 2)
     population = look_alike(reference, problem, random_state=population_seed, n_jobs=n_jobs)
+    cv = problem.of_rows_left(cv)
+    if isinstance(cv, Iterator):  # it has its splits only once, and every training set takes them
+        cv = list(cv)
     options = {"loss": loss, "cv": cv, "method": method, "level": level}
     judge = partial(_judge, learner, population, problem.n, options)
     seeds = track(spawn(sets_seed, n_sets), "training sets")

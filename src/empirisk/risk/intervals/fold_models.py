@@ -56,20 +56,29 @@ def how_far_apart(
     mean, deviation = folds.means_and_deviations(losses / size)
     explained = float(deviation @ deviation)
     if beside is not None:
-        beside = beside / size
-        other_mean, other = folds.means_and_deviations(beside)
-        square = float(other @ other)
-        slope = float(deviation @ other) / square if square > 0 else 0.0
-        too_small = max(float(share @ (losses / size - beside)), 0.0)
-        of_one_row = np.sqrt(explained * folds.rows / folds.number)
-        mean, deviation = mean - slope * other_mean, deviation - slope * other
-        explained = float(deviation @ deviation)
-        explained += np.sqrt(8) * slope**2 * too_small * of_one_row / folds.rows
+        without = _taken_out(folds, losses / size, beside / size)
+        if without[1] < explained:
+            mean, explained = without
     chance = float(stats.f.ppf(SURE, folds.freedom, folds.freedom_of_rows))
     excess = folds.variance(mean) - chance * explained
     if not excess > ROUNDING**2:
         return ALIKE
     return Apart(size * float(np.sqrt(excess * (1 + 1 / folds.number))), folds.freedom)
+
+
+def _taken_out(folds: "Folds", losses: Floats, beside: Floats) -> tuple[Floats, float]:
+    """The means of the folds of l - b z, and what then their rows and z itself explain."""
+    mean, deviation = folds.means_and_deviations(losses)
+    size = np.abs(beside).max() or 1.0
+    of_z, deviation_of_z = folds.means_and_deviations(beside / size)
+    square = deviation_of_z @ deviation_of_z
+    slope = deviation @ deviation_of_z / square if square > 0 else 0.0  # b times the size of z
+    rest = deviation - slope * deviation_of_z
+    too_small = max(float(folds.share @ (losses - beside)), 0.0)
+    of_one_row = np.sqrt(deviation @ deviation * folds.rows / folds.number)
+    with np.errstate(over="ignore"):  # of z that is next to nothing, which explains nothing
+        by_z = np.sqrt(8) * (slope / size) ** 2 * too_small * of_one_row / folds.rows
+    return mean - slope * of_z, float(rest @ rest + by_z)
 
 
 class Folds:
@@ -95,7 +104,9 @@ class Folds:
         self.freedom_of_rows = units - 1 - self.freedom if shows_error else 0
         of_piece = share if self.piece is None else np.bincount(self.piece, share).astype(float)
         self.rows = 1 / (repeats * float(of_piece @ of_piece))
-        self.factor = np.sqrt(self.weight * _unbiased(of_piece, fold_of_piece))[fold_of_piece]
+        with np.errstate(divide="ignore", invalid="ignore"):  # folds of one unit, or none
+            scale = self.weight * _unbiased(of_piece, fold_of_piece)
+            self.factor = np.sqrt(scale)[fold_of_piece]
 
     def means_and_deviations(self, losses: Floats) -> tuple[Floats, Floats]:
         """The mean of each fold, and what each unit adds to its error, weighted as in s^2."""
@@ -119,5 +130,4 @@ def _unbiased(weight: Floats, fold: Ints) -> Floats:
     sum w^2 (l - m)^2 / W^2 times that is right on average if the variance of l is the same for all.
     """
     W, squares, cubes = (np.bincount(fold, weight**k) for k in (1, 2, 3))
-    with np.errstate(divide="ignore", invalid="ignore"):  # folds of one unit, or none
-        return 1 / (1 - 2 * cubes / (W * squares) + squares / W**2)
+    return 1 / (1 - 2 * cubes / (W * squares) + squares / W**2)

@@ -27,6 +27,10 @@ from empirisk.risk.measures.measure import (
 from empirisk.runtime.arrays import Array, Bools, Floats
 from empirisk.runtime.errors import DataError, ParameterError
 
+ENOUGH_IN_A_FOLD = 5
+"""Rows of a class, from which the AUC of folds tells their models apart; with one or two, none of
+which shows an error of its own, 20 to 100 % of folds of one model would seem to differ."""
+
 
 def auc(
     y: Any,
@@ -169,7 +173,9 @@ def _against(rows: JudgedRows, k: int, other: int | None = None) -> Part:
     statistic = within_splits(rows, partial(_placed, k=k, other=other))
     if rows.split is not None and len(np.unique(rows.split)) > 1:
         influence = _influence_over_splits(rows, k, other)
-        statistic = Linearised(statistic.value, influence, of_folds=statistic.losses)
+        compares = _least_of_a_side(rows, k, other) >= ENOUGH_IN_A_FOLD
+        of_folds = statistic.losses if compares else np.full(rows.n, statistic.value)
+        statistic = Linearised(statistic.value, influence, of_folds=of_folds)
     table = statistic.table(rows)
     units = min(rows.worth(which) for which in _sides(rows, k, other))
 
@@ -221,6 +227,16 @@ def _sides(rows: JudgedRows, k: int, other: int | None) -> tuple[Bools, Bools]:
     """The rows of class k, and those it is set against."""
     positive = rows.truth == k
     return positive, ~positive if other is None else rows.truth == other
+
+
+def _least_of_a_side(rows: JudgedRows, k: int, other: int | None) -> int:
+    """The least number of rows that a split has of either side."""
+    assert rows.split is not None
+    split = np.unique(rows.split, return_inverse=True)[1]
+    counts = [
+        np.bincount(split[which], minlength=split.max() + 1) for which in _sides(rows, k, other)
+    ]
+    return int(np.min(counts))
 
 
 def area_under(score: Array, positive: Bools, negative: Bools) -> Callable[[Floats], Floats]:

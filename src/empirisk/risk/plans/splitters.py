@@ -35,6 +35,23 @@ def kind_of(cv: Any) -> str:
     return "time" if isinstance(cv, TimeSeriesSplit) else KINDS.get(type(cv).__name__, "given")
 
 
+NAMING_ROWS = ("PredefinedSplit", "_CVIterableWrapper")
+
+
+def may_name_rows(cv: Any) -> bool:
+    """Whether a splitter may know rows by their numbers, as only two of scikit-learn's do.
+
+    Examples
+    --------
+    >>> may_name_rows(TimeSeriesSplit()), may_name_rows(check_cv([([0, 1], [2])]))
+    (False, True)
+    """
+    if isinstance(cv, bytes) or not hasattr(cv, "split"):
+        return False
+    of_peers = type(cv).__module__.startswith("sklearn.")
+    return not of_peers or type(cv).__name__ in NAMING_ROWS
+
+
 def splitter_of(cv: Any, y: Any, classifier: bool) -> Any:
     """What scikit-learn makes of a number of folds; a splitter as it is."""
     if isinstance(cv, bytes):  # it has a method `split`
