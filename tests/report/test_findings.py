@@ -18,7 +18,7 @@ from empirisk.data.encode import Encoder
 from empirisk.data.table import Table
 from empirisk.report.findings import findings, verdict, why_not_the_least
 from empirisk.report.standings import standings
-from empirisk.risk.intervals.cautions import HEAVY_TAIL
+from empirisk.risk.intervals.cautions import HEAVY_TAIL, MODELS_DIFFER
 
 
 def selection_of(signal, n=200, **options):
@@ -207,6 +207,13 @@ def test_rows_that_dominate_are_a_warning(clear):
     assert "R7" not in titles(clear)
     heavy = replace(clear.test_risk, cautions=(HEAVY_TAIL,))
     assert titles(replace(clear, test_risk=heavy))["R7"] == "A few rows dominate"
+
+
+def test_models_that_differ_by_chance_are_a_warning(clear):
+    assert "R11" not in titles(clear)
+    risk = replace(clear.cross_validated_risk, cautions=(MODELS_DIFFER,))
+    by_chance = replace(clear, cross_validated_risk=risk)
+    assert titles(by_chance)["R11"] == "Models differ by chance"
 
 
 def test_holes_and_text_in_the_table_are_found(clear):

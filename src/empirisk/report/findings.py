@@ -14,7 +14,7 @@ from empirisk.report.chosen_model import columns_learned_from
 from empirisk.report.columns import counts_rows, mark_of_missing
 from empirisk.report.standings import BASELINE, Standing, standings
 from empirisk.risk.estimate import RiskEstimate
-from empirisk.risk.intervals.cautions import HEAVY_TAIL
+from empirisk.risk.intervals.cautions import HEAVY_TAIL, MODELS_DIFFER
 from empirisk.selection.select import Selection
 
 FEW_ROWS = 100
@@ -241,6 +241,12 @@ def _of_test(selection: Selection) -> Iterator[Finding]:
     if HEAVY_TAIL in risk.cautions:
         yield Finding("R7", "A few rows dominate", f"{HEAVY_TAIL.capitalize()}.", "warning")
     expected = selection.cross_validated_risk
+    if MODELS_DIFFER in expected.cautions:
+        text = (
+            "The models of the folds differ in risk by more than their rows explain: chance "
+            "decides much of what is learned. The test risk is that of this model, and of no other."
+        )
+        yield Finding("R11", "Models differ by chance", text, "warning")
     other = expected.interval or (expected.value, expected.value)
     if risk.interval is not None and not _overlap(risk.interval, other):
         word = "worse" if other[1] < risk.interval[0] else "better"
