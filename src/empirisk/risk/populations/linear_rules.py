@@ -8,6 +8,7 @@ import numpy as np
 
 from empirisk.risk.populations.features import Features
 from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.errors import ParameterError
 
 DRAWS = 64
 STRETCH = (1.0, 30.0, 1000.0)  # far out, where a rule that only looks linear bends
@@ -22,6 +23,11 @@ class Affine:
     coef: Floats
 
     def __call__(self, X: Any) -> Floats:
+        if np.ndim(X) != 2 or np.shape(X)[1] != len(self.coef):
+            raise ParameterError(
+                f"X has shape {np.shape(X)}, and there are {len(self.coef)} coefficients; give "
+                "rows with as many numbers"
+            )
         return self.intercept + X @ self.coef
 
 

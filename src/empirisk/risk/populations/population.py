@@ -1,7 +1,7 @@
 """A known joint distribution of (X, Y): training sets come from it, and true risks are known."""
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from sklearn.utils import _safe_indexing
@@ -20,7 +20,7 @@ from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import slices
-from empirisk.runtime.scalars import check_whole, is_whole
+from empirisk.runtime.scalars import check_level, check_whole, is_whole
 from empirisk.runtime.streams import generator, spawn
 
 ROWS_AT_ONCE = 2**14
@@ -99,6 +99,7 @@ class Population(ABC):
         random_state: Any = None,
     ) -> RiskEstimate:
         """The least risk that any predictor has; parameters as in `true_risk`."""
+        _check(method, n_draws, level, random_state)
         loss = self.loss_of(loss)
         known = None if method == "monte_carlo" else self.known_bayes_risk(loss)
         if known is not None:
@@ -138,8 +139,7 @@ class Population(ABC):
         random_state : None, int, RandomState or Generator
             Two risks with the same number are from the same draws, and can be subtracted.
         """
-        if method not in ("auto", "exact", "monte_carlo"):
-            raise ParameterError(f"method is {method!r}; choose 'auto', 'exact' or 'monte_carlo'")
+        _check(method, n_draws, level, random_state)
         loss = self.loss_of(loss)
         known = None if method == "monte_carlo" else self._known_risk(predictor, loss)
         if known is not None:
@@ -149,8 +149,6 @@ class Population(ABC):
                 f"no closed form is known for the {loss} risk of this predictor in a "
                 f"{type(self).__name__}: take method='monte_carlo'"
             )
-        if not is_whole(n_draws, 2):
-            raise ParameterError(f"n_draws is {n_draws!r}; a mean with its error takes 2 or more")
         return self._by_monte_carlo(predictor, loss, n_draws, level, random_state)
 
     def known_bayes_risk(self, loss: Loss) -> Known | None:
@@ -205,3 +203,14 @@ class Population(ABC):
             reason=f"the mean over {n_draws} draws of {drawn}",
             fingerprint=digest(first, str(seed), str(n_draws)),
         )
+
+
+def _check(method: Any, n_draws: Any, level: float, random_state: Any) -> None:
+    """Also where a closed form needs none of them: what makes no sense is never passed over."""
+    if not (isinstance(method, str) and method in get_args(Method)):
+        raise ParameterError(f"method is {method!r}; choose 'auto', 'exact' or 'monte_carlo'")
+    if not is_whole(n_draws, 2):
+        raise ParameterError(f"n_draws is {n_draws!r}; a mean with its error takes 2 or more")
+    check_level(level)
+    if not isinstance(random_state, np.random.RandomState | np.random.Generator):
+        spawn(random_state, 1)  # those two would be drawn from
