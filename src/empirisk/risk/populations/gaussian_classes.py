@@ -13,7 +13,14 @@ from scipy.stats import norm
 from empirisk.losses import ClassificationLoss, Loss
 from empirisk.risk.populations.classes import ClassPopulation, sorted_labels
 from empirisk.risk.populations.features import Features, covariance_matrix
-from empirisk.risk.populations.linear_rules import Affine, affine
+from empirisk.risk.populations.linear_rules import (
+    DRAWS,
+    JUDGED_BY,
+    Affine,
+    affine,
+    is_linear,
+    judged_by_draws,
+)
 from empirisk.risk.populations.true_risk import Known
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
@@ -168,22 +175,27 @@ class GaussianClasses(ClassPopulation):
         wrong = norm.cdf([shift - D / 2, -shift - D / 2])
         return Known(float(weight @ wrong), "the Bayes rule is linear")
 
-    def known_risk(self, predictor: Any, loss: Loss) -> Known | None:
+    def known_risk(self, predictor: Any, loss: Loss, *, judged: bool = False) -> Known | None:
         """Two classes, and a classifier that goes by the sign of a linear decision function."""
         costs = _costs(loss, len(self.classes))
         score = getattr(predictor, "decision_function", None)
         known = np.array_equal(getattr(predictor, "classes_", ()), self.classes)
         if costs is None or score is None or not known:
             return None
-        rule = affine(score, self.features)
+        linear = is_linear(predictor)
+        if not (linear or judged):
+            return None
+        draws = DRAWS if linear else JUDGED_BY
+        rule = affine(score, self.features, draws)
         if rule is None:
             return None
-        X = self.features.draw(256, np.random.default_rng(0))
+        X = self.features.draw(4 * DRAWS if linear else draws, np.random.default_rng(0))
         predicted = np.searchsorted(self.classes, predictor.predict(X))
         near = np.abs(rule(X)) <= 1e-6 * np.abs(rule(X)).max()
         if not ((predicted == (rule(X) > 0)) | near).all():
             return None  # its predictions have another threshold
-        return Known(self._linear_risk(rule, costs), "a linear rule between Gaussian classes")
+        what = "a linear rule" if linear else f"a rule {judged_by_draws()}"
+        return Known(self._linear_risk(rule, costs), f"{what} between Gaussian classes")
 
     def _linear_risk(self, rule: Affine, costs: Floats) -> float:
         """costs: of predicting 1 when 0 is true, and of predicting 0 when 1 is true."""

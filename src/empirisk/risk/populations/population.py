@@ -132,7 +132,9 @@ class Population(ABC):
             "squared" or "zero_one" unless given.
         method : {"auto", "exact", "monte_carlo"}
             In closed form where one is known, by the mean over n_draws draws of X otherwise; given
-            x, the mean over y is exact where the loss has a formula for it.
+            x, the mean over y is exact where the loss has a formula for it. A function, or a model
+            that is neither ours nor scikit-learn's, may be linear and not say so: "exact" then
+            judges it by its values at many draws, and the sentence says so.
         n_draws : int
         level : float
             Of the interval for the Monte Carlo error.
@@ -141,7 +143,9 @@ class Population(ABC):
         """
         _check(method, n_draws, level, random_state)
         loss = self.loss_of(loss)
-        known = None if method == "monte_carlo" else self._known_risk(predictor, loss)
+        known = None
+        if method != "monte_carlo":
+            known = self._known_risk(predictor, loss, judged=method == "exact")
         if known is not None:
             return exact_risk(known, loss, level)
         if method == "exact":
@@ -155,8 +159,11 @@ class Population(ABC):
         """The Bayes risk in closed form; None where there is none."""
         return None
 
-    def known_risk(self, predictor: Any, loss: Loss) -> Known | None:
-        """The risk of a predictor in closed form; None where there is none."""
+    def known_risk(self, predictor: Any, loss: Loss, *, judged: bool = False) -> Known | None:
+        """The risk of a predictor in closed form; None where there is none.
+
+        `judged` allows for what is not known of the predictor, but judged by its values at draws.
+        """
         return None
 
     def loss_of(self, loss: Loss | str | None) -> Loss:
@@ -173,9 +180,9 @@ class Population(ABC):
         """Numbers as they are, labels as the codes of their classes."""
         return y if self.classes is None else np.searchsorted(self.classes, y)
 
-    def _known_risk(self, predictor: Any, loss: Loss) -> Known | None:
+    def _known_risk(self, predictor: Any, loss: Loss, *, judged: bool) -> Known | None:
         if not isinstance(self.features, Points):
-            return self.known_risk(predictor, loss)
+            return self.known_risk(predictor, loss, judged=judged)
         X = self.features.X
         expected = self.expected_loss(X, prediction_of(predictor, X, loss, self.classes), loss)
         if expected is None:
