@@ -15,7 +15,7 @@ from empirisk.risk.axis import Axis, PathMixin
 from empirisk.risk.decomposition.density_grid import bulk, grid_around, grid_of, mass_in_words
 from empirisk.risk.decomposition.group_sums import check_number_of_sets, in_time, sum_in_groups
 from empirisk.risk.decomposition.parts import Parts
-from empirisk.risk.decomposition.path import DecompositionPath
+from empirisk.risk.decomposition.path import DecompositionPath, checked_axis, checked_values
 from empirisk.risk.decomposition.points import JudgedAt
 from empirisk.risk.decomposition.squared import SquaredAccounts, SquaredDecomposition
 from empirisk.risk.foreign import at_value, seeded
@@ -142,11 +142,13 @@ def decompose_density_path(
     0.4
     """
     axis = declared_axis(estimator) if axis is None else axis
-    if axis is None or not len(values):
+    if axis is None:
         raise ParameterError(
-            f"{type(estimator).__name__} declares no axis, or values is empty: give values=[...] "
-            "and axis=Axis(('bandwidth',), 'simpler', 'log')"
+            f"{type(estimator).__name__} declares no axis: give "
+            "axis=Axis(('bandwidth',), 'simpler', 'log')"
         )
+    _refuse_no_density(estimator)
+    axis, values = checked_axis(estimator, axis), checked_values(values)
     found = _decomposed(estimator, axis, values, density, n, grid, n_sets, n_jobs, random_state)
     return DecompositionPath(tuple(found), tuple(values), axis)
 
@@ -164,6 +166,7 @@ def _decomposed(
 ) -> list[Any]:
     check_number_of_sets(n_sets, "n_sets")
     check_whole(n, "n", 1)
+    _refuse_no_density(estimator)
     if not (hasattr(density, "rvs") and hasattr(density, "pdf")):
         raise ParameterError(
             f"density is {density!r:.60}; wanted the true one, with rvs and pdf, such as "
@@ -189,6 +192,15 @@ def _decomposed(
     setting = f"{n_sets} samples of {n} rows, a grid of {len(truth)} points with {mass}"
     told = {"learner": type(estimator).__name__, "setting": setting}
     return [accounts.result(integrals, j, **told) for j in range(len(values))]
+
+
+def _refuse_no_density(estimator: Any) -> None:
+    fitting = hasattr(estimator, "fit") and hasattr(estimator, "get_params")
+    if isinstance(estimator, type) or not fitting:
+        raise ParameterError(
+            f"the estimator is {estimator!r:.60}; give one that can be fitted and has "
+            "score_samples or pdf, such as KernelDensity()"
+        )
 
 
 class _Accounts(SquaredAccounts):
