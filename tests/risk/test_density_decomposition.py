@@ -138,9 +138,9 @@ def test_the_default_grid_sees_estimates_that_are_wider_than_the_density():
     found = density_bias_variance(
         KernelDensity(bandwidth=10.0), stats.norm(), 2000, n_sets=4, random_state=0
     )
-    # integral of (N(0, 1) - N(0, 101))^2; the variance over so many rows is below 1 % of it
+    # integral of (N(0, 1) - N(0, 101))^2
     wanted = stats.norm.pdf(0, 0, [np.sqrt(2), np.sqrt(202), np.sqrt(102)]) @ [1, 1, -2]
-    assert_allclose(found.total, wanted, rtol=0.01)
+    assert_allclose(found.total, wanted, rtol=0.01)  # the variance of 2000 rows is less than that
     low, high = found.plot_predictions().get_xlim()
     assert -6 < low < -4 < 4 < high < 6  # the picture is of the bulk
 
