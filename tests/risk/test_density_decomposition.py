@@ -155,6 +155,8 @@ def test_a_grid_that_does_not_show_the_density_is_said_or_refused():
     assert "50 % of the mass, the integrals without" in found(stats.norm(), np.linspace(0, 5, 90))
     with pytest.raises(ParameterError, match=r"122 % of its mass on the grid: give a grid"):
         found(stats.norm(scale=0.02), np.arange(-5.04, 5, 0.06))
+    with pytest.raises(ParameterError, match=r"of its mass on the grid: give a grid"):
+        found(stats.multivariate_t([0, 0], np.eye(2), df=0.5, seed=0))
     with pytest.raises(ParameterError, match="0 % of its mass"):
         found(stats.norm(), [50.0, 60.0])
     for wrong in ("a", [], [0.0, 1.0, np.inf], [[0.0, 1.0], "a"]):

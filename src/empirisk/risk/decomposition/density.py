@@ -175,7 +175,7 @@ def _decomposed(
     of_grid, *seeds = spawn(random_state, n_sets + 1)
     grid = grid_around(_draw(density, DRAWS, of_grid)) if given is None else grid_of(given)
     truth, volume = _pdf(density.pdf, grid.points), grid.volume.sum()
-    mass = mass_in_words(grid, truth)
+    mass = mass_in_words(grid, truth, chosen=given is not None)
     estimates = partial(_estimates, estimator, axis, values, density, n, grid.points)
     foreign = not isinstance(estimator, PathMixin)
     pilot = in_time(estimates, foreign)(seeds[0])

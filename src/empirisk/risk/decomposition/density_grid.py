@@ -17,6 +17,7 @@ MOST_FEATURES = 3
 TAIL = 5e-4
 MARGIN = 0.25
 MOST_MASS, LEAST_MASS = 1.05, 0.98
+HALF = 0.5  # of the mass: on a default grid of several features, heavy tails have less
 COARSE = 0.05
 
 
@@ -49,10 +50,13 @@ def _of_axes(axes: list[Floats]) -> Grid:
     return Grid(_product(axes), _product(widths).prod(axis=1), axes)
 
 
-def mass_in_words(grid: Grid, density: Floats) -> str:
-    """The mass of a density on a grid, and what is wrong where it cannot be seen there."""
+def mass_in_words(grid: Grid, density: Floats, *, chosen: bool) -> str:
+    """The mass of a density on a grid, and what is wrong where it cannot be seen there.
+
+    Of a grid that the user has `chosen`, a part of the density may be enough.
+    """
     mass = float(grid.volume @ density)
-    if not 0 < mass <= MOST_MASS:
+    if not (0 if chosen else HALF) < mass <= MOST_MASS:
         raise ParameterError(
             f"the density has {100 * mass:.3g} % of its mass on the grid: give a grid=[...] where "
             "it is, with coordinates that are closer where it is high"
