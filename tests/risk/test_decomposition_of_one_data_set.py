@@ -112,3 +112,11 @@ def test_a_single_class_has_nothing_to_decompose():
         bootstrap_bias_variance(
             empirisk.DecisionTreeClassifier(), np.ones((9, 1)), np.zeros(9, dtype=int)
         )
+
+
+def test_what_one_data_set_does_not_show_is_not_given():
+    X = np.random.default_rng(0).normal(size=(30, 1))
+    found = bootstrap_bias_variance(LinearRegression(), X, X[:, 0], n_resamples=20, random_state=0)
+    for hidden in ("noise", "excess"):
+        with pytest.raises(AttributeError, match="does not show the noise"):
+            getattr(found, hidden)

@@ -106,3 +106,65 @@ def test_a_density_that_is_infinite_on_the_grid_is_refused():
 def test_what_is_no_density_is_answered_with_what_is():
     with pytest.raises(ParameterError, match=r"with rvs and pdf, such as scipy.stats.norm"):
         density_bias_variance(KernelDensity(), np.zeros(3), 20)
+
+
+def integrated_error_of_kernels(pdf, quantile, bandwidth, n, places):
+    """The mean integrated squared error of a Gaussian kernel estimate, by three integrals.
+
+    integral (f - K*f)^2 dx + [R(K)/h - integral (K*f)^2 dx] / n, with K*f from quantiles of f.
+    """
+    x = np.unique(np.concatenate([places, np.linspace(-8 * bandwidth, 30, 20_001)]))
+    levels = (np.arange(4000) + 0.5) / 4000
+    atoms = quantile(levels)
+    smooth = np.array([stats.norm.pdf(atoms, place, bandwidth).mean() for place in x])
+    roughness = 1 / (2 * np.sqrt(np.pi) * bandwidth)
+    bias_squared = np.trapezoid((pdf(x) - smooth) ** 2, x)
+    return bias_squared + (roughness - np.trapezoid(smooth**2, x)) / n
+
+
+@pytest.mark.parametrize(
+    "law", [stats.lognorm(2.0), stats.lognorm(1.5), stats.cauchy(), stats.norm(), stats.expon()]
+)
+def test_the_default_grid_sees_peaks_and_tails(law):
+    near = law.ppf(np.linspace(1e-4, 1 - 1e-4, 3001))
+    wanted = integrated_error_of_kernels(law.pdf, law.ppf, 0.3, 50, near)
+    found = density_bias_variance(KernelDensity(bandwidth=0.3), law, 50, n_sets=100, random_state=0)
+    # four errors, probability 6e-5; one per cent for the integrals
+    assert abs(found.total - wanted) < 4 * found.standard_error["total"] + 0.01 * wanted
+    assert "100 % of the mass)" in found.sentence
+
+
+def test_the_default_grid_sees_estimates_that_are_wider_than_the_density():
+    found = density_bias_variance(
+        KernelDensity(bandwidth=10.0), stats.norm(), 2000, n_sets=4, random_state=0
+    )
+    # integral of (N(0, 1) - N(0, 101))^2
+    wanted = stats.norm.pdf(0, 0, [np.sqrt(2), np.sqrt(202), np.sqrt(102)]) @ [1, 1, -2]
+    assert_allclose(found.total, wanted, rtol=0.01)  # the variance of 2000 rows is less than that
+    low, high = found.plot_predictions().get_xlim()
+    assert -6 < low < -4 < 4 < high < 6  # the picture is of the bulk
+
+
+def test_a_grid_that_does_not_show_the_density_is_said_or_refused():
+    def found(law, grid=None):
+        return density_bias_variance(
+            KernelDensity(), law, 20, grid=grid, n_sets=5, random_state=0
+        ).sentence
+
+    assert "too coarse, or the squared density has no finite" in found(stats.gamma(0.5))
+    assert "50 % of the mass, the integrals without" in found(stats.norm(), np.linspace(0, 5, 90))
+    with pytest.raises(ParameterError, match=r"122 % of its mass on the grid: give a grid"):
+        found(stats.norm(scale=0.02), np.arange(-5.04, 5, 0.06))
+    with pytest.raises(ParameterError, match=r"of its mass on the grid: give a grid"):
+        found(stats.multivariate_t([0, 0], np.eye(2), df=0.5, seed=0))
+    with pytest.raises(ParameterError, match="0 % of its mass"):
+        found(stats.norm(), [50.0, 60.0])
+    for wrong in ("a", [], [0.0, 1.0, np.inf], [[0.0, 1.0], "a"]):
+        with pytest.raises(ParameterError, match="grid"):
+            found(stats.norm(), wrong)
+
+
+@pytest.mark.parametrize("n", [0, -1, "a", 2.5])
+def test_a_sample_of_no_rows_is_refused(n):
+    with pytest.raises(ParameterError, match=f"n is {n!r}"):
+        density_bias_variance(KernelDensity(), stats.norm(), n)

@@ -7,14 +7,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from scipy.integrate import quad
 from sklearn.base import clone
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.tree import DecisionTreeClassifier
 
 from empirisk import risk
-from empirisk.losses import Costs, RegressionLoss, Squared
+from empirisk.losses import Costs, RegressionLoss
 from empirisk.risk import populations
 from empirisk.risk.populations import (
     Bernoulli,
@@ -119,20 +118,6 @@ def test_all_losses_are_exact_in_a_gaussian_linear_model(loss):
     exact = population.true_risk(model, loss)
     assert exact.method == "exact"
     within(population.true_risk(model, loss, method="monte_carlo", random_state=1), exact.value)
-
-
-def test_rules_that_only_look_linear_are_not_taken_for_linear():
-    population = LinearModel([1.0])
-    X, y = population.sample(50, 0)
-    bent = PoissonRegressor().fit(X, np.exp(y))  # has coef_ and intercept_
-    for predictor in (
-        bent,
-        DecisionTreeRegressor().fit(X, y),
-        lambda X: np.clip(X[:, 0], -20, 20),
-        lambda X: np.where(np.abs(X[:, 0]) > 100, np.nan, X[:, 0]),
-    ):
-        assert population.known_risk(predictor, Squared()) is None
-    assert population.true_risk(lambda X: X[:, 0]).value == 1
 
 
 def one_dimensional_risk(population, rule, costs=(1, 1)):
@@ -344,19 +329,6 @@ def test_infinite_variance_is_said():
 def test_what_makes_no_sense_is_refused(make, said):
     with pytest.raises(ValueError, match=said):
         make()
-
-
-def test_a_discriminant_with_another_threshold_is_not_taken_for_linear():
-    population = GaussianClasses([[0.0], [1.0]])
-    model = LinearDiscriminantAnalysis().fit(*population.sample(100, 0))
-    assert population.true_risk(model).method == "exact"
-
-    class Shifted(LinearDiscriminantAnalysis):
-        def predict(self, X):
-            return (self.decision_function(X) > 1).astype(int)
-
-    shifted = Shifted().fit(*population.sample(100, 0))
-    assert population.true_risk(shifted, random_state=0).method == "Monte Carlo"
 
 
 def test_samplers_that_give_nonsense_are_refused():

@@ -100,7 +100,7 @@ class Problem:
 
         They may be a function of X, of a predictor that shows its classes by predicting them.
         """
-        _refuse_no_estimator(estimator)
+        refuse_no_estimator(estimator)
         refuse_measure(loss)
         classifier = is_classifier(estimator)
         loss = common_loss([estimator]) if loss is None else loss
@@ -296,7 +296,7 @@ def _indexable(data: Any, what: str) -> Any:
     return np.asarray(data)
 
 
-def _refuse_no_estimator(estimator: Any) -> None:
+def refuse_no_estimator(estimator: Any) -> None:
     if isinstance(estimator, type):
         name = estimator.__name__
         raise ParameterError(f"{name} is a class: give an estimator, with brackets, {name}()")

@@ -12,16 +12,17 @@ import numpy as np
 from sklearn.base import clone
 
 from empirisk.risk.axis import Axis, PathMixin
-from empirisk.risk.decomposition.density_grid import grid_around, grid_of
+from empirisk.risk.decomposition.density_grid import bulk, grid_around, grid_of, mass_in_words
 from empirisk.risk.decomposition.group_sums import check_number_of_sets, in_time, sum_in_groups
 from empirisk.risk.decomposition.parts import Parts
-from empirisk.risk.decomposition.path import DecompositionPath
+from empirisk.risk.decomposition.path import DecompositionPath, checked_axis, checked_values
 from empirisk.risk.decomposition.points import JudgedAt
 from empirisk.risk.decomposition.squared import SquaredAccounts, SquaredDecomposition
 from empirisk.risk.foreign import at_value, seeded
 from empirisk.risk.learner import declared_axis
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.scalars import check_whole
 from empirisk.runtime.streams import generator, spawn
 
 DRAWS = 10_000
@@ -47,6 +48,18 @@ class DensityDecomposition(SquaredDecomposition):
     @property
     def noise(self) -> float:
         raise AttributeError("a density is estimated, not a target: there is no noise")
+
+    def plot_pointwise(self, ax: Any = None) -> Any:
+        """The summands and the total against x, for one feature, over the bulk of the density."""
+        return self._over_bulk(super().plot_pointwise(ax))
+
+    def plot_predictions(self, ax: Any = None) -> Any:
+        """The mean estimate against x, with one standard deviation, beside the true density."""
+        return self._over_bulk(super().plot_predictions(ax))
+
+    def _over_bulk(self, ax: Any) -> Any:
+        ax.set_xlim(*bulk(self.one_feature(), self.pointwise["truth"]))
+        return ax
 
     @property
     def sentence(self) -> str:
@@ -78,7 +91,7 @@ def density_bias_variance(
         Rows of each sample.
     grid : array, or list of arrays, optional
         The coordinates of a grid, a vector for each feature. By default one over the bulk of the
-        density, for up to three features.
+        density, for up to three features; that of one feature also follows its peaks and tails.
     n_sets : int
         How many samples are drawn.
     n_jobs : int, optional
@@ -90,7 +103,7 @@ def density_bias_variance(
     >>> from sklearn.neighbors import KernelDensity
     >>> print(density_bias_variance(KernelDensity(), stats.norm(), 50, n_sets=50, random_state=0))
     The mean integrated squared error of KernelDensity is 0.02... = squared bias 0.02... ± ... +
-    variance 0.00... ± ... (50 samples of 50 rows, a grid of 401 points with 100 % of the mass).
+    variance 0.00... ± ... (50 samples of 50 rows, a grid of 1403 points with 100 % of the mass).
     """
     return _decomposed(estimator, None, (None,), density, n, grid, n_sets, n_jobs, random_state)[0]
 
@@ -129,11 +142,13 @@ def decompose_density_path(
     0.4
     """
     axis = declared_axis(estimator) if axis is None else axis
-    if axis is None or not len(values):
+    if axis is None:
         raise ParameterError(
-            f"{type(estimator).__name__} declares no axis, or values is empty: give values=[...] "
-            "and axis=Axis(('bandwidth',), 'simpler', 'log')"
+            f"{type(estimator).__name__} declares no axis: give "
+            "axis=Axis(('bandwidth',), 'simpler', 'log')"
         )
+    _refuse_no_density(estimator)
+    axis, values = checked_axis(estimator, axis), checked_values(values)
     found = _decomposed(estimator, axis, values, density, n, grid, n_sets, n_jobs, random_state)
     return DecompositionPath(tuple(found), tuple(values), axis)
 
@@ -150,6 +165,8 @@ def _decomposed(
     random_state: Any,
 ) -> list[Any]:
     check_number_of_sets(n_sets, "n_sets")
+    check_whole(n, "n", 1)
+    _refuse_no_density(estimator)
     if not (hasattr(density, "rvs") and hasattr(density, "pdf")):
         raise ParameterError(
             f"density is {density!r:.60}; wanted the true one, with rvs and pdf, such as "
@@ -158,6 +175,7 @@ def _decomposed(
     of_grid, *seeds = spawn(random_state, n_sets + 1)
     grid = grid_around(_draw(density, DRAWS, of_grid)) if given is None else grid_of(given)
     truth, volume = _pdf(density.pdf, grid.points), grid.volume.sum()
+    mass = mass_in_words(grid, truth, chosen=given is not None)
     estimates = partial(_estimates, estimator, axis, values, density, n, grid.points)
     foreign = not isinstance(estimator, PathMixin)
     pilot = in_time(estimates, foreign)(seeds[0])
@@ -171,12 +189,18 @@ def _decomposed(
         mean={name: mean * volume for name, mean in parts.mean.items() if name != "noise"},
         error={name: error * volume for name, error in parts.error.items() if name != "noise"},
     )
-    setting = (
-        f"{n_sets} samples of {n} rows, a grid of {len(truth)} points with "
-        f"{100 * float(grid.volume @ truth):.3g} % of the mass"
-    )
+    setting = f"{n_sets} samples of {n} rows, a grid of {len(truth)} points with {mass}"
     told = {"learner": type(estimator).__name__, "setting": setting}
     return [accounts.result(integrals, j, **told) for j in range(len(values))]
+
+
+def _refuse_no_density(estimator: Any) -> None:
+    fitting = hasattr(estimator, "fit") and hasattr(estimator, "get_params")
+    if isinstance(estimator, type) or not fitting:
+        raise ParameterError(
+            f"the estimator is {estimator!r:.60}; give one that can be fitted and has "
+            "score_samples or pdf, such as KernelDensity()"
+        )
 
 
 class _Accounts(SquaredAccounts):

@@ -31,6 +31,7 @@ from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.digits import give_or_take
 from empirisk.runtime.errors import DataError
 from empirisk.runtime.parallel import one_blas_thread
+from empirisk.runtime.scalars import check_whole
 from empirisk.runtime.streams import generator, spawn
 
 Judged = Callable[[Array], Floats]
@@ -157,6 +158,7 @@ def excess_risk(
     approximation error 0.08... ± ... + estimation error 0.0... ± ... (...).
     """
     check_number_of_sets(n_sets, "n_sets")
+    check_whole(n_large, "n_large", 1)
     sets = TrainingSets.of(learner, population, n, None, loss)
     of_points, of_best, *seeds = spawn(random_state, n_sets + 2)
     with one_blas_thread():

@@ -52,6 +52,10 @@ class ResampledSquared(SquaredDecomposition):
     def noise(self) -> float:
         raise AttributeError(NO_NOISE)
 
+    @property
+    def excess(self) -> float:
+        raise AttributeError(NO_NOISE)
+
 
 @dataclass(frozen=True, eq=False)
 class ResampledZeroOne(ZeroOneDecomposition):

@@ -8,7 +8,7 @@ from empirisk.losses import Loss, Squared, ZeroOne
 from empirisk.risk.axis import Axis
 from empirisk.risk.decomposition.group_sums import check_number_of_sets, in_time, sum_in_groups
 from empirisk.risk.decomposition.parts import Accounts, Parts
-from empirisk.risk.decomposition.path import DecompositionPath
+from empirisk.risk.decomposition.path import DecompositionPath, checked_axis, checked_values
 from empirisk.risk.decomposition.points import JudgedAt
 from empirisk.risk.decomposition.squared import SquaredAccounts, SquaredDecomposition
 from empirisk.risk.decomposition.training_sets import TrainingSets
@@ -18,6 +18,7 @@ from empirisk.risk.populations.classes import ClassPopulation
 from empirisk.risk.populations.features import as_rows
 from empirisk.risk.populations.population import Population
 from empirisk.risk.populations.regression import RegressionPopulation
+from empirisk.risk.problem import refuse_no_estimator
 from empirisk.runtime.arrays import Array
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import one_blas_thread
@@ -135,8 +136,9 @@ def decompose_path(
             f"{type(learner_of(learner)).__name__} declares no axis: say which parameter the "
             "values are for, such as axis=Axis(('alpha',), 'simpler', 'log')"
         )
-    if values is not None and not len(values):
-        raise ParameterError("values is empty: give at least one value of the axis")
+    refuse_no_estimator(learner)
+    axis = checked_axis(learner, axis)
+    values = None if values is None else checked_values(values)
     random_state = settled(random_state)
     sets = TrainingSets.of(learner, population, n, as_rows(X), loss, axis=axis, values=values)
     if values is None:
@@ -173,7 +175,7 @@ def _decomposed(
             n_jobs=n_jobs,
         )
         parts = Parts.of(sums, accounts, at)
-    told = {"learner": sets.name, "setting": _setting(sets, n_sets, at)}
+    told = {"learner": sets.name, "setting": _setting(sets, n_sets, at, given is not None)}
     return [accounts.result(parts, j, **told) for j in range(len(sets.values))]
 
 
@@ -192,9 +194,10 @@ def _summary(sets: TrainingSets, points: Any, accounts: Accounts, seed: int) -> 
     return accounts.summarise(sets.predictions(points, seed))
 
 
-def _setting(sets: TrainingSets, n_sets: int, at: JudgedAt) -> str:
+def _setting(sets: TrainingSets, n_sets: int, at: JudgedAt, given: bool) -> str:
     rows = f"{n_sets} training sets of {sets.n} rows"
     if sets.design is not None:
         rows = f"{rows} with the same X"
-    where = "points" if at.drawn else "given points"
-    return f"{rows}, {len(at.weight)} {where}"
+    if given:
+        return f"{rows}, {len(at.weight)} given points"
+    return f"{rows}, {'' if at.drawn else 'all '}{len(at.weight)} points"

@@ -1,6 +1,6 @@
 """From sums over training sets to the parts of a risk, with their Monte Carlo errors."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Protocol, Self
@@ -67,6 +67,21 @@ def _known(error: Floats, value: Floats) -> Floats:
     return np.where(np.isnan(error) & ~np.isnan(value), np.inf, error)
 
 
+def drawn(
+    shown: Mapping[str, str], part: Callable[[str], Any], error: Callable[[str], Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Parts and errors for a picture: what is infinite cannot be seen, and its word says so."""
+    words = {
+        name: f"{word} (infinite)" if np.isinf(part(name)).any() else word
+        for word, name in shown.items()
+    }
+    parts, errors = (
+        {word: np.where(np.isinf(of(name)), np.nan, of(name)) for name, word in words.items()}
+        for of in (part, error)
+    )
+    return parts, errors
+
+
 @dataclass(frozen=True, eq=False)
 class Decomposition:
     """A risk and its parts; the parts named in `summands` add up to the total.
@@ -128,21 +143,17 @@ class Decomposition:
 
     def plot(self, ax: Any = None) -> Any:
         """The summands and the total, with whiskers of one standard error."""
-        shown = self.shown()
         return draw_parts(
-            {word: self.parts[name] for word, name in shown.items()},
-            {word: self.standard_error[name] for word, name in shown.items()},
+            *drawn(self.shown(), self.parts.__getitem__, self.standard_error.__getitem__),
             label=f"{self.words['risk']} of {self.learner}",
             ax=ax,
         )
 
     def plot_pointwise(self, ax: Any = None) -> Any:
         """The summands and the total against x, for one feature; bands of one standard error."""
-        shown = self.shown()
         return draw_parts_curves(
             self.one_feature(),
-            {word: self.pointwise[name] for word, name in shown.items()},
-            {word: self.pointwise_error[name] for word, name in shown.items()},
+            *drawn(self.shown(), self.pointwise.__getitem__, self.pointwise_error.__getitem__),
             label="x",
             risk=self.words["risk"],
             ax=ax,

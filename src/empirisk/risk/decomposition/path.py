@@ -8,8 +8,10 @@ import numpy as np
 
 from empirisk.charts.bias_variance import draw_parts_curves
 from empirisk.risk.axis import Axis
-from empirisk.risk.decomposition.parts import Decomposition
+from empirisk.risk.decomposition.parts import Decomposition, drawn
+from empirisk.risk.learner import owner_of
 from empirisk.runtime.arrays import Array, Floats
+from empirisk.runtime.errors import ParameterError
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,11 +90,9 @@ class DecompositionPath:
         """The summands and the total against the axis, richer to the right."""
         number = all(isinstance(value, int | float | np.number) for value in self.values)
         place: Array = np.array(self.values, dtype=float) if number else self.complexity
-        shown = self.steps[0].shown()
         return draw_parts_curves(
             place,
-            {word: self.part(name) for word, name in shown.items()},
-            {word: self.standard_error(name) for word, name in shown.items()},
+            *drawn(self.steps[0].shown(), self.part, self.standard_error),
             label=", ".join(self.axis.params) if number else "complexity",
             scale=self.axis.scale if number else "linear",
             richer_right=not (number and self.axis.larger == "simpler"),
@@ -104,3 +104,29 @@ class DecompositionPath:
 
 def _spelled(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def checked_axis(estimator: Any, axis: Any) -> Axis:
+    """The axis, whose parameters the estimator has."""
+    if not isinstance(axis, Axis):
+        raise ParameterError(
+            f"axis is {axis!r:.60}; give an Axis, such as Axis(('alpha',), 'simpler', 'log')"
+        )
+    known = owner_of(estimator, axis).get_params()
+    for name in axis.params:
+        if name not in known:
+            raise ParameterError(
+                f"axis names {name!r:.60}, which the learner does not have; it has "
+                f"{', '.join(known):.200}"
+            )
+    return axis
+
+
+def checked_values(values: Any) -> list[Any]:
+    """The values of an axis as a list."""
+    if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
+        raise ParameterError(f"values is {values!r:.60}; give a list of values of the axis")
+    several = list(values)
+    if not several:
+        raise ParameterError("values is empty: give at least one value of the axis")
+    return several

@@ -15,6 +15,23 @@ from empirisk.runtime.scalars import is_whole
 from empirisk.runtime.streams import generator
 
 
+def rows_given(given: Any, name: str, population: Population) -> Any:
+    """A table of rows with the features of the population."""
+    X = as_rows(given)
+    shape: tuple[int, ...] = getattr(X, "shape", ())
+    if len(shape) != 2 or not shape[0]:
+        raise ParameterError(
+            f"{name} is {given!r:.60}; give a table with a row for each point, such as "
+            "[[0.1], [0.2]]"
+        )
+    features = np.shape(population.features.draw(1, generator(0)))[1:]
+    if features and shape[1:] != features:
+        raise ParameterError(
+            f"{name} has {shape[1]} column(s), and the population {features[0]} feature(s)"
+        )
+    return X
+
+
 @dataclass(frozen=True, eq=False)
 class JudgedAt:
     """Points, their weights, which sum to one, and y drawn there where the points were drawn.
@@ -40,10 +57,8 @@ class JudgedAt:
     ) -> Self:
         """The points given, all there are of a discrete X, or n_points drawn."""
         if given is not None:
-            X = as_rows(given)
+            X = rows_given(given, "points", population)
             n = _num_samples(X)
-            if n == 0:
-                raise ParameterError("points has no rows; give at least one point")
             return cls(X, np.full(n, 1 / n), None, drawn=False)
         if not is_whole(n_points, 2):
             raise ParameterError(f"n_points is {n_points!r}; a mean with its error takes 2 or more")

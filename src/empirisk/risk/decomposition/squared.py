@@ -114,7 +114,8 @@ class SquaredAccounts:
         count, first, second = sums
         with np.errstate(invalid="ignore", divide="ignore"):
             mean = first / count
-            variance = np.maximum(second - count * np.square(mean), 0.0) / (count - 1)
+            squares = np.maximum(second - count * np.square(mean), 0.0)
+            variance = np.where(count >= 2, squares / (count - 1), np.nan)
             bias_squared = np.square(self.gap + mean) - variance / count
         noise = np.broadcast_to(self.noise, variance.shape)
         return {

@@ -10,10 +10,11 @@ from sklearn.utils.validation import _num_samples
 
 from empirisk.losses import Loss
 from empirisk.risk.axis import Axis, PathMixin
+from empirisk.risk.decomposition.points import rows_given
 from empirisk.risk.foreign import at_value, fit_foreign, foreign_prediction
 from empirisk.risk.learner import declared_axis, learner_of
 from empirisk.risk.populations.population import Population
-from empirisk.risk.problem import Problem
+from empirisk.risk.problem import Problem, refuse_no_estimator
 from empirisk.risk.rungs import default_values, fit_all_values
 from empirisk.runtime.arrays import Array
 from empirisk.runtime.errors import ParameterError
@@ -54,6 +55,7 @@ class TrainingSets:
                 f"the population is a {type(population).__name__}; give one of risk.populations, "
                 "such as populations.sine(): of data alone, noise and bias are not known"
             )
+        refuse_no_estimator(learner)
         if is_classifier(learner) != (population.classes is not None):
             raise ParameterError(
                 f"{type(learner).__name__} is {'' if is_classifier(learner) else 'not '}a "
@@ -64,6 +66,8 @@ class TrainingSets:
             raise ParameterError(
                 "give either n, the rows of each training set, or X, a fixed design"
             )
+        if design is not None:
+            design = rows_given(design, "X", population)
         rows = _num_samples(design) if n is None else n
         if not is_whole(rows, 1):
             raise ParameterError(f"n is {rows!r}; a training set has 1 row or more")

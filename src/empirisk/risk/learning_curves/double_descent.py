@@ -1,6 +1,7 @@
 """Double descent: the risk of minimum-norm least squares as the features p pass the rows n."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
@@ -17,7 +18,7 @@ from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import parallel
 from empirisk.runtime.progress import track
-from empirisk.runtime.scalars import is_whole
+from empirisk.runtime.scalars import MOST, check_level, is_whole, real_numbers
 from empirisk.runtime.streams import spawn
 
 INFINITE = "the expected risk is infinite where p and n differ by 1 or less"
@@ -144,6 +145,7 @@ def linear_double_descent(
     >>> curve.peak
     20
     """
+    check_level(level)
     along, values, fixed = _axis(n, p)
     pairs = _pairs(along, values, fixed)
     if relevant is None:
@@ -196,6 +198,7 @@ def double_descent(
     >>> curve.peak, curve.fixed
     (60, 60)
     """
+    check_level(level)
     table = RandomFeatures.of(X, y, test_size)
     rows = table.n_train if rows is None else rows
     if features is None:
@@ -220,16 +223,27 @@ def _through(rows: int | Sequence[int]) -> list[int]:
 
 def _axis(n: Any, p: Any) -> tuple[Literal["features", "rows"], Ints, int]:
     """Which of the two runs, along which values, and the other."""
-    if bool(np.ndim(n)) == bool(np.ndim(p)):
+    several = [np.ndim(np.asarray(count, dtype=object)) > 0 for count in (n, p)]
+    if several[0] == several[1]:
         raise ParameterError(
             f"rows {n!r} and features {p!r}: one must be a number, the other several"
         )
-    running, fixed = (p, n) if np.ndim(p) else (n, p)
-    several = np.asarray(running)
-    values = np.unique(several.astype(np.int64)) if several.dtype.kind in "biuf" else several[:0]
-    if len(values) == 0 or values[0] < 1 or not is_whole(fixed, 1):
-        raise ParameterError(f"rows {n!r} and features {p!r}: all numbers must be 1 or more")
-    return ("features" if np.ndim(p) else "rows"), values, int(fixed)
+    running, fixed = (p, n) if several[1] else (n, p)
+    values = _whole_numbers(running)
+    if not len(values) or not is_whole(fixed, 1):
+        raise ParameterError(
+            f"rows {n!r:.60} and features {p!r:.60}: all numbers must be whole, and 1 or more"
+        )
+    return ("features" if several[1] else "rows"), values, int(fixed)
+
+
+def _whole_numbers(several: Any) -> Ints:
+    """Increasing whole numbers from 1; none at all where some are something else."""
+    with suppress(ParameterError):
+        given = real_numbers(several, "values")
+        if given.ndim == 1 and ((given >= 1) & (given < MOST) & (given == np.rint(given))).all():
+            return np.unique(given.astype(np.int64))
+    return np.empty(0, dtype=np.int64)
 
 
 def _pairs(along: str, values: Ints, fixed: int) -> Pairs:

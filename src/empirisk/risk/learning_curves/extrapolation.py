@@ -17,7 +17,7 @@ from empirisk.risk.learning_curves.risk_at_size import RiskAtSize
 from empirisk.risk.plans.fingerprints import digest
 from empirisk.runtime.arrays import Floats
 from empirisk.runtime.errors import DataError, ParameterError
-from empirisk.runtime.scalars import is_number, is_whole
+from empirisk.runtime.scalars import is_number, is_whole, real
 from empirisk.runtime.streams import generator, spawn
 
 LEAST_SIZES = 4
@@ -77,8 +77,9 @@ class Extrapolation:
 
     def at(self, n: float) -> RiskAtSize:
         """The risk to be expected with n training rows, with a band at the level of the curve."""
-        if not n > 0:
-            raise ParameterError(f"n is {n}; give a number of rows > 0, or infinity")
+        rows = real(n)
+        if rows is None or not rows > 0:
+            raise ParameterError(f"n is {n!r:.60}; give a number of rows > 0, or infinity")
         value, low, high = (float(found[0]) for found in self.band(np.array([n])))
         size = max(abs(low), abs(high)) or 1.0  # squares of risks may be out of range
         error = size * float((self._drawn.at([n]) / size).std())
@@ -246,6 +247,8 @@ def extrapolate(
         raise ParameterError(f"n_draws is {n_draws!r}; a band needs 100 or more")
     if not (np.isfinite(risk).all() and np.isfinite(standard_error).all()):
         raise DataError("some risks are infinite")
+    if not standard_error.any():
+        raise DataError("at each size all held-out losses are equal, so their spread is unknown")
     least = of.table.bounds[0] if of.table is not None else -np.inf
     if bayes_risk is not None and not (is_number(bayes_risk) and bayes_risk >= least):
         raise ParameterError(f"bayes_risk is {bayes_risk!r}; give a finite number >= {least:g}")

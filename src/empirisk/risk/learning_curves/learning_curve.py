@@ -16,7 +16,13 @@ from empirisk.risk.intervals.loss_table import LossTable
 from empirisk.risk.intervals.rare_losses import with_doubts
 from empirisk.risk.learning_curves.crossed_errors import errors_of_means
 from empirisk.risk.learning_curves.extrapolation import Extrapolation, extrapolate
-from empirisk.risk.learning_curves.nested_subsets import Split, checked_sizes, plans_of, splits_of
+from empirisk.risk.learning_curves.nested_subsets import (
+    Split,
+    checked_sizes,
+    plans_of,
+    rows_for_two_classes,
+    splits_of,
+)
 from empirisk.risk.learning_curves.risk_at_size import RiskAtSize
 from empirisk.risk.plans.fingerprints import digest
 from empirisk.risk.plans.plan import Plan
@@ -24,7 +30,7 @@ from empirisk.risk.problem import Problem
 from empirisk.risk.rungs import refuse_part_of_one_class
 from empirisk.runtime.arrays import Floats, Ints
 from empirisk.runtime.deadlines import check_deadline
-from empirisk.runtime.errors import DataError, ParameterError
+from empirisk.runtime.errors import DataError, ParameterError, PlanError
 from empirisk.runtime.progress import track
 from empirisk.runtime.scalars import is_whole
 from empirisk.runtime.streams import settled, spawn
@@ -159,7 +165,8 @@ def learning_curve(
     """The risk of a learner at growing numbers of training rows.
 
     Every training part is put in a random order, classes evenly mixed and groups whole; the models
-    of all sizes come from the first rows of that order, and predict the rows held out.
+    of all sizes come from the first rows of that order, and predict the rows held out. Of a plan
+    in time order they come from the latest rows, in the order that they have.
 
     Parameters
     ----------
@@ -211,11 +218,23 @@ def _split_losses(learner: Any, problem: Problem, split: Split) -> tuple[Floats,
         check_deadline()
         part = problem.rows(train)
         if part.classes is not None and part.target is not None:
-            refuse_part_of_one_class(np.unique(part.target), problem)
+            _refuse_one_class(problem, split, train)
         model = fit_foreign(learner, part, split.seed)
         held_out.append(_losses(model, problem, split.test))
         training.append(np.average(_losses(model, problem, train), weights=part.weight))
     return np.stack(held_out, axis=1), np.array(training)
+
+
+def _refuse_one_class(problem: Problem, split: Split, train: Ints) -> None:
+    """Where the largest training set has two classes, it is the size that is at fault."""
+    assert problem.target is not None
+    present, all_present = (np.unique(problem.target[some]) for some in (train, split.trains[-1]))
+    if len(present) < 2 <= len(all_present):
+        raise PlanError(
+            f"a training set of {len(train)} row(s) has one class only: give larger sizes, here of "
+            f"about {rows_for_two_classes(problem)} rows or more, or leave sizes out"
+        )
+    refuse_part_of_one_class(present, problem)
 
 
 def _losses(model: Any, problem: Problem, rows: Ints) -> Floats:

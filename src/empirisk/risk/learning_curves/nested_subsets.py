@@ -33,10 +33,13 @@ def default_sizes(largest: int, least: int = LEAST) -> Ints:
 def checked_sizes(sizes: Sequence[Any] | None, largest: int, problem: Problem) -> Ints:
     """Numbers of rows, increasing; shares between 0 and 1 are of the largest."""
     if sizes is None:
-        return default_sizes(largest, max(LEAST, _rows_for_two_classes(problem)))
-    given = np.asarray(sizes)
+        return default_sizes(largest, max(LEAST, rows_for_two_classes(problem)))
+    try:
+        given = np.asarray(sizes)
+    except ValueError:  # lists of unequal length
+        given = np.empty(0)
     if given.ndim != 1 or given.size == 0 or given.dtype.kind not in "iuf":
-        raise ParameterError(f"sizes is {sizes!r}; give numbers of rows, or shares such as 0.5")
+        raise ParameterError(f"sizes is {sizes!r:.60}; give numbers of rows, or shares such as 0.5")
     if given.dtype.kind == "f":
         if not ((given > 0) & (given <= 1)).all():
             raise ParameterError("sizes holds shares that are not in (0, 1]: give whole numbers")
@@ -50,7 +53,7 @@ def checked_sizes(sizes: Sequence[Any] | None, largest: int, problem: Problem) -
     return found
 
 
-def _rows_for_two_classes(problem: Problem) -> int:
+def rows_for_two_classes(problem: Problem) -> int:
     """So many that about two rows of the second class are among them."""
     if problem.classes is None or problem.target is None:
         return 1

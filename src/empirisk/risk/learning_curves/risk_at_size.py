@@ -6,6 +6,7 @@ from typing import Self
 import numpy as np
 
 from empirisk.risk.estimate import RiskEstimate
+from empirisk.runtime.errors import PlanError
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -26,4 +27,9 @@ class RiskAtSize(RiskEstimate):
 
     def __sub__(self, other: Self) -> Self:
         """The difference of two risks at the same number of rows."""
+        if isinstance(other, RiskAtSize) and self.rows != other.rows:
+            raise PlanError(
+                f"{self.subject} and {other.subject} have training sets of different sizes: "
+                "subtract risks of two learners at one size"
+            )
         return replace(super().__sub__(other), rows=self.rows)

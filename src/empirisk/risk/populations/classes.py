@@ -13,6 +13,7 @@ from empirisk.risk.populations.bayes_rule import BayesClassifier
 from empirisk.risk.populations.features import (
     Drawn,
     Features,
+    Jointly,
     Sampler,
     as_features,
     as_rows,
@@ -97,7 +98,10 @@ class Classification(ClassPopulation):
         self.features = as_features(features)
         self.function = class_probabilities
         if callable(class_probabilities):
-            K = _columns(class_probabilities, self.features) if classes is None else len(classes)
+            if classes is None:
+                K = _columns(class_probabilities, self.features)
+            else:
+                K = _number_of_labels(classes)
         else:
             given = real_numbers(class_probabilities, "class_probabilities")
             self.function = checked_probabilities(given)
@@ -158,7 +162,7 @@ class Bernoulli(Classification):
 
     def _both(self, X: Any) -> Floats:
         assert callable(self.probability)
-        eta = np.asarray(self.probability(X), dtype=float)
+        eta = real_numbers(self.probability(X), "what probability gives")
         return np.stack([1 - eta, eta], axis=-1)
 
 
@@ -192,24 +196,21 @@ class SampledClasses(ClassPopulation):
         class_probabilities: Probabilities,
         classes: Sequence[Any],
     ) -> None:
-        check_function(sampler, "sampler", "sampler(n, rng)")
         check_function(class_probabilities, "class_probabilities", "of X")
-        self.sampler = sampler
+        self.sampler = Jointly(sampler)
         self.function = class_probabilities
-        if not hasattr(classes, "__len__"):
-            raise ParameterError(f"classes is {classes!r:.60}; give a list of the labels")
-        self.classes = sorted_labels(classes, len(classes))
-        self.features = Drawn(lambda n, rng: sampler(n, rng)[0])
+        self.classes = sorted_labels(classes, _number_of_labels(classes))
+        self.features = Drawn(self.sampler)
 
     def class_probabilities(self, X: Any) -> Floats:
         return probabilities_at(self.function, X, (_num_samples(X), len(self.classes)))
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[Any, Array]:
-        X, y = self.sampler(n, rng)
+        X, y = self.sampler.draw(n, rng)
         labels = np.asarray(y)
-        if labels.shape != (_num_samples(X),) or not np.isin(labels, self.classes).all():
+        if labels.shape != (n,) or not np.isin(labels, self.classes).all():
             raise ParameterError(
-                f"the sampler gave labels of shape {labels.shape} for {_num_samples(X)} rows, or "
+                f"the sampler gave labels of shape {labels.shape} for {n} rows, or "
                 f"others than {self.classes.tolist()}; wanted one of these for each row"
             )
         return X, labels
@@ -218,7 +219,11 @@ class SampledClasses(ClassPopulation):
 def sorted_labels(classes: Sequence[Any] | None, K: int) -> Array:
     """K labels as an array; they must come in the order in which scikit-learn sorts them."""
     labels = np.arange(K) if classes is None else np.asarray(classes)
-    if labels.shape != (K,) or not np.array_equal(np.unique(labels), labels):
+    try:
+        in_order = labels.shape == (K,) and np.array_equal(np.unique(labels), labels)
+    except TypeError:  # labels that have no order, such as None beside a text
+        in_order = False
+    if not in_order:
         raise ParameterError(
             f"classes is {classes!r}; wanted {K} different labels in sorted order, one for each "
             "column of the probabilities"
@@ -228,7 +233,7 @@ def sorted_labels(classes: Sequence[Any] | None, K: int) -> Array:
 
 def probabilities_at(function: Probabilities, X: Any, shape: tuple[int, int]) -> Floats:
     """Class probabilities for each row of X, checked."""
-    given = np.asarray(function(as_rows(X)), dtype=float)
+    given = real_numbers(function(as_rows(X)), "what class_probabilities gives")
     if given.shape != shape:
         raise ParameterError(
             f"the class probabilities of {shape[0]} rows came in shape {given.shape}; wanted "
@@ -239,4 +244,15 @@ def probabilities_at(function: Probabilities, X: Any, shape: tuple[int, int]) ->
 
 def _columns(function: Probabilities, features: Features) -> int:
     one = np.asarray(function(features.draw(1, np.random.default_rng(0))))
-    return one.shape[-1]
+    if one.ndim != 2:
+        raise ParameterError(
+            f"the class probabilities of 1 row came in shape {one.shape}; wanted a row of them, a "
+            "column for each class"
+        )
+    return one.shape[1]
+
+
+def _number_of_labels(classes: Any) -> int:
+    if not hasattr(classes, "__len__"):
+        raise ParameterError(f"classes is {classes!r:.60}; give a list of the labels")
+    return len(classes)

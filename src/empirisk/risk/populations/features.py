@@ -60,12 +60,19 @@ class Uniform(Features):
     def __init__(
         self, low: ArrayLike = 0.0, high: ArrayLike = 1.0, *, n_features: int | None = None
     ) -> None:
-        self.low = _vector(low, "low", n_features, np.shape(high))
-        self.high = _vector(high, "high", n_features, self.low.shape)
+        self.low = _vector(low, "low", n_features, _length(high, "high"))
+        self.high = _vector(high, "high", n_features, len(self.low))
+        fits, most = len(self.high) == len(self.low), np.finfo(float).max / 2
+        if not fits or not (self.high / 2 - self.low / 2 <= most).all():
+            raise ParameterError(
+                f"low is {low!r:.60} and high {high!r:.60}; wanted numbers or vectors of one "
+                "length, at most 1e308 apart"
+            )
         if not (self.low < self.high).all():
             raise ParameterError(f"low is {low!r} and high {high!r}; low must be below high")
         self.mean = self.low / 2 + self.high / 2
-        self.covariance = np.diag((self.high - self.low) ** 2 / 12)
+        with np.errstate(over="ignore"):
+            self.covariance = np.diag((self.high - self.low) ** 2 / 12)
 
     def draw(self, n: int, rng: np.random.Generator) -> Floats:
         return rng.uniform(self.low, self.high, size=(n, len(self.low)))
@@ -94,7 +101,7 @@ class Gaussian(Features):
     def __init__(
         self, mean: ArrayLike = 0.0, covariance: ArrayLike = 1.0, *, n_features: int | None = None
     ) -> None:
-        self.mean = _vector(mean, "mean", n_features, np.shape(covariance)[:1])
+        self.mean = _vector(mean, "mean", n_features, _length(covariance, "covariance"))
         self.covariance = covariance_matrix(covariance, len(self.mean))
         self._root = covariance_root(self.covariance)
 
@@ -122,9 +129,12 @@ class Points(Features):
 
     def __init__(self, X: Any, probability: ArrayLike | None = None) -> None:
         self.X = as_rows(X)
-        if not hasattr(self.X, "shape") or not self.X.shape:
+        shape: tuple[int, ...] = getattr(self.X, "shape", ())
+        if len(shape) != 2 or not shape[0]:
             raise ParameterError(f"X is {X!r:.60}; give a table with a row for each point")
         weight = check_weights(probability, _num_samples(self.X))
+        if not (weight > 0).all():  # what cannot happen costs nothing, even infinity
+            self.X, weight = _safe_indexing(self.X, np.flatnonzero(weight)), weight[weight > 0]
         self.probability = weight / weight.sum()
         if isinstance(self.X, np.ndarray) and self.X.ndim == 2 and self.X.dtype.kind in "fiub":
             self.mean = self.probability @ self.X
@@ -150,13 +160,48 @@ class Drawn(Features):
         self.sampler = sampler
 
     def draw(self, n: int, rng: np.random.Generator) -> Any:
-        X = self.sampler(n, rng)
-        if _num_samples(X) != n:
+        X = as_rows(self.sampler(n, rng))
+        rows = _number_of_rows(X)
+        if rows != n:
             raise ParameterError(
-                f"the sampler of X was asked for {n} rows and gave {_num_samples(X)}; "
-                "sampler(n, rng) must give n"
+                f"the sampler of X was asked for {n} rows and gave {rows}; sampler(n, rng) must "
+                "give n"
             )
         return X
+
+
+class Jointly:
+    """A joint sampler of (X, y): as a sampler of X alone, and of both in `draw`."""
+
+    def __init__(self, sampler: Callable[[int, np.random.Generator], Any]) -> None:
+        check_function(sampler, "sampler", "sampler(n, rng)")
+        self.sampler = sampler
+
+    def __call__(self, n: int, rng: np.random.Generator) -> Any:
+        return self.draw(n, rng)[0]
+
+    def draw(self, n: int, rng: np.random.Generator) -> tuple[Any, Any]:
+        """X and y, of n rows each."""
+        drawn = self.sampler(n, rng)
+        if not (isinstance(drawn, list | tuple) and len(drawn) == 2):
+            raise ParameterError(
+                f"the sampler gave {drawn!r:.60}; sampler(n, rng) must give the pair X, y"
+            )
+        X, y = as_rows(drawn[0]), drawn[1]
+        rows, labels = _number_of_rows(X), _number_of_rows(y)
+        if not rows == labels == n:
+            raise ParameterError(
+                f"the sampler was asked for {n} rows and gave {rows} of X and {labels} of y; "
+                "sampler(n, rng) must give n of both"
+            )
+        return X, y
+
+
+def _number_of_rows(table: Any) -> int | str:
+    try:
+        return _num_samples(table)
+    except TypeError:  # a number, or what has no rows
+        return "no rows"
 
 
 def as_features(features: Features | Sampler | None) -> Features:
@@ -187,7 +232,8 @@ def as_rows(X: Any) -> Any:
 def covariance_matrix(covariance: ArrayLike, p: int) -> Floats:
     """A (p, p) matrix from a variance, p variances or a matrix; checked to be one."""
     given = real_numbers(covariance, "covariance")
-    matrix = given if given.ndim == 2 else np.diag(np.full(p, given) if given.ndim == 0 else given)
+    matrix = np.diag(np.full(p, given)) if given.ndim == 0 else given
+    matrix = np.diag(given) if given.ndim == 1 else matrix
     fits = matrix.shape == (p, p) and np.allclose(matrix, matrix.T, rtol=1e-8, atol=0)
     if not fits or not np.isfinite(matrix).all() or (np.diagonal(matrix) < 0).any():
         raise ParameterError(
@@ -210,12 +256,17 @@ def covariance_root(covariance: Floats) -> Floats:
     return vectors * np.sqrt(np.maximum(values, 0))
 
 
-def _vector(values: ArrayLike, name: str, n_features: int | None, shape: tuple[int, ...]) -> Array:
+def _length(values: ArrayLike, name: str) -> int:
+    """How many features a parameter speaks of; 1 where it is a number."""
+    return len(np.atleast_1d(real_numbers(values, name)))
+
+
+def _vector(values: ArrayLike, name: str, n_features: int | None, length: int) -> Array:
     """A number repeated for each feature, or a vector as it is."""
     if n_features is not None:
         check_whole(n_features, "n_features", 1)
     given = real_numbers(values, name)
-    p = n_features or (shape[0] if shape else 1)
+    p = n_features or length
     if given.ndim == 0:
         given = np.full(p, given)
     if given.ndim != 1 or (n_features is not None and len(given) != n_features):

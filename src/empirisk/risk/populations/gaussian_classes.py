@@ -1,6 +1,7 @@
 """Gaussian classes: X given Y = k is N(m_k, S_k), the model behind linear discriminants."""
 
 from collections.abc import Sequence
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,15 @@ from scipy.stats import norm
 
 from empirisk.losses import ClassificationLoss, Loss
 from empirisk.risk.populations.classes import ClassPopulation, sorted_labels
-from empirisk.risk.populations.features import Features, as_rows, covariance_matrix
-from empirisk.risk.populations.linear_rules import Affine, affine
+from empirisk.risk.populations.features import Features, covariance_matrix
+from empirisk.risk.populations.linear_rules import (
+    DRAWS,
+    JUDGED_BY,
+    Affine,
+    affine,
+    is_linear,
+    judged_by_draws,
+)
 from empirisk.risk.populations.true_risk import Known
 from empirisk.runtime.arrays import Array, Floats, Ints
 from empirisk.runtime.errors import ParameterError
@@ -31,7 +39,8 @@ class GaussianMixture(Features):
         self.mean = priors @ means
         between = means - self.mean
         within = np.einsum("k,kij,klj->il", priors, roots, roots)
-        self.covariance = within + (priors[:, None] * between).T @ between
+        with np.errstate(over="ignore"):  # then risks are not read off from moments
+            self.covariance = within + (priors[:, None] * between).T @ between
 
     def draw_labelled(self, n: int, rng: np.random.Generator) -> tuple[Floats, Ints]:
         codes = rng.choice(len(self.priors), n, p=self.priors)
@@ -109,7 +118,12 @@ class GaussianClasses(ClassPopulation):
 
     def class_probabilities(self, X: Any) -> Floats:
         """By Bayes' formula, P_k N(x; m_k, S_k) over the sum of all."""
-        rows = np.asarray(as_rows(X), dtype=float)
+        rows = real_numbers(X, "X")
+        if rows.ndim != 2 or rows.shape[1] != self.means.shape[1] or not np.isfinite(rows).all():
+            raise ParameterError(
+                f"X has shape {rows.shape}, or numbers that are not finite; wanted rows of "
+                f"{self.means.shape[1]} finite number(s)"
+            )
         with one_blas_thread():
             z = np.stack(
                 [
@@ -119,44 +133,69 @@ class GaussianClasses(ClassPopulation):
             )
         # Differences of squares of scaled numbers, so that rows far away do not end as inf - inf.
         scale = np.maximum(np.abs(z).max(axis=(0, 1)), 1.0)
-        square = np.square(z / scale).sum(axis=1)
+        farther = self._beyond_nearest(z / scale, scale)
         with np.errstate(over="ignore"):
-            farther = (square - square.min(axis=0)) * scale * scale
+            farther = (farther - farther.min(axis=0)) * scale * scale
         log_root = np.log(np.diagonal(self._roots, axis1=1, axis2=2)).sum(axis=1)
         constant = np.log(self.priors) - log_root
         return softmax(constant[:, None] - farther / 2, axis=0).T
+
+    def _beyond_nearest(self, z: Floats, scale: Floats) -> Floats:
+        """|z_k|^2 less that of the nearest class j, for each class and row.
+
+        Under one covariance as (z_k - z_j)'(z_k + z_j), where z_k - z_j does not depend on x: far
+        away the two squares are the same number.
+        """
+        square = np.square(z).sum(axis=1)
+        nearest = square.argmin(axis=0)
+        square = square - square.min(axis=0)
+        for j, k in permutations(range(len(z)), 2):
+            rows = nearest == j
+            if rows.any() and np.array_equal(self.covariances[j], self.covariances[k]):
+                gap = self.means[j] - self.means[k]
+                apart = solve_triangular(self._roots[j], gap, lower=True)[:, None] / scale[rows]
+                square[k, rows] = (apart * (z[k][:, rows] + z[j][:, rows])).sum(axis=0)
+        return square
 
     def known_bayes_risk(self, loss: Loss) -> Known | None:
         """Two classes of equal covariance: the Bayes rule is linear."""
         costs = _costs(loss, len(self.classes))
         if costs is None or not self.has_equal_covariances:
             return None
-        low, high = self.means
-        whitened = solve_triangular(self._roots[0], high - low, lower=True)
-        coef = solve_triangular(self._roots[0].T, whitened, lower=False)
         weight = self.priors * costs
         if not (weight > 0).all():
             return Known(0.0, "one of the two mistakes costs nothing")
         threshold = np.log(weight[1]) - np.log(weight[0])
-        rule = Affine(float(threshold - coef @ (low + high) / 2), coef)
-        return Known(self._linear_risk(rule, costs), "the Bayes rule is linear")
+        # The score has mean -D^2/2 + threshold and D^2/2 + threshold, and the variance D^2.
+        half = self.means[1] / 2 - self.means[0] / 2
+        size = np.abs(half).max() or 1.0
+        with np.errstate(over="ignore"):
+            D = 2 * np.linalg.norm(solve_triangular(self._roots[0], half / size, lower=True)) * size
+        shift = threshold / D if D > 0 else np.where(threshold > 0, np.inf, -np.inf)
+        wrong = norm.cdf([shift - D / 2, -shift - D / 2])
+        return Known(float(weight @ wrong), "the Bayes rule is linear")
 
-    def known_risk(self, predictor: Any, loss: Loss) -> Known | None:
+    def known_risk(self, predictor: Any, loss: Loss, *, judged: bool = False) -> Known | None:
         """Two classes, and a classifier that goes by the sign of a linear decision function."""
         costs = _costs(loss, len(self.classes))
         score = getattr(predictor, "decision_function", None)
         known = np.array_equal(getattr(predictor, "classes_", ()), self.classes)
         if costs is None or score is None or not known:
             return None
-        rule = affine(score, self.features)
+        linear = is_linear(predictor)
+        if not (linear or judged):
+            return None
+        draws = DRAWS if linear else JUDGED_BY
+        rule = affine(score, self.features, draws)
         if rule is None:
             return None
-        X = self.features.draw(256, np.random.default_rng(0))
+        X = self.features.draw(4 * DRAWS if linear else draws, np.random.default_rng(0))
         predicted = np.searchsorted(self.classes, predictor.predict(X))
         near = np.abs(rule(X)) <= 1e-6 * np.abs(rule(X)).max()
         if not ((predicted == (rule(X) > 0)) | near).all():
             return None  # its predictions have another threshold
-        return Known(self._linear_risk(rule, costs), "a linear rule between Gaussian classes")
+        what = "a linear rule" if linear else f"a rule {judged_by_draws()}"
+        return Known(self._linear_risk(rule, costs), f"{what} between Gaussian classes")
 
     def _linear_risk(self, rule: Affine, costs: Floats) -> float:
         """costs: of predicting 1 when 0 is true, and of predicting 0 when 1 is true."""

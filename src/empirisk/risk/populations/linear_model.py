@@ -5,9 +5,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from empirisk.losses import Loss, Squared
+from empirisk.losses import Absolute, Loss, Quantile, Squared
+from empirisk.risk.populations.bayes_rule import BayesRegressor
 from empirisk.risk.populations.features import Features, Gaussian, Sampler
-from empirisk.risk.populations.linear_rules import Affine, affine
+from empirisk.risk.populations.linear_rules import (
+    DRAWS,
+    JUDGED_BY,
+    Affine,
+    affine,
+    is_linear,
+    judged_by_draws,
+)
 from empirisk.risk.populations.noise import Noise, Normal, Scale
 from empirisk.risk.populations.regression import Regression
 from empirisk.risk.populations.true_risk import Known, prediction_of
@@ -74,16 +82,24 @@ class LinearModel(Regression):
                 "one as of the other"
             )
 
-    def known_risk(self, predictor: Any, loss: Loss) -> Known | None:
+    def known_risk(self, predictor: Any, loss: Loss, *, judged: bool = False) -> Known | None:
         """Of a linear rule: the formula above, or that of the Gaussian Y - h(X)."""
         if not self.noise.is_constant:
             return None
         gaussian = isinstance(self.noise, Normal) and isinstance(self.features, Gaussian)
         if not (gaussian or isinstance(loss, Squared)):
             return None
-        rule = affine(lambda X: prediction_of(predictor, X, loss, None), self.features)
+        linear = is_linear(predictor) or self._is_own(predictor)
+        if not (linear or judged):
+            return None
+        rule = affine(
+            lambda X: prediction_of(predictor, X, loss, None),
+            self.features,
+            DRAWS if linear else JUDGED_BY,
+        )
         if rule is None:
             return None
+        what = "a linear rule" if linear else f"a rule {judged_by_draws()}"
         mean, covariance = self.features.mean, self.features.covariance
         assert mean is not None
         assert covariance is not None
@@ -92,9 +108,17 @@ class LinearModel(Regression):
         anywhere, spread = np.zeros((1, 1)), gap @ covariance @ gap
         if isinstance(loss, Squared):
             value = self.noise.variance(anywhere)[0] + offset**2 + spread
-            return Known(float(value), "a linear rule in a linear model")
+            return Known(float(value), f"{what} in a linear model")
         residual = Normal(float(np.sqrt(self.noise.variance(anywhere)[0] + spread)))
         value = residual.expected_loss(anywhere, np.array([offset]), loss)
         if value is None:
             return None
-        return Known(float(value[0]), "a linear rule in a linear model, all of it Gaussian")
+        return Known(float(value[0]), f"{what} in a linear model, all of it Gaussian")
+
+    def _is_own(self, predictor: Any) -> bool:
+        """Whether it is the Bayes rule under a loss that moves the mean by one number."""
+        return (
+            isinstance(predictor, BayesRegressor)
+            and predictor.population is self
+            and isinstance(predictor.loss, Squared | Absolute | Quantile)
+        )

@@ -3,6 +3,8 @@
 All are `Regression` or `GaussianClasses` with their parameters filled in.
 """
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -42,11 +44,9 @@ def polynomial(
         raise ParameterError(
             f"coefficients is {coefficients!r}; wanted a vector of finite numbers, constant first"
         )
-
-    def f(X: Array) -> Floats:
-        return np.polynomial.polynomial.polyval(np.asarray(X)[:, 0], given)
-
-    return Regression(f, Uniform(-1, 1) if features is None else features, noise)
+    return Regression(
+        partial(_polynomial, given), Uniform(-1, 1) if features is None else features, noise
+    )
 
 
 def sine(
@@ -74,11 +74,7 @@ def sine(
 
     if not is_number(cycles):
         raise ParameterError(f"cycles is {cycles!r}; give a number")
-
-    def f(X: Array) -> Floats:
-        return np.sin(2 * np.pi * cycles * np.asarray(X)[:, 0])
-
-    return Regression(f, features, noise)
+    return Regression(partial(_sine, cycles), features, noise)
 
 
 def friedman(n_features: int = 10, *, noise: Noise | Scale = 1.0) -> Regression:
@@ -100,12 +96,7 @@ def friedman(n_features: int = 10, *, noise: Noise | Scale = 1.0) -> Regression:
     """
     if not is_whole(n_features, 5):
         raise ParameterError(f"n_features is {n_features!r}; this function has five or more")
-
-    def f(X: Array) -> Floats:
-        x1, x2, x3, x4, x5 = np.asarray(X)[:, :5].T
-        return 10 * np.sin(np.pi * x1 * x2) + 20 * (x3 - 0.5) ** 2 + 10 * x4 + 5 * x5
-
-    return Regression(f, Uniform(0, 1, n_features=n_features), noise)
+    return Regression(_friedman, Uniform(0, 1, n_features=n_features), noise)
 
 
 def two_gaussians(distance: float = 2.0) -> GaussianClasses:
@@ -122,3 +113,16 @@ def two_gaussians(distance: float = 2.0) -> GaussianClasses:
     if not is_number(distance):
         raise ParameterError(f"distance is {distance!r}; give a number")
     return GaussianClasses([[2 - distance / 2], [2 + distance / 2]], 0.5)
+
+
+def _polynomial(coefficients: Floats, X: Array) -> Floats:
+    return np.polynomial.polynomial.polyval(np.asarray(X)[:, 0], coefficients)
+
+
+def _sine(cycles: float, X: Array) -> Floats:
+    return np.sin(2 * np.pi * cycles * np.asarray(X)[:, 0])
+
+
+def _friedman(X: Array) -> Floats:
+    x1, x2, x3, x4, x5 = np.asarray(X)[:, :5].T
+    return 10 * np.sin(np.pi * x1 * x2) + 20 * (x3 - 0.5) ** 2 + 10 * x4 + 5 * x5

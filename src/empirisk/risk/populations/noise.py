@@ -12,9 +12,10 @@ from scipy.special import gammaln
 from sklearn.utils.validation import _num_samples
 
 from empirisk.losses import Absolute, Loss, Quantile, Squared
+from empirisk.risk.populations.features import as_rows
 from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.errors import ParameterError
-from empirisk.runtime.scalars import is_number
+from empirisk.runtime.scalars import is_number, real_numbers
 
 Scale = float | Callable[[Any], Any]
 
@@ -64,7 +65,7 @@ class Noise:
         """The scale at each row of X."""
         if not callable(self.scale):
             return np.full(_num_samples(X), float(self.scale))
-        scale = np.asarray(self.scale(X), dtype=float)
+        scale = real_numbers(self.scale(as_rows(X)), "what scale gives")
         if scale.shape != (_num_samples(X),) or not (np.isfinite(scale) & (scale >= 0)).all():
             raise ParameterError(
                 f"scale(X) gave an array of shape {scale.shape} for {_num_samples(X)} rows; "

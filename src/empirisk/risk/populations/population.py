@@ -1,7 +1,7 @@
 """A known joint distribution of (X, Y): training sets come from it, and true risks are known."""
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from sklearn.utils import _safe_indexing
@@ -20,7 +20,7 @@ from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import slices
-from empirisk.runtime.scalars import check_whole, is_whole
+from empirisk.runtime.scalars import check_level, check_whole, is_whole
 from empirisk.runtime.streams import generator, spawn
 
 ROWS_AT_ONCE = 2**14
@@ -99,6 +99,7 @@ class Population(ABC):
         random_state: Any = None,
     ) -> RiskEstimate:
         """The least risk that any predictor has; parameters as in `true_risk`."""
+        _check(method, n_draws, level, random_state)
         loss = self.loss_of(loss)
         known = None if method == "monte_carlo" else self.known_bayes_risk(loss)
         if known is not None:
@@ -131,17 +132,20 @@ class Population(ABC):
             "squared" or "zero_one" unless given.
         method : {"auto", "exact", "monte_carlo"}
             In closed form where one is known, by the mean over n_draws draws of X otherwise; given
-            x, the mean over y is exact where the loss has a formula for it.
+            x, the mean over y is exact where the loss has a formula for it. A function, or a model
+            that is neither ours nor scikit-learn's, may be linear and not say so: "exact" then
+            judges it by its values at many draws, and the sentence says so.
         n_draws : int
         level : float
             Of the interval for the Monte Carlo error.
         random_state : None, int, RandomState or Generator
             Two risks with the same number are from the same draws, and can be subtracted.
         """
-        if method not in ("auto", "exact", "monte_carlo"):
-            raise ParameterError(f"method is {method!r}; choose 'auto', 'exact' or 'monte_carlo'")
+        _check(method, n_draws, level, random_state)
         loss = self.loss_of(loss)
-        known = None if method == "monte_carlo" else self._known_risk(predictor, loss)
+        known = None
+        if method != "monte_carlo":
+            known = self._known_risk(predictor, loss, judged=method == "exact")
         if known is not None:
             return exact_risk(known, loss, level)
         if method == "exact":
@@ -149,16 +153,17 @@ class Population(ABC):
                 f"no closed form is known for the {loss} risk of this predictor in a "
                 f"{type(self).__name__}: take method='monte_carlo'"
             )
-        if not is_whole(n_draws, 2):
-            raise ParameterError(f"n_draws is {n_draws!r}; a mean with its error takes 2 or more")
         return self._by_monte_carlo(predictor, loss, n_draws, level, random_state)
 
     def known_bayes_risk(self, loss: Loss) -> Known | None:
         """The Bayes risk in closed form; None where there is none."""
         return None
 
-    def known_risk(self, predictor: Any, loss: Loss) -> Known | None:
-        """The risk of a predictor in closed form; None where there is none."""
+    def known_risk(self, predictor: Any, loss: Loss, *, judged: bool = False) -> Known | None:
+        """The risk of a predictor in closed form; None where there is none.
+
+        `judged` allows for what is not known of the predictor, but judged by its values at draws.
+        """
         return None
 
     def loss_of(self, loss: Loss | str | None) -> Loss:
@@ -175,9 +180,9 @@ class Population(ABC):
         """Numbers as they are, labels as the codes of their classes."""
         return y if self.classes is None else np.searchsorted(self.classes, y)
 
-    def _known_risk(self, predictor: Any, loss: Loss) -> Known | None:
+    def _known_risk(self, predictor: Any, loss: Loss, *, judged: bool) -> Known | None:
         if not isinstance(self.features, Points):
-            return self.known_risk(predictor, loss)
+            return self.known_risk(predictor, loss, judged=judged)
         X = self.features.X
         expected = self.expected_loss(X, prediction_of(predictor, X, loss, self.classes), loss)
         if expected is None:
@@ -205,3 +210,14 @@ class Population(ABC):
             reason=f"the mean over {n_draws} draws of {drawn}",
             fingerprint=digest(first, str(seed), str(n_draws)),
         )
+
+
+def _check(method: Any, n_draws: Any, level: float, random_state: Any) -> None:
+    """Also where a closed form needs none of them: what makes no sense is never passed over."""
+    if not (isinstance(method, str) and method in get_args(Method)):
+        raise ParameterError(f"method is {method!r}; choose 'auto', 'exact' or 'monte_carlo'")
+    if not is_whole(n_draws, 2):
+        raise ParameterError(f"n_draws is {n_draws!r}; a mean with its error takes 2 or more")
+    check_level(level)
+    if not isinstance(random_state, np.random.RandomState | np.random.Generator):
+        spawn(random_state, 1)  # those two would be drawn from

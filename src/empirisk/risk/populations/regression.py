@@ -11,6 +11,7 @@ from empirisk.risk.populations.bayes_rule import BayesRegressor
 from empirisk.risk.populations.features import (
     Drawn,
     Features,
+    Jointly,
     Sampler,
     as_features,
     as_rows,
@@ -23,6 +24,7 @@ from empirisk.runtime.arrays import Array, Floats
 from empirisk.runtime.deadlines import check_deadline
 from empirisk.runtime.errors import ParameterError
 from empirisk.runtime.parallel import slices
+from empirisk.runtime.scalars import real_numbers
 
 NODES = 501  # quantiles that stand for the noise where a loss has no formula for its Bayes rule
 ROWS_AT_ONCE = 1024
@@ -110,12 +112,20 @@ class Regression(RegressionPopulation):
 
     def _searched_action(self, centre: Floats, scale: Floats, loss: RegressionLoss) -> Floats:
         nodes = self.noise.law.ppf((np.arange(NODES) + 0.5) / NODES) - self.noise.centre
-        if self.noise.is_constant and _is_of_the_difference(loss, nodes, centre):
-            return centre + loss.bayes_action(scale[0] * nodes)
         action = np.empty(len(centre))
         for block in slices(len(centre), ROWS_AT_ONCE):
             check_deadline()
-            action[block] = loss.bayes_action(centre[block, None] + scale[block, None] * nodes)
+            c, s = centre[block], scale[block]
+            alike = np.zeros(len(c), dtype=bool)
+            if self.noise.is_constant:
+                alike = _is_of_the_difference(loss, s[0] * nodes, c)
+            found = np.empty(len(c))
+            if alike.any():
+                found[alike] = c[alike] + loss.bayes_action(s[0] * nodes)
+            if not alike.all():
+                y = c[~alike, None] + s[~alike, None] * nodes
+                found[~alike] = loss.bayes_action(y)
+            action[block] = found
         return action
 
     def expected_loss(self, X: Any, prediction: Array, loss: Loss) -> Floats | None:
@@ -167,22 +177,30 @@ class SampledRegression(RegressionPopulation):
         *,
         noise_variance: Function | None = None,
     ) -> None:
-        check_function(sampler, "sampler", "sampler(n, rng)")
         check_function(regression_function, "regression_function", "of X")
-        self.sampler = sampler
+        if noise_variance is not None:
+            check_function(noise_variance, "noise_variance", "of X")
+        self.sampler = Jointly(sampler)
         self.function = regression_function
         self.variance = noise_variance
-        self.features = Drawn(lambda n, rng: sampler(n, rng)[0])
+        self.features = Drawn(self.sampler)
 
     def regression_function(self, X: Any) -> Floats:
         return values_at(self.function, X, "the regression function")
 
     def noise_variance(self, X: Any) -> Floats | None:
-        return None if self.variance is None else values_at(self.variance, X, "the noise variance")
+        if self.variance is None:
+            return None
+        variance = values_at(self.variance, X, "the noise variance")
+        if not (variance >= 0).all():
+            raise ParameterError(
+                f"the noise variance is {variance.min():.4g} at some x; a variance is 0 or more"
+            )
+        return variance
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[Any, Floats]:
-        X, y = self.sampler(n, rng)
-        return X, values_at(lambda X: y, X, "the sampler's y")
+        X, y = self.sampler.draw(n, rng)
+        return X, checked_values(y, n, "the sampler's y")
 
     def draw_targets(self, X: Any, rng: np.random.Generator) -> Floats:
         raise ParameterError(
@@ -205,16 +223,24 @@ class SampledRegression(RegressionPopulation):
         return variance + np.square(prediction - self.regression_function(X))
 
 
-def _is_of_the_difference(loss: RegressionLoss, y: Floats, shifts: Floats) -> bool:
-    """Whether L(y + c, a + c) = L(y, a): then the best action is f(x) plus one number."""
-    c, a = shifts[: len(y), None], y[:: len(y) // 5, None, None]
-    return np.allclose(loss(y + c, a + c), loss(y, a), rtol=1e-6)
+def _is_of_the_difference(loss: RegressionLoss, y: Floats, shifts: Floats) -> Array:
+    """Where L(y + c, a + c) = L(y, a): there the best action is f(x) plus one number.
+
+    For each shift c by itself, so that no prediction depends on the rows beside it.
+    """
+    c, some, a = shifts[:, None, None], y[:: len(y) // 20], y[:: len(y) // 5, None]
+    alike = np.isclose(loss(some + c, a + c), loss(some, a), rtol=1e-6)
+    return np.asarray(alike.all(axis=(1, 2)))
 
 
 def values_at(function: Function, X: Any, what: str) -> Floats:
     """One finite number for each row of X."""
-    values = np.asarray(function(as_rows(X)), dtype=float)
-    n = _num_samples(X)
+    return checked_values(function(as_rows(X)), _num_samples(X), what)
+
+
+def checked_values(given: Any, n: int, what: str) -> Floats:
+    """n finite numbers."""
+    values = real_numbers(given, what)
     if values.shape != (n,) or not np.isfinite(values).all():
         raise ParameterError(
             f"{what} gave an array of shape {values.shape} for {n} rows, or numbers that are not "
