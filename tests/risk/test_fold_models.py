@@ -149,7 +149,9 @@ def test_losses_that_explain_nothing_hide_nothing(size):
     losses, share, unit, split = sample(rng, 200, 3.0)
     alone = how_far_apart(losses, None, share, unit, split)
     beside = size * rng.normal(size=200)
-    assert_allclose(how_far_apart(losses, beside, share, unit, split).error, alone.error, rtol=0.1)
+    found = how_far_apart(losses, beside, share, unit, split).error
+    # by chance a twentieth of what is left is explained, and moved between the folds
+    assert_allclose(found, alone.error, rtol=0.1)
 
 
 def test_leave_one_out_of_weighted_rows_warns_of_nothing():
