@@ -163,6 +163,39 @@ def test_a_grid_of_ones_own_has_a_row_for_each_tree():
         pruning_table(tuned.set_params(values=[1e-4, 1e-3]).fit(X, y))
 
 
+def ties():
+    """Two splits on the way to the root whose alphas are 1/9, computed in two ways."""
+    X = [
+        [0.9, -1.4], [1.5, -0.2], [-0.5, 0.6], [0.4, -0.8], [0.5, -1.0], [0.9, 0.0], [0.1, -0.5],
+        [0.7, -0.4], [-1.3, -1.8], [2.3, -0.4], [-0.1, -0.4], [0.0, -1.4], [-0.7, 0.5],
+        [-1.3, 1.1], [0.2, 0.4], [-0.2, 1.3], [0.4, -0.7], [-0.7, 2.5],
+    ]  # fmt: skip
+    return X, [1, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 0, 1, 0, 1, 1]
+
+
+def test_weakest_links_that_tie_are_one_row():
+    learner = DecisionTreeClassifier(min_samples_leaf=2, ccp_risk="cost")
+    tuned = Tuned(learner, cv=2, random_state=0).fit(*ties())
+    table = pruning_table(tuned)
+    # R 4.2.2, rpart 4.1.19, with cp=0, minsplit=2, minbucket=2; its last tree has 3 splits, since
+    # it drops two that save nothing.
+    assert table.root_risk == 8 / 18
+    assert table.nsplit.tolist() == [0, 2, 5]
+    assert_allclose(table.cp, [0.25, 0.125, 0], atol=1e-14)  # last bits of risks below 1
+    assert_allclose(table.rel_error, [1, 0.5, 0.375], rtol=SUMMED)
+
+
+def test_of_values_beyond_the_last_link_the_largest_stands_for_the_root():
+    tuned, X, y = waves()
+    tuned.fit(X, y)
+    last = tuned.path_.values[-1] / 10
+    # A part of 1e-10 below the last link: its tree is taken for the root's, which is 1e-9 wide.
+    values = [*tuned.path_.values[:-1], last * (1 - 1e-10), 10 * last]
+    table = pruning_table(tuned.set_params(values=values).fit(X, y))
+    assert table.rel_error[0] == 1
+    assert table.root_risk == pytest.approx(np.var(y), rel=SUMMED)
+
+
 def test_weights_are_in_the_root_error():
     tuned, X, y = waves()
     table = pruning_table(tuned.fit(X, y, sample_weight=np.full(300, 2.5)))

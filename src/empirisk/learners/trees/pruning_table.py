@@ -265,12 +265,20 @@ def _ends(alphas: Floats, value: float) -> float:
 
 
 def _one_for_each_tree(values: Floats, alphas: Floats) -> Ints:
-    """Places of values, simple trees first: of those with one tree, the one in the middle."""
+    """Places of values, simple trees first: of those with one tree, the one in the middle.
+
+    Where an interval ends at 0 or nowhere its middle does too: the least value, or the largest, at
+    which the trees of folds are their roots.
+    """
     found: dict[int, tuple[float, int]] = {}
     for j, value in enumerate(values):
         low, high = _begins(alphas, value), _ends(alphas, value)
-        ends = low > 0 and high < np.inf
-        away = abs(np.log(value) - np.log(low) / 2 - np.log(high) / 2) if ends else 0.0
+        if high == np.inf:
+            away = -value
+        elif low == 0:
+            away = value
+        else:
+            away = abs(np.log(value) - np.log(low) / 2 - np.log(high) / 2)
         size = _splits_left(alphas, value)
         if size not in found or away < found[size][0]:
             found[size] = (away, j)
