@@ -26,7 +26,7 @@ from empirisk.learners.trees.printed_columns import printed_columns, significant
 from empirisk.losses import Costs
 from empirisk.risk.out_of_fold import out_of_fold
 from empirisk.runtime.errors import ParameterError
-from tolerances import SUMMED
+from tolerances import LAST_BITS, SUMMED
 
 R = json.loads((Path(__file__).parents[2] / "reference" / "rpart_tables.json").read_text())
 LOSS = [[0.0, 1, 4], [1, 0, 1], [4, 1, 0]]
@@ -181,7 +181,7 @@ def test_weakest_links_that_tie_are_one_row():
     # it drops two that save nothing.
     assert table.root_risk == 8 / 18
     assert table.nsplit.tolist() == [0, 2, 5]
-    assert_allclose(table.cp, [0.25, 0.125, 0], atol=1e-14)  # last bits of risks below 1
+    assert_allclose(table.cp, [0.25, 0.125, 0], rtol=SUMMED, atol=LAST_BITS)
     assert_allclose(table.rel_error, [1, 0.5, 0.375], rtol=SUMMED)
 
 
@@ -239,7 +239,7 @@ def test_with_class_weights_in_the_loss_too_the_numbers_are_those_of_rpart_with_
         [0.013174019607843, 2, 0.348345588235294, 0.485294117647059, 0.121817670666378],
         [0, 9, 0.308823529411765, 0.779411764705882, 0.165976902324309],
     ]
-    assert_allclose(table.rows(), known, rtol=SUMMED, atol=1e-14)  # 15 digits; CP of 0 is rounded
+    assert_allclose(table.rows(), known, rtol=SUMMED, atol=LAST_BITS)
     assert "Root node error: 40.5/81 = 0.5" in str(table)
     assert table.note == ""
 
