@@ -63,6 +63,17 @@ def test_ucv_on_a_line_leaves_n_less_one_rows():
     assert_allclose(found, best, rtol=5e-3)
 
 
+@pytest.mark.parametrize("n", [8, 100])
+def test_ucv_of_gaussian_rows_goes_on_beyond_the_end_of_r(n):
+    x = np.random.default_rng(0).normal(size=n)
+    found = KernelDensity(bandwidth="ucv").fit(x[:, None]).bandwidth_
+    most = 1.144 * x.std(ddof=1) * n ** (-1 / 5)  # the `upper` of R's bw.ucv
+    grid = most * np.geomspace(0.1, 10, 4001)
+    best = grid[np.argmin([unbiased_risk_of_all_pairs(x, h) for h in grid])]
+    assert found > 1.02 * most
+    assert_allclose(found, best, rtol=5e-3)  # of bins, as above
+
+
 def test_ucv_of_rounded_numbers_is_no_narrower_than_their_steps():
     x = np.random.default_rng(1).normal(size=(500, 1))
     rounded = KernelDensity(bandwidth="ucv").fit(x.round(1)).bandwidth_
@@ -72,12 +83,17 @@ def test_ucv_of_rounded_numbers_is_no_narrower_than_their_steps():
     )  # steps of 0.1 add 0.1^2 / 12 to the variance: 3 % seen
 
 
-def test_ucv_warns_where_equal_rows_make_the_narrowest_bandwidth_the_best():
+def test_ucv_says_why_the_narrowest_bandwidth_is_the_best():
     rows = np.repeat(np.random.default_rng(0).normal(size=(30, 2)), 2, axis=0)
     with pytest.warns(ConvergenceWarning, match="equal make it: use 'cv'"):
         KernelDensity(bandwidth="ucv").fit(rows)
     with pytest.warns(ConvergenceWarning, match="use 'sheather-jones' or 'cv'"):
         KernelDensity(bandwidth="ucv").fit(rows[:, :1])
+    skew = np.random.default_rng(0).exponential(size=(50, 1)) ** 2  # none of which are equal
+    with pytest.warns(ConvergenceWarning, match="denser in some places make it"):
+        KernelDensity(bandwidth="ucv").fit(skew)
+    with pytest.warns(ConvergenceWarning, match="rows that are equal make it"):
+        KernelDensity(bandwidth="ucv").fit(skew, sample_weight=np.full(50, 2.0))
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "epanechnikov"])

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 from sklearn.model_selection import LeaveOneOut
 
-from empirisk import KernelClassifier, KernelRegressor, Tuned, risk
+from empirisk import KernelClassifier, KernelRegressor, LinearRegression, Tuned, risk
 from empirisk.runtime.errors import DataError, ParameterError
 from tolerances import LAST_BITS, SUMMED
 
@@ -193,7 +194,7 @@ def test_probabilities_are_shares_of_kernels():
 
 @pytest.mark.parametrize("learner", [KernelRegressor, KernelClassifier])
 def test_the_bandwidth_by_leaving_out_has_the_least_squared_error(learner):
-    rng = np.random.default_rng(1)  # of some rows the best is the narrowest of the grid
+    rng = np.random.default_rng(1)
     X = rng.uniform(-2, 2, size=(60, 1))
     y = np.sin(2 * X[:, 0]) + 0.3 * rng.normal(size=60)
     y = y if learner is KernelRegressor else y > 0
@@ -211,6 +212,46 @@ def test_the_bandwidth_by_leaving_out_has_the_least_squared_error(learner):
                 error += (model.predict_proba(X[[i]])[0, 1] - y[i]) ** 2
         scores.append(error)
     assert int(np.argmin(scores)) == 2
+
+
+@pytest.mark.parametrize(
+    "seed", [1, 4, 7]
+)  # of about half of all seeds the line of all rows is best
+def test_bandwidths_by_leaving_out_go_on_until_lines_are_one_line(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(100, 1))
+    y = X[:, 0] + rng.normal(size=100)
+    model = KernelRegressor("loo", degree=1).fit(X, y)
+    line = LinearRegression().fit(X, y)
+    # The error settles to a part of 1e-6; where it is flat in the bandwidth lines differ
+    # by its root.
+    assert_allclose(model.predict(X), line.predict(X), rtol=0, atol=2e-3 * y.std())
+    assert 50 < model.bandwidth_ / X.std() < 500
+
+
+def test_probabilities_by_leaving_out_are_the_shares_where_nothing_is_to_be_seen():
+    X = np.arange(40.0)[:, None]
+    y = np.arange(40) % 2  # the neighbours of a row are of the other class
+    model = KernelClassifier("loo").fit(X, y)
+    assert_allclose(model.predict_proba(X), 0.5, rtol=2e-3)  # the root of 1e-6, as above
+
+
+def test_bandwidths_by_leaving_out_go_on_to_the_nearest_rows():
+    rng = np.random.default_rng(0)
+    X = np.append(rng.uniform(size=60), 1e3)[:, None]  # of which Scott's is 100 times too wide
+    y = np.sin(6 * X[:, 0])
+
+    def error(model):
+        held_out = (
+            clone(model).fit(np.delete(X, i, 0), np.delete(y, i)).predict(X[[i]])[0] - y[i]
+            for i in range(60)
+        )
+        return sum(e**2 for e in held_out)
+
+    best = KernelRegressor("loo").fit(X, y).bandwidth_
+    chosen = error(KernelRegressor(best, scale=None))
+    for factor in (0.01, 0.5, 2, 100):
+        assert chosen < error(KernelRegressor(factor * best, scale=None))
 
 
 def test_tuned_keeps_the_chosen_model():

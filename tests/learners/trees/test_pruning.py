@@ -125,3 +125,31 @@ def test_one_standard_error_gives_a_smaller_tree():
     sizes = [model.best_estimator_.get_n_leaves() for model in (one_se, best)]
     assert sizes[0] < sizes[1] < 400
     assert risk.cross_validate(DecisionTreeRegressor(), X, y, cv=5).value > best.risk_.value
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_alphas_that_differ_by_rounding_are_one(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(12, 60))
+    X = rng.normal(size=(n, 2)).round(1)
+    y = (X[:, 0] + rng.normal(size=n) > 0).astype(int)
+    tree = DecisionTreeClassifier(min_samples_leaf=2).fit(X, y).tree_
+    mistakes = np.rint(tree.value[:, 0].min(axis=1) * tree.n_node_samples)
+    sequence = PruningSequence.of(tree, mistakes / n)
+    # Alphas are whole numbers of mistakes by whole numbers of leaves: these differ by 1 / 60^2.
+    gaps = np.diff(np.unique(np.append(0.0, sequence.steps))) * n
+    assert (gaps > 1 / 60**2).all()
+    assert set(sequence.split_alphas()) == set(sequence.steps)
+    # Each step takes away its alpha for each of its splits.
+    saved = sequence.risks[-1] - sequence.risk
+    assert_allclose(sequence.split_alphas().sum(), saved, rtol=SUMMED, atol=LAST_BITS)
+
+
+def test_small_branches_beside_an_outlier_keep_their_alphas():
+    X = np.arange(40.0)[:, None]
+    y = np.where(X[:, 0] < 20, X[:, 0] % 2, 2.0 * (X[:, 0] % 2))
+    y[-1] = 1e8  # a leaf by itself: what is left of the risk is a part of 1e-15
+    tree = DecisionTreeRegressor().fit(X, y).tree_
+    sequence = PruningSequence.of(tree, impurity_risks(tree))
+    below = sequence.steps[:-1]
+    assert (below > 0).all()

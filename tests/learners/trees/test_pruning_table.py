@@ -26,7 +26,7 @@ from empirisk.learners.trees.printed_columns import printed_columns, significant
 from empirisk.losses import Costs
 from empirisk.risk.out_of_fold import out_of_fold
 from empirisk.runtime.errors import ParameterError
-from tolerances import SUMMED
+from tolerances import LAST_BITS, SUMMED
 
 R = json.loads((Path(__file__).parents[2] / "reference" / "rpart_tables.json").read_text())
 LOSS = [[0.0, 1, 4], [1, 0, 1], [4, 1, 0]]
@@ -163,12 +163,101 @@ def test_a_grid_of_ones_own_has_a_row_for_each_tree():
         pruning_table(tuned.set_params(values=[1e-4, 1e-3]).fit(X, y))
 
 
+def ties():
+    """Two splits on the way to the root whose alphas are 1/9, computed in two ways."""
+    X = [
+        [0.9, -1.4], [1.5, -0.2], [-0.5, 0.6], [0.4, -0.8], [0.5, -1.0], [0.9, 0.0], [0.1, -0.5],
+        [0.7, -0.4], [-1.3, -1.8], [2.3, -0.4], [-0.1, -0.4], [0.0, -1.4], [-0.7, 0.5],
+        [-1.3, 1.1], [0.2, 0.4], [-0.2, 1.3], [0.4, -0.7], [-0.7, 2.5],
+    ]  # fmt: skip
+    return X, [1, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 0, 1, 0, 1, 1]
+
+
+def test_weakest_links_that_tie_are_one_row():
+    learner = DecisionTreeClassifier(min_samples_leaf=2, ccp_risk="cost")
+    tuned = Tuned(learner, cv=2, random_state=0).fit(*ties())
+    table = pruning_table(tuned)
+    # R 4.2.2, rpart 4.1.19, with cp=0, minsplit=2, minbucket=2; its last tree has 3 splits, since
+    # it drops two that save nothing.
+    assert table.root_risk == 8 / 18
+    assert table.nsplit.tolist() == [0, 2, 5]
+    assert_allclose(table.cp, [0.25, 0.125, 0], rtol=SUMMED, atol=LAST_BITS)
+    assert_allclose(table.rel_error, [1, 0.5, 0.375], rtol=SUMMED)
+
+
+def test_of_values_beyond_the_last_link_the_largest_stands_for_the_root():
+    tuned, X, y = waves()
+    tuned.fit(X, y)
+    last = tuned.path_.values[-1] / 10
+    # A part of 1e-10 below the last link: its tree is taken for the root's, which is 1e-9 wide.
+    values = [*tuned.path_.values[:-1], last * (1 - 1e-10), 10 * last]
+    table = pruning_table(tuned.set_params(values=values).fit(X, y))
+    assert table.rel_error[0] == 1
+    assert table.root_risk == pytest.approx(np.var(y), rel=SUMMED)
+
+
 def test_weights_are_in_the_root_error():
     tuned, X, y = waves()
     table = pruning_table(tuned.fit(X, y, sample_weight=np.full(300, 2.5)))
     assert "Root node error: 1324.9/750 = 1.7666" in str(table)
     assert_allclose(table.xerror, R["waves"]["xerror"], rtol=SUMMED)
     assert_allclose(table.xstd, R["waves"]["xstd"], rtol=SUMMED)
+
+
+KYPHOSIS = """
+71 3 5  158 3 14  128 4 5  2 5 1  1 4 15  1 2 16  61 2 17  37 3 16  113 2 16  59 6 12  82 5 14
+148 3 16  18 5 2  1 4 12  168 3 18  1 3 16  78 6 15  175 5 13  80 5 16  27 4 9  22 2 16
+105 6 5  96 3 12  131 2 3  15 7 2  9 5 13  8 3 6  100 3 14  4 3 16  151 2 16  31 3 16  125 2 11
+130 5 13  112 3 16  140 5 11  93 3 16  1 3 9  52 5 6  20 6 9  91 5 12  73 5 1  35 3 13  143 9 3
+61 4 1  97 3 16  139 3 10  136 4 15  131 5 13  121 3 3  177 2 14  68 5 10  9 2 17  139 10 6
+2 2 17  140 4 15  72 5 15  2 3 13  120 5 8  51 7 9  102 3 13  130 4 1  114 7 8  81 4 1
+118 3 16  118 4 16  17 4 10  195 2 17  159 4 13  18 4 11  15 5 16  158 5 14  127 4 12  87 4 16
+206 4 10  11 3 15  178 4 15  157 3 13  26 7 13  120 2 13  42 7 6  36 4 13
+"""  # age, number, start
+PRESENT = [2, 9, 10, 21, 22, 24, 37, 39, 40, 45, 48, 52, 57, 60, 61, 76, 79]
+
+
+def kyphosis(class_weight, loss=None, **how):
+    """Hastie and Tibshirani's children after an operation of the spine, as rpart has them."""
+    table = np.array(KYPHOSIS.split(), dtype=float).reshape(-1, 3)
+    y = np.array(["absent"] * len(table), dtype="U7")
+    y[PRESENT] = "present"
+    learner = DecisionTreeClassifier(min_samples_leaf=5, class_weight=class_weight, **how)
+    return Tuned(learner, cv=rpart_folds(81), loss=loss), table, y
+
+
+def test_with_class_weights_in_the_loss_too_the_numbers_are_those_of_rpart_with_priors():
+    weights = {"absent": 40.5 / 64, "present": 40.5 / 17}
+    loss = Costs([[0, 40.5 / 17], [40.5 / 64, 0]], classes=["absent", "present"])
+    tuned, X, y = kyphosis(weights, loss, ccp_risk="cost")
+    table = pruning_table(tuned.fit(X, y))
+    # R 4.2.2, rpart 4.1.19, parms=list(prior=c(.5, .5)), cp=0, minsplit=2, minbucket=5, the folds
+    # in xval; its last tree has 5 splits, since it drops those that save nothing.
+    known = [
+        [0.569852941176471, 0, 1, 1.327205882352941, 0.178955723341971],
+        [0.081801470588235, 1, 0.430147058823529, 0.669117647058824, 0.132789401278284],
+        [0.013174019607843, 2, 0.348345588235294, 0.485294117647059, 0.121817670666378],
+        [0, 9, 0.308823529411765, 0.779411764705882, 0.165976902324309],
+    ]
+    assert_allclose(table.rows(), known, rtol=SUMMED, atol=LAST_BITS)
+    assert "Root node error: 40.5/81 = 0.5" in str(table)
+    assert table.note == ""
+
+
+def test_errors_that_class_weights_are_not_in_are_named_as_such():
+    tuned, X, y = kyphosis({"present": 4.0}, ccp_risk="cost")
+    table = pruning_table(tuned.fit(X, y))
+    assert (np.diff(table.rel_error) > 0).any()  # of rows as they are
+    assert "the errors count rows as they are" in str(table)
+    assert "Root node error: 64/81 = 0.79012" in str(table)
+    problem = risk.Problem.of(tuned.estimator, X, y)
+    losses = out_of_fold(
+        tuned.estimator, problem, problem.plan(rpart_folds(81)), values=tuned.path_.values
+    )
+    assert pruning_table(losses).note == table.note
+    unweighed = kyphosis("balanced", Costs([[0, 3], [3, 0]]))[0].fit(X, y)
+    assert pruning_table(unweighed).note == table.note
+    assert pruning_table(kyphosis(None)[0].fit(X, y)).note == ""
 
 
 def test_the_picture_has_the_errors_and_the_limit(tmp_path):

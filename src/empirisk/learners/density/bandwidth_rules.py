@@ -5,7 +5,7 @@ All are for a Gaussian kernel; another kernel is given the bandwidth at which it
 """
 
 from math import log, pi, sqrt
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 from warnings import warn
 
 import numpy as np
@@ -23,6 +23,7 @@ BINS_OF_BANDWIDTH = 400
 REACH = 16.0  # bandwidths, at which a Gaussian and its derivatives are below 1e-47
 FARTHEST = 24.0  # bandwidths, beyond which rows do not see each other
 WIDEST = 2.0  # bandwidths of pilots, in units of the scale
+WIDENED = 1.5  # by how much a grid goes on
 STEPS = 50  # of a grid of bandwidths
 AGAIN = 16  # between the neighbours of the best of them
 MOST_GRIDS = 20
@@ -123,8 +124,9 @@ def least_squares(x: Floats, weight: Floats, least: float = 0.0) -> float:
     """Unbiased cross-validation on a line.
 
     From a tenth of what is best for Gaussian data with the spread of the middle half of the rows,
-    or `least`, the step of rounded numbers, if that is more, to the largest sensible h: equal rows
-    would make the least h the best one.
+    or `least`, the step of rounded numbers, if that is more: equal rows would make the least h the
+    best one. To 1.144 n^(-1/5) standard deviations, the largest h that any density asks for, and on
+    where the risk is least there: of Gaussian rows it often is. R's bw.ucv ends there.
     """
     refuse_one_sample(float(np.ptp(x)) > 0)
     refuse_light(weight)
@@ -132,18 +134,35 @@ def least_squares(x: Floats, weight: Floats, least: float = 0.0) -> float:
     factor = 1.144 * n ** (-1 / 5)
     high = max(factor * deviation, 2 * least)
     low = max(0.1 * factor * robust_scale(x, weight), least)
+    found, end = _least_between(x, weight, low, high)
+    if end == "low":
+        groups = np.unique(x, return_inverse=True)[1].reshape(-1)
+        warn_of_narrowest(weight, groups, "'sheather-jones' or 'cv'")
+    for _ in range(MOST_GRIDS):
+        if end != "high":
+            break
+        # From below the end, on which the least may lie.
+        low, high = high / WIDENED, WIDENED * high
+        found, end = _least_between(x, weight, low, high)
+    return found
+
+
+def _least_between(
+    x: Floats, weight: Floats, low: float, high: float
+) -> tuple[float, Literal["low", "high"] | None]:
+    """The h of least unbiased risk, and at which end of a grid it was found."""
     grid = np.geomspace(low, high, max(100, int(40 * log(high / low))))
     parts = np.array_split(grid, -(-len(grid) // 100))
     pairs = [PairCounts.of(x, weight, part[0] / 1.1, part[-1] * 1.1) for part in parts]
     risks = [each.unbiased_risk(h) for part, each in zip(parts, pairs, strict=True) for h in part]
     best = int(np.argmin(risks))
-    warn_of_end(best, "'sheather-jones' or 'cv'")
     own = pairs[int(np.searchsorted(np.cumsum([len(part) for part in parts]), best, "right"))]
     ends = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
     found = minimize_scalar(
         own.unbiased_risk, bounds=ends, method="bounded", options={"xatol": 1e-8 * ends[0]}
     )
-    return float(found.x)
+    end: Literal["low", "high"] | None = "low" if best == 0 else None
+    return float(found.x), "high" if best == len(grid) - 1 else end
 
 
 def least_squares_any(rows: Floats, weight: Floats, groups: Ints, n_jobs: int | None) -> float:
@@ -151,7 +170,7 @@ def least_squares_any(rows: Floats, weight: Floats, groups: Ints, n_jobs: int | 
     refuse_one_sample(int(groups.max()) > 0)
     refuse_light(weight)
     n, d = float(weight.sum()), rows.shape[1]
-    high = 2.0 * silverman(n, d)
+    high = 2.0 * silverman(n, d)  # no sample of a Gaussian that was tried has it beyond 2.06
     values = np.geomspace(high / 20, high, STEPS)
     gaussian = KERNELS["gaussian"]
     nobody = np.full(len(rows), -1)
@@ -160,7 +179,8 @@ def least_squares_any(rows: Floats, weight: Floats, groups: Ints, n_jobs: int | 
     squares = weight @ np.exp(wide) / (2 ** (d / 2) * n)
     others = weight @ (np.exp(thin) - 1) / (n - 1)  # all copies but the row itself
     best = int(np.argmin((squares - 2 * others) / (n * values**d)))
-    warn_of_end(best, "'cv'")
+    if best == 0:
+        warn_of_narrowest(weight, groups, "'cv'")
     return float(values[best])
 
 
@@ -232,15 +252,16 @@ def refuse_light(weight: Floats) -> None:
         )
 
 
-def warn_of_end(best: int, others: str) -> None:
-    """Say that the risk would be less still at a narrower bandwidth."""
-    if best == 0:
-        warn(
-            "the risk of 'ucv' is least at the narrowest bandwidth that was tried, as rows that "
-            f"are equal make it: use {others}",
-            ConvergenceWarning,
-            stacklevel=2,
-        )
+def warn_of_narrowest(weight: Floats, groups: Ints, others: str) -> None:
+    """Say that the risk would be less still at a narrower bandwidth than was tried, and why."""
+    copies = float(np.bincount(groups, weight).max()) > 1
+    reason = "rows that are equal" if copies else "rows that are far denser in some places"
+    warn(
+        "the risk of 'ucv' is least at the narrowest bandwidth that was tried, as "
+        f"{reason} make it: use {others}",
+        ConvergenceWarning,
+        stacklevel=2,
+    )
 
 
 def standard_deviation(x: Floats, weight: Floats) -> float:

@@ -73,7 +73,9 @@ class KernelDensity(KeptRowsMixin, DensityMixin, BaseEstimator):
         "ucv"
             Unbiased, or least-squares, cross-validation. Equal rows speak for spikes: on a line
             no bandwidth is narrower than the steps of rounded numbers, and a `ConvergenceWarning`
-            says where the narrowest one that was tried is the best.
+            says where the narrowest one that was tried is the best. On a line it may be any wide
+            one; R's `bw.ucv` looks no further than 1.144 n^(-1/5) standard deviations, which is
+            less than the best one of about half of all Gaussian samples.
         "cv"
             The likelihood of rows left out one by one, at all bandwidths from one pass; equal rows
             are left out together.

@@ -26,7 +26,7 @@ class KernelClassifier(ClassifierMixin, KernelSmoother):
     ----------
     bandwidth : number, array, or {"scott", "silverman", "loo"}
         As in `KernelRegressor`; "loo" has the least squared error of probabilities of rows left
-        out.
+        out, among the bandwidths given there.
     kernel : str
         As in `KernelDensity`, of order 2.
     scale : {"columns", None}

@@ -31,7 +31,10 @@ class KernelRegressor(RegressorMixin, KernelSmoother):
         with scale=None also a symmetric, positive definite matrix B for K(B^-1 (x - x_i)).
         "scott" and "silverman" are the rules for densities, n^(-1/(d+4)) and (4 / ((d + 2)
         n))^(1/(d+4)), n the sum of the weights; "loo" has the least squared error of rows left
-        out, where rows that are equal in X are left out together.
+        out, where rows that are equal in X are left out together, among bandwidths in equal ratios,
+        50 of them from a twentieth of Scott's to twice the spread of the rows, and as many again
+        beyond the end where the error still falls, until it has settled: where the truth is a line,
+        local lines have no widest bandwidth.
     kernel : str
         As in `KernelDensity`, of order 2.
     degree : {0, 1}

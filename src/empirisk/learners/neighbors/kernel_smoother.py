@@ -16,6 +16,7 @@ from empirisk.learners.density.kernel_soundness import check_rows_of
 from empirisk.learners.density.kernels import Kernel, kernel_of
 from empirisk.learners.neighbors.kernel_fits import LocalFits, PlacedRows, fits_of, weights_of
 from empirisk.learners.neighbors.kernel_spreads import spreads_of, training_spreads
+from empirisk.learners.neighbors.left_out_bandwidth import left_out_bandwidth
 from empirisk.learners.soundness import has_state
 from empirisk.risk.axis import (
     Axis,
@@ -189,23 +190,9 @@ class KernelSmoother(KeptRowsMixin, PathMixin, BaseEstimator):
         if self.bandwidth != "loo":
             rule = scott if self.bandwidth == "scott" else silverman
             return rule(n, d) * self._kernel.canonical(d)
-        placed = PlacedRows.of(rows, weight, spreads[None])
-        groups = np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
-        if not groups.any():
-            return 1.0  # all rows are equal: every bandwidth gives the same
-        distinct = int(groups.max()) + 1
-        values = np.array(bandwidth_grid(self._kernel, rows / spreads, weight, distinct))
-        many = PlacedRows(
-            placed.rows, weight, np.broadcast_to(placed.factors, (groups.max() + 1, d)).copy(),
-            placed.unit,
-        )  # fmt: skip
-        Y = self._columns / (float(np.abs(self._columns).max()) or 1.0)
-        found = fits_of(
-            self._kernel, self._degree, many, Y, groups, placed.rows, groups, values, self.n_jobs
+        return left_out_bandwidth(
+            self._kernel, self._degree, rows, weight, self._columns, spreads, self.n_jobs
         )
-        risk = weight @ ((found.fits - Y[:, None]) ** 2).sum(axis=2) / n
-        ties = np.flatnonzero(risk <= risk.min() * (1 + 1e-12))
-        return float(values[ties[-1]])
 
     def _check_parameters(self) -> None:
         kernel = kernel_of(self.kernel)

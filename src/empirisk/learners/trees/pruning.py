@@ -55,9 +55,12 @@ class PruningSequence:
             risks = so_far[end] - so_far[:-1]
         count = weakest_links(right, parent, end, risks, alpha, steps, after)
         whole = float(risks[tree.is_leaf].sum())
+        steps = steps[:count].copy()
         if lost == "above":
             alpha[alpha > ROUNDING] = np.inf
-        return cls(alpha, steps[:count].copy(), after[:count].copy(), whole, lost)
+        elif lost is None:
+            merge_ties(alpha, steps, risks)
+        return cls(alpha, steps, after[:count].copy(), whole, lost)
 
     def path(self) -> Bunch:
         """As scikit-learn's `cost_complexity_pruning_path`: a tree for each step, 0 the whole."""
@@ -92,6 +95,24 @@ class PruningSequence:
             between = np.sqrt(alphas[:-1]) * np.sqrt(alphas[1:])
             last = np.minimum(10 * alphas[-1:], np.finfo(float).max)
         return [0.0, *between.tolist(), *last.tolist()]
+
+
+def merge_ties(alpha: Floats, steps: Floats, risks: Floats) -> None:
+    """Make alphas equal, in place, that differ by rounding alone: the least of them, or 0.
+
+    An alpha is a difference of risks of its node and below, which is off by some last bits of the
+    node's risk. Left as they are, equal alphas would have trees between them that are never the
+    best, and a split that gains nothing an alpha of its own.
+    """
+    inner = alpha > -np.inf
+    values, place = np.unique(alpha[inner], return_inverse=True)
+    slack = np.zeros(len(values))
+    np.maximum.at(slack, place, ROUNDING * risks[inner])
+    slack[1:] = np.maximum(slack[1:], slack[:-1])
+    starts = np.diff(values, prepend=0.0) > slack
+    least = np.where(starts, values, 0.0)[np.maximum.accumulate(starts * np.arange(len(values)))]
+    alpha[inner] = least[place]
+    steps[:] = least[np.searchsorted(values, steps)]
 
 
 def lost_alphas(tree: Tree, risks: Floats) -> str | None:

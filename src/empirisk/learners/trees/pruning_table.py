@@ -10,6 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 from empirisk.charts.pruning_curve import draw_pruning_curve
 from empirisk.learners.trees.printed_columns import printed_columns, significant
 from empirisk.learners.trees.pruning import LARGEST, TINY, refuse_lost, threshold_of
+from empirisk.learners.trees.pruning_weights import (
+    costs_of_loss,
+    errors_unlike_cp,
+    weight_of_rows,
+)
 from empirisk.learners.trees.wording import one_line
 from empirisk.risk.curves import RiskPath
 from empirisk.risk.foreign import at_value, fit_foreign
@@ -48,6 +53,8 @@ class PruningTable:
         Those that the chosen tree splits by.
     chosen : int
         The row of the chosen tree.
+    note : str
+        What is to be said of the numbers: where the tree weighs classes and the errors do not.
     """
 
     cp: Floats
@@ -62,9 +69,10 @@ class PruningTable:
     kind: str
     features: list[str]
     chosen: int
+    note: str = ""
 
     @classmethod
-    def of(cls, path: RiskPath, model: Any) -> "PruningTable":
+    def of(cls, path: RiskPath, model: Any, note: str = "") -> "PruningTable":
         """From the risks along `ccp_alpha`, and a tree that was fitted to the same rows."""
         tree, n = model.tree_, int(model.tree_.n_node_samples[0])
         alphas = split_alphas(model)
@@ -95,12 +103,13 @@ class PruningTable:
             ccp_alpha=values[rows],
             root_risk=root,
             n_samples=n,
-            total_weight=float(tree.weighted_n_node_samples[0]),
+            total_weight=weight_of_rows(model),
             kind="Classification" if is_classifier(model) else "Regression",
             features=[
                 one_line(model.columns_[j].name) for j in np.unique(tree.feature[~tree.is_leaf])
             ],
             chosen=_row_of(nsplit, _splits_left(alphas, values[path.chosen])),
+            note=note,
         )
 
     @property
@@ -136,6 +145,7 @@ class PruningTable:
             "",
             f"n= {self.n_samples}",
             "",
+            *([*self.note.splitlines(), ""] if self.note else []),
             *printed_columns(self.to_dict(), digits=5, marked=self.chosen),
         ]
         return "\n".join(lines)
@@ -154,10 +164,14 @@ def pruning_table(result: Any) -> PruningTable:
     `ccp_risk="cost"` for a classifier) the numbers are the same. Two rules differ: rpart drops
     splits that save nothing from the whole tree, and sends a row that lies on a threshold to the
     right. And with costs that are not symmetric, xerror and xstd are those of the costs given:
-    those of rpart are of its loss matrix transposed. With `class_weight` they are those of the rows
-    as they are: with priors rpart weighs the held-out mistakes by them. With `sample_weight` xstd
-    takes a row as one observation, rpart a row of weight w as w. The tree that was chosen has a
-    star.
+    those of rpart are of its loss matrix transposed. With `sample_weight` xstd takes a row as one
+    observation, rpart a row of weight w as w. The tree that was chosen has a star.
+
+    With `class_weight`, as with priors in rpart, CP is of a risk in which the classes are weighed.
+    The errors are of the loss by which `Tuned` chooses, and the usual one counts rows as they are:
+    the table then says so, and its errors may rise where CP falls. With the loss Costs(C), C[i][j]
+    the cost of i for j times the weight of class j (for "balanced" in proportion to 1 / rows of j),
+    they are of the weighed risk too, and those of rpart.
 
     Parameters
     ----------
@@ -204,13 +218,19 @@ def pruning_table(result: Any) -> PruningTable:
     along = None if path.axis is None else path.axis.params
     if not hasattr(tree, "tree_") or along != ("ccp_alpha",):
         raise _no_tree(result)
-    return PruningTable.of(path, tree)
+    if isinstance(result, OutOfFold):
+        costs = costs_of_loss(result.work.problem.loss, None)
+    else:
+        costs = costs_of_loss(result.loss, getattr(tree, "classes_", None))
+    return PruningTable.of(path, tree, errors_unlike_cp(tree, costs))
 
 
 def _of_tuned(result: Any) -> tuple[Any, RiskPath]:
     if hasattr(result, "estimator"):
         check_is_fitted(result)
-    if not (hasattr(result, "best_estimator_") and isinstance(result.path_, RiskPath)):
+    if not (
+        hasattr(result, "best_estimator_") and isinstance(getattr(result, "path_", None), RiskPath)
+    ):
         raise _no_tree(result)
     return result.best_estimator_, result.path_
 
@@ -265,12 +285,20 @@ def _ends(alphas: Floats, value: float) -> float:
 
 
 def _one_for_each_tree(values: Floats, alphas: Floats) -> Ints:
-    """Places of values, simple trees first: of those with one tree, the one in the middle."""
+    """Places of values, simple trees first: of those with one tree, the one in the middle.
+
+    Where an interval ends at 0 or nowhere its middle does too: the least value, or the largest, at
+    which the trees of folds are their roots.
+    """
     found: dict[int, tuple[float, int]] = {}
     for j, value in enumerate(values):
         low, high = _begins(alphas, value), _ends(alphas, value)
-        ends = low > 0 and high < np.inf
-        away = abs(np.log(value) - np.log(low) / 2 - np.log(high) / 2) if ends else 0.0
+        if high == np.inf:
+            away = -value
+        elif low == 0:
+            away = value
+        else:
+            away = abs(np.log(value) - np.log(low) / 2 - np.log(high) / 2)
         size = _splits_left(alphas, value)
         if size not in found or away < found[size][0]:
             found[size] = (away, j)
