@@ -32,7 +32,7 @@ MODELS_DIFFER = (
     "the models of the folds differ in risk by more than their rows explain, and so may that of "
     "all rows: rows kept for a test tell its own (risk.holdout)"
 )
-"""Where that adds more to the error than the rows are. At 90 %, of 13 settings in which chance
+"""Where that adds more to the error than the rows are. At 90 %, of 12 settings in which chance
 decides (docs/coverage.md), intervals contained the risk of the procedure in 91 to 99 %, but of
 shallow trees in 60 and 64 %, and of boosting in 78 %, where nothing is seen before the third split:
 there the models of all folds may have missed alike what others find, as one in three had."""
