@@ -1,5 +1,6 @@
 """Models of folds that differ by chance: seen where they do, and not where they do not."""
 
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -17,13 +18,15 @@ from empirisk import (
     HistGradientBoostingRegressor,
     LinearRegression,
     MLPClassifier,
+    Plan,
+    Ridge,
     risk,
 )
 from empirisk.risk.intervals.cautions import MODELS_DIFFER
 from empirisk.risk.intervals.fold_models import ALIKE, how_far_apart
 from empirisk.risk.intervals.interval import drawn_out, interval, widening
 from empirisk.risk.intervals.loss_table import LossTable
-from tolerances import SUMMED
+from tolerances import SOLVED, SUMMED
 
 K = 10
 
@@ -285,3 +288,18 @@ def test_boosted_trees_that_differ_little_are_told_beside_the_model_of_all_rows(
     rows = found.table
     assert rows.apart.error > 0
     assert how_far_apart(rows.losses, None, rows.share, rows.unit, rows.split) == ALIKE
+
+
+def test_losses_of_the_model_of_all_rows_are_not_kept_at_all_values():
+    n, values = 20_000, np.geomspace(1e-3, 1e3, 200).tolist()
+    X, y = np.random.default_rng(0).normal(size=(n, 3)), np.arange(float(n))
+    problem = risk.Problem.of(Ridge(), X, y)
+    losses = risk.out_of_fold(Ridge(), problem, Plan.of(2, X, y), values=values)
+    assert losses.whole is not None
+    tracemalloc.start()
+    found = losses.work.training_losses(values, losses.whole, 7)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    expected = np.square(y - Ridge(values[7]).fit(X, y).predict(X))
+    assert_allclose(found, expected, rtol=SOLVED, atol=SOLVED * expected.max())
+    assert peak < 8 * n * len(values) / 2  # bytes of the losses of all rows at all values

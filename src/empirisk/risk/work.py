@@ -156,7 +156,9 @@ class Work:
 
     def training_losses(self, values: Sequence[Any], whole: Whole, j: int) -> Floats:
         """The loss at the j-th value of each row, all of which trained."""
-        return np.concatenate(list(self._by_blocks(whole, values, lambda _, losses: losses[:, j])))
+        # A view would keep all values of its block.
+        blocks = self._by_blocks(whole, values, lambda _, losses: losses[:, j].copy())
+        return np.concatenate(list(blocks))
 
     def _by_blocks(
         self, whole: Whole, values: Sequence[Any], use: Callable[[Ints, Floats], Floats]
