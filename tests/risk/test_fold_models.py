@@ -202,6 +202,14 @@ def test_nothing_is_told_by_single_folds_single_units_or_equal_losses():
     assert how_far_apart(np.ones(60), np.zeros(60), share, unit, split) == ALIKE
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_a_fold_of_a_single_weighted_row_tells_nothing(seed):
+    rng = np.random.default_rng(seed)
+    losses, split = rng.normal(size=60), np.append(np.arange(59) % 5, 5)
+    losses[-1], weight = 100.0, rng.random(60)
+    assert how_far_apart(losses, None, weight / weight.sum(), np.arange(60), split) == ALIKE
+
+
 def table(losses, share, unit, split, **more):
     return LossTable(losses, share, unit, split, 360.0, "kfold", **more)
 

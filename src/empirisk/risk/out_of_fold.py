@@ -1,8 +1,8 @@
 """The engine: a plan applied to a learner gives a matrix of losses, held-out rows by values.
 
 Risk curves, comparisons, selection and pictures are computed from this matrix, never by another
-path through the data; intervals, too, beside what a fit to all rows tells of its degrees of freedom
-and of the influence of its rows.
+path through the data; intervals, too, beside what a fit to all rows tells of its degrees of
+freedom, of the influence of its rows and of their losses.
 """
 
 from collections.abc import Sequence

@@ -2,8 +2,8 @@
 
 Each method is a short function of the table and the level; `centre` moves the interval to a mean
 that was corrected, for a choice among many, say. `interval` says which method is valid for which
-plan; where none is known, there is no interval, and the reason says so. "auto" fits nothing again:
-nested cross-validation and conservative Z, which do, are taken by name (`refits.py`).
+plan; where none is known, there is no interval, and the reason says so. "auto" fits no fold
+again: nested cross-validation and conservative Z, which do, are taken by name (`refits.py`).
 
 "auto" and "rule" on cross-validated losses, whose folds share training rows: the error of
 independent rows is taken lam times. With n units (rows or groups; of unequal weight so many equal
